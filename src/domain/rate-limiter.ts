@@ -26,18 +26,18 @@ export function createRateLimiter(options: {
   return {
     count(who) {
       const nowMs = clock.monotonicMs();
-      const known = windows.get(who);
-      if (known === undefined || nowMs - known.sinceMs >= windowMs) {
+      const window = windows.get(who);
+      if (window === undefined || nowMs - window.sinceMs >= windowMs) {
         windows.delete(who);
         windows.set(who, { sinceMs: nowMs, times: 1 });
         evictOldest(windows, MAX_COUNTED_CALLERS);
         return;
       }
-      if (known.times >= most) {
-        const seconds = Math.ceil((windowMs - (nowMs - known.sinceMs)) / 1000);
+      if (window.times >= most) {
+        const seconds = Math.ceil((windowMs - (nowMs - window.sinceMs)) / 1000);
         throw new LimitExceeded(`Too many ${what} from your address. Try again later.`, 'requests', seconds);
       }
-      known.times += 1;
+      window.times += 1;
     },
   };
 }
