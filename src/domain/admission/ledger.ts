@@ -48,8 +48,8 @@ export interface ShareRequest {
 /** Answer to a request. */
 export interface ShareAnswer {
   /**
-   * False: the ledger has lost the counter, or this process is not a member of it, and the request has no base of its version. Repeat
-   * the request with a fresh base from the store.
+   * False when the ledger needs a base of its version and the request has none. It needs one after it has lost the counter, and
+   * for a process that has stored use and is not a member. Repeat the request with a fresh base from the store.
    */
   readonly known: boolean;
   /** Further amount that this process may use. */
