@@ -39,8 +39,8 @@ export interface CallStore<Queued extends QueuedCall = QueuedCall> {
    */
   encode(call: CallRecord, withSummary?: boolean): Queued;
   /**
-   * Commits the calls. When it rejects, a part of them may be stored: it is called again with the same calls, and stored
-   * calls stay unchanged. Returns a function that reads the summaries of their traces. Calls that were encoded without a
+   * Commits the calls. When it rejects, some of the calls may be stored. The caller then repeats it with the same calls, and
+   * stored calls stay unchanged. Returns a function that reads the summaries of their traces. Calls that were encoded without a
    * summary are unfolded for it.
    */
   append(calls: readonly Queued[]): Promise<() => Promise<readonly TraceSummary[]>>;
