@@ -14,9 +14,7 @@ export type WatchedFields = JsonObject;
 export interface CatalogChange {
   /** Time at which the change was observed. */
   readonly at: Date;
-  /**
-   * Last time at which the change was observed not to have happened, if that is long before `at`; null when `at` is precise.
-   */
+  /** Last time at which the state before the change was observed, if that is long before `at`. Null when `at` is precise. */
   readonly notBefore: Date | null;
   readonly entryId: string;
   /** Provider of the entry; null when unknown. */
@@ -24,9 +22,9 @@ export interface CatalogChange {
   readonly op: ChangeOp;
   /** The changed field; null when the entry was added or removed. */
   readonly field: string | null;
-  /** Old value of the field, null for none; for a removed entry its fields, null when they were not recorded. */
+  /** Old value of a changed field, null for none. For a removed entry: its fields, null when they were not recorded. */
   readonly old: unknown;
-  /** New value of the field, null for none; for an added entry its fields, null when they were not recorded. */
+  /** New value of a changed field, null for none. For an added entry: its fields, null when they were not recorded. */
   readonly new: unknown;
   /** The snapshot with this change; null for an imported change. */
   readonly snapshotId: string | null;

@@ -16,7 +16,7 @@ export interface Model {
 export interface Models {
   /** In the order of their first offers. */
   readonly all: readonly Model[];
-  /** The model with this name, or with the name that this id of an offer refers to; null for none. */
+  /** The model with this name. `name` may also be the id of an offer, which the name is derived from. Null for none. */
   find(name: string): Model | null;
   /** The model with the name of an entry; null when no entry of this catalog has it. */
   of(entry: CatalogEntry): Model | null;

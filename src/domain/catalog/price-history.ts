@@ -48,7 +48,7 @@ interface ValueReader {
   readonly now: (fields: WatchedFields | null) => unknown;
 }
 
-/** A field of the fields recorded with an added or removed entry; undefined when they were not recorded. */
+/** One of the fields that were recorded with an added or removed entry; null without it. Undefined when no fields were recorded. */
 const fieldIn = (recorded: unknown, field: string): unknown =>
   typeof recorded === 'object' && recorded !== null ? ((recorded as WatchedFields)[field] ?? null) : undefined;
 
