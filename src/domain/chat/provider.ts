@@ -32,8 +32,8 @@ export interface Deployment {
   /** Secret settings of its provider, by their names in the configuration, e.g. `aws_secret_access_key`. */
   readonly secrets: Readonly<Record<string, Secret>>;
   /**
-   * Use of OpenAI's Responses API upstream: `only`, for callers of every dialect; `also`, for callers of that API;
-   * `never`. The provider's default when absent.
+   * Whose calls use OpenAI's Responses API upstream. `only`: of callers of every dialect. `also`: of callers of that API.
+   * `never`: none. The provider's default when absent.
    */
   readonly responses?: 'only' | 'also' | 'never';
   /** Credentials that callers may send for it; none when absent. */
