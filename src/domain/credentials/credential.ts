@@ -40,7 +40,10 @@ export interface CredentialStore extends RowStore<Credential, CredentialFilter> 
   fingerprint(): Promise<string>;
 }
 
-/** Finds the values of credentials: of the configuration file, then stored ones, at most a few seconds old. */
+/**
+ * Finds the values of credentials, first of the configuration file, then stored ones. Stored values are at most a few seconds
+ * old.
+ */
 export interface CredentialFinder {
   /** Null when no credential has the name, or its values could not be decrypted. */
   find(name: string): Parameters | null;
