@@ -5,7 +5,8 @@ import type { RowStore, Stamps } from '../row-store.ts';
 import type { Answer, MadeDecision, Question } from './decision.ts';
 
 /**
- * Storage level of a decision: nothing; questions and answers without input, instructions, rules and descriptions; or everything.
+ * Storage level of a decision. `none`: nothing. `redacted`: questions and answers, without input, instructions, rules and
+ * descriptions. `full`: everything.
  */
 export const STORAGE_LEVELS = ['none', 'redacted', 'full'] as const;
 export type StorageLevel = (typeof STORAGE_LEVELS)[number];
