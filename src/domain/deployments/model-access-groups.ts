@@ -20,15 +20,16 @@ const NONE: readonly string[] = [];
 
 /** Groups of a model name: those of its deployments, else of the wildcards that match it. */
 export function accessGroupsOf(deployments: readonly Deployment[]): AccessGroupsOf {
-  const named = new Map<string, string[]>();
+  const groupsByName = new Map<string, string[]>();
   for (const { modelGroup, accessGroups = NONE } of deployments)
-    if (accessGroups.length > 0) named.set(modelGroup, [...(named.get(modelGroup) ?? NONE), ...accessGroups]);
-  if (named.size === 0) return () => NONE;
-  const wildcards = [...named.keys()].filter((name) => name.endsWith('*'));
+    if (accessGroups.length > 0)
+      groupsByName.set(modelGroup, [...(groupsByName.get(modelGroup) ?? NONE), ...accessGroups]);
+  if (groupsByName.size === 0) return () => NONE;
+  const wildcards = [...groupsByName.keys()].filter((name) => name.endsWith('*'));
   return (model) => {
-    const own = named.get(model);
+    const own = groupsByName.get(model);
     if (own !== undefined || wildcards.length === 0) return own ?? NONE;
-    return wildcards.filter((name) => matchesGroup(name, model)).flatMap((name) => named.get(name) ?? NONE);
+    return wildcards.filter((name) => matchesGroup(name, model)).flatMap((name) => groupsByName.get(name) ?? NONE);
   };
 }
 

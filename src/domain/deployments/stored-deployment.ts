@@ -23,7 +23,7 @@ export interface StoredDeployment extends Parameters, Stamps {
   readonly unreadable: boolean;
 }
 
-/** A new deployment, and changes to one: an absent member is unchanged; in maps, null removes an entry. */
+/** Members of a new deployment, or changes to a stored one. An absent member is unchanged. In maps, null removes an entry. */
 export interface DeploymentPatch {
   readonly modelGroup?: string;
   readonly params?: JsonObject;
