@@ -14,20 +14,20 @@ const SPACE = 0x20;
 export function repeatedName(json: Uint8Array, fromLevel: number): string | null {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
   // Names of the open objects; null stands for an array.
-  const open: (Set<string> | null)[] = [];
+  const openObjects: (Set<string> | null)[] = [];
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
-    if (byte === OPEN_BRACE) open.push(new Set());
-    else if (byte === OPEN_BRACKET) open.push(null);
-    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) open.pop();
+    if (byte === OPEN_BRACE) openObjects.push(new Set());
+    else if (byte === OPEN_BRACKET) openObjects.push(null);
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) openObjects.pop();
     if (byte !== QUOTE) continue;
     const from = at;
     for (at += 1; at < bytes.length && bytes[at] !== QUOTE; at += 1) if (bytes[at] === BACKSLASH) at += 1;
     let next = at + 1;
     while ((bytes[next] ?? COLON) <= SPACE) next += 1;
-    if (bytes[next] !== COLON || open.length < fromLevel) continue;
+    if (bytes[next] !== COLON || openObjects.length < fromLevel) continue;
     const name = JSON.parse(bytes.toString('utf8', from, at + 1)) as string;
-    const names = open.at(-1);
+    const names = openObjects.at(-1);
     if (names?.has(name) === true) return name;
     names?.add(name);
   }

@@ -34,7 +34,7 @@ export function createEventReader(): EventReader {
   let rest = '';
   /** A carriage return that may be followed by a line feed. */
   let pending = '';
-  let open = 0;
+  let openLength = 0;
   let count = 0;
 
   function endEvent(): StreamEvent {
@@ -52,10 +52,10 @@ export function createEventReader(): EventReader {
       rest = '';
       from = index + end.length;
       lines.push({ text: line, end });
-      open += line.length + end.length;
+      openLength += line.length + end.length;
       if (line !== '') continue;
       events.push(endEvent());
-      open = 0;
+      openLength = 0;
     }
     rest += text.slice(from);
     return events;
@@ -73,7 +73,7 @@ export function createEventReader(): EventReader {
       return lines.length === 0 ? events : [...events, endEvent()];
     },
     get open() {
-      return open + rest.length + pending.length;
+      return openLength + rest.length + pending.length;
     },
   };
 }
