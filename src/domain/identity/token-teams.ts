@@ -19,7 +19,7 @@ interface NamedTeam {
   readonly blocked: boolean;
 }
 
-/** Teams of a bearer, the first of which applies where a call names no model; or why the token is refused. */
+/** Teams of a bearer, or why the token is refused. The first team applies where a call names no model. */
 export type TokenTeams = { readonly teamIds: readonly string[] } | { readonly refusal: () => DomainError };
 
 /** Maximum number of teams that are tried for a call. */
