@@ -1,6 +1,6 @@
 /**
- * Required member of an answer: an array, except `text` (a string), and `message`, Converse's `output` and the `answers` of the
- * named-map format (objects).
+ * Required member of an answer. It is an array, with exceptions: `text` is a string. `message`, Converse's `output` and the
+ * `answers` of the named-map format are objects.
  */
 export type AnswerMember =
   | 'choices'
