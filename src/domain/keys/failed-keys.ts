@@ -11,8 +11,8 @@ export interface Peer {
 /** Limits how many wrong keys a client network may send. Cached keys are not limited. */
 export interface FailedKeys {
   /**
-   * Call it for every key that is not cached. `looksUp`: the key needs a store query; over the limit, one of these per
-   * second is still admitted. Throws LimitExceeded.
+   * Call it for every key that is not cached. `looksUp`: the key needs a store query. Over the limit, one such key per second
+   * is still admitted. Throws LimitExceeded.
    */
   admit(peer: Peer, looksUp: boolean): void;
   /** Counts a key that no store has. */

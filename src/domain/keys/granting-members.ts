@@ -98,7 +98,7 @@ function grantingSetting(before: KeySettings, patch: SettingsPatch): string | nu
 export const grantedMember = (draft: MetadataPatch & { readonly settings?: SettingsPatch }): string | null =>
   changedIn({}, draft).find((name) => GRANTING.has(name)) ?? grantingSetting({}, draft.settings ?? {});
 
-/** A member that a change of a key sets and only proxy administrators change; null where there is none. */
+/** A member of a key that a patch changes and that only proxy administrators may change; null where there is none. */
 export const guardedMember = (
   before: { readonly metadata: JsonObject; readonly settings: KeySettings },
   patch: MetadataPatch & { readonly settings?: SettingsPatch },

@@ -55,7 +55,7 @@ export interface VirtualKey {
   readonly owners?: KeyOwners;
   /** Access groups by model name, as deployments have them now; absent where the key was read without them. */
   readonly accessGroupsOf?: (model: string) => readonly string[];
-  /** Whether a name selects a model of a team now, not a common one; absent where the key was read without it. */
+  /** Whether a name now selects a model of the team, and not a common model. Absent where the key was read without it. */
   readonly isTeamModel?: (teamId: string, model: string) => boolean;
   /** Creates the error of a key that is invalid for a reason outside of its row; absent for a valid key. */
   readonly refusal?: () => DomainError;
