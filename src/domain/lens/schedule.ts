@@ -90,15 +90,15 @@ export function newLens(
   settings: LensSettings,
   { id, runId, now }: { readonly id: string; readonly runId: string; readonly now: Date },
 ): LensState {
-  const at = now.toISOString();
+  const createdAt = now.toISOString();
   const lens: Lens = {
     id,
     scope: { teamId: '', apiKeyHash: '', allTeams: true },
     settings,
     revision: 1,
     version: 0,
-    createdAt: at,
-    nextRunAt: at,
+    createdAt,
+    nextRunAt: createdAt,
     lastScanAt: null,
     budgetMonth: monthOf(now),
     spent: ZERO_USD,

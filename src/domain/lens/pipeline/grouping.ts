@@ -138,11 +138,11 @@ const mergeCandidates = (candidates: readonly Candidate[]): readonly Candidate[]
   return [{ ...first, sightings: [...first.sightings, ...others.flatMap(({ sightings }) => sightings)] }];
 };
 
-/** The candidates of one check and kind, those of one cause joined; unchanged when the model gives no answer. */
+/** The candidates of one check and kind, with those of the same cause joined. Unchanged when the model gives no answer. */
 async function reconcile(registry: readonly RegisteredCandidate[], analyst: Analyst): Promise<readonly Candidate[]> {
-  const all = registry.map(({ candidate }) => candidate);
-  const [first] = all;
-  if (first === undefined || all.length < 2) return all;
+  const candidates = registry.map(({ candidate }) => candidate);
+  const [first] = candidates;
+  if (first === undefined || candidates.length < 2) return candidates;
   const answer = await analyst.ask({
     purpose: 'cluster',
     task: RECONCILE_TASK,
@@ -153,7 +153,7 @@ async function reconcile(registry: readonly RegisteredCandidate[], analyst: Anal
       groups: registry.map(({ id, candidate }) => ({ id, title: candidate.title, hypothesis: candidate.hypothesis })),
     },
   });
-  if ('failure' in answer) return all;
+  if ('failure' in answer) return candidates;
   const unmerged = new Map(registry.map(({ id, candidate }) => [id, candidate]));
   const sets = answer.value.same.map((ids) =>
     ids.flatMap((id) => {

@@ -55,19 +55,22 @@ export const listOf = <Item>(inner: Structure<Item>, most = 1_000): Structure<re
 export function objectOf<Values extends Readonly<Record<string, unknown>>>(members: {
   readonly [Name in keyof Values]: Structure<Values[Name]>;
 }): Structure<Values> {
-  const named = Object.entries(members) as [string, Structure<unknown>][];
+  const memberEntries = Object.entries(members) as [string, Structure<unknown>][];
   return {
     schema: {
       type: 'object',
-      properties: Object.fromEntries(named.map(([name, { schema }]) => [name, schema])),
-      required: named.map(([name]) => name),
+      properties: Object.fromEntries(memberEntries.map(([name, { schema }]) => [name, schema])),
+      required: memberEntries.map(([name]) => name),
       additionalProperties: false,
     },
     read(sent, path, faults) {
       if (!isJsonObject(sent)) return refuse(path, 'must be an object', faults);
       const before = faults.length;
       const sentMembers: Readonly<Record<string, unknown>> = { ...sent };
-      const values = named.map(([name, inner]) => [name, inner.read(sentMembers[name], `${path}.${name}`, faults)]);
+      const values = memberEntries.map(([name, inner]) => [
+        name,
+        inner.read(sentMembers[name], `${path}.${name}`, faults),
+      ]);
       return faults.length > before ? null : (Object.fromEntries(values) as Values);
     },
   };
