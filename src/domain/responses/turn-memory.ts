@@ -39,11 +39,11 @@ interface Entry extends Pick<UnstoredTurn, 'id' | 'previousStoredId'> {
 export function createTurnMemories(limits: Readonly<Record<keyof typeof LIMITS, number>> = LIMITS): {
   open(): TurnMemory;
 } {
-  const all = new Set<Entry>();
+  const allEntries = new Set<Entry>();
   let bytes = 0;
 
   function drop(entry: Entry | undefined): void {
-    if (entry === undefined || !all.delete(entry)) return;
+    if (entry === undefined || !allEntries.delete(entry)) return;
     bytes -= entry.size;
     entry.lanes.delete(entry.lane);
   }
@@ -75,10 +75,10 @@ export function createTurnMemories(limits: Readonly<Record<keyof typeof LIMITS, 
           if (size > Math.min(limits.connection, limits.process)) return;
           const own = [...lanes.values()].reduce((sum, entry) => sum + entry.size, 0);
           makeRoom(lanes.values(), own, limits.connection - size);
-          makeRoom(all, bytes, limits.process - size);
+          makeRoom(allEntries, bytes, limits.process - size);
           const entry = { id, previousStoredId, text, size, lane, lanes };
           lanes.set(lane, entry);
-          all.add(entry);
+          allEntries.add(entry);
           bytes += size;
         },
         evict: (lane) => drop(lanes.get(lane)),
