@@ -16,7 +16,7 @@ export interface FailureCounts {
 /** Share of failures in a minute above which a deployment cools down, and the minimum number of calls. */
 const FAILING_SHARE = 0.5;
 const MIN_CALLS = 5;
-/** Minimum number of calls of a minute, all failed, at which the only deployment of a group cools down. */
+/** The only deployment of a group cools down when at least this many calls of a minute have all failed. */
 const MIN_CALLS_OF_ONLY_DEPLOYMENT = 1_000;
 
 /** Maximum cooldown by the upstream's `Retry-After`, in seconds. */
