@@ -57,7 +57,10 @@ function withNameOfRootOrFirst(summary: TraceSummary, spans: readonly SpanHead[]
   return isRootless(spans) ? namedByFirst(summary, spans[0]) : summary;
 }
 
-/** The summary with name and status of the first span, and its preview if it has one, for a trace whose root has not arrived. */
+/**
+ * The summary of a trace whose root has not arrived. It has name and status of the first span, and the preview of that span if
+ * there is one.
+ */
 export function namedByFirst(summary: TraceSummary, first: SpanHead | undefined): TraceSummary {
   if (first === undefined) return summary;
   const { name, status, inputPreview } = first;

@@ -64,7 +64,7 @@ export interface CallNotes {
   visitAncestors(from: readonly NoteName[]): Promise<readonly VisitedAncestor[]>;
   /** The spans noted under these answers. */
   naming(answers: readonly SpanOrAnswer[]): Promise<readonly (Note & { readonly span: CallCount })[]>;
-  /** For each of these answers, the estimate of the first span, by id, that is noted as `estimated`. */
+  /** For each of these answers, the estimate of the span with the lowest id among those noted as `estimated`. */
   firstEstimates(answers: readonly SpanOrAnswer[]): Promise<readonly (SpanOrAnswer & { readonly estimate: Usd })[]>;
   change(removed: readonly Note[], notesAdded: readonly Note[]): Promise<void>;
 }

@@ -9,7 +9,7 @@ import type { TraceSummary } from './trace.ts';
 export interface CallSpend {
   /**
    * `matched`: one row. `no_call_id`: the span has no id to match. `no_spend_log`: no row has the id that the span names.
-   * `ambiguous`: several rows match. `incomplete_evidence`: no row of its trace has that id, and other traces were not searched,
+   * `ambiguous`: several rows match. `incomplete_evidence`: no row of its trace has that id. Other traces were not searched,
    * because too many calls of its trace lack a row.
    */
   readonly match: 'matched' | 'no_call_id' | 'no_spend_log' | 'ambiguous' | 'incomplete_evidence';

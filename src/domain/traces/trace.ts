@@ -63,9 +63,9 @@ export interface TraceAgent {
   /** Name of the nearest agent with another name above its first span; null without one. */
   readonly parentAgent: string | null;
   readonly invocations: number;
-  /** Model calls of its subtree up to the next agent, and those that name it and have no agent above; each once. */
+  /** Model calls, each once: those of its subtree up to the next agent, and those without an agent above that name it. */
   readonly llmCalls: number;
-  /** Tool calls of its subtree up to the next agent, and those that name it and have no agent above. */
+  /** Tool calls of its subtree up to the next agent, and those without an agent above that name it. */
   readonly toolCalls: number;
   /** Tool calls that name the agent themselves. */
   readonly namedToolCalls: number;

@@ -88,8 +88,9 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
 }
 
 /**
- * The first text that is not empty. Its messages may be in an object, `{ "messages": [...] }`, as one conversation or a batch
- * of them, also inside `inputs` or `outputs`. When the value has more than these messages, its attribute is also stored.
+ * The first text that is not empty. It may be an object with messages, `{ "messages": [...] }`, also inside `inputs` or
+ * `outputs`. The messages are one conversation, or a batch of which the first is read. When the value has more than these
+ * messages, its attribute is also stored.
  */
 export function firstPacked(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);

@@ -18,10 +18,10 @@ const ESCAPE = '\\';
  */
 export function latestUserTextIn(conversation: string, length: number): string | null {
   if (!conversation.startsWith('[{"role":')) return null;
-  let at = 1;
+  let position = 1;
   let [from, to] = [-1, -1];
   for (;;) {
-    MESSAGE.lastIndex = at;
+    MESSAGE.lastIndex = position;
     const message = MESSAGE.exec(conversation);
     if (message === null) return null;
     const start = MESSAGE.lastIndex;
@@ -31,12 +31,12 @@ export function latestUserTextIn(conversation: string, length: number): string |
     if (message[ROLE] === 'user') [from, to] = [start, stop];
     const end = message[TEXT] === undefined ? END_IN_PART : END;
     if (!conversation.startsWith(end, stop)) return null;
-    at = stop + end.length;
-    if (conversation[at] === ']') break;
-    if (conversation[at] !== ',') return null;
-    at += conversation[at + 1] === ' ' ? 2 : 1;
+    position = stop + end.length;
+    if (conversation[position] === ']') break;
+    if (conversation[position] !== ',') return null;
+    position += conversation[position + 1] === ' ' ? 2 : 1;
   }
-  if (from === -1 || conversation.length !== at + 1) return null;
+  if (from === -1 || conversation.length !== position + 1) return null;
   const text = beginningOf(conversation, from, to, length);
   return text === null || text.trim() === '' ? null : text;
 }
