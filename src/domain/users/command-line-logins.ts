@@ -54,7 +54,7 @@ export function createCommandLineLogins<Signed>(options: {
   const { generator, ids, clock, store } = options;
   const nowMs = (): number => clock.now().getTime();
 
-  async function open(loginId: string): Promise<{ readonly login: Login<Signed>; readonly revision: number }> {
+  async function readOpenLogin(loginId: string): Promise<{ readonly login: Login<Signed>; readonly revision: number }> {
     const found = isLoginId(loginId) ? await store.find(loginId, nowMs()) : null;
     if (found === null) throw unknownLogin();
     return { login: JSON.parse(found.content) as Login<Signed>, revision: found.revision };
@@ -69,7 +69,7 @@ export function createCommandLineLogins<Signed>(options: {
 
   /** Counts a wrong code, or records who signed in. Returns null where another request has changed the login meanwhile. */
   async function tryComplete(loginId: string, userCode: string, signed: Signed): Promise<'done' | 'wrong' | null> {
-    const { login, revision } = await open(loginId);
+    const { login, revision } = await readOpenLogin(loginId);
     if (login.signed !== null) throw new InvalidInput('The login was completed already.');
     const isRight = generator.same(generator.hash(plainCode(userCode)), login.codeHash);
     const wrongCodes = login.wrongCodes + (isRight ? 0 : 1);
@@ -98,7 +98,7 @@ export function createCommandLineLogins<Signed>(options: {
       throw new LimitExceeded('Too many logins are open. Try again later.', 'requests', 60);
     },
     async assertOpen(loginId) {
-      await open(loginId);
+      await readOpenLogin(loginId);
     },
     async complete(loginId, userCode, signed) {
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -111,7 +111,7 @@ export function createCommandLineLogins<Signed>(options: {
       throw new InvalidInput('The login is changed by other requests. Try again.');
     },
     async read(loginId, pollSecret) {
-      const { login } = await open(loginId);
+      const { login } = await readOpenLogin(loginId);
       if (!generator.same(generator.hash(pollSecret), login.secretHash))
         throw new Forbidden('The poll secret is wrong.');
       return login.signed;

@@ -59,21 +59,21 @@ export function createStoredFailures(options: {
   const overflow = createMemoryFailures({ monotonicMs: () => clock.now().getTime() });
   const nowMs = (): number => clock.now().getTime();
   const idOf = (subject: string): string => `failed-${generator.hash(subject)}`;
-  const read = (content: string): SignInFailureCount => JSON.parse(content) as SignInFailureCount;
+  const countIn = (content: string): SignInFailureCount => JSON.parse(content) as SignInFailureCount;
 
   /** Adds a first count; in memory where the store is full. Returns false where another request was first. */
   async function addFirst(subject: string, next: Parameters<SignInFailureCounts['change']>[1]): Promise<boolean> {
     const id = idOf(subject);
-    const at = nowMs();
+    const now = nowMs();
     const count = next(await overflow.find(subject));
     const pending = {
       id,
       kind: 'failures',
       content: JSON.stringify(count),
-      untilMs: at + keptSeconds * 1_000,
+      untilMs: now + keptSeconds * 1_000,
     } as const;
     try {
-      if (!(await store.add(pending, { nowMs: at, most: MAX_STORED }))) await overflow.change(subject, next);
+      if (!(await store.add(pending, { nowMs: now, most: MAX_STORED }))) await overflow.change(subject, next);
       return true;
     } catch (error) {
       if ((await store.find(id, nowMs())) === null) throw error;
@@ -85,7 +85,7 @@ export function createStoredFailures(options: {
     nowMs,
     async find(subject) {
       const found = await store.find(idOf(subject), nowMs());
-      return found === null ? overflow.find(subject) : read(found.content);
+      return found === null ? overflow.find(subject) : countIn(found.content);
     },
     async change(subject, next) {
       const id = idOf(subject);
@@ -97,7 +97,7 @@ export function createStoredFailures(options: {
             : await store.replace(
                 id,
                 found.revision,
-                JSON.stringify(next(read(found.content))),
+                JSON.stringify(next(countIn(found.content))),
                 nowMs() + keptSeconds * 1_000,
               );
         if (isDone) return;
