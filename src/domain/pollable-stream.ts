@@ -75,24 +75,24 @@ class Outcome<Item> {
 
 /** A stream with one more item before all others. */
 export function prepend<Item>(first: Item, rest: PollableStream<Item>): PollableStream<Item> {
-  let read = false;
+  let isRead = false;
   return streamOf({
     fork() {
       const other = rest.fork();
-      return read || other === null ? other : prepend(first, other);
+      return isRead || other === null ? other : prepend(first, other);
     },
-    isDrained: () => read && rest.isDrained(),
+    isDrained: () => isRead && rest.isDrained(),
     poll() {
-      if (read) return rest.poll();
-      read = true;
+      if (isRead) return rest.poll();
+      isRead = true;
       return { done: false, value: first };
     },
     whenReady(ready) {
-      if (read) rest.whenReady(ready);
+      if (isRead) rest.whenReady(ready);
       else queueMicrotask(ready);
     },
     async leave() {
-      read = true;
+      isRead = true;
       await rest.return();
     },
   });
@@ -130,7 +130,7 @@ export function mapStream<Item, Mapped extends object>(
 ): PollableStream<Mapped> {
   // Created only when `map` returns a promise: most of a thousand streams never need it.
   let pending: Outcome<Mapped | null> | null = null;
-  let over = false;
+  let isOver = false;
 
   /** The next mapped item; null while there is none. */
   function nextMapped(): Mapped | null {
@@ -144,7 +144,7 @@ export function mapStream<Item, Mapped extends object>(
       const step = source.poll();
       if (step === null) return null;
       if (step.done === true) {
-        over = true;
+        isOver = true;
         return null;
       }
       const value = map(step.value);
@@ -163,26 +163,26 @@ export function mapStream<Item, Mapped extends object>(
     },
     isDrained: () => pending === null && source.isDrained(),
     poll() {
-      if (over) return ENDED;
+      if (isOver) return ENDED;
       try {
         const value = nextMapped();
         if (value !== null) return { done: false, value };
-        return over ? ENDED : null;
+        return isOver ? ENDED : null;
       } catch (error) {
-        over = true;
+        isOver = true;
         // Not awaited: a source that is slow to close must not block its reader.
         source.return().catch(() => {});
         throw error;
       }
     },
     whenReady(ready) {
-      if (over) queueMicrotask(ready);
+      if (isOver) queueMicrotask(ready);
       else if (pending !== null) pending.whenReady(ready);
       else source.whenReady(ready);
     },
     async leave() {
       await source.return();
-      over = true;
+      isOver = true;
     },
   });
 }
@@ -196,7 +196,7 @@ export function revocable<Item>(
   begin: (revoke: (reason: Error) => void) => () => void,
 ): PollableStream<Item> {
   let reason: Error | null = null;
-  let over = false;
+  let isOver = false;
   let waiting: (() => void) | null = null;
   const wake = (): void => {
     const ready = waiting;
@@ -208,8 +208,8 @@ export function revocable<Item>(
     queueMicrotask(wake);
   });
   function finish(): void {
-    if (over) return;
-    over = true;
+    if (isOver) return;
+    isOver = true;
     onEnd();
   }
 
@@ -220,7 +220,7 @@ export function revocable<Item>(
     },
     isDrained: () => reason === null && source.isDrained(),
     poll() {
-      if (over) return ENDED;
+      if (isOver) return ENDED;
       try {
         if (reason !== null) throw reason;
         const step = source.poll();
@@ -235,7 +235,7 @@ export function revocable<Item>(
     },
     whenReady(ready) {
       waiting = ready;
-      if (over || reason !== null) queueMicrotask(wake);
+      if (isOver || reason !== null) queueMicrotask(wake);
       else source.whenReady(wake);
     },
     async leave() {
