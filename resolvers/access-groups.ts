@@ -97,9 +97,9 @@ export const updateAccessGroup = operation({
     scope: Scope<AccessGroupPlatform>,
     { id, patch }: { readonly id: string; readonly patch: AccessGroupPatch },
   ): Promise<AccessGroupView> {
-    const about = authored(scope);
+    const authorship = authored(scope);
     const done = await scope.platform.stores.accessGroups.change(id, (group) =>
-      patchedAccessGroup(group, patch, about),
+      patchedAccessGroup(group, patch, authorship),
     );
     if (done === null) throw unknownGroup(id);
     await evictKeysOf(scope, done.before, done.after);

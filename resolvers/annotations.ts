@@ -65,22 +65,22 @@ export async function saveAnnotation(
     trace,
     spanId,
     judgement,
-    about,
+    authorship,
   }: {
     readonly trace: TraceSummary;
     readonly spanId: string;
     readonly judgement: Judgement;
     /** `by` is the author. `sender` is the user or key that sends the annotation; the author when absent. */
-    readonly about: Authored & { readonly sender?: string };
+    readonly authorship: Authored & { readonly sender?: string };
   },
 ): Promise<Annotation> {
   const { annotations } = platform.stores;
   const ofTrace = { ...ALL_ANNOTATIONS, traces: [trace] };
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const [known] = await annotations.all({ ...ofTrace, spanId, name: judgement.name, author: about.by });
+    const [known] = await annotations.all({ ...ofTrace, spanId, name: judgement.name, author: authorship.by });
     if (known !== undefined) {
       const done = await annotations.change(known.id, (row) =>
-        withJudgement(row, judgement, { now: about.now, by: about.sender ?? about.by }),
+        withJudgement(row, judgement, { now: authorship.now, by: authorship.sender ?? authorship.by }),
       );
       if (done !== null) return done.after;
       continue;
@@ -88,8 +88,8 @@ export async function saveAnnotation(
     if ((await annotations.count(ofTrace)) >= MAX_ANNOTATIONS)
       throw new Conflict(`A trace has at most ${MAX_ANNOTATIONS} annotations.`);
     const added = {
-      ...newAnnotation(judgement, { ...about, id: platform.ids.uuid(), trace, spanId }),
-      updatedBy: about.sender ?? about.by,
+      ...newAnnotation(judgement, { ...authorship, id: platform.ids.uuid(), trace, spanId }),
+      updatedBy: authorship.sender ?? authorship.by,
     };
     try {
       await annotations.add(added);
@@ -114,7 +114,7 @@ export const annotateTrace = operation({
     const judgement = readJudgement(draft);
     const trace = await annotatedTrace(scope, draft.trace);
     const spanId = await annotatedSpan(scope, trace, draft.spanId);
-    return saveAnnotation(scope, { trace, spanId, judgement, about: authored(scope) });
+    return saveAnnotation(scope, { trace, spanId, judgement, authorship: authored(scope) });
   },
 });
 

@@ -61,8 +61,8 @@ export const updateBudget = operation({
     scope: Scope<BudgetPlatform>,
     { id, patch }: { readonly id: string; readonly patch: BudgetPatch },
   ): Promise<Budget | null> {
-    const about = authored(scope);
-    const done = await scope.platform.stores.budgets.change(id, (budget) => patchedBudget(budget, patch, about));
+    const authorship = authored(scope);
+    const done = await scope.platform.stores.budgets.change(id, (budget) => patchedBudget(budget, patch, authorship));
     return done?.after ?? null;
   },
 });

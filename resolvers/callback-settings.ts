@@ -15,7 +15,7 @@ const ARGUMENTS = 'alerting_args';
 interface AlertingSetting {
   readonly name: string;
   readonly field: AlertingField;
-  /** The set value, or the default when none of the right kind is set. */
+  /** The configured value. The default when no value is configured, and when the value has the wrong type. */
   readonly value: unknown;
   /** Whether the database sets it. Null when neither the file nor the database sets it. */
   readonly isStored: boolean | null;

@@ -44,7 +44,7 @@ export interface CatalogChangeUpdate {
   readonly missed: number;
 }
 
-/** A time range; null bounds are those of the history. */
+/** A time range. A null bound is the start or the end of the history. */
 export interface Period {
   readonly from: Date | null;
   readonly to: Date | null;
@@ -64,7 +64,7 @@ export const listCatalogChanges = operation({
     const size = checkedPageSize(limit ?? DEFAULT_CHANGES, { min: 0, max: CHANGE_PAGE_SIZE });
     assertPeriod(filters);
     const after = cursor === null ? null : readChangeCursor(cursor);
-    // One more than the page shows whether another page follows.
+    // Reads one row more than the page has, to find out whether another page follows.
     const rows = await platform.stores.catalogHistory.list(filters, after, size + 1);
     return { items: rows.slice(0, size), hasMore: rows.length > size };
   },

@@ -7,7 +7,7 @@ import type { Scope } from './operation/scope.ts';
 
 /** Age and state of the catalog. */
 export interface CatalogHealth extends CatalogStatus {
-  /** Whole seconds since the data was first fetched, or built; a refresh without changes does not reset it. */
+  /** Whole seconds since the data was first fetched or built. A refresh without changes does not reset them. */
   readonly ageSeconds: number;
   /** Id of the current snapshot. */
   readonly snapshotId: string;

@@ -22,7 +22,7 @@ export const CHECKOUT_PAGE_SIZE = 50;
 /** Form of the ids that this process creates; no other text is looked up. */
 const CHECKOUT_ID = /^[\w-]{1,64}$/;
 
-/** A checkout and the secret that only the return address of its buyer contains. */
+/** Id and secret of a checkout. Only the return address of the buyer contains the secret. */
 export interface Buyer {
   readonly checkoutId: string;
   readonly secret: string;
@@ -65,7 +65,7 @@ export const createCheckout = operation({
         successUrl: successUrl(base, buyer),
         cancelUrl: `${base}/billing/cancelled`,
       });
-    // Throws Unavailable with the missing settings, before a row is written.
+    // Without settings, `open` throws Unavailable with their names. No row is written.
     if (!payments.configured) return open();
     platform.checkoutRateLimiter.count(client.network);
     await stores.checkouts.add({
@@ -117,7 +117,7 @@ async function checkoutOf(
   return checkout;
 }
 
-/** Looks up a checkout. Throws NotFound, also for text that cannot be an id, which is not looked up. */
+/** Looks up a checkout. Throws NotFound. Text that cannot be an id is not looked up. */
 async function existingCheckout(id: string, lookUp: () => Promise<Checkout | null>): Promise<Checkout> {
   const checkout = CHECKOUT_ID.test(id) ? await lookUp() : null;
   if (checkout === null) throw new NotFound('checkout', id);

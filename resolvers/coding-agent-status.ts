@@ -23,19 +23,19 @@ type AgentScope = Scope<CodingAgentPlatform>;
 
 /** Reads the state of an agent from the provider, with the process as the caller. */
 async function poll(scope: AgentScope, id: string, signal: AbortSignal): Promise<PollResult> {
-  const own = { ...scope, caller: new SystemCaller('coding-agent-status'), signal };
+  const systemScope = { ...scope, caller: new SystemCaller('coding-agent-status'), signal };
   const agent = await scope.platform.stores.codingAgents.find(id);
   if (agent === null) {
     publishDeleted(scope, id);
     return 'ended';
   }
   try {
-    const { agent: after, changed } = await checkAnyAgent(own, agent);
+    const { agent: after, changed } = await checkAnyAgent(systemScope, agent);
     if (isFinal(after.state)) return 'ended';
     return changed ? 'changed' : 'same';
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
-    await storeState(own, agent, ({ state }) => ({ ...state, status: DELETED }));
+    await storeState(systemScope, agent, ({ state }) => ({ ...state, status: DELETED }));
     return 'ended';
   }
 }
@@ -119,12 +119,12 @@ export const takeAgentMessage = operation({
     const { agentMessages, stores } = scope.platform;
     if (!agentMessages.configured) throw new NotFound('webhook', 'coding agents', 'Not Found');
     if (!agentMessages.isSigned(bytes, signature)) throw new InvalidInput('The signature of the message is wrong.');
-    const own = { ...scope, caller: new SystemCaller('coding-agent-webhook') };
-    const report = agentReportIn(jsonOf(bytes), authored(own).now);
+    const systemScope = { ...scope, caller: new SystemCaller('coding-agent-webhook') };
+    const report = agentReportIn(jsonOf(bytes), authored(systemScope).now);
     const agent = await stores.codingAgents.find(report.id);
     if (agent === null) return;
     if (agentMessages.isStored(bytes)) return;
-    await storeState(own, agent, (stored) => {
+    await storeState(systemScope, agent, (stored) => {
       if (!mayReplaceState(stored, report))
         throw new InvalidInput('The agent has ended, and this message may not replace its state.');
       return merged(stored.state, report.state);

@@ -72,7 +72,8 @@ async function forward(scope: AgentScope, { subpath, sent }: AgentCall): Promise
 
 async function bytesOf(call: GatewayCall): Promise<Uint8Array> {
   const bytes = await call.consume((stream) => collect(stream, MAX_ANSWER_BYTES));
-  if (bytes === null) throw new Unavailable('The answer of the coding agents is too large.');
+  if (bytes === null)
+    throw new Unavailable(`The API of the coding agents answered with more than ${MAX_ANSWER_BYTES} bytes.`);
   return bytes;
 }
 
@@ -100,8 +101,8 @@ async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAge
     if (error instanceof Conflict) return await scope.platform.stores.codingAgents.find(agent.id);
     // The deletion does not depend on the limits of the key or the connection of the client.
     const caller = new SystemCaller('coding-agent-launch');
-    const own = { ...scope, caller, signal: AbortSignal.timeout(DELETION_MS) };
-    await callApi(own, 'DELETE', pathOf(agent.id)).catch(() => null);
+    const systemScope = { ...scope, caller, signal: AbortSignal.timeout(DELETION_MS) };
+    await callApi(systemScope, 'DELETE', pathOf(agent.id)).catch(() => null);
     throw error;
   }
   return agent;
@@ -225,7 +226,7 @@ export const findCodingAgent = operation({
   },
 });
 
-/** Reads the current state of an agent from the provider, and stores it. Throws as `callApi`. */
+/** Reads the current state of an agent from the provider, and stores it. Throws what `callApi` throws. */
 export const checkCodingAgent = operation({
   name: 'checkCodingAgent',
   access: codingAgentReader,
@@ -234,7 +235,7 @@ export const checkCodingAgent = operation({
   },
 });
 
-/** Reads the state of an agent, for any caller, and stores it. Throws as `callApi`. */
+/** Reads the state of an agent, for any caller, and stores it. Throws what `callApi` throws. */
 export async function checkAnyAgent(
   scope: AgentScope,
   agent: CodingAgent,
@@ -264,7 +265,7 @@ export async function storeState(
   return changed.after;
 }
 
-/** The conversation of an agent. Throws as `callApi`. */
+/** The conversation of an agent. Throws what `callApi` throws. */
 export const readConversation = operation({
   name: 'readConversation',
   access: codingAgentReader,
@@ -285,7 +286,8 @@ export interface AgentDraft {
 }
 
 /**
- * Launches an agent that belongs to the caller. Throws as `callApi`, and UpstreamFailed for an answer without an agent.
+ * Launches an agent that belongs to the caller. Throws what `callApi` throws, and UpstreamFailed for an answer without
+ * an agent.
  */
 export const launchCodingAgent = operation({
   name: 'launchCodingAgent',
@@ -309,7 +311,7 @@ export const launchCodingAgent = operation({
   },
 });
 
-/** Adds a prompt to an agent. Throws as `callApi`. */
+/** Adds a prompt to an agent. Throws what `callApi` throws. */
 export const followUpCodingAgent = operation({
   name: 'followUpCodingAgent',
   access: codingAgentWriter,
@@ -320,7 +322,7 @@ export const followUpCodingAgent = operation({
   },
 });
 
-/** Stops an agent. Throws as `callApi`. */
+/** Stops an agent. Throws what `callApi` throws. */
 export const stopCodingAgent = operation({
   name: 'stopCodingAgent',
   access: codingAgentWriter,
@@ -331,7 +333,7 @@ export const stopCodingAgent = operation({
   },
 });
 
-/** Deletes an agent at the provider and its stored row; returns its last known state. Throws as `callApi`. */
+/** Deletes an agent at the provider and its stored row; returns its last known state. Throws what `callApi` throws. */
 export const deleteCodingAgent = operation({
   name: 'deleteCodingAgent',
   access: codingAgentWriter,

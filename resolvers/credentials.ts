@@ -109,9 +109,9 @@ export const updateCredential = operation({
   ): Promise<KnownCredential> {
     const { platform } = scope;
     assertNotDeclared(scope, name);
-    const about = authored(scope);
+    const authorship = authored(scope);
     const done = await platform.stores.credentials.change(name, (row) =>
-      patchedCredential(row, { values, info }, about),
+      patchedCredential(row, { values, info }, authorship),
     );
     if (done === null) throw unknownName(name);
     await platform.deployments.reload();

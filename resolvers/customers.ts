@@ -82,11 +82,11 @@ export const updateCustomer = operation({
   access: tenantAdmin,
   async run(scope: Scope<CustomerPlatform>, { id, patch, budget }: CustomerChange): Promise<CustomerView> {
     const { customers } = scope.platform.stores;
-    const about = authored(scope);
+    const authorship = authored(scope);
     const current = await customers.find(id);
     if (current === null) throw unknownCustomer(id);
     const budgetId = await budgetOf(scope, budget, current.budgetId);
-    const done = await customers.change(id, (row) => patchedCustomer(row, { ...patch, budgetId }, about));
+    const done = await customers.change(id, (row) => patchedCustomer(row, { ...patch, budgetId }, authorship));
     if (done === null) throw unknownCustomer(id);
     return viewOf(scope, done.after);
   },
@@ -104,11 +104,11 @@ export const blockCustomers = operation({
     { ids, blocked }: { readonly ids: readonly string[]; readonly blocked: boolean },
   ): Promise<readonly CustomerView[]> {
     const { customers } = scope.platform.stores;
-    const about = authored(scope);
+    const authorship = authored(scope);
     const changed: Customer[] = [];
     for (const id of new Set(ids)) {
-      const done = await customers.change(id, (row) => patchedCustomer(row, { blocked }, about));
-      const customer = done?.after ?? (blocked ? newCustomer({ blocked }, { ...about, id }) : null);
+      const done = await customers.change(id, (row) => patchedCustomer(row, { blocked }, authorship));
+      const customer = done?.after ?? (blocked ? newCustomer({ blocked }, { ...authorship, id }) : null);
       if (customer === null) continue;
       if (done === null) await customers.add(customer);
       changed.push(customer);

@@ -130,7 +130,7 @@ async function sendTyped(
     ...(omitContent === undefined ? {} : { omitContent }),
   };
   const call = await send(scope, answered === undefined ? request : { ...request, answered }, signal);
-  // The end of the answer settles the call.
+  // The call settles when its answer is read to the end.
   const read = await call.consume((stream) => collect(stream, MAX_ANSWER_BYTES));
   const { decision } = call.exchange;
   if (read === null || decision === undefined) throw new Unavailable('The answer of the model cannot be read.', null);

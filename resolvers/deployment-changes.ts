@@ -109,10 +109,10 @@ export const createDeployment = operation({
     assertStoresModels(scope);
     await assertTeam(scope, teamId);
     const { platform } = scope;
-    const about = { ...authored(scope), id: id ?? platform.ids.uuid(), byTeam };
-    if (knownOf(scope, about.id) !== null) throw new Conflict(`A model with the id ${about.id} already exists.`);
-    const row = pricedRow(scope, newStoredDeployment(draft, { ...about, row: {} }));
-    const made = newStoredDeployment(draft, { ...about, row });
+    const identity = { ...authored(scope), id: id ?? platform.ids.uuid(), byTeam };
+    if (knownOf(scope, identity.id) !== null) throw new Conflict(`A model with the id ${identity.id} already exists.`);
+    const row = pricedRow(scope, newStoredDeployment(draft, { ...identity, row: {} }));
+    const made = newStoredDeployment(draft, { ...identity, row });
     await platform.stores.deployments.add(made);
     await platform.deployments.reload();
     return withPriceWarning(scope, made);
@@ -146,12 +146,12 @@ async function changeDeployment(
   const teamId = teamOfInfo(patch.info?.['team_id'] === undefined ? (stored?.info ?? {}) : patch.info);
   await assertMayChange(scope, stored, teamId);
   if (stored === null) return null;
-  const about = authored(scope);
+  const authorship = authored(scope);
   const done = await platform.stores.deployments.change(id, (before) => {
     if (teamOfInfo(before.info) !== teamOfInfo(stored.info))
       throw new Conflict(`The model ${id} was moved to another team by a concurrent request. Try again.`);
-    const row = pricedRow(scope, patchedDeployment(before, patch, { ...about, row: {} }));
-    return patchedDeployment(before, patch, { ...about, row });
+    const row = pricedRow(scope, patchedDeployment(before, patch, { ...authorship, row: {} }));
+    return patchedDeployment(before, patch, { ...authorship, row });
   });
   if (done === null) return null;
   await platform.deployments.reload();

@@ -26,8 +26,8 @@ export interface DutyWanted {
 }
 
 /**
- * Adds the job of a period once among all processes, and claims the job of the duty that is due. Null when no job is
- * due.
+ * Adds the job of a period, unless another process has added it, and claims the job of the duty that is due. Null when
+ * no job is due.
  */
 export const claimDuty = operation({
   name: 'claimDuty',

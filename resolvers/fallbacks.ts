@@ -65,13 +65,13 @@ export const setFallback = operation({
     const unknown = draft.targets.filter((target) => !isKnown(scope, target));
     if (unknown.length > 0) throw new InvalidInput(`Fallback models not found in router: ${unknown.join(', ')}`);
     assertNotConfigured(scope, draft);
-    const about = authored(scope);
-    const row = newFallback(draft, about);
+    const authorship = authored(scope);
+    const row = newFallback(draft, authorship);
     const { isNew } = await changeOrAdd(platform.stores.fallbacks, row, (before) => ({
       ...before,
       targets: row.targets,
-      updatedAt: about.now,
-      updatedBy: about.by,
+      updatedAt: authorship.now,
+      updatedBy: authorship.by,
     }));
     await platform.fallbacks.refresh();
     return { ...draft, isConfigured: false, isNew };

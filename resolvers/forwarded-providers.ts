@@ -91,8 +91,8 @@ function amazonOperation({ provider, subpath, sent }: ProviderCall): string | nu
 const isBilled = (name: string): boolean => /^(?:Start|Detect|Infer)/.test(name);
 
 /**
- * Throws Forbidden when a caller who is no administrator calls a path that is not open to all callers of a shared
- * account.
+ * Throws Forbidden for a path that only proxy administrators may call. All callers share the account of such a
+ * provider, so only some of its paths are open to all callers.
  */
 function assertOpenToCaller({ provider: { name, shared }, subpath, sent }: ProviderCall, { role, key }: Caller): void {
   if (shared === undefined || key === null || role === 'proxy_admin') return;
@@ -102,8 +102,8 @@ function assertOpenToCaller({ provider: { name, shared }, subpath, sent }: Provi
 }
 
 /**
- * The address, headers and credential of a call. Throws InvalidInput for a path outside of the base address, and as
- * `amazonOperation`.
+ * The address, headers and credential of a call. Throws InvalidInput for a path outside of the base address, and what
+ * `amazonOperation` throws.
  */
 export function targetOf(call: ProviderCall, { base, key, cloud }: ProviderAccount) {
   const { provider, sent } = call;

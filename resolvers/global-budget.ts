@@ -20,8 +20,8 @@ export const getGlobalBudget = operation({
 });
 
 /**
- * The spend of all calls. With `isDated` or without a global budget it is the sum of `grouping`; otherwise the spend of
- * the current budget window.
+ * The spend of all calls: the spend in the current window of the global budget. With `isDated`, or without a global
+ * budget, it is the sum of the calls that match `grouping`.
  */
 export const getTotalSpend = operation({
   name: 'getTotalSpend',

@@ -42,8 +42,8 @@ const readinessOf = (platform: HealthPlatform): Readiness => ({
 });
 
 /**
- * Resolves when the process can serve, to null unless the settings make the details public. Throws Unavailable when it
- * cannot serve.
+ * Checks that the process can serve. Resolves to the details when the settings make them public, otherwise to null.
+ * Throws Unavailable when it cannot serve.
  */
 export const checkReadiness = operation({
   name: 'checkReadiness',
@@ -73,7 +73,7 @@ export const readLoad = operation({
   run: ({ platform }: Scope<HealthPlatform>, _input: undefined): ProcessLoad => platform.load(),
 });
 
-/** Checks the key of a request that has a constant answer. */
+/** Checks the credential of a request. The answer to the request is constant and needs no other operation. */
 export const checkCaller = operation({
   name: 'checkCaller',
   access: anyKey,

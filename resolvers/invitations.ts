@@ -47,9 +47,9 @@ export const answerInvitation = operation({
     scope: Scope<UserPlatform>,
     { id, isAccepted }: NamedInvitation & { readonly isAccepted: boolean },
   ): Promise<Invitation> {
-    const about = authored(scope);
+    const authorship = authored(scope);
     const { invitations } = scope.platform.stores;
-    const done = await invitations.change(id, (row) => answeredInvitation(row, isAccepted, about));
+    const done = await invitations.change(id, (row) => answeredInvitation(row, isAccepted, authorship));
     if (done === null) throw unknownInvitation();
     return done.after;
   },

@@ -55,7 +55,7 @@ export interface SpendReset extends KeyInfo {
   readonly before: Usd;
 }
 
-/** Sets the spend of a key to at most its current spend. Throws NotFound and InvalidInput. */
+/** Sets the spend of a key to an amount from zero to its current spend. Throws NotFound and InvalidInput. */
 export const resetKeySpend = operation({
   name: 'resetKeySpend',
   access: keyAdmin,
@@ -130,8 +130,8 @@ export const checkKeyHealth = operation({
 const MAX_RESETS = 500;
 
 /**
- * Starts new budget windows of keys whose windows have ended. Several processes may run this: the first change of a row
- * counts.
+ * Starts new budget windows of keys whose windows have ended. Several processes may run this: only the first change of
+ * a row has an effect.
  */
 export const resetBudgetWindows = operation({
   name: 'resetBudgetWindows',

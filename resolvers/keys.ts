@@ -64,8 +64,8 @@ export const generateKey = operation({
 });
 
 /**
- * Creates a service account key: it has a team and no user. Throws InvalidInput for a missing or unknown team, and as
- * `generateKey`.
+ * Creates a service account key: it has a team and no user. Throws InvalidInput for a missing or unknown team, and what
+ * `generateKey` throws.
  */
 export const generateServiceKey = operation({
   name: 'generateServiceKey',

@@ -34,7 +34,7 @@ const MAX_ELIGIBLE = 100_000;
 const PREVIEW_PAGE = 100;
 const MAX_AGENTS = 500;
 const AGENT_DAYS = 14;
-const ALL = { kind: 'all' } as const;
+const ALL_OWNERS = { kind: 'all' } as const;
 
 interface Window {
   readonly startMs: number;
@@ -45,7 +45,7 @@ interface Window {
 export const traceIdOfRun = (runId: string): string => runId.replaceAll('-', '');
 
 export const runIdOfTrace = (traceId: string): string =>
-  [0, 8, 12, 16, 20].map((from, at, all) => traceId.slice(from, all[at + 1] ?? 32)).join('-');
+  [0, 8, 12, 16, 20].map((start, index, starts) => traceId.slice(start, starts[index + 1] ?? 32)).join('-');
 
 /** Whether one span has all the attributes. `spanIds` are those of the trace. */
 async function hasAttributes(
@@ -97,11 +97,11 @@ async function* eligibleTraces(
   for (;;) {
     const search = { ...window, filters: { ...NO_TRACE_FILTERS, ...wanted }, order: 'start', after } as const;
     scope.signal.throwIfAborted();
-    const page = await traces.searchSummaries(ALL, search, PAGE);
-    const own = await lenses.runIdsAmong(page.map(({ traceId }) => runIdOfTrace(traceId)));
-    const foreign = page.filter(({ traceId }) => !own.has(runIdOfTrace(traceId)) && !isSignalCall(traceId));
-    if (filters.length === 0) yield* foreign;
-    else yield* withAttributes(scope, foreign, filters);
+    const page = await traces.searchSummaries(ALL_OWNERS, search, PAGE);
+    const lensRunIds = await lenses.runIdsAmong(page.map(({ traceId }) => runIdOfTrace(traceId)));
+    const candidates = page.filter(({ traceId }) => !lensRunIds.has(runIdOfTrace(traceId)) && !isSignalCall(traceId));
+    if (filters.length === 0) yield* candidates;
+    else yield* withAttributes(scope, candidates, filters);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
     after = { rank: traceRankOf(last, 'start'), traceRef: last.traceRef };
@@ -118,7 +118,7 @@ async function summaryOf({ platform }: Scope<LensPlatform>, executionId: string)
   const address = readExecutionId(executionId);
   if (address === null) return null;
   const { traceId, traceRef } = address;
-  const [summary] = await platform.stores.traces.findSummaries(ALL, traceId, textOrNull(traceRef));
+  const [summary] = await platform.stores.traces.findSummaries(ALL_OWNERS, traceId, textOrNull(traceRef));
   return summary ?? null;
 }
 
@@ -198,7 +198,7 @@ export const listLensAgents = operation({
   async run(scope: Scope<LensPlatform>, _input: undefined): Promise<readonly string[]> {
     const endMs = scope.platform.clock.now().getTime() + 1;
     const search = { startMs: endMs - AGENT_DAYS * DAY_MS, endMs, filters: NO_TRACE_FILTERS };
-    const agents = await scope.platform.stores.traces.agents(ALL, search, MAX_AGENTS);
+    const agents = await scope.platform.stores.traces.agents(ALL_OWNERS, search, MAX_AGENTS);
     return agents.map(({ name }) => name).toSorted();
   },
 });
@@ -230,8 +230,8 @@ export async function contentPage(
   if (summary === null) return null;
   const heads = (await traces.listSpans([summary])).get(summary.traceRef) ?? [];
   if (cursor !== null && !CURSOR.test(cursor)) throw new InvalidInput('Invalid cursor.');
-  const at = heads.findIndex(({ spanId }) => spanId === cursor) + 1;
-  const page = heads.slice(at, at + PAGE_PARTS);
+  const start = heads.findIndex(({ spanId }) => spanId === cursor) + 1;
+  const page = heads.slice(start, start + PAGE_PARTS);
   const spans = await traces.findSpans(
     summary,
     page.map(({ spanId }) => spanId),
@@ -240,7 +240,7 @@ export async function contentPage(
   return {
     execution: executionOf(summary),
     parts,
-    nextCursor: at + page.length < heads.length ? (page.at(-1)?.spanId ?? null) : null,
+    nextCursor: start + page.length < heads.length ? (page.at(-1)?.spanId ?? null) : null,
     partial: true,
     contentVersion: contentVersionOf(summary),
   };

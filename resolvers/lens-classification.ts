@@ -56,7 +56,7 @@ const MAX_CONTENT_PAGES = 3;
 /** Labels of the calls that classify traces. */
 const SIGNAL_LABELS = withTags(undefined, [INTERNAL_TAG]);
 
-const ALL = { kind: 'all' } as const;
+const ALL_OWNERS = { kind: 'all' } as const;
 
 /** Traces whose questions are due by `areQuestionsDue`, the newest first. */
 async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
@@ -69,7 +69,7 @@ async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: strin
   for (let page = 0; page < MAX_PAGES && found.length < MAX_TRACES; page += 1) {
     const window = { startMs: nowMs - WINDOW_MS, endMs: nowMs };
     const search = { ...window, filters: NO_TRACE_FILTERS, order: 'start', after } as const;
-    const summaries = await stores.traces.searchSummaries(ALL, search, PAGE);
+    const summaries = await stores.traces.searchSummaries(ALL_OWNERS, search, PAGE);
     const rows = await stores.traceSignals.all({ ids: summaries.map(signalRowId), traceBeforeMs: null });
     const known = new Map(rows.map((row) => [row.id, row]));
     const runs = await stores.lenses.runIdsAmong(summaries.map(({ traceId }) => runIdOfTrace(traceId)));

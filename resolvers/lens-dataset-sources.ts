@@ -44,12 +44,12 @@ const skip = (source: Partial<CaseSource>, reason: SkipReason): Built => ({
   reason,
 });
 
-const ALL = { kind: 'all' } as const;
+const ALL_OWNERS = { kind: 'all' } as const;
 
 async function traceOf(scope: Scope<LensPlatform>, traceId: string, traceRef: string): Promise<TraceSummary | null> {
   const { stores, records } = scope.platform;
   await records.readable();
-  const found = await stores.traces.findSummaries(ALL, traceId.toLowerCase(), textOrNull(traceRef));
+  const found = await stores.traces.findSummaries(ALL_OWNERS, traceId.toLowerCase(), textOrNull(traceRef));
   return found[0] ?? null;
 }
 
@@ -67,16 +67,16 @@ async function latestConversation({ platform }: Scope<LensPlatform>, trace: Trac
 async function fromTrace(
   scope: Scope<LensPlatform>,
   { traceId, traceRef, spanId }: { readonly traceId: string; readonly traceRef: string; readonly spanId: string },
-  about: Partial<CaseSource>,
+  origin: Partial<CaseSource>,
 ): Promise<Built> {
-  const source = { ...about, traceId, traceRef, spanId };
+  const source = { ...origin, traceId, traceRef, spanId };
   const trace = await traceOf(scope, traceId, traceRef);
   if (trace === null) return skip(source, 'no_content');
   const span =
     spanId === ''
       ? await latestConversation(scope, trace)
       : await scope.platform.stores.traces.findSpan([trace], spanId.toLowerCase());
-  const built = span === null ? null : caseOfSpan(span, { ...about, traceRef: trace.traceRef });
+  const built = span === null ? null : caseOfSpan(span, { ...origin, traceRef: trace.traceRef });
   return built ?? skip(source, 'no_content');
 }
 

@@ -151,10 +151,10 @@ export const setFeedback = operation({
   async run(scope: Scope<LensPlatform>, draft: FeedbackDraft): Promise<Feedback> {
     assertDraft(draft);
     const trace = await traceOf(scope, draft);
-    const about = authorsOf(scope, draft.user);
-    await assertNotOfAnother(scope, trace, about);
+    const authorship = authorsOf(scope, draft.user);
+    await assertNotOfAnother(scope, trace, authorship);
     return feedbackOfAnnotation(
-      await saveAnnotation(scope, { trace, spanId: '', judgement: judgementOf(draft), about }),
+      await saveAnnotation(scope, { trace, spanId: '', judgement: judgementOf(draft), authorship }),
     );
   },
 });
@@ -169,9 +169,9 @@ export const deleteFeedback = operation({
   ): Promise<Feedback> {
     const trace = await traceOf(scope, target);
     const { annotations } = scope.platform.stores;
-    const about = authorsOf(scope, user);
-    await assertNotOfAnother(scope, trace, about);
-    const { by: author } = about;
+    const authorship = authorsOf(scope, user);
+    await assertNotOfAnother(scope, trace, authorship);
+    const { by: author } = authorship;
     const found = await annotations.all({ ...ALL_ANNOTATIONS, ...FEEDBACK_FILTER, traces: [trace], author });
     const [removed] = await annotations.remove(found.map(({ id }) => id));
     if (removed === undefined) throw new NotFound('feedback', author, 'No feedback from this user on this trace');

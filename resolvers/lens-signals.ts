@@ -79,7 +79,7 @@ export const setSignalConfig = operation({
     if (config.model !== '' && !isConfigured(scope, config.model))
       throw new InvalidInput('Choose a System 1 model (evaluation mode) configured on this proxy');
     const { signalConfigs } = scope.platform.stores;
-    const about = authored(scope);
+    const authorship = authored(scope);
     const values: SignalConfig = {
       model: config.model,
       threshold: config.threshold,
@@ -88,10 +88,10 @@ export const setSignalConfig = operation({
     const change = (row: StoredSignalConfig): StoredSignalConfig => ({
       ...row,
       ...values,
-      updatedAt: about.now,
-      updatedBy: about.by,
+      updatedAt: authorship.now,
+      updatedBy: authorship.by,
     });
-    await changeOrAdd(signalConfigs, { id: SIGNAL_CONFIG_ID, ...values, ...newStamps(about) }, change);
+    await changeOrAdd(signalConfigs, { id: SIGNAL_CONFIG_ID, ...values, ...newStamps(authorship) }, change);
     return values;
   },
 });

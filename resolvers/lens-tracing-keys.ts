@@ -39,17 +39,17 @@ export const createTracingKey = operation({
       { name: 'name', text: name, min: 1, max: TRACING_KEY_LIMITS.name },
       { name: 'team_id', text: teamId, max: TRACING_KEY_LIMITS.teamId },
     ]);
-    const about = authored(scope);
-    if (expiresAt !== null && expiresAt <= about.now) {
+    const authorship = authored(scope);
+    if (expiresAt !== null && expiresAt <= authorship.now) {
       const message = 'Choose an expiry in the future';
       throw new InvalidInput(message, [{ path: [], rule: 'text', message }]);
     }
     if ((await stores.tracingKeys.count({ tokenHash: null })) >= MAX_TRACING_KEYS)
       throw new Conflict('Revoke an unused ingestion key before creating another');
     const random = `${keyGenerator.token()}${keyGenerator.token()}`.slice(0, RANDOM_CHARACTERS);
-    const token = `${TRACING_KEY_PREFIX}${Math.floor(about.now.getTime() / 1_000)}-${random}`;
+    const token = `${TRACING_KEY_PREFIX}${Math.floor(authorship.now.getTime() / 1_000)}-${random}`;
     const key: TracingKey = {
-      ...newStamps(about),
+      ...newStamps(authorship),
       id: ids.uuid(),
       name: storable(name),
       tokenHash: keyGenerator.hash(token),

@@ -172,7 +172,7 @@ export const chooseLensSample = operation({
   },
 });
 
-/** Stored reviews of the sample by the run's criteria, without those of traces that have changed since. */
+/** Stored reviews of the sample that used the criteria of the run. Reviews of traces that have changed are left out. */
 export const listReusableReviews = operation({
   name: 'listReusableReviews',
   access: lensWorker,
@@ -223,7 +223,7 @@ function withProgress(
   { stage, coverage, reviews = [], reading, activities }: RunProgress,
   now: Date,
 ): RunHead {
-  // A report whose answer was lost is sent again.
+  // A worker that received no response sends its report again. A stored review is not added twice.
   const added = reviews.filter((one) => run.reviews.every(({ executionId }) => executionId !== one.executionId));
   const changed = {
     ...run,
@@ -280,13 +280,13 @@ export const completeLensRun = operation({
     const now = clock.now();
     let changed: LensState['findings'] = [];
     const state = await changeRun(scope, claim, (before) => {
-      const about = {
+      const context = {
         runId: run.id,
         revision: run.revision,
         now: now.toISOString(),
         newId: () => ids.uuid(),
       };
-      const merged = mergeFindings(before.findings, result.findings, about);
+      const merged = mergeFindings(before.findings, result.findings, context);
       ({ changed } = merged);
       return { ...withEndedRun(before, endingOf(before.run, result, merged.changed), now), findings: merged.findings };
     });
@@ -323,7 +323,7 @@ function endingOf(run: LensRun, result: RunResult, changed: LensState['findings'
   } as const;
 }
 
-/** Requeues a run. Without `failure` the attempt does not count. With it the run is delayed, or fails if exhausted. */
+/** Requeues a run. `failure` delays it, or ends it after the last attempt. Without it the attempt does not count. */
 export const releaseLensRun = operation({
   name: 'releaseLensRun',
   access: lensWorker,

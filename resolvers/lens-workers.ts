@@ -104,12 +104,12 @@ export const revokeLensWorker = operation({
     const running = await stores.jobs.list({ kind: RUN_JOB, status: 'running' }, 1_000);
     if (running.some((job) => job.workerId === id && job.dueAt > now))
       throw new Conflict("Wait for this worker's investigation to finish or cancel it before revoking access");
-    const about = authored(scope);
+    const authorship = authored(scope);
     const done = await stores.lensWorkers.change(id, (worker) => ({
       ...worker,
       revoked: true,
-      updatedAt: about.now,
-      updatedBy: about.by,
+      updatedAt: authorship.now,
+      updatedBy: authorship.by,
     }));
     if (done === null) throw unknownWorker(id);
     return done.after;

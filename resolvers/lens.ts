@@ -165,9 +165,9 @@ export const queueLensRun = operation({
     assertExecutionIds(settings.executionIds);
     assertAnalysisModel(scope, settings.model);
     await assertWorkerFor(scope, settings.model);
-    const about = { id: ids.uuid(), now: clock.now(), trigger: 'manual' } as const;
-    const state = await changeLens(scope, id, (current) => withQueuedRun(current, request, about));
-    if (state.run.id === about.id) await startJob(scope, state.run);
+    const newRun = { id: ids.uuid(), now: clock.now(), trigger: 'manual' } as const;
+    const state = await changeLens(scope, id, (current) => withQueuedRun(current, request, newRun));
+    if (state.run.id === newRun.id) await startJob(scope, state.run);
     return shownLens(scope, state);
   },
 });
@@ -208,8 +208,8 @@ export const cancelLensRun = operation({
 });
 
 /**
- * Sets the status of a finding. The id of a finding that was merged into it is accepted. An unknown finding id changes
- * nothing. Throws NotFound for an unknown lens.
+ * Sets the status of a finding. The id of a finding that was merged into another one selects that other one. An unknown
+ * finding id changes nothing. Throws NotFound for an unknown lens.
  */
 export const setFindingStatus = operation({
   name: 'setFindingStatus',
@@ -327,8 +327,8 @@ export async function queueDueRun(scope: Scope<LensPlatform>): Promise<boolean> 
   const { stores, ids, clock } = scope.platform;
   const [id] = await stores.lenses.due(clock.now(), 1);
   if (id === undefined) return false;
-  const about = { id: ids.uuid(), now: clock.now(), trigger: 'schedule' } as const;
-  const state = await stores.lenses.change(id, (current) => withQueuedRun(current, PLAIN_RUN, about));
+  const newRun = { id: ids.uuid(), now: clock.now(), trigger: 'schedule' } as const;
+  const state = await stores.lenses.change(id, (current) => withQueuedRun(current, PLAIN_RUN, newRun));
   if (state !== null && isActive(state.run)) await startJob(scope, state.run);
   return true;
 }

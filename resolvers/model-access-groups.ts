@@ -63,13 +63,13 @@ async function writeGroups(
   changes: readonly { readonly known: KnownDeployment; readonly change: (groups: readonly string[]) => string[] }[],
 ): Promise<number> {
   const { platform } = scope;
-  const about = { ...authored(scope), row: {} };
+  const authorship = { ...authored(scope), row: {} };
   let changed = 0;
   for (const { known, change } of changes) {
     const done = await platform.stores.deployments.change(known.deployment.id, (before) => {
       const { access_groups: sent } = before.info;
       const groups = change(Array.isArray(sent) ? sent.filter((one) => typeof one === 'string') : []);
-      return patchedDeployment(before, { info: { access_groups: groups.length === 0 ? null : groups } }, about);
+      return patchedDeployment(before, { info: { access_groups: groups.length === 0 ? null : groups } }, authorship);
     });
     if (done !== null) changed += 1;
   }

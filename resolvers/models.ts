@@ -119,7 +119,7 @@ export const getModel = operation({
   },
 });
 
-/** Facts of a deployment under one of its names. */
+/** Facts of a deployment, listed under one of its public names. */
 export interface ModelFacts extends ModelInfo {
   /** Whether the caller sees its address; administrators only. */
   readonly seesAddress: boolean;
@@ -170,9 +170,9 @@ export const listModelInfo = operation({
   access: anyKey,
   async run(
     scope: Scope<ModelInfoPlatform>,
-    { deploymentId, group, onlyHealthy, onlyCallable = false, withAccess = false, ...of }: ModelInfoFilter,
+    { deploymentId, group, onlyHealthy, onlyCallable = false, withAccess = false, ...teamFilter }: ModelInfoFilter,
   ): Promise<readonly ModelFacts[]> {
-    const { teamId = null, withTeams = false } = of;
+    const { teamId = null, withTeams = false } = teamFilter;
     const { gateway, deployments, catalog } = scope.platform;
     const caller = callerOf(scope);
     const seesAddress = visibilityOf(caller).kind === 'all';
@@ -258,7 +258,7 @@ function tokenCost({ entry, deployment }: ModelInfo): number | null {
   return cost > 0 ? cost : null;
 }
 
-/** Sorts facts. Those without a value are last in both directions. */
+/** Sorts facts. Facts without a value to sort by are last in both directions. */
 function sorted(models: readonly ModelFacts[], { sort, descending }: ModelPageQuery): readonly ModelFacts[] {
   if (sort === null) return models;
   const rankOf = (one: ModelFacts): string | number | null => {

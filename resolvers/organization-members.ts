@@ -109,7 +109,7 @@ export const updateOrganizationMember = operation({
       readonly limits: BudgetPatch;
     },
   ): Promise<OrganizationMemberView> {
-    const about = authored(scope);
+    const authorship = authored(scope);
     await managedOrganization(scope, named.id);
     const member = await memberOf(scope, named.id, named.userId);
     if (member === null) throw notAMember(named);
@@ -118,8 +118,8 @@ export const updateOrganizationMember = operation({
       ...row,
       role: role ?? row.role,
       budgetId,
-      updatedAt: about.now,
-      updatedBy: about.by,
+      updatedAt: authorship.now,
+      updatedBy: authorship.by,
     }));
     const [view] = await viewsOf(scope, done === null ? [] : [done.after]);
     if (view === undefined) throw notAMember(named);

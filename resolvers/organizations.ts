@@ -40,12 +40,12 @@ export const createOrganization = operation({
     { id, alias, patch, budgetId, limits }: OrganizationDraft,
   ): Promise<OrganizationView> {
     const { stores, ids } = scope.platform;
-    const about = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
-    if ((await stores.organizations.find(about.id)) !== null)
-      throw new Conflict(`Organization with id '${about.id}' already exists.`);
+    const identity = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
+    if ((await stores.organizations.find(identity.id)) !== null)
+      throw new Conflict(`Organization with id '${identity.id}' already exists.`);
     const named = idOrNull(budgetId) === null ? null : await budgetOf(scope, { budgetId, limits }, null);
-    const own = named === null ? newBudget(limits, { ...about, id: ids.uuid() }) : null;
-    const organization = newOrganization(patch, { ...about, alias, budgetId: named ?? own?.id ?? '' });
+    const own = named === null ? newBudget(limits, { ...identity, id: ids.uuid() }) : null;
+    const organization = newOrganization(patch, { ...identity, alias, budgetId: named ?? own?.id ?? '' });
     if (own !== null) await stores.budgets.add(own);
     try {
       await stores.organizations.add(organization);
@@ -105,17 +105,17 @@ export const updateOrganization = operation({
     { id, patch, limits }: { readonly id: string; readonly patch: OrganizationPatch; readonly limits: BudgetPatch },
   ): Promise<OrganizationView> {
     const { stores, ownedKeys } = scope.platform;
-    const about = authored(scope);
+    const authorship = authored(scope);
     const stored = await stores.organizations.find(id);
     if (stored === null) throw unknownOrganization(id);
-    const wanted = patchedOrganization(stored, patch, about);
+    const wanted = patchedOrganization(stored, patch, authorship);
     const budget = await stores.budgets.find(wanted.budgetId);
     // Checks the limits before the organization is stored.
-    if (budget !== null) patchedBudget(budget, limits, about);
-    const done = await stores.organizations.change(id, (row) => patchedOrganization(row, patch, about));
+    if (budget !== null) patchedBudget(budget, limits, authorship);
+    const done = await stores.organizations.change(id, (row) => patchedOrganization(row, patch, authorship));
     if (done === null) throw unknownOrganization(id);
     if (Object.keys(limits).length > 0)
-      await stores.budgets.change(done.after.budgetId, (row) => patchedBudget(row, limits, about));
+      await stores.budgets.change(done.after.budgetId, (row) => patchedBudget(row, limits, authorship));
     const view = await organizationView(scope, done.after);
     ownedKeys.evictOwner({ kind: 'organizationId', id });
     return view;

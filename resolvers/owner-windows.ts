@@ -12,8 +12,8 @@ import type { Scope } from './operation/scope.ts';
 const MAX_RESETS = 500;
 
 /**
- * Starts new budget windows of users, teams and budgets whose windows have ended. Several processes may run this: the
- * first change of a row counts.
+ * Starts new budget windows of users, teams and budgets whose windows have ended. Several processes may run this: only
+ * the first change of a row has an effect.
  */
 export const resetOwnerWindows = operation({
   name: 'resetOwnerWindows',

@@ -77,10 +77,11 @@ export const createProject = operation({
     const team = await managedTeam(scope, teamId);
     assertOfTeam(patch.models ?? [], team.models);
     allowedGuardrails(scope, patch, { team: team.metadata, before: {}, ofTeam: false });
-    const about = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
-    if ((await stores.projects.find(about.id)) !== null) throw new Conflict(`Project id = ${about.id} already exists.`);
+    const identity = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
+    if ((await stores.projects.find(identity.id)) !== null)
+      throw new Conflict(`Project id = ${identity.id} already exists.`);
     const budgetId = await budgetOfProject(scope, budget, null);
-    const project = newProject({ ...patch, budgetId }, { ...about, teamId });
+    const project = newProject({ ...patch, budgetId }, { ...identity, teamId });
     await stores.projects.add(project);
     return viewOf(scope, project);
   },
@@ -133,7 +134,7 @@ export const updateProject = operation({
     { id, patch, budget }: { readonly id: string; readonly patch: ProjectPatch; readonly budget: WantedBudget },
   ): Promise<ProjectView> {
     const { projects } = scope.platform.stores;
-    const about = authored(scope);
+    const authorship = authored(scope);
     const caller = callerOf(scope);
     const current = await projects.find(id);
     if (current === null) throw caller.role === 'proxy_admin' ? unknownProject(id) : refuseManagement(caller);
@@ -142,7 +143,7 @@ export const updateProject = operation({
     assertOfTeam(patch.models ?? current.models, team.models);
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: current.metadata, ofTeam: false });
     const budgetId = await budgetOfProject(scope, budget, current.budgetId);
-    const done = await projects.change(id, (row) => patchedProject(row, { ...allowed, budgetId }, about));
+    const done = await projects.change(id, (row) => patchedProject(row, { ...allowed, budgetId }, authorship));
     if (done === null) throw unknownProject(id);
     scope.platform.ownedKeys.evictOwner({ kind: 'projectId', id });
     return viewOf(scope, done.after);

@@ -24,8 +24,8 @@ export interface TurnRequest {
 interface ResponseTurn {
   readonly call: GatewayCall;
   /**
-   * Takes the final response of the answer. With `store: false` it is stored for the next turn of the lane; otherwise
-   * the lane is evicted. Call this before the last event is sent.
+   * Takes the final response of the answer. A response with `store: false` is stored for the next turn of the lane. For
+   * any other response the lane is evicted. Call this before the last event is sent.
    */
   remember(response: ResponseItem): void;
 }

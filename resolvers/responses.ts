@@ -180,7 +180,7 @@ const isIssued = ({ platform }: Scope<ResponsePlatform>, id: string): boolean =>
 const notIssued = (): Forbidden =>
   new Forbidden('This response id was not issued by this gateway, so its owner is unknown.', 'response_id');
 
-/** Reads a stored response. Throws as `answerAbout`. */
+/** Reads a stored response. Throws what `answerAbout` throws. */
 export const getResponse = operation({
   name: 'getResponse',
   access: objectReader,
@@ -188,7 +188,7 @@ export const getResponse = operation({
     answerAbout(scope, named, { action: GET_RESPONSE, tail: '', here: ({ response }) => response }),
 });
 
-/** A page of the input items of a response. Throws as `answerAbout`. */
+/** A page of the input items of a response. Throws what `answerAbout` throws. */
 export const listResponseItems = operation({
   name: 'listResponseItems',
   access: objectReader,
@@ -207,7 +207,7 @@ export const listResponseItems = operation({
     }),
 });
 
-/** Deletes a response permanently. Throws as `answerAbout`. */
+/** Deletes a response permanently. Throws what `answerAbout` throws. */
 export const deleteResponse = operation({
   name: 'deleteResponse',
   access: objectWriter,
@@ -223,8 +223,8 @@ export const deleteResponse = operation({
 });
 
 /**
- * Cancels a background response. Throws as `answerAbout`, and InvalidInput for a response that is stored here, because
- * such a response never runs in the background.
+ * Cancels a background response. Throws what `answerAbout` throws, and InvalidInput for a response that is stored here,
+ * because such a response never runs in the background.
  */
 export const cancelResponse = operation({
   name: 'cancelResponse',

@@ -107,7 +107,7 @@ export const listSettingViews = operation({
   },
 });
 
-/** A setting and its new value. Null removes the stored value; a shared setting gets its default. */
+/** A setting and its new value. Null removes the stored value, or stores the default of a shared setting. */
 export interface SettingChange {
   readonly section: SettingSection;
   readonly name: string;

@@ -161,8 +161,8 @@ async function storeShared(
 }
 
 /**
- * Removes a stored setting; stores the default of a shared setting. Throws InvalidInput for an unknown setting and when
- * no setting of its section is stored, and OwnedByFile when the configuration file declares the setting.
+ * Removes a stored setting, or stores the default of a shared setting. Throws InvalidInput for an unknown setting and
+ * when no setting of its section is stored, and OwnedByFile when the configuration file declares the setting.
  */
 export const removeSetting = operation({
   name: 'removeSetting',

@@ -19,7 +19,7 @@ import type { Scope } from './operation/scope.ts';
 
 /** Maximum lifetime of a session in a browser, in seconds. */
 export const SESSION_SECONDS = 24 * 3_600;
-const MS = 1_000;
+const MS_PER_SECOND = 1_000;
 
 /** User name, and password or key. */
 export interface SignIn {
@@ -145,7 +145,7 @@ function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'models' | 'maxBudget'
 
 /** Lifetime of a session in seconds: at least 1, at most `maxSeconds`, and no longer than the key. */
 function secondsOf({ key }: SignedIn, maxSeconds: number, now: Date): number {
-  const left = key?.expiresAt ? Math.floor((key.expiresAt.getTime() - now.getTime()) / MS) : maxSeconds;
+  const left = key?.expiresAt ? Math.floor((key.expiresAt.getTime() - now.getTime()) / MS_PER_SECOND) : maxSeconds;
   return Math.max(1, Math.min(maxSeconds, left));
 }
 

@@ -9,8 +9,8 @@ import type { Scope } from './operation/scope.ts';
 import { spendResetter } from './operation/spend-access.ts';
 import { windowSpendOf } from './operation/user-views.ts';
 
-/** Maximum number of rows that one step of a reset reads. */
-const STEP = 500;
+/** Maximum number of rows that a reset reads at once. */
+const BATCH_SIZE = 500;
 
 /** Numbers of keys and teams whose spend was not zero before. */
 export interface SpendResets {
@@ -20,8 +20,8 @@ export interface SpendResets {
 
 /**
  * Sets the spend of every key and every team to zero. Reports keep the calls. `budget_limits`, budgets of models and
- * budgets of other owners keep their spend. Calls of this process that have ended are part of the old spend; calls that
- * another process stores later count in the new one.
+ * budgets of other owners keep their spend. Calls of this process that have ended belong to the old spend. Calls that
+ * another process stores later count in the new spend.
  */
 export const resetAllSpend = operation({
   name: 'resetAllSpend',
@@ -48,7 +48,7 @@ async function resetKeys(scope: Scope<SpendResetPlatform>): Promise<number> {
     status: null,
     visibleTo: null,
   };
-  const page = { filter: everyKey, now, sort: 'created_at', descending: false, limit: STEP } as const;
+  const page = { filter: everyKey, now, sort: 'created_at', descending: false, limit: BATCH_SIZE } as const;
   let count = 0;
   let keys = await stores.keys.list({ ...page, from: 0 });
   for (;;) {
@@ -65,7 +65,7 @@ async function resetKeys(scope: Scope<SpendResetPlatform>): Promise<number> {
       count += 1;
     }
     const last = keys.at(-1);
-    if (last === undefined || keys.length < STEP) return count;
+    if (last === undefined || keys.length < BATCH_SIZE) return count;
     keys = await stores.keys.list({ ...page, from: last });
   }
 }
@@ -73,7 +73,7 @@ async function resetKeys(scope: Scope<SpendResetPlatform>): Promise<number> {
 async function resetTeams(scope: Scope<SpendResetPlatform>): Promise<number> {
   const { stores, ownedKeys } = scope.platform;
   const { now: updatedAt, by: updatedBy } = authored(scope);
-  const page = { filter: ALL_TEAMS, sort: 'created_at', descending: false, limit: STEP } as const;
+  const page = { filter: ALL_TEAMS, sort: 'created_at', descending: false, limit: BATCH_SIZE } as const;
   let count = 0;
   let teams = await stores.teams.list({ ...page, from: 0 });
   for (;;) {
@@ -93,7 +93,7 @@ async function resetTeams(scope: Scope<SpendResetPlatform>): Promise<number> {
       count += 1;
     }
     const last = teams.at(-1);
-    if (last === undefined || teams.length < STEP) return count;
+    if (last === undefined || teams.length < BATCH_SIZE) return count;
     teams = await stores.teams.list({ ...page, from: { createdAt: last.createdAt, id: last.id } });
   }
 }

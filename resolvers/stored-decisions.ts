@@ -92,7 +92,7 @@ export const recordDecisionOutcome = operation({
     const source = probabilitySourceOf(answer);
     const result = judgedAnswer(question, answer, draft.outcome);
     if (question.kind === 'box' || source === null) throw new NotFound('stored decision', draft.callId);
-    const by = authored(scope);
+    const authorship = authored(scope);
     const outcomeScope = outcomeScopeOf(visibilityOf(caller));
     const id = `${decision.id}.${position}`;
     const outcome: DecisionOutcome = {
@@ -105,7 +105,7 @@ export const recordDecisionOutcome = operation({
       source,
       ...result,
       ...ownerOf(caller),
-      ...newStamps(by),
+      ...newStamps(authorship),
     };
     const { row } = await changeOrAdd(stores.decisionOutcomes, outcome, ({ createdAt, createdBy }) => ({
       ...outcome,

@@ -68,11 +68,11 @@ export const updateTag = operation({
   access: tenantAdmin,
   async run(scope: Scope<TagPlatform>, { name, patch, budget }: TagChange): Promise<Tag> {
     const { tags } = scope.platform.stores;
-    const about = authored(scope);
+    const authorship = authored(scope);
     const current = await tags.find(name);
     if (current === null) throw unknownTag(name);
     const budgetId = await budgetOf(scope, budget, current.budgetId);
-    const done = await tags.change(name, (row) => patchedTag(row, { ...patch, budgetId }, about));
+    const done = await tags.change(name, (row) => patchedTag(row, { ...patch, budgetId }, authorship));
     if (done === null) throw unknownTag(name);
     return done.after;
   },

@@ -32,8 +32,10 @@ async function changeCallbacks(
   members: (team: Team) => JsonObject,
 ): Promise<TeamView> {
   const { stores, ownedKeys, teamLogging } = scope.platform;
-  const about = authored(scope);
-  const done = await stores.teams.change(id, (team) => patchedTeam(team, { metadataMembers: members(team) }, about));
+  const authorship = authored(scope);
+  const done = await stores.teams.change(id, (team) =>
+    patchedTeam(team, { metadataMembers: members(team) }, authorship),
+  );
   if (done === null) throw unknownTeam(id);
   ownedKeys.evictOwner({ kind: 'teamId', id });
   teamLogging.evict(id);

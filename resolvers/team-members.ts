@@ -35,7 +35,7 @@ export interface JoinedTeam extends TeamView {
   readonly added: readonly MemberView[];
 }
 
-/** Whether the only new member is the caller's own user, as a plain member of a team that is open to all users. */
+/** Whether the caller adds only its own user, as a member without administrator rights, to an available team. */
 function isSelfJoin(scope: Scope<TeamPlatform>, teamId: string, members: readonly WantedMember[]): boolean {
   const user = idOrNull(callerOf(scope).userId);
   const [one, ...others] = members;
@@ -136,18 +136,18 @@ async function budgetOf(
   patch: BudgetPatch,
 ): Promise<string | null> {
   const { stores, ids } = scope.platform;
-  const about = authored(scope);
+  const authorship = authored(scope);
   if (Object.keys(patch).length === 0) return member.budgetId;
   const done =
     member.budgetId === null
       ? null
-      : await stores.budgets.change(member.budgetId, (budget) => patchedBudget(budget, patch, about));
+      : await stores.budgets.change(member.budgetId, (budget) => patchedBudget(budget, patch, authorship));
   if (done !== null) return done.after.id;
   if (!setsLimits(patch)) return null;
   // A temporary increase for a member without an own budget raises a copy of the team's default budget.
   const isIncrease = patch.tempBudgetIncrease !== undefined && patch.tempBudgetIncrease !== null;
   const shared = isIncrease && memberBudgetId !== null ? await stores.budgets.find(memberBudgetId) : null;
-  const named = { ...about, id: ids.uuid() };
+  const named = { ...authorship, id: ids.uuid() };
   const budget = shared === null ? newBudget(patch, named) : copyOfSharedBudget(shared, patch, named);
   await stores.budgets.add(budget);
   return budget.id;
@@ -169,7 +169,7 @@ export const updateTeamMember = operation({
     }: { readonly named: NamedMember; readonly role: MemberRole | null; readonly limits: BudgetPatch },
   ): Promise<MemberView> {
     const { stores, ownedKeys } = scope.platform;
-    const about = authored(scope);
+    const authorship = authored(scope);
     const team = await teamOfMembers(scope, named.teamId);
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);
@@ -178,8 +178,8 @@ export const updateTeamMember = operation({
       ...row,
       role: role ?? row.role,
       budgetId,
-      updatedAt: about.now,
-      updatedBy: about.by,
+      updatedAt: authorship.now,
+      updatedBy: authorship.by,
     }));
     if (done === null) throw notAMember(named);
     ownedKeys.evictOwner({ kind: 'userId', id: member.userId });
@@ -194,8 +194,9 @@ export interface MemberReset {
 }
 
 /**
- * Sets the spend of a member to at most its current spend. The budget of the member counts from this amount. Reports
- * keep the calls. Throws NotFound, InvalidInput, and Forbidden, also for the spend of the caller's own user.
+ * Sets the spend of a member to an amount from zero to its current spend. The budget of the member counts from this
+ * amount. Reports keep the calls. Throws NotFound, InvalidInput, and Forbidden, also for the spend of the caller's own
+ * user.
  */
 export const resetMemberSpend = operation({
   name: 'resetMemberSpend',
@@ -207,7 +208,7 @@ export const resetMemberSpend = operation({
     const { stores, ownedKeys } = scope.platform;
     if (idOrNull(userId) !== null && callerOf(scope).userId === userId)
       throw new Forbidden('You cannot reset your own spend.');
-    const about = authored(scope);
+    const authorship = authored(scope);
     const team = await teamOfMembers(scope, teamId);
     const [member] = await stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
     if (member === undefined) throw unknownMember(teamId, userId);
@@ -216,7 +217,7 @@ export const resetMemberSpend = operation({
     const done = await stores.teamMembers.change(member.id, (row) => {
       before = laterSpend((total - (row.spentBefore ?? ZERO_USD)) as Usd, spend);
       assertReset(resetTo, before);
-      return { ...row, spentBefore: (total - resetTo) as Usd, updatedAt: about.now, updatedBy: about.by };
+      return { ...row, spentBefore: (total - resetTo) as Usd, updatedAt: authorship.now, updatedBy: authorship.by };
     });
     if (done === null) throw unknownMember(teamId, userId);
     ownedKeys.evictOwner({ kind: 'userId', id: userId });
@@ -232,7 +233,8 @@ async function viewOf(scope: Scope<TeamPlatform>, team: Team, { id, userId }: Te
 }
 
 /**
- * Throws Forbidden when the caller administers only the team, and the settings do not let such callers remove members.
+ * Throws Forbidden when the settings do not let team administrators remove members. Proxy administrators and
+ * administrators of the organization may always remove them.
  */
 async function assertMayRemove(scope: Scope<TeamPlatform>, team: Team): Promise<void> {
   if (!isSwitchedOn(scope.platform.configuration, 'disable_team_admin_delete_team_user')) return;

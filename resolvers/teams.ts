@@ -78,26 +78,26 @@ export const createTeam = operation({
     const { stores, ids, ownedKeys, configuration } = scope.platform;
     const patch = { ...defaultsOfTeams(configuration), ...sent };
     const caller = callerOf(scope);
-    const about = authored(scope);
+    const authorship = authored(scope);
     const organizationId = idOrNull(patch.organizationId);
     if (caller.role !== 'proxy_admin' && !(await administers(scope, caller, organizationId)))
       throw refuseManagement(caller);
     if (caller.role !== 'proxy_admin' && grantedToTeam(sent) !== null) throw refuseRightsOfTeam();
     allowedGuardrails(scope, patch, { team: {}, before: {}, ofTeam: true });
-    const budget = setsLimits(memberLimits) ? newBudget(memberLimits, { ...about, id: ids.uuid() }) : null;
+    const budget = setsLimits(memberLimits) ? newBudget(memberLimits, { ...authorship, id: ids.uuid() }) : null;
     const drafted = newTeam(
       { ...patch, memberBudgetId: budget?.id ?? null },
-      { ...about, id: idOrNull(id) ?? ids.uuid() },
+      { ...authorship, id: idOrNull(id) ?? ids.uuid() },
     );
     const team = withCallbacks(scope, drafted, { patch, before: {} });
     if ((await stores.teams.find(team.id)) !== null)
       throw new Conflict(`Team id = ${team.id} already exists. Please use a different team id.`);
     await assertInOrganization(scope, team);
     const named = await resolveMembers(scope, members);
-    const author = { userId: about.by, email: null, role: 'admin', limits: {} } as const;
+    const author = { userId: authorship.by, email: null, role: 'admin', limits: {} } as const;
     const isAuthorExcluded =
       caller.role === 'proxy_admin' && isSwitchedOn(configuration, 'disable_auto_add_proxy_admin_to_teams');
-    const isComplete = isAuthorExcluded || named.some(({ user }) => user.id === about.by);
+    const isComplete = isAuthorExcluded || named.some(({ user }) => user.id === authorship.by);
     const joining = isComplete ? named : [...named, ...(await resolveMembers(scope, [author]))];
     if (budget !== null) await stores.budgets.add(budget);
     await stores.teams.add(team);
@@ -225,13 +225,13 @@ async function changeTeam(scope: Scope<TeamPlatform>, id: string, change: (team:
 async function memberBudgetOf(scope: Scope<TeamPlatform>, team: Team, patch: LimitsPatch): Promise<string | null> {
   if (Object.keys(patch).length === 0) return team.memberBudgetId;
   const { stores, ids } = scope.platform;
-  const about = authored(scope);
+  const authorship = authored(scope);
   const done =
     team.memberBudgetId === null
       ? null
-      : await stores.budgets.change(team.memberBudgetId, (budget) => patchedBudget(budget, patch, about));
+      : await stores.budgets.change(team.memberBudgetId, (budget) => patchedBudget(budget, patch, authorship));
   if (done !== null) return done.after.id;
-  const budget = newBudget(patch, { ...about, id: ids.uuid() });
+  const budget = newBudget(patch, { ...authorship, id: ids.uuid() });
   await stores.budgets.add(budget);
   return budget.id;
 }
@@ -277,13 +277,13 @@ export const updateTeam = operation({
     if (!isAdmin && (foreign !== undefined || guardedOfTeam(team.metadata, patch) !== null)) throw refuseRightsOfTeam();
     // Waits until the records of earlier calls are committed, so that a new window does not count them.
     if (patch.budgetLimits?.length) await scope.platform.records.readable();
-    const about = authored(scope);
+    const authorship = authored(scope);
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
-    await assertInOrganization(scope, patchedTeam(team, allowed, about));
+    await assertInOrganization(scope, patchedTeam(team, allowed, authorship));
     const memberBudgetId = await memberBudgetOf(scope, team, memberLimits);
     const view = await changeTeam(scope, id, (row) => {
       const permitted = isAdmin ? allowed : withKeptRightsOfTeam(row.metadata, allowed);
-      return withCallbacks(scope, patchedTeam(row, { ...permitted, memberBudgetId }, about), {
+      return withCallbacks(scope, patchedTeam(row, { ...permitted, memberBudgetId }, authorship), {
         patch,
         before: row.metadata,
       });
@@ -298,8 +298,8 @@ export const blockTeam = operation({
   name: 'blockTeam',
   access: tenantAdmin,
   async run(scope: Scope<TeamPlatform>, { id, blocked }: NamedTeam & { readonly blocked: boolean }): Promise<TeamView> {
-    const about = authored(scope);
-    return changeTeam(scope, id, (team) => patchedTeam(team, { blocked }, about));
+    const authorship = authored(scope);
+    return changeTeam(scope, id, (team) => patchedTeam(team, { blocked }, authorship));
   },
 });
 
@@ -311,10 +311,10 @@ export const changeTeamModels = operation({
     scope: Scope<TeamPlatform>,
     { id, add, remove }: NamedTeam & { readonly add: readonly string[]; readonly remove: readonly string[] },
   ): Promise<TeamView> {
-    const about = authored(scope);
+    const authorship = authored(scope);
     return changeTeam(scope, id, (team) => {
       const models = [...new Set([...team.models, ...add])].filter((model) => !remove.includes(model));
-      return patchedTeam(team, { models }, about);
+      return patchedTeam(team, { models }, authorship);
     });
   },
 });

@@ -42,7 +42,7 @@ async function mappedKey(scope: Scope<TokenMappingPlatform>, named: string): Pro
   const key = named.startsWith('sk-') || HASH.test(named) ? await findNamed(scope, named) : null;
   if (key === null) throw new InvalidInput('The key does not exist.', [], { field: 'key' });
   if (key.settings.session !== undefined)
-    throw new InvalidInput('A session cannot stand for a token.', [], { field: 'key' });
+    throw new InvalidInput('The key is a session. A token cannot be mapped to a session.', [], { field: 'key' });
   return key;
 }
 
@@ -67,11 +67,11 @@ export const updateTokenMapping = operation({
   access: tenantAdmin,
   async run(scope: Scope<TokenMappingPlatform>, { id, key, patch }: TokenMappingChange): Promise<TokenMapping> {
     const { stores, keyRing } = scope.platform;
-    const about = authored(scope);
+    const authorship = authored(scope);
     if ((await stores.tokenMappings.find(id)) === null) throw unknownMapping(id);
     const keyHash = key === undefined ? {} : { keyHash: (await mappedKey(scope, key)).hash };
     const done = await stores.tokenMappings.change(id, (row) =>
-      patchedTokenMapping(row, { ...patch, ...keyHash }, about),
+      patchedTokenMapping(row, { ...patch, ...keyHash }, authorship),
     );
     if (done === null) throw unknownMapping(id);
     keyRing.markStale();

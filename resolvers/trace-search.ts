@@ -140,9 +140,9 @@ export const listTraceSeries = operation({
       filters: query.filters,
     });
     const byStart = new Map(filled.map((bucket) => [bucket.startMs, bucket]));
-    return Array.from({ length: Math.ceil((endMs - startMs) / bucketMs) }, (_, place) => {
-      const at = startMs + place * bucketMs;
-      return byStart.get(at) ?? emptyBucket(at);
+    return Array.from({ length: Math.ceil((endMs - startMs) / bucketMs) }, (_, index) => {
+      const bucketStartMs = startMs + index * bucketMs;
+      return byStart.get(bucketStartMs) ?? emptyBucket(bucketStartMs);
     });
   },
 });

@@ -125,7 +125,7 @@ export const listTraces = operation({
     await scope.platform.records.readable();
     const rows = await stores.traces.listSummaries(visibilityOf(callerOf(scope)), window, limit + 1);
     const { items, hasMore } = pageOfRows(rows, limit);
-    // The documented cursor follows every full page, also the last one.
+    // By contract, every full page has a cursor, also the last page.
     const last = items.length === limit ? items.at(-1) : undefined;
     return { items, hasMore, nextCursor: last === undefined ? null : cursorAfter(window, last), window };
   },

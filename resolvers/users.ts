@@ -66,16 +66,16 @@ export const createUser = operation({
   access: tenantAdmin,
   async run(scope: Scope<UserPlatform>, { id, patch, teamIds: named, key }: UserDraft): Promise<CreatedUser> {
     const { stores, ids, ownedKeys, configuration } = scope.platform;
-    const about = authored(scope);
+    const authorship = authored(scope);
     const defaults = defaultsOfUsers(configuration);
     const teamIds = named.length === 0 ? defaults.teamIds : named;
-    const user = newUser({ ...defaults.patch, ...patch }, { ...about, id: idOrNull(id) ?? ids.uuid() });
+    const user = newUser({ ...defaults.patch, ...patch }, { ...authorship, id: idOrNull(id) ?? ids.uuid() });
     await assertNew(scope, user);
     await stores.users.add(user);
     // Keys may have named the user before it existed.
     ownedKeys.evictOwner({ kind: 'userId', id: user.id });
     const teams = teamIds.length === 0 ? [] : await stores.teams.findMany(teamIds);
-    const stamps = newStamps(about);
+    const stamps = newStamps(authorship);
     await stores.teamMembers.add(
       ...teams.map((team) => ({
         id: ids.uuid(),
@@ -202,9 +202,9 @@ export const updateUser = operation({
     const { stores, ids, ownedKeys } = scope.platform;
     const id = await userIdOf(stores, { userId: named.id, email: named.email });
     assertMayEdit(scope, id, patch);
-    const about = authored(scope);
-    const done = id === null ? null : await stores.users.change(id, (user) => patchedUser(user, patch, about));
-    const user = done?.after ?? newUser({ email: named.email, ...patch }, { ...about, id: id ?? ids.uuid() });
+    const authorship = authored(scope);
+    const done = id === null ? null : await stores.users.change(id, (user) => patchedUser(user, patch, authorship));
+    const user = done?.after ?? newUser({ email: named.email, ...patch }, { ...authorship, id: id ?? ids.uuid() });
     if (done === null) await stores.users.add(user);
     ownedKeys.evictOwner({ kind: 'userId', id: user.id });
     const [view] = await userViews(scope, [user]);

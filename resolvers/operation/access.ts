@@ -62,8 +62,8 @@ export const isReadOnly = ({ role }: Caller): boolean =>
   role === 'proxy_admin_viewer' || role === 'internal_user_viewer';
 
 /** Proxy administrators, and keys of users that are not read-only. */
-export const isAdminOrUser = (one: Caller): boolean =>
-  isAdmin(one) || (!isReadOnly(one) && idOrNull(one.userId) !== null);
+export const isAdminOrUser = (caller: Caller): boolean =>
+  isAdmin(caller) || (!isReadOnly(caller) && idOrNull(caller.userId) !== null);
 
 /** Error for a caller who may not manage keys. Its `right` is `viewer`, `key_admin` or `proxy_admin`. */
 function keyRefusal(caller: Caller): Forbidden {

@@ -51,7 +51,7 @@ const callFallback = (
   signal: AbortSignal,
 ): Promise<GatewayCall> => scope.platform.gateway.call(callerOf(scope), request, signal);
 
-/** Reads an answer, which is not forwarded, up to its end. The end settles the call. */
+/** Settles a call by reading its answer to the end. The answer is not forwarded. */
 const settle = (call: GatewayCall): Promise<unknown> => call.consume((bytes) => collect(bytes, MAX_ANSWER_BYTES));
 
 /**

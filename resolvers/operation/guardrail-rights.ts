@@ -30,7 +30,7 @@ export function assertGuardrailsOfKey({ platform }: GuardrailScope, caller: Call
 export function allowedGuardrails<Patch extends MetadataPatch>(
   scope: GuardrailScope,
   patch: Patch,
-  about: {
+  context: {
     /** Metadata of the team; empty for a new one. */
     readonly team: Metadata;
     /** Metadata of the row before the change. */
@@ -38,7 +38,7 @@ export function allowedGuardrails<Patch extends MetadataPatch>(
     readonly ofTeam: boolean;
   },
 ): Patch {
-  const { team, before, ofTeam } = about;
+  const { team, before, ofTeam } = context;
   assertGuardrails(scope.platform.guardrails.list(), patch, { ofTeam });
   if (callerOf(scope).role === 'proxy_admin') return patch;
   const changes = guardedChanges(before, patch);

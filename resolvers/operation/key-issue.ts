@@ -21,7 +21,7 @@ export interface GeneratedKey {
 
 /**
  * The secret of a new or rotated key: the caller's own value, or a generated one for null. Throws InvalidInput for an
- * invalid value, and Conflict when the caller uses the admin key and chooses it.
+ * invalid value, and Conflict when the value is the admin key with which the caller authenticated.
  */
 export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
   const { keyGenerator, clock } = scope.platform;
@@ -29,7 +29,7 @@ export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
   if (own !== null) assertChosenKey(own);
   const key = own ?? keyGenerator.make();
   const hash = keyGenerator.hash(key);
-  // The admin key is not stored, so no constraint would refuse it.
+  // The admin key has no row, so the unique constraint of the store does not refuse its value.
   if (maker.key === null && hash === maker.keyHash) throw new Conflict('This key is taken.');
   return { key, hash, now: clock.now(), createdBy: maker.keyHash };
 }

@@ -104,7 +104,7 @@ export function maxCallCost(
 export const isConfigured = (scope: Scope<LensPlatform>, model: string): boolean =>
   deploymentsOf(scope, model).length > 0;
 
-/** Throws InvalidInput for a model that is not configured, and as `maxCallCost`. */
+/** Throws InvalidInput for a model that is not configured, and what `maxCallCost` throws. */
 export function assertAnalysisModel(scope: Scope<LensPlatform>, model: string): void {
   if (deploymentsOf(scope, model).length === 0)
     throw new InvalidInput('Choose a model configured on this LiteLLM instance');

@@ -36,7 +36,10 @@ export interface Loaders {
   readonly spansByTrace: DataLoader<TraceKey, readonly SpanHead[], string>;
   /** The spend row of a span, by `traceId:spanId`; null when the gateway has none that the caller may see. */
   readonly spendRowBySpan: DataLoader<string, SpendRow | null>;
-  /** Spend rows that may belong to a call of a client's trace. They are rows of traces that the gateway began. */
+  /**
+   * Spend rows of other traces that may belong to a call of this trace. The gateway starts its own trace for a call
+   * without a parent span, so the rows are found by response id or call id.
+   */
   readonly spendRowsElsewhere: DataLoader<CallSearch, readonly SpendRow[], string>;
   /** Accounts of a trace, by its parts. */
   readonly accountsByTrace: DataLoader<readonly TraceIdentity[], TraceAccounts, string>;

@@ -53,7 +53,7 @@ export interface StoredDeploymentPlatform {
   /** Whether deployments may be created at run time. */
   readonly storesModels: boolean;
   /** Logs a warning about the prices of a deployment that a caller has created or changed. */
-  readonly modelWarning: (about: { readonly id: string; readonly model: string; readonly warning: string }) => void;
+  readonly modelWarning: (event: { readonly id: string; readonly model: string; readonly warning: string }) => void;
   readonly configuration: Configuration;
   readonly catalog: CatalogSource;
   readonly clock: Clock;

@@ -78,6 +78,9 @@ export function allOperations(): readonly Operation<never, unknown, never>[] {
 
 /** The caller of an operation whose access rule requires one. */
 export function callerOf(scope: Pick<Scope, 'caller'>): Caller {
-  if (scope.caller === null) throw new TypeError('The access rule of this operation admits anonymous callers.');
+  if (scope.caller === null)
+    throw new TypeError(
+      'callerOf needs an access rule that requires a credential. The rule of this operation admits anonymous callers.',
+    );
   return scope.caller;
 }

@@ -25,7 +25,7 @@ export async function budgetOf(
 ): Promise<string | null> {
   const { stores, ids } = scope.platform;
   const named = idOrNull(budgetId);
-  const about = authored(scope);
+  const authorship = authored(scope);
   if (named !== null) {
     if (setsLimits(limits)) {
       const message = 'Value error, Set either budget_id or limits, not both.';
@@ -37,10 +37,10 @@ export async function budgetOf(
   }
   if (Object.keys(limits).length === 0) return current;
   const done =
-    current === null ? null : await stores.budgets.change(current, (row) => patchedBudget(row, limits, about));
+    current === null ? null : await stores.budgets.change(current, (row) => patchedBudget(row, limits, authorship));
   if (done !== null) return current;
   if (!setsLimits(limits)) return null;
-  const budget = newBudget(limits, { ...about, id: ids.uuid() });
+  const budget = newBudget(limits, { ...authorship, id: ids.uuid() });
   await stores.budgets.add(budget);
   return budget.id;
 }
@@ -56,13 +56,14 @@ export async function ownBudgetOf(
 ): Promise<string | null> {
   if (current === null || Object.keys(limits).length === 0) return budgetOf(scope, { budgetId: null, limits }, current);
   const { stores, ids } = scope.platform;
-  const about = authored(scope);
+  const authorship = authored(scope);
   const before = await stores.budgets.find(current);
-  if (before === null || before.createdBy === about.by) return budgetOf(scope, { budgetId: null, limits }, current);
+  if (before === null || before.createdBy === authorship.by)
+    return budgetOf(scope, { budgetId: null, limits }, current);
   const id = ids.uuid();
-  const stamps = newBudget({}, { ...about, id });
+  const stamps = newBudget({}, { ...authorship, id });
   const { createdAt, createdBy } = stamps;
-  await stores.budgets.add({ ...patchedBudget(before, limits, about), id, createdAt, createdBy });
+  await stores.budgets.add({ ...patchedBudget(before, limits, authorship), id, createdAt, createdBy });
   return id;
 }
 

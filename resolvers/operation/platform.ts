@@ -77,8 +77,8 @@ export interface TeamLoggingPlatform extends TeamPlatform {
     /** Evicts the cached callbacks of a team, so that the next call reads them. */
     evict(teamId: string): void;
   };
-  /** Encrypts secrets of callbacks; `about` is the id of the team. */
-  readonly callbackSecrets: { seal(text: string, about: string): string };
+  /** Encrypts secrets of callbacks. A secret of one team cannot be decrypted as a secret of another team. */
+  readonly callbackSecrets: { seal(text: string, teamId: string): string };
 }
 
 /** Recorded changes of rows. */
@@ -262,8 +262,8 @@ export interface RecordState {
   /** Number of calls whose records are not committed yet. */
   waiting(): number;
   /**
-   * Resolves to true when the records of calls ended so far can be read; to false within a second when the store is
-   * slow.
+   * Resolves to true when the records of the calls that have ended can be read. Resolves to false within a second when
+   * the store is slow.
    */
   readable(): Promise<boolean>;
 }

@@ -77,14 +77,14 @@ export async function storeMembers(
   resolved: readonly ResolvedMember[],
 ): Promise<JoinedUsers> {
   const { stores, ids, ownedKeys } = scope.platform;
-  const about = authored(scope);
+  const authorship = authored(scope);
   const members: TeamMember[] = [];
   for (const [position, { user, role, limits }] of resolved.entries()) {
-    const budget = setsLimits(limits) ? newBudget(limits, { ...about, id: ids.uuid() }) : null;
+    const budget = setsLimits(limits) ? newBudget(limits, { ...authorship, id: ids.uuid() }) : null;
     if (budget !== null) await stores.budgets.add(budget);
     // Times differ by one ms, so that lists by time keep the order of the members.
-    const now = new Date(about.now.getTime() + position);
-    const stamps = newStamps({ ...about, now });
+    const now = new Date(authorship.now.getTime() + position);
+    const stamps = newStamps({ ...authorship, now });
     members.push({
       id: ids.uuid(),
       teamId: team.id,
