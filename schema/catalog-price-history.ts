@@ -92,7 +92,7 @@ builder.objectFields(CatalogEntryType, (t) => ({
     nullable: true,
     complexity: { field: 1, multiplier: LIST_COST },
     description:
-      'Past and current prices of the entry, by key and then by time. Gaps are unknown. Null when the history could not be read.',
+      'Past and current prices of the entry, by key and then by time. Prices in gaps are unknown. Null when the history could not be read.',
     args: {
       from: t.arg({ type: 'DateTime', description: FROM }),
       to: t.arg({ type: 'DateTime', description: TO }),
@@ -115,7 +115,7 @@ builder.queryFields((t) => ({
     nullable: true,
     complexity: { field: 1, multiplier: LIST_COST },
     description:
-      'Past and current prices of a catalog entry, removed entries included, by key and then by time. Gaps are unknown. ' +
+      'Past and current prices of a catalog entry, removed entries included, by key and then by time. Prices in gaps are unknown. ' +
       'Null for an unknown id, and when the history could not be read.',
     args: {
       entryId: t.arg.id({ required: true, description: ENTRY_ID }),

@@ -159,7 +159,7 @@ builder.mutationFields((t) => ({
   resetKeySpend: t.field({
     type: VirtualKeyType,
     description:
-      'Sets the spend of a key to an amount of at most its spend; its budget counts from this amount. For proxy administrators.',
+      'Sets the spend of a key to an amount from zero to its current spend. Its budget then counts from this amount. For proxy administrators.',
     args: { input: t.arg({ type: ResetKeySpendInput, required: true, description: 'The key and its new spend.' }) },
     errors: {
       types: [InvalidInput, NotFound],

@@ -29,7 +29,7 @@ const OrderFieldType = builder.enumType('VirtualKeyOrderField', {
     BUDGET_USE: {
       value: 'budget_use',
       description:
-        '`spendUsd` divided by `maxBudgetUsd`. Keys without a budget are the smallest. Expensive: reads all keys of the filter. Spend between two pages may repeat a key or leave it out. For proxy administrators, read-only ones too.',
+        '`spendUsd` divided by `maxBudgetUsd`. Keys without a budget are the smallest. Expensive: reads all keys of the filter. When calls are made between two pages, a key may be repeated or left out. For proxy administrators, read-only ones too.',
     },
   } as const,
 });

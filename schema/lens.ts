@@ -238,7 +238,7 @@ const JobStatusType = builder.enumType('JobStatus', {
 });
 
 const JobType = builder.objectRef<Job>('Job').implement({
-  description: 'Background work that survives a process.',
+  description: 'Background work whose state is stored in the database.',
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Its id; for a run of a lens, that of the run.' }),
     kind: t.exposeString('kind', {

@@ -111,7 +111,7 @@ const UserOrderType = rowOrder('User', 'users', {
   ALIAS: { value: 'user_alias', description: 'Alias; users without one are the smallest.' },
   SPEND: {
     value: 'spend',
-    description: '`spendUsd`. Spend of calls between two pages may repeat a user or leave it out.',
+    description: '`spendUsd`. When calls are made between two pages, a user may be repeated or left out.',
   },
 });
 

@@ -38,7 +38,7 @@ const FieldType = builder.enumType('SpendField', {
 const BucketType = builder.enumType('SpendBucket', {
   description: 'Length of a time bucket, in UTC.',
   values: {
-    HOUR: { value: 'hour', description: 'One hour. Read from the calls: slower than by day.' },
+    HOUR: { value: 'hour', description: 'One hour. Slower than DAY, because all calls of the period are read.' },
     DAY: { value: 'day', description: 'One day.' },
   } as const,
 });

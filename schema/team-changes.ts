@@ -268,7 +268,7 @@ builder.mutationFields((t) => ({
   resetMemberSpend: t.field({
     type: TeamMemberType,
     description:
-      'Sets the spend of a member to an amount of at most its spend; its budget counts from this amount. For proxy, organization and team administrators, not for their own spend.',
+      'Sets the spend of a member to an amount from zero to its current spend. Its budget then counts from this amount. For proxy, organization and team administrators, not for their own spend.',
     args: {
       input: t.arg({ type: ResetMemberSpendInput, required: true, description: 'The member and its new spend.' }),
     },

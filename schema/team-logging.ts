@@ -34,7 +34,7 @@ const TeamLoggingType = builder.objectRef<TeamLoggingView>('TeamLogging').implem
   description: 'Where calls of a team are exported.',
   fields: (t) => ({
     disabled: t.exposeBoolean('isDisabled', {
-      description: 'Whether calls of the team are exported nowhere. Spend and traces are always recorded.',
+      description: 'Whether the export of the calls of the team is disabled. Spend and traces are always recorded.',
     }),
     callbacks: t.expose('callbacks', { type: [TeamCallbackType], description: 'Callbacks of the team.' }),
   }),

@@ -24,7 +24,7 @@ const accountsOf = ({ within }: PartialAgent, { loaders }: Loading) => loaders.a
 
 TraceAgentType.implement({
   description:
-    'An agent of a trace: all of its agent spans with one agent name. It has the calls below them, up to the next agent.',
+    'An agent of a trace: all agent spans of the trace with the same agent name. A call belongs to the nearest agent span above it, else to the agent that its span names.',
   fields: (t) => {
     const tokens = (member: 'inputTokens' | 'outputTokens', description: string) =>
       t.field({

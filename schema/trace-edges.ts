@@ -186,7 +186,7 @@ builder.objectFields(TraceType, (t) => {
       nullable: true,
       complexity: { field: 1, multiplier: LIST_COST },
       description:
-        'Why `costUsd` is missing or incomplete: there is no model call, or the reason of the first one without a cost. Null ' +
+        'Why `costUsd` is missing or incomplete: there is no model call, or the reason of the first call without a cost. Null ' +
         'when every call has a cost, and when the calls could not be read. Reads all spans of the trace.',
       resolve: async (trace, _args, { scope }) => {
         const { spans, calls } = await accounts(trace, scope);

@@ -77,7 +77,7 @@ builder.node(TraceType, {
       traceRef: text('traceRef', 'Ref of the trace of one key, as in the HTTP API. Null for a merged trace.'),
       name: text(
         'name',
-        'Name of the root span, of the earliest of several. Until a root span is stored: null in lists and updates, otherwise the name of the earliest span.',
+        'Name of the root span; of the earliest one when there are several. Until a root span is stored: null in lists and updates, elsewhere the name of the earliest span.',
       ),
       service: text(
         'service',
@@ -85,7 +85,7 @@ builder.node(TraceType, {
       ),
       inputPreview: text(
         'inputPreview',
-        'Input preview of the earliest root span that has one, else of the earliest agent or model call. Null without any.',
+        'Input preview of the earliest root span that has one, else of the earliest agent or model call. Null when none has one.',
       ),
       startedAt: t.field({
         type: 'DateTime',
@@ -104,7 +104,7 @@ builder.node(TraceType, {
       status: t.field({
         type: SpanStatusType,
         description:
-          'Status of the root span. Until a root span is stored: UNSET in lists and updates, otherwise the status of the earliest span.',
+          'Status of the root span. Until a root span is stored: UNSET in lists and updates, elsewhere the status of the earliest span.',
         resolve: ({ summary }) => summary.status,
       }),
       teamId: t.id({

@@ -43,7 +43,7 @@ export type PartialAgent = TraceAgent & { readonly within: readonly TraceIdentit
 export type PartialSpan = OwnedSpan & { readonly within: readonly TraceIdentity[] };
 
 export const TraceAgentType = builder.objectRef<PartialAgent>('TraceAgent');
-/** Has the head of the span. Its content is loaded on demand. */
+/** A span without its content, which is loaded on demand. */
 export const SpanType = builder.objectRef<PartialSpan>('Span');
 export const SpendRowType = builder.objectRef<SpendRow>('SpendRow');
 export const AnnotationType = builder.objectRef<Annotation>('Annotation');

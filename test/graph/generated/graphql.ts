@@ -1026,7 +1026,7 @@ export type SpanType =
 export type SpendBucket =
   /** One day. */
   | 'DAY'
-  /** One hour. Read from the calls: slower than by day. */
+  /** One hour. Slower than DAY, because all calls of the period are read. */
   | 'HOUR';
 
 /** Properties that calls are grouped by. */
