@@ -6,15 +6,16 @@ import type { Turns } from '../domain/event-loop-turns.ts';
 
 /** Maximum size of one answer, and of one event of a subscription, in bytes. */
 export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** Size up to which a value is serialised in one call, in characters. Each value counts 8 more. */
+/** Maximum weight, in characters, of a value that is serialised in one call. */
 const PIECE_CHARACTERS = 256 * 1024;
+/** Weight of each value in addition to its characters. */
 const VALUE_WEIGHT = 8;
 
 /** Answers within `MAX_ANSWER_BYTES`. Larger ones become an error with the code TOO_LARGE. */
 export interface Answers {
   /** The same result, or an error instead. A large result is serialised here, over several turns of the event loop. */
   bounded<Result extends ExecutionResult>(result: Result): Result | Promise<Result | ExecutionResult>;
-  /** Bounds and serialises a result. The JSON is kept as long as the data of the result. */
+  /** Bounds and serialises a result. The JSON is cached until the data of the result is garbage-collected. */
   encoded(result: ExecutionResult): Promise<ExecutionResult>;
   /** The JSON of a result. */
   textOf(result: ExecutionResult): string;

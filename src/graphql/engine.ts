@@ -130,7 +130,7 @@ export function createEngine(
   let closing = false;
   const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
-  /** A failure as the client sees it, logged. Failed feeds are counted: one blocked key may end a thousand. */
+  /** A failure as the client sees it, logged. Failures of feeds are counted, because one blocked key may end many feeds. */
   function maskAndLog(error: unknown, of: 'request' | 'feed'): GraphQLError {
     const { requestId = randomIds.uuid(), requester } = current.getStore() ?? {};
     const root = rootOf(error);
@@ -158,8 +158,8 @@ export function createEngine(
         live.delete(results);
         running.leave();
       },
-      // Bound to the request of this client: `explain` may be called within the request of another one.
-      explain: AsyncLocalStorage.bind((error: unknown) => maskAndLog(error, 'feed')),
+      // Bound to the request of this client: `mask` may be called within the request of another client.
+      mask: AsyncLocalStorage.bind((error: unknown) => maskAndLog(error, 'feed')),
     });
     live.add(results);
     liveResults.set(requester, results);
@@ -263,7 +263,7 @@ export function createEngine(
       errorCache: createDocumentCache(),
       validationCache: true,
     },
-    // Off: the HTTP server has CORS and the limit of bodies. Each of these costs more than the rest of a small request.
+    // Disabled: the HTTP server has CORS and limits bodies. Each of these features costs more than the rest of a request.
     maxRequestBodySize: false,
     cors: false,
     multipart: false,

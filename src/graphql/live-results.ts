@@ -22,12 +22,12 @@ export class LiveResults implements PollableStream<ExecutionResult> {
       /** Called once, at the end. */
       readonly ended: () => void;
       /** An error as the client sees it. */
-      readonly explain: (error: unknown) => GraphQLError;
+      readonly mask: (error: unknown) => GraphQLError;
     },
   ) {
     this.#source = source;
     this.#onEnd = hooks.ended;
-    this.#mask = hooks.explain;
+    this.#mask = hooks.mask;
   }
 
   [Symbol.asyncIterator](): this {

@@ -55,7 +55,7 @@ export function createGraphSockets(
   const connections = new Set<SocketConnection>();
   const pipelines = new WeakMap<object, Pipeline>();
   let retired = false;
-  const idle: (() => void)[] = [];
+  const idleWaiters: (() => void)[] = [];
 
   const protocol = makeServer<Record<string, unknown> | undefined, Extra>({
     connectionInitWaitTimeout: limits.initMs,
@@ -148,7 +148,7 @@ export function createGraphSockets(
 
   function resolveIfIdle(): void {
     if (connections.size > 0) return;
-    for (const resolve of idle.splice(0)) resolve();
+    for (const resolve of idleWaiters.splice(0)) resolve();
   }
 
   return {
@@ -194,7 +194,7 @@ export function createGraphSockets(
     },
     ended: () =>
       new Promise((resolve) => {
-        idle.push(resolve);
+        idleWaiters.push(resolve);
         resolveIfIdle();
       }),
     endAll() {

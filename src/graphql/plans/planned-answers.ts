@@ -34,7 +34,7 @@ interface CheckedPlan {
   readonly plan: Plan;
   readonly document: DocumentNode;
   readonly variables: Map<string, CheckedVariables>;
-  /** Number of the next requests that Yoga answers after a failed run of the plan, by key hash or client network. */
+  /** How many more requests Yoga answers after a failed run of the plan, by key hash or client network. */
   readonly pauses: Map<string, number>;
 }
 

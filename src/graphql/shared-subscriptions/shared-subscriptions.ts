@@ -51,7 +51,7 @@ export interface SharedSubscriptions {
  * Executes each event once for all subscribers with the same document, operation, variables and rights. The event must
  * be the same object. A result with errors goes to one subscriber only; the others execute the event themselves.
  */
-export function createSharedSubscriptions(turns: Turns, answers: Answers, shares = true): SharedSubscriptions {
+export function createSharedSubscriptions(turns: Turns, answers: Answers, isEnabled = true): SharedSubscriptions {
   const operations = new Map<string, SharedOperation>();
   const documentNumbers = new WeakMap<DocumentNode, number>();
   let documents = 0;
@@ -92,7 +92,7 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, shares
       if (!('schema' in valid)) return { errors: valid };
       const source = await createSourceEventStream(valid);
       if (!isAsyncIterable(source)) return source;
-      const name = shares ? nameOf(args, scope.caller) : String((unshared += 1));
+      const name = isEnabled ? nameOf(args, scope.caller) : String((unshared += 1));
       const operation = join(name);
       const execute = (event: unknown): EventResult =>
         resultOf(operation, event, () => {
