@@ -32,7 +32,7 @@ interface Exchange {
   readonly response: Outgoing;
 }
 
-/** Time from the end of open answers to the end of the grace period, in ms. A quarter of a grace period under 4 s. */
+/** How long before the end of the grace period open answers are ended, in ms. At most a quarter of the grace period. */
 const CUT_BEFORE_END_MS = 1_000;
 
 /** Paths that are served until the process ends. */

@@ -22,7 +22,7 @@ interface Clients {
 export interface Scopes {
   /** For a REST row, with the caller it has identified. */
   forRequest(caller: Caller | null, response: Outgoing): Scope;
-  /** For a request that opens a WebSocket, or a turn on one. The signal is that of the scope. */
+  /** For a request that opens a WebSocket, or for a turn on one. `signal` becomes the signal of the scope. */
   forUpgrade(caller: Caller, request: Incoming, signal: AbortSignal): Scope;
   /**
    * For a GraphQL request. The caller is null without a key, and with a key that only lifts the limit of the free tier.
