@@ -19,7 +19,7 @@ import { decodeSpans, otlpFormat, visitExport } from '../wire/otlp/decode.ts';
 
 const MIN_CHUNK_BYTES = 16_384;
 const MAX_CHUNK_BYTES = 1_048_576;
-/** zlib needs room beyond the inflated size to see the end of the input. */
+/** zlib needs output space beyond the inflated size to detect the end of the input. */
 const SPARE_BYTES = 1;
 /** This level compresses a plain body to about a third, in the time that inflating gzip takes. */
 const ZSTD_LEVEL = 1;
@@ -101,8 +101,8 @@ function inflate(sent: SentExport, maxBytes: number): Uint8Array {
 }
 
 /**
- * Frees the memory of an inflated body immediately. V8 counts it and frees it late: a hundred unfreed exports cause repeated
- * marking of the heap.
+ * Frees the memory of an inflated body immediately. V8 would free it late, and the memory of a hundred exports causes
+ * repeated garbage collection.
  */
 function releaseBuffer({ buffer, byteLength }: Uint8Array): void {
   // Only a buffer that no other array uses: Node allocates small ones from a shared pool.
