@@ -24,7 +24,7 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 const NO_BODY: readonly Uint8Array[] = [];
 
 /** Sources of cloud credentials. */
-interface Identities {
+interface CredentialSources {
   /** Access tokens of Google Cloud. */
   readonly google: CloudTokens;
   readonly aws: AwsAccounts;
@@ -33,10 +33,10 @@ interface Identities {
 }
 
 /** Creates the forwarder over an HTTP client. */
-export function createForwarder(http: HttpClient, identities: Identities): Forwarder {
+export function createForwarder(http: HttpClient, sources: CredentialSources): Forwarder {
   return {
     async forward(original, signal) {
-      const request = original.cloud === undefined ? original : await withCloudCredentials(original, identities);
+      const request = original.cloud === undefined ? original : await withCloudCredentials(original, sources);
       const controller = new AbortController();
       const deadline = setTimeout(
         () => controller.abort(tooLong(request)),
@@ -63,7 +63,10 @@ export function createForwarder(http: HttpClient, identities: Identities): Forwa
 }
 
 /** The request with its access token or AWS keys. Throws UpstreamFailed when the cloud refuses them. */
-async function withCloudCredentials(request: Forwarded, { google, aws, issued }: Identities): Promise<Forwarded> {
+async function withCloudCredentials(
+  request: Forwarded,
+  { google, aws, issued }: CredentialSources,
+): Promise<Forwarded> {
   const { cloud, provider } = request;
   const withToken = (token: Secret): Forwarded => ({
     ...request,

@@ -36,19 +36,19 @@ export const piecesOf = (text: string): readonly string[] => text.match(/\s*\S+|
 /** Stream that sends one event per event-loop turn, as an upstream does. */
 function streamOf(events: readonly Buffer[]): ByteStream {
   let sink: ByteSink | null = null;
-  let at = 0;
+  let nextIndex = 0;
   let scheduled = false;
   let ended = false;
   const step = (): void => {
     scheduled = false;
     if (ended || sink === null) return;
-    const event = events[at];
+    const event = events[nextIndex];
     if (event === undefined) {
       ended = true;
       sink.done();
       return;
     }
-    at += 1;
+    nextIndex += 1;
     if (sink.chunk(event)) schedule();
   };
   const schedule = (): void => {

@@ -72,7 +72,7 @@ async function tokenOf({ secrets, provider }: Deployment, tokens: CloudTokens): 
   try {
     return await tokens.for(secrets['vertex_credentials'] ?? null);
   } catch (cause) {
-    const message = `litellm.AuthenticationError: AuthenticationError: ${provider}Exception - No access token for Google Cloud. Check vertex_credentials, or without it the credentials of the machine, and whether the token service can be reached.`;
+    const message = `litellm.AuthenticationError: AuthenticationError: ${provider}Exception - No access token for Google Cloud. Check vertex_credentials (when it is not set: the credentials of the machine), and that the token service can be reached.`;
     throw new UpstreamFailed(message, { provider, upstreamStatus: null }, { cause });
   }
 }

@@ -61,7 +61,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
     const stripe = await connectedClient();
     try {
       return await withDeadline(operation(stripe), OPERATION_MS, () => {
-        throw new Unavailable('Stripe does not answer in time.', RETRY_SECONDS);
+        throw new Unavailable(`Stripe did not answer within ${OPERATION_MS / 1_000} s.`, RETRY_SECONDS);
       });
     } catch (error) {
       throw error instanceof Unavailable ? error : stripeFailure(error);
