@@ -72,13 +72,13 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'text' && only.cached === undefined) return only.text;
   return parts.flatMap((part, index): readonly Fields[] => {
-    const at = `${where}.content[${index}]`;
-    if (part.kind !== 'audio') noteMark(part.cached, at, losses);
+    const place = `${where}.content[${index}]`;
+    if (part.kind !== 'audio') noteMark(part.cached, place, losses);
     if (part.kind === 'text') return [{ type: 'text', text: part.text }];
     const url = part.kind === 'image' ? addressOf(part.source) : null;
     if (part.kind === 'image' && url !== null)
       return [{ type: 'image_url', image_url: withoutNulls({ url, detail: part.detail }) }];
-    losses.essential(at);
+    losses.essential(place);
     return [];
   });
 }

@@ -69,17 +69,17 @@ function textOf(message: NeutralMessage, where: string, losses: Losses): string 
     return '';
   }
   const texts = message.content.flatMap((part, index): readonly string[] => {
-    const at = `${where}.content[${index}]`;
-    if ('cached' in part && part.cached !== undefined) losses.hint(`${at}.cache_control`);
+    const place = `${where}.content[${index}]`;
+    if ('cached' in part && part.cached !== undefined) losses.hint(`${place}.cache_control`);
     if (part.kind === 'text' || part.kind === 'refusal') return [part.text];
-    noteDropped(part, at, losses);
+    noteDropped(part, place, losses);
     return [];
   });
   return texts.join(message.role === 'assistant' ? '' : '\n');
 }
 
 /** Adds a dropped part to `losses`. Reasoning is only a hint, because only the model that produced it uses it. */
-function noteDropped({ kind }: UserPart | AssistantPart, at: string, losses: Losses): void {
-  if (kind === 'reasoning') losses.hint(at);
-  else losses.essential(at);
+function noteDropped({ kind }: UserPart | AssistantPart, place: string, losses: Losses): void {
+  if (kind === 'reasoning') losses.hint(place);
+  else losses.essential(place);
 }

@@ -105,10 +105,10 @@ export const readInstructionParts = (value: unknown, where: string): readonly Pa
 function readParts(value: unknown, types: readonly string[], where: string, withBreakpoints = true): readonly Part[] {
   if (!Array.isArray(value)) throw invalidDecision(where, 'it must be a string or an array of parts');
   return value.map((one: unknown, index) => {
-    const at = `${where}.${index}`;
+    const place = `${where}.${index}`;
     if (!isJsonObject(one) || !types.includes(String(one['type'])))
-      throw invalidDecision(at, `it must be an object with a type of ${types.join(', ')}`);
-    return readPart(one, at, withBreakpoints);
+      throw invalidDecision(place, `it must be an object with a type of ${types.join(', ')}`);
+    return readPart(one, place, withBreakpoints);
   });
 }
 

@@ -81,9 +81,12 @@ function readInstructions({ instructions }: Fields, where: string): Instructions
 
 function readOptions(value: unknown, where: string): readonly Option[] {
   const options = entriesOf(value, where, MAX_OPTIONS).map((one, index): Option => {
-    const at = `${where}.${index}`;
-    assertKnown(one, ['value', 'description'], at);
-    return { value: optionValue(one['value'], at), description: optionalText(one['description'], `${at}.description`) };
+    const place = `${where}.${index}`;
+    assertKnown(one, ['value', 'description'], place);
+    return {
+      value: optionValue(one['value'], place),
+      description: optionalText(one['description'], `${place}.description`),
+    };
   });
   if (new Set(options.map((option) => String(option.value))).size < options.length)
     throw invalidDecision(where, 'the values must be distinct, also as text');
@@ -99,11 +102,11 @@ function optionValue(value: unknown, where: string): string | boolean {
 
 const readLevels = (value: unknown, where: string): readonly Level[] =>
   entriesOf(value, where, MAX_LEVELS).map((one, index) => {
-    const at = `${where}.${index}`;
-    assertKnown(one, ['label', 'description'], at);
+    const place = `${where}.${index}`;
+    assertKnown(one, ['label', 'description'], place);
     const { label } = one;
-    if (typeof label !== 'string') throw invalidDecision(`${at}.label`, 'it must be a string');
-    return { label, description: optionalText(one['description'], `${at}.description`) };
+    if (typeof label !== 'string') throw invalidDecision(`${place}.label`, 'it must be a string');
+    return { label, description: optionalText(one['description'], `${place}.description`) };
   });
 
 function entriesOf(value: unknown, where: string, max: number): readonly Fields[] {

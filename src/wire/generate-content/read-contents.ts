@@ -21,7 +21,7 @@ interface OpenCall {
  * unsupported parts to `losses`. Throws InvalidInput.
  */
 export function readContents(contents: unknown, losses: Losses): readonly NeutralMessage[] {
-  const open: OpenCall[] = [];
+  const openCalls: OpenCall[] = [];
   let calls = 0;
 
   function readModel(parts: readonly Fields[], where: string): NeutralMessage {
@@ -32,7 +32,7 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
         const name = text(call['name']);
         if (name === null) throw malformed(`${where}.parts[${index}].functionCall.name`, 'a string');
         const id = text(call['id']) ?? `call_${(calls += 1)}`;
-        open.push({ id, name });
+        openCalls.push({ id, name });
         const args = JSON.stringify(call['args'] ?? {});
         return [{ kind: 'toolCall', id, name, arguments: args, ...(proof === null ? {} : { proof }) }];
       }
@@ -53,8 +53,8 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
     const name = text(result['name']);
     if (name === null) throw malformed(`${where}.functionResponse.name`, 'a string');
     const id = text(result['id']);
-    const at = open.findIndex((call) => (id === null ? call.name === name : call.id === id));
-    const [answeredCall] = at === -1 ? [] : open.splice(at, 1);
+    const openIndex = openCalls.findIndex((call) => (id === null ? call.name === name : call.id === id));
+    const [answeredCall] = openIndex === -1 ? [] : openCalls.splice(openIndex, 1);
     const response = camelCased(result['response']);
     const failed = response['error'] !== undefined;
     const responseText = textOfResponse(result['response']);

@@ -67,11 +67,11 @@ function itemsOfTurn(role: Role, content: unknown, where: string): readonly unkn
   const parts: unknown[] = [];
   const otherItems: unknown[] = [];
   for (const [index, part] of (content as readonly unknown[]).entries()) {
-    const at = `${where}.content.${index}`;
-    if (!isJsonObject(part)) throw invalidInteraction(at, 'it must be an object');
-    if (CONTENT_TYPES.has(part['type'])) parts.push(partOf(part, role, at));
-    else if (STEPS_IN_TURNS.has(part['type'])) otherItems.push(...itemsOfStep(part, at));
-    else throw invalidInteraction(`${at}.type`, 'content of this type cannot be honoured');
+    const place = `${where}.content.${index}`;
+    if (!isJsonObject(part)) throw invalidInteraction(place, 'it must be an object');
+    if (CONTENT_TYPES.has(part['type'])) parts.push(partOf(part, role, place));
+    else if (STEPS_IN_TURNS.has(part['type'])) otherItems.push(...itemsOfStep(part, place));
+    else throw invalidInteraction(`${place}.type`, 'content of this type cannot be honoured');
   }
   return [...(parts.length === 0 ? [] : [{ type: 'message', role, content: parts }]), ...otherItems];
 }

@@ -113,7 +113,7 @@ const JSON_TYPE = 'application/json';
 /** Output format: a JSON schema, any JSON object, or text. */
 function formatOf(format: unknown, mimeType: unknown): Fields {
   if (Array.isArray(format)) {
-    if (format.length > 1) throw invalidInteraction('response_format', 'one form is answered here');
+    if (format.length > 1) throw invalidInteraction('response_format', 'only one format is supported');
     return formatOf(format[0], mimeType);
   }
   if (format !== undefined && !isJsonObject(format))

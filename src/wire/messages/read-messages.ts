@@ -35,8 +35,8 @@ export function readMessages(value: unknown, losses: Losses): readonly NeutralMe
       case 'user':
         return readUser(readBlocks(content, `${where}.content`), where, losses);
       case 'assistant': {
-        const parts = readBlocks(content, `${where}.content`).flatMap((block, at) =>
-          readAssistantBlock(block, `${where}.content[${at}]`, losses),
+        const parts = readBlocks(content, `${where}.content`).flatMap((block, blockIndex) =>
+          readAssistantBlock(block, `${where}.content[${blockIndex}]`, losses),
         );
         return [{ role: 'assistant', content: parts }];
       }
@@ -58,8 +58,8 @@ function readBlocks(content: unknown, where: string): readonly Fields[] {
 function readUser(blocks: readonly Fields[], where: string, losses: Losses): readonly NeutralMessage[] {
   const results: ToolResult[] = [];
   const content: UserPart[] = [];
-  blocks.forEach((block, at) => {
-    const place = `${where}.content[${at}]`;
+  blocks.forEach((block, index) => {
+    const place = `${where}.content[${index}]`;
     if (block['type'] === 'tool_result') results.push(readResult(block, place, losses));
     else content.push(...readPart(block, place, losses));
   });
@@ -72,8 +72,8 @@ function readUser(blocks: readonly Fields[], where: string, losses: Losses): rea
 function readResult(block: Fields, where: string, losses: Losses): ToolResult {
   const callId = text(block['tool_use_id']);
   if (callId === null) throw malformed(`${where}.tool_use_id`, 'the id of the call it answers');
-  const content = readBlocks(block['content'] ?? '', `${where}.content`).flatMap((inner, at) =>
-    readPart(inner, `${where}.content[${at}]`, losses),
+  const content = readBlocks(block['content'] ?? '', `${where}.content`).flatMap((inner, index) =>
+    readPart(inner, `${where}.content[${index}]`, losses),
   );
   return { callId, content, failed: block['is_error'] === true, ...markOf(block) };
 }
@@ -100,8 +100,8 @@ function readDocument(block: Fields, where: string, losses: Losses): readonly Us
   if (object(block['citations'])['enabled'] === true) losses.essential(`${where}.citations`);
   if ((block['context'] ?? null) !== null) losses.essential(`${where}.context`);
   if (source['type'] === 'content')
-    return readBlocks(source['content'], `${where}.source.content`).flatMap((inner, at) =>
-      readPart(inner, `${where}.source.content[${at}]`, losses),
+    return readBlocks(source['content'], `${where}.source.content`).flatMap((inner, index) =>
+      readPart(inner, `${where}.source.content[${index}]`, losses),
     );
   const name = text(block['title']);
   return [{ kind: 'file', source: readSource(block, 'application/pdf', where), name, ...markOf(block) }];

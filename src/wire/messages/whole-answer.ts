@@ -64,9 +64,9 @@ function blocksOf(steps: readonly AnswerStep[]): readonly Block[] {
         blocks.push({ type: 'redacted_thinking', data: step.proof });
         break;
       case 'toolCall': {
-        const known = calls.get(step.index);
-        const call = known ?? { type: 'tool_use' as const, id: '', name: '', arguments: '' };
-        if (known === undefined) {
+        const begunCall = calls.get(step.index);
+        const call = begunCall ?? { type: 'tool_use' as const, id: '', name: '', arguments: '' };
+        if (begunCall === undefined) {
           calls.set(step.index, call);
           blocks.push(call);
         }

@@ -43,9 +43,9 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
     return event('content_block_stop', { index: blocks - 1 });
   };
 
-  function start(as: Kind, block: Fields): string {
+  function start(kind: Kind, block: Fields): string {
     const closed = close();
-    open = as;
+    open = kind;
     blocks += 1;
     return `${closed}${event('content_block_start', { index: blocks - 1, content_block: block })}`;
   }
@@ -62,16 +62,16 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
     open === 'thinking' ? '' : start('thinking', { type: 'thinking', thinking: '', signature: '' });
 
   function toolCall({ index, id, name, arguments: piece }: Extract<AnswerStep, { kind: 'toolCall' }>): string {
-    const known = blockOfCall.get(index);
+    const begunBlock = blockOfCall.get(index);
     let started = '';
-    if (known === undefined) {
+    if (begunBlock === undefined) {
       const identity = { id: id ?? `${messageIdOf(context)}_${index}`, name: name ?? '' };
       started = start('tool', { type: 'tool_use', ...identity, input: {} });
       blockOfCall.set(index, blocks - 1);
     }
     if (piece === '') return started;
     // A late piece of an earlier call has the block index of that call. Clients join pieces by this index.
-    return `${started}${delta({ type: 'input_json_delta', partial_json: piece }, known ?? blocks - 1)}`;
+    return `${started}${delta({ type: 'input_json_delta', partial_json: piece }, begunBlock ?? blocks - 1)}`;
   }
 
   function content(step: AnswerStep): string {

@@ -90,11 +90,11 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
   const images: string[] = [];
   const texts: string[] = [];
   parts.forEach((part, index) => {
-    const at = `${where}.content[${index}]`;
-    if (part.kind !== 'audio') noteMark(part.cached, at, losses);
+    const place = `${where}.content[${index}]`;
+    if (part.kind !== 'audio') noteMark(part.cached, place, losses);
     if (part.kind === 'text') texts.push(part.text);
     else if (part.kind === 'image' && part.source.form === 'data') images.push(part.source.base64);
-    else losses.essential(at);
+    else losses.essential(place);
   });
   return withoutNulls({ content: texts.join('\n'), images: images.length === 0 ? null : images });
 }

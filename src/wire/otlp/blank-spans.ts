@@ -115,14 +115,14 @@ function blankJson(body: Uint8Array, removed: ReadonlySet<string>): Uint8Array {
       typeof value === 'number' && context?.source !== undefined ? rawJSON(context.source) : value,
   );
   for (const resourceSpans of listIn(request, 'resourceSpans')) {
-    let remains = false;
+    let resourceHasSpans = false;
     for (const scopeSpans of listIn(resourceSpans, 'scopeSpans')) {
       const spans = listIn(scopeSpans, 'spans').map((span) => (isRemoved(span, removed) ? {} : span));
       const hasSpans = spans.some((span) => isJsonObject(span) && Object.keys(span).length > 0);
       if (isJsonObject(scopeSpans)) Object.assign(scopeSpans, { spans }, hasSpans ? {} : { scope: {} });
-      remains ||= hasSpans;
+      resourceHasSpans ||= hasSpans;
     }
-    if (!remains && isJsonObject(resourceSpans)) Object.assign(resourceSpans, { resource: {} });
+    if (!resourceHasSpans && isJsonObject(resourceSpans)) Object.assign(resourceSpans, { resource: {} });
   }
   return new TextEncoder().encode(JSON.stringify(request));
 }

@@ -40,7 +40,7 @@ export function visitExport(
   visitIn(body, limits, visit);
 }
 
-/** Decodes all spans of an export. Throws as `visitExport` does. */
+/** Decodes all spans of an export. Throws what `visitExport` throws. */
 export function decodeExport(
   body: Uint8Array,
   contentType?: string,

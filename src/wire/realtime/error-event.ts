@@ -5,7 +5,7 @@ import { parseJson } from '../json/fields.ts';
 /** Maximum bytes of a rejected event that is parsed for its id. */
 const MAX_PARSED_BYTES = 1024 * 1024;
 
-/** An `error` event of the gateway. `rejected` is the caller's event that it answers; null when there is none. */
+/** An `error` event of the gateway. `rejected` is the caller's event that caused it. Null when there is none. */
 export function errorEvent(
   eventId: string,
   error: {

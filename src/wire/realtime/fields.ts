@@ -3,12 +3,12 @@ import { type Fields } from '../json/fields.ts';
 
 /** Object at a path of members. Undefined when there is none. */
 export function fieldsAt(value: unknown, ...path: readonly string[]): Fields | undefined {
-  let at = value;
+  let current = value;
   for (const member of path) {
-    if (!isJsonObject(at)) return undefined;
-    at = at[member];
+    if (!isJsonObject(current)) return undefined;
+    current = current[member];
   }
-  return isJsonObject(at) ? at : undefined;
+  return isJsonObject(current) ? current : undefined;
 }
 
 /** A copy of the object with one nested member set. The path must exist. */

@@ -92,9 +92,9 @@ export class ResponseInspector implements StreamInspector {
 function isPiece(data: Buffer): boolean {
   if (data.length < TYPE_PREFIX.length || data.compare(TYPE_PREFIX, 0, TYPE_PREFIX.length, 0, TYPE_PREFIX.length) !== 0)
     return false;
-  const at = data.subarray(0, MAX_TYPE_BYTES).indexOf(DELTA_SUFFIX);
+  const suffixStart = data.subarray(0, MAX_TYPE_BYTES).indexOf(DELTA_SUFFIX);
   // The match must end at the first quote after the prefix. Then it is inside the value of `type`.
-  return at !== -1 && data.indexOf(QUOTE, TYPE_PREFIX.length) === at + DELTA_SUFFIX.length - 1;
+  return suffixStart !== -1 && data.indexOf(QUOTE, TYPE_PREFIX.length) === suffixStart + DELTA_SUFFIX.length - 1;
 }
 
 const QUOTE = 0x22;

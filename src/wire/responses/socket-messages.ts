@@ -77,8 +77,11 @@ export function socketMessages(source: ByteStream, { streamId, ended }: SocketMe
     resume: () => source.resume(),
     cancel: (failure) => source.cancel(failure),
     nextNumber() {
-      const at = last.lastIndexOf(SEQUENCE_NUMBER);
-      const number = at === -1 ? Number.NaN : Number.parseInt(last.toString('latin1', at + SEQUENCE_NUMBER.length), 10);
+      const nameStart = last.lastIndexOf(SEQUENCE_NUMBER);
+      const number =
+        nameStart === -1
+          ? Number.NaN
+          : Number.parseInt(last.toString('latin1', nameStart + SEQUENCE_NUMBER.length), 10);
       return Number.isNaN(number) ? 0 : number + 1;
     },
   };

@@ -27,8 +27,9 @@ export function usageOfResponse(response: Fields): Usage | null {
   const webSearches = ofType('web_search_call').length;
   const fileSearches = ofType('file_search_call').length;
   // A container is billed once for all its calls. A call without a container id counts as a separate container.
-  const codeSessions = new Set(ofType('code_interpreter_call').map((item, at) => text(item['container_id']) ?? at))
-    .size;
+  const codeSessions = new Set(
+    ofType('code_interpreter_call').map((item, position) => text(item['container_id']) ?? position),
+  ).size;
   const sizes = list(response['tools']).map((tool) => text(object(tool)['search_context_size']));
   const searchSize = sizes.find((one) => one === 'low' || one === 'high');
   return {

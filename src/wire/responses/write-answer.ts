@@ -138,8 +138,8 @@ export class ResponseWriter implements AnswerWriter {
   }
 
   #call(step: Extract<AnswerStep, { kind: 'toolCall' }>): OpenCall {
-    const known = this.#calls.get(step.index);
-    if (known !== undefined) return known.item;
+    const openedCall = this.#calls.get(step.index);
+    if (openedCall !== undefined) return openedCall.item;
     this.#closeReasoning();
     this.#closeMessage();
     const { index, emit } = this.#reserve();

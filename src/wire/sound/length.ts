@@ -56,9 +56,9 @@ function wavSeconds(bytes: Buffer): number | null {
 
 /** Duration from the 36-bit sample count of the STREAMINFO block. Null when the count is 0, which means unknown. */
 function flacSeconds(bytes: Buffer): number | null {
-  const at = 8;
-  if (bytes.length < at + 18 || ((bytes[4] ?? 0) & 0x7f) !== 0) return null;
-  const rate = bytes.readUIntBE(at + 10, 3) >>> 4;
-  const samples = ((bytes[at + 13] ?? 0) & 0x0f) * 2 ** 32 + bytes.readUInt32BE(at + 14);
+  const infoStart = 8;
+  if (bytes.length < infoStart + 18 || ((bytes[4] ?? 0) & 0x7f) !== 0) return null;
+  const rate = bytes.readUIntBE(infoStart + 10, 3) >>> 4;
+  const samples = ((bytes[infoStart + 13] ?? 0) & 0x0f) * 2 ** 32 + bytes.readUInt32BE(infoStart + 14);
   return rate === 0 || samples === 0 ? null : samples / rate;
 }

@@ -70,11 +70,12 @@ function frameAt(bytes: Buffer, at: number): Frame | null {
 /** Info frame (VBRI, Xing, Info) with the number of padding samples. Null for a frame with sound. */
 function infoFrame(frame: Buffer, { isMono, isMpeg1 }: Frame): { readonly padding: number } | null {
   if (frame.toString('latin1', 36, 40) === 'VBRI') return { padding: 0 };
-  const at = 4 + (isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17);
-  if (!/^(Xing|Info)$/.test(frame.toString('latin1', at, at + 4))) return null;
-  const flags = frame.length < at + 8 ? 0 : frame.readUInt32BE(at + 4);
+  const nameStart = 4 + (isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17);
+  if (!/^(Xing|Info)$/.test(frame.toString('latin1', nameStart, nameStart + 4))) return null;
+  const flags = frame.length < nameStart + 8 ? 0 : frame.readUInt32BE(nameStart + 4);
   // Optional fields by flag: frame count, byte count, seek table, quality.
-  const encoder = at + 8 + (flags & 1 ? 4 : 0) + (flags & 2 ? 4 : 0) + (flags & 4 ? 100 : 0) + (flags & 8 ? 4 : 0);
+  const encoder =
+    nameStart + 8 + (flags & 1 ? 4 : 0) + (flags & 2 ? 4 : 0) + (flags & 4 ? 100 : 0) + (flags & 8 ? 4 : 0);
   if (frame.length < encoder + 24 || frame[encoder] === 0) return { padding: 0 };
   const delays = frame.readUIntBE(encoder + 21, 3);
   return { padding: (delays >>> 12) + (delays & 0xfff) };

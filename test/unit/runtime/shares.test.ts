@@ -36,7 +36,12 @@ describe('shares of limits', () => {
 
   function aProcess(process: string, timing = FOR_ONE_CALL): Process {
     const ledgerReports: unknown[] = [];
-    const shares = someShares(ledger, { process, clock, timing, changed: (failure) => void ledgerReports.push(failure) });
+    const shares = someShares(ledger, {
+      process,
+      clock,
+      timing,
+      changed: (failure) => void ledgerReports.push(failure),
+    });
     opened.push(shares);
     return { shares, limits: createSharedRateLimits({ shares, clock }), ledgerReports };
   }
