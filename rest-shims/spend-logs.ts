@@ -43,7 +43,6 @@ const FIELDS = {
   user_id: 'user',
   team_id: 'team',
   end_user: 'endUser',
-  session_id: 'session',
   model: 'model',
   model_id: 'deployment',
   status_filter: 'status',
@@ -59,15 +58,18 @@ function fieldsIn(search: string): FieldValues {
   return Object.fromEntries(entries);
 }
 
-const requestFilter = (search: string): Pick<SpendQuery['filter'], 'requestId'> => {
-  const requestId = queryParameters(search)('request_id');
-  return requestId === null ? {} : { requestId };
+/** Filter of the shown ids of calls. */
+const idFilter = (search: string): Pick<SpendQuery['filter'], 'requestId' | 'sessionId'> => {
+  const parameter = queryParameters(search);
+  const [requestId, sessionId] = [parameter('request_id'), parameter('session_id')];
+  return { ...(requestId === null ? {} : { requestId }), ...(sessionId === null ? {} : { sessionId }) };
 };
 
-const LOG_FILTER = textParameters('start_date', 'end_date', 'summarize', 'request_id', ...Object.keys(FIELDS));
+const FILTERS = ['request_id', 'session_id', ...Object.keys(FIELDS)] as const;
+const LOG_FILTER = textParameters('start_date', 'end_date', 'summarize', ...FILTERS);
 const PAGED = merged(
   readPage,
-  textParameters('request_id', 'key_alias', 'sort_by', 'sort_order', ...Object.keys(FIELDS)),
+  textParameters('key_alias', 'sort_by', 'sort_order', ...FILTERS),
   objectSchema({ min_spend: { type: 'number' }, max_spend: { type: 'number' } }),
 );
 
@@ -84,7 +86,7 @@ function parseLogs(search: string): LogsRequest {
     from: period?.from ?? null,
     to: period?.to ?? null,
     any: fieldsIn(search),
-    ...requestFilter(search),
+    ...idFilter(search),
   };
   if (period !== null && parameter('summarize')?.toLowerCase() !== 'false')
     return {
@@ -178,7 +180,7 @@ function pagedQuery(search: string, period: Period | null): PagedQuery {
       from: period?.from ?? null,
       to: period?.to ?? null,
       any: fieldsIn(search),
-      ...requestFilter(search),
+      ...idFilter(search),
       ...costFilter(search),
       ...(keyAlias === null ? {} : { keyAlias }),
     },

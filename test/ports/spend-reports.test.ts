@@ -102,6 +102,17 @@ for (const engine of ENGINES)
       for (const requestId of ['answer-2', 'call-2']) expect(await idsOf({ requestId })).toEqual(['call-2']);
     });
 
+    it('finds calls by session, and calls without a session by their trace', async () => {
+      const trace = traceId(1);
+      const rows = [aRow(1), aRow(2, { traceId: trace }), aRow(3, { sessionId: 'one' }), aRow(4, { sessionId: trace })];
+      await stores.spend.append([...rows, aRow(5, { traceId: trace, sessionId: 'two' })]);
+      expect(await idsOf({ sessionId: trace })).toEqual(['call-1', 'call-2', 'call-4']);
+      expect(await idsOf({ sessionId: 'one' })).toEqual(['call-3']);
+      expect(await idsOf({ sessionId: traceId(3) })).toEqual([]);
+      const grouping = { filter: { ...ALL, from: new Date(DAY_1), to: new Date(DAY_1 + DAY), sessionId: trace } };
+      expect((await groupsOf(grouping)).map(({ calls }) => calls)).toEqual([3]);
+    });
+
     it('shows only the calls of a key or its user', async () => {
       const [own, other] = ['a'.repeat(64), 'b'.repeat(64)];
       await stores.spend.append([

@@ -43,6 +43,8 @@ export interface SpendFilter {
   readonly ownedBy?: { readonly kind: KeyOwnerKind; readonly id: string };
   /** The `responseId`, `callId` or `id` of the call. */
   readonly requestId?: string;
+  /** The session of the call, or the trace id of a call without a session. */
+  readonly sessionId?: string;
   readonly minCost?: Usd;
   readonly maxCost?: Usd;
   /** Only calls of this key, this user or these teams; null for all calls. */

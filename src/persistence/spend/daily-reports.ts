@@ -59,8 +59,8 @@ const isDaily = (ms: number): boolean => ms % DAY_MS === 0;
 
 /** Whether the sums of days have every field, value and bucket of a grouping. */
 function isAnswered({ by, filter, bucket }: SpendGrouping): boolean {
-  const { any, none = {}, some = [], requestId, minCost, maxCost } = filter;
-  if (requestId !== undefined || minCost !== undefined || maxCost !== undefined) return false;
+  const { any, none = {}, some = [], requestId, sessionId, minCost, maxCost } = filter;
+  if ([requestId, sessionId, minCost, maxCost].some((condition) => condition !== undefined)) return false;
   if (bucket !== undefined && !(isDaily(bucket.ms) && isDaily(bucket.offsetMs))) return false;
   const fields = [...by, ...some, ...Object.keys(any), ...Object.keys(none)] as readonly SpendField[];
   if (!fields.every((field) => FIELDS.has(field))) return false;

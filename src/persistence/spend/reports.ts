@@ -64,7 +64,7 @@ function conditionsOf(
   for (const [field, values] of valuesIn(any)) conditions.push(hasOneOf(field, values, flavour));
   for (const [field, values] of valuesIn(none)) conditions.push(sql`not ${hasOneOf(field, values, flavour)}`);
   for (const field of some) conditions.push(hasValue(field));
-  const { ownedBy, requestId, minCost, maxCost, visibleTo } = more;
+  const { ownedBy, requestId, sessionId, minCost, maxCost, visibleTo } = more;
   if (ownedBy !== undefined) {
     const owned = ownedKeys(flavour, ownedBy.kind, [ownedBy.id]);
     conditions.push(sql`spend_row.key_hash in (select owned.hash from (${owned}) owned)`);
@@ -73,6 +73,8 @@ function conditionsOf(
     const id = storable(requestId);
     conditions.push(sql`(spend_row.response_id = ${id} or spend_row.call_id = ${id} or spend_row.id = ${id})`);
   }
+  if (sessionId !== undefined)
+    conditions.push(sql`coalesce(spend_row.session_id, spend_row.trace_id) = ${storable(sessionId)}`);
   const cost = sql`coalesce(spend_row.cost, 0)`;
   if (minCost !== undefined) conditions.push(sql`${cost} >= cast(${amountText(minCost)} as bigint)`);
   if (maxCost !== undefined) conditions.push(sql`${cost} <= cast(${amountText(maxCost)} as bigint)`);

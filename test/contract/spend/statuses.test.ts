@@ -190,6 +190,22 @@ describe('spend.logs, spend.total and similar routes', () => {
     expect((await send('GET /spend/logs', plainKey))[0]).toBe(401);
   });
 
+  it('spend.session 200: a call without a session is found by its trace, which every list shows as its session', async () => {
+    const [, listed] = await send(`GET /spend/logs/ui?${TIMES}`, app.adminKey);
+    const { data } = listed as { readonly data: readonly Readonly<Record<string, unknown>>[] };
+    const call = data.find((row) => row['user'] !== 'user-1');
+    expect(call?.['session_id']).toMatch(/^[0-9a-f]{32}$/);
+    const page = { data: [call], total: 1, page: 1, page_size: 50, total_pages: 1 };
+    const named = `session_id=${String(call?.['session_id'])}`;
+    expect(await send(`GET /spend/logs/session/ui?${named}`, app.adminKey)).toEqual([200, page]);
+    expect(await send(`GET /spend/logs/ui?${TIMES}&${named}`, app.adminKey)).toEqual([
+      200,
+      { ...page, total_is_capped: false },
+    ]);
+    const ids = { request_id: call?.['request_id'], session_id: call?.['session_id'] };
+    expect(await send(`GET /spend/logs?${named}`, app.adminKey)).toEqual([200, [expect.objectContaining(ids)]]);
+  });
+
   it('spend.content 200: messages, response and request of a call', async () => {
     const [, rows] = await send('GET /spend/logs', userKey);
     const [, content] = await send(`GET /spend/logs/ui/${String(memberAt(rows, '0.request_id'))}`, userKey);
