@@ -13,7 +13,7 @@ import type { PeriodicTask, ScheduledTask } from './domain/scheduler.ts';
 import { composeDuties } from './startup/compose-duties.ts';
 import { composeLensWorker } from './startup/compose-lens.ts';
 import type { StartContext } from './startup/context.ts';
-import { systemScope } from './startup/system-scope.ts';
+import { systemAuthor, systemScope } from './startup/system-scope.ts';
 
 const MS_PER_SECOND = 1_000;
 
@@ -47,7 +47,7 @@ export interface BackgroundTasks {
 
 /**
  * Refreshes what this process holds in memory, probes deployments, ends feeds of invalid keys, works on lens runs, and
- * claims duties. `alone`: no other process uses the database. `authorship` names duties in the audit log.
+ * claims duties. `alone`: no other process uses the database. `authorship` names them in the audit log.
  */
 export function createBackgroundTasks(
   context: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,
@@ -55,7 +55,7 @@ export function createBackgroundTasks(
   about: { readonly alone: boolean; readonly authorship: Authorship },
 ): BackgroundTasks {
   const duties = composeDuties(context, platform, about);
-  const lensWorker = composeLensWorker(context, platform);
+  const lensWorker = composeLensWorker(context, platform, about.authorship);
   let tasks: readonly ScheduledTask[] = [];
   return {
     start() {
@@ -80,7 +80,7 @@ interface SystemTask {
 const periodicTasks = (
   { settings }: Pick<StartContext, 'settings'>,
   platform: Platform,
-  { alone }: { readonly alone: boolean },
+  { alone, authorship }: { readonly alone: boolean; readonly authorship: Authorship },
 ): readonly PeriodicTask[] =>
   systemTasks(settings, alone)
     .filter(({ seconds }) => seconds > 0)
@@ -90,7 +90,7 @@ const periodicTasks = (
       firstMs: 0,
       deadlineMs: deadlineSeconds * MS_PER_SECOND,
       async run(signal) {
-        await operation(systemScope(platform, name, signal), undefined);
+        await authorship.by(systemAuthor(name), () => operation(systemScope(platform, name, signal), undefined));
       },
     }));
 

@@ -12,7 +12,7 @@ import { removeExpiredResponses } from '../../resolvers/responses.ts';
 import { removeExpiredSpend } from '../../resolvers/spend-removal.ts';
 import { removeExpiredDecisions } from '../../resolvers/stored-decisions.ts';
 import { removeExpiredTraces } from '../../resolvers/trace-removal.ts';
-import type { Authorship, ChangeAuthor } from '../domain/audit-log/audit-entry.ts';
+import type { Authorship } from '../domain/audit-log/audit-entry.ts';
 import type { DutyBackend } from '../domain/jobs/duty.ts';
 import { type DutyRun, dutySpan } from '../domain/jobs/duty-run.ts';
 import { retentionMs } from '../domain/settings/retention.ts';
@@ -22,7 +22,7 @@ import { createDutyRunner, type DutyRunner } from '../runtime/tasks/duty-runner.
 import { removeOld } from '../runtime/tasks/retention.ts';
 import { sinceLastSuccess } from '../runtime/tasks/since-last-success.ts';
 import type { StartContext } from './context.ts';
-import { systemScope } from './system-scope.ts';
+import { systemAuthor, systemScope } from './system-scope.ts';
 
 const MS_PER_SECOND = 1_000;
 const MS_PER_DAY = 86_400_000;
@@ -73,19 +73,13 @@ export function composeDuties(
         anchor,
         deadlineMs: maxSeconds * MS_PER_SECOND,
         firstClaimMs,
-        work: (signal) => authorship.by(authorOf(name), () => work(signal)),
+        work: (signal) => authorship.by(systemAuthor(name), () => work(signal)),
         onRun,
         clock: systemClock,
         scheduler: context.scheduler,
         log: context.log,
       }),
     );
-}
-
-/** Author of the changes of a duty in the audit log. */
-function authorOf(duty: string): ChangeAuthor {
-  const by = `system: ${duty}`;
-  return { by, actor: by, keyHash: null, at: systemClock.now() };
 }
 
 function backendOf(

@@ -3,6 +3,7 @@ import { checkLensWork, openBuiltInWorker } from '../../resolvers/lens-workers.t
 import { createLoaders } from '../../resolvers/operation/loaders.ts';
 import type { LensPlatform } from '../../resolvers/operation/platform.ts';
 import type { Platform, Scope } from '../../resolvers/operation/scope.ts';
+import type { Authorship } from '../domain/audit-log/audit-entry.ts';
 import type { Caller } from '../domain/caller.ts';
 import { Client } from '../domain/free-tier/client.ts';
 import type { LensWorkerCaller } from '../domain/lens/worker-caller.ts';
@@ -12,8 +13,11 @@ import { systemClock } from '../runtime/clock.ts';
 import { createWorkerLoop, type WorkerLoop } from '../runtime/lens/worker-loop.ts';
 import { secretCheck } from '../runtime/same-secret.ts';
 import type { StartContext } from './context.ts';
+import { systemAuthor } from './system-scope.ts';
 
 const MS_PER_SECOND = 1_000;
+/** Name of the worker as the author of rows. */
+const TASK = 'lens-worker';
 
 /** Compares tokens with the token of the trace service; null without one. */
 export function lensServiceCheck({ settings }: Pick<StartContext, 'settings'>): LensPlatform['isLensService'] {
@@ -21,10 +25,14 @@ export function lensServiceCheck({ settings }: Pick<StartContext, 'settings'>): 
   return serviceToken === null ? null : secretCheck(serviceToken);
 }
 
-/** The lens worker of this process. Its row and its key are created when the first lens run is due. */
+/**
+ * The lens worker of this process. Its row and its key are created when the first lens run is due. The audit log names the worker
+ * as the author of the key.
+ */
 export function composeLensWorker(
   { settings, scheduler, log }: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,
   platform: Platform,
+  authorship: Authorship,
 ): WorkerLoop {
   const scopeFor = (caller: Caller, signal: AbortSignal): Scope => ({
     platform,
@@ -34,7 +42,7 @@ export function composeLensWorker(
     loaders: createLoaders(platform.stores, caller),
   });
   let worker: LensWorkerCaller | null = null;
-  const systemCaller = new SystemCaller('lens-worker');
+  const systemCaller = new SystemCaller(TASK);
   const operations = lensBackend((signal) => scopeFor(worker ?? systemCaller, signal));
   let checking: Promise<boolean> | null = null;
   /** Idle slots wait equally long, so that they share one check. */
@@ -50,7 +58,7 @@ export function composeLensWorker(
       const scope = scopeFor(systemCaller, signal);
       if (!(await isWorkDue(scope))) return null;
       // Read for each claim, because the key of the worker may have changed or been revoked.
-      const opened = await openBuiltInWorker(scope, undefined);
+      const opened = await authorship.by(systemAuthor(TASK), () => openBuiltInWorker(scope, undefined));
       if (opened === null) return null;
       worker = opened;
       return operations.claim(signal);

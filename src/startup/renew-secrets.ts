@@ -9,9 +9,12 @@ import { guardrailCipher } from '../runtime/guardrails/guardrails.ts';
 import { headerCipher } from '../runtime/pass-through/endpoints.ts';
 import { renewedSection } from '../runtime/stored-settings/sealed-settings.ts';
 import type { StartContext } from './context.ts';
+import { systemAuthor } from './system-scope.ts';
 
-/** `updatedBy` of settings sections that are encrypted again. */
-const AUTHOR = 'system: renewed secrets';
+/** Name of the renewal as the author of changes. */
+const TASK = 'renewed secrets';
+
+type SealedStores = Pick<Stores, 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings' | 'teams'>;
 
 interface Renewable<Row> {
   readonly rows: readonly Row[];
@@ -55,14 +58,24 @@ const renewSealed = <Row extends { readonly id: string; readonly sealed: string 
 
 /**
  * Encrypts with the current key what a former salt key or admin key encrypted: secrets of models, credentials, guardrails,
- * pass-through endpoints, settings and teams. Does nothing without a former key.
+ * pass-through endpoints, settings and teams. Each changed row has an entry in the audit log. Does nothing without a former key.
  */
 export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,
-  stores: Pick<Stores, 'deployments' | 'credentials' | 'guardrails' | 'passThrough' | 'settings' | 'teams'>,
+  stores: SealedStores & Pick<Stores, 'authorship'>,
 ): Promise<void> {
-  const { saltSecrets: salt, adminSecrets: admin } = settings;
-  if (salt.former.length === 0) return;
+  if (settings.saltSecrets.former.length === 0) return;
+  const author = systemAuthor(TASK);
+  const renewed = await stores.authorship.by(author, () => renewAll(settings, stores, author.by));
+  log.info({ renewed }, 'secrets that a former key encrypted are encrypted with the current key');
+}
+
+/** Encrypts the secrets of all stores again. Resolves to the number of changed rows. */
+async function renewAll(
+  { saltSecrets: salt, adminSecrets: admin }: StartContext['settings'],
+  stores: SealedStores,
+  by: string,
+): Promise<number> {
   const all = { ids: null };
   const { deployments, credentials, guardrails, passThrough } = stores;
   const counts = [
@@ -80,7 +93,7 @@ export async function renewSecrets(
   for (const section of await stores.settings.all()) {
     if (renewedSection(section, admin) === null) continue;
     const renew = (content: typeof section.content) => renewedSection({ id: section.id, content }, admin) ?? content;
-    await stores.settings.change(section.id, renew, { now: systemClock.now(), by: AUTHOR });
+    await stores.settings.change(section.id, renew, { now: systemClock.now(), by });
     counts.push(1);
   }
   const callbacks = callbackSecrets(salt);
@@ -93,6 +106,5 @@ export async function renewSecrets(
     }));
     counts.push(1);
   }
-  const renewed = counts.reduce((sum, count) => sum + count, 0);
-  log.info({ renewed }, 'secrets that a former key encrypted are encrypted with the current key');
+  return counts.reduce((sum, count) => sum + count, 0);
 }

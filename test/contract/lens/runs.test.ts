@@ -51,6 +51,30 @@ describe('a run of a lens by the worker of this process', () => {
     expect(key?.['spend']).toBeCloseTo(lens.spent, 9);
   });
 
+  it('auditLog.list 200: the worker is the author of the key that it creates', async () => {
+    const { body } = await send('GET', '/audit?changed_by=system:%20lens-worker');
+    expect(body).toEqual({
+      audit_logs: [
+        {
+          id: expect.any(String),
+          updated_at: expect.any(String),
+          changed_by: 'system: lens-worker',
+          actor: 'system: lens-worker',
+          changed_by_api_key: 'litellm_proxy_master_key',
+          action: 'created',
+          table_name: 'LiteLLM_VerificationToken',
+          object_id: expect.any(String),
+          before_value: null,
+          updated_values: expect.objectContaining({ alias: 'lens-analysis', created_by: 'lens-worker' }),
+        },
+      ],
+      total: 1,
+      page: 1,
+      page_size: 10,
+      total_pages: 1,
+    });
+  });
+
   it('lens.execution 200: every quote of a finding is in its span', async () => {
     for (const { evidence } of lens.findings)
       for (const { execution_id: execution, span_id: span, quote } of evidence) {
