@@ -43,7 +43,7 @@ async function makeAllowedKey(
   assertMayChooseSecret(scope, sent.key);
   const wanted = withDefaults(sent, keyRules);
   assertAlias(wanted.alias, keyRules);
-  assertCaps(wanted, keyRules);
+  assertCaps(wanted, keyRules, scope.platform.clock.now());
   const draft = await allowedDraft(scope, wanted, { sent, route });
   const isService = route === '/key/service-account/generate';
   const metadata = isService

@@ -64,8 +64,9 @@ export async function assertReferences(
 
 /** Checks the alias, limits, guardrails and references of a change. Throws NotFound, InvalidInput and Forbidden. */
 export async function assertPatch(scope: Scope<KeyPlatform>, { teamId }: VirtualKey, patch: KeyPatch): Promise<void> {
-  assertAlias(patch.alias, scope.platform.keyRules);
-  assertCaps(patch, scope.platform.keyRules);
+  const { keyRules, clock } = scope.platform;
+  assertAlias(patch.alias, keyRules);
+  assertCaps(patch, keyRules, clock.now());
   assertGuardrailsOfKey(scope, callerOf(scope), patch);
   await assertTeamOfChange(scope, teamId, patch);
   await assertReferences(scope, patch.settings ?? {}, patch.teamId === undefined ? teamId : patch.teamId);

@@ -41,6 +41,12 @@ function endOf({ count, unit }: Duration, now: Date): number {
   return unit === 'mo' ? monthsAfter(now, count) : now.getTime() + count * UNIT_MS[unit];
 }
 
+/** Whether one duration that begins now ends after another one. False for a malformed text. */
+export function endsAfter(duration: string, other: string, now: Date): boolean {
+  const [parsed, than] = [durationOf(duration), durationOf(other)];
+  return parsed !== null && than !== null && endOf(parsed, now) > endOf(than, now);
+}
+
 /** The end of a duration that begins now. Throws InvalidInput, naming the field, for a malformed or too long duration. */
 export function instantAfter(duration: string, now: Date, field: 'duration' | 'grace_period'): Date {
   const parsed = durationOf(duration);

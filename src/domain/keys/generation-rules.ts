@@ -4,7 +4,7 @@ import { Forbidden, InvalidInput } from '../errors.ts';
 import { type Usd, usdText } from '../money.ts';
 import { idOrNull } from '../optional-id.ts';
 import type { MemberRole } from '../teams/member.ts';
-import { durationMs } from './durations.ts';
+import { durationMs, endsAfter } from './durations.ts';
 import type { KeyPatch } from './key-change.ts';
 import type { KeyDraft } from './key-draft.ts';
 
@@ -72,11 +72,12 @@ const overLimit = (member: string, sent: unknown, cap: unknown): InvalidInput =>
   new InvalidInput(`${member} is over max limit set in config - user_value=${String(sent)}; max_value=${String(cap)}`);
 
 /**
- * Refuses limits above the caps of the configuration. In a change, null removes a limit, so it exceeds every cap. Throws
- * InvalidInput.
+ * Refuses limits above the caps of the configuration. In a change, null removes a limit, so it exceeds every cap. Lifetimes are
+ * compared by their end when they begin now. Budget windows are compared by their length: a month is 30 days, because the windows
+ * `1mo` and `30d` are the same. Throws InvalidInput.
  */
-export function assertCaps(sent: KeyDraft | KeyPatch, { caps }: KeyRules): void {
-  const { maxBudget, settings = {} } = sent;
+export function assertCaps(sent: KeyDraft | KeyPatch, { caps }: KeyRules, now: Date): void {
+  const { maxBudget, duration, budgetDuration, settings = {} } = sent;
   const limits = [
     ['tpm_limit', settings.tpmLimit, caps.tpmLimit],
     ['rpm_limit', settings.rpmLimit, caps.rpmLimit],
@@ -87,16 +88,24 @@ export function assertCaps(sent: KeyDraft | KeyPatch, { caps }: KeyRules): void 
   for (const [member, value, cap] of limits)
     if (cap !== undefined && value !== undefined && (value === null || value > cap))
       throw overLimit(member, value, cap);
-  for (const [member, value, cap] of [
-    ['duration', sent.duration, caps.duration],
-    ['budget_duration', sent.budgetDuration, caps.budgetDuration],
-  ] as const)
-    if (cap !== undefined && value !== undefined && isLonger(value, cap)) throw overLimit(member, value, cap);
+  if (isOver(duration, caps.duration, (value, cap) => endsAfter(value, cap, now)))
+    throw overLimit('duration', duration, caps.duration);
+  if (isOver(budgetDuration, caps.budgetDuration, isLonger))
+    throw overLimit('budget_duration', budgetDuration, caps.budgetDuration);
 }
 
-/** Whether a duration is longer than the cap. Null and `-1` never end. False for a malformed text, which its parser refuses. */
-function isLonger(value: string | null, cap: string): boolean {
-  if (value === null || value === '-1') return true;
+/** Whether a duration exceeds its cap. Null and `-1` never end. */
+function isOver(
+  value: string | null | undefined,
+  cap: string | undefined,
+  exceeds: (value: string, cap: string) => boolean,
+): boolean {
+  if (cap === undefined || value === undefined) return false;
+  return value === null || value === '-1' || exceeds(value, cap);
+}
+
+/** Whether a window is longer than another one. False for a malformed text, which its parser refuses. */
+function isLonger(value: string, cap: string): boolean {
   const [sentMs, capMs] = [durationMs(value), durationMs(cap)];
   return sentMs !== null && capMs !== null && sentMs > capMs;
 }

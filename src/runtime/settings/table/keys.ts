@@ -18,7 +18,7 @@ export const KEY_SETTINGS = {
     defaultText: 'none',
     file: 'litellm_settings.upperbound_key_generate_params',
     description:
-      'Highest limits of keys: `max_budget`, `budget_duration`, `duration`, `tpm_limit`, `rpm_limit`, `max_parallel_requests`. New keys get them where a request leaves a limit out; requests and changes with a higher limit are refused.',
+      'Highest limits of keys: `max_budget`, `budget_duration`, `duration`, `tpm_limit`, `rpm_limit`, `max_parallel_requests`. New keys get them where a request leaves a limit out; requests and changes with a higher limit are refused. A month of `duration` counts by the calendar, a month of `budget_duration` as 30 days.',
   }),
   keyMakers: setting({
     kind: keyMakers(),
