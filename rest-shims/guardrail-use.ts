@@ -6,7 +6,7 @@ import {
   listGuardrailRuns,
 } from '../resolvers/guardrail-use.ts';
 import type { GuardrailRun, GuardrailUse, GuardrailRunResult } from '../src/domain/guardrails/guardrail-use.ts';
-import { integer, query, text } from './helpers/http/query.ts';
+import { choiceOf, integer, query, text } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
@@ -74,12 +74,12 @@ function renderDetail({ id, definition, use, days }: GuardrailUseDetail) {
 }
 
 /** `action` of a run, by its result. */
-const ACTIONS: Readonly<Record<GuardrailRunResult, string>> = {
+const ACTIONS = {
   passed: 'passed',
   flagged: 'flagged',
   intervened: 'blocked',
   failed: 'failed',
-};
+} as const satisfies Readonly<Record<GuardrailRunResult, string>>;
 
 /** One run of a guardrail. Snippets are null, because texts are not stored. */
 const renderRun = (run: GuardrailRun) => ({
@@ -104,7 +104,7 @@ const PERIOD = { start_date: text, end_date: text };
 const readPeriod = query(PERIOD);
 const readLogs = query({
   guardrail_id: text,
-  action: text,
+  action: choiceOf(Object.values(ACTIONS)),
   ...PERIOD,
   page: integer({ min: 1, max: 1_000_000, defaultValue: 1 }),
   page_size: integer({ min: 1, max: MAX_PAGE_SIZE, defaultValue: 50 }),

@@ -10,8 +10,8 @@ type Reader<Value> = (input: string | undefined) => Value | Fault;
 class Fault {
   readonly rule: string;
   readonly message: string;
-  readonly context: Readonly<Record<string, number>> | undefined;
-  constructor(rule: string, message: string, context?: Readonly<Record<string, number>>) {
+  readonly context: Readonly<Record<string, number | string>> | undefined;
+  constructor(rule: string, message: string, context?: Readonly<Record<string, number | string>>) {
     this.rule = rule;
     this.message = message;
     this.context = context;
@@ -42,6 +42,16 @@ export const requiredLiteral = (expected: string): Reader<string> =>
         ? input
         : new Fault('literal_error', `Input should be '${expected}'`),
   );
+
+/** One of a few texts; null when not sent. */
+export function choiceOf<Choice extends string>(choices: readonly Choice[]): Reader<Choice | null> {
+  const quoted = choices.map((choice) => `'${choice}'`);
+  const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
+  const fault = new Fault('enum', `Input should be ${expected}`, { expected });
+  return described({ type: 'string', enum: choices }, (input) =>
+    input === undefined ? null : (choices.find((choice) => choice === input) ?? fault),
+  );
+}
 
 /** Text up to a number of characters; null when not sent. */
 export const textUpTo = (max: number): Reader<string | null> =>

@@ -73,6 +73,14 @@ describe('guardrailUse.logs', () => {
     ]);
   });
 
+  it.each(['zzz', 'BLOCKED', 'intervened', ''])('422: the unknown action "%s"', async (action) => {
+    const msg = "Input should be 'passed', 'flagged', 'blocked' or 'failed'";
+    expect(await server.ask('GET', `/guardrails/usage/logs?action=${action}`)).toEqual([
+      422,
+      { detail: [{ type: 'enum', loc: ['query', 'action'], msg }] },
+    ]);
+  });
+
   it('422: a page and a page size out of range', async () => {
     expect(await server.ask('GET', '/guardrails/usage/logs?page=0&page_size=101')).toMatchObject([
       422,
