@@ -12,7 +12,6 @@ const NOTATIONS = {
   AnthropicError: "{ type: 'error', error: { type: string, message: string }, request_id?: string | null }",
   GeminiError: '{ error: { code: integer, message: string, status: string, details?: unknown[] } }',
   OtlpError: '{ code?: integer, message: string }',
-  UpstreamError: 'unknown',
 } as const;
 
 type FailureName = keyof typeof NOTATIONS;
@@ -25,7 +24,6 @@ const DESCRIPTIONS: Readonly<Record<FailureName, string>> = {
   AnthropicError: 'A failure in the envelope of Anthropic.',
   GeminiError: 'A failure in the envelope of Google.',
   OtlpError: 'A failure of an OTLP export, in the media type of the export.',
-  UpstreamError: 'A failure of the upstream, as the upstream sent it.',
 };
 
 export const FAILURE_SCHEMAS: Readonly<Record<string, JsonSchema>> = Object.fromEntries(

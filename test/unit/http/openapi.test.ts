@@ -80,6 +80,12 @@ it('parameters of a path are those in its template, and no two templates differ 
   expect(new Set(Object.keys(paths).map(shapeOf)).size).toBe(Object.keys(paths).length);
 });
 
+it('each component is used', () => {
+  const { schemas } = document['components'] as { readonly schemas: Readonly<Record<string, object>> };
+  const text = JSON.stringify(document);
+  expect(Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`))).toEqual([]);
+});
+
 describe('documented types', () => {
   it('exist for the members of each JSON body that a row reads', () => {
     const undocumented = restRoutes().filter(
