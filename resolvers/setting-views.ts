@@ -12,7 +12,7 @@ import {
   settingViewOf,
 } from '../src/domain/settings/ownership.ts';
 import { redacted } from '../src/domain/settings/redaction.ts';
-import { ROUTER_FIELDS } from '../src/domain/settings/router-fields.ts';
+import { ROUTER_FIELDS, unsetRouterSetting } from '../src/domain/settings/router-fields.ts';
 import { SHARED, SHARED_FIELDS } from '../src/domain/settings/shared-fields.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
@@ -56,6 +56,12 @@ const namesOf = (section: SettingSection, { config, stored }: SettingsState): re
   ...new Set([...KNOWN[section].keys(), ...namesIn(config.declared[section]), ...namesIn(stored.get(section))]),
 ];
 
+/** The value of a setting that neither the file nor the database has. */
+const builtIn = (value: unknown): Pick<SettingView, 'source'> & { readonly value: unknown } => ({
+  source: value === null ? 'unset' : 'default',
+  value,
+});
+
 function describedSetting(
   scope: Scope<SettingsPlatform>,
   { config, stored }: SettingsState,
@@ -65,7 +71,8 @@ function describedSetting(
   const view = settingViewOf(config, stored, section, name);
   const known = KNOWN[section].get(name);
   const defaultValue = known?.defaultValue ?? null;
-  const isBuiltIn = view.source === 'unset' && defaultValue !== null;
+  const unset = section === ROUTER ? unsetRouterSetting(config, name) : builtIn(defaultValue);
+  const isUnset = view.source === 'unset';
   const reader = readerOf(scope);
   // Every variable may be a secret.
   const visible = (value: unknown): unknown =>
@@ -75,9 +82,9 @@ function describedSetting(
   return {
     ...view,
     section,
-    source: isBuiltIn ? 'default' : view.source,
+    source: isUnset ? unset.source : view.source,
     declaredValue: visible(view.declaredValue),
-    effectiveValue: isBuiltIn ? defaultValue : visible(view.effectiveValue),
+    effectiveValue: isUnset ? unset.value : visible(view.effectiveValue),
     ignoredStoredValue: visible(view.ignoredStoredValue),
     description: known?.description ?? null,
     defaultValue,

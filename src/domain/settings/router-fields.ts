@@ -1,3 +1,4 @@
+import { DEFAULT_ROUTING } from '../routing/routing-policy.ts';
 import { type DeclaredConfig, type SettingView, type StoredSections, settingViewOf } from './ownership.ts';
 
 /** A setting of the router. */
@@ -5,7 +6,7 @@ export interface RouterField {
   readonly type: 'String' | 'Integer' | 'Float' | 'Boolean' | 'List' | 'Dictionary';
   readonly label: string;
   readonly description: string;
-  /** The default that the reference reports; null for none. Calls use `DEFAULT_ROUTING`. */
+  /** Value in force without a setting; null for none. */
   readonly defaultValue: unknown;
   readonly options: readonly string[] | null;
 }
@@ -55,10 +56,15 @@ const ROWS: Readonly<Record<string, Row>> = {
     { otherwise: {} },
   ],
   routing_groups: ['List', 'Routing Groups', 'Models with a separate strategy. Not in force yet.', { otherwise: [] }],
-  num_retries: ['Integer', 'Number of Retries', 'Retries of a failed call.', { otherwise: 0 }],
+  num_retries: ['Integer', 'Number of Retries', 'Retries of a failed call.', { otherwise: DEFAULT_ROUTING.retries }],
   timeout: ['Float', 'Timeout', 'Longest wait for an answer, in seconds. Not in force yet.'],
   stream_timeout: ['Float', 'Stream Timeout', 'Longest wait for a streamed answer, in seconds. Not in force yet.'],
-  max_fallbacks: ['Integer', 'Max Fallbacks', 'Most fallbacks of a call.', { otherwise: 5 }],
+  max_fallbacks: [
+    'Integer',
+    'Max Fallbacks',
+    'Most fallbacks of a call.',
+    { otherwise: DEFAULT_ROUTING.fallbacks.most },
+  ],
   fallbacks: ['List', 'Fallbacks', 'Models that are called after another one failed.', { otherwise: [] }],
   context_window_fallbacks: [
     'List',
@@ -73,8 +79,18 @@ const ROWS: Readonly<Record<string, Row>> = {
     { otherwise: [] },
   ],
   allowed_fails: ['Integer', 'Allowed Failures', 'Failures within `cooldown_time` that do not start a cooldown.'],
-  cooldown_time: ['Float', 'Cooldown Time', 'Length of a cooldown, in seconds.'],
-  retry_after: ['Integer', 'Retry After', 'Minimum wait before a retry, in seconds.', { otherwise: 0 }],
+  cooldown_time: [
+    'Float',
+    'Cooldown Time',
+    'Length of a cooldown, in seconds.',
+    { otherwise: DEFAULT_ROUTING.cooldowns.seconds },
+  ],
+  retry_after: [
+    'Integer',
+    'Retry After',
+    'Minimum wait before a retry, in seconds.',
+    { otherwise: DEFAULT_ROUTING.retryAfterSeconds },
+  ],
   retry_policy: ['Dictionary', 'Retry Policy', 'Retries by the kind of failure.'],
   model_group_alias: [
     'Dictionary',
@@ -123,10 +139,27 @@ export interface RouterSetting extends Pick<SettingView, 'name' | 'source'> {
   readonly value: unknown;
 }
 
+/** Settings that `litellm_settings` of the file may have in place of `router_settings`. */
+const OF_LITELLM_SETTINGS: ReadonlySet<string> = new Set([
+  'num_retries',
+  'fallbacks',
+  'context_window_fallbacks',
+  'content_policy_fallbacks',
+]);
+
+/** The value of a setting that neither the file nor the database has in `router_settings`, and its source. */
+export function unsetRouterSetting(config: DeclaredConfig, name: string): RouterSetting {
+  const inherited = OF_LITELLM_SETTINGS.has(name)
+    ? settingViewOf(config, new Map(), 'litellm_settings', name).effectiveValue
+    : null;
+  if (inherited !== null) return { name, source: 'config', value: inherited };
+  const value = ROUTER_FIELDS[name]?.defaultValue ?? null;
+  return { name, source: value === null ? 'unset' : 'default', value };
+}
+
 /** The settings of the router, with values of the file, of the database, or by default. */
 export const routerSettingsOf = (config: DeclaredConfig, stored: StoredSections): readonly RouterSetting[] =>
-  Object.entries(ROUTER_FIELDS).map(([name, { defaultValue }]) => {
+  Object.keys(ROUTER_FIELDS).map((name) => {
     const { source, effectiveValue } = settingViewOf(config, stored, 'router_settings', name);
-    if (source !== 'unset') return { name, source, value: effectiveValue };
-    return { name, source: defaultValue === null ? 'unset' : 'default', value: defaultValue };
+    return source === 'unset' ? unsetRouterSetting(config, name) : { name, source, value: effectiveValue };
   });

@@ -9,6 +9,9 @@ const client = tenancyClient({
   },
 });
 const unstored = tenancyClient({ env: { STORE_MODEL_IN_DB: 'False' } });
+const inheriting = tenancyClient({
+  config: { router_settings: {}, litellm_settings: { num_retries: 4, fallbacks: [{ a: ['b'] }] } },
+});
 const viewer = () => client.user({ user_role: 'proxy_admin_viewer' });
 
 const NOT_STORED = /This setting cannot be stored/;
@@ -88,10 +91,59 @@ describe('information about settings', () => {
       field_type: 'Integer',
       field_value: 2,
       field_description: 'Retries of a failed call.',
-      field_default: 0,
+      field_default: 2,
       options: null,
       ui_field_name: 'Number of Retries',
       link: null,
+    });
+  });
+
+  it('settings.router 200: without a file, the values that calls use', async () => {
+    const { status, body } = await unstored.get('/router/settings');
+    expect(status).toBe(200);
+    expect(body['current_values']).toEqual({
+      routing_strategy: 'simple-shuffle',
+      routing_strategy_args: {},
+      routing_groups: [],
+      num_retries: 2,
+      timeout: null,
+      stream_timeout: null,
+      max_fallbacks: 5,
+      fallbacks: [],
+      context_window_fallbacks: [],
+      content_policy_fallbacks: [],
+      allowed_fails: null,
+      cooldown_time: 5,
+      retry_after: 0,
+      retry_policy: null,
+      model_group_alias: {},
+      enable_pre_call_checks: false,
+      default_litellm_params: null,
+      set_verbose: false,
+      default_max_parallel_requests: null,
+      enable_tag_filtering: false,
+      tag_filtering_match_any: true,
+      disable_cooldowns: null,
+    });
+    expect(body['source']).toMatchObject({ num_retries: 'default', cooldown_time: 'default', allowed_fails: 'unset' });
+    const rows = body['fields'] as readonly Json[];
+    expect(Object.fromEntries(rows.map((row) => [row['field_name'], row['field_value']]))).toEqual(
+      body['current_values'],
+    );
+  });
+
+  it('settings.router 200: values of litellm_settings that calls use', async () => {
+    const { body } = await inheriting.get('/router/settings');
+    expect(body['current_values']).toMatchObject({ num_retries: 4, fallbacks: [{ a: ['b'] }] });
+    expect(body['source']).toMatchObject({
+      num_retries: 'config',
+      fallbacks: 'config',
+      context_window_fallbacks: 'default',
+    });
+    const query =
+      '{ settings(sections: [ROUTER], names: ["num_retries"]) { source declaredValue effectiveValue defaultValue } }';
+    expect((await inheriting.post('/graphql', { query })).body).toEqual({
+      data: { settings: [{ source: 'CONFIG', declaredValue: null, effectiveValue: 4, defaultValue: 2 }] },
     });
   });
 
