@@ -1,7 +1,6 @@
 import { newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { type LimitsPatch, setsLimits } from '../src/domain/budgets/limits.ts';
 import { Conflict, Forbidden, InvalidInput } from '../src/domain/errors.ts';
-import { teamOfInfo } from '../src/domain/deployments/team-models.ts';
 import { grantedToTeam, guardedOfTeam, withKeptRightsOfTeam } from '../src/domain/keys/granting-members.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { defaultsOfTeams } from '../src/domain/settings/row-defaults.ts';
@@ -16,11 +15,9 @@ import {
   type TeamSort,
 } from '../src/domain/teams/team.ts';
 import { allowedGuardrails } from './operation/guardrail-rights.ts';
-import { deleteKeys } from './keys.ts';
 import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { TeamModelPlatform } from './operation/model-platform.ts';
 import type { SpendPlatform, TeamLoggingPlatform, TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { resolveMembers, storeMembers, type WantedMember } from './operation/team-joining.ts';
@@ -316,34 +313,5 @@ export const changeTeamModels = operation({
       const models = [...new Set([...team.models, ...add])].filter((model) => !remove.includes(model));
       return patchedTeam(team, { models }, authorship);
     });
-  },
-});
-
-/** Deletes the models of teams, so that a later team with the same id does not get them and their credentials. */
-async function removeTeamModels({ platform }: Scope<TeamModelPlatform>, teamIds: readonly string[]): Promise<void> {
-  const stored = await platform.stores.deployments.all({ ids: null });
-  const own = stored.filter(({ info }) => teamIds.includes(teamOfInfo(info) ?? ''));
-  if (own.length === 0) return;
-  await platform.stores.deployments.remove(own.map(({ id }) => id));
-  await platform.deployments.reload();
-}
-
-/** Deletes teams with their keys, memberships and models. Throws NotFound for an unknown one, before any is deleted. */
-export const deleteTeams = operation({
-  name: 'deleteTeams',
-  access: tenantAdmin,
-  async run(scope: Scope<TeamPlatform & TeamModelPlatform>, ids: readonly string[]): Promise<readonly string[]> {
-    const { stores, ownedKeys } = scope.platform;
-    const known = new Set((await stores.teams.findMany(ids)).map(({ id }) => id));
-    const missing = ids.find((id) => !known.has(id));
-    if (missing !== undefined) throw unknownTeam(missing);
-    const keys = await stores.keys.findOwned('teamId', ids);
-    if (keys.length > 0) await deleteKeys(scope, { keys: keys.map(({ hash }) => hash), aliases: [] });
-    await removeTeamModels(scope, ids);
-    const members = await stores.teamMembers.all({ teamIds: ids, userIds: null });
-    await stores.teamMembers.remove(members.map(({ id }) => id));
-    const removed = await stores.teams.remove(ids);
-    for (const { id } of removed) ownedKeys.evictOwner({ kind: 'teamId', id });
-    return removed.map(({ id }) => id);
   },
 });

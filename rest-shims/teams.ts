@@ -1,9 +1,9 @@
 import type { JsonObject } from '../src/domain/json-object.ts';
+import { deleteTeams } from '../resolvers/team-removal.ts';
 import {
   blockTeam,
   changeTeamModels,
   createTeam,
-  deleteTeams,
   getTeam,
   listAvailableTeams,
   listCountedTeams,

@@ -1,5 +1,6 @@
 import { addTeamMembers, removeTeamMember, resetMemberSpend, updateTeamMember } from '../resolvers/team-members.ts';
-import { blockTeam, createTeam, deleteTeams, updateTeam } from '../resolvers/teams.ts';
+import { deleteTeams } from '../resolvers/team-removal.ts';
+import { blockTeam, createTeam, updateTeam } from '../resolvers/teams.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { usdFrom } from '../src/domain/money.ts';
 import type { TeamPatch } from '../src/domain/teams/team.ts';
@@ -214,7 +215,8 @@ builder.mutationFields((t) => ({
   }),
   deleteTeams: t.field({
     type: DeletedOwnersType,
-    description: 'Deletes teams with their keys, memberships and models. For proxy administrators.',
+    description:
+      'Deletes teams that have no projects, with their keys, memberships and models. For proxy administrators.',
     args: { input: t.arg({ type: DeleteTeamsInput, required: true, description: 'The teams to delete.' }) },
     errors: {
       types: [InvalidInput, NotFound],

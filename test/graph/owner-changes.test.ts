@@ -55,6 +55,14 @@ describe('teams', () => {
       members: [...team.members, { userId: 'two', role: 'ADMIN' }],
     });
     expect(await mutate('removeTeamMember', { id: 'g1', userId: 'two' }, TEAM)).toEqual(changed);
+    await send('POST', '/project/new', { project_id: 'of-g1', team_id: 'g1' });
+    expect(
+      await mutate('deleteTeams', { ids: ['g1'] }, 'DeletedOwners { ids } ... on InvalidInputError { message }'),
+    ).toEqual({
+      __typename: 'InvalidInputError',
+      message: 'Team g1 has projects. Delete or move them first.',
+    });
+    await send('DELETE', '/project/delete', { project_ids: ['of-g1'] });
     const deleted = { __typename: 'DeletedOwners', ids: ['g1'] };
     expect(await mutate('deleteTeams', { ids: ['g1'] }, 'DeletedOwners { ids }')).toEqual(deleted);
     expect(await mutate('deleteTeams', { ids: ['g1'] }, 'DeletedOwners { ids }')).toEqual({
