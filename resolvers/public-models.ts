@@ -10,8 +10,6 @@ import type { Scope } from './operation/scope.ts';
 export interface PublicModelPage {
   readonly models: readonly (readonly [name: string, deployments: readonly ModelFacts[]])[];
   readonly total: number;
-  readonly page: number;
-  readonly size: number;
 }
 
 /**
@@ -38,6 +36,6 @@ export const listPublicModels = operation({
       ),
     ];
     const from = size === Infinity ? 0 : (page - 1) * size;
-    return { models: groups.slice(from, from + size), total: groups.length, page, size };
+    return { models: groups.slice(from, from + size), total: groups.length };
   },
 });

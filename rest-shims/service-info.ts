@@ -1,7 +1,8 @@
 import { listPublicEndpoints } from '../resolvers/public-endpoints.ts';
-import { listPublicModels, type PublicModelPage } from '../resolvers/public-models.ts';
+import { listPublicModels } from '../resolvers/public-models.ts';
 import { PROVIDER_NAMES } from '../src/domain/chat/provider.ts';
 import { VERSION } from '../src/domain/version.ts';
+import { renderLinkedPage } from './helpers/http/linked-pages.ts';
 import { integer, query } from './helpers/http/query.ts';
 import { type HttpAnswer, json, route, type RouteRow } from './helpers/http/route.ts';
 import { groupObject } from './helpers/answers/model-groups.ts';
@@ -46,22 +47,6 @@ const readPage = query({
 });
 
 const HUB = '/public/v1/model_hub';
-
-function pageObject({ models, total, page, size }: PublicModelPage) {
-  const pages = Math.ceil(total / size);
-  const link = (number: number): string => `${HUB}?page=${number}`;
-  return {
-    data: models.map(([name, members]) => groupObject(name, members)),
-    meta: { total_count: total, page, page_size: size, total_pages: pages },
-    links: {
-      self: link(page),
-      first: link(1),
-      prev: page > 1 ? link(page - 1) : null,
-      next: page < pages ? link(page + 1) : null,
-      last: link(Math.max(1, pages)),
-    },
-  };
-}
 
 /** Public facts about the gateway. */
 export const serviceInfoRoutes: readonly RouteRow[] = [
@@ -117,6 +102,9 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
       return { page: Number(page), size: Number(size) };
     },
     run: listPublicModels,
-    render: (page) => json(pageObject(page)),
+    render: ({ models, total }, { search }) => {
+      const rows = models.map(([name, members]) => groupObject(name, members));
+      return json(renderLinkedPage(HUB, search, rows, total));
+    },
   }),
 ];

@@ -44,11 +44,27 @@ it('service.publicModels, service.publicModelPage 200: only published models', a
     data: ['b'],
     meta: { total_count: 2, page: 2, page_size: 1, total_pages: 2 },
     links: {
-      self: '/public/v1/model_hub?page=2',
-      first: '/public/v1/model_hub?page=1',
-      prev: '/public/v1/model_hub?page=1',
+      self: '/public/v1/model_hub?page=2&page_size=1',
+      first: '/public/v1/model_hub?page=1&page_size=1',
+      prev: '/public/v1/model_hub?page=1&page_size=1',
       next: null,
-      last: '/public/v1/model_hub?page=2',
+      last: '/public/v1/model_hub?page=2&page_size=1',
+    },
+  });
+  const previous = await get(String((page.body['links'] as Json)['prev']), '');
+  expect({ ...previous.body, data: names(previous.body['data']) }).toMatchObject({
+    data: ['a'],
+    links: { next: '/public/v1/model_hub?page=2&page_size=1' },
+  });
+  expect((await get('/public/v1/model_hub', '')).body).toEqual({
+    data: all.body,
+    meta: { total_count: 2, page: 1, page_size: 50, total_pages: 1 },
+    links: {
+      self: '/public/v1/model_hub?page=1',
+      first: '/public/v1/model_hub?page=1',
+      prev: null,
+      next: null,
+      last: '/public/v1/model_hub?page=1',
     },
   });
   expect(JSON.stringify(all.body)).not.toContain('api_base');
