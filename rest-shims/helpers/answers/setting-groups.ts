@@ -197,13 +197,16 @@ export function eventValues(body: Uint8Array): JsonObject {
   return Object.fromEntries(rows.map(readEvent).map(({ event, enabled }) => [event, enabled]));
 }
 
+/** Values of `field_default` that clients know from the reference. Calls use others (`ROUTER_FIELDS`). */
+const REPORTED_DEFAULTS: JsonObject = { num_retries: 0, cooldown_time: null };
+
 const routerFields = ({ fields: rows }: RouterSettings, values: JsonObject) =>
   Object.entries(rows).map(([name, { type, label, description, defaultValue, options }]) => ({
     field_name: name,
     field_type: type,
     field_value: values[name] ?? null,
     field_description: description,
-    field_default: defaultValue,
+    field_default: Object.hasOwn(REPORTED_DEFAULTS, name) ? REPORTED_DEFAULTS[name] : defaultValue,
     options,
     ui_field_name: label,
     link: null,

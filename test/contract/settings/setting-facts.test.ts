@@ -91,7 +91,7 @@ describe('information about settings', () => {
       field_type: 'Integer',
       field_value: 2,
       field_description: 'Retries of a failed call.',
-      field_default: 2,
+      field_default: 0,
       options: null,
       ui_field_name: 'Number of Retries',
       link: null,
