@@ -99,7 +99,7 @@ describe('passThrough.call', () => {
   });
 
   it('200: only `accept`, `content-type` and some `x-pass-` headers of the caller are forwarded', async () => {
-    const sent = {
+    const requestHeaders = {
       ...JSON_TYPE,
       accept: 'text/x',
       'x-other': '1',
@@ -109,7 +109,7 @@ describe('passThrough.call', () => {
       'x-pass-host': 'elsewhere',
       'x-pass-x-amz-date': 'now',
     };
-    await sendAs(app, key, { method: 'POST', path: '/plain', body: '{}', headers: sent });
+    await sendAs(app, key, { method: 'POST', path: '/plain', body: '{}', headers: requestHeaders });
     const { host, connection, 'content-length': length, ...headers } = lastRequest()?.headers ?? {};
     expect(headers).toEqual({
       accept: 'text/x',
@@ -120,7 +120,7 @@ describe('passThrough.call', () => {
     expect([host, connection, length]).toEqual([new URL(target.url).host, 'keep-alive', '2']);
   });
 
-  it('200: forward_headers forwards other headers, too, without cookies and the key of the gateway', async () => {
+  it('200: with forward_headers, other headers are forwarded, too, but no cookies and no key of the gateway', async () => {
     const headers = {
       'x-other': '1',
       cookie: 'c=1',
@@ -131,21 +131,21 @@ describe('passThrough.call', () => {
     await sendAs(app, key, { path: '/forwarding', headers });
     expect(lastRequest()?.headers).toMatchObject({ 'x-other': '1' });
     expect(JSON.stringify(lastRequest()?.headers)).not.toContain(key);
-    expect(Object.keys(lastRequest()?.headers ?? {})).not.toEqual(expect.arrayContaining(['cookie']));
+    expect(lastRequest()?.headers).not.toHaveProperty('cookie');
     expect(lastRequest()?.headers).not.toHaveProperty('authorization');
     await sendAs(app, null, { path: '/forwarding', headers: { 'x-api-key': key, authorization: 'Bearer mine' } });
     expect(lastRequest()?.headers).toMatchObject({ authorization: 'Bearer mine' });
     expect(lastRequest()?.headers).not.toHaveProperty('x-api-key');
   });
 
-  it('200: configured headers, with variables in them', async () => {
+  it('200: configured headers are sent, with the values of environment variables', async () => {
     await sendAs(app, key, { path: '/sub', headers: { 'x-pass-x-fixed': '2' } });
     expect(lastRequest()?.headers).toMatchObject({ authorization: 'Bearer target-key', 'x-fixed': '1' });
     await sendAs(app, key, { path: '/variables' });
     expect(lastRequest()?.headers).toMatchObject({ authorization: 'Basic env-key', 'x-a': 'env-key' });
   });
 
-  it('200: the query parameters of the request, of the target, and the defaults', async () => {
+  it('200: query parameters of the request replace those of the target, and both replace the defaults', async () => {
     await sendAs(app, key, { path: '/query' });
     expect(lastRequest()?.path).toBe('/q?fixed=1&own=t&k=d&v=1+2');
     await sendAs(app, key, { path: '/query?k=mine&fixed=2&k=again&b=%20x' });
@@ -168,7 +168,7 @@ describe('passThrough.call', () => {
     expect(lastRequest()?.body).toBe('{"a": [1,  2]}');
   });
 
-  it('200: a path below an entry, for administrators and keys that list it; the method selects the entry', async () => {
+  it('200: administrators and keys that list an entry may call paths below it; the method selects the entry', async () => {
     const listed = await newKey(app, { metadata: { allowed_passthrough_routes: ['/sub'] } });
     for (const caller of [app.adminKey, listed]) {
       const response = await sendAs(app, caller, { path: '/sub/a%20b%2Fc/d?x=1' });
@@ -218,7 +218,7 @@ describe('passThrough.call', () => {
     expect([response.status, response.headers.get('location'), await response.text()]).toEqual([307, '/plain?a=1', '']);
   });
 
-  it('400: a body with the content type of JSON that is not valid JSON', async () => {
+  it('400: a body of type `application/json` that is not valid JSON', async () => {
     const response = await sendAs(app, key, { method: 'POST', path: '/plain', body: 'zzz', headers: JSON_TYPE });
     expect(await answerOf(response)).toEqual([
       400,
@@ -285,7 +285,7 @@ describe('passThrough.call', () => {
     ]);
   });
 
-  it('200: an entry with a negative cost', async () => {
+  it('200: an entry with a negative cost is served', async () => {
     expect(await (await sendAs(app, key, { path: '/negative' })).json()).toMatchObject({ path: '/t/negative' });
   });
 

@@ -62,11 +62,11 @@ it('calls below /vertex_ai without credentials answer 401', async () => {
   expect((await sendAs(app, app.adminKey, { method: 'POST', path, body: '{}' })).status).toBe(401);
 });
 
-it('calls of Vertex AI have an access token of the credentials', async () => {
-  const sent: Readonly<Record<string, string>>[] = [];
+it('calls of Vertex AI are sent with an access token for the configured credentials', async () => {
+  const sentHeaders: Readonly<Record<string, string>>[] = [];
   const http = {
     send: (_method: string, _url: string, headers: Readonly<Record<string, string>>) => {
-      sent.push(headers);
+      sentHeaders.push(headers);
       return Promise.reject(new Error('sent'));
     },
   };
@@ -86,8 +86,8 @@ it('calls of Vertex AI have an access token of the credentials', async () => {
     timeoutSeconds: 1,
   } as unknown as Forwarded;
   const forwarder = createForwarder(http as never, { google: tokens, aws: NONE, issued: NONE });
-  await expect(forwarder.forward(request, new AbortController().signal)).rejects.toThrow();
-  expect(sent).toEqual([{ authorization: 'Bearer token of key-file' }]);
+  await expect(forwarder.forward(request, new AbortController().signal)).rejects.toThrow('sent');
+  expect(sentHeaders).toEqual([{ authorization: 'Bearer token of key-file' }]);
 });
 
 it('a valid location in a path selects the host of Vertex AI; a configured host is unchanged', () => {
@@ -106,7 +106,7 @@ it('the region of the environment selects the host of Bedrock; an invalid region
   expect(baseIn({ AWS_REGION: 'evil.example/' })).toBe('https://bedrock-runtime.us-west-2.amazonaws.com');
 });
 
-it('four providers have calls with credentials of a cloud', () => {
+it('calls of four providers use cloud credentials', () => {
   expect(FORWARDED_PROVIDERS.filter(({ cloud }) => cloud !== undefined).map(({ name }) => name)).toEqual([
     'bedrock',
     'comprehendmedical',

@@ -37,8 +37,8 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** Makes the target answer every request with this body. */
-function answering(type: string, body: string | Buffer, headers: Record<string, string> = {}): void {
+/** Makes the target answer every request with this content type and body. */
+function answerWith(type: string, body: string | Buffer, headers: Record<string, string> = {}): void {
   target.answer((response) => {
     response.writeHead(200, { 'content-type': type, ...headers });
     response.end(body);
@@ -48,8 +48,8 @@ function answering(type: string, body: string | Buffer, headers: Record<string, 
 /** Sends a call and reads the answer. Returns the spend row of the call. */
 async function rowOf(path: string, body: BodyInit, type: string | null = 'application/json') {
   const { traceId, headers } = newTrace();
-  const sent = type === null ? headers : { ...headers, 'content-type': type };
-  const response = await sendAs(app, key, { method: 'POST', path, body, headers: sent });
+  const requestHeaders = type === null ? headers : { ...headers, 'content-type': type };
+  const response = await sendAs(app, key, { method: 'POST', path, body, headers: requestHeaders });
   await response.arrayBuffer();
   return await rowIn(traceId);
 }
@@ -103,14 +103,14 @@ describe('the usage in an answer is priced', () => {
       '0.015',
     ],
     [
-      'an unknown path whose answer has known usage members',
+      'an unknown path whose answer has `usage` in a known format',
       '/openai/v1/other/thing',
       { model: 'gpt-4o' },
       { id: 'x', usage: OPENAI_USAGE },
       '0.0035',
     ],
     [
-      'a deployment of Azure, by the model in the answer',
+      'a deployment of Azure, with the price of the model in the answer',
       '/azure/openai/deployments/mine/chat/completions?api-version=1',
       { messages: [] },
       { id: 'c', object: 'chat.completion', model: 'gpt-4o', choices: CHOICES, usage: OPENAI_USAGE },
@@ -191,7 +191,7 @@ describe('the usage in an answer is priced', () => {
     ],
     ['the images of Fal', '/fal_ai/fal-ai/flux/schnell', { prompt: 'x' }, { images: [{ url: 'u' }] }, '0.003'],
   ])('%s', async (_name, path, body, answer, costUsd) => {
-    answering('application/json', json(answer));
+    answerWith('application/json', json(answer));
     expect(await rowOf(path, json(body))).toMatchObject({ costUsd, status: 'SUCCESS' });
   });
 
@@ -243,22 +243,22 @@ describe('the usage in an answer is priced', () => {
       '0.00021',
     ],
   ])('a stream of %s at %s', async (type, path, body, answer, costUsd) => {
-    answering(type, answer);
+    answerWith(type, answer);
     expect(await rowOf(path, json(body))).toMatchObject({ costUsd, status: 'SUCCESS' });
   });
 
-  it('the headers of Bedrock, if the body has no usage', async () => {
+  it('from token counts in headers of Bedrock, if the body has no usage', async () => {
     const counts = { 'x-amzn-bedrock-input-token-count': '1000', 'x-amzn-bedrock-output-token-count': '100' };
-    answering('application/json', '{"generation":"x"}', counts);
+    answerWith('application/json', '{"generation":"x"}', counts);
     const path = '/bedrock/model/anthropic.claude-haiku-4-5-20251001-v1:0/invoke';
     expect(await rowOf(path, '{"prompt":"x"}')).toMatchObject({ costUsd: '0.0015' });
   });
 
-  it('a transcription, by the model in its form', async () => {
+  it('a transcription, with the price of the model in its form', async () => {
     const form = new FormData();
     form.set('model', 'whisper-1');
     form.set('file', new Blob(['RIFF']), 'a.wav');
-    answering('application/json', json({ text: 'x', duration: 100 }));
+    answerWith('application/json', json({ text: 'x', duration: 100 }));
     expect(await rowOf('/openai/v1/audio/transcriptions', form, null)).toMatchObject({
       modelGroup: 'whisper-1',
       costUsd: '0.01',
@@ -269,7 +269,7 @@ describe('the usage in an answer is priced', () => {
 describe('tokens are estimated', () => {
   it('for a stream of a known format without usage: an output token for each event, an input token for 4 bytes', async () => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'x' } }] };
-    answering('text/event-stream', events(...Array.from({ length: 100 }, () => chunk)));
+    answerWith('text/event-stream', events(...Array.from({ length: 100 }, () => chunk)));
     const body = json({ model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'x'.repeat(3_940) }] });
     expect(await rowOf('/openai/v1/chat/completions', body)).toMatchObject({
       usage: { inputTokens: Math.ceil(body.length / 4), outputTokens: 100 },
@@ -283,15 +283,15 @@ describe('tokens are estimated', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(events({ id: 'c', choices: [{ index: 0, delta: { content: 'x' } }] }));
     });
-    const leaving = new AbortController();
+    const disconnect = new AbortController();
     const response = await fetch(`${app.url}/openai/v1/chat/completions`, {
       method: 'POST',
       headers: { ...JSON_TYPE, ...headers, authorization: `Bearer ${key}` },
       body: json({ model: 'gpt-4o', stream: true, messages: [] }),
-      signal: leaving.signal,
+      signal: disconnect.signal,
     });
     await response.body?.getReader().read();
-    leaving.abort();
+    disconnect.abort();
     await target.nextDisconnect();
     const row = await rowIn(traceId);
     expect(row).toMatchObject({ usage: { outputTokens: 1 } });
@@ -300,7 +300,7 @@ describe('tokens are estimated', () => {
 });
 
 describe('a call with an unknown cost', () => {
-  it('has no cost in its spend row, and counts in a metric', async () => {
+  it('has no cost in its spend row, and is counted in lensgate_unpriced_calls_total', async () => {
     expect(await rowOf('/openai/v1/batches', '{"input_file_id":"f"}')).toMatchObject({ costUsd: null });
     const metrics = await (await app.call('GET', '/metrics')).text();
     expect(metrics).toMatch(/^lensgate_unpriced_calls_total\{provider="openai"\} [1-9]/m);

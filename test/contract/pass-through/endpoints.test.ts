@@ -88,7 +88,7 @@ describe('passThroughEndpoints.create', () => {
     await app.call('DELETE', `${PATH}?endpoint_id=${entry?.id}`);
   });
 
-  it('200: the entry with masked credentials; it is served immediately', async () => {
+  it('200: the answer has the entry with masked credentials; the entry is served immediately', async () => {
     const headers = { Authorization: 'Bearer target-key', 'x-a': 'b' };
     const response = await create({ path: '/d/one', target: `${target.url}/d`, headers, cost_per_request: 0.5 });
     expect(await answerOf(response)).toEqual([
@@ -102,7 +102,7 @@ describe('passThroughEndpoints.create', () => {
     ]);
   });
 
-  it('200: an id that the caller chooses, and other settings', async () => {
+  it('200: the caller may choose the id and set all other settings', async () => {
     const body = {
       id: 'own-id',
       path: 'd/all',
@@ -163,13 +163,13 @@ describe('passThroughEndpoints.create', () => {
 });
 
 describe('passThroughEndpoints.list', () => {
-  it('200: entries of the file, then stored ones; one by its id; none for an unknown id', async () => {
+  it('200: entries of the configuration file, then stored ones; only one for its id; none for an unknown id', async () => {
     const id = await createEntry({ path: '/d/listed', target: `${target.url}/d` });
     const [status, all] = await answerOf(await app.call('GET', PATH));
     const { endpoints } = all as { readonly endpoints: readonly object[] };
     expect(status).toBe(200);
-    const ofFile = { path: '/file/one', target: `${target.url}/file`, headers: { 'x-api-key': '*****' } };
-    expect(endpoints[0]).toEqual(entryWith({ ...ofFile, is_from_config: true }));
+    const fileEntry = { path: '/file/one', target: `${target.url}/file`, headers: { 'x-api-key': '*****' } };
+    expect(endpoints[0]).toEqual(entryWith({ ...fileEntry, is_from_config: true }));
     expect(endpoints.at(-1)).toEqual(entryWith({ id, path: '/d/listed' }));
     expect(await answerOf(await app.call('GET', `${PATH}?endpoint_id=${id}`))).toEqual([
       200,
@@ -229,8 +229,8 @@ describe('passThroughEndpoints.update', () => {
       400,
       { detail: { error: `The entry ${id} is in the configuration file. Change it there.` } },
     ]);
-    const own = await createEntry({ path: '/d/kept', target: `${target.url}/d` });
-    expect(await answerOf(await app.call('POST', `${PATH}/${own}`, { target: 'x' }))).toEqual([
+    const stored = await createEntry({ path: '/d/kept', target: `${target.url}/d` });
+    expect(await answerOf(await app.call('POST', `${PATH}/${stored}`, { target: 'x' }))).toEqual([
       400,
       { detail: { error: "Invalid value for 'target': it must be an http:// or https:// address." } },
     ]);
@@ -254,7 +254,7 @@ describe('passThroughEndpoints.update', () => {
 });
 
 describe('passThroughEndpoints.delete', () => {
-  it('200: the entry, which is no longer served; 400: an unknown one', async () => {
+  it('200: the answer has the entry, and it is no longer served; 400: an unknown entry', async () => {
     const id = await createEntry({ path: '/d/gone', target: `${target.url}/d` });
     const remove = () => app.call('DELETE', `${PATH}?endpoint_id=${id}`);
     expect(await answerOf(await remove())).toEqual([200, { endpoints: [entryWith({ id, path: '/d/gone' })] }]);

@@ -57,7 +57,7 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
     expect(elsewhere.received).toEqual([]);
   });
 
-  it('that announces 10 GB makes the call fail', async () => {
+  it('that announces an answer of 10 GB makes the call fail', async () => {
     target.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': String(10 * 1024 ** 3) });
       response.write('{');
@@ -106,7 +106,7 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
   });
 });
 
-it('an endless answer of a provider is ended after six times the timeout, and recorded as failed', async () => {
+it('an endless answer of a provider is ended after six times the timeout, and the call is recorded as failed', async () => {
   target.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const drip = setInterval(() => response.write('data: {"choices":[]}\n\n'), 20);

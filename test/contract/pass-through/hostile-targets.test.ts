@@ -84,7 +84,7 @@ describe('a target that', () => {
     await target.nextDisconnect();
   });
 
-  it('never ends its answer is disconnected after six times its timeout, and recorded as failed', async () => {
+  it('never ends its answer is disconnected after six times its timeout, and the call is recorded as failed', async () => {
     target.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/plain' });
       const drip = setInterval(() => response.write('x'), 20);
@@ -142,13 +142,13 @@ describe('a target that', () => {
       response.writeHead(200);
       response.write('begun');
     });
-    const leaving = new AbortController();
+    const disconnect = new AbortController();
     const response = await fetch(`${app.url}/target`, {
       headers: { authorization: `Bearer ${key}` },
-      signal: leaving.signal,
+      signal: disconnect.signal,
     });
     expect(response.status).toBe(200);
-    leaving.abort();
+    disconnect.abort();
     await target.nextDisconnect();
     echoRequests(target);
     expect((await sendAs(app, key, { path: '/target' })).status).toBe(200);

@@ -45,7 +45,7 @@ describe('a call with an unknown cost', () => {
     expect((await send('/openai/v1/batches'))[0]).toBe(422);
   });
 
-  it('is refused with a used-up budget, also with the name of a free model', async () => {
+  it('is refused if the budget is used up, even if the request names a free model', async () => {
     const own = await newKey(app, { max_budget: 0 });
     const body = json({ model: 'omni-moderation-latest', models: ['gpt-4o'] });
     const count = target.received.length;

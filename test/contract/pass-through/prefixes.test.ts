@@ -55,8 +55,8 @@ beforeAll(async () => {
   key = await newKey(app);
 });
 
-/** Makes the target echo requests and issue tokens. */
-function answering(): void {
+/** Makes the target issue tokens at token paths, and echo requests at other paths. */
+function echoOrIssueToken(): void {
   target.answer((response, _socket, { method, path, headers, body }) => {
     response.setHeader('content-type', 'application/json');
     if (path === '/token/giga') response.end(JSON.stringify({ access_token: 'giga-token', expires_at: 1e15 }));
@@ -65,7 +65,7 @@ function answering(): void {
   });
 }
 
-beforeEach(answering);
+beforeEach(echoOrIssueToken);
 
 afterAll(async () => {
   await app.stop();
@@ -76,11 +76,11 @@ const lastRequest = () => target.received.at(-1);
 const post = (path: string, body: string, headers: Record<string, string> = JSON_TYPE) =>
   sendAs(app, key, { method: 'POST', path, body, headers });
 
-it('every prefix of the contract has a provider', () => {
+it('every expected prefix belongs to a provider', () => {
   const prefixes = new Set([...FORWARDED_PROVIDERS, CODING_AGENTS].flatMap((one) => one.prefixes));
-  const contract =
+  const expected =
     'bedrock comprehendmedical azure_speech transcribe vertex-ai vertex_ai cohere cursor gemini anthropic azure azure_ai openai openai_passthrough assemblyai eu.assemblyai tinyfish vllm mistral typesafe laya bespoke openrouter milvus gigachat watsonx nvidia_nim deepgram fal_ai';
-  expect(contract.split(' ').filter((prefix) => !prefixes.has(prefix))).toEqual([]);
+  expect(expected.split(' ').filter((prefix) => !prefixes.has(prefix))).toEqual([]);
 });
 
 describe('a call is forwarded byte for byte with the credential of the provider', () => {
@@ -138,23 +138,26 @@ describe('tokens in exchange for a key', () => {
   });
 
   it.each([
-    ['refuses', 400, '{"apikey":"ibm-key"}', 'refused the key of the provider with status 400'],
-    ['sends in too many bytes', 200, 'x'.repeat(65 * 1024), 'The answer of the issuer has more than 65536 bytes.'],
-  ])('that the issuer %s make the call fail, without the key in the error', async (_case, sent, text, message) => {
-    const refused = await startApp({
-      env: { WATSONX_API_KEY: 'ibm-key', WATSONX_URL: target.url, WATSONX_IAM_URL: `${target.url}/refused` },
-    });
-    try {
-      target.answer((response) => response.writeHead(sent).end(text));
-      const response = await sendAs(refused, refused.adminKey, { path: '/watsonx/ml/v1/x' });
-      const [status, body] = await answerOf(response);
-      expect(status).toBe(500);
-      expect(JSON.stringify(body)).toContain(message);
-      expect(JSON.stringify(body)).not.toContain('ibm-key');
-    } finally {
-      await refused.stop();
-    }
-  });
+    ['refuses the key', 400, '{"apikey":"ibm-key"}', 'refused the key of the provider with status 400'],
+    ['answers with too many bytes', 200, 'x'.repeat(65 * 1024), 'The answer of the issuer has more than 65536 bytes.'],
+  ])(
+    'make the call fail if the issuer %s; the error does not contain the key',
+    async (_case, issuerStatus, text, message) => {
+      const refused = await startApp({
+        env: { WATSONX_API_KEY: 'ibm-key', WATSONX_URL: target.url, WATSONX_IAM_URL: `${target.url}/refused` },
+      });
+      try {
+        target.answer((response) => response.writeHead(issuerStatus).end(text));
+        const response = await sendAs(refused, refused.adminKey, { path: '/watsonx/ml/v1/x' });
+        const [status, body] = await answerOf(response);
+        expect(status).toBe(500);
+        expect(JSON.stringify(body)).toContain(message);
+        expect(JSON.stringify(body)).not.toContain('ibm-key');
+      } finally {
+        await refused.stop();
+      }
+    },
+  );
 });
 
 /** AWS Signature Version 4 of a POST without a query, implemented here from the AWS specification. */
@@ -175,13 +178,13 @@ function signatureOf({
   const lines = signed.split(';').map((name) => `${name}:${headers[name] ?? ''}\n`);
   const payload = headers['x-amz-content-sha256'] ?? hash(body);
   const canonical = ['POST', path, '', lines.join(''), signed, payload].join('\n');
-  const at = headers['x-amz-date'] ?? '';
-  const scope = `${at.slice(0, 8)}/eu-west-1/${service}/aws4_request`;
-  const secret = [at.slice(0, 8), 'eu-west-1', service, 'aws4_request'].reduce<Buffer | string>(
+  const timestamp = headers['x-amz-date'] ?? '';
+  const scope = `${timestamp.slice(0, 8)}/eu-west-1/${service}/aws4_request`;
+  const secret = [timestamp.slice(0, 8), 'eu-west-1', service, 'aws4_request'].reduce<Buffer | string>(
     (last, part) => mac(last, part),
     'AWS4secret-of-aws',
   );
-  return mac(secret, ['AWS4-HMAC-SHA256', at, scope, hash(canonical)].join('\n')).toString('hex');
+  return mac(secret, ['AWS4-HMAC-SHA256', timestamp, scope, hash(canonical)].join('\n')).toString('hex');
 }
 
 describe('services of Amazon that name operations in a header', () => {
@@ -209,12 +212,12 @@ describe('services of Amazon that name operations in a header', () => {
     );
     expect(headers).toMatchObject({ 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': operation });
     expect([lastRequest()?.path.replace(/\/$/, ''), lastRequest()?.body]).toEqual([upstream.replace(/\/$/, ''), body]);
-    const sent = { path: lastRequest()?.path ?? '', headers, body, service };
-    expect(/Signature=([0-9a-f]{64})/.exec(headers['authorization'] ?? '')?.[1]).toBe(signatureOf(sent));
+    const signed = { path: lastRequest()?.path ?? '', headers, body, service };
+    expect(/Signature=([0-9a-f]{64})/.exec(headers['authorization'] ?? '')?.[1]).toBe(signatureOf(signed));
     expect(JSON.stringify(lastRequest())).not.toMatch(/secret-of-aws|Bearer/);
   });
 
-  it('refuse paths without a valid operation', async () => {
+  it('answer 400 to paths without a valid operation', async () => {
     const count = target.received.length;
     for (const path of ['/transcribe', '/transcribe/a/b', '/transcribe/Get.Job', '/comprehendmedical/'])
       expect((await post(path, '{}')).status).toBe(400);
@@ -235,7 +238,7 @@ describe('services of Amazon that name operations in a header', () => {
 });
 
 describe('accounts that all callers share', () => {
-  it('allow keys only paths for their own work, and administrators all paths', async () => {
+  it('keys may call only paths of their own jobs, administrators may call all paths', async () => {
     const count = target.received.length;
     for (const path of ['/tinyfish/v1/vault/items', '/azure_speech/speechtotext/v3.2/transcriptions'])
       expect((await post(path, '{}')).status).toBe(403);
@@ -245,7 +248,7 @@ describe('accounts that all callers share', () => {
     expect((await sendAs(app, app.adminKey, { path: '/tinyfish/v1/runs' })).status).toBe(200);
   });
 
-  it('have prices for recognised speech by the second', async () => {
+  it('recognised speech is priced by the second', async () => {
     const { traceId, headers } = newTrace();
     target.answer((response) => {
       response.setHeader('content-type', 'application/json');

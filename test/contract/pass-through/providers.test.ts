@@ -89,7 +89,7 @@ describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, v
   const send = (caller: string | null, body: BodyInit = '{}', to: string = path, on = app) =>
     sendAs(on, caller, { method, path: to, headers: JSON_TYPE, ...(method === 'GET' ? {} : { body }) });
 
-  it('200: forwarded with the credential of the provider, without the key of the caller', async () => {
+  it('200: the request is forwarded with the credential of the provider, without the key of the caller', async () => {
     const response = await send(key, '{"a":  1}', `${path}?x=1`);
     expect([response.status, lastRequest()?.method, lastRequest()?.path]).toEqual([200, method, `${upstream}?x=1`]);
     expect(lastRequest()?.headers).toMatchObject(credential);
@@ -200,7 +200,7 @@ describe('the coding agents', () => {
     expect(await answerOf(await sendAs(app, key, { path: '/codeagent/v0/agents/nope' }))).toEqual([404, 'not json']);
   });
 
-  it('leave the list of models to the gateway', async () => {
+  it('do not receive requests for the list of models: the gateway answers them', async () => {
     for (const path of ['/cursor/models', '/cursor/v1/models']) {
       const [status, models] = await answerOf(await sendAs(app, limited, { path }));
       expect([status, models]).toMatchObject([200, { data: [{ id: 'served' }] }]);
@@ -208,15 +208,15 @@ describe('the coding agents', () => {
   });
 });
 
-describe('the providers', () => {
-  it('have usage of a known format priced', async () => {
+describe('calls of providers', () => {
+  it('usage in a known format is priced', async () => {
     const { traceId, headers } = newTrace();
     const usage = { prompt_tokens: 1000, completion_tokens: 10, total_tokens: 1010 };
     const choices = [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }];
-    const sent = { id: 'c', object: 'chat.completion', created: 1, model: 'gpt-4o', choices, usage };
+    const providerAnswer = { id: 'c', object: 'chat.completion', created: 1, model: 'gpt-4o', choices, usage };
     target.answer((response) => {
       response.writeHead(200, JSON_TYPE);
-      response.end(JSON.stringify(sent));
+      response.end(JSON.stringify(providerAnswer));
     });
     const body = JSON.stringify({ model: 'gpt-4o', messages: [] });
     const request = {
@@ -225,13 +225,13 @@ describe('the providers', () => {
       body,
       headers: { ...JSON_TYPE, ...headers },
     };
-    expect(await answerOf(await sendAs(app, key, request))).toEqual([200, sent]);
+    expect(await answerOf(await sendAs(app, key, request))).toEqual([200, providerAnswer]);
     const [span] = (await spansIn(app, traceId)) as readonly { readonly spendRow: Record<string, unknown> }[];
     expect(span?.spendRow).toMatchObject({ usage: { inputTokens: 1000, outputTokens: 10 }, status: 'SUCCESS' });
     expect(Number(span?.spendRow['costUsd'])).toBeGreaterThan(0);
   });
 
-  it('have the usage of a stream recorded', async () => {
+  it('usage in a stream is recorded', async () => {
     const { traceId, headers } = newTrace();
     const events = [
       { type: 'message_start', message: { id: 'm', model: 'claude', usage: { input_tokens: 5, output_tokens: 1 } } },
@@ -262,20 +262,23 @@ describe('the providers', () => {
     ],
     ['/vllm/v1/models', '/own/v1/models', { authorization: 'Bearer vk' }],
     ['/gemini/v1beta/x?key=KEY&alt=sse', '/gem/v1beta/x?alt=sse', { 'x-goog-api-key': 'gm-key' }],
-  ])('%s goes to %s', async (path, upstream, credential) => {
+  ])('%s is forwarded to %s', async (path, upstream, credential) => {
     const isInQuery = path.includes('KEY');
     await sendAs(app, isInQuery ? null : key, { path: path.replace('KEY', key) });
     expect(lastRequest()).toMatchObject({ path: upstream, headers: credential });
   });
 
-  it('receive only headers of their own API', async () => {
+  it('are forwarded only with headers of the API of the provider', async () => {
     const headers = { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'x', 'openai-organization': 'o' };
     await sendAs(app, key, { path: '/anthropic/v1/organizations', headers });
-    const { 'openai-organization': foreign, ...sent } = lastRequest()?.headers ?? {};
-    expect([sent, foreign]).toMatchObject([{ 'anthropic-version': '2023-06-01', 'anthropic-beta': 'x' }, undefined]);
+    const { 'openai-organization': foreign, ...forwarded } = lastRequest()?.headers ?? {};
+    expect([forwarded, foreign]).toMatchObject([
+      { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'x' },
+      undefined,
+    ]);
   });
 
-  it('receive the upstream name of a configured model', async () => {
+  it('are forwarded with the upstream name of a configured model', async () => {
     const body = '{"model": "served", "a":  1}';
     await sendAs(app, limited, { method: 'POST', path: '/vllm/v1/chat/completions', body, headers: JSON_TYPE });
     expect(lastRequest()).toMatchObject({ path: '/own/v1/chat/completions', body: '{"model": "m1","a":  1}' });
@@ -288,7 +291,7 @@ describe('the providers', () => {
     expect(unknown.status).toBe(400);
   });
 
-  it('accept only the paths and models of their API', async () => {
+  it('may use only paths and models of the API of the provider', async () => {
     const send = (path: string, body: object) =>
       sendAs(app, key, { method: 'POST', path, body: JSON.stringify(body), headers: JSON_TYPE });
     expect((await send('/laya/v1/systemone', { model: 'english' })).status).toBe(200);

@@ -29,7 +29,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** Sends these lines. Returns all bytes that the server sends until it closes the connection. */
+/** Sends these lines on a new connection. Returns all bytes that the server sends until it closes the connection. */
 const answerTo = (lines: readonly string[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(app.url);
@@ -44,7 +44,7 @@ const answerTo = (lines: readonly string[]): Promise<string> =>
   });
 
 const SECRET = 'POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
-const head = (...more: readonly string[]): readonly string[] => [
+const requestLines = (...more: readonly string[]): readonly string[] => [
   'POST /target HTTP/1.1',
   'Host: gateway.example',
   `Authorization: Bearer ${key}`,
@@ -64,7 +64,7 @@ describe('a request with an ambiguous end', () => {
     ['a space before the colon', ['Content-Length : 2']],
   ])('400: %s, and no target is called', async (_fault, lines) => {
     const before = target.received.length;
-    const answer = await answerTo([...head(...lines), '', `{}${SECRET}`]);
+    const answer = await answerTo([...requestLines(...lines), '', `{}${SECRET}`]);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
     expect(target.received.length).toBe(before);
@@ -113,9 +113,9 @@ it.each(['/target', '/forwards'])(
   'a compressed body is forwarded unchanged, with its content coding (%s)',
   async (path) => {
     const body = gzipSync('plain text');
-    const sent = { 'content-type': 'text/plain', 'content-encoding': 'gzip' };
-    const response = await sendAs(app, key, { method: 'POST', path, body, headers: sent });
+    const headers = { 'content-type': 'text/plain', 'content-encoding': 'gzip' };
+    const response = await sendAs(app, key, { method: 'POST', path, body, headers });
     expect([response.status, await response.text()]).toEqual([200, 'ok']);
-    expect(target.received.at(-1)).toMatchObject({ headers: sent, body: body.toString() });
+    expect(target.received.at(-1)).toMatchObject({ headers, body: body.toString() });
   },
 );

@@ -27,10 +27,11 @@ async function store(name: string, provider: string | null, values: object): Pro
   expect(answer.status).toBe(200);
 }
 
+/** Calls a path as administrator. Returns the status, and the path and credential that the upstream received. */
 const call = async (path: string) => {
   const [status] = await answerOf(await sendAs(app, app.adminKey, { path }));
-  const { path: at, headers } = target.received.at(-1) ?? {};
-  return { status, at, authorization: headers?.authorization };
+  const { path: upstreamPath, headers } = target.received.at(-1) ?? {};
+  return { status, upstreamPath, authorization: headers?.authorization };
 };
 
 it('without a key in the environment, the oldest stored credential for the provider is its account', async () => {
@@ -39,7 +40,7 @@ it('without a key in the environment, the oldest stored credential for the provi
   await store('second', 'openai', { api_key: 'second-key', api_base: `${target.url}/second` });
   expect(await call('/openai/v1/models')).toEqual({
     status: 200,
-    at: '/env/v1/models',
+    upstreamPath: '/env/v1/models',
     authorization: 'Bearer first-key',
   });
 });
@@ -48,7 +49,7 @@ it('a stored base address is used with the stored key; after the deletion of the
   await store('agents', 'cursor', { api_key: 'agent-key', api_base: `${target.url}/stored` });
   expect(await call('/codeagent/v0/me')).toEqual({
     status: 200,
-    at: '/stored/v0/me',
+    upstreamPath: '/stored/v0/me',
     authorization: `Basic ${btoa('agent-key:')}`,
   });
   await app.call('DELETE', '/credentials/agents');

@@ -57,13 +57,13 @@ describe('models without a price on pass-through paths', () => {
     expect(target.received.length).toBe(before);
   });
 
-  it('200: with a price of the catalog, with a cost of the entry, and without a model', async () => {
+  it('200: a model with a price in the catalog, an entry with a cost, and a request without a model', async () => {
     expect((await post('/plain', { model: 'gpt-4o' }))[0]).toBe(200);
     expect((await post('/fixed', { model: 'no-such-model' }))[0]).toBe(200);
     expect((await post('/plain', { text: 'x' }))[0]).toBe(200);
   });
 
-  it("403: a provider's own API; reads are allowed", async () => {
+  it("403: a model without a price at a provider's own API; reads are allowed", async () => {
     expect(await post('/openai/v1/chat/completions', { model: 'no-such-model', messages: [] })).toEqual(
       refusal('no-such-model'),
     );
