@@ -44,7 +44,8 @@ const ANSWER = {
   },
   previous_response_id: null,
 };
-const SEALED = /^resp_[\w-]{80,}$/;
+/** Encrypted id of a response that the upstream stores. */
+const ENCRYPTED_ID = /^resp_[\w-]{80,}$/;
 
 function answerWith(body: unknown): void {
   upstream.answer((response) => {
@@ -71,7 +72,7 @@ async function ask(body: object, headers: Record<string, string> = {}, path = '/
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-const sent = (): unknown => JSON.parse(upstream.received.at(-1)?.body ?? '');
+const lastRequestBody = (): unknown => JSON.parse(upstream.received.at(-1)?.body ?? '');
 const event = (data: { readonly type: string; readonly [member: string]: unknown }): string =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
@@ -82,14 +83,14 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
     const first = await ask({ model: 'thinker', input: 'Hello' }, key);
     expect(first).toEqual({
       status: 200,
-      body: { ...ANSWER, model: 'thinker', id: expect.stringMatching(SEALED) },
+      body: { ...ANSWER, model: 'thinker', id: expect.stringMatching(ENCRYPTED_ID) },
     });
     answerWith({ ...ANSWER, id: 'resp_next', previous_response_id: 'resp_up' });
     const next = await ask({ model: 'smaller', input: 'And?', previous_response_id: first.body['id'] }, key);
-    expect(sent()).toEqual({ model: 'up-2', input: 'And?', previous_response_id: 'resp_up' });
-    expect(next.body).toMatchObject({ id: expect.stringMatching(SEALED), model: 'smaller' });
+    expect(lastRequestBody()).toEqual({ model: 'up-2', input: 'And?', previous_response_id: 'resp_up' });
+    expect(next.body).toMatchObject({ id: expect.stringMatching(ENCRYPTED_ID), model: 'smaller' });
     // Another deployment answered, so `previous_response_id` is encrypted with that deployment.
-    expect(next.body['previous_response_id']).toMatch(SEALED);
+    expect(next.body['previous_response_id']).toMatch(ENCRYPTED_ID);
   });
 
   it('a stream is forwarded with replaced ids and model names; text deltas are unchanged', async () => {
@@ -225,7 +226,7 @@ describe('a retried continuation of a stored response', () => {
   it('stays at the account that stores it: fallbacks at other accounts are skipped', async () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' });
-    const from = upstream.received.length;
+    const earlierCalls = upstream.received.length;
     upstream.answer((response, _socket, { body: sentBody }) => {
       const isFirst = (JSON.parse(sentBody) as { model: string }).model === 'up-1';
       response.writeHead(isFirst ? 500 : 200, { 'content-type': 'application/json' });
@@ -233,7 +234,7 @@ describe('a retried continuation of a stored response', () => {
     });
     const continuation = { model: 'thinker', input: 'And?', previous_response_id: body['id'], num_retries: 1 };
     expect((await ask({ ...continuation, fallbacks: ['elsewhere', 'smaller'] })).status).toBe(200);
-    expect(upstream.received.slice(from).map((call) => JSON.parse(call.body) as unknown)).toEqual(
+    expect(upstream.received.slice(earlierCalls).map((call) => JSON.parse(call.body) as unknown)).toEqual(
       ['up-1', 'up-1', 'up-2'].map((model) => ({ model, input: 'And?', previous_response_id: 'resp_up' })),
     );
     const refused = await ask({ ...continuation, num_retries: 0, fallbacks: ['elsewhere'] });
@@ -261,7 +262,7 @@ describe('a model that has only the Responses API', () => {
     const chatRequest = { model: 'only', messages: [{ role: 'user', content: 'Hello' }] };
     const { status, body } = await ask(chatRequest, {}, '/v1/chat/completions');
     expect(upstream.received.at(-1)?.path).toBe('/v1/responses');
-    expect(sent()).toEqual({ model: 'up-4', input: [{ role: 'user', content: 'Hello' }], store: false });
+    expect(lastRequestBody()).toEqual({ model: 'up-4', input: [{ role: 'user', content: 'Hello' }], store: false });
     expect({ status, body }).toEqual({
       status: 200,
       body: {

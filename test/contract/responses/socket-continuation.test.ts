@@ -12,7 +12,7 @@ import {
 } from '../../support/response-socket.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
-const OWN = /^resp_[0-9a-f]{32}$/;
+const GATEWAY_ID = /^resp_[0-9a-f]{32}$/;
 
 let setup: ResponseSetup;
 beforeAll(async () => {
@@ -85,7 +85,7 @@ describe('a response that is not stored', () => {
     const client = await open();
     setup.streamWith(chatStream('One.'));
     const one = await client.ask({ model: 'chats', input: 'Say one.', store: false });
-    expect(idOf(one)).toMatch(OWN);
+    expect(idOf(one)).toMatch(GATEWAY_ID);
     setup.streamWith(chatStream('Two.'));
     const two = await client.ask({ model: 'chats', input: 'Two?', store: false, previous_response_id: idOf(one) });
     expect(setup.sent()['messages']).toEqual([
@@ -215,7 +215,7 @@ describe('a response with generate: false', () => {
     ]);
     expect(frames.at(-1)).toMatchObject({
       response: {
-        id: expect.stringMatching(OWN),
+        id: expect.stringMatching(GATEWAY_ID),
         status: 'completed',
         model: 'thinker',
         output: [],

@@ -44,51 +44,55 @@ function stall(): void {
 }
 
 /** Number of TCP sockets of this process: clients, server and upstream. */
-const sockets = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
+const openSocketCount = (): number =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;
 
 describe('a client that disconnects', () => {
   it.each([
     ['with a close frame', (client: ResponseSocket) => client.socket.close(1000)],
     ['without a close frame', (client: ResponseSocket) => client.socket.terminate()],
-  ])('%s ends its calls: streaming, waiting for an answer, and queued', async (_how, disconnect) => {
-    stall();
-    const { client, traceId } = await open();
-    client.sendEvent({ type: 'response.create', model: 'thinker', input: 'begun', stream_id: 'a' });
-    expect((await client.frame()).type).toBe('response.created');
-    const calls = setup.hold();
-    client.sendEvent({ type: 'response.create', model: 'thinker', input: 'asked', stream_id: 'b' });
-    await calls.next();
-    client.sendEvent({ type: 'response.create', model: 'thinker', input: 'never', stream_id: 'b' });
-    disconnect(client);
-    await setup.upstream.nextDisconnect();
-    await setup.upstream.nextDisconnect();
-    expect(setup.upstream.received.at(-1)?.body).toContain('asked');
-    await expect
-      .poll(() => endsOf(traceId))
-      .toEqual([
-        ['FAILURE', 'CLIENT_GONE'],
-        ['FAILURE', 'CLIENT_GONE'],
-      ]);
-  });
+  ])(
+    '%s cancels its calls: the streaming one, the one that waits for an answer, and the queued one',
+    async (_how, disconnect) => {
+      stall();
+      const { client, traceId } = await open();
+      client.sendEvent({ type: 'response.create', model: 'thinker', input: 'begun', stream_id: 'a' });
+      expect((await client.frame()).type).toBe('response.created');
+      const calls = setup.hold();
+      client.sendEvent({ type: 'response.create', model: 'thinker', input: 'asked', stream_id: 'b' });
+      await calls.next();
+      client.sendEvent({ type: 'response.create', model: 'thinker', input: 'never', stream_id: 'b' });
+      disconnect(client);
+      await setup.upstream.nextDisconnect();
+      await setup.upstream.nextDisconnect();
+      expect(setup.upstream.received.at(-1)?.body).toContain('asked');
+      await expect
+        .poll(() => endsOf(traceId))
+        .toEqual([
+          ['FAILURE', 'CLIENT_GONE'],
+          ['FAILURE', 'CLIENT_GONE'],
+        ]);
+    },
+  );
 
   it('leaves no connection open, idle or active, with or without a close frame', async () => {
-    const before = sockets();
+    const before = openSocketCount();
     stall();
     const clients = await Promise.all(Array.from({ length: 30 }, open));
     await Promise.all(
-      clients.map(async ({ client }, at) => {
-        if (at % 3 === 0) return;
+      clients.map(async ({ client }, index) => {
+        if (index % 3 === 0) return;
         client.sendEvent({ type: 'response.create', model: 'thinker', input: 'x' });
         await client.frame();
       }),
     );
-    expect(sockets()).toBeGreaterThanOrEqual(before + 60);
-    for (const [at, { client }] of clients.entries()) {
-      if (at % 2 === 0) client.socket.terminate();
+    expect(openSocketCount()).toBeGreaterThanOrEqual(before + 60);
+    for (const [index, { client }] of clients.entries()) {
+      if (index % 2 === 0) client.socket.terminate();
       else client.socket.close();
     }
     await expect.poll(() => setup.upstream.connections()).toBe(0);
-    await expect.poll(sockets).toBeLessThanOrEqual(before);
+    await expect.poll(openSocketCount).toBeLessThanOrEqual(before);
   });
 });
 
@@ -96,7 +100,7 @@ it('a fast upstream is read only as fast as the client reads', async () => {
   const { client } = await open();
   client.socket.pause();
   const event = eventText({ type: 'response.output_text.delta', delta: 'A'.repeat(64 * 1024) });
-  let sent = 0;
+  let sentCount = 0;
   const stopped = Promise.withResolvers<{ end(): void }>();
   setup.upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -114,7 +118,7 @@ it('a fast upstream is read only as fast as the client reads', async () => {
         stopped.resolve({ end: () => void response.end(last) });
       }
       if (unsentBytes > 2 * MEGABYTE) return;
-      for (let events = 0; events < 32; events += 1, sent += 1) response.write(event);
+      for (let events = 0; events < 32; events += 1, sentCount += 1) response.write(event);
     }, 50);
   });
   client.sendEvent({ type: 'response.create', model: 'thinker', input: 'x' });
@@ -122,7 +126,7 @@ it('a fast upstream is read only as fast as the client reads', async () => {
   client.socket.resume();
   upstream.end();
   const frames = await client.answer();
-  expect(frames.length).toBe(sent + 2);
+  expect(frames.length).toBe(sentCount + 2);
   client.socket.close();
 });
 

@@ -59,7 +59,7 @@ describe('streams of a connection', () => {
     client.socket.close();
   });
 
-  it('run at most sixteen in parallel; the next one runs when one of them has ended', async () => {
+  it('have at most sixteen active calls; the next call starts when one of them has ended', async () => {
     const calls = setup.hold();
     const client = await open();
     for (let lane = 0; lane < 17; lane += 1)
@@ -86,7 +86,7 @@ describe('streams of a connection', () => {
     client.socket.close();
   });
 
-  it('are at most 32 with a name, and one without', async () => {
+  it('are at most 32 with a stream id, and one without', async () => {
     setup.streamWith(streamOf());
     const client = await open();
     for (let lane = 0; lane < 32; lane += 1)

@@ -37,7 +37,7 @@ const refused = (status: number, error: object, differing: object = {}): object 
 const invalid = (param: string | null, message: string): object =>
   refused(400, { param, message, headers: { 'x-litellm-version': expect.any(String) } });
 
-describe('a refused turn', () => {
+describe('a request is refused', () => {
   const cases: readonly (readonly [string, string | object, object])[] = [
     ['not JSON', '{"type":', invalid('request_body', 'The request body is not valid JSON.')],
     ['not an object', '[]', invalid('request_body', 'The request body is not a JSON object.')],
@@ -110,16 +110,17 @@ describe('a refused turn', () => {
     ],
   ];
 
-  it.each(cases)('%s, after which the connection stays open', async (_case, sent, event) => {
+  it.each(cases)('%s: the answer is one error event, and the connection stays open', async (_case, message, event) => {
     setup.streamWith(streamOf());
     const client = await open();
-    client.socket.send(typeof sent === 'string' ? sent : JSON.stringify({ type: 'response.create', ...sent }));
+    const text = typeof message === 'string' ? message : JSON.stringify({ type: 'response.create', ...message });
+    client.socket.send(text);
     expect(await client.answer()).toEqual([event]);
     expect((await client.ask({ model: 'thinker', input: 'x' })).at(-1)?.type).toBe('response.completed');
     client.socket.close();
   });
 
-  it('by its key: models, budget and expiry', async () => {
+  it('because of the models, the budget or the expiry of its key', async () => {
     const limited = await open({ authorization: `Bearer ${await setup.newKey({ models: ['another'] })}` });
     expect(await limited.ask({ model: 'chats', input: 'x' })).toEqual([
       refused(403, {
@@ -150,7 +151,7 @@ describe('a refused turn', () => {
     shortLived.socket.close();
   });
 
-  it('by its upstream, with the message of the upstream', async () => {
+  it('by the upstream: the error event has the message of the upstream', async () => {
     setup.upstream.answer((response) => {
       response.writeHead(429, { 'content-type': 'application/json' });
       response.end(
@@ -173,7 +174,7 @@ describe('a refused turn', () => {
     client.socket.close();
   });
 
-  it('during its stream, by an event with the next sequence number', async () => {
+  it('by a failure during its stream: the error event has the next sequence number', async () => {
     setup.upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(eventText({ type: 'response.created', sequence_number: 4, response: aResponse() }), () =>

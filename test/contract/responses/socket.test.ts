@@ -15,8 +15,8 @@ import {
 } from '../../support/response-socket.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
-const SEALED = /^resp_[\w-]{80,}$/;
-const OWN = /^resp_[0-9a-f]{32}$/;
+const ENCRYPTED_ID = /^resp_[\w-]{80,}$/;
+const GATEWAY_ID = /^resp_[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 let setup: ResponseSetup;
@@ -52,7 +52,7 @@ describe('responses.connect 101', () => {
     client.socket.send(
       '{"type":"response.create","top_p":1e-7,"input":"H\\u0069","stream":false,"background":false,"generate":true,"tags":["x"]}',
     );
-    const replaced = { id: expect.stringMatching(SEALED), model: 'thinker' };
+    const replaced = { id: expect.stringMatching(ENCRYPTED_ID), model: 'thinker' };
     expect(await client.frame()).toEqual({ ...created, response: { ...created.response, ...replaced } });
     expect(await client.nextMessage()).toBe(delta);
     expect(await client.frame()).toEqual({ ...completed, response: { ...completed.response, ...replaced } });
@@ -79,7 +79,7 @@ describe('responses.connect 101', () => {
     ]);
     expect(frames.map((frame) => frame['sequence_number'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
     expect(frames.at(-1)).toMatchObject({
-      response: { id: expect.stringMatching(OWN), model: 'chats', store: true, usage: { total_tokens: 8 } },
+      response: { id: expect.stringMatching(GATEWAY_ID), model: 'chats', store: true, usage: { total_tokens: 8 } },
     });
     client.socket.close();
   });

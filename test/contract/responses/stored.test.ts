@@ -43,15 +43,15 @@ describe('a translated response is stored for its owner', () => {
       client.key,
     );
     const events = (await streamed.text()).trimEnd().split('\n\n');
-    const read = (event = ''): Json => JSON.parse(event.slice(event.indexOf('data: ') + 'data: '.length)) as Json;
-    const [created, completed] = [read(events[0]), read(events.at(-1))];
+    const dataOf = (event = ''): Json => JSON.parse(event.slice(event.indexOf('data: ') + 'data: '.length)) as Json;
+    const [created, completed] = [dataOf(events[0]), dataOf(events.at(-1))];
     expect([created['type'], completed['type']]).toEqual(['response.created', 'response.completed']);
     expect(created['response']).toMatchObject({ store: true, output: [] });
     const response = completed['response'] as Json & { readonly id: string };
     expect(await client.call('GET', `/v1/responses/${response.id}`)).toEqual({ status: 200, body: response });
   });
 
-  it('responses.inputItems 200: items with ids, as one list, by page and in both orders', async () => {
+  it('responses.inputItems 200: all items have ids; they can be read as one list, by page, and in both orders', async () => {
     const input = [
       { role: 'user', content: 'Hello' },
       { role: 'assistant', content: 'Yes?' },
@@ -60,25 +60,25 @@ describe('a translated response is stored for its owner', () => {
       { type: 'function_call_output', call_id: 'c1', output: 'Rain.' },
     ];
     const { id } = await client.storedAnswer('It rains.', { input });
-    const of = (kind: string, index: number): string => `${kind}_${hexOf(id)}_i${index}`;
+    const itemId = (kind: string, index: number): string => `${kind}_${hexOf(id)}_i${index}`;
     const items: readonly Json[] = [
       {
         ...input[0],
-        id: of('msg', 0),
+        id: itemId('msg', 0),
         type: 'message',
         status: 'completed',
         content: [{ type: 'input_text', text: 'Hello' }],
       },
       {
         ...input[1],
-        id: of('msg', 1),
+        id: itemId('msg', 1),
         type: 'message',
         status: 'completed',
         content: [{ type: 'output_text', text: 'Yes?', annotations: [] }],
       },
       { ...input[2], type: 'message', status: 'completed' },
-      { ...input[3], id: of('fc', 3), status: 'completed' },
-      { ...input[4], id: of('fco', 4), status: 'completed' },
+      { ...input[3], id: itemId('fc', 3), status: 'completed' },
+      { ...input[4], id: itemId('fco', 4), status: 'completed' },
     ];
     const list = (query: string) => client.call('GET', `/v1/responses/${id}/input_items${query}`);
     const page = (data: readonly Json[], more: boolean) => ({
@@ -94,8 +94,10 @@ describe('a translated response is stored for its owner', () => {
     expect(await list('?order=asc')).toEqual(page(items, false));
     expect(await list('')).toEqual(page(items.toReversed(), false));
     expect(await list('?order=asc&limit=2')).toEqual(page(items.slice(0, 2), true));
-    expect(await list(`?order=asc&limit=2&after=${of('msg', 1)}`)).toEqual(page(items.slice(2, 4), true));
-    expect(await list(`?order=desc&limit=3&after=${of('fc', 3)}`)).toEqual(page(items.slice(0, 3).toReversed(), false));
+    expect(await list(`?order=asc&limit=2&after=${itemId('msg', 1)}`)).toEqual(page(items.slice(2, 4), true));
+    expect(await list(`?order=desc&limit=3&after=${itemId('fc', 3)}`)).toEqual(
+      page(items.slice(0, 3).toReversed(), false),
+    );
     expect(await list('?after=msg_nothing')).toEqual(page([], false));
   });
 
