@@ -12,7 +12,7 @@ let upstream: RealtimeUpstream;
 
 beforeAll(async () => {
   upstream = await startRealtimeUpstream();
-  app = await start();
+  app = await startGateway();
 });
 
 afterAll(async () => {
@@ -20,14 +20,16 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-function start(): Promise<TestApp> {
+function startGateway(): Promise<TestApp> {
   const litellm_params = { model: 'openai/gpt-realtime', api_base: `${upstream.url}/v1`, api_key: 'sk-upstream-1' };
   return startApp({
     config: { model_list: [{ model_name: 'voice', litellm_params }], general_settings: { max_request_size_mb: 1 } },
   });
 }
 
-async function join(setup = app): Promise<{ client: RealtimeClient; session: UpstreamSession; traceId: string }> {
+async function openSession(
+  setup = app,
+): Promise<{ client: RealtimeClient; session: UpstreamSession; traceId: string }> {
   const { traceId, headers } = newTrace();
   const client = await openRealtime(setup, { headers: { ...headers, authorization: `Bearer ${setup.adminKey}` } });
   return { client, session: await upstream.session(), traceId };
@@ -76,7 +78,7 @@ describe('an upstream', () => {
   ] satisfies [string, (wire: UpstreamSession['wire']) => void, string][])(
     'that %s is reported, and the session ends',
     async (_how, misbehave, reason) => {
-      const { client, session, traceId } = await join();
+      const { client, session, traceId } = await openSession();
       session.sendEvent({ type: 'response.created' });
       misbehave(session.wire);
       expect(JSON.parse(await client.nextMessage())).toEqual({ type: 'response.created' });
@@ -88,7 +90,7 @@ describe('an upstream', () => {
   );
 
   it('that closes after an error event has its code and reason forwarded', async () => {
-    const { client, session, traceId } = await join();
+    const { client, session, traceId } = await openSession();
     session.sendEvent({ type: 'error', error: { message: 'The session has expired.' } });
     session.socket.close(4000, 'invalid_request_error.expired');
     expect(JSON.parse(await client.nextMessage())).toEqual({
@@ -100,7 +102,7 @@ describe('an upstream', () => {
   });
 
   it('that closes with an error code and no error event is reported by an error event', async () => {
-    const { client, session, traceId } = await join();
+    const { client, session, traceId } = await openSession();
     session.socket.close(1013, 'busy');
     expect(JSON.parse(await client.nextMessage())).toEqual(
       failureEvent('The session was closed with code 1013: busy.'),
@@ -110,17 +112,17 @@ describe('an upstream', () => {
   });
 
   it('that closes normally closes the session without an error', async () => {
-    const { client, session, traceId } = await join();
+    const { client, session, traceId } = await openSession();
     session.socket.close();
     expect((await client.closed).code).toBe(1000);
     expect(await endOf(traceId)).toEqual(['SUCCESS', null]);
   });
 
   it('that sends fast is read only as fast as the client reads', async () => {
-    const { client, session } = await join();
+    const { client, session } = await openSession();
     client.socket.pause();
     const event = `{"type":"response.output_audio.delta","delta":"${'A'.repeat(64 * 1024)}"}`;
-    let sent = 0;
+    let sentCount = 0;
     // The reader has stopped when more than 1 MiB stays unsent, unchanged in five checks.
     await new Promise<void>((resolve) => {
       let unsentBytes = -1;
@@ -134,19 +136,19 @@ describe('an upstream', () => {
           resolve();
         }
         if (unsentBytes > 2 * MEGABYTE) return;
-        for (let events = 0; events < 32; events += 1, sent += 1) session.socket.send(event);
+        for (let events = 0; events < 32; events += 1, sentCount += 1) session.socket.send(event);
       }, 50);
     });
     let receivedCount = 0;
     const all = new Promise<void>((resolve) => {
       client.socket.on('message', () => {
         receivedCount += 1;
-        if (receivedCount === sent) resolve();
+        if (receivedCount === sentCount) resolve();
       });
     });
     client.socket.resume();
     await all;
-    expect(receivedCount).toBe(sent);
+    expect(receivedCount).toBe(sentCount);
     client.socket.close();
     await session.closed;
   });
@@ -154,14 +156,14 @@ describe('an upstream', () => {
 
 describe('a client', () => {
   it('that disconnects closes the connection to the upstream', async () => {
-    const { client, session, traceId } = await join();
+    const { client, session, traceId } = await openSession();
     client.socket.terminate();
     expect((await session.closed).code).toBe(1000);
     expect(await endOf(traceId)).toEqual(['FAILURE', 'CLIENT_GONE']);
   });
 
   it('that disconnects after an answer is charged for it', async () => {
-    const { client, session, traceId } = await join();
+    const { client, session, traceId } = await openSession();
     session.sendEvent({ type: 'response.done', response: { usage: { input_tokens: 3, output_tokens: 1 } } });
     await client.nextMessage();
     client.socket.close(1001);
@@ -175,7 +177,7 @@ describe('a client', () => {
     ['a message above the size limit', 'x'.repeat(MEGABYTE + 1), 1009, 'TOO_LARGE'],
     ['an invalid close code', null, 1002, 'INVALID_INPUT'],
   ])('that sends %s is disconnected', async (_what, text, code, errorCode) => {
-    const { client, session, traceId } = await join();
+    const { client, session, traceId } = await openSession();
     if (text !== null) client.socket.send(text);
     // A masked close frame with code 1006.
     else client.wire.write(Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xee]));
@@ -209,8 +211,8 @@ describe('a client', () => {
 });
 
 it('a session that is open at shutdown gets an error, and is recorded', async () => {
-  const setup = await start();
-  const { client, session, traceId } = await join(setup);
+  const setup = await startGateway();
+  const { client, session, traceId } = await openSession(setup);
   const stopped = setup.stop({ keepData: true });
   expect(JSON.parse(await client.nextMessage())).toEqual({
     type: 'error',

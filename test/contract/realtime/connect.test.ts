@@ -301,7 +301,7 @@ it('realtime.connect 422: a key with a used-up budget', async () => {
   expect(refused.headers['x-litellm-call-id']).toMatch(UUID);
 });
 
-it('an upgrade to another protocol or on another path is ignored', async () => {
+it('an upgrade to another protocol or on another path is ignored: the request is served over HTTP', async () => {
   const answered = (path: string, upgrade: string) =>
     new Promise((resolve, reject) => {
       const outgoing = request(`${app.url}${path}`, { headers: { connection: 'Upgrade', upgrade } }, (response) =>

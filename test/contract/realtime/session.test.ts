@@ -43,7 +43,7 @@ interface OpenSession {
   end(): Promise<unknown>;
 }
 
-async function join({ model = 'voice', key = app.adminKey } = {}): Promise<OpenSession> {
+async function openSession({ model = 'voice', key = app.adminKey } = {}): Promise<OpenSession> {
   const { traceId, headers } = newTrace();
   const path = `/v1/realtime?model=${model}`;
   const client = await openRealtime(app, { path, headers: { ...headers, authorization: `Bearer ${key}` } });
@@ -65,20 +65,22 @@ async function newKey(draft: object): Promise<string> {
   return ((await response.json()) as { key: string }).key;
 }
 
-const usage = (text: number, sound: number, cached: { text: number; sound: number }, out: number, audio: number) => ({
-  total_tokens: text + sound + out + audio,
-  input_tokens: text + sound,
-  output_tokens: out + audio,
-  input_token_details: {
-    text_tokens: text,
-    audio_tokens: sound,
-    cached_tokens: cached.text + cached.sound,
-    cached_tokens_details: { text_tokens: cached.text, audio_tokens: cached.sound },
-  },
-  output_token_details: { text_tokens: out, audio_tokens: audio },
-});
+type TokenCounts = Readonly<{ text?: number; audio?: number }>;
 
-const done = (counts: object): object => ({
+/** Tokens of an answer. Cached tokens are part of the input tokens. */
+function usage(input: TokenCounts, output: TokenCounts, cached: TokenCounts = {}): object {
+  const details = ({ text = 0, audio = 0 }: TokenCounts) => ({ text_tokens: text, audio_tokens: audio });
+  const total = ({ text = 0, audio = 0 }: TokenCounts): number => text + audio;
+  return {
+    total_tokens: total(input) + total(output),
+    input_tokens: total(input),
+    output_tokens: total(output),
+    input_token_details: { ...details(input), cached_tokens: total(cached), cached_tokens_details: details(cached) },
+    output_token_details: details(output),
+  };
+}
+
+const doneEvent = (counts: object): object => ({
   type: 'response.done',
   event_id: 'event_1',
   response: { id: 'resp_1', object: 'realtime.response', status: 'completed', output: [], usage: counts },
@@ -86,7 +88,7 @@ const done = (counts: object): object => ({
 
 describe('messages of a session', () => {
   it('are forwarded unchanged, in order, in both directions', async () => {
-    const { client, session, end } = await join();
+    const { client, session, end } = await openSession();
     const sound = Buffer.alloc(48_000, 7).toString('base64');
     const fromClient = [
       `{"type":"input_audio_buffer.append","audio":"${sound}"}`,
@@ -107,7 +109,7 @@ describe('messages of a session', () => {
   });
 
   it('have the requested model name for the caller, and the upstream model name for the upstream', async () => {
-    const { client, session, end } = await join();
+    const { client, session, end } = await openSession();
     const created = (model: string) => ({ type: 'session.created', session: { id: 'sess_1', model, voice: 'ash' } });
     session.sendEvent(created('gpt-realtime-2025-08-28'));
     expect(JSON.parse(await client.nextMessage())).toEqual(created('voice'));
@@ -119,8 +121,8 @@ describe('messages of a session', () => {
     await end();
   });
 
-  it('do not show the credential when the upstream repeats it', async () => {
-    const { client, session, end } = await join();
+  it('do not contain the credential, even if the upstream repeats it', async () => {
+    const { client, session, end } = await openSession();
     session.sendEvent({ type: 'error', error: { type: 'no', message: `not with ${CREDENTIAL}` } });
     expect(JSON.parse(await client.nextMessage())).toEqual({
       type: 'error',
@@ -130,7 +132,7 @@ describe('messages of a session', () => {
   });
 });
 
-describe('an event that is not forwarded', () => {
+describe('an event is answered with an error event and not forwarded', () => {
   it.each([
     ['session', { type: 'session.update', event_id: 'mine_1', session: { model: 'other' } }],
     ['response', { type: 'response.create', event_id: 'mine_1', response: { model: 'other' } }],
@@ -146,8 +148,8 @@ describe('an event that is not forwarded', () => {
       'transcription in the older form',
       { type: 'session.update', event_id: 'mine_1', session: { input_audio_transcription: { model: 'other' } } },
     ],
-  ])('because its %s has a forbidden model, is an error; the session continues', async (_what, event) => {
-    const { client, session, end } = await join({ key: await newKey({ models: ['voice'] }) });
+  ])('if its %s names a model that the key may not call; the session continues', async (_what, event) => {
+    const { client, session, end } = await openSession({ key: await newKey({ models: ['voice'] }) });
     client.sendEvent(event);
     expect(JSON.parse(await client.nextMessage())).toEqual({
       type: 'error',
@@ -191,8 +193,8 @@ describe('an event that is not forwarded', () => {
       '/realtime: The event is not a JSON object.',
       null,
     ],
-  ])('because it names %s, is an error', async (_what, text, message, param) => {
-    const { client, session, end } = await join();
+  ])('if it names %s', async (_what, text, message, param) => {
+    const { client, session, end } = await openSession();
     client.socket.send(text);
     expect(JSON.parse(await client.nextMessage())).toEqual({
       type: 'error',
@@ -204,8 +206,8 @@ describe('an event that is not forwarded', () => {
     await end();
   });
 
-  it('because it is sent as bytes, is an error', async () => {
-    const { client, end } = await join();
+  it('if it is sent as bytes', async () => {
+    const { client, end } = await openSession();
     client.socket.send(Buffer.from('{"type":"session.update"}'));
     expect(JSON.parse(await client.nextMessage())).toMatchObject({
       type: 'error',
@@ -217,10 +219,10 @@ describe('an event that is not forwarded', () => {
 
 describe('records of a session', () => {
   it('are one spend row and one span for all answers, with the prices of audio and cache', async () => {
-    const { client, session, end } = await join();
+    const { client, session, end } = await openSession();
     session.sendEvent({ type: 'session.created', session: { id: 'sess_7', model: 'gpt-realtime-2025-08-28' } });
-    session.sendEvent(done(usage(100, 50, { text: 60, sound: 20 }, 10, 40)));
-    session.sendEvent(done(usage(10, 0, { text: 0, sound: 0 }, 5, 0)));
+    session.sendEvent(doneEvent(usage({ text: 100, audio: 50 }, { text: 10, audio: 40 }, { text: 60, audio: 20 })));
+    session.sendEvent(doneEvent(usage({ text: 10 }, { text: 5 })));
     for (let events = 0; events < 3; events += 1) await client.nextMessage();
     expect(await end()).toEqual([
       {
@@ -255,7 +257,7 @@ describe('records of a session', () => {
     ['fractions', { input_tokens: 1.5, output_tokens: 2 }],
     ['more tokens than an answer can have', { input_tokens: 9e15, output_tokens: 9e15 }],
   ])('price an answer with %s by the size of its text', async (_case, counts) => {
-    const { client, session, end } = await join();
+    const { client, session, end } = await openSession();
     session.sendEvent({
       type: 'response.done',
       event_id: 'event_1',
@@ -268,7 +270,7 @@ describe('records of a session', () => {
   });
 
   it('price transcripts at the prices of the transcription model', async () => {
-    const { client, session, end } = await join();
+    const { client, session, end } = await openSession();
     session.sendEvent({
       type: 'session.updated',
       session: {
@@ -296,11 +298,11 @@ describe('records of a session', () => {
     ]);
   });
 
-  it('exist for a session without an answer, and for a model without a price', async () => {
-    const silent = await join();
+  it('have no cost for a session without an answer, and for a model without a price', async () => {
+    const silent = await openSession();
     expect(await silent.end()).toMatchObject([{ spendRow: { costUsd: null, usage: null, status: 'SUCCESS' } }]);
-    const unpriced = await join({ model: 'unpriced' });
-    unpriced.session.sendEvent(done(usage(10, 0, { text: 0, sound: 0 }, 5, 0)));
+    const unpriced = await openSession({ model: 'unpriced' });
+    unpriced.session.sendEvent(doneEvent(usage({ text: 10 }, { text: 5 })));
     await unpriced.client.nextMessage();
     expect(await unpriced.end()).toMatchObject([{ spendRow: { costUsd: null, usage: { inputTokens: 10 } } }]);
   });
@@ -309,8 +311,8 @@ describe('records of a session', () => {
 it('a session ends when its answers have used up the budget of a tag, and a new session is refused', async () => {
   expect((await app.call('POST', '/tag/new', { name: 'spoken', max_budget: 0.001 })).status).toBe(200);
   const key = await newKey({ tags: ['spoken'] });
-  const { client, session } = await join({ key });
-  session.sendEvent(done(usage(0, 100, { text: 0, sound: 0 }, 0, 0)));
+  const { client, session } = await openSession({ key });
+  session.sendEvent(doneEvent(usage({ audio: 100 }, {})));
   expect(JSON.parse(await client.nextMessage())).toMatchObject({ type: 'response.done' });
   expect(JSON.parse(await client.nextMessage())).toMatchObject({
     type: 'error',
@@ -323,10 +325,10 @@ it('a session ends when its answers have used up the budget of a tag, and a new 
 
 it('a session ends when its answers have used up the budget of the key, and a new session is refused', async () => {
   const key = await newKey({ key_alias: 'thrifty', max_budget: 0.001 });
-  const { client, session, traceId } = await join({ key });
-  session.sendEvent(done(usage(100, 0, { text: 0, sound: 0 }, 0, 0)));
+  const { client, session, traceId } = await openSession({ key });
+  session.sendEvent(doneEvent(usage({ text: 100 }, {})));
   expect(JSON.parse(await client.nextMessage())).toMatchObject({ type: 'response.done' });
-  session.sendEvent(done(usage(0, 100, { text: 0, sound: 0 }, 0, 0)));
+  session.sendEvent(doneEvent(usage({ audio: 100 }, {})));
   expect(JSON.parse(await client.nextMessage())).toMatchObject({ type: 'response.done' });
   expect(JSON.parse(await client.nextMessage())).toEqual({
     type: 'error',
