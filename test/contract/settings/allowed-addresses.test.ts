@@ -19,7 +19,7 @@ const add = (ip: string, key?: string) => client.post('/add/allowed_ip', { ip },
 const remove = (ip: string, key?: string) => client.post('/delete/allowed_ip', { ip }, key);
 
 /** Sends a request from a client address through the trusted proxy. */
-async function from(
+async function sendFrom(
   address: string,
   path: string,
   init: RequestInit = {},
@@ -62,7 +62,7 @@ describe('allowedAddresses.add', () => {
     expect(await client.get('/get/allowed_ips')).toEqual({ status: 200, body: { data: null } });
   });
 
-  it('200: an address or a block; others are refused immediately, except for health checks and webhooks', async () => {
+  it('200: an address or a block is allowed; others are refused immediately, except at health checks and webhooks', async () => {
     expect(await add('127.0.0.1')).toEqual({
       status: 200,
       body: { message: 'IP 127.0.0.1 address added successfully', status: 'success' },
@@ -83,12 +83,12 @@ describe('allowedAddresses.add', () => {
       },
     };
     const call = { method: 'POST', body: JSON.stringify(chat()) };
-    expect(await from('11.0.0.1', '/v1/chat/completions', call)).toEqual(refused);
-    expect(await from('11.0.0.1', '/config/list?config_type=general_settings')).toEqual(refused);
+    expect(await sendFrom('11.0.0.1', '/v1/chat/completions', call)).toEqual(refused);
+    expect(await sendFrom('11.0.0.1', '/config/list?config_type=general_settings')).toEqual(refused);
     expect(
-      (await from('11.0.0.1', '/graphql', { method: 'POST', body: '{"query":"{__typename}"}' })).body,
+      (await sendFrom('11.0.0.1', '/graphql', { method: 'POST', body: '{"query":"{__typename}"}' })).body,
     ).toMatchObject({ errors: [{ message: 'Access forbidden: IP address 11.0.0.1 not allowed.' }] });
-    expect((await from('10.1.2.3', '/v1/chat/completions', call)).status).toBe(200);
+    expect((await sendFrom('10.1.2.3', '/v1/chat/completions', call)).status).toBe(200);
     const anonymous = [
       '/v2/login',
       '/login',
@@ -102,13 +102,13 @@ describe('allowedAddresses.add', () => {
       const isPost = path.includes('login') && !path.includes('fallback');
       const init =
         isPost || path.startsWith('/lens') ? { method: 'POST', body: '{"username":"a","password":"b"}' } : {};
-      expect([path, (await from('11.0.0.1', path, init, 'none')).status]).toEqual([path, 403]);
+      expect([path, (await sendFrom('11.0.0.1', path, init, 'none')).status]).toEqual([path, 403]);
     }
-    expect((await from('11.0.0.1', '/health/liveliness', {}, 'none')).status).toBe(200);
-    expect((await from('11.0.0.1', '/health/readiness', {}, 'none')).status).toBe(200);
+    expect((await sendFrom('11.0.0.1', '/health/liveliness', {}, 'none')).status).toBe(200);
+    expect((await sendFrom('11.0.0.1', '/health/readiness', {}, 'none')).status).toBe(200);
     const message = { method: 'POST', body: '{}' };
-    expect((await from('11.0.0.1', '/codeagent/webhook', message, 'none')).status).toBe(404);
-    expect((await from('11.0.0.1', '/billing/webhook', message, 'none')).status).toBe(503);
+    expect((await sendFrom('11.0.0.1', '/codeagent/webhook', message, 'none')).status).toBe(404);
+    expect((await sendFrom('11.0.0.1', '/billing/webhook', message, 'none')).status).toBe(503);
   });
 
   it('401: without a key', async () => {
@@ -125,12 +125,12 @@ describe('allowedAddresses.add', () => {
 });
 
 describe('allowedAddresses.delete', () => {
-  it('200: an address', async () => {
+  it('200: a deleted block is refused immediately', async () => {
     expect(await remove('10.0.0.0/8')).toEqual({
       status: 200,
       body: { message: 'IP 10.0.0.0/8 deleted successfully', status: 'success' },
     });
-    expect((await from('10.1.2.3', '/v1/models')).status).toBe(403);
+    expect((await sendFrom('10.1.2.3', '/v1/models')).status).toBe(403);
   });
 
   it('400: the address of the caller, while the list has another one', async () => {
@@ -143,17 +143,17 @@ describe('allowedAddresses.delete', () => {
     expect((await remove('10.0.0.0/8')).status).toBe(200);
   });
 
-  it('200: the last address, after which every address is allowed again', async () => {
-    expect((await from('11.0.0.1', '/v1/models')).status).toBe(403);
+  it('200: after the last address is deleted, every address is allowed again', async () => {
+    expect((await sendFrom('11.0.0.1', '/v1/models')).status).toBe(403);
     expect(await remove('127.0.0.1')).toEqual({
       status: 200,
       body: { message: 'IP 127.0.0.1 deleted successfully', status: 'success' },
     });
     expect(await client.get('/get/allowed_ips')).toEqual({ status: 200, body: { data: null } });
-    expect((await from('11.0.0.1', '/v1/models')).status).toBe(200);
+    expect((await sendFrom('11.0.0.1', '/v1/models')).status).toBe(200);
     expect(await remove('127.0.0.1')).toEqual({ status: 404, body: { detail: 'IP address not found' } });
     expect((await add('127.0.0.1')).status).toBe(200);
-    expect((await from('11.0.0.1', '/v1/models')).status).toBe(403);
+    expect((await sendFrom('11.0.0.1', '/v1/models')).status).toBe(403);
   });
 
   it('401: without a key', async () => {

@@ -9,7 +9,7 @@ const client = tenancyClient({
 });
 const plain = tenancyClient();
 
-const READ = [
+const READ_ROUTES = [
   ['settings.activeCallbacks', '/active/callbacks'],
   ['settings.activeCallbacks', '/settings'],
   ['settings.callbackKinds', '/callbacks/configs'],
@@ -30,7 +30,7 @@ const ALERTING = [
 
 const rows = ({ body }: { readonly body: unknown }): readonly Json[] => body as readonly Json[];
 
-describe.each(READ)('%s at %s', (row, path) => {
+describe.each(READ_ROUTES)('%s at %s', (row, path) => {
   it(`${row} 200: administrators, also read-only ones`, async () => {
     const all = await client.get(path);
     expect(all.status).toBe(200);
@@ -45,7 +45,7 @@ describe.each(READ)('%s at %s', (row, path) => {
 });
 
 describe('settings.activeCallbacks', () => {
-  it('settings.activeCallbacks 200: callbacks of the file', async () => {
+  it('settings.activeCallbacks 200: callbacks of the configuration file', async () => {
     expect(await client.get('/settings')).toEqual({
       status: 200,
       body: {
@@ -152,9 +152,9 @@ describe('settings.alerting', () => {
     ).toEqual(ALERTING.map(([name, value]) => [name, value, value, null]));
   });
 
-  it('settings.alerting 200: values of the file and of the database', async () => {
-    const ofFile = rows(await client.get('/alerting/settings'))[0];
-    expect([ofFile?.['field_value'], ofFile?.['stored_in_db']]).toEqual([true, false]);
+  it('settings.alerting 200: values of the configuration file and of the database', async () => {
+    const fileRow = rows(await client.get('/alerting/settings'))[0];
+    expect([fileRow?.['field_value'], fileRow?.['stored_in_db']]).toEqual([true, false]);
     const field = { field_name: 'alerting_args', config_type: 'general_settings' };
     const stored = { ...field, field_value: { outage_alert_ttl: 90 } };
     expect((await client.post('/config/field/update', stored)).status).toBe(200);

@@ -9,8 +9,8 @@ const client = tenancyClient();
 
 const LONG = 'x'.repeat(100_000);
 /**
- * Invalid and extreme values. The long text is first, so that a later value replaces it. While it is stored, it slows
- * down every read and write of later tests.
+ * Invalid and extreme values. The long text is first, so that a later value replaces it. While it is stored, it slows down
+ * every read and write of later tests.
  */
 const VALUES: readonly unknown[] = [
   LONG,
@@ -58,11 +58,11 @@ const ROUTER_KINDS: Readonly<Record<string, string>> = {
   Dictionary: 'map',
 };
 
-const refusedFor = (kind: string): readonly unknown[] =>
+const invalidFor = (kind: string): readonly unknown[] =>
   VALUES.filter((value) => !(VALID[kind] ?? []).some((valid) => JSON.stringify(valid) === JSON.stringify(value)));
 
 /** All settings, as YAML text. */
-const allStored = async (): Promise<string> => {
+const storedYaml = async (): Promise<string> => {
   const { url, adminKey } = client.app();
   const answer = await fetch(`${url}/config/yaml`, { headers: { authorization: `Bearer ${adminKey}` } });
   return answer.text();
@@ -92,10 +92,10 @@ async function wrongAnswers(
     if (!isRefused && !(isValid && answer.status === 200))
       wrong.push(`${JSON.stringify(value).slice(0, 60)}: ${answer.status} ${text.slice(0, 200)}`);
   }
-  const before = await allStored();
+  const before = await storedYaml();
   // oxlint-disable-next-line no-await-in-loop -- sequential writes
-  for (const value of refusedFor(kind)) await send(value, false);
-  if ((await allStored()) !== before) wrong.push('a refused value is stored');
+  for (const value of invalidFor(kind)) await send(value, false);
+  if ((await storedYaml()) !== before) wrong.push('a refused value is stored');
   // oxlint-disable-next-line no-await-in-loop -- sequential writes
   for (const value of VALID[kind] ?? []) await send(value, true);
   return wrong;
@@ -160,7 +160,7 @@ const paths: Readonly<
   coordinationRedis: ['POST', '/coordination_redis/settings'],
 };
 
-describe('groups of settings 422: a value that the setting does not accept', () => {
+describe('groups of settings: a value that the setting does not accept', () => {
   const fields = Object.entries(paths).flatMap(([group, [method, path]]) =>
     Object.entries(SETTING_GROUPS[group as GroupName].fields)
       // The server sets the revision of a banner at each write.
@@ -172,8 +172,8 @@ describe('groups of settings 422: a value that the setting does not accept', () 
     expect(wrong).toEqual([]);
   });
 
-  it.each(['cost_discount_config', 'cost_margin_config'])('%s', async (name) => {
-    const before = await allStored();
+  it.each(['cost_discount_config', 'cost_margin_config'])('%s: an invalid value of a provider is 400', async (name) => {
+    const before = await storedYaml();
     for (const value of VALUES.filter(
       (one) => one !== 1.5 && JSON.stringify(one) !== '{}' && typeof one !== 'object',
     )) {
@@ -181,12 +181,12 @@ describe('groups of settings 422: a value that the setting does not accept', () 
       const { status, body } = await client.send('PATCH', `/config/${name}`, { openai: value });
       expect([value, status, JSON.stringify(body)]).toEqual([value, 400, expect.stringContaining('openai')]);
     }
-    expect(await allStored()).toBe(before);
+    expect(await storedYaml()).toBe(before);
   });
 });
 
 it('a text of 10 MB is refused with 400 on routes that write settings, and nothing is stored', async () => {
-  const before = await allStored();
+  const before = await storedYaml();
   const body = JSON.stringify({ general_settings: { alerting_args: 'x'.repeat(10 * 1024 * 1024) } });
   const { url, adminKey } = client.app();
   const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
@@ -200,7 +200,7 @@ it('a text of 10 MB is refused with 400 on routes that write settings, and nothi
     // oxlint-disable-next-line no-await-in-loop -- as above
     expect([path, answer.status, await answer.text()]).toEqual([path, 400, expect.stringContaining(TOO_LARGE)]);
   }
-  expect(await allStored()).toBe(before);
+  expect(await storedYaml()).toBe(before);
 });
 
 it('invalid members of alerting_args are refused with 400', async () => {

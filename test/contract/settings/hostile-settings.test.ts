@@ -14,9 +14,9 @@ const withMember = (name: string, value: unknown): unknown =>
 describe.each(PROTOTYPE_NAMES)('a setting that is named %s', (name) => {
   it('settings.update, settings.get and settings.delete 400: unknown setting', async () => {
     const unknown = detail(400, `Invalid field=${name} passed in.`);
-    const sent = { field_name: name, config_type: GENERAL };
-    expect(await client.post('/config/field/update', { ...sent, field_value: { a: 1 } })).toEqual(unknown);
-    expect(await client.post('/config/field/delete', sent)).toEqual(unknown);
+    const setting = { field_name: name, config_type: GENERAL };
+    expect(await client.post('/config/field/update', { ...setting, field_value: { a: 1 } })).toEqual(unknown);
+    expect(await client.post('/config/field/delete', setting)).toEqual(unknown);
     expect(await client.get(`/config/field/info?field_name=${name}`)).toEqual(unknown);
   });
 
@@ -27,11 +27,8 @@ describe.each(PROTOTYPE_NAMES)('a setting that is named %s', (name) => {
   });
 
   it('is an unknown name in groups of settings, and does not change prototypes', async () => {
-    expect(
-      (await client.send('PATCH', '/update/ui_settings', withMember(name, { polluted: true }))).body,
-    ).toMatchObject({
-      settings: {},
-    });
+    const { body } = await client.send('PATCH', '/update/ui_settings', withMember(name, { polluted: true }));
+    expect(body['settings']).toEqual({});
     const discount = await client.send('PATCH', '/config/cost_discount_config', withMember(name, 0.5));
     expect([200, 400]).toContain(discount.status);
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
@@ -41,9 +38,9 @@ describe.each(PROTOTYPE_NAMES)('a setting that is named %s', (name) => {
 
 describe('settings.updateSections', () => {
   it('400: a list of addresses that excludes the caller, and invalid lists', async () => {
-    const own = 'The list would refuse your own address 127.0.0.1. Allow it first.';
-    expect(await update({ allowed_ips: ['10.9.9.9'] })).toEqual(refused(own));
-    expect(await update({ allowed_ips: [] })).toEqual(refused(own));
+    const excludesCaller = 'The list would refuse your own address 127.0.0.1. Allow it first.';
+    expect(await update({ allowed_ips: ['10.9.9.9'] })).toEqual(refused(excludesCaller));
+    expect(await update({ allowed_ips: [] })).toEqual(refused(excludesCaller));
     expect(await update({ allowed_ips: '127.0.0.1' })).toEqual(refused('allowed_ips must be a list of addresses.'));
     expect(await update({ allowed_ips: ['127.0.0.1', 'here'] })).toEqual(
       refused('"here" is neither an IP address nor a block such as 10.0.0.0/8.'),
@@ -73,8 +70,8 @@ describe('settings.updateSections', () => {
     const other = await client.user({ user_role: 'proxy_admin' });
     const names = ['alerting_threshold', 'health_check_interval', 'max_file_size_mb', 'max_batch_file_size_mb'];
     const answers = await Promise.all(
-      names.map((name, at) =>
-        client.post('/config/update', { [GENERAL]: { [name]: at + 1 } }, at % 2 === 0 ? undefined : other),
+      names.map((name, index) =>
+        client.post('/config/update', { [GENERAL]: { [name]: index + 1 } }, index % 2 === 0 ? undefined : other),
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -84,7 +81,7 @@ describe('settings.updateSections', () => {
     expect(values).toEqual([1, 2, 3, 4]);
   });
 
-  it('200: settings of the dashboard apply when they are stored', async () => {
+  it('200: a setting of the dashboard applies as soon as it is stored', async () => {
     expect((await update({ disable_custom_api_keys: true })).status).toBe(200);
     expect((await client.get('/get/ui_settings')).body['values']).toMatchObject({ disable_custom_api_keys: true });
     expect((await client.post('/key/generate', { key: 'sk-own-secret-of-mine' })).status).toBe(403);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chat, envelope, tenancyClient } from '../../support/tenancy-client.ts';
+import { chat, tenancyClient } from '../../support/tenancy-client.ts';
 
 const client = tenancyClient({
   config: {
@@ -23,8 +23,8 @@ describe('a model that cannot be called', () => {
       message: expect.stringContaining('The model "keyless" is misconfigured and cannot be called.'),
       code: '503',
     });
-    const turns = [1, 2, 3].map(() => client.post('/v1/chat/completions', chat('mixed')));
-    expect((await Promise.all(turns)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    const calls = [1, 2, 3].map(() => client.post('/v1/chat/completions', chat('mixed')));
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
   it('is listed, and is unhealthy', async () => {
@@ -53,7 +53,7 @@ describe('a model that cannot be called', () => {
     });
   });
 
-  it('does not change the status for an unknown model', async () => {
-    expect((await client.post('/v1/chat/completions', chat('zzz'))).status).toBe(envelope(400, '').status);
+  it('does not change the status of calls of an unknown model, which is 400', async () => {
+    expect((await client.post('/v1/chat/completions', chat('zzz'))).status).toBe(400);
   });
 });

@@ -10,15 +10,16 @@ const model = (name: string, more: object = {}) => ({
   model_name: name,
   litellm_params: { model: 'demo', api_key: 'very-secret-text', ...more },
 });
-const config = (models: readonly object[], more: object = {}): string =>
-  stringify({ model_list: models, general_settings: { config_watch_seconds: 0.05 }, ...more });
+const config = (modelList: readonly object[], more: object = {}): string =>
+  stringify({ model_list: modelList, general_settings: { config_watch_seconds: 0.05 }, ...more });
 
 const client = tenancyClient({
   config: { model_list: [model('old')], general_settings: { config_watch_seconds: 0.05 } },
 });
 const graph = async (query: string): Promise<Json> => (await client.post('/graphql', { query })).body['data'] as Json;
-const call = async (name: string): Promise<number> => (await client.post('/v1/chat/completions', chat(name))).status;
-const models = async (): Promise<readonly string[]> =>
+const statusOfCall = async (name: string): Promise<number> =>
+  (await client.post('/v1/chat/completions', chat(name))).status;
+const listedModels = async (): Promise<readonly string[]> =>
   ((await client.get('/v1/models')).body['data'] as readonly { readonly id: string }[]).map(({ id }) => id);
 
 describe('a new configuration', () => {
@@ -31,9 +32,9 @@ describe('a new configuration', () => {
       }),
     );
     expect(await graph('{ configReload { error } }')).toEqual({ configReload: { error: null } });
-    expect(await models()).toContain('new');
-    expect(await models()).not.toContain('old');
-    expect([await call('new'), await call('old')]).toEqual([200, 400]);
+    expect(await listedModels()).toContain('new');
+    expect(await listedModels()).not.toContain('old');
+    expect([await statusOfCall('new'), await statusOfCall('old')]).toEqual([200, 400]);
     expect((await client.post('/team/new', {})).body).toMatchObject({ max_budget: 4 });
     const { body } = await client.get('/router/settings');
     expect(body['source']).toMatchObject({ num_retries: 'config' });
@@ -64,7 +65,7 @@ describe('a new configuration', () => {
   it('that is invalid is refused, and the current one stays active', async () => {
     await client.app().reload(config([model('kept')]));
     await client.app().reload('model_list:\n  - model_name: broken\n');
-    expect([await call('kept'), await call('broken')]).toEqual([200, 400]);
+    expect([await statusOfCall('kept'), await statusOfCall('broken')]).toEqual([200, 400]);
     const { configReload } = await graph('{ configReload { at error } }');
     expect(String((configReload as Json)['error'])).toMatch(
       /config\.yaml:2: model_list\.0\.litellm_params: is missing; expected a map$/,
@@ -86,7 +87,7 @@ describe('a new configuration', () => {
     rmSync(file);
     await client.app().reload(config([model('after')]));
     expect(await errorOf()).toBe(null);
-    expect(await models()).toContain('after');
+    expect(await listedModels()).toContain('after');
   });
 
   it('drops no request', async () => {
@@ -96,7 +97,7 @@ describe('a new configuration', () => {
     const callers = [1, 2, 3, 4].map(async () => {
       while (!isDone) {
         // oxlint-disable-next-line no-await-in-loop -- sequential calls
-        statuses.push(await call('steady'));
+        statuses.push(await statusOfCall('steady'));
       }
     });
     for (const name of ['a', 'b', 'c'])
@@ -111,8 +112,8 @@ describe('a new configuration', () => {
   it('is applied automatically when the file changes', async () => {
     writeFileSync(join(client.app().dataDir, 'config.yaml'), config([model('found')]));
     await vi.waitFor(async () => {
-      if (!(await models()).includes('found')) throw new Error('Not read yet.');
+      if (!(await listedModels()).includes('found')) throw new Error('Not read yet.');
     }, POLLING);
-    expect(await call('found')).toBe(200);
+    expect(await statusOfCall('found')).toBe(200);
   });
 });

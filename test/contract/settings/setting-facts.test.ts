@@ -155,21 +155,19 @@ describe('information about settings', () => {
     );
   });
 
-  it('settings.callbacks 200: callbacks of the file', async () => {
+  it('settings.callbacks 200: callbacks of the configuration file', async () => {
     const { status, body } = await client.get('/get/config/callbacks');
     expect(status).toBe(200);
-    expect(body).toMatchObject({
-      status: 'success',
-      callbacks: [
-        { name: 'langfuse', type: 'success', variables: {} },
-        { name: 'otel', type: 'success_and_failure', variables: {} },
-      ],
-      alerts: [{ name: 'slack', variables: {} }],
-      active_alerting_destinations: ['slack'],
-    });
+    expect(body).toMatchObject({ status: 'success', active_alerting_destinations: ['slack'] });
+    expect(body['callbacks']).toEqual([
+      { name: 'langfuse', type: 'success', variables: {} },
+      { name: 'otel', type: 'success_and_failure', variables: {} },
+    ]);
+    expect(body['alerts']).toMatchObject([{ name: 'slack' }]);
+    expect((body['alerts'] as readonly Json[])[0]?.['variables']).toEqual({});
   });
 
-  it('settings.ssoReadiness 200', async () => {
+  it('settings.ssoReadiness 200: no SSO provider is configured', async () => {
     expect(await client.get('/sso/readiness')).toEqual({
       status: 200,
       body: { status: 'healthy', sso_configured: false, message: 'No SSO provider configured' },

@@ -5,10 +5,11 @@ interface Group {
   readonly row: string;
   readonly read: string;
   readonly write: readonly [method: 'PATCH' | 'POST' | 'PUT', path: string];
-  readonly sent: Json;
-  /** Expected response to the write. `stored` is the expected response to a later read. */
-  readonly written: Json;
-  readonly stored: Json;
+  readonly requestBody: Json;
+  /** Expected response to the write. */
+  readonly writeAnswer: Json;
+  /** Expected response to a read after the write. */
+  readonly readAnswer: Json;
 }
 
 const dashboard = (path: string) => ({ read: `/get/${path}`, write: ['PATCH', `/update/${path}`] as const });
@@ -69,20 +70,20 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
   {
     row: 'InternalUser',
     ...dashboard('internal_user_settings'),
-    sent: { max_budget: 5, user_role: 'internal_user', unknown: 1 },
-    written: messageOf('Internal user settings', { settings: { max_budget: 5, user_role: 'internal_user' } }),
-    stored: {
+    requestBody: { max_budget: 5, user_role: 'internal_user', unknown: 1 },
+    writeAnswer: messageOf('Internal user settings', { settings: { max_budget: 5, user_role: 'internal_user' } }),
+    readAnswer: {
       values: { user_role: 'internal_user', max_budget: 5, budget_duration: null, models: null, teams: null },
     },
   },
   {
     row: 'DefaultTeam',
     ...dashboard('default_team_settings'),
-    sent: { max_budget: 7, team_member_permissions: ['/key/info'] },
-    written: messageOf('Default team settings', {
+    requestBody: { max_budget: 7, team_member_permissions: ['/key/info'] },
+    writeAnswer: messageOf('Default team settings', {
       settings: { max_budget: 7, team_member_permissions: ['/key/info'] },
     }),
-    stored: {
+    readAnswer: {
       values: {
         models: [],
         max_budget: 7,
@@ -98,9 +99,9 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
   {
     row: 'Sso',
     ...dashboard('sso_settings'),
-    sent: { google_client_id: 'abc', google_client_secret: 'very-secret-text' },
-    written: messageOf('SSO settings', { settings: { google_client_id: 'abc', google_client_secret: 'REDACTED' } }),
-    stored: {
+    requestBody: { google_client_id: 'abc', google_client_secret: 'very-secret-text' },
+    writeAnswer: messageOf('SSO settings', { settings: { google_client_id: 'abc', google_client_secret: 'REDACTED' } }),
+    readAnswer: {
       values: { ...SSO_DEFAULTS, google_client_id: 'abc', google_client_secret: 'REDACTED' },
       provenance: {
         ...Object.fromEntries(Object.keys(SSO_DEFAULTS).map((name) => [name, 'unset'])),
@@ -113,43 +114,43 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
   {
     row: 'Ui',
     ...dashboard('ui_settings'),
-    sent: { disable_custom_api_keys: true },
-    written: messageOf('UI settings', { settings: { disable_custom_api_keys: true } }),
-    stored: { values: { ...UI_DEFAULTS, disable_custom_api_keys: true } },
+    requestBody: { disable_custom_api_keys: true },
+    writeAnswer: messageOf('UI settings', { settings: { disable_custom_api_keys: true } }),
+    readAnswer: { values: { ...UI_DEFAULTS, disable_custom_api_keys: true } },
   },
   {
     row: 'UiTheme',
     ...dashboard('ui_theme_settings'),
-    sent: { logo_url: 'http://x/y.png' },
-    written: {
+    requestBody: { logo_url: 'http://x/y.png' },
+    writeAnswer: {
       message: 'UI theme settings updated successfully.',
       status: 'success',
       theme_config: { logo_url: 'http://x/y.png' },
     },
-    stored: { values: { logo_url: 'http://x/y.png', logo_url_dark: null, favicon_url: null } },
+    readAnswer: { values: { logo_url: 'http://x/y.png', logo_url_dark: null, favicon_url: null } },
   },
   {
     row: 'McpSemanticFilter',
     ...dashboard('mcp_semantic_filter_settings'),
-    sent: { top_k: 3 },
-    written: messageOf('MCP semantic filter settings', { settings: { top_k: 3 } }),
-    stored: {
+    requestBody: { top_k: 3 },
+    writeAnswer: messageOf('MCP semantic filter settings', { settings: { top_k: 3 } }),
+    readAnswer: {
       values: { enabled: false, embedding_model: 'text-embedding-3-small', top_k: 3, similarity_threshold: 0.3 },
     },
   },
   {
     row: 'McpToolSearch',
     ...dashboard('mcp_tool_search_settings'),
-    sent: { enabled: true },
-    written: messageOf('MCP tool search settings', { settings: { enabled: true } }),
-    stored: { values: { enabled: true, top_k: 5 } },
+    requestBody: { enabled: true },
+    writeAnswer: messageOf('MCP tool search settings', { settings: { enabled: true } }),
+    readAnswer: { values: { enabled: true, top_k: 5 } },
   },
   {
     row: 'Websearch',
     ...dashboard('websearch_interception_settings'),
-    sent: { enabled_providers: ['bedrock'] },
-    written: messageOf('Web search interception settings', { settings: { enabled_providers: ['bedrock'] } }),
-    stored: {
+    requestBody: { enabled_providers: ['bedrock'] },
+    writeAnswer: messageOf('Web search interception settings', { settings: { enabled_providers: ['bedrock'] } }),
+    readAnswer: {
       values: { enabled: false, enabled_providers: ['bedrock'], search_tool_name: null, max_agentic_loops: null },
       active_on_this_pod: false,
     },
@@ -158,39 +159,41 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     row: 'CostDiscount',
     read: '/config/cost_discount_config',
     write: ['PATCH', '/config/cost_discount_config'],
-    sent: { openai: 0.05 },
-    written: messageOf('Cost discount configuration', { values: { openai: 0.05 } }),
-    stored: { values: { openai: 0.05 } },
+    requestBody: { openai: 0.05 },
+    writeAnswer: messageOf('Cost discount configuration', { values: { openai: 0.05 } }),
+    readAnswer: { values: { openai: 0.05 } },
   },
   {
     row: 'CostMargin',
     read: '/config/cost_margin_config',
     write: ['PATCH', '/config/cost_margin_config'],
-    sent: { openai: { percentage: 0.1, fixed_amount: 0.001 } },
-    written: messageOf('Cost margin configuration', { values: { openai: { percentage: 0.1, fixed_amount: 0.001 } } }),
-    stored: { values: { openai: { percentage: 0.1, fixed_amount: 0.001 } } },
+    requestBody: { openai: { percentage: 0.1, fixed_amount: 0.001 } },
+    writeAnswer: messageOf('Cost margin configuration', {
+      values: { openai: { percentage: 0.1, fixed_amount: 0.001 } },
+    }),
+    readAnswer: { values: { openai: { percentage: 0.1, fixed_amount: 0.001 } } },
   },
   {
     row: 'BlockUnpriced',
     read: '/config/block_requests_for_models_without_pricing',
     write: ['PATCH', '/config/block_requests_for_models_without_pricing'],
-    sent: { enabled: false },
-    written: messageOf('Blocking of models without pricing', { enabled: false }),
-    stored: { enabled: false },
+    requestBody: { enabled: false },
+    writeAnswer: messageOf('Blocking of models without pricing', { enabled: false }),
+    readAnswer: { enabled: false },
   },
   {
     row: 'EmailEvents',
     read: '/email/event_settings',
     write: ['PATCH', '/email/event_settings'],
-    sent: { settings: [{ event: 'Virtual Key Created', enabled: false }] },
-    written: {
+    requestBody: { settings: [{ event: 'Virtual Key Created', enabled: false }] },
+    writeAnswer: {
       message: 'Email event settings updated successfully',
       settings: [
         { event: 'Virtual Key Created', enabled: false },
         ...OTHER_EVENTS.map((event) => ({ event, enabled: true })),
       ],
     },
-    stored: {
+    readAnswer: {
       settings: [
         { event: 'Virtual Key Created', enabled: false },
         ...OTHER_EVENTS.map((event) => ({ event, enabled: true })),
@@ -201,17 +204,17 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     row: 'CloudZero',
     read: '/cloudzero/settings',
     write: ['PUT', '/cloudzero/settings'],
-    sent: { api_key: 'very-secret-text', timezone: 'UTC' },
-    written: messageOf('CloudZero settings'),
-    stored: { api_key_masked: 'REDACTED', connection_id: null, timezone: 'UTC', status: 'configured' },
+    requestBody: { api_key: 'very-secret-text', timezone: 'UTC' },
+    writeAnswer: messageOf('CloudZero settings'),
+    readAnswer: { api_key_masked: 'REDACTED', connection_id: null, timezone: 'UTC', status: 'configured' },
   },
   {
     row: 'Vantage',
     read: '/vantage/settings',
     write: ['PUT', '/vantage/settings'],
-    sent: { base_url: 'https://api.vantage.example' },
-    written: messageOf('Vantage settings'),
-    stored: {
+    requestBody: { base_url: 'https://api.vantage.example' },
+    writeAnswer: messageOf('Vantage settings'),
+    readAnswer: {
       api_key_masked: null,
       integration_token_masked: null,
       base_url: 'https://api.vantage.example',
@@ -222,9 +225,9 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     row: 'HashicorpVault',
     read: '/config_overrides/hashicorp_vault',
     write: ['POST', '/config_overrides/hashicorp_vault'],
-    sent: { vault_addr: 'https://vault.example:8200', vault_token: 'very-secret-text' },
-    written: messageOf('HashiCorp Vault configuration'),
-    stored: {
+    requestBody: { vault_addr: 'https://vault.example:8200', vault_token: 'very-secret-text' },
+    writeAnswer: messageOf('HashiCorp Vault configuration'),
+    readAnswer: {
       config_type: 'hashicorp_vault',
       values: {
         vault_addr: 'https://vault.example:8200',
@@ -247,16 +250,18 @@ export const SETTING_GROUP_CASES: readonly Group[] = [
     row: 'Cache',
     read: '/cache/settings',
     write: ['POST', '/cache/settings'],
-    sent: { ttl: 60 },
-    written: messageOf('Cache settings', { settings: { ttl: 60 } }),
-    stored: { current_values: { ttl: 60 } },
+    requestBody: { ttl: 60 },
+    writeAnswer: messageOf('Cache settings', { settings: { ttl: 60 } }),
+    readAnswer: { current_values: { ttl: 60 } },
   },
   {
     row: 'CoordinationRedis',
     read: '/coordination_redis/settings',
     write: ['POST', '/coordination_redis/settings'],
-    sent: { host: 'redis.example', password: 'very-secret-text' },
-    written: messageOf('Coordination Redis settings', { settings: { host: 'redis.example', password: 'REDACTED' } }),
-    stored: { values: { host: 'redis.example', password: 'REDACTED' }, source: 'db' },
+    requestBody: { host: 'redis.example', password: 'very-secret-text' },
+    writeAnswer: messageOf('Coordination Redis settings', {
+      settings: { host: 'redis.example', password: 'REDACTED' },
+    }),
+    readAnswer: { values: { host: 'redis.example', password: 'REDACTED' }, source: 'db' },
   },
 ];

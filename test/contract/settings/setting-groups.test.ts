@@ -49,22 +49,22 @@ const withoutSchema = ({ status, body }: Answer): object => {
 describe.each(SETTING_GROUP_CASES)(
   'settings.get$row and settings.update$row',
   ({ read, write: [method, path], ...group }) => {
-    const { row, sent, written, stored } = group;
+    const { row, requestBody, writeAnswer, readAnswer } = group;
     const write = (body: unknown, key?: string) => client.send(method, path, body, key);
 
-    it(`settings.update${row} 200 and settings.get${row} 200: the stored values`, async () => {
-      expect(await write(sent)).toEqual({ status: 200, body: written });
-      expect(withoutSchema(await client.get(read, await viewer()))).toMatchObject({ status: 200, body: stored });
-      expect(withoutSchema(await client.get(read))).toEqual({ status: 200, body: stored });
+    it(`settings.update${row} 200 and settings.get${row} 200: a read has the written values`, async () => {
+      expect(await write(requestBody)).toEqual({ status: 200, body: writeAnswer });
+      expect(withoutSchema(await client.get(read, await viewer()))).toMatchObject({ status: 200, body: readAnswer });
+      expect(withoutSchema(await client.get(read))).toEqual({ status: 200, body: readAnswer });
     });
 
     it(`settings.get${row} 401 and settings.update${row} 401: without a key`, async () => {
       expect(await client.get(read, '')).toEqual(NO_KEY);
-      expect(await write(sent, '')).toEqual(NO_KEY);
+      expect(await write(requestBody, '')).toEqual(NO_KEY);
     });
 
     it(`settings.update${row} 403: with the key of a read-only administrator`, async () => {
-      expect(await write(sent, await viewer())).toEqual(READ_ONLY);
+      expect(await write(requestBody, await viewer())).toEqual(READ_ONLY);
     });
 
     it(`settings.update${row} 422: a body that is not an object`, async () => {
@@ -72,7 +72,7 @@ describe.each(SETTING_GROUP_CASES)(
     });
 
     it(`settings.update${row} 400: while settings are not stored`, async () => {
-      const { status, body } = await unstored.send(method, path, sent);
+      const { status, body } = await unstored.send(method, path, requestBody);
       expect(status).toBe(400);
       expect(JSON.stringify(body)).toContain('This setting cannot be stored: set STORE_MODEL_IN_DB=True');
     });
@@ -142,7 +142,7 @@ describe('values of settings', () => {
     expect((await client.get('/config/cost_margin_config')).body['values']).toEqual({ openai: 0.125 });
   });
 
-  it('a write to a setting of the file is refused', async () => {
+  it('a write to a setting of the configuration file is refused', async () => {
     const { status, body } = await client.send('PATCH', '/update/mcp_tool_search_settings', { enabled: false });
     expect(status).toBe(400);
     expect(body['detail']).toMatchObject({ keys: ['mcp_tool_search'], section: 'litellm_settings' });
@@ -170,9 +170,9 @@ describe('values of settings', () => {
     [1, true],
     ['yes', true],
     ['off', false],
-  ])('a flag that is sent as %j is stored as %j', async (sent, enabled) => {
+  ])('a flag that is sent as %j is stored as %j', async (sentFlag, enabled) => {
     const path = '/config/block_requests_for_models_without_pricing';
-    expect(await client.send('PATCH', path, { enabled: sent })).toMatchObject({ status: 200, body: { enabled } });
+    expect(await client.send('PATCH', path, { enabled: sentFlag })).toMatchObject({ status: 200, body: { enabled } });
     expect((await client.get(path)).body).toEqual({ enabled });
     await client.send('PATCH', path, { enabled: false });
   });

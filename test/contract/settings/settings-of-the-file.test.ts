@@ -28,14 +28,14 @@ const client = tenancyClient({
   },
 });
 
-it('settings.delete 400: a setting that is neither in the file nor stored', async () => {
-  const sent = { field_name: 'max_file_size_mb', config_type: 'general_settings' };
-  expect(await client.post('/config/field/delete', sent)).toEqual(
+it('settings.delete 400: a setting that is neither in the configuration file nor stored', async () => {
+  const requestBody = { field_name: 'max_file_size_mb', config_type: 'general_settings' };
+  expect(await client.post('/config/field/delete', requestBody)).toEqual(
     detail(400, 'Field name=max_file_size_mb not in config'),
   );
 });
 
-it('settings.deleteCallback 400: a callback of the file', async () => {
+it('settings.deleteCallback 400: a callback of the configuration file', async () => {
   const { status, body } = await client.post('/config/callback/delete', { callback_name: 's3' });
   expect(status).toBe(400);
   expect(body['detail']).toMatchObject({ keys: ['success_callback'], section: 'litellm_settings' });
@@ -63,10 +63,10 @@ it('allowedAddresses.delete 400: the file declares the list', async () => {
   expect(body['detail']).toMatchObject({ keys: ['allowed_ips'], stored_database_value_ignored: false });
 });
 
-it('settings.update 400: a value for a setting that is null in the file; 200: null', async () => {
-  const sent = { field_name: 'alerting', config_type: 'general_settings' };
-  expect((await client.post('/config/field/update', { ...sent, field_value: ['slack'] })).status).toBe(400);
-  expect((await client.post('/config/field/update', { ...sent, field_value: null })).status).toBe(200);
+it('settings.update 400: a value for a setting that is null in the configuration file; 200: the value null', async () => {
+  const requestBody = { field_name: 'alerting', config_type: 'general_settings' };
+  expect((await client.post('/config/field/update', { ...requestBody, field_value: ['slack'] })).status).toBe(400);
+  expect((await client.post('/config/field/update', { ...requestBody, field_value: null })).status).toBe(200);
 });
 
 /** Writes with method, path and body, and the section and key of the file that own the setting. */
@@ -111,9 +111,9 @@ function refusalIn({ detail: found }: Json): Json {
   return (typeof found === 'string' ? JSON.parse(found) : found) as Json;
 }
 
-describe('a write to a setting of the file', () => {
-  it.each(WRITES)('%s %s %j is 400 and names %s.%s', async (method, path, sent, section, key) => {
-    const { status, body } = await client.send(method, path, sent);
+describe('a write to a setting of the configuration file', () => {
+  it.each(WRITES)('%s %s %j is 400 and names %s.%s', async (method, path, requestBody, section, key) => {
+    const { status, body } = await client.send(method, path, requestBody);
     expect(status).toBe(400);
     const refusal = refusalIn(body);
     const { resolution, stored_database_values_ignored: names, stored_database_value_ignored: flag, ...rest } = refusal;
@@ -139,7 +139,7 @@ describe('a write to a setting of the file', () => {
     expect([status, JSON.parse(String(message))]).toMatchObject([400, { keys: [key], section }]);
   });
 
-  it('changes nothing; reads have the value of the file', async () => {
+  it('changes nothing: reads still have the value of the file', async () => {
     const { body } = await client.get('/get/ui_settings');
     expect(body['values']).toMatchObject({
       disable_custom_api_keys: true,
@@ -155,8 +155,8 @@ describe('a write to a setting of the file', () => {
     expect((await client.post('/key/generate', { key: 'sk-own-secret-of-mine' })).status).toBe(403);
   });
 
-  it('is accepted with the value of the file, together with other settings', async () => {
-    const sent = { disable_custom_api_keys: true, require_auth_for_public_ai_hub: true };
-    expect((await client.send('PATCH', '/update/ui_settings', sent)).status).toBe(200);
+  it('is accepted if the value is the one of the file, even together with other settings', async () => {
+    const requestBody = { disable_custom_api_keys: true, require_auth_for_public_ai_hub: true };
+    expect((await client.send('PATCH', '/update/ui_settings', requestBody)).status).toBe(200);
   });
 });

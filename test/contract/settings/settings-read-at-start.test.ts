@@ -30,7 +30,7 @@ const store = async (to: TestApp, name: string, value: unknown): Promise<number>
   ).status;
 
 /** Status of a chat with a body of more than 1 MiB. */
-async function largeCall(to: TestApp): Promise<number> {
+async function statusOfLargeCall(to: TestApp): Promise<number> {
   const messages = [{ role: 'user', content: 'x'.repeat(1 << 20) }];
   return (await to.call('POST', '/v1/chat/completions', { model: 'demo', messages })).status;
 }
@@ -38,9 +38,9 @@ async function largeCall(to: TestApp): Promise<number> {
 it('a stored max_request_size_mb applies after a restart; the file has precedence', async () => {
   const first = await start({});
   expect(await store(first, 'max_request_size_mb', 1)).toBe(200);
-  expect(await largeCall(first)).toBe(200);
-  expect(await largeCall(await start({}))).toBe(400);
-  expect(await largeCall(await start({ max_request_size_mb: 4 }))).toBe(200);
+  expect(await statusOfLargeCall(first)).toBe(200);
+  expect(await statusOfLargeCall(await start({}))).toBe(400);
+  expect(await statusOfLargeCall(await start({ max_request_size_mb: 4 }))).toBe(200);
 });
 
 it('a stored store_prompts_in_spend_logs applies after a restart; the file has precedence', async () => {

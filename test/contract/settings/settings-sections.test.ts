@@ -14,8 +14,8 @@ const viewer = () => client.user({ user_role: 'proxy_admin_viewer' });
 
 /** Refusal of a write to a setting of the file, without the path of the temporary folder. */
 const refusal = (body: Json): Json => {
-  const own = body['detail'] as Json;
-  return { ...own, resolution: String(own['resolution']).replace(/edit \S*\//, 'edit ') };
+  const fileConflict = body['detail'] as Json;
+  return { ...fileConflict, resolution: String(fileConflict['resolution']).replace(/edit \S*\//, 'edit ') };
 };
 
 const missing = (place: string, ...names: readonly string[]) => ({
@@ -67,15 +67,18 @@ describe('settings.updateSections', () => {
     expect(parse(await yamlText())).toMatchObject({ router_settings: { retry_after: 7 } });
   });
 
-  it('400: unknown router settings and settings of the file; nothing is stored', async () => {
+  it('400: unknown router settings and settings of the configuration file; nothing is stored', async () => {
     expect(await post({ router_settings: { zzz: 1, num_retries: 2 } })).toEqual({
       status: 400,
       body: {
         error: { message: 'Unsupported router settings: zzz', type: 'auth_error', param: 'None', code: '400' },
       },
     });
-    const sent = { general_settings: { max_file_downloads_per_minute: 3 }, litellm_settings: { drop_params: false } };
-    const { status, body } = await post(sent);
+    const sections = {
+      general_settings: { max_file_downloads_per_minute: 3 },
+      litellm_settings: { drop_params: false },
+    };
+    const { status, body } = await post(sections);
     const error = body['error'] as Json;
     expect({ status, ...error, message: refusal({ detail: JSON.parse(String(error['message'])) }) }).toEqual({
       status: 400,
@@ -133,26 +136,27 @@ describe('settings.yaml', () => {
 });
 
 describe('settings.deleteCallback', () => {
-  const drop = (callback_name: string, key?: string) => client.post('/config/callback/delete', { callback_name }, key);
+  const deleteCallback = (callback_name: string, key?: string) =>
+    client.post('/config/callback/delete', { callback_name }, key);
 
   it('200: removes a stored callback', async () => {
     await client.post('/config/update', { litellm_settings: { success_callback: ['datadog'] } });
-    const { status, body } = await drop('Datadog');
+    const { status, body } = await deleteCallback('Datadog');
     expect(status).toBe(200);
     expect(body).toMatchObject({ message: 'Successfully deleted callback: Datadog', removed_callback: 'Datadog' });
-    expect((await drop('datadog')).status).toBe(404);
+    expect((await deleteCallback('datadog')).status).toBe(404);
   });
 
   it('401: without a key', async () => {
-    expect(await drop('s3', '')).toEqual(NO_KEY);
+    expect(await deleteCallback('s3', '')).toEqual(NO_KEY);
   });
 
   it('403: with the key of a read-only administrator', async () => {
-    expect((await drop('s3', await viewer())).status).toBe(403);
+    expect((await deleteCallback('s3', await viewer())).status).toBe(403);
   });
 
   it('404: a callback that is not active', async () => {
-    expect(await drop('zzz')).toEqual(detail(404, "Callback 'zzz' not found in active configuration"));
+    expect(await deleteCallback('zzz')).toEqual(detail(404, "Callback 'zzz' not found in active configuration"));
   });
 
   it('422: without a name', async () => {

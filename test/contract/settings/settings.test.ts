@@ -24,8 +24,8 @@ const viewer = () => client.user({ user_role: 'proxy_admin_viewer' });
 
 /** Refusal of a write to a setting of the file, without the path of the temporary folder. */
 const refusal = (body: Json): Json => {
-  const own = body['detail'] as Json;
-  return { ...own, resolution: String(own['resolution']).replace(/edit \S*\//, 'edit ') };
+  const fileConflict = body['detail'] as Json;
+  return { ...fileConflict, resolution: String(fileConflict['resolution']).replace(/edit \S*\//, 'edit ') };
 };
 
 const missing = (place: string, ...names: readonly string[]) => ({
@@ -77,7 +77,7 @@ describe('settings.list', () => {
 });
 
 describe('settings.get', () => {
-  it('200: settings of the file, also null, with unresolved references', async () => {
+  it('200: settings of the configuration file, even if null; references to variables stay unresolved', async () => {
     const declared = (field_name: string, field_value: unknown) => ({
       status: 200,
       body: { field_name, field_value, source: 'config', editable: false },
@@ -161,7 +161,7 @@ describe('settings.update', () => {
     });
   });
 
-  it('400: a setting of the file; the error has the file and line of the setting', async () => {
+  it('400: a setting of the configuration file; the error has the file and line of the setting', async () => {
     const { status, body } = await update('alerting', ['email']);
     expect(status).toBe(400);
     expect(refusal(body)).toEqual({
@@ -228,7 +228,7 @@ describe('settings.delete', () => {
     });
   });
 
-  it('400: a setting of the file, and an unknown setting', async () => {
+  it('400: a setting of the configuration file, and an unknown setting', async () => {
     expect(refusal((await remove('max_parallel_requests')).body)).toMatchObject({
       keys: ['max_parallel_requests'],
       section: 'general_settings',

@@ -30,7 +30,7 @@ const store = (variables: Json) => client.post('/config/update', { environment_v
 const STORED = { status: 200, body: { message: 'Config updated successfully' } };
 
 /** Adds a model whose API key is a reference to a variable. */
-const add = (name: string, variable: string) =>
+const addModel = (name: string, variable: string) =>
   client.post('/model/new', {
     model_name: name,
     litellm_params: { model: 'openai/m', api_base: upstream.base, api_key: `os.environ/${variable}` },
@@ -46,9 +46,9 @@ async function keyOf(model: string): Promise<unknown> {
 
 describe('stored environment variables', () => {
   it('apply to added models as soon as they are stored, changed or removed', async () => {
-    expect((await add('stored', 'STORED_KEY')).status).toBe(422);
+    expect((await addModel('stored', 'STORED_KEY')).status).toBe(422);
     expect(await store({ STORED_KEY: 'sk-first-of-the-store' })).toEqual(STORED);
-    expect((await add('stored', 'STORED_KEY')).status).toBe(200);
+    expect((await addModel('stored', 'STORED_KEY')).status).toBe(200);
     expect(await keyOf('stored')).toBe('Bearer sk-first-of-the-store');
     expect(await store({ STORED_KEY: 'sk-second-of-the-store' })).toEqual(STORED);
     expect(await keyOf('stored')).toBe('Bearer sk-second-of-the-store');
@@ -61,21 +61,21 @@ describe('stored environment variables', () => {
     expect(await keyOf('stored')).toBe('Bearer sk-third-of-the-store');
   });
 
-  it('apply to models of the file', async () => {
+  it('apply to models of the configuration file', async () => {
     expect(await keyOf('of-the-file')).toBe(503);
     expect(await store({ STORED_BASE: upstream.base, STORED_KEY: 'sk-fourth-of-the-store' })).toEqual(STORED);
     await vi.waitFor(async () => expect(await keyOf('of-the-file')).toBe('Bearer sk-fourth-of-the-store'), POLLING);
   }, 60_000);
 
-  it('have lower precedence than variables of the file and of the process', async () => {
+  it('have lower precedence than variables of the configuration file and of the process', async () => {
     expect(await store({ SET_BY_FILE: 'sk-of-the-store', SET_BY_PROCESS: 'sk-of-the-store' })).toEqual(STORED);
-    expect((await add('by-file', 'SET_BY_FILE')).status).toBe(200);
-    expect((await add('by-process', 'SET_BY_PROCESS')).status).toBe(200);
+    expect((await addModel('by-file', 'SET_BY_FILE')).status).toBe(200);
+    expect((await addModel('by-process', 'SET_BY_PROCESS')).status).toBe(200);
     expect(await keyOf('by-file')).toBe('Bearer sk-of-the-file');
     expect(await keyOf('by-process')).toBe('Bearer sk-of-the-process');
   });
 
-  it('have values that the configuration, the audit log, the graph and the list of models do not contain', async () => {
+  it('have values that do not appear in the configuration, the audit log, the graph and the list of models', async () => {
     expect(await store({ HIDDEN_ONE: 'sk-hidden-of-the-store', COUNT: 3 })).toEqual(STORED);
     const { url, adminKey } = client.app();
     const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
@@ -107,7 +107,7 @@ describe('stored environment variables', () => {
     'database_url',
     'Litellm_Master_Key',
     'port',
-  ])('400: %s configures the process', async (name) => {
+  ])('400: %s belongs to the process; nothing is stored', async (name) => {
     const message = `environment_variables.${name} belongs to the process and cannot be stored.`;
     expect(await store({ KEPT_OUT: 'x', [name]: 'x' })).toEqual(envelope(400, message, 'auth_error', 'None'));
     const text = await (

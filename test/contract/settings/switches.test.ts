@@ -18,7 +18,7 @@ const MODELS = {
   ],
 };
 const client = tenancyClient({ config: { ...MODELS, litellm_settings: { public_model_groups: ['free'] } } });
-const ofFile = tenancyClient({
+const configuredByFile = tenancyClient({
   config: {
     ...MODELS,
     general_settings: { require_auth_for_public_ai_hub: true, allow_public_health_readiness_details: true },
@@ -125,8 +125,8 @@ describe('require_auth_for_public_ai_hub', () => {
     }
   });
 
-  it('is on if the file enables it', async () => {
-    for (const path of HUBS) expect((await ofFile.get(path, '')).status).toBe(401);
+  it('is on if the configuration file enables it', async () => {
+    for (const path of HUBS) expect((await configuredByFile.get(path, '')).status).toBe(401);
   });
 });
 
@@ -143,7 +143,7 @@ describe('allow_public_health_readiness_details', () => {
     expect(Object.keys(await read())).toEqual(Object.keys(details));
     await setSwitch(NAME, false);
     expect(await read()).toEqual(plain);
-    expect((await ofFile.get('/health/readiness', '')).body).toMatchObject({ ...plain, cache: null });
+    expect((await configuredByFile.get('/health/readiness', '')).body).toMatchObject({ ...plain, cache: null });
   });
 });
 
@@ -183,9 +183,9 @@ describe('blocking of models without a price', () => {
     await block(true);
     const { body } = await client.get('/v1/models');
     expect(JSON.stringify(body)).toContain('"unpriced"');
-    expect((await ofFile.get(BLOCK_PATH)).body).toEqual({ enabled: true });
-    expect((await ofFile.post('/v1/chat/completions', chat('unpriced'))).status).toBe(403);
-    const { status, body: refused } = await ofFile.send('PATCH', BLOCK_PATH, { enabled: false });
+    expect((await configuredByFile.get(BLOCK_PATH)).body).toEqual({ enabled: true });
+    expect((await configuredByFile.post('/v1/chat/completions', chat('unpriced'))).status).toBe(403);
+    const { status, body: refused } = await configuredByFile.send('PATCH', BLOCK_PATH, { enabled: false });
     expect([status, refused['detail']]).toMatchObject([
       400,
       { keys: ['block_requests_for_models_without_pricing'], section: 'litellm_settings' },
