@@ -55,12 +55,12 @@ function answer(response: Outgoing, text: string): void {
   response.end(text, 'latin1');
 }
 
-const ANSWERED = (text: string, connection: string): RegExp =>
+const answerPattern = (text: string, connection: string): RegExp =>
   new RegExp(
     `^HTTP/1\\.1 200 OK\\r\\ncontent-length: ${text.length}\\r\\nDate: [^\\r]*\\r\\n${connection}\\r\\n\\r\\n${text}$`,
   );
-const CLOSES = 'Connection: close';
-const STAYS = 'Connection: keep-alive\\r\\nKeep-Alive: timeout=72';
+const CLOSE = 'Connection: close';
+const KEEP_ALIVE = 'Connection: keep-alive\\r\\nKeep-Alive: timeout=72';
 
 /** All bytes until the server closes the connection. */
 async function allOf(socket: Socket): Promise<string> {
@@ -80,13 +80,13 @@ describe('a body that arrives after its head', () => {
     socket.write('def');
     expect(Buffer.from(await body).toString()).toBe('abcdef');
     answer(response, 'one');
-    expect(String((await once(socket, 'data'))[0])).toMatch(ANSWERED('one', STAYS));
+    expect(String((await once(socket, 'data'))[0])).toMatch(answerPattern('one', KEEP_ALIVE));
     const second = next();
     socket.write(`${head(3)}ghi`);
     const secondExchange = await second;
     expect(Buffer.from(await readBody(secondExchange.request, 100)).toString()).toBe('ghi');
     answer(secondExchange.response, 'two');
-    expect(String((await once(socket, 'data'))[0])).toMatch(ANSWERED('two', STAYS));
+    expect(String((await once(socket, 'data'))[0])).toMatch(answerPattern('two', KEEP_ALIVE));
     socket.destroy();
   });
 
@@ -104,7 +104,7 @@ describe('a body that arrives after its head', () => {
     expect(serverSide.bytesRead - before).toBeLessThanOrEqual(65_536);
     expect((await readBody(request, 200_000)).length).toBe(131_072);
     answer(response, 'ok');
-    expect(String((await once(socket, 'data'))[0])).toMatch(ANSWERED('ok', STAYS));
+    expect(String((await once(socket, 'data'))[0])).toMatch(answerPattern('ok', KEEP_ALIVE));
     socket.destroy();
   });
 
@@ -116,7 +116,7 @@ describe('a body that arrives after its head', () => {
     socket.write(`${head(1_000)}abc`);
     const { request, response } = await exchange;
     answer(response, 'no');
-    expect(await received).toMatch(ANSWERED('no', CLOSES));
+    expect(await received).toMatch(answerPattern('no', CLOSE));
     await expect(readBody(request, 2_000)).rejects.toBeInstanceOf(RequestAborted);
   });
 

@@ -28,10 +28,13 @@ describe.each(REQUESTS)('an answer to %s', (_name, method, path, body, status) =
     expect([answer.status, answer.headers.get('x-request-id')]).toEqual([status, 'client-42/a:b']);
   });
 
-  it.each(['x'.repeat(201), 'two words', 'Zoë'])('has a new request id instead of an invalid one: %s', async (sent) => {
-    const answer = await app.call(method, path, body, { 'x-request-id': sent });
-    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([status, expect.stringMatching(UUID)]);
-  });
+  it.each(['x'.repeat(201), 'two words', 'Zoë'])(
+    'has a new request id instead of an invalid one: %s',
+    async (requestId) => {
+      const answer = await app.call(method, path, body, { 'x-request-id': requestId });
+      expect([answer.status, answer.headers.get('x-request-id')]).toEqual([status, expect.stringMatching(UUID)]);
+    },
+  );
 
   it('has security headers', async () => {
     const { headers } = await app.call(method, path, body);

@@ -17,7 +17,7 @@ const chat = (key: string): string =>
   `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
 
 /** App with a limit, and one connection with a known key that reads the counts. */
-async function start(maxConnections: number, env: Record<string, string> = {}) {
+async function startWithLimit(maxConnections: number, env: Record<string, string> = {}) {
   const app = await startApp({ config: { general_settings: { max_connections: maxConnections } }, env });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   cleanups.push(
@@ -40,7 +40,7 @@ async function start(maxConnections: number, env: Record<string, string> = {}) {
   };
 }
 
-type Setup = Awaited<ReturnType<typeof start>>;
+type Setup = Awaited<ReturnType<typeof startWithLimit>>;
 const counts = (now: number, total: number, network: number) => ({
   open: now,
   'refused_total{limit="total"}': total,
@@ -79,7 +79,7 @@ const REFUSED = [
 
 describe('max_connections', () => {
   it('answers a connection above the limit with 503, and accepts another one after a close', async () => {
-    const server = await start(3);
+    const server = await startWithLimit(3);
     const first = open(server);
     expect(await ask(first, chat(server.app.adminKey))).toBe(OK);
     const second = open(server);
@@ -95,7 +95,7 @@ describe('max_connections', () => {
   });
 
   it('gives an address without a known key at most a quarter of the limit when half of it is used', async () => {
-    const server = await start(16);
+    const server = await startWithLimit(16);
     for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(server), LIVENESS)).toBe(OK);
     expect(await allOf(open(server))).toBe(REFUSED);
     expect(await server.counts()).toEqual(counts(8, 0, 1));
@@ -119,18 +119,18 @@ describe('max_connections', () => {
   });
 
   it('does not limit a trusted proxy to a quarter, and 0 means no limit', async () => {
-    const behindProxy = await start(8, { LENSGATE_TRUSTED_PROXIES: '127.0.0.1' });
+    const behindProxy = await startWithLimit(8, { LENSGATE_TRUSTED_PROXIES: '127.0.0.1' });
     for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(behindProxy), LIVENESS)).toBe(OK);
     expect(await allOf(open(behindProxy))).toBe(REFUSED);
     expect(await behindProxy.counts()).toEqual(counts(8, 1, 0));
 
-    const unlimited = await start(8, { LENSGATE_MAX_CONNECTIONS: '0' });
+    const unlimited = await startWithLimit(8, { LENSGATE_MAX_CONNECTIONS: '0' });
     for (let nth = 0; nth < 20; nth += 1) expect(await ask(open(unlimited), LIVENESS)).toBe(OK);
     expect(await unlimited.counts()).toEqual(counts(21, 0, 0));
   });
 
   it('refuses a flood of connections, some without an answer, and serves open ones', async () => {
-    const server = await start(2);
+    const server = await startWithLimit(2);
     const inside = open(server);
     expect(await ask(inside, chat(server.app.adminKey))).toBe(OK);
     const flood = Array.from({ length: 300 }, () => allOf(open(server)).catch(() => ''));
@@ -148,7 +148,7 @@ describe('a key is checked before the body', () => {
   const ENVELOPE = { error: { message: MESSAGE, type: 'auth_error', param: 'None', code: '401' } };
 
   async function refusal(path: string, length: number) {
-    const socket = open(await start(0));
+    const socket = open(await startWithLimit(0));
     const received = once(socket, 'data') as Promise<[Buffer]>;
     socket.write(
       `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer unknown\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{"model":`,

@@ -122,9 +122,9 @@ describe('with a list of origins', () => {
     const statuses: number[] = [];
     const preflightHeaders = { 'access-control-request-headers': 'x-a, '.repeat(1_000) };
     const flood = async (nth: number): Promise<void> => {
-      for (let at = 0; at < 50; at += 1) {
-        const origin = at % 2 === 0 ? ALLOWED : `https://${nth}-${at}.example`;
-        const answer = await preflight(app, `/unknown/${nth}/${at}`, origin, preflightHeaders);
+      for (let index = 0; index < 50; index += 1) {
+        const origin = index % 2 === 0 ? ALLOWED : `https://${nth}-${index}.example`;
+        const answer = await preflight(app, `/unknown/${nth}/${index}`, origin, preflightHeaders);
         statuses.push(answer.status);
         await answer.arrayBuffer();
       }

@@ -198,9 +198,9 @@ describe('the fast path', () => {
     const sink = await piped.promise;
     const chunks = [Buffer.alloc(3, 'a'), Buffer.alloc(0), Buffer.alloc(40_000, 'b')];
     for (const chunk of chunks) sink.chunk(chunk);
-    let sent = 40_003;
-    while (sink.chunk(Buffer.alloc(60_000, 'c'))) sent += 60_000;
-    sent += 60_000;
+    let sentBytes = 40_003;
+    while (sink.chunk(Buffer.alloc(60_000, 'c'))) sentBytes += 60_000;
+    sentBytes += 60_000;
     let received = '';
     socket.on('data', (data) => (received += data.toString('latin1')));
     socket.resume();
@@ -209,7 +209,7 @@ describe('the fast path', () => {
     await written.promise;
     await expect.poll(() => received.endsWith('\r\n0\r\n\r\n')).toBe(true);
     const body = received.slice(received.indexOf('\r\n\r\n') + 4).replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/g, '');
-    expect(body.replace(/\r\n$/, '').length).toBe(sent);
+    expect(body.replace(/\r\n$/, '').length).toBe(sentBytes);
     socket.destroy();
   });
 

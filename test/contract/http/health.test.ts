@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe('probes', () => {
-  it('health.readiness 200', async () => {
+  it('health.readiness 200: the database is connected', async () => {
     const answer = await fetch(`${app.url}/health/readiness`);
     expect([answer.status, await answer.json()]).toEqual([200, { status: 'healthy', db: 'connected' }]);
   });

@@ -78,10 +78,11 @@ const statusesIn = (answer: string): readonly number[] =>
 function compareStatuses(
   { status, keepsConnection }: HostileRequest,
   answer: string,
-): { readonly got: unknown; readonly wanted: unknown } {
+): { readonly received: unknown; readonly expected: unknown } {
   const [first, ...more] = statusesIn(answer);
-  const got = first !== undefined && first < 500 && status === 'below 500' ? ['below 500', ...more] : [first, ...more];
-  return { got, wanted: [status ?? undefined, ...(keepsConnection ? [200] : [])] };
+  const received =
+    first !== undefined && first < 500 && status === 'below 500' ? ['below 500', ...more] : [first, ...more];
+  return { received, expected: [status ?? undefined, ...(keepsConnection ? [200] : [])] };
 }
 
 function split(bytes: Buffer, draw: (below: number) => number): Buffer[] {
@@ -97,20 +98,20 @@ function split(bytes: Buffer, draw: (below: number) => number): Buffer[] {
 
 describe('a hostile request', () => {
   it.each(SHAPES)('has the expected status: %s', async (_what, shape) => {
-    const { got, wanted } = compareStatuses(
+    const { received, expected } = compareStatuses(
       shape,
       await answerTo([shape.bytes, ...(shape.keepsConnection ? [LAST] : [])]),
     );
-    expect(got).toEqual(wanted);
+    expect(received).toEqual(expected);
   });
 
   it.each(SHAPES)('has the same status when it is sent in pieces: %s', async (_what, shape) => {
     const pieces = split(shape.bytes, randomFrom(shape.bytes.length));
-    const { got, wanted } = compareStatuses(
+    const { received, expected } = compareStatuses(
       shape,
       await answerTo([...pieces, ...(shape.keepsConnection ? [LAST] : [])]),
     );
-    expect(got).toEqual(wanted);
+    expect(received).toEqual(expected);
   });
 });
 

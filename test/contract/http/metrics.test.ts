@@ -7,7 +7,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-async function read(): Promise<{ status: number; type: string | null; values: Map<string, number>; text: string }> {
+async function readMetrics(): Promise<{
+  status: number;
+  type: string | null;
+  values: Map<string, number>;
+  text: string;
+}> {
   const answer = await fetch(`${app.url}/metrics`);
   const text = await answer.text();
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -16,10 +21,10 @@ async function read(): Promise<{ status: number; type: string | null; values: Ma
 }
 
 it('metrics.read 200: the text format of Prometheus, without a key', async () => {
-  const { status, type, values, text } = await read();
+  const { status, type, values, text } = await readMetrics();
   expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
-  const own = [...values].filter(([name]) => name.startsWith('lensgate_'));
-  expect(own).toEqual([
+  const ownMetrics = [...values].filter(([name]) => name.startsWith('lensgate_'));
+  expect(ownMetrics).toEqual([
     ['lensgate_catalog_age_seconds', expect.any(Number)],
     ['lensgate_calls_waiting', 0],
     ['lensgate_calls_to_unfold', 0],
@@ -51,8 +56,8 @@ it('metrics.read 200: the text format of Prometheus, without a key', async () =>
 });
 
 it('metrics.read 200: a counter occurs once, also in a later read', async () => {
-  await read();
-  const { text } = await read();
+  await readMetrics();
+  const { text } = await readMetrics();
   expect(text.match(/^lensgate_catalog_refreshes_total\{outcome="taken"\}/gm)).toHaveLength(1);
 });
 

@@ -69,11 +69,11 @@ interface TraceEvent {
 /** Opens two subscriptions of one operation. Sends exports until each subscription has received an event. */
 async function openFeeds(app: TestApp) {
   const feeds = [1, 2].map(() => overEventStream(`${app.url}/graphql`, TraceUpdatesDocument, {}, app.adminKey));
-  let sent = 0;
+  let exportCount = 0;
   await expect
     .poll(async () => {
-      sent += 1;
-      const traceId = String(sent).padStart(32, '0');
+      exportCount += 1;
+      const traceId = String(exportCount).padStart(32, '0');
       await (await send(app, otlpExport(otlpSpan('c', -5_000, 1, {}, { traceId })))).arrayBuffer();
       return feeds.every(({ received }) => received.length > 0);
     }, POLLING)
@@ -85,7 +85,7 @@ async function openFeeds(app: TestApp) {
         .filter(({ traceId }) => isWanted(traceId))
         .map(({ spanCount }) => spanCount),
     );
-  return { sent: () => sent, updates, leave: () => Promise.all(feeds.map((feed) => feed.leave())) };
+  return { exportCount: () => exportCount, updates, leave: () => Promise.all(feeds.map((feed) => feed.leave())) };
 }
 
 describe.each(CASES)('switched off: %s;', (_name, env) => {
@@ -148,6 +148,6 @@ describe.each(CASES)('switched off: %s;', (_name, env) => {
     await feeds.leave();
     // The spans of an export are stored in a block, unless blocks are off.
     const inBlocks = await changeInOtherProcess(app.dataDir, 'update sheet_trace set spans = spans where spans > 0');
-    expect(inBlocks).toBe(env['LENSGATE_SPAN_BLOCKS'] === 'off' ? 0 : feeds.sent() + 1);
+    expect(inBlocks).toBe(env['LENSGATE_SPAN_BLOCKS'] === 'off' ? 0 : feeds.exportCount() + 1);
   });
 });
