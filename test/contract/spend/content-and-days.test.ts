@@ -15,7 +15,7 @@ describe('logs of spend', () => {
     await expect.poll(async () => (await get(`/spend/logs/v2?${period}`)).body).toMatchObject({ total: 1 });
   });
 
-  it('spend.content 200: a text answer stays a text, also one that is JSON', async () => {
+  it('spend.content 200: an answer text stays a text, even if it is valid JSON', async () => {
     const body = { model: 'demo', messages: [{ role: 'user', content: '42' }], mock_response: '42' };
     const { body: answer } = await post('/v1/chat/completions', body);
     expect(answer).toMatchObject({ choices: [{ message: { content: '42' } }] });

@@ -52,7 +52,7 @@ describe('the budget of all calls', () => {
     expect(await chatWith(calls, one, 'free')).toBe(200);
   });
 
-  it('spend.total 200: is shown with its spend; the graph has both, and the end of the window', async () => {
+  it('spend.total 200: the answer has spend and budget; the graph has both, and the end of the window', async () => {
     expect(await globalSpend(calls)).toEqual([200, { spend: 3, max_budget: 2.5 }]);
     expect(await globalSpend(calls, '?start_date=2020-01-01&end_date=2020-01-02')).toEqual([
       200,
@@ -63,12 +63,15 @@ describe('the budget of all calls', () => {
     });
   });
 
-  it('spend.total 401: is shown to administrators only', async () => {
+  it('spend.total 401: the key of a user; the graph has an error, too', async () => {
     await calls.manage('/user/new', { user_id: 'u', auto_create_key: false });
     const key = await calls.newKey({ user_id: 'u' });
     const answer = await calls.app.call('GET', '/global/spend', undefined, { authorization: `Bearer ${key}` });
     expect(answer.status).toBe(401);
-    expect(await inGraph(calls, key)).toMatchObject({ data: { globalBudget: null }, errors: [{}] });
+    expect(await inGraph(calls, key)).toMatchObject({
+      data: { globalBudget: null },
+      errors: [{ extensions: { code: 'FORBIDDEN' } }],
+    });
   });
 
   it('applies to fallbacks', async () => {
@@ -84,7 +87,7 @@ describe('the budget of all calls', () => {
   });
 });
 
-describe('the budget of all calls, if the file has none', () => {
+describe('the budget of all calls, if the configuration file has none', () => {
   let calls: OwnerCalls;
   beforeAll(async () => {
     calls = await startOwnerCalls({ general_settings: { store_model_in_db: true } });

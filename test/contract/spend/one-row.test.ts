@@ -99,6 +99,7 @@ const answerAll = (): void =>
     response.end(ANSWER);
   });
 
+/** Makes the upstream refuse its first requests with a status, and answer later ones. */
 const failFirst = (first: number, status: number): void => {
   let received = 0;
   upstream.answer((response) => {
@@ -120,14 +121,14 @@ async function ask(key: string, fields: object, signal?: AbortSignal): Promise<R
 const SUCCESS_ROW = { status: 'success', spend: 9, prompt_tokens: 10, completion_tokens: 4, model_group: 'one' };
 
 describe('exactly one spend row is stored', () => {
-  it('of a success', async () => {
+  it('for a successful call', async () => {
     answerAll();
     const key = await newKey();
     expect((await ask(key, {})).status).toBe(200);
     expect(await storedRows(key)).toEqual([SUCCESS_ROW]);
   });
 
-  it('of a failure, which costs nothing', async () => {
+  it('for a failed call, with a spend of 0', async () => {
     failFirst(9, 400);
     const key = await newKey();
     expect((await ask(key, {})).status).toBe(400);
@@ -135,21 +136,21 @@ describe('exactly one spend row is stored', () => {
     expect(await storedRows(key)).toEqual([expect.objectContaining({ status: 'failure', spend: 0 })]);
   });
 
-  it('of a call that was retried', async () => {
+  it('for a call that is retried', async () => {
     failFirst(1, 500);
     const key = await newKey();
     expect((await ask(key, { num_retries: 2 })).status).toBe(200);
     expect(await storedRows(key)).toEqual([SUCCESS_ROW]);
   });
 
-  it('of a call that a fallback answered', async () => {
+  it('for a call that a fallback answers', async () => {
     failFirst(1, 400);
     const key = await newKey();
     expect((await ask(key, { fallbacks: ['spare'] })).status).toBe(200);
     expect(await storedRows(key)).toEqual([{ ...SUCCESS_ROW, model_group: 'spare' }]);
   });
 
-  it('of a stream', async () => {
+  it('for a stream', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(
@@ -162,7 +163,7 @@ describe('exactly one spend row is stored', () => {
     expect(await storedRows(key)).toEqual([SUCCESS_ROW]);
   });
 
-  it('of a stream whose client disconnects in the middle: the prompt and the text so far', async () => {
+  it('for a stream whose client disconnects in the middle: it costs the prompt and the text so far', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk({ role: 'assistant', content: '' }));
@@ -189,7 +190,7 @@ describe('exactly one spend row is stored', () => {
   });
 
   it.each([false, true])(
-    'of a call whose client disconnects before the first byte: the prompt (stream: %s)',
+    'for a call whose client disconnects before the first byte: it costs the prompt (stream: %s)',
     async (stream) => {
       const arrived = Promise.withResolvers<undefined>();
       upstream.answer(() => arrived.resolve(undefined));
@@ -213,7 +214,7 @@ describe('exactly one spend row is stored', () => {
     },
   );
 
-  it('of a stream whose client disconnects after the last token: the reported usage', async () => {
+  it('for a stream whose client disconnects after the last token: it costs the reported usage', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk({ role: 'assistant', content: '' }));

@@ -12,10 +12,10 @@ const ANSWER = JSON.stringify({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-let stop: (() => Promise<void>)[] = [];
+let cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  await Promise.all(stop.map((end) => end()));
-  stop = [];
+  await Promise.all(cleanups.map((end) => end()));
+  cleanups = [];
 });
 
 interface Model {
@@ -50,7 +50,7 @@ async function serve(models: readonly Model[], router: object, settings: object 
       })),
     },
   });
-  stop.push(
+  cleanups.push(
     () => app.stop(),
     () => upstream.stop(),
   );

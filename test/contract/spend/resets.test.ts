@@ -31,14 +31,14 @@ async function team(id: string, draft: object, keyDraft: object = {}): Promise<s
 /** Spend and total spend of a key and of its team. */
 async function readSpend(id: string, key: string): Promise<Json> {
   const { info } = (await send('GET', `/key/info?key=${key}`)).body as { readonly info: Json };
-  const { team_info: ofTeam } = (await send('GET', `/team/info?team_id=${id}`)).body as { readonly team_info: Json };
+  const { team_info: teamInfo } = (await send('GET', `/team/info?team_id=${id}`)).body as { readonly team_info: Json };
   const query = '{ teams(first: 100) { nodes { teamId spendUsd totalSpendUsd } } }';
   const { teams } = (await send('POST', '/graphql', { query })).body['data'] as { readonly teams: { nodes: Json[] } };
   const inGraph = teams.nodes.find((one) => one['teamId'] === id);
   return {
     key: info['spend'],
     keyTotal: info['total_spend'],
-    team: ofTeam['spend'],
+    team: teamInfo['spend'],
     inGraph: inGraph?.['spendUsd'],
     total: inGraph?.['totalSpendUsd'],
   };

@@ -4,10 +4,10 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 interface Row {
   readonly row: string;
   /** Method and path. */
-  readonly at: string;
+  readonly request: string;
   readonly body?: unknown;
   /** Path and value of a member of the answer to an administrator. */
-  readonly shows: readonly [path: string, value: unknown];
+  readonly expects: readonly [path: string, value: unknown];
 }
 
 const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
@@ -15,89 +15,101 @@ const TIMES = 'start_date=2026-01-01 00:00:00&end_date=2100-01-01 00:00:00';
 
 /** Reports for administrators only. */
 const ADMIN_ROWS: readonly Row[] = [
-  { row: 'spend.total', at: 'GET /global/spend', shows: ['max_budget', 0] },
-  { row: 'spend.days', at: 'GET /global/spend/logs', shows: ['0.spend', 0] },
-  { row: 'spend.byKey', at: 'GET /global/spend/keys?limit=1', shows: ['length', 1] },
-  { row: 'spend.byTeam', at: 'GET /global/spend/teams', shows: ['teams.length', 2] },
-  { row: 'spend.byModel', at: 'GET /global/spend/models', shows: ['0.model', 'demo/demo'] },
-  { row: 'spend.byTag', at: `GET /global/spend/tags?${DAYS}&tags=red`, shows: ['spend_per_tag.0.log_count', 1] },
-  { row: 'spend.tagNames', at: 'GET /global/spend/all_tag_names', shows: ['tag_names.length', 3] },
-  { row: 'spend.byProvider', at: 'GET /global/spend/provider', shows: ['0.provider', 'demo'] },
-  { row: 'spend.endUsers', at: 'GET /global/all_end_users', shows: ['end_users.length', 2] },
-  { row: 'spend.byEndUser', at: 'POST /global/spend/end_users', body: {}, shows: ['length', 2] },
-  { row: 'spend.report', at: `GET /global/spend/report?${DAYS}`, shows: ['0.teams.length', 2] },
-  { row: 'spend.keyReport', at: `GET /key/spend/report?${DAYS}`, shows: ['length', 2] },
-  { row: 'spend.userReport', at: `GET /user/spend/report?${DAYS}&user_id=user-1`, shows: ['0.user_id', 'user-1'] },
-  { row: 'spend.teamReport', at: `GET /team/spend/report?${DAYS}&team_id=team-1`, shows: ['0.team_id', 'team-1'] },
+  { row: 'spend.total', request: 'GET /global/spend', expects: ['max_budget', 0] },
+  { row: 'spend.days', request: 'GET /global/spend/logs', expects: ['0.spend', 0] },
+  { row: 'spend.byKey', request: 'GET /global/spend/keys?limit=1', expects: ['length', 1] },
+  { row: 'spend.byTeam', request: 'GET /global/spend/teams', expects: ['teams.length', 2] },
+  { row: 'spend.byModel', request: 'GET /global/spend/models', expects: ['0.model', 'demo/demo'] },
+  { row: 'spend.byTag', request: `GET /global/spend/tags?${DAYS}&tags=red`, expects: ['spend_per_tag.0.log_count', 1] },
+  { row: 'spend.tagNames', request: 'GET /global/spend/all_tag_names', expects: ['tag_names.length', 3] },
+  { row: 'spend.byProvider', request: 'GET /global/spend/provider', expects: ['0.provider', 'demo'] },
+  { row: 'spend.endUsers', request: 'GET /global/all_end_users', expects: ['end_users.length', 2] },
+  { row: 'spend.byEndUser', request: 'POST /global/spend/end_users', body: {}, expects: ['length', 2] },
+  { row: 'spend.report', request: `GET /global/spend/report?${DAYS}`, expects: ['0.teams.length', 2] },
+  { row: 'spend.keyReport', request: `GET /key/spend/report?${DAYS}`, expects: ['length', 2] },
+  {
+    row: 'spend.userReport',
+    request: `GET /user/spend/report?${DAYS}&user_id=user-1`,
+    expects: ['0.user_id', 'user-1'],
+  },
+  {
+    row: 'spend.teamReport',
+    request: `GET /team/spend/report?${DAYS}&team_id=team-1`,
+    expects: ['0.team_id', 'team-1'],
+  },
   {
     row: 'spend.organizationReport',
-    at: `GET /organization/spend/report?${DAYS}&organization_id=nope`,
-    shows: ['', []],
+    request: `GET /organization/spend/report?${DAYS}&organization_id=nope`,
+    expects: ['', []],
   },
-  { row: 'spend.captureRate', at: `GET /spend/capture_rate?${DAYS}`, shows: ['total_requests', 2] },
+  { row: 'spend.captureRate', request: `GET /spend/capture_rate?${DAYS}`, expects: ['total_requests', 2] },
   {
     row: 'spend.userPage',
-    at: 'GET /management/v1/spend_logs/users?filter[startTime][gte]=2026-01-01&filter[startTime][lte]=2100-01-01',
-    shows: ['meta.total_count', 1],
+    request: 'GET /management/v1/spend_logs/users?filter[startTime][gte]=2026-01-01&filter[startTime][lte]=2100-01-01',
+    expects: ['meta.total_count', 1],
   },
-  { row: 'spend.refresh', at: 'POST /global/spend/refresh', shows: ['', null] },
-  { row: 'globalActivity.days', at: `GET /global/activity?${DAYS}`, shows: ['sum_api_requests', 2] },
-  { row: 'globalActivity.models', at: `GET /global/activity/model?${DAYS}`, shows: ['0.daily_data.0.api_requests', 2] },
+  { row: 'spend.refresh', request: 'POST /global/spend/refresh', expects: ['', null] },
+  { row: 'globalActivity.days', request: `GET /global/activity?${DAYS}`, expects: ['sum_api_requests', 2] },
+  {
+    row: 'globalActivity.models',
+    request: `GET /global/activity/model?${DAYS}`,
+    expects: ['0.daily_data.0.api_requests', 2],
+  },
   {
     row: 'globalActivity.exceptions',
-    at: `GET /global/activity/exceptions?${DAYS}&model_group=demo`,
-    shows: ['sum_num_rate_limit_exceptions', 0],
+    request: `GET /global/activity/exceptions?${DAYS}&model_group=demo`,
+    expects: ['sum_num_rate_limit_exceptions', 0],
   },
   {
     row: 'globalActivity.exceptionsByDeployment',
-    at: `GET /global/activity/exceptions/deployment?${DAYS}&model_group=demo`,
-    shows: ['length', 0],
+    request: `GET /global/activity/exceptions/deployment?${DAYS}&model_group=demo`,
+    expects: ['length', 0],
   },
   {
     row: 'globalActivity.cacheHits',
-    at: `GET /global/activity/cache_hits?${DAYS}`,
-    shows: ['totals.api_requests', 2],
+    request: `GET /global/activity/cache_hits?${DAYS}`,
+    expects: ['totals.api_requests', 2],
   },
 ];
 
 /** Reports that users may read about their own calls. */
 const USER_ROWS: readonly Row[] = [
-  { row: 'spend.logs', at: `GET /spend/logs?${DAYS}&summarize=false`, shows: ['length', 2] },
-  { row: 'spend.search', at: `GET /spend/logs/v2?${TIMES}&page_size=1`, shows: ['total_pages', 2] },
-  { row: 'spend.session', at: 'GET /spend/logs/session/ui?session_id=session-1', shows: ['total', 1] },
-  { row: 'spend.content', at: 'GET /spend/logs/ui/nope', shows: ['', null] },
-  { row: 'spend.users', at: 'GET /spend/users?user_id=nope', shows: ['0', null] },
-  { row: 'spend.tags', at: `GET /spend/tags?${DAYS}`, shows: ['length', 3] },
+  { row: 'spend.logs', request: `GET /spend/logs?${DAYS}&summarize=false`, expects: ['length', 2] },
+  { row: 'spend.search', request: `GET /spend/logs/v2?${TIMES}&page_size=1`, expects: ['total_pages', 2] },
+  { row: 'spend.session', request: 'GET /spend/logs/session/ui?session_id=session-1', expects: ['total', 1] },
+  { row: 'spend.content', request: 'GET /spend/logs/ui/nope', expects: ['', null] },
+  { row: 'spend.users', request: 'GET /spend/users?user_id=nope', expects: ['0', null] },
+  { row: 'spend.tags', request: `GET /spend/tags?${DAYS}`, expects: ['length', 3] },
 ];
 
 /** Rows with other access rules. */
 const OTHER_ROWS: readonly Row[] = [
-  { row: 'spend.keys', at: 'GET /spend/keys', shows: ['length', 2] },
+  { row: 'spend.keys', request: 'GET /spend/keys', expects: ['length', 2] },
   {
     row: 'spend.calculate',
-    at: 'POST /spend/calculate',
+    request: 'POST /spend/calculate',
     body: { completion_response: { model: 'gpt-4o', usage: { prompt_tokens: 1_000, completion_tokens: 100 } } },
-    shows: ['cost', 0.0035],
+    expects: ['cost', 0.0035],
   },
   {
     row: 'spend.estimate',
-    at: 'POST /cost/estimate',
+    request: 'POST /cost/estimate',
     body: { model: 'gpt-4o', input_tokens: 1_000, output_tokens: 100, num_requests_per_day: 2 },
-    shows: ['daily_cost', 0.007],
+    expects: ['daily_cost', 0.007],
   },
-  { row: 'spend.reset', at: 'POST /global/spend/reset', shows: ['status', 'success'] },
+  { row: 'spend.reset', request: 'POST /global/spend/reset', expects: ['status', 'success'] },
 ];
 
 const ROWS = [...ADMIN_ROWS, ...USER_ROWS, ...OTHER_ROWS];
 
 /** A request that a row refuses. */
-type Refusal = readonly [row: string, status: number, at: string, body?: unknown];
+type Refusal = readonly [row: string, status: number, request: string, body?: unknown];
 
 /** The request of a row with invalid dates. */
-const withInvalidDates = ({ row, at }: Row): Refusal => [
+const withInvalidDates = ({ row, request }: Row): Refusal => [
   row,
   400,
-  `${at.split('?', 1)[0]}?start_date=zzz&end_date=2026-01-01&model_group=demo`,
+  `${request.split('?', 1)[0]}?start_date=zzz&end_date=2026-01-01&model_group=demo`,
 ];
 
 /** Rows whose query has no `start_date` and `end_date`. */
@@ -151,8 +163,8 @@ describe('spend.logs, spend.total and similar routes', () => {
   });
   afterAll(() => app.stop());
 
-  async function send(at: string, key: string | null, body?: unknown): Promise<readonly [number, unknown]> {
-    const [method = '', path = ''] = at.split(/ (.*)/s);
+  async function send(request: string, key: string | null, body?: unknown): Promise<readonly [number, unknown]> {
+    const [method = '', path = ''] = request.split(/ (.*)/s);
     const answer = await fetch(`${app.url}${path}`, {
       method,
       headers: key === null ? {} : { authorization: `Bearer ${key}` },
@@ -161,32 +173,32 @@ describe('spend.logs, spend.total and similar routes', () => {
     return [answer.status, await answer.json()];
   }
 
-  it.each(ROWS)('$row 200: an administrator', async ({ at, body, shows: [path, value] }) => {
-    const [status, answer] = await send(at, app.adminKey, body);
+  it.each(ROWS)('$row 200: an administrator', async ({ request, body, expects: [path, value] }) => {
+    const [status, answer] = await send(request, app.adminKey, body);
     expect([status, memberAt(answer, path)]).toEqual([200, value]);
   });
 
-  it.each(ROWS)('$row 401: no key', async ({ at, body }) => {
-    const [status, answer] = await send(at, null, body);
+  it.each(ROWS)('$row 401: no key', async ({ request, body }) => {
+    const [status, answer] = await send(request, null, body);
     expect([status, memberAt(answer, 'error.type')]).toEqual([401, 'auth_error']);
   });
 
-  const refused = REFUSALS.map(([row, wanted, at, body]) => ({ row, wanted, at, body }));
-  it.each(refused)('$row $wanted: $at', async ({ wanted, at, body }) => {
-    const [status, answer] = await send(at, app.adminKey, body);
-    expect([status, Object.keys(answer as object).length]).toEqual([wanted, 1]);
+  const refused = REFUSALS.map(([row, expected, request, body]) => ({ row, expected, request, body }));
+  it.each(refused)('$row $expected: $request', async ({ expected, request, body }) => {
+    const [status, answer] = await send(request, app.adminKey, body);
+    expect([status, Object.keys(answer as object).length]).toEqual([expected, 1]);
   });
 
-  it.each(ADMIN_ROWS)('$row 401: a non-admin key, with and without a user', async ({ at, body }) => {
-    const [[ofUser], [ofKey]] = [await send(at, userKey, body), await send(at, plainKey, body)];
+  it.each(ADMIN_ROWS)('$row 401: a non-admin key, with and without a user', async ({ request, body }) => {
+    const [[ofUser], [ofKey]] = [await send(request, userKey, body), await send(request, plainKey, body)];
     expect([ofUser, ofKey]).toEqual([401, 401]);
   });
 
   it('spend.logs 200: a user sees only calls of that user; 401: a key without a user', async () => {
     const [status, rows] = await send('GET /spend/logs', userKey);
-    const wanted = { user: 'user-1', team_id: 'team-1', end_user: 'customer-1', session_id: 'session-1' };
+    const row = { user: 'user-1', team_id: 'team-1', end_user: 'customer-1', session_id: 'session-1' };
     const request_tags = ['red', 'User-Agent: tester', 'User-Agent: tester/1.0'];
-    expect([status, rows]).toEqual([200, [expect.objectContaining({ ...wanted, request_tags, status: 'success' })]]);
+    expect([status, rows]).toEqual([200, [expect.objectContaining({ ...row, request_tags, status: 'success' })]]);
     expect((await send('GET /spend/logs', plainKey))[0]).toBe(401);
   });
 
