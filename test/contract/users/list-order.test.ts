@@ -21,8 +21,8 @@ const userIdsOf = async (query: string): Promise<readonly unknown[]> => {
 describe('users.list 200: the order of users', () => {
   beforeAll(async () => {
     await post('/team/new', { team_id: 'spending' });
-    for (const [at, name] of ['little', 'much', 'none'].entries())
-      keys[name] = await user({ user_id: name, user_email: `${name}@order.org`, max_budget: [50, 7, null][at] });
+    for (const [index, name] of ['little', 'much', 'none'].entries())
+      keys[name] = await user({ user_id: name, user_email: `${name}@order.org`, max_budget: [50, 7, null][index] });
     await post('/team/member_add', { team_id: 'spending', member: { user_id: 'much', role: 'user' } });
     const response = await post('/key/generate', { user_id: 'much', team_id: 'spending' });
     const teamKey = String(response.body['key']);

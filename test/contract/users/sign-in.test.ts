@@ -87,7 +87,7 @@ describe('signIn.form', () => {
   ])('%s 403: a cross-site form', async (_row, path, sameOriginStatus) => {
     // `fetch` does not allow these headers.
     const send = async (site: string) => {
-      const sent = request(`${client.app().url}${path}`, {
+      const outgoing = request(`${client.app().url}${path}`, {
         method: 'POST',
         headers: {
           'content-type': 'application/x-www-form-urlencoded',
@@ -95,8 +95,8 @@ describe('signIn.form', () => {
           'sec-fetch-mode': 'navigate',
         },
       });
-      sent.end(new URLSearchParams({ username: 'admin', password: PASSWORD }).toString());
-      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      outgoing.end(new URLSearchParams({ username: 'admin', password: PASSWORD }).toString());
+      const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
       return { status: answer.statusCode, cookies: answer.headers['set-cookie'] ?? [], body: await textOf(answer) };
     };
     const { status, cookies, body } = await send('cross-site');

@@ -21,7 +21,7 @@ describe('users', () => {
     expect((await get('/user/info', String(made.body['key']))).body['user_id']).toBe('ann');
   });
 
-  it('users.create 200: without a key, and only with existing teams', async () => {
+  it('users.create 200: a user without a key; teams that do not exist are ignored', async () => {
     await post('/team/new', { team_id: 'joined' });
     const { body } = await post('/user/new', { user_id: 'tim', auto_create_key: false, teams: ['joined', 'none'] });
     expect([body['user_id'], body['key'], body['key_name']]).toEqual(['tim', '', null]);
@@ -49,7 +49,7 @@ describe('users', () => {
     expect((await get('/v2/user/info?user_id=none')).status).toBe(404);
   });
 
-  it('users.info, users.flatInfo 403: a user reads itself only', async () => {
+  it('users.info, users.flatInfo 403: a user may read only itself', async () => {
     const key = await user({ user_id: 'own', user_role: 'internal_user' });
     expect((await get('/user/info?user_id=own', key)).status).toBe(200);
     const message = "key not allowed to access this user's info. user_id=ann, key's user_id=own";
