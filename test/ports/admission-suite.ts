@@ -23,7 +23,7 @@ const charge = (amount: bigint, more: Partial<Charge> = {}): Charge => ({
 
 /** Contract of every Admission. */
 export function admissionSuite(name: string, make: AdmissionMaker): void {
-  async function within(run: (under: AdmissionUnderTest) => Promise<void>, stored = NOTHING): Promise<void> {
+  async function withAdmission(run: (under: AdmissionUnderTest) => Promise<void>, stored = NOTHING): Promise<void> {
     const under = await make(stored);
     try {
       await run(under);
@@ -34,7 +34,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
 
   describe(`Admission ${name}`, () => {
     it('admits until use and reservations reach the limit', () =>
-      within(async ({ admission }) => {
+      withAdmission(async ({ admission }) => {
         const reserved = [];
         for (let call = 0; call < 5; call += 1) reserved.push(await reserve(admission, charge(2n)));
         expect(await admission.reserve([charge(2n)])).toEqual(refusal(charge(2n), 0n, 10n));
@@ -44,7 +44,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
       }));
 
     it('admits 5 of 200 concurrent calls with a limit for five', () =>
-      within(async ({ admission }) => {
+      withAdmission(async ({ admission }) => {
         const decisions = await Promise.all(
           Array.from({ length: 200 }, async () => await admission.reserve([charge(2n)])),
         );
@@ -52,7 +52,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
       }));
 
     it('starts from the stored total', () =>
-      within(
+      withAdmission(
         async ({ admission }) => {
           const last = await reserve(admission, charge(3n));
           expect(admission.usedOf('key:a')).toBe(8n);
@@ -63,7 +63,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
       ));
 
     it('admits a call larger than what is left when no other call is in flight', () =>
-      within(async ({ admission }) => {
+      withAdmission(async ({ admission }) => {
         const large = await reserve(admission, charge(1_000n));
         expect(await admission.reserve([charge(1n)])).toEqual(refusal(charge(1n), 0n, 1_000n));
         large.commit([9n]);
@@ -72,14 +72,14 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
       }));
 
     it('makes a released amount available again', () =>
-      within(async ({ admission }) => {
+      withAdmission(async ({ admission }) => {
         (await reserve(admission, charge(10n))).release();
         (await reserve(admission, charge(10n))).release();
         expect(admission.usedOf('key:a')).toBe(0n);
       }));
 
     it('refuses at the limit or above it, depending on the charge', () =>
-      within(
+      withAdmission(
         async ({ admission }) => {
           const above = charge(1n, { refused: 'above' });
           expect(await admission.check([charge(1n)])).toEqual(refusal(charge(1n), 10n, 0n));
@@ -92,7 +92,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
       ));
 
     it('admits a charge of zero in spite of reservations', () =>
-      within(async ({ admission }) => {
+      withAdmission(async ({ admission }) => {
         const all = await reserve(admission, charge(10n));
         expect(await admission.check([charge(0n)])).toBe(null);
         const nothing = await reserve(admission, charge(0n));
@@ -102,13 +102,13 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
       }));
 
     it('checks without reserving', () =>
-      within(async ({ admission }) => {
+      withAdmission(async ({ admission }) => {
         for (let call = 0; call < 5; call += 1) expect(await admission.check([charge(10n)])).toBe(null);
         await reserve(admission, charge(10n));
       }));
 
     it('reserves all charges or none, and names the first that does not fit', () =>
-      within(async ({ admission }) => {
+      withAdmission(async ({ admission }) => {
         const [key, team, slots] = [
           charge(1n),
           charge(1n, { counter: 'team:b', limit: 1n }),
@@ -124,7 +124,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
       }));
 
     it('ends a reservation once, and ignores later calls', () =>
-      within(async ({ admission }) => {
+      withAdmission(async ({ admission }) => {
         const one = await reserve(admission, charge(4n));
         one.commit([3n]);
         one.commit([3n]);
@@ -139,7 +139,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
       }));
 
     it('counts the progress of a session, and its whole use once', () =>
-      within(async ({ admission }) => {
+      withAdmission(async ({ admission }) => {
         const session = await reserve(admission, charge(2n));
         session.progress([3n]);
         session.progress([4n]);
@@ -153,14 +153,14 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
       }));
 
     it('counts use without a reservation', () =>
-      within(async ({ admission }) => {
+      withAdmission(async ({ admission }) => {
         await admission.check([charge(1n)]);
         admission.count('key:a', 10n);
         expect(await admission.check([charge(1n)])).toEqual(refusal(charge(1n), 10n, 0n));
       }));
 
     it('releases a reservation after its lease, and still counts a late commit', () =>
-      within(async ({ admission, endLeases }) => {
+      withAdmission(async ({ admission, endLeases }) => {
         const lost = await reserve(admission, charge(10n));
         expect(await admission.check([charge(1n)])).toEqual(refusal(charge(1n), 0n, 10n));
         endLeases();
@@ -172,7 +172,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
       }));
 
     it('renews the lease of a session with each part', () =>
-      within(async ({ admission, endLeases }) => {
+      withAdmission(async ({ admission, endLeases }) => {
         const session = await reserve(admission, charge(2n));
         endLeases();
         session.progress([3n]);
@@ -184,7 +184,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
     it.each(Array.from({ length: 20 }, (_, seed) => [seed]))(
       'agrees with a simple model over random interleavings, and ends with nothing reserved (seed %i)',
       (seed) =>
-        within(async ({ admission }) => {
+        withAdmission(async ({ admission }) => {
           expect(await interleave(admission, randomFrom(seed))).toBeGreaterThan(STEPS / 4);
         }),
     );

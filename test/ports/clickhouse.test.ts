@@ -94,7 +94,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the trace store in ClickHouse', ()
   });
 
   it.each(['trace_by_start', 'trace_summary'])(
-    'sums a trace up with the resend when a commit failed before %s',
+    'has the summary of a trace after a resend when the first commit failed before %s',
     async (table) => {
       const traces = await openTraces();
       const restore = scratch.proxy.answer(`insert+into+${table}`, refusal(210, 'NETWORK_ERROR'));
@@ -125,8 +125,8 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the trace store in ClickHouse', ()
       aSpan({ spanId: spanId(number + 1), parentSpanId: spanId(99), name: 'ü€'.repeat(50) }),
     );
     const [summary] = await ingest(traces, ...many);
-    const sent = scratch.proxy.passed('insert+into+span');
-    expect(sent.length).toBeGreaterThan(10);
+    const insertSizes = scratch.proxy.passed('insert+into+span');
+    expect(insertSizes.length).toBeGreaterThan(10);
     expect(Math.max(...scratch.proxy.passed('query=insert'))).toBeLessThanOrEqual(bytes);
     expect([summary?.spanCount, (await traces.listSpans([TRACE])).get(TRACE.traceRef)?.length]).toEqual([40, 40]);
   });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { FreeTierCalls, FreeTierStore } from '../../src/domain/free-tier/free-tier.ts';
 
 const HASH = 'a'.repeat(64);
-const some = (calls: number, differing: Partial<FreeTierCalls> = {}): FreeTierCalls => ({
+const callsOfDay = (calls: number, differing: Partial<FreeTierCalls> = {}): FreeTierCalls => ({
   day: '2026-11-21',
   ipHash: HASH,
   calls,
@@ -30,27 +30,27 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
     afterAll(() => scratch.remove());
 
     it('grants the requested calls, then the rest up to the limit, then none', async () => {
-      expect(await store.reserve(some(4), 10)).toEqual({ granted: 4, used: 4 });
-      expect(await store.reserve(some(4), 10)).toEqual({ granted: 4, used: 8 });
-      expect(await store.reserve(some(4), 10)).toEqual({ granted: 2, used: 10 });
-      expect(await store.reserve(some(4), 10)).toEqual({ granted: 0, used: 10 });
+      expect(await store.reserve(callsOfDay(4), 10)).toEqual({ granted: 4, used: 4 });
+      expect(await store.reserve(callsOfDay(4), 10)).toEqual({ granted: 4, used: 8 });
+      expect(await store.reserve(callsOfDay(4), 10)).toEqual({ granted: 2, used: 10 });
+      expect(await store.reserve(callsOfDay(4), 10)).toEqual({ granted: 0, used: 10 });
       expect(await store.usedOn('2026-11-21', HASH)).toBe(10);
     });
 
     it('grants at most the limit in one reservation', async () => {
-      expect(await store.reserve(some(25), 10)).toEqual({ granted: 10, used: 10 });
+      expect(await store.reserve(callsOfDay(25), 10)).toEqual({ granted: 10, used: 10 });
     });
 
     it('grants nothing above a lowered limit, and revokes nothing', async () => {
-      await store.reserve(some(8), 10);
-      expect(await store.reserve(some(1), 5)).toEqual({ granted: 0, used: 8 });
-      expect(await store.reserve(some(5), 12)).toEqual({ granted: 4, used: 12 });
+      await store.reserve(callsOfDay(8), 10);
+      expect(await store.reserve(callsOfDay(1), 5)).toEqual({ granted: 0, used: 8 });
+      expect(await store.reserve(callsOfDay(5), 12)).toEqual({ granted: 4, used: 12 });
     });
 
     it('counts per client and day', async () => {
-      await store.reserve(some(3), 10);
-      await store.reserve(some(4, { ipHash: 'b'.repeat(64) }), 10);
-      await store.reserve(some(5, { day: '2026-11-22' }), 10);
+      await store.reserve(callsOfDay(3), 10);
+      await store.reserve(callsOfDay(4, { ipHash: 'b'.repeat(64) }), 10);
+      await store.reserve(callsOfDay(5, { day: '2026-11-22' }), 10);
       expect([
         await store.usedOn('2026-11-21', HASH),
         await store.usedOn('2026-11-21', 'b'.repeat(64)),
@@ -60,15 +60,15 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
     });
 
     it('grants returned calls again', async () => {
-      await store.reserve(some(10), 10);
-      await store.reserve(some(5, { ipHash: 'b'.repeat(64) }), 10);
-      await store.release([some(3), some(2, { ipHash: 'b'.repeat(64) }), some(1)]);
+      await store.reserve(callsOfDay(10), 10);
+      await store.reserve(callsOfDay(5, { ipHash: 'b'.repeat(64) }), 10);
+      await store.release([callsOfDay(3), callsOfDay(2, { ipHash: 'b'.repeat(64) }), callsOfDay(1)]);
       expect(await store.usedOn('2026-11-21', 'b'.repeat(64))).toBe(3);
-      expect(await store.reserve(some(9), 10)).toEqual({ granted: 4, used: 10 });
+      expect(await store.reserve(callsOfDay(9), 10)).toEqual({ granted: 4, used: 10 });
     });
 
     it('ignores calls that are returned to a day without a counter', async () => {
-      await store.release([some(3)]);
+      await store.release([callsOfDay(3)]);
       await store.release([]);
       expect(await store.usedOn('2026-11-21', HASH)).toBe(0);
       expect(await store.removeBefore('2027-01-01', 10)).toBe(0);
@@ -76,7 +76,8 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
 
     it('deletes past days only, a step at a time', async () => {
       const days = ['2026-11-18', '2026-11-19', '2026-11-20', '2026-11-21'];
-      for (const day of days) for (const ipHash of ['x', 'y', 'z']) await store.reserve(some(1, { day, ipHash }), 10);
+      for (const day of days)
+        for (const ipHash of ['x', 'y', 'z']) await store.reserve(callsOfDay(1, { day, ipHash }), 10);
       const steps = [await store.removeBefore('2026-11-20', 4), await store.removeBefore('2026-11-20', 4)];
       expect([...steps, await store.removeBefore('2026-11-20', 4)]).toEqual([4, 2, 0]);
       expect(await Promise.all(days.map((day) => store.usedOn(day, 'x')))).toEqual([0, 0, 1, 1]);
@@ -85,7 +86,7 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
     it('never grants more than the limit to concurrent reservations of two processes', async () => {
       const other = await scratch.open();
       const reservations = Array.from({ length: 150 }, (_, index) =>
-        (index % 2 === 0 ? store : other).reserve(some(3), 100),
+        (index % 2 === 0 ? store : other).reserve(callsOfDay(3), 100),
       );
       const granted = (await Promise.all(reservations)).map((reserved) => reserved.granted);
       expect(sum(granted)).toBe(100);
@@ -100,8 +101,8 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
         [store, other].flatMap((process) =>
           // The opposite orders would deadlock with statements that lock row by row.
           (process === store ? clients : clients.toReversed()).map(async (ipHash) => {
-            const { granted } = await process.reserve(some(40, { ipHash }), 60);
-            await process.release([some(15, { ipHash })]);
+            const { granted } = await process.reserve(callsOfDay(40, { ipHash }), 60);
+            await process.release([callsOfDay(15, { ipHash })]);
             return { ipHash, used: granted - 15 };
           }),
         ),
@@ -121,8 +122,8 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
         [store, other].map(async (process, which) => {
           const ordered = which === 0 ? clients : clients.toReversed();
           for (const round of rounds) {
-            const reserving = ordered.map((ipHash) => process.reserve(some(2, { ipHash }), 1_000));
-            const returning = round === 0 ? [] : ordered.map((ipHash) => some(1, { ipHash }));
+            const reserving = ordered.map((ipHash) => process.reserve(callsOfDay(2, { ipHash }), 1_000));
+            const returning = round === 0 ? [] : ordered.map((ipHash) => callsOfDay(1, { ipHash }));
             await Promise.all([...reserving, process.release(returning)]);
           }
         }),
@@ -133,13 +134,13 @@ export function freeTierStoreSuite(name: string, missing: string | null, create:
 
     it('supports the largest limit that can be configured', async () => {
       const most = 1_000_000_000;
-      expect(await store.reserve(some(most - 1), most)).toEqual({ granted: most - 1, used: most - 1 });
-      expect(await store.reserve(some(most), most)).toEqual({ granted: 1, used: most });
+      expect(await store.reserve(callsOfDay(most - 1), most)).toEqual({ granted: most - 1, used: most - 1 });
+      expect(await store.reserve(callsOfDay(most), most)).toEqual({ granted: 1, used: most });
     });
 
     it('grants calls to each of a thousand concurrent clients', async () => {
       const reservations = Array.from({ length: 1_000 }, (_, index) =>
-        store.reserve(some(50, { ipHash: `rush-${index}` }), 1_000),
+        store.reserve(callsOfDay(50, { ipHash: `rush-${index}` }), 1_000),
       );
       expect(new Set((await Promise.all(reservations)).map((reserved) => JSON.stringify(reserved)))).toEqual(
         new Set([JSON.stringify({ granted: 50, used: 50 })]),

@@ -102,7 +102,7 @@ export function guardrailStoreSuite(engine: Engine): void {
       expect(warnings).toEqual([{ id: 'one' }]);
     });
 
-    it('keeps params that a process with another salt key cannot read when that process is asked to change them', async () => {
+    it('a process with another salt key cannot change single params, and may replace all of them', async () => {
       await aProcess().add(DRAFT, BY);
       const before = await store.find('one');
       const other = aProcess('other');
@@ -136,7 +136,7 @@ export function guardrailStoreSuite(engine: Engine): void {
       ]);
     });
 
-    it('gives the same list until a guardrail changes', async () => {
+    it('returns the same list object until a guardrail changes', async () => {
       const guardrails = aProcess();
       const empty = guardrails.definitions();
       await guardrails.refresh();

@@ -47,7 +47,7 @@ export function ledgerSuite(
     readonly isNew: (process: string) => Promise<boolean>;
   }
 
-  async function within(run: (under: LedgerUnderTest) => Promise<void>): Promise<void> {
+  async function withLedger(run: (under: LedgerUnderTest) => Promise<void>): Promise<void> {
     const under = await open();
     const { ledger, prefix, expire } = under;
     try {
@@ -67,7 +67,7 @@ export function ledgerSuite(
 
   describe(`Ledger ${name}`, () => {
     it('grants the need of waiting calls, up to the remaining amount', () =>
-      within(async ({ ledger, prefix }) => {
+      withLedger(async ({ ledger, prefix }) => {
         const counter = `${prefix}slots`;
         expect(await ledger.ask('p', [anAsk({ counter, need: 7n })])).toMatchObject([{ granted: 7n, left: 10n }]);
         expect(await ledger.ask('q', [anAsk({ counter, need: 7n })])).toMatchObject([{ granted: 3n, left: 3n }]);
@@ -81,7 +81,7 @@ export function ledgerSuite(
       }));
 
     it('frees the slots of a process whose lease has ended', () =>
-      within(async ({ ledger, prefix, expire }) => {
+      withLedger(async ({ ledger, prefix, expire }) => {
         const counter = `${prefix}slots`;
         await ledger.ask('p', [anAsk({ counter, need: 10n })]);
         expect(await ledger.ask('q', [anAsk({ counter, need: 1n })])).toMatchObject([{ granted: 0n }]);
@@ -90,14 +90,14 @@ export function ledgerSuite(
       }));
 
     it('reports whether it knows a process', () =>
-      within(async ({ isNew, expire }) => {
+      withLedger(async ({ isNew, expire }) => {
         expect([await isNew('p'), await isNew('p')]).toEqual([true, false]);
         await expire('p');
         expect([await isNew('p'), await isNew('p')]).toEqual([true, false]);
       }));
 
     it('keeps the window use and the stored spend of a dead process', () =>
-      within(async ({ ledger, prefix, expire }) => {
+      withLedger(async ({ ledger, prefix, expire }) => {
         const window = anAsk({ counter: `${prefix}w`, kind: 'window' });
         const spend = anAsk({ counter: `${prefix}s`, kind: 'spend' });
         await ledger.ask('p', [{ ...window, need: 6n }]);
@@ -109,7 +109,7 @@ export function ledgerSuite(
       }));
 
     it('keeps the share in an open window when the request names no window', () =>
-      within(async ({ ledger, prefix }) => {
+      withLedger(async ({ ledger, prefix }) => {
         const window = anAsk({ counter: `${prefix}w`, kind: 'window', need: 4n });
         const [first] = await ledger.ask('p', [window]);
         expect(await ledger.ask('p', [window])).toMatchObject([{ granted: 4n, left: 6n, window: first?.window }]);
@@ -117,7 +117,7 @@ export function ledgerSuite(
       }));
 
     it('needs the stored total of a budget, and ignores a total of an outdated version', () =>
-      within(async ({ ledger, prefix }) => {
+      withLedger(async ({ ledger, prefix }) => {
         const spend = anAsk({ counter: `${prefix}s`, kind: 'spend', need: 1n, largest: 1n });
         expect(await ledger.snapshot('p', [spend.counter])).toEqual([{ version: 0, stored: 0n }]);
         expect(await ledger.ask('p', [spend])).toMatchObject([{ known: false, granted: 0n }]);
@@ -134,7 +134,7 @@ export function ledgerSuite(
       }));
 
     it('admits one call that is larger than the remaining budget', () =>
-      within(async ({ ledger, prefix }) => {
+      withLedger(async ({ ledger, prefix }) => {
         const spend = anAsk({ counter: `${prefix}s`, kind: 'spend', base: { value: 8n, version: 0 } });
         expect(await ledger.ask('p', [{ ...spend, need: 50n, largest: 20n }])).toMatchObject([
           { granted: 20n, left: 2n },
@@ -145,7 +145,7 @@ export function ledgerSuite(
       }));
 
     it('keeps less in reserve with more processes', () =>
-      within(async ({ ledger, prefix }) => {
+      withLedger(async ({ ledger, prefix }) => {
         const counter = `${prefix}slots`;
         const ask = anAsk({ counter, limit: 101n, need: 1n, spare: 1_000n });
         expect(await ledger.ask('p', [ask])).toMatchObject([{ granted: 51n }]);
@@ -154,7 +154,7 @@ export function ledgerSuite(
       }));
 
     it('answers many requests in their order', () =>
-      within(async ({ ledger, prefix }) => {
+      withLedger(async ({ ledger, prefix }) => {
         const asks = Array.from({ length: 200 }, (_, number) =>
           anAsk({ counter: `${prefix}${(number * 7) % 200}`, need: BigInt(number), limit: 1_000n }),
         );
@@ -163,7 +163,7 @@ export function ledgerSuite(
       }));
 
     it.each(Array.from({ length: 10 }, (_, seed) => [seed + 1]))('answers as the model does, seed %i', (seed) =>
-      within(async ({ ledger, prefix, expire }) => {
+      withLedger(async ({ ledger, prefix, expire }) => {
         const random = randomFrom(seed);
         const model = new MemoryLedger();
         const kinds: readonly LedgerKind[] = ['spend', 'window', 'slots'];

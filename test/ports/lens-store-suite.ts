@@ -267,10 +267,11 @@ export function lensStoreSuite(engine: Engine): void {
     });
 
     it('keeps the latest review of an execution by the same criteria', async () => {
-      const keep = (criteriaKey: string, review: Review) => lenses.keepReviews([{ lensId: 'a', criteriaKey, review }]);
-      await keep('k', aReview('e1', '1'));
-      await keep('k', aReview('e1', '2'));
-      await keep('other', aReview('e2', '1'));
+      const keepReview = (criteriaKey: string, review: Review) =>
+        lenses.keepReviews([{ lensId: 'a', criteriaKey, review }]);
+      await keepReview('k', aReview('e1', '1'));
+      await keepReview('k', aReview('e1', '2'));
+      await keepReview('other', aReview('e2', '1'));
       await lenses.keepReviews([]);
       expect(await lenses.reviews('a', 'k', ['e1', 'e2'])).toEqual([aReview('e1', '2')]);
       expect(await lenses.reviews('b', 'k', ['e1'])).toEqual([]);

@@ -22,7 +22,7 @@ export function rateLimitsSuite(
   open: (count: number) => Promise<RateLimitsUnderTest>,
   processCount: number,
 ): void {
-  async function within(count: number, run: (under: RateLimitsUnderTest) => Promise<void>): Promise<void> {
+  async function withProcesses(count: number, run: (under: RateLimitsUnderTest) => Promise<void>): Promise<void> {
     const under = await open(count);
     try {
       await run(under);
@@ -30,12 +30,12 @@ export function rateLimitsSuite(
       await under.close();
     }
   }
-  const one = (run: (limits: RateLimits, prefix: string, under: RateLimitsUnderTest) => Promise<void>) =>
-    within(1, (under) => run(first(under), under.prefix, under));
+  const withOneProcess = (run: (limits: RateLimits, prefix: string, under: RateLimitsUnderTest) => Promise<void>) =>
+    withProcesses(1, (under) => run(first(under), under.prefix, under));
 
   describe(`RateLimits ${name}`, () => {
     it('names the first limit that does not admit, and what remains of it', () =>
-      one(async (limits, prefix) => {
+      withOneProcess(async (limits, prefix) => {
         const key: RateLimit = { scope: 'api_key', id: `${prefix}k`, requests: 2, tokens: 100, parallel: 2 };
         const team: RateLimit = { scope: 'team', id: `${prefix}t`, requests: 9 };
         expect(admitted(await limits.admit([team, key], 40)).standings).toEqual([
@@ -58,7 +58,7 @@ export function rateLimitsSuite(
       }));
 
     it('counts a call only in the dimensions in which the call has a limit', () =>
-      one(async (limits, prefix) => {
+      withOneProcess(async (limits, prefix) => {
         const pool = { scope: 'model_per_team', id: `${prefix}t:m` } as const;
         const whole: RateLimit = { ...pool, requests: 2, tokens: 100 };
         admitted(await limits.admit([{ ...pool, tokens: 100 }], 30)).settle(20);
@@ -70,7 +70,7 @@ export function rateLimitsSuite(
       }));
 
     it('replaces expected tokens by used ones, and frees the slot once', () =>
-      one(async (limits, prefix) => {
+      withOneProcess(async (limits, prefix) => {
         const key: RateLimit = { scope: 'api_key', id: `${prefix}k`, tokens: 100, parallel: 1 };
         const call = admitted(await limits.admit([key], 90));
         expect(await limits.admit([key], 0)).toMatchObject({ type: 'max_parallel_requests' });
@@ -83,7 +83,7 @@ export function rateLimitsSuite(
       }));
 
     it.each([1, processCount])('admits exactly the limit of concurrent calls (%i processes)', (count) =>
-      within(count, async ({ processes, prefix }) => {
+      withProcesses(count, async ({ processes, prefix }) => {
         const requests: RateLimit = { scope: 'api_key', id: `${prefix}r`, requests: 37 };
         const parallel: RateLimit = { scope: 'team', id: `${prefix}p`, parallel: 23 };
         const tokens: RateLimit = { scope: 'user', id: `${prefix}t`, tokens: 290 };
@@ -104,7 +104,7 @@ export function rateLimitsSuite(
     it.each(Array.from({ length: 8 }, (_, seed) => [seed + 1]))(
       `holds every limit in ${processCount} processes with random scopes and interleavings, seed %i`,
       (seed) =>
-        within(processCount, async ({ processes, prefix }) => {
+        withProcesses(processCount, async ({ processes, prefix }) => {
           const random = randomFrom(seed);
           const scopes = (['api_key', 'team', 'user', 'organization'] as const).map((scope) => ({
             scope,
@@ -159,7 +159,7 @@ export function rateLimitsSuite(
       // Other processes return their grants under the higher limit with their next call.
       [processCount, 0],
     ])('applies a lowered limit immediately, and a raised one again (%i processes)', (count, least) =>
-      within(count, async ({ processes, prefix }) => {
+      withProcesses(count, async ({ processes, prefix }) => {
         const calls = async (requests: number, times: number): Promise<number> => {
           let passed = 0;
           for (let at = 0; at < times; at += 1) {
@@ -178,7 +178,7 @@ export function rateLimitsSuite(
     );
 
     it('begins a new window after a minute', ({ skip }) =>
-      one(async (limits, prefix, { advance }) => {
+      withOneProcess(async (limits, prefix, { advance }) => {
         if (advance === undefined) return skip('The clock is real.');
         const key: RateLimit = { scope: 'api_key', id: `${prefix}k`, requests: 1, tokens: 50 };
         const call = admitted(await limits.admit([key], 50));

@@ -129,14 +129,14 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
   async function commandsOf(calls: number, caller: ReturnType<typeof limitedKey>): Promise<readonly number[]> {
     const gateway = aGateway();
     const body = { model: 'm', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 1 };
-    const sent: number[] = [];
+    const commandCounts: number[] = [];
     for (let call = 0; call < calls; call += 1) {
       const before = commands;
       const answered = await gateway.call(caller, aModelRequest(body), NEVER).catch((error: unknown) => error as Error);
       if (!(answered instanceof Error)) await answered.consume(async () => {});
-      sent.push(commands - before);
+      commandCounts.push(commands - before);
     }
-    return sent;
+    return commandCounts;
   }
 
   it('makes one round trip for all shares of a call, and sends three commands where no total is known', async () => {
@@ -145,9 +145,9 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
   });
 
   it('sends fewer than 20 commands for 200 calls while its shares have capacity', async () => {
-    const sent = await commandsOf(200, limitedKey(1_000));
-    expect(sent.slice(1).every((count) => count <= 1)).toBe(true);
-    expect(sent.reduce((sum, count) => sum + count)).toBeLessThan(20);
+    const commandCounts = await commandsOf(200, limitedKey(1_000));
+    expect(commandCounts.slice(1).every((count) => count <= 1)).toBe(true);
+    expect(commandCounts.reduce((sum, count) => sum + count)).toBeLessThan(20);
   });
 
   it('sends no command for a refused call', async () => {

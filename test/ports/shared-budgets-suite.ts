@@ -16,8 +16,8 @@ interface Process {
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 /** Contract of budgets of several processes over one ledger. `open` returns a ledger and a prefix of counters that no other test uses. */
-export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing: ShareTiming): void {
-  async function within(
+export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: ShareTiming): void {
+  async function withThreeProcesses(
     stored: readonly (readonly [string, bigint])[],
     run: (processes: readonly Process[], prefix: string, totals: SharedTotals) => Promise<void>,
   ): Promise<void> {
@@ -25,7 +25,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
     const all = new SharedTotals(stored.map(([counter, amount]) => [prefix + counter, amount]));
     const processes = Array.from({ length: 3 }, (): Process => {
       const totals = all.process();
-      const shares = someShares(ledger, { timing });
+      const shares = someShares(ledger, { pace });
       const admission = createMemoryAdmission({
         totals,
         shares,
@@ -44,7 +44,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
       await Promise.all(processes.map(({ shares }) => shares.stop()));
     }
   }
-  const at = (processes: readonly Process[], position: number): Process => {
+  const processAt = (processes: readonly Process[], position: number): Process => {
     const found = processes[position % processes.length];
     if (found === undefined) throw new Error('No process.');
     return found;
@@ -52,20 +52,20 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
 
   describe(`Budgets of three processes ${name}`, () => {
     it('admit 50 of 300 concurrent calls with a budget for fifty', () =>
-      within([['key:a', 900n]], async (processes, prefix) => {
+      withThreeProcesses([['key:a', 900n]], async (processes, prefix) => {
         const charge = { counter: `${prefix}key:a`, limit: 1_000n, amount: 2n, refused: 'at' } as const;
         const decisions = await Promise.all(
-          Array.from({ length: 300 }, async (_, call) => at(processes, call).admission.reserve([charge])),
+          Array.from({ length: 300 }, async (_, call) => processAt(processes, call).admission.reserve([charge])),
         );
         expect(decisions.filter(({ kind }) => kind === 'reserved')).toHaveLength(50);
         expect(decisions.find(({ kind }) => kind === 'refused')).toMatchObject({ charge });
       }));
 
     it('release the unused part of a reservation, also for other processes', () =>
-      within([], async (processes, prefix) => {
+      withThreeProcesses([], async (processes, prefix) => {
         const charge = { counter: `${prefix}key:a`, limit: 10n, amount: 10n, refused: 'at' } as const;
         for (let call = 0; call < 9; call += 1) {
-          const { admission, totals } = at(processes, call);
+          const { admission, totals } = processAt(processes, call);
           let decision = await admission.reserve([charge]);
           // The process of the previous call reports the end of that call at its next tick.
           while (decision.kind === 'refused') {
@@ -76,7 +76,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
           decision.commit([1n]);
           if (call % 2 === 0) totals.commit();
         }
-        const { admission } = at(processes, 0);
+        const { admission } = processAt(processes, 0);
         let last = await admission.check([{ ...charge, limit: 9n, amount: 1n }]);
         expect(last).not.toBe(null);
         last = await admission.check([{ ...charge, limit: 1_000n }]);
@@ -86,7 +86,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
     it.each(Array.from({ length: 8 }, (_, seed) => [seed + 1]))(
       'are exceeded by at most one call and the use beyond reservations, seed %i',
       (seed) =>
-        within([['key:b', 100n]], async (processes, prefix, all) => {
+        withThreeProcesses([['key:b', 100n]], async (processes, prefix, all) => {
           const random = randomFrom(seed);
           const budgets = ['key:a', 'key:b', 'team:c'].map((counter, position) => ({
             counter: prefix + counter,
@@ -97,7 +97,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
           }));
           let refused = 0;
           async function call(): Promise<void> {
-            const { admission, totals } = at(processes, random(3));
+            const { admission, totals } = processAt(processes, random(3));
             const wanted = budgets.filter(() => random(2) === 0);
             const amounts = wanted.map(() => BigInt(1 + random(20)));
             const charges = wanted.map(({ counter, limit }, position) => ({
@@ -131,7 +131,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
           }
           for (let wave = 0; wave < 60; wave += 1) {
             await Promise.all(Array.from({ length: 1 + random(12) }, call));
-            if (random(3) > 0) at(processes, random(3)).totals.commit();
+            if (random(3) > 0) processAt(processes, random(3)).totals.commit();
           }
           expect(refused).toBeGreaterThan(20);
           for (const { used, limit, beyond, reserved } of budgets) {

@@ -19,18 +19,19 @@ interface SpanNumbers {
   readonly spans: readonly number[];
 }
 
-const from = (first: number, count: number): readonly number[] => Array.from({ length: count }, (_, at) => first + at);
-const saying = (trace: number, span: number): string => `says \u{1F600} ö ${trace}.${span}!`;
+const numbersFrom = (first: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, at) => first + at);
+const textOf = (trace: number, span: number): string => `says \u{1F600} ö ${trace}.${span}!`;
 
 function anExport(...sent: readonly SpanNumbers[]): PackedExport {
   const spans = sent.flatMap(({ trace, spans: numbers }) =>
     numbers.map((span) => ({
       traceId: traceId(trace),
       spanId: spanId(span),
-      name: saying(trace, span),
+      name: textOf(trace, span),
       startTimeUnixNano: `${START_MS + span}000001`,
       endTimeUnixNano: `${START_MS + span}000002`,
-      attributes: [{ key: 'gen_ai.prompt', value: { stringValue: saying(trace, span) } }],
+      attributes: [{ key: 'gen_ai.prompt', value: { stringValue: textOf(trace, span) } }],
     })),
   );
   const bytes = Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }));
@@ -68,7 +69,9 @@ for (const engine of ENGINES)
     }
 
     /** Name and input of each span of a trace. */
-    async function read(trace: number): Promise<readonly (readonly [name: string, input: string | undefined])[]> {
+    async function storedSpans(
+      trace: number,
+    ): Promise<readonly (readonly [name: string, input: string | undefined])[]> {
       const heads = (await stores.traces.listSpans([keyOf(trace)])).get(keyOf(trace).traceRef) ?? [];
       return Promise.all(
         heads.map(async ({ name, spanId: id }) => {
@@ -78,23 +81,23 @@ for (const engine of ENGINES)
       );
     }
 
-    const whole = (trace: number, spans: readonly number[]) =>
-      spans.map((span) => [saying(trace, span), saying(trace, span)] as const);
+    const expectedSpans = (trace: number, spans: readonly number[]) =>
+      spans.map((span) => [textOf(trace, span), textOf(trace, span)] as const);
 
     it('become rows when calls of a trace are recorded, and are removed completely with the trace', async () => {
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [3] });
-      const before = await read(1);
+      const before = await storedSpans(1);
       const call = { traceId: traceId(1), name: 'late' };
       const late = [8, 9].map((number) => aSpan({ ...call, spanId: spanId(number), gateway: number === 8 }));
       for (const span of late) await stores.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]);
       expect(await counts()).toEqual([4, 2]);
-      expect((await read(1)).filter(([name]) => name !== 'late')).toEqual(before);
+      expect((await storedSpans(1)).filter(([name]) => name !== 'late')).toEqual(before);
       expect(await stores.traces.ingestExport(TEAM_KEY, anExport({ trace: 1, spans: [1, 2] }))).toEqual([]);
-      expect(await scratch.allContent()).toContain(saying(1, 1));
+      expect(await scratch.allContent()).toContain(textOf(1, 1));
       expect(await stores.traces.remove([keyOf(1)])).toBe(1);
-      expect(await scratch.allContent()).not.toContain(saying(1, 1));
+      expect(await scratch.allContent()).not.toContain(textOf(1, 1));
       expect(await counts()).toEqual([0, 1]);
-      expect(await read(2)).toEqual([[saying(2, 3), saying(2, 3)]]);
+      expect(await storedSpans(2)).toEqual([[textOf(2, 3), textOf(2, 3)]]);
     });
 
     it('are stored as a block, and read like later spans', async () => {
@@ -102,14 +105,14 @@ for (const engine of ENGINES)
       expect(await counts()).toEqual([0, 2]);
       await store({ trace: 1, spans: [2, 4] }, { trace: 3, spans: [9] });
       expect(await counts()).toEqual([2, 3]);
-      expect(await read(1)).toEqual(whole(1, [1, 2, 3, 4]));
-      expect(await read(2)).toEqual(whole(2, [1]));
-      expect(await read(3)).toEqual(whole(3, [9]));
+      expect(await storedSpans(1)).toEqual(expectedSpans(1, [1, 2, 3, 4]));
+      expect(await storedSpans(2)).toEqual(expectedSpans(2, [1]));
+      expect(await storedSpans(3)).toEqual(expectedSpans(3, [9]));
       const pages = await stores.traces.listSpanPage(keyOf(1), null, 3);
-      expect(pages.map(({ name }) => name)).toEqual([1, 2, 3].map((span) => saying(1, span)));
+      expect(pages.map(({ name }) => name)).toEqual([1, 2, 3].map((span) => textOf(1, span)));
       const [, , last] = pages;
       const behind = await stores.traces.listSpanPage(keyOf(1), last ?? null, 3);
-      expect(behind.map(({ name }) => name)).toEqual([saying(1, 4)]);
+      expect(behind.map(({ name }) => name)).toEqual([textOf(1, 4)]);
     });
 
     it('are stored once by a second process, with the rest of their export', async () => {
@@ -124,45 +127,57 @@ for (const engine of ENGINES)
       ]);
       expect(await other.traces.ingestExport(TEAM_KEY, again)).toEqual([]);
       expect(await counts()).toEqual([1, 3]);
-      expect([await read(1), await read(2), await read(3)]).toEqual([
-        whole(1, [1, 2, 3]),
-        whole(2, [1]),
-        whole(3, [1, 2]),
+      expect([await storedSpans(1), await storedSpans(2), await storedSpans(3)]).toEqual([
+        expectedSpans(1, [1, 2, 3]),
+        expectedSpans(2, [1]),
+        expectedSpans(3, [1, 2]),
       ]);
     });
 
     it('stay with their trace under concurrent exports, some of them sent twice', async () => {
-      const sent = Array.from({ length: 23 }, (_, at) => ({ trace: 1 + (at % 20), spans: from(1, 1 + (at % 20)) }));
+      const sent = Array.from({ length: 23 }, (_, at) => ({
+        trace: 1 + (at % 20),
+        spans: numbersFrom(1, 1 + (at % 20)),
+      }));
       for (const some of [sent.slice(0, 3), sent.slice(3)]) await Promise.all(some.map((one) => store(one)));
-      for (const { trace, spans } of sent) expect(await read(trace)).toEqual(whole(trace, spans));
+      for (const { trace, spans } of sent) expect(await storedSpans(trace)).toEqual(expectedSpans(trace, spans));
       expect(await counts()).toEqual([0, 20]);
-      expect((await scratch.storedBodies()).map(({ heldBy }) => heldBy).toSorted((a, b) => a - b)).toEqual(from(1, 20));
+      expect((await scratch.storedBodies()).map(({ heldBy }) => heldBy).toSorted((a, b) => a - b)).toEqual(
+        numbersFrom(1, 20),
+      );
     });
 
     it('are not stored again when they are sent again, alone or with more spans', async () => {
       await store({ trace: 1, spans: [1, 2] });
       await store({ trace: 1, spans: [2, 1] });
       const [grown] = await store({ trace: 1, spans: [1, 2, 3] });
-      expect([grown?.spanCount, await counts(), await read(1)]).toEqual([3, [1, 1], whole(1, [1, 2, 3])]);
+      expect([grown?.spanCount, await counts(), await storedSpans(1)]).toEqual([
+        3,
+        [1, 1],
+        expectedSpans(1, [1, 2, 3]),
+      ]);
     });
 
     it('of a second export of the same commit become rows', async () => {
       await Promise.all([store({ trace: 1, spans: [1] }), store({ trace: 1, spans: [1, 2] })]);
-      expect([await counts(), await read(1)]).toEqual([[1, 1], whole(1, [1, 2])]);
+      expect([await counts(), await storedSpans(1)]).toEqual([[1, 1], expectedSpans(1, [1, 2])]);
     });
 
     it('become rows when a trace begins with more than a hundred', async () => {
-      await store({ trace: 1, spans: from(1, 100) }, { trace: 2, spans: from(1, 101) });
-      expect([await counts(), await read(1)]).toEqual([[101, 1], whole(1, from(1, 100))]);
-      expect(await read(2)).toEqual(whole(2, from(1, 101)));
+      await store({ trace: 1, spans: numbersFrom(1, 100) }, { trace: 2, spans: numbersFrom(1, 101) });
+      expect([await counts(), await storedSpans(1)]).toEqual([[101, 1], expectedSpans(1, numbersFrom(1, 100))]);
+      expect(await storedSpans(2)).toEqual(expectedSpans(2, numbersFrom(1, 101)));
     });
 
     it('are deleted with their trace, and other traces stay', async () => {
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] }, { trace: 3, spans: [1, 2] });
       await stores.traces.remove([keyOf(2)]);
-      expect([await counts(), await read(2)]).toEqual([[0, 2], []]);
-      expect((await scratch.allContent()).includes(saying(2, 1))).toBe(false);
-      expect([await read(1), await read(3)]).toEqual([whole(1, [1, 2]), whole(3, [1, 2])]);
+      expect([await counts(), await storedSpans(2)]).toEqual([[0, 2], []]);
+      expect((await scratch.allContent()).includes(textOf(2, 1))).toBe(false);
+      expect([await storedSpans(1), await storedSpans(3)]).toEqual([
+        expectedSpans(1, [1, 2]),
+        expectedSpans(3, [1, 2]),
+      ]);
       await stores.traces.remove([keyOf(1), keyOf(3)]);
       expect([await counts(), await scratch.storedBodies()]).toEqual([[0, 0], []]);
     });
@@ -171,8 +186,8 @@ for (const engine of ENGINES)
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] });
       await stores.traces.redact([keyOf(1)], new Date(START_MS));
       expect(await counts()).toEqual([2, 1]);
-      expect(await read(1)).toEqual([1, 2].map((span) => [saying(1, span), '']));
-      expect(await read(2)).toEqual(whole(2, [1]));
+      expect(await storedSpans(1)).toEqual([1, 2].map((span) => [textOf(1, span), '']));
+      expect(await storedSpans(2)).toEqual(expectedSpans(2, [1]));
     });
 
     it('become rows in the migration down, and are read from them', async () => {

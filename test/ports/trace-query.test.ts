@@ -116,8 +116,8 @@ for (const engine of TRACE_ENGINES)
 
     it('return the rows that the reader may see, by every view and join', async () => {
       const traces = 'select trace_id from traces order by trace_id';
-      const own = [traceId(1), traceId(2), traceId(3)];
-      expect(await ids(ALL, traces)).toEqual(own);
+      const allIds = [traceId(1), traceId(2), traceId(3)];
+      expect(await ids(ALL, traces)).toEqual(allIds);
       expect(await ids(TEAM, `${traces};`)).toEqual([traceId(1)]);
       expect(await ids(LONE, traces)).toEqual([traceId(3)]);
       expect(await rowsOf({ kind: 'team', teamId: "x' or '1'='1" }, traces)).toEqual([]);

@@ -75,7 +75,7 @@ export function traceRemovalSuite(engine: Engine): void {
 
     const everything = (): Promise<string> => scratch.allContent();
     const heldBy = async (): Promise<readonly number[]> => (await scratch.storedBodies()).map((body) => body.heldBy);
-    const own = aSpan({
+    const secretSpan = aSpan({
       spanId: spanId(9),
       gateway: true,
       cost: picos(7n),
@@ -104,7 +104,7 @@ export function traceRemovalSuite(engine: Engine): void {
         TEAM_KEY,
         exportOf({ trace: 1, span: 2, says: 'secret resent' }, { trace: 3, span: 1, says: 'kept' }),
       );
-      await traces.ingest([{ owner: TEAM_KEY, spans: [own] }]);
+      await traces.ingest([{ owner: TEAM_KEY, spans: [secretSpan] }]);
       await traces.ingestExport(OTHER_TEAM_KEY, exportOf({ trace: 1, span: 1, says: 'of others' }));
     }
 

@@ -182,7 +182,7 @@ export function traceSearchSuite(engine: Engine): void {
       }
     });
 
-    it('sums traces up by start time, with quantiles that are measured values', async () => {
+    it('sums traces by start time; each quantile is the duration of a trace', async () => {
       const filters = { ...NO_TRACE_FILTERS, service: 'support' };
       const bucketMs = 7_000;
       const window = { startMs: START_MS, endMs: START_MS + 30_500 };

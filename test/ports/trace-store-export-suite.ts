@@ -99,7 +99,7 @@ export function traceStoreExportSuite(engine: Engine): void {
       await bodies.close();
     });
 
-    const take = (sent: SentExport, owner: Owner = TEAM_KEY): Promise<readonly TraceSummary[]> =>
+    const ingestSent = (sent: SentExport, owner: Owner = TEAM_KEY): Promise<readonly TraceSummary[]> =>
       traces.ingestExport(owner, packed(sent));
     /** Number of spans that refer to each stored body, and its text. */
     async function storedBodies() {
@@ -117,7 +117,7 @@ export function traceStoreExportSuite(engine: Engine): void {
           { trace: 2, span: 1 },
           { trace: 1, span: 2, says: 'something \u{1F600}' },
         ]);
-        const summaries = await take(sent, OTHER_TEAM_KEY);
+        const summaries = await ingestSent(sent, OTHER_TEAM_KEY);
         expect(summaries.map(({ spanCount, service }) => [spanCount, service])).toEqual([
           [2, 'sender'],
           [1, 'sender'],
@@ -149,7 +149,7 @@ export function traceStoreExportSuite(engine: Engine): void {
           { trace: 1, span: 2, says: 'second-secret' },
           { trace: 2, span: 2, at: 1 },
         ]);
-        await take(sent);
+        await ingestSent(sent);
         expect(await traces.removeStartedBefore(START_MS + 1, 10)).toBe(1);
         expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([]);
         expect(await traces.findSpan([keyOf(1)], spanId(1))).toBeNull();
@@ -170,14 +170,14 @@ export function traceStoreExportSuite(engine: Engine): void {
         { trace: 1, span: 1 },
         { trace: 1, span: 2 },
       ]);
-      const [before] = await take(first);
-      expect(await take(first)).toEqual([]);
+      const [before] = await ingestSent(first);
+      expect(await ingestSent(first)).toEqual([]);
       expect(await heldBy()).toEqual([2]);
       const more = sentAs([
         { trace: 1, span: 2, says: 'changed' },
         { trace: 1, span: 3 },
       ]);
-      const [grown] = await take(more);
+      const [grown] = await ingestSent(more);
       expect([before?.spanCount, grown?.spanCount]).toEqual([2, 3]);
       expect(await heldBy()).toEqual([2, 1]);
       expect((await traces.findSpan([keyOf(1)], spanId(2)))?.input).toBe('asked 1-2');
@@ -185,7 +185,7 @@ export function traceStoreExportSuite(engine: Engine): void {
     });
 
     it('stores the first version of a span that an export contains twice', async () => {
-      const [summary] = await take(
+      const [summary] = await ingestSent(
         sentAs([
           { trace: 1, span: 1, says: 'first' },
           { trace: 1, span: 1, says: 'second' },
@@ -198,7 +198,7 @@ export function traceStoreExportSuite(engine: Engine): void {
 
     it('counts a span once when concurrent exports contain it', async () => {
       const calls = Array.from({ length: 6 }, (_, call) =>
-        take(
+        ingestSent(
           sentAs([
             { trace: 1, span: 1, says: `of ${call}` },
             { trace: 1, span: 10 + call },
@@ -216,8 +216,8 @@ export function traceStoreExportSuite(engine: Engine): void {
     it('stores a body for each export of a shared commit, and none for an export without new spans', async () => {
       const numbers = Array.from({ length: 40 }, (_, at) => at + 1);
       const known = numbers.filter((trace) => trace % 3 === 0);
-      for (const trace of known) await take(sentAs([{ trace, span: 1 }]));
-      await Promise.all(numbers.map((trace) => take(sentAs([{ trace, span: 1 }]))));
+      for (const trace of known) await ingestSent(sentAs([{ trace, span: 1 }]));
+      await Promise.all(numbers.map((trace) => ingestSent(sentAs([{ trace, span: 1 }]))));
       expect(await heldBy()).toEqual(numbers.map(() => 1));
       for (const trace of numbers)
         expect((await traces.findSpan([keyOf(trace)], spanId(1)))?.input).toBe(`asked ${trace}-1`);
@@ -226,7 +226,7 @@ export function traceStoreExportSuite(engine: Engine): void {
     it('keeps spans of an export and spans without an export in one trace', async () => {
       const own = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), input: 'without an export' });
       await traces.ingest([{ owner: TEAM_KEY, spans: [own] }]);
-      const [summary] = await take(sentAs([{ trace: 1, span: 1 }]));
+      const [summary] = await ingestSent(sentAs([{ trace: 1, span: 1 }]));
       expect([summary?.spanCount, summary?.name]).toEqual([2, 'span 1']);
       expect(await traces.findSpan([keyOf(1)], spanId(9))).toEqual(own);
       expect((await traces.findSpan([keyOf(1)], spanId(1)))?.output).toBe('told 1-1');
@@ -235,7 +235,7 @@ export function traceStoreExportSuite(engine: Engine): void {
     });
 
     it('deletes the oldest traces before a time first, up to the limit, and no newer trace', async () => {
-      for (const trace of [3, 1, 5, 2, 4]) await take(sentAs([{ trace, span: 1, at: trace }]));
+      for (const trace of [3, 1, 5, 2, 4]) await ingestSent(sentAs([{ trace, span: 1, at: trace }]));
       const remainingIds = async (): Promise<readonly string[]> =>
         (await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId);
       expect(await traces.removeStartedBefore(START_MS + 4, 2)).toBe(2);
@@ -247,9 +247,9 @@ export function traceStoreExportSuite(engine: Engine): void {
     });
 
     it('creates a trace again from spans that arrive after its removal', async () => {
-      await take(sentAs([{ trace: 1, span: 1 }]));
+      await ingestSent(sentAs([{ trace: 1, span: 1 }]));
       await traces.removeStartedBefore(START_MS + 1, 10);
-      const [summary] = await take(sentAs([{ trace: 1, span: 1 }]));
+      const [summary] = await ingestSent(sentAs([{ trace: 1, span: 1 }]));
       expect(summary?.spanCount).toBe(1);
       expect((await traces.findSpan([keyOf(1)], spanId(1)))?.input).toBe('asked 1-1');
     });

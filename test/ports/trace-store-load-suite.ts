@@ -65,14 +65,14 @@ export function traceStoreLoadSuite(engine: Engine): void {
     it('throws Unavailable when the queue is full, and stores all accepted calls', async () => {
       const small = (await scratch.open({ ingestLimit: { rows: 10, bytes: 1 << 20 } })).traces;
       const release = await scratch.holdWriters();
-      const take = (trace: number): Promise<readonly TraceSummary[]> =>
+      const ingestTrace = (trace: number): Promise<readonly TraceSummary[]> =>
         small.ingest([{ owner: TEAM_KEY, spans: spansOf(4, { traceId: traceId(trace) }) }]);
-      const accepted = [take(1), take(2)];
-      await expect(take(3)).rejects.toThrow(Unavailable);
+      const accepted = [ingestTrace(1), ingestTrace(2)];
+      await expect(ingestTrace(3)).rejects.toThrow(Unavailable);
       await release();
       expect((await Promise.all(accepted)).flat().map(({ spanCount }) => spanCount)).toEqual([4, 4]);
       // The queue has capacity again.
-      expect((await take(3)).length).toBe(1);
+      expect((await ingestTrace(3)).length).toBe(1);
       expect((await traces.listSummaries(ALL, EVER, 10)).length).toBe(3);
     });
 

@@ -116,7 +116,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect([found?.name, found?.input, found?.agent]).toEqual(['a\u{FFFD}b', 'half \uD800 pair', '\u{FFFD}']);
     });
 
-    it('sums a trace up, exactly', async () => {
+    it('returns the summary of a trace with exact sums', async () => {
       const root = aSpan({ name: 'run', type: 'agent', agent: 'planner', model: null, endNs: nsAt(START_MS + 9) });
       const call = aSpan({
         spanId: spanId(2),

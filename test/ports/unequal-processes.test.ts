@@ -10,7 +10,7 @@ const PACE: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
 const SKEW_MS = 90_000;
 
 /** Two processes over one ledger. The clock of the second is `skewMs` ahead, and can be moved. */
-async function withTwo(
+async function withTwoProcesses(
   { ledger, prefix }: OpenLedger,
   run: (two: {
     readonly processes: readonly [RateLimits, RateLimits];
@@ -37,7 +37,7 @@ async function withTwo(
 }
 
 /** Number of calls that were admitted. */
-async function calls(limits: RateLimits, limit: RateLimit, times: number): Promise<number> {
+async function countAdmitted(limits: RateLimits, limit: RateLimit, times: number): Promise<number> {
   const decisions = await Promise.all(Array.from({ length: times }, async () => limits.admit([limit], 0)));
   return decisions.filter(({ kind }) => kind === 'admitted').length;
 }
@@ -45,32 +45,32 @@ async function calls(limits: RateLimits, limit: RateLimit, times: number): Promi
 function suite(name: string, open: () => OpenLedger): void {
   describe(`two processes that differ, ${name}`, () => {
     it('with limits of 10 and 25: the lower limit holds for its process, and the higher one for both together', () =>
-      withTwo(open(), async ({ processes: [low, high], prefix }) => {
-        const of = (kind: 'requests' | 'parallel', amount: number): RateLimit => ({
+      withTwoProcesses(open(), async ({ processes: [low, high], prefix }) => {
+        const limitOf = (kind: 'requests' | 'parallel', amount: number): RateLimit => ({
           scope: 'api_key',
           id: `${prefix}${kind}`,
           [kind]: amount,
         });
         for (const kind of ['requests', 'parallel'] as const) {
           // oxlint-disable-next-line no-await-in-loop -- the order decides
-          expect(await calls(high, of(kind, 25), 8)).toBe(8);
+          expect(await countAdmitted(high, limitOf(kind, 25), 8)).toBe(8);
           // oxlint-disable-next-line no-await-in-loop -- as above
-          expect(await calls(low, of(kind, 10), 30)).toBe(2);
+          expect(await countAdmitted(low, limitOf(kind, 10), 30)).toBe(2);
           // oxlint-disable-next-line no-await-in-loop -- as above
-          expect(await calls(high, of(kind, 25), 60)).toBe(15);
+          expect(await countAdmitted(high, limitOf(kind, 25), 60)).toBe(15);
           // oxlint-disable-next-line no-await-in-loop -- as above
-          expect(await calls(low, of(kind, 10), 30)).toBe(0);
+          expect(await countAdmitted(low, limitOf(kind, 10), 30)).toBe(0);
         }
       }));
 
     it.each([SKEW_MS, -SKEW_MS])('with clocks %d ms apart: admit the limit together', (skewMs) =>
-      withTwo(
+      withTwoProcesses(
         open(),
         async ({ processes: [first, second], prefix }) => {
           const limit: RateLimit = { scope: 'api_key', id: `${prefix}skewed`, requests: 20, parallel: 18 };
-          expect(await calls(first, limit, 6)).toBe(6);
-          expect(await calls(second, limit, 7)).toBe(7);
-          const [more, others] = await Promise.all([calls(first, limit, 40), calls(second, limit, 40)]);
+          expect(await countAdmitted(first, limit, 6)).toBe(6);
+          expect(await countAdmitted(second, limit, 7)).toBe(7);
+          const [more, others] = await Promise.all([countAdmitted(first, limit, 40), countAdmitted(second, limit, 40)]);
           expect(more + others).toBe(5);
         },
         skewMs,
@@ -78,11 +78,11 @@ function suite(name: string, open: () => OpenLedger): void {
     );
 
     it('with a clock that jumps by 90 s: begin no new window', () =>
-      withTwo(open(), async ({ processes: [first, second], prefix, moveSecond }) => {
+      withTwoProcesses(open(), async ({ processes: [first, second], prefix, moveSecond }) => {
         const limit: RateLimit = { scope: 'api_key', id: `${prefix}jump`, requests: 20 };
-        expect((await calls(first, limit, 8)) + (await calls(second, limit, 8))).toBe(16);
+        expect((await countAdmitted(first, limit, 8)) + (await countAdmitted(second, limit, 8))).toBe(16);
         moveSecond(SKEW_MS);
-        expect((await calls(second, limit, 40)) + (await calls(first, limit, 40))).toBe(4);
+        expect((await countAdmitted(second, limit, 40)) + (await countAdmitted(first, limit, 40))).toBe(4);
       }));
   });
 }
