@@ -23,16 +23,16 @@ const DAY_MS = 86_400_000;
 const dateAfter = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10);
 
 /** Whether the reference's answer is expected here. False for a 500 and for an error about a missing licence. */
-const isCopied = ({ status, response_body: body }: RecordedCase): boolean =>
+const isExpectedHere = ({ status, response_body: body }: RecordedCase): boolean =>
   status !== 500 && !JSON.stringify(body).includes('LITELLM_LICENSE');
 
 const reasonOf = ({ name }: RecordedCase) => CHOSEN_DIFFERENCES.get(`activity: ${name}`);
 
-const isCompared = (one: RecordedCase): boolean =>
-  hasRecordedAnswer(one) && isCopied(one) && reasonOf(one) !== 'notServed';
+const isCompared = (recorded: RecordedCase): boolean =>
+  hasRecordedAnswer(recorded) && isExpectedHere(recorded) && reasonOf(recorded) !== 'notServed';
 
 /** Replaces values that differ by run: hashes and the client. */
-const hidden = (text: string): string =>
+const masked = (text: string): string =>
   text
     .replaceAll(/[0-9a-f]{64}|litellm_proxy_master_key/g, 'hash')
     .replaceAll(/(User-Agent: )[\w.-]+(\/[\w.]+)?/g, '$1agent');
@@ -62,7 +62,7 @@ function withoutNames(value: unknown): unknown {
   );
 }
 
-interface Run {
+interface ReplayResult {
   readonly compared: readonly MemberComparison[];
   /** Cases that differ on purpose. */
   readonly chosen: readonly MemberComparison[];
@@ -70,7 +70,7 @@ interface Run {
   readonly answers: ReadonlyMap<string, unknown>;
 }
 
-async function replayed(app: TestApp): Promise<Run> {
+async function replayAndCompare(app: TestApp): Promise<ReplayResult> {
   const replay = createReplay(app.url, app.adminKey);
   for (const [name, days] of [
     ['today', 0],
@@ -87,10 +87,10 @@ async function replayed(app: TestApp): Promise<Run> {
     // Counts are committed every 0.2 s here, and every 2 s in the reference.
     if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s * 100, 1_000));
     const answer = await replay.send(recorded);
-    const text = hidden(answer.text);
+    const text = masked(answer.text);
     answers.set(recorded.name, jsonOf(answer.text));
     if (!isCompared(recorded)) continue;
-    const body = JSON.parse(hidden(JSON.stringify(recorded.response_body))) as unknown;
+    const body = JSON.parse(masked(JSON.stringify(recorded.response_body))) as unknown;
     const ours = { ...answer, text: JSON.stringify(withoutNames(jsonOf(text))) };
     const comparison = compareMembers(index, { ...recorded, response_body: withoutNames(body) }, ours);
     (reasonOf(recorded) === undefined ? compared : chosen).push(comparison);
@@ -117,11 +117,11 @@ interface ActivityAnswer {
 /** Successes and failures by route. */
 const countsOf = (activity: unknown): Readonly<Record<string, readonly [number, number]>> =>
   Object.fromEntries(
-    (activity as ActivityAnswer).by_route.map((one) => [one.route, [one.successful_requests, one.failed_requests]]),
+    (activity as ActivityAnswer).by_route.map((row) => [row.route, [row.successful_requests, row.failed_requests]]),
   );
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity', () => {
-  let run: Run = { compared: [], chosen: [], answers: new Map() };
+  let result: ReplayResult = { compared: [], chosen: [], answers: new Map() };
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();
     const targets = await startRecordedUpstream('decisions');
@@ -157,40 +157,40 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
       },
     });
     try {
-      run = await replayed(app);
+      result = await replayAndCompare(app);
     } finally {
       await app.stop();
       await Promise.all([upstream.stop(), targets.stop()]);
     }
   });
   afterAll(() => {
-    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(run.compared));
+    if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(result.compared));
   });
 
   it('have the same status in at least 95 of 100 cases', () => {
-    const { compared } = run;
+    const { compared } = result;
     expect(compared.length).toBeGreaterThan(90);
     expect(compared.filter(({ status }) => status === null).length / compared.length).toBeGreaterThanOrEqual(0.95);
   });
 
   it('have the same shape in at least 90 of 100 cases', () => {
-    const { compared } = run;
+    const { compared } = result;
     const same = compared.filter(({ status, shape }) => status === null && shape === null);
     expect(same.length / compared.length).toBeGreaterThanOrEqual(0.9);
   });
 
   it('differ in every case that is listed as a chosen difference', () => {
-    expect(run.chosen.length).toBeGreaterThan(10);
-    expect(run.chosen.filter(({ status, shape }) => status === null && shape === null)).toEqual([]);
+    expect(result.chosen.length).toBeGreaterThan(10);
+    expect(result.chosen.filter(({ status, shape }) => status === null && shape === null)).toEqual([]);
   });
 
   it('have the same counts of requests', () => {
     const name = 'gateway activity after flush';
-    const recorded = countsOf(recordedCases('activity').find((one) => one.name === name)?.response_body);
-    const counted = countsOf(run.answers.get(name));
+    const expected = countsOf(recordedCases('activity').find((recorded) => recorded.name === name)?.response_body);
+    const counted = countsOf(result.answers.get(name));
     const sums = (of: typeof counted): object =>
       Object.fromEntries(Object.entries(of).map(([route, [succeeded, failed]]) => [route, succeeded + failed]));
-    expect(sums(counted)).toEqual({ ...sums(recorded), '/decisions': 1, '/systemone': 1 });
+    expect(sums(counted)).toEqual({ ...sums(expected), '/decisions': 1, '/systemone': 1 });
     // On these routes, successes and failures differ. The reference needs a licence for teams of organizations. Here, calls of tool
     // servers and decisions are counted by their answers.
     expect(counted['/chat/completions']).toEqual([17, 14]);
@@ -204,7 +204,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
       } = of;
       return rest;
     };
-    expect(others(counted)).toEqual(others(recorded));
+    expect(others(counted)).toEqual(others(expected));
   });
 });
 

@@ -12,13 +12,13 @@ export interface CaseComparison {
 /** Compares status and shape. `name` has the form `file: name of the case`. */
 export function compare(
   name: string,
-  one: RecordedCase,
+  recorded: RecordedCase,
   answer: Pick<ReplayedAnswer, 'status' | 'text'>,
 ): CaseComparison {
-  const isStatusEqual = answer.status === one.status;
-  const [theirs, ours] = [shapeOf(one.response_body).join(' '), shapeOf(answer.text).join(' ')];
-  const isEqual = isStatusEqual && (one.truncated !== undefined || theirs === ours);
-  const difference = `${name}: ${one.status} -> ${answer.status}\n  theirs ${theirs}\n  ours   ${ours}`;
+  const isStatusEqual = answer.status === recorded.status;
+  const [theirs, ours] = [shapeOf(recorded.response_body).join(' '), shapeOf(answer.text).join(' ')];
+  const isEqual = isStatusEqual && (recorded.truncated !== undefined || theirs === ours);
+  const difference = `${name}: ${recorded.status} -> ${answer.status}\n  theirs ${theirs}\n  ours   ${ours}`;
   return { name, isStatusEqual, difference: isEqual ? null : difference };
 }
 
@@ -36,9 +36,8 @@ export function neverDifferent(all: readonly CaseComparison[], files: readonly s
 }
 
 /**
- * Reasons of cases that are not counted. The first two are failures of the reference, and invented bodies of its fake
- * upstream. The others are errors in the formats of Anthropic and Google, and model look-ups for every key. The last
- * two are decisions of the project.
+ * Reasons of cases that are not counted. Two are faults of the reference: its own failures, and invented bodies of its fake
+ * upstream. Two are decisions of the project: errors in the formats of Anthropic and Google, and model look-ups for every key.
  */
 const NOT_COUNTED = new Set(['ownFailure', 'ourObjects', 'nativeBodies', 'anyKey']);
 

@@ -33,14 +33,18 @@ interface Hosts {
 const FIRST_SETTING = 'config/yaml GET';
 const LAST_SETTING = 'patch cost_margin reset';
 
-/** Paths of other nouns, whose recordings are compared in their own tests. */
-const OTHER_NOUNS = /^\/(user\/new|v1\/mcp|guardrails|prompts|credentials|model\/|get_favicon|get_image|openapi\.json)/;
+/** Paths of other subjects, whose recordings are compared in their own tests. */
+const OTHER_SUBJECTS =
+  /^\/(user\/new|v1\/mcp|guardrails|prompts|credentials|model\/|get_favicon|get_image|openapi\.json)/;
 
 /** False for cases that the reference answers with a 500, and for the path `/`. */
-const isCopied = ({ status, path }: RecordedCase): boolean => status !== 500 && path !== '/';
+const isExpectedHere = ({ status, path }: RecordedCase): boolean => status !== 500 && path !== '/';
 
-const isCompared = (one: RecordedCase): boolean =>
-  one.method !== 'CONFIG' && hasRecordedAnswer(one) && isCopied(one) && !OTHER_NOUNS.test(one.path);
+const isCompared = (recorded: RecordedCase): boolean =>
+  recorded.method !== 'CONFIG' &&
+  hasRecordedAnswer(recorded) &&
+  isExpectedHere(recorded) &&
+  !OTHER_SUBJECTS.test(recorded.path);
 
 /** Member of our answers that the reference does not have. */
 const INTERFACE_FLAG = '"stored_database_value_ignored":true,';
@@ -51,35 +55,37 @@ interface Start {
   readonly stop: () => Promise<void>;
 }
 
-interface Compared extends MemberComparison {
+interface FileComparison extends MemberComparison {
   readonly file: string;
 }
 
-async function send(
+async function replayCases(
   file: string,
   cases: readonly RecordedCase[],
   replay: ReturnType<typeof createReplay>,
-): Promise<readonly Compared[]> {
-  const compared: Compared[] = [];
-  for (const [index, one] of cases.entries()) {
-    if (typeof one.wait_before_s === 'number') await sleep(Math.min(one.wait_before_s, 1) * 1_000);
-    const answer = await replay.send(one.method === 'GET' ? { ...one, body: null } : one);
+): Promise<readonly FileComparison[]> {
+  const compared: FileComparison[] = [];
+  for (const [index, recorded] of cases.entries()) {
+    if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s, 1) * 1_000);
+    const answer = await replay.send(recorded.method === 'GET' ? { ...recorded, body: null } : recorded);
     const ours = { ...answer, text: answer.text.replace(INTERFACE_FLAG, '') };
-    if (isCompared(one)) compared.push({ ...compareMembers(index, one, ours), file });
+    if (isCompared(recorded)) compared.push({ ...compareMembers(index, recorded, ours), file });
   }
   return compared;
 }
 
 /** Settings of the file and the database, in three starts on one database. */
-async function owned(hosts: Hosts): Promise<readonly Compared[]> {
-  const located = JSON.stringify(recordedCases('config_owned'))
+async function replayOwnedSettings(hosts: Hosts): Promise<readonly FileComparison[]> {
+  const withAddresses = JSON.stringify(recordedCases('config_owned'))
     .replaceAll(MODELS, hosts.models)
     .replaceAll(TARGETS, hosts.targets);
-  const all: readonly RecordedCase[] = JSON.parse(located);
-  const restarts = all.flatMap((one, index) => (typeof Reflect.get(one, 'config_text') === 'string' ? [index] : []));
+  const all: readonly RecordedCase[] = JSON.parse(withAddresses);
+  const restarts = all.flatMap((recorded, index) =>
+    typeof Reflect.get(recorded, 'config_text') === 'string' ? [index] : [],
+  );
   let current: Start | null = null;
   const replay = createReplay(() => current?.app.url ?? '', ADMIN_KEY);
-  const compared: Compared[] = [];
+  const compared: FileComparison[] = [];
   let dataDir: string | null = null;
   try {
     for (const [phase, from] of restarts.entries()) {
@@ -93,7 +99,7 @@ async function owned(hosts: Hosts): Promise<readonly Compared[]> {
       const isLast = phase === restarts.length - 1;
       current = { app, stop: () => app.stop({ keepData: !isLast }) };
       const cases = all.slice(from + 1, restarts[phase + 1]).filter(({ method }) => method !== 'CONFIG');
-      compared.push(...(await send('config_owned', cases, replay)));
+      compared.push(...(await replayCases('config_owned', cases, replay)));
       await current.stop();
       current = null;
     }
@@ -103,28 +109,28 @@ async function owned(hosts: Hosts): Promise<readonly Compared[]> {
   }
 }
 
-async function withStore(hosts: Hosts): Promise<readonly Compared[]> {
+async function replayWithStore(hosts: Hosts): Promise<readonly FileComparison[]> {
   const app = await startApp({ config: recordedConfig('cfg-db', { UP: hosts.models, MASTER: ADMIN_KEY }) });
   try {
     const replay = createReplay(app.url, app.adminKey);
     const cases = recordedCases('models_config');
     const first = cases.findIndex(({ name }) => name === FIRST_SETTING);
     const last = cases.findIndex(({ name }) => name === LAST_SETTING);
-    await send('models_config', cases.slice(0, 2), replay);
-    const settings = await send('models_config', cases.slice(first, last + 1), replay);
-    return [...settings, ...(await send('allowed_ips', recordedCases('allowed_ips'), replay))];
+    await replayCases('models_config', cases.slice(0, 2), replay);
+    const settings = await replayCases('models_config', cases.slice(first, last + 1), replay);
+    return [...settings, ...(await replayCases('allowed_ips', recordedCases('allowed_ips'), replay))];
   } finally {
     await app.stop();
   }
 }
 
-async function withoutStore(hosts: Hosts): Promise<readonly Compared[]> {
+async function replayWithoutStore(hosts: Hosts): Promise<readonly FileComparison[]> {
   const app = await startApp({
     config: recordedConfig('cfg-default', { UP: hosts.models, MASTER: ADMIN_KEY }),
     env: { STORE_MODEL_IN_DB: 'False' },
   });
   try {
-    return await send(
+    return await replayCases(
       'config_without_store',
       recordedCases('config_without_store'),
       createReplay(app.url, app.adminKey),
@@ -134,20 +140,24 @@ async function withoutStore(hosts: Hosts): Promise<readonly Compared[]> {
   }
 }
 
-const keyOf = ({ file, name }: Compared): string => `${file}: ${name}`;
+const keyOf = ({ file, name }: FileComparison): string => `${file}: ${name}`;
 const isDifferent = ({ status, shape }: MemberComparison): boolean => status !== null || shape !== null;
 
-const isChosen = (one: Compared): boolean => CHOSEN_CONFIG_DIFFERENCES.has(keyOf(one));
+const isChosen = (comparison: FileComparison): boolean => CHOSEN_CONFIG_DIFFERENCES.has(keyOf(comparison));
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: settings', () => {
-  let all: readonly Compared[] = [];
-  const compared = (): readonly Compared[] => all.filter((one) => !isChosen(one));
+  let all: readonly FileComparison[] = [];
+  const compared = (): readonly FileComparison[] => all.filter((comparison) => !isChosen(comparison));
   beforeAll(async () => {
     const models = await startRecordedUpstream();
     const targets = await startRecordedUpstream('decisions');
     const hosts = { models: new URL(models.base).host, targets: new URL(targets.base).host };
     try {
-      all = [...(await owned(hosts)), ...(await withStore(hosts)), ...(await withoutStore(hosts))];
+      all = [
+        ...(await replayOwnedSettings(hosts)),
+        ...(await replayWithStore(hosts)),
+        ...(await replayWithoutStore(hosts)),
+      ];
     } finally {
       await models.stop();
       await targets.stop();
@@ -164,18 +174,18 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: settings
   });
 
   it('have the same shape in at least 90 of 100 cases', () => {
-    const alike = compared().filter((one) => !isDifferent(one));
+    const alike = compared().filter((comparison) => !isDifferent(comparison));
     expect(alike.length / compared().length).toBeGreaterThanOrEqual(0.9);
   });
 
   it('differ in every case that is listed as a chosen difference', () => {
     const listed = all.filter(isChosen);
     expect(listed.length).toBe(CHOSEN_CONFIG_DIFFERENCES.size);
-    expect(listed.filter((one) => !isDifferent(one)).map(keyOf)).toEqual([]);
+    expect(listed.filter((comparison) => !isDifferent(comparison)).map(keyOf)).toEqual([]);
   });
 });
 
-function report(compared: readonly Compared[]): string {
+function report(compared: readonly FileComparison[]): string {
   const differing = compared.filter(isDifferent);
   const lines = differing.map(
     ({ file, index, name, status, shape, text }) =>

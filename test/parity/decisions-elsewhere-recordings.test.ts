@@ -16,13 +16,13 @@ if (!hasRecordings)
 const cases = (): readonly RecordedCase[] =>
   ['other_routes', 'retries']
     .flatMap((name) => recordedCases(name))
-    .filter((one) => /\/(decisions|systemone)$/.test(one.path) && hasRecordedAnswer(one));
+    .filter((recorded) => /\/(decisions|systemone)$/.test(recorded.path) && hasRecordedAnswer(recorded));
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: decisions among other routes', () => {
   let app: TestApp;
   let upstream: Awaited<ReturnType<typeof startRecordedUpstream>>;
-  let limited = '';
-  let open = '';
+  let limitedKey = '';
+  let unlimitedKey = '';
 
   beforeAll(async () => {
     upstream = await startRecordedUpstream();
@@ -34,8 +34,8 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: decision
     });
     const newKey = async (settings: object): Promise<string> =>
       ((await (await app.call('POST', '/key/generate', settings)).json()) as { readonly key: string }).key;
-    limited = await newKey({ models: ['oa'] });
-    open = await newKey({});
+    limitedKey = await newKey({ models: ['oa'] });
+    unlimitedKey = await newKey({});
   });
   afterAll(async () => {
     await app.stop();
@@ -44,28 +44,28 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: decision
 
   const keyOf = ({ role }: RecordedCase): string | null => {
     if (role === 'none') return null;
-    if (role === 'key:key_z') return limited;
-    return role?.startsWith('key:') === true ? open : app.adminKey;
+    if (role === 'key:key_z') return limitedKey;
+    return role?.startsWith('key:') === true ? unlimitedKey : app.adminKey;
   };
 
-  async function compared(one: RecordedCase) {
-    const key = keyOf(one);
-    const answer = await fetch(`${app.url}${one.path}`, {
-      method: one.method,
+  async function compared(recorded: RecordedCase) {
+    const key = keyOf(recorded);
+    const answer = await fetch(`${app.url}${recorded.path}`, {
+      method: recorded.method,
       headers: {
         'content-type': 'application/json',
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       },
-      ...(one.method === 'GET' ? {} : { body: JSON.stringify(one.body) }),
+      ...(recorded.method === 'GET' ? {} : { body: JSON.stringify(recorded.body) }),
     });
     const text = await answer.text();
-    const [theirs, ours] = [shapeOf(one.response_body).join(' '), shapeOf(text).join(' ')];
-    return { name: one.name, status: [one.status, answer.status], shape: [theirs, ours], text };
+    const [theirs, ours] = [shapeOf(recorded.response_body).join(' '), shapeOf(text).join(' ')];
+    return { name: recorded.name, status: [recorded.status, answer.status], shape: [theirs, ours], text };
   }
 
   it('have the same status and shape', async () => {
     const all = [];
-    for (const one of cases()) all.push(await compared(one));
+    for (const recorded of cases()) all.push(await compared(recorded));
     expect(all.length).toBeGreaterThanOrEqual(24);
     const different = all.filter(({ status, shape }) => status[0] !== status[1] || shape[0] !== shape[1]);
     expect(different).toEqual([]);

@@ -56,14 +56,14 @@ const OWN_PROBES = new Set([
 const REASON_OF = new Map(Object.entries(DIFFERENT).flatMap(([reason, names]) => names.map((name) => [name, reason])));
 
 /** Cases of pass-through endpoints, which use the second configuration and are the last ones. */
-const isOfAnotherNoun = ({ name }: RecordedCase): boolean => name.startsWith('cfg2');
+const isOfPassThrough = ({ name }: RecordedCase): boolean => name.startsWith('cfg2');
 
 /** A case whose long body is not recorded. */
-const LONG = 'image to cf too big';
-const withLongBody = (one: RecordedCase): RecordedCase =>
-  one.name === LONG
+const CASE_WITH_LONG_BODY = 'image to cf too big';
+const withLongBody = (recordedCase: RecordedCase): RecordedCase =>
+  recordedCase.name === CASE_WITH_LONG_BODY
     ? {
-        ...one,
+        ...recordedCase,
         body: {
           model: 'cf',
           questions: [{ type: 'predicate', name: 'ok', instructions: 'is it fine?' }],
@@ -78,7 +78,7 @@ const withLongBody = (one: RecordedCase): RecordedCase =>
           ],
         },
       }
-    : one;
+    : recordedCase;
 
 /** Requests that the fake upstream received since the last read. */
 async function seenBy(base: string): Promise<readonly SeenCall[]> {
@@ -106,12 +106,12 @@ interface Compared {
   readonly difference: string | null;
 }
 
-function compare(one: RecordedCase, { status, text }: ReplayedAnswer, calls: Compared['calls']): Compared {
-  const isStatusEqual = status === one.status;
-  const [theirs, ours] = [shapeOf(one.response_body).join(' '), shapeOf(text).join(' ')];
-  const isEqual = isStatusEqual && (one.truncated !== undefined || theirs === ours);
-  const difference = `${one.name}: ${one.status} -> ${status}\n  theirs ${theirs}\n  ours   ${ours}\n  ${text.slice(0, 200)}`;
-  return { name: one.name, isStatusEqual, calls, difference: isEqual ? null : difference };
+function compare(recordedCase: RecordedCase, { status, text }: ReplayedAnswer, calls: Compared['calls']): Compared {
+  const isStatusEqual = status === recordedCase.status;
+  const [theirs, ours] = [shapeOf(recordedCase.response_body).join(' '), shapeOf(text).join(' ')];
+  const isEqual = isStatusEqual && (recordedCase.truncated !== undefined || theirs === ours);
+  const difference = `${recordedCase.name}: ${recordedCase.status} -> ${status}\n  theirs ${theirs}\n  ours   ${ours}\n  ${text.slice(0, 200)}`;
+  return { name: recordedCase.name, isStatusEqual, calls, difference: isEqual ? null : difference };
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: decisions', () => {
@@ -123,14 +123,16 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: decision
     try {
       const replay = createReplay(app.url, app.adminKey);
       const compared: Compared[] = [];
-      for (const one of recordedCases('decisions')) {
-        if (isOfAnotherNoun(one)) break;
-        const answer = await replay.send(withLongBody(one));
-        const sent = await seenBy(upstream.base);
-        const recorded =
-          one.upstream_seen === undefined || one.path.startsWith('/v1/chat') ? null : firstOf(one.upstream_seen);
-        const calls = recorded === null ? null : ([recorded, firstOf(sent)] as const);
-        if (hasRecordedAnswer(one)) compared.push(compare(one, answer, calls));
+      for (const recordedCase of recordedCases('decisions')) {
+        if (isOfPassThrough(recordedCase)) break;
+        const answer = await replay.send(withLongBody(recordedCase));
+        const receivedCalls = await seenBy(upstream.base);
+        const recordedCall =
+          recordedCase.upstream_seen === undefined || recordedCase.path.startsWith('/v1/chat')
+            ? null
+            : firstOf(recordedCase.upstream_seen);
+        const calls = recordedCall === null ? null : ([recordedCall, firstOf(receivedCalls)] as const);
+        if (hasRecordedAnswer(recordedCase)) compared.push(compare(recordedCase, answer, calls));
       }
       all = compared;
     } finally {

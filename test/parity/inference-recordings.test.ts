@@ -16,16 +16,16 @@ if (!hasRecordings)
 
 const FILES = ['inference', 'retries', 'cooldowns'] as const;
 
-/** Cases of other nouns. They are sent, because later cases need what they create. */
-const OTHER_NOUNS = /^\/(key|user|team|model\/new|fallback|lens|v1\/decisions)\b/;
+/** Cases of other subjects. They are sent, because later cases need what they create. */
+const OTHER_SUBJECTS = /^\/(key|user|team|model\/new|fallback|lens|v1\/decisions)\b/;
 /** Cases of the HTTP edge: methods and redirects that no route row declares. */
 const isOfTheEdge = ({ method, path }: RecordedCase): boolean =>
   method === 'OPTIONS' || method === 'HEAD' || path.endsWith('/');
 /** The reference selects one of two deployments at random. */
 const isChance = ({ name }: RecordedCase): boolean => name.startsWith('two deployments, one dead');
 
-const isCompared = (one: RecordedCase): boolean =>
-  hasRecordedAnswer(one) && !OTHER_NOUNS.test(one.path) && !isOfTheEdge(one) && !isChance(one);
+const isCompared = (recorded: RecordedCase): boolean =>
+  hasRecordedAnswer(recorded) && !OTHER_SUBJECTS.test(recorded.path) && !isOfTheEdge(recorded) && !isChance(recorded);
 
 /** Models that the recorded cases add at run time. Here they are configured. */
 const ADDED_MODELS = [400, 401, 403, 404, 408, 409, 422, 429, 500, 503].flatMap((status) => [
@@ -63,17 +63,19 @@ const configAt = (base: string, file: string) => {
   };
 };
 
-async function replayed(file: string): Promise<readonly CaseComparison[]> {
+async function replayAndCompare(file: string): Promise<readonly CaseComparison[]> {
   const upstream = await startRecordedUpstream();
   const app = await startApp({ config: configAt(upstream.base, file) });
   try {
     const replay = createReplay(app.url, app.adminKey);
     const compared: CaseComparison[] = [];
-    for (const one of recordedCases(file)) {
-      if (typeof one.wait_before_s === 'number') await setTimeout(one.wait_before_s * 1000);
+    for (const recorded of recordedCases(file)) {
+      if (typeof recorded.wait_before_s === 'number') await setTimeout(recorded.wait_before_s * 1000);
       // The recorded cases create a user to get a key. Here the key is generated directly.
-      const answer = await replay.send(one.path === '/user/new' ? { ...one, path: '/key/generate' } : one);
-      if (isCompared(one)) compared.push(compare(`${file}: ${one.name}`, one, answer));
+      const answer = await replay.send(
+        recorded.path === '/user/new' ? { ...recorded, path: '/key/generate' } : recorded,
+      );
+      if (isCompared(recorded)) compared.push(compare(`${file}: ${recorded.name}`, recorded, answer));
     }
     return compared;
   } finally {
@@ -86,7 +88,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: inferenc
   let all: readonly CaseComparison[] = [];
   beforeAll(async () => {
     // Most of the time is spent in the waits of the recordings.
-    all = (await Promise.all(FILES.map(replayed))).flat();
+    all = (await Promise.all(FILES.map(replayAndCompare))).flat();
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });
 

@@ -18,25 +18,25 @@ if (!hasRecordings)
 const isNotWorthCopying = ({ status, response_body: body }: RecordedCase): boolean =>
   status === 500 || JSON.stringify(body).includes('LITELLM_LICENSE');
 
-const isCompared = (one: RecordedCase): boolean => hasRecordedAnswer(one) && !isNotWorthCopying(one);
+const isCompared = (recorded: RecordedCase): boolean => hasRecordedAnswer(recorded) && !isNotWorthCopying(recorded);
 
-async function replayed(app: TestApp): Promise<readonly MemberComparison[]> {
+async function replayAndCompare(app: TestApp): Promise<readonly MemberComparison[]> {
   const replay = createReplay(app.url, app.adminKey);
   const compared: MemberComparison[] = [];
-  for (const [index, one] of recordedCases('keys').entries()) {
-    if (typeof one.wait_before_s === 'number') await sleep(one.wait_before_s * 1_000);
+  for (const [index, recorded] of recordedCases('keys').entries()) {
+    if (typeof recorded.wait_before_s === 'number') await sleep(recorded.wait_before_s * 1_000);
     // In the recording, another client calls the reference at the same time.
-    const busy = one.name === 'parallel over' ? replay.send(slowly(one)) : null;
-    if (busy !== null) await sleep(300);
-    const answer = await replay.send(one);
-    await busy;
-    if (isCompared(one)) compared.push(compareMembers(index, one, answer));
+    const slowCall = recorded.name === 'parallel over' ? replay.send(slowly(recorded)) : null;
+    if (slowCall !== null) await sleep(300);
+    const answer = await replay.send(recorded);
+    await slowCall;
+    if (isCompared(recorded)) compared.push(compareMembers(index, recorded, answer));
   }
   return compared;
 }
 
-const slowly = (one: RecordedCase): RecordedCase => ({
-  ...one,
+const slowly = (recorded: RecordedCase): RecordedCase => ({
+  ...recorded,
   body: { model: 'oa', messages: [{ role: 'user', content: 'sleep:1000' }] },
 });
 
@@ -44,22 +44,22 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: keys', (
   let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();
-    const to = (name: string, model: string, further: object = {}) => ({
+    const modelNamed = (name: string, model: string, further: object = {}) => ({
       model_name: name,
       litellm_params: { model, api_base: upstream.base, api_key: 'k', ...further },
     });
     const app = await startApp({
       config: {
         model_list: [
-          to('oa', 'openai/tiny-1'),
-          to('gpt-4o', 'openai/gpt-4o'),
-          to('slow', 'openai/tiny-1', { timeout: 1, max_retries: 0 }),
-          to('emb', 'openai/text-embedding-3-small'),
+          modelNamed('oa', 'openai/tiny-1'),
+          modelNamed('gpt-4o', 'openai/gpt-4o'),
+          modelNamed('slow', 'openai/tiny-1', { timeout: 1, max_retries: 0 }),
+          modelNamed('emb', 'openai/text-embedding-3-small'),
         ],
       },
     });
     try {
-      all = await replayed(app);
+      all = await replayAndCompare(app);
     } finally {
       await app.stop();
       await upstream.stop();

@@ -18,18 +18,18 @@ const isOfLens = ({ path }: RecordedCase): boolean => /^(?:\/v1)?\/lens\b/.test(
 /** Paths whose answers differ, because traces are always recorded here. */
 const OTHER_ANSWERS = /^\/lens\/feedback\b/;
 
-const isCompared = (one: RecordedCase): boolean =>
-  isOfLens(one) && hasRecordedAnswer(one) && !OTHER_ANSWERS.test(one.path);
+const isCompared = (recorded: RecordedCase): boolean =>
+  isOfLens(recorded) && hasRecordedAnswer(recorded) && !OTHER_ANSWERS.test(recorded.path);
 
-async function replayed(app: TestApp, file: string): Promise<readonly MemberComparison[]> {
+async function replayAndCompare(app: TestApp, file: string): Promise<readonly MemberComparison[]> {
   const replay = createReplay(app.url, app.adminKey);
   const made = (await (await app.call('POST', '/key/generate', {})).json()) as { readonly key: string };
   replay.capture('key_x', made.key);
   const compared: MemberComparison[] = [];
-  for (const [index, one] of recordedCases(file).entries()) {
-    if (!isOfLens(one)) continue;
-    const answer = await replay.send(one);
-    if (isCompared(one)) compared.push(compareMembers(index, one, answer));
+  for (const [index, recorded] of recordedCases(file).entries()) {
+    if (!isOfLens(recorded)) continue;
+    const answer = await replay.send(recorded);
+    if (isCompared(recorded)) compared.push(compareMembers(index, recorded, answer));
   }
   return compared;
 }
@@ -44,7 +44,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: lenses',
       env: { LENSGATE_LENS_WORKER_SLOTS: '0' },
     });
     try {
-      all = [...(await replayed(app, 'other_routes')), ...(await replayed(app, 'retries'))];
+      all = [...(await replayAndCompare(app, 'other_routes')), ...(await replayAndCompare(app, 'retries'))];
     } finally {
       await app.stop();
       await upstream.stop();

@@ -15,10 +15,19 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Members that are not compared in depth. */
-const FREE = new Set(['metadata', 'config', 'permissions', 'aliases', 'usage', 'choices', 'data', 'param_value']);
+const NOT_COMPARED_IN_DEPTH = new Set([
+  'metadata',
+  'config',
+  'permissions',
+  'aliases',
+  'usage',
+  'choices',
+  'data',
+  'param_value',
+]);
 
 /** Members of errors whose values are compared, because clients use them. */
-const FIXED = new Set(['type', 'param', 'code']);
+const COMPARED_VALUES = new Set(['type', 'param', 'code']);
 
 /**
  * Paths of all members of an answer, with the first item of each list. The paths of `type`, `param` and `code` of an error
@@ -29,8 +38,8 @@ function membersOf(value: unknown, prefix = ''): readonly string[] {
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
     const path = `${prefix}.${name}`;
-    if (prefix === '.error' && FIXED.has(name)) return [`${path}=${String(inner)}`];
-    return FREE.has(name) ? [path] : [path, ...membersOf(inner, path)];
+    if (prefix === '.error' && COMPARED_VALUES.has(name)) return [`${path}=${String(inner)}`];
+    return NOT_COMPARED_IN_DEPTH.has(name) ? [path] : [path, ...membersOf(inner, path)];
   });
 }
 
@@ -48,16 +57,16 @@ const withoutHashEnd = (path: string): string => path.replace(/param=sk-\.\.\.\w
 /** Answers of models are compared by their top-level members and errors only. */
 const isOfModel = (path: string): boolean => path.startsWith('/v1/');
 
-export function compareMembers(index: number, one: RecordedCase, answer: ReplayedAnswer): MemberComparison {
+export function compareMembers(index: number, recorded: RecordedCase, answer: ReplayedAnswer): MemberComparison {
   const shape = (body: unknown): ReadonlySet<string> =>
-    new Set(isOfModel(one.path) ? shapeOf(body) : membersOf(body).map(withoutHashEnd));
-  const [expected, actual] = [shape(one.response_body), shape(parsed(answer.text))];
+    new Set(isOfModel(recorded.path) ? shapeOf(body) : membersOf(body).map(withoutHashEnd));
+  const [expected, actual] = [shape(recorded.response_body), shape(parsed(answer.text))];
   const missing = [...expected.difference(actual)];
   const added = [...actual.difference(expected)];
   return {
     index,
-    name: one.name,
-    status: answer.status === one.status ? null : `${one.status} -> ${answer.status}`,
+    name: recorded.name,
+    status: answer.status === recorded.status ? null : `${recorded.status} -> ${answer.status}`,
     shape: missing.length + added.length === 0 ? null : `missing ${missing.join(' ')} added ${added.join(' ')}`,
     text: answer.text,
   };

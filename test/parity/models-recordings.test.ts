@@ -23,16 +23,16 @@ const SETUP = /^\/(user\/new|key\/generate)$/;
 /** Address of the upstream of the recording. */
 const RECORDED_UPSTREAM = 'http://127.0.0.1:9912/v1';
 
-const atUpstream = (one: RecordedCase, base: string): RecordedCase => ({
-  ...one,
-  body: JSON.parse(JSON.stringify(one.body ?? null).replaceAll(RECORDED_UPSTREAM, base)) as unknown,
+const atUpstream = (recorded: RecordedCase, base: string): RecordedCase => ({
+  ...recorded,
+  body: JSON.parse(JSON.stringify(recorded.body ?? null).replaceAll(RECORDED_UPSTREAM, base)) as unknown,
 });
 
-async function replayed(): Promise<readonly CaseComparison[]> {
+async function replayAndCompare(): Promise<readonly CaseComparison[]> {
   const upstream = await startRecordedUpstream();
-  const model = (name: string, to: string, more: object = {}) => ({
+  const model = (name: string, upstreamModel: string, more: object = {}) => ({
     model_name: name,
-    litellm_params: { model: to, api_base: upstream.base, api_key: 'k', ...more },
+    litellm_params: { model: upstreamModel, api_base: upstream.base, api_key: 'k', ...more },
   });
   const app = await startApp({
     env: { STORE_MODEL_IN_DB: 'True', LITELLM_SALT_KEY: 'a-salt-key' },
@@ -48,11 +48,11 @@ async function replayed(): Promise<readonly CaseComparison[]> {
   try {
     const replay = createReplay(app.url, app.adminKey);
     const compared: CaseComparison[] = [];
-    for (const one of recordedCases(FILE)) {
-      if (!OF_MODELS.test(one.path) && !SETUP.test(one.path)) continue;
-      const answer = await replay.send(atUpstream(one, upstream.base));
-      if (hasRecordedAnswer(one) && OF_MODELS.test(one.path))
-        compared.push(compare(`${FILE}: ${one.name}`, one, answer));
+    for (const recorded of recordedCases(FILE)) {
+      if (!OF_MODELS.test(recorded.path) && !SETUP.test(recorded.path)) continue;
+      const answer = await replay.send(atUpstream(recorded, upstream.base));
+      if (hasRecordedAnswer(recorded) && OF_MODELS.test(recorded.path))
+        compared.push(compare(`${FILE}: ${recorded.name}`, recorded, answer));
     }
     return compared;
   } finally {
@@ -64,7 +64,7 @@ async function replayed(): Promise<readonly CaseComparison[]> {
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: models', () => {
   let all: readonly CaseComparison[] = [];
   beforeAll(async () => {
-    all = await replayed();
+    all = await replayAndCompare();
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });
 

@@ -35,21 +35,21 @@ const NOT_BUILT = [
   ['routers', /^\/(auto_router|adaptive_router)/],
   ['the control plane', /^\/(v1\/)?rust_control_plane/],
 ] as const;
-/** Nouns whose cases other tests cover. */
+/** Paths whose cases other tests cover. */
 const ELSEWHERE =
   /^\/(v1\/decisions|decisions|v1\/systemone|systemone|lens|v1\/lens|v1\/traces|otel|login|v2\/login|sso|fallback\/login|ui|codeagent|cursor)\b/;
-const isSent = (one: RecordedCase): boolean =>
-  !ELSEWHERE.test(one.path) && !NOT_BUILT.some(([, paths]) => paths.test(one.path));
+const isSent = (recorded: RecordedCase): boolean =>
+  !ELSEWHERE.test(recorded.path) && !NOT_BUILT.some(([, paths]) => paths.test(recorded.path));
 
 const SETUP = /^\/(user\/new|key\/generate)$/;
 /** Address of the upstream of the recording. */
 const RECORDED_UPSTREAM = 'http://127.0.0.1:9912/v1';
 
-async function replayed(): Promise<readonly CaseComparison[]> {
+async function replayAndCompare(): Promise<readonly CaseComparison[]> {
   const upstream = await startRecordedUpstream();
-  const model = (name: string, to: string) => ({
+  const model = (name: string, upstreamModel: string) => ({
     model_name: name,
-    litellm_params: { model: to, api_base: upstream.base, api_key: 'k' },
+    litellm_params: { model: upstreamModel, api_base: upstream.base, api_key: 'k' },
   });
   const app = await startApp({
     config: {
@@ -64,11 +64,14 @@ async function replayed(): Promise<readonly CaseComparison[]> {
   try {
     const replay = createReplay(app.url, app.adminKey);
     const compared: CaseComparison[] = [];
-    for (const one of recordedCases(FILE)) {
-      if (!isSent(one)) continue;
-      const body = JSON.parse(JSON.stringify(one.body ?? null).replaceAll(RECORDED_UPSTREAM, upstream.base)) as unknown;
-      const answer = await replay.send({ ...one, body });
-      if (hasRecordedAnswer(one) && !SETUP.test(one.path)) compared.push(compare(`${FILE}: ${one.name}`, one, answer));
+    for (const recorded of recordedCases(FILE)) {
+      if (!isSent(recorded)) continue;
+      const body = JSON.parse(
+        JSON.stringify(recorded.body ?? null).replaceAll(RECORDED_UPSTREAM, upstream.base),
+      ) as unknown;
+      const answer = await replay.send({ ...recorded, body });
+      if (hasRecordedAnswer(recorded) && !SETUP.test(recorded.path))
+        compared.push(compare(`${FILE}: ${recorded.name}`, recorded, answer));
     }
     return compared;
   } finally {
@@ -80,7 +83,7 @@ async function replayed(): Promise<readonly CaseComparison[]> {
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: other routes', () => {
   let all: readonly CaseComparison[] = [];
   beforeAll(async () => {
-    all = await replayed();
+    all = await replayAndCompare();
     if (process.env['LENSGATE_PARITY_REPORT'] !== undefined) console.log(report(all));
   });
 

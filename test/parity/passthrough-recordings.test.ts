@@ -49,11 +49,11 @@ const variablesOf = (base: string): Record<string, string> => ({
 const isNotWorthCopying = ({ status, name }: RecordedCase): boolean =>
   status === 500 && (name.startsWith('prefix') || name === 'slow timeout');
 
-const isCompared = (one: RecordedCase): boolean =>
-  hasRecordedAnswer(one) && one.method !== 'CONFIG' && !isNotWorthCopying(one);
+const isCompared = (recorded: RecordedCase): boolean =>
+  hasRecordedAnswer(recorded) && recorded.method !== 'CONFIG' && !isNotWorthCopying(recorded);
 
 /** Answers that differ on purpose. `docs/differences.md` has the reasons. */
-const CHOSEN: ReadonlySet<string> = new Set([
+const CHOSEN_DIFFERENCES: ReadonlySet<string> = new Set([
   // Users have more members here.
   'setup user',
   'setup viewer',
@@ -83,25 +83,29 @@ interface Comparison {
   readonly text: string;
 }
 
-function comparisonOf(index: number, one: RecordedCase, { status, text }: ReplayedAnswer): Comparison {
-  const [expected, actual] = [new Set(shapeOf(one.response_body)), new Set(shapeOf(text))];
+function comparisonOf(index: number, recorded: RecordedCase, { status, text }: ReplayedAnswer): Comparison {
+  const [expected, actual] = [new Set(shapeOf(recorded.response_body)), new Set(shapeOf(text))];
   const missing = [...expected.difference(actual)];
   const added = [...actual.difference(expected)];
   return {
     index,
-    name: one.name,
-    status: status === one.status ? null : `${one.status} -> ${status}`,
+    name: recorded.name,
+    status: status === recorded.status ? null : `${recorded.status} -> ${status}`,
     shape: missing.length + added.length === 0 ? null : `missing ${missing.join(' ')} added ${added.join(' ')}`,
     text,
   };
 }
 
-async function replayed(hosts: { readonly models: string; readonly targets: string }): Promise<readonly Comparison[]> {
-  const located = (text: string): string => text.replaceAll(MODELS, hosts.models).replaceAll(TARGETS, hosts.targets);
-  const cases = (JSON.parse(located(JSON.stringify(recordedCases('passthrough')))) as readonly RecordedCase[]).map(
-    (one, index) => ({ one, index }),
-  );
-  const config = parse(String(Reflect.get(cases[0]?.one ?? {}, 'config_text'))) as Record<string, unknown>;
+async function replayAndCompare(hosts: {
+  readonly models: string;
+  readonly targets: string;
+}): Promise<readonly Comparison[]> {
+  const withAddresses = (text: string): string =>
+    text.replaceAll(MODELS, hosts.models).replaceAll(TARGETS, hosts.targets);
+  const cases = (
+    JSON.parse(withAddresses(JSON.stringify(recordedCases('passthrough')))) as readonly RecordedCase[]
+  ).map((recorded, index) => ({ recorded, index }));
+  const config = parse(String(Reflect.get(cases[0]?.recorded ?? {}, 'config_text'))) as Record<string, unknown>;
   const env = variablesOf(`http://${hosts.targets}`);
   const start = (more: Record<string, string>, dataDir?: string): Promise<TestApp> =>
     startApp({ config, env: { ...env, ...more }, ...(dataDir === undefined ? {} : { dataDir }) });
@@ -110,17 +114,17 @@ async function replayed(hosts: { readonly models: string; readonly targets: stri
   let hasKey = true;
   const comparisons: Comparison[] = [];
   try {
-    for (const { one, index } of cases) {
-      if (hasKey && one.name.startsWith('nokey')) {
+    for (const { recorded, index } of cases) {
+      if (hasKey && recorded.name.startsWith('nokey')) {
         hasKey = false;
         await app.stop({ keepData: true });
         app = await start({}, app.dataDir);
         replay = createReplay(app.url, app.adminKey);
       }
-      if (one.method === 'CONFIG') continue;
-      if (typeof one.wait_before_s === 'number') await sleep(Math.min(one.wait_before_s, 1) * 1_000);
-      const answer = await replay.send(one);
-      if (isCompared(one)) comparisons.push(comparisonOf(index, one, answer));
+      if (recorded.method === 'CONFIG') continue;
+      if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s, 1) * 1_000);
+      const answer = await replay.send(recorded);
+      if (isCompared(recorded)) comparisons.push(comparisonOf(index, recorded, answer));
     }
     return comparisons;
   } finally {
@@ -134,7 +138,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: pass-thr
     const models = await startRecordedUpstream();
     const targets = await startRecordedUpstream('decisions');
     try {
-      all = await replayed({ models: new URL(models.base).host, targets: new URL(targets.base).host });
+      all = await replayAndCompare({ models: new URL(models.base).host, targets: new URL(targets.base).host });
     } finally {
       await models.stop();
       await targets.stop();
@@ -156,7 +160,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: pass-thr
 
   it('differ in exactly the chosen cases', () => {
     const different = all.filter(({ status, shape }) => status !== null || shape !== null);
-    expect(new Set(different.map(({ name }) => name))).toEqual(CHOSEN);
+    expect(new Set(different.map(({ name }) => name))).toEqual(CHOSEN_DIFFERENCES);
   });
 });
 

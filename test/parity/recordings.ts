@@ -65,12 +65,12 @@ export const hasRecordedAnswer = ({ expected }: RecordedCase): boolean => expect
  * Starts a fake upstream of the recordings in a child process: models, or decisions with coding agents and an echo. For
  * models, the base URL ends in `/v1`.
  */
-export async function startRecordedUpstream(what: 'models' | 'decisions' = 'models'): Promise<{
+export async function startRecordedUpstream(kind: 'models' | 'decisions' = 'models'): Promise<{
   readonly base: string;
   readonly stop: () => Promise<void>;
 }> {
   const [script, probe, path] =
-    what === 'models' ? ['upstream.mjs', '/__calls', '/v1'] : ['upstream-decisions.mjs', '/__seen', ''];
+    kind === 'models' ? ['upstream.mjs', '/__calls', '/v1'] : ['upstream-decisions.mjs', '/__seen', ''];
   const port = await freePort();
   const child = spawn(process.execPath, [fileURLToPath(new URL(script, FOLDER))], {
     env: { ...process.env, UP_PORT: String(port) },
@@ -109,7 +109,7 @@ export interface ReplayedAnswer {
   readonly contentType: string;
 }
 
-const undocumented = createAnswerCheck();
+const answerFault = createAnswerCheck();
 
 /** Sends recorded cases to a server in order. Placeholders are replaced by values of earlier answers. */
 export function createReplay(url: string | (() => string), adminKey: string) {
@@ -118,12 +118,12 @@ export function createReplay(url: string | (() => string), adminKey: string) {
   const fill = (text: string): string =>
     text.replaceAll(/\{\{(\w+)\}\}/g, (_all, name: string) => captured.get(name) ?? '');
 
-  function bodyOf(one: RecordedCase): { readonly body?: BodyInit; readonly contentType?: string } {
-    if (one.form) return formOf(one.form);
-    if (typeof one.raw_body === 'string')
-      return { body: Buffer.from(fill(one.raw_body), 'latin1'), contentType: 'application/json' };
-    if (one.body === undefined || one.body === null) return {};
-    return { body: fill(JSON.stringify(one.body)), contentType: 'application/json' };
+  function bodyOf(recorded: RecordedCase): { readonly body?: BodyInit; readonly contentType?: string } {
+    if (recorded.form) return formOf(recorded.form);
+    if (typeof recorded.raw_body === 'string')
+      return { body: Buffer.from(fill(recorded.raw_body), 'latin1'), contentType: 'application/json' };
+    if (recorded.body === undefined || recorded.body === null) return {};
+    return { body: fill(JSON.stringify(recorded.body)), contentType: 'application/json' };
   }
 
   function credentialOf({ role }: RecordedCase): Record<string, string> {
@@ -134,28 +134,34 @@ export function createReplay(url: string | (() => string), adminKey: string) {
   return {
     /** Sets a placeholder value for later cases. */
     capture: (name: string, value: string): void => void captured.set(name, value),
-    async send(one: RecordedCase): Promise<ReplayedAnswer> {
-      const { body, contentType } = bodyOf(one);
-      const sent = Object.entries(one.headers ?? {}).map(([name, value]) => [name.toLowerCase(), fill(value)]);
-      const answer = await fetch(`${base()}${fill(one.path)}`, {
-        method: one.method,
+    async send(recorded: RecordedCase): Promise<ReplayedAnswer> {
+      const { body, contentType } = bodyOf(recorded);
+      const headers = Object.entries(recorded.headers ?? {}).map(([name, value]) => [name.toLowerCase(), fill(value)]);
+      const answer = await fetch(`${base()}${fill(recorded.path)}`, {
+        method: recorded.method,
         redirect: 'manual',
         headers: {
           ...(contentType === undefined ? {} : { 'content-type': contentType }),
-          ...credentialOf(one),
-          ...(Object.fromEntries(sent) as Record<string, string>),
+          ...credentialOf(recorded),
+          ...(Object.fromEntries(headers) as Record<string, string>),
         },
         ...(body === undefined ? {} : { body }),
       });
       const text = await answer.text();
-      for (const [name, path] of Object.entries(one.capture ?? {})) {
+      for (const [name, path] of Object.entries(recorded.capture ?? {})) {
         const value = memberAt(parsed(text), path);
         if (typeof value === 'string') captured.set(name, value);
       }
       const type = answer.headers.get('content-type') ?? '';
-      const response = { method: one.method, path: fill(one.path), status: answer.status, contentType: type, text };
-      const fault = undocumented(response);
-      if (fault !== null) throw new Error(`The document does not describe the answer to "${one.name}": ${fault}`);
+      const response = {
+        method: recorded.method,
+        path: fill(recorded.path),
+        status: answer.status,
+        contentType: type,
+        text,
+      };
+      const fault = answerFault(response);
+      if (fault !== null) throw new Error(`The document does not describe the answer to "${recorded.name}": ${fault}`);
       return { status: answer.status, text, contentType: type };
     },
   };

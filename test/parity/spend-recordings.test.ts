@@ -21,20 +21,20 @@ if (!hasRecordings)
 const isNotWorthCopying = ({ status, response_body: body }: RecordedCase): boolean =>
   status === 500 || JSON.stringify(body).includes('LITELLM_LICENSE');
 
-const isCompared = (one: RecordedCase): boolean => hasRecordedAnswer(one) && !isNotWorthCopying(one);
+const isCompared = (recorded: RecordedCase): boolean => hasRecordedAnswer(recorded) && !isNotWorthCopying(recorded);
 
 /** Today in UTC. Days of the recording are replaced by days around it. */
 const today = (): string => new Date().toISOString().slice(0, 10);
 
-async function replayed(app: TestApp): Promise<readonly MemberComparison[]> {
+async function replayAndCompare(app: TestApp): Promise<readonly MemberComparison[]> {
   const replay = createReplay(app.url, app.adminKey);
   const compared: MemberComparison[] = [];
   for (const [index, recorded] of recordedCases('spend').entries()) {
     const day = Date.parse(`${today()}T00:00:00Z`);
-    const near = (days: number): string => new Date(day + days * 86_400_000).toISOString().slice(0, 10);
+    const dayAt = (days: number): string => new Date(day + days * 86_400_000).toISOString().slice(0, 10);
     // One pass, because a day of this run may also be a day of the recording.
     const dated = JSON.parse(
-      JSON.stringify(recorded).replaceAll(/2026-11-2[13]/g, (at) => near(at.endsWith('1') ? -1 : 1)),
+      JSON.stringify(recorded).replaceAll(/2026-11-2[13]/g, (recordedDay) => dayAt(recordedDay.endsWith('1') ? -1 : 1)),
     ) as RecordedCase;
     if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s, 1) * 1_000);
     const answer = await replay.send(dated);
@@ -46,39 +46,39 @@ async function replayed(app: TestApp): Promise<readonly MemberComparison[]> {
 const HASH = /[0-9a-f]{64}|litellm_proxy_master_key/g;
 /** Name of the HTTP client in tags. */
 const AGENT = /(User-Agent: )[\w.-]+(\/[\w.]+)?/g;
-const hidden = (text: string): string => text.replaceAll(HASH, 'hash').replaceAll(AGENT, '$1agent');
+const masked = (text: string): string => text.replaceAll(HASH, 'hash').replaceAll(AGENT, '$1agent');
 const anonymousAnswer = <Answer extends { readonly text: string }>(answer: Answer): Answer => ({
   ...answer,
-  text: hidden(answer.text),
+  text: masked(answer.text),
 });
 
 /** A long answer is recorded only in part: its first item is compared. */
-function anonymous(one: RecordedCase): RecordedCase {
-  if (one.truncated === undefined || typeof one.response_body !== 'string')
-    return { ...one, response_body: JSON.parse(hidden(JSON.stringify(one.response_body))) as unknown };
-  const begin = one.response_body.slice(0, one.response_body.indexOf(',{"request_id"'));
-  return { ...one, response_body: JSON.parse(hidden(`${begin}]`)) as unknown };
+function anonymous(recorded: RecordedCase): RecordedCase {
+  if (recorded.truncated === undefined || typeof recorded.response_body !== 'string')
+    return { ...recorded, response_body: JSON.parse(masked(JSON.stringify(recorded.response_body))) as unknown };
+  const begin = recorded.response_body.slice(0, recorded.response_body.indexOf(',{"request_id"'));
+  return { ...recorded, response_body: JSON.parse(masked(`${begin}]`)) as unknown };
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: spend', () => {
   let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();
-    const to = (name: string, model: string) => ({
+    const modelNamed = (name: string, model: string) => ({
       model_name: name,
       litellm_params: { model, api_base: upstream.base, api_key: 'k' },
     });
     const app = await startApp({
       config: {
         model_list: [
-          to('oa', 'openai/tiny-1'),
-          to('gpt-4o', 'openai/gpt-4o'),
-          to('emb', 'openai/text-embedding-3-small'),
+          modelNamed('oa', 'openai/tiny-1'),
+          modelNamed('gpt-4o', 'openai/gpt-4o'),
+          modelNamed('emb', 'openai/text-embedding-3-small'),
         ],
       },
     });
     try {
-      all = await replayed(app);
+      all = await replayAndCompare(app);
     } finally {
       await app.stop();
       await upstream.stop();

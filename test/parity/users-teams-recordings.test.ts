@@ -21,19 +21,19 @@ const isNotWorthCopying = ({ status, response_body: body }: RecordedCase): boole
 /** Cases about a row that the reference did not create, because it needs a licence. */
 const AFTER_LICENCE = new Set(['org team new', 'project/info']);
 
-const isCompared = (one: RecordedCase): boolean =>
-  hasRecordedAnswer(one) && !AFTER_LICENCE.has(one.name) && !isNotWorthCopying(one);
+const isCompared = (recorded: RecordedCase): boolean =>
+  hasRecordedAnswer(recorded) && !AFTER_LICENCE.has(recorded.name) && !isNotWorthCopying(recorded);
 
 /** Longest wait in s. The recordings wait until the cache of the reference expires, which is not needed here. */
 const LONGEST_WAIT_S = 1;
 
-async function replayed(app: TestApp): Promise<readonly MemberComparison[]> {
+async function replayAndCompare(app: TestApp): Promise<readonly MemberComparison[]> {
   const replay = createReplay(app.url, app.adminKey);
   const compared: MemberComparison[] = [];
-  for (const [index, one] of recordedCases('users_teams').entries()) {
-    await sleep(Math.min(one.wait_before_s ?? 0, LONGEST_WAIT_S) * 1_000);
-    const answer = await replay.send(one);
-    if (isCompared(one)) compared.push(compareMembers(index, one, answer));
+  for (const [index, recorded] of recordedCases('users_teams').entries()) {
+    await sleep(Math.min(recorded.wait_before_s ?? 0, LONGEST_WAIT_S) * 1_000);
+    const answer = await replay.send(recorded);
+    if (isCompared(recorded)) compared.push(compareMembers(index, recorded, answer));
   }
   return compared;
 }
@@ -42,22 +42,22 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: users an
   let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();
-    const to = (name: string, model: string, further: object = {}) => ({
+    const modelNamed = (name: string, model: string, further: object = {}) => ({
       model_name: name,
       litellm_params: { model, api_base: upstream.base, api_key: 'k', ...further },
     });
     const app = await startApp({
       config: {
         model_list: [
-          to('oa', 'openai/tiny-1'),
-          to('gpt-4o', 'openai/gpt-4o'),
-          to('slow', 'openai/tiny-1', { timeout: 1, max_retries: 0 }),
-          to('emb', 'openai/text-embedding-3-small'),
+          modelNamed('oa', 'openai/tiny-1'),
+          modelNamed('gpt-4o', 'openai/gpt-4o'),
+          modelNamed('slow', 'openai/tiny-1', { timeout: 1, max_retries: 0 }),
+          modelNamed('emb', 'openai/text-embedding-3-small'),
         ],
       },
     });
     try {
-      all = await replayed(app);
+      all = await replayAndCompare(app);
     } finally {
       await app.stop();
       await upstream.stop();
