@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 let app: TestApp;
-interface Abstract {
+interface SchemaType {
   readonly name: string;
   readonly possibleTypes: readonly { readonly name: string }[] | null;
 }
@@ -13,13 +13,13 @@ interface Abstract {
 /** Names of the object types of each interface and union. Apollo's cache needs them for fragments on abstract types. */
 let possibleTypes: Record<string, string[]>;
 /** Content types of the answers, in their order. */
-const types: (string | null)[] = [];
+const contentTypes: (string | null)[] = [];
 
 beforeAll(async () => {
   app = await startApp({ env: { LENSGATE_LENS_WORKER_SLOTS: '0' } });
   const query = '{ schema: __schema { types { name possibleTypes { name } } } }';
   const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
-    readonly data: { readonly schema: { readonly types: readonly Abstract[] } };
+    readonly data: { readonly schema: { readonly types: readonly SchemaType[] } };
   };
   const abstract = data.schema.types.filter((type) => type.possibleTypes !== null);
   possibleTypes = Object.fromEntries(
@@ -35,7 +35,7 @@ function aClient(key = app.adminKey, ...before: readonly ApolloLink[]): ApolloCl
     headers: { authorization: `Bearer ${key}` },
     async fetch(url, options) {
       const answer = await fetch(url, options);
-      types.push(answer.headers.get('content-type'));
+      contentTypes.push(answer.headers.get('content-type'));
       return answer;
     },
   });
@@ -117,20 +117,20 @@ describe('Apollo Client', () => {
     async (useGETForHashedQueries) => {
       const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
       const client = aClient(app.adminKey, new PersistedQueryLink({ sha256, useGETForHashedQueries }));
-      types.length = 0;
+      contentTypes.length = 0;
       const ask = () => client.query({ query: TRACES, fetchPolicy: 'network-only' });
       expect((await ask()).data).toMatchObject({ traces: { nodes: expect.any(Array) as unknown } });
       // A refused hash, then the whole document.
-      expect(types).toHaveLength(2);
+      expect(contentTypes).toHaveLength(2);
       expect((await ask()).error).toBeUndefined();
-      expect(types).toHaveLength(3);
+      expect(contentTypes).toHaveLength(3);
       client.stop();
     },
   );
 
   it('subscribes to a streamed chat over multipart HTTP, to its end', async () => {
     const client = aClient();
-    types.length = 0;
+    contentTypes.length = 0;
     const texts: string[] = [];
     const ended = Promise.withResolvers<void>();
     client
@@ -146,10 +146,10 @@ describe('Apollo Client', () => {
         complete: ended.resolve,
       });
     await ended.promise;
-    expect(types).toEqual([expect.stringMatching(/^multipart\/mixed/)]);
+    expect(contentTypes).toEqual([expect.stringMatching(/^multipart\/mixed/)]);
     expect(texts.length).toBeGreaterThan(1);
     // Each step has the text of the steps before it.
-    for (const [at, text] of texts.entries()) expect(text.startsWith(texts[at - 1] ?? '')).toBe(true);
+    for (const [index, text] of texts.entries()) expect(text.startsWith(texts[index - 1] ?? '')).toBe(true);
     client.stop();
   });
 

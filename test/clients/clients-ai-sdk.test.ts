@@ -86,7 +86,7 @@ describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK
       for (const reason of [whole.finishReason, await streamed.finishReason]) expect(reason).toBe('tool-calls');
     });
 
-    it('gets an object of a schema', async () => {
+    it('gets an object that follows a schema', async () => {
       const schema = jsonSchema<{ city: string }>({
         type: 'object',
         properties: { city: { type: 'string' } },

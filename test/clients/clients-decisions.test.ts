@@ -108,8 +108,8 @@ it('the AI SDK gets a decision about a state that is an object', async () => {
     anger: { type: 'score', score: 0.25 },
   });
   expect(usage).toMatchObject({ inputTokens: 90, outputTokens: 3 });
-  const sent = JSON.parse(upstream.received.at(-1)?.body ?? '') as Record<string, unknown>;
-  expect([sent['state'], Object.keys(sent['questions'] ?? {})]).toEqual([
+  const upstreamBody = JSON.parse(upstream.received.at(-1)?.body ?? '') as Record<string, unknown>;
+  expect([upstreamBody['state'], Object.keys(upstreamBody['questions'] ?? {})]).toEqual([
     '{"parcel":"a week late"}',
     ['late', 'team', 'anger'],
   ]);

@@ -96,7 +96,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
       new OpenAI({ apiKey: adminKey, baseURL: `${url}/v1`, maxRetries: 0 });
 
     describe.each(MODELS)('the official SDK, with a model %s', (model) => {
-      it('continues over three turns, the last one streamed', async () => {
+      it('continues a conversation over three turns, the last one streamed', async () => {
         const first = await openai.responses.create({ model, input: 'One', instructions: 'Count.' });
         const second = await openai.responses.create({ model, input: 'Two', previous_response_id: first.id });
         const stream = openai.responses.stream({ model, input: 'Three', previous_response_id: second.id });
@@ -133,12 +133,12 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
       });
 
       it('lets the AI SDK refer to items of the first turn in the second one, with tool calls', async () => {
-        const sent: string[] = [];
+        const sentBodies: string[] = [];
         const provider = createOpenAI({
           apiKey: app.adminKey,
           baseURL: `${app.url}/v1`,
           fetch(input, init) {
-            sent.push(typeof init?.body === 'string' ? init.body : '');
+            sentBodies.push(typeof init?.body === 'string' ? init.body : '');
             return fetch(input, init);
           },
         });
@@ -155,7 +155,9 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
           ['assistant', first.text],
           ['user', 'Thanks'],
         ]);
-        const { input } = JSON.parse(sent.at(-1) ?? '') as { readonly input: readonly { readonly type?: string }[] };
+        const { input } = JSON.parse(sentBodies.at(-1) ?? '') as {
+          readonly input: readonly { readonly type?: string }[];
+        };
         expect(input.filter(({ type }) => type === 'item_reference')).toHaveLength(1);
       });
     });

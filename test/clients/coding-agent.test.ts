@@ -67,7 +67,10 @@ const ANSWERS = {
 } as const;
 
 /** A `fetch`, and a promise that resolves when a response body contains `text` at least `times` times. */
-function watching(text: string, times: number): { readonly fetch: typeof fetch; readonly textReceived: Promise<void> } {
+function fetchWatchingFor(
+  text: string,
+  times: number,
+): { readonly fetch: typeof fetch; readonly textReceived: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>();
   let output = '';
   const watch = new TransformStream<Uint8Array, Uint8Array>({
@@ -79,8 +82,8 @@ function watching(text: string, times: number): { readonly fetch: typeof fetch; 
   });
   return {
     textReceived: promise,
-    async fetch(...sent) {
-      const answer = await fetch(...sent);
+    async fetch(...args) {
+      const answer = await fetch(...args);
       return new Response(answer.body?.pipeThrough(watch) ?? null, answer);
     },
   };
@@ -88,7 +91,7 @@ function watching(text: string, times: number): { readonly fetch: typeof fetch; 
 
 describe.each(['native', 'translated'] as const)('a stream of an upstream with a long reasoning phase: %s', (model) => {
   /** The upstream sends the rest of its answer when `textReceived` resolves: the client has received keep-alive messages. */
-  function goOnAfter(textReceived: Promise<void>): void {
+  function continueAfter(textReceived: Promise<void>): void {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(ANSWERS[model].begin);
@@ -96,9 +99,9 @@ describe.each(['native', 'translated'] as const)('a stream of an upstream with a
     });
   }
 
-  it("reaches Anthropic's SDK whole, which ignores the pings", async () => {
-    const { fetch: watched, textReceived } = watching('event: ping', 3);
-    goOnAfter(textReceived);
+  it("reaches Anthropic's SDK whole, because the SDK ignores the pings", async () => {
+    const { fetch: watched, textReceived } = fetchWatchingFor('event: ping', 3);
+    continueAfter(textReceived);
     const client = new Anthropic({ apiKey: app.adminKey, baseURL: app.url, maxRetries: 0, fetch: watched });
     const body = { model, max_tokens: 9, messages: [{ role: 'user' as const, content: 'x' }] };
     const message = await client.messages.stream(body).finalMessage();
@@ -106,9 +109,9 @@ describe.each(['native', 'translated'] as const)('a stream of an upstream with a
     expect(message.stop_reason).toBe('end_turn');
   });
 
-  it("reaches OpenAI's SDK whole, which ignores the comments", async () => {
-    const { fetch: watched, textReceived } = watching(': heartbeat', 2);
-    goOnAfter(textReceived);
+  it("reaches OpenAI's SDK whole, because the SDK ignores the comments", async () => {
+    const { fetch: watched, textReceived } = fetchWatchingFor(': heartbeat', 2);
+    continueAfter(textReceived);
     const client = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, maxRetries: 0, fetch: watched });
     const body = { model, messages: [{ role: 'user' as const, content: 'x' }] };
     const { choices } = await client.chat.completions.stream(body).finalChatCompletion();
@@ -164,7 +167,9 @@ const AGENT = {
 };
 
 describe('the request of a coding agent', () => {
-  async function run(model: keyof typeof ANSWERS): Promise<{ readonly headers: Headers; readonly text: string }> {
+  async function askAsAgent(
+    model: keyof typeof ANSWERS,
+  ): Promise<{ readonly headers: Headers; readonly text: string }> {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(`${ANSWERS[model].begin}${ANSWERS[model].end}`);
@@ -174,15 +179,15 @@ describe('the request of a coding agent', () => {
     expect(answer.status).toBe(200);
     return { headers: answer.headers, text: await answer.text() };
   }
-  const sent = (): unknown => JSON.parse(upstream.received.at(-1)?.body ?? '');
+  const upstreamBody = (): unknown => JSON.parse(upstream.received.at(-1)?.body ?? '');
 
   it('reaches an upstream of the same dialect with another model name and no other change', async () => {
-    await run('native');
-    expect(sent()).toEqual({ ...AGENT, model: 'claude-opus-4-8' });
+    await askAsAgent('native');
+    expect(upstreamBody()).toEqual({ ...AGENT, model: 'claude-opus-4-8' });
   });
 
   it('reaches a model of another dialect; a header of the answer names the dropped fields', async () => {
-    const { headers, text } = await run('translated');
+    const { headers, text } = await askAsAgent('translated');
     expect(headers.get('x-gateway-dropped-params')?.split(', ')).toEqual([
       'context_management',
       'messages[0].cache_control',
@@ -191,7 +196,7 @@ describe('the request of a coding agent', () => {
       'messages[3].is_error',
       'messages[4].content[0].cache_control',
     ]);
-    expect(sent()).toEqual({
+    expect(upstreamBody()).toEqual({
       model: 'gpt-4o',
       stream: true,
       stream_options: { include_usage: true },

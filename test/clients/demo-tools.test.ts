@@ -60,7 +60,7 @@ describe('the demo model in chat completions', () => {
 
   it('answers the result of a tool with text, which ends the loop of an agent', async () => {
     const toolInputs: unknown[] = [];
-    const run = openai.chat.completions.runTools({
+    const runner = openai.chat.completions.runTools({
       model: 'demo',
       messages: [{ role: 'user', content: 'Use weather, please.' }],
       tools: [
@@ -79,7 +79,7 @@ describe('the demo model in chat completions', () => {
         },
       ],
     });
-    expect(await run.finalContent()).toMatch(/The tool answered: Rain\.$/);
+    expect(await runner.finalContent()).toMatch(/The tool answered: Rain\.$/);
     expect(toolInputs).toEqual([A_PLACE]);
   });
 

@@ -55,10 +55,10 @@ describe("OpenAI's SDK with a model of Google", () => {
       choices: [{ message: { role: 'assistant', content: 'Grüß Gott 😀' }, finish_reason: 'stop' }],
       usage: USAGE,
     });
-    const sent = upstream.getLastRequest();
-    expect(sent?.path).toContain('/v1beta/models/gemini-2.5-flash:generateContent');
-    expect(Object.keys(sent?.headers ?? {})).toContain('x-goog-api-key');
-    expect(sent?.headers['authorization']).toBeUndefined();
+    const upstreamRequest = upstream.getLastRequest();
+    expect(upstreamRequest?.path).toContain('/v1beta/models/gemini-2.5-flash:generateContent');
+    expect(Object.keys(upstreamRequest?.headers ?? {})).toContain('x-goog-api-key');
+    expect(upstreamRequest?.headers['authorization']).toBeUndefined();
   });
 
   it('gets text as a stream, with the usage at its end', async () => {

@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 const dot = (left: readonly number[], right: readonly number[]): number =>
-  left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);
+  left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
 
 describe('embeddings of the official SDK', () => {
   it('are numbers with the default encoding of the SDK', async () => {
@@ -131,7 +131,7 @@ describe('embeddings of the official SDK', () => {
 });
 
 describe('completions of the official SDK', () => {
-  const SAID = 'This is the built-in demo model of Lensgate, not a language model. You said: Hello';
+  const DEMO_TEXT = 'This is the built-in demo model of Lensgate, not a language model. You said: Hello';
 
   it('return one choice for each prompt', async () => {
     const answer = await openai.completions.create({ model: 'demo', prompt: ['Hello', 'Hello'] });
@@ -139,7 +139,7 @@ describe('completions of the official SDK', () => {
       id: expect.stringMatching(/^cmpl-demo-/),
       object: 'text_completion',
       model: 'demo',
-      choices: [0, 1].map((index) => ({ text: SAID, index, logprobs: null, finish_reason: 'stop' })),
+      choices: [0, 1].map((index) => ({ text: DEMO_TEXT, index, logprobs: null, finish_reason: 'stop' })),
       usage: { prompt_tokens: 4, completion_tokens: 42, total_tokens: 46 },
     });
   });
@@ -153,7 +153,7 @@ describe('completions of the official SDK', () => {
     });
     const chunks: OpenAI.Completion[] = [];
     for await (const chunk of stream) chunks.push(chunk);
-    expect(chunks.map(({ choices }) => choices[0]?.text ?? '').join('')).toBe(SAID);
+    expect(chunks.map(({ choices }) => choices[0]?.text ?? '').join('')).toBe(DEMO_TEXT);
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
     expect(chunks.at(-1)).toMatchObject({
       choices: [],
@@ -225,5 +225,6 @@ it("Azure's client of the official SDK finds its deployments", async () => {
   const text = await azure('demo').completions.create({ model, prompt: 'Hello' });
   const chat = await azure('demo').chat.completions.create({ model, messages: [{ role: 'user', content: 'Hello' }] });
   expect([text.model, chat.model]).toEqual(['demo', 'demo']);
+  expect(text.choices[0]?.text).toContain('You said: Hello');
   expect(text.choices[0]?.text).toBe(chat.choices[0]?.message.content);
 });

@@ -59,9 +59,9 @@ let responses: { readonly status: number; readonly body: unknown; readonly heade
 const SERVED = { status: 200, body: RESPONSE };
 
 /** Number of requests before the current test. */
-let from = 0;
+let requestsBefore = 0;
 const calledPaths = (): readonly string[] =>
-  upstream.received.slice(from).map(({ path }) => path.replace(/^\/\w+/, ''));
+  upstream.received.slice(requestsBefore).map(({ path }) => path.replace(/^\/\w+/, ''));
 
 beforeAll(async () => {
   upstream = await startFaultServer();
@@ -80,12 +80,17 @@ beforeAll(async () => {
     response.end(JSON.stringify(responses.body));
   });
   // An address for each case: the gateway caches that an upstream lacks `/responses`.
-  const own = (name: string, more: object = {}) => ({
+  const modelWithOwnAddress = (name: string, more: object = {}) => ({
     model_name: name,
     litellm_params: { model: 'openai/up', api_base: `${upstream.url}/${name}`, api_key: 'k', ...more },
   });
   const names = ['served', 'status404', 'status405', 'status501', 'unknown', 'busy'];
-  const config = { model_list: [...names.map((name) => own(name)), own('chats', { use_chat_completions_api: true })] };
+  const config = {
+    model_list: [
+      ...names.map((name) => modelWithOwnAddress(name)),
+      modelWithOwnAddress('chats', { use_chat_completions_api: true }),
+    ],
+  };
   app = await startApp({ config });
   openai = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, maxRetries: 0 });
   ide = new OpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/ide`, maxRetries: 0 });
@@ -98,7 +103,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   responses = SERVED;
-  from = upstream.received.length;
+  requestsBefore = upstream.received.length;
 });
 
 /** A request of an IDE: the input of a response at the path of chat completions. */
@@ -121,7 +126,7 @@ describe('an OpenAI-compatible server with its own address', () => {
   });
 
   it.each([404, 405, 501])(
-    'that answers %i to `/responses` is called at its chat completions, later requests only there',
+    'that answers %i to `/responses` is called at its chat completions, by later requests only there',
     async (status) => {
       responses = { status, body: { detail: 'no' } };
       const model = `status${status}`;
