@@ -23,18 +23,18 @@ beforeEach(() => {
   for (const name of Object.keys(process.env).filter((one) => one.startsWith('AWS_'))) vi.stubEnv(name, undefined);
   vi.stubEnv('HOME', folder);
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
-  before = aws.received.length;
+  callsBefore = aws.received.length;
 });
 afterEach(() => {
   vi.unstubAllEnvs();
   rmSync(folder, { recursive: true, force: true });
 });
 
-let before = 0;
-const calls = () => aws.received.slice(before);
+let callsBefore = 0;
+const calls = () => aws.received.slice(callsBefore);
 
 const ROLE = 'arn:aws:iam::123456789012:role/caller';
-const FAR = '2100-01-01T00:00:00Z';
+const FAR_FUTURE = '2100-01-01T00:00:00Z';
 
 function account(differing: Partial<AwsAccount> = {}): AwsAccount {
   return {
@@ -52,12 +52,12 @@ const KEYS = { accessKeyId: 'AKIDOWN', secretAccessKey: new Secret('own-secret')
 const role = (more: object = {}): AwsAccount['role'] => ({ arn: ROLE, sessionName: null, externalId: null, ...more });
 
 /** Credentials of an account, in clear text. */
-async function found(differing: Partial<AwsAccount> = {}, accounts = createAwsAccounts()) {
+async function credentialsOf(differing: Partial<AwsAccount> = {}, accounts = createAwsAccounts()) {
   const { accessKeyId, secretAccessKey, sessionToken } = await accounts.for(account(differing));
   return [accessKeyId, secretAccessKey.reveal(), sessionToken?.reveal() ?? null];
 }
 
-function xml(response: ServerResponse, action: string, id: string, until = FAR): void {
+function sendCredentials(response: ServerResponse, action: string, id: string, until = FAR_FUTURE): void {
   response.writeHead(200, { 'content-type': 'text/xml' });
   response.end(`<${action}Response xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><${action}Result><Credentials>
     <AccessKeyId>${id}</AccessKeyId><SecretAccessKey>${id}-secret</SecretAccessKey>
@@ -65,59 +65,65 @@ function xml(response: ServerResponse, action: string, id: string, until = FAR):
     </Credentials></${action}Result><ResponseMetadata><RequestId>r</RequestId></ResponseMetadata></${action}Response>`);
 }
 
-const issues = (id: string): void =>
-  aws.answer((response, _socket, { body }) => xml(response, new URLSearchParams(body).get('Action') ?? '', id));
+const issueCredentials = (id: string): void =>
+  aws.answer((response, _socket, { body }) =>
+    sendCredentials(response, new URLSearchParams(body).get('Action') ?? '', id),
+  );
 const ISSUED = ['ASIALENT', 'ASIALENT-secret', 'ASIALENT-session'];
 
 /** A request to the token service, with the key id of its signature. */
 function tokenRequest(index = 0) {
   const { body = '', headers = {} } = calls()[index] ?? {};
   const { Action, Version: _, ...rest } = Object.fromEntries(new URLSearchParams(body));
-  return { Action, ...rest, by: /Credential=(\w+)/.exec(headers.authorization ?? '')?.[1] };
+  return { Action, ...rest, signer: /Credential=(\w+)/.exec(headers.authorization ?? '')?.[1] };
 }
 
-function profiles(credentials: string, config = ''): void {
+function writeProfiles(credentials: string, config = ''): void {
   writeFileSync(join(folder, 'credentials'), credentials);
   writeFileSync(join(folder, 'config'), config);
   vi.stubEnv('AWS_SHARED_CREDENTIALS_FILE', join(folder, 'credentials'));
   vi.stubEnv('AWS_CONFIG_FILE', join(folder, 'config'));
 }
-const section = (name: string, id: string): string =>
+const profileSection = (name: string, id: string): string =>
   `[${name}]\naws_access_key_id = ${id}\naws_secret_access_key = ${id}-secret\n`;
 
 describe('a role', () => {
   it('is assumed with the keys of the deployment, with session name and external id, once for all calls', async () => {
-    issues('ASIALENT');
+    issueCredentials('ASIALENT');
     const accounts = createAwsAccounts();
     const differing = { keys: KEYS, role: role({ sessionName: 'me', externalId: 'ext-1' }) };
-    const all = await Promise.all([found(differing, accounts), found(differing, accounts), found(differing, accounts)]);
-    expect([...all, await found(differing, accounts)]).toEqual([ISSUED, ISSUED, ISSUED, ISSUED]);
+    const all = await Promise.all([
+      credentialsOf(differing, accounts),
+      credentialsOf(differing, accounts),
+      credentialsOf(differing, accounts),
+    ]);
+    expect([...all, await credentialsOf(differing, accounts)]).toEqual([ISSUED, ISSUED, ISSUED, ISSUED]);
     expect(calls()).toHaveLength(1);
-    const { Action, RoleArn, RoleSessionName, ExternalId, by } = tokenRequest() as Record<string, string>;
-    expect({ Action, RoleArn, RoleSessionName, ExternalId, by }).toEqual({
+    const { Action, RoleArn, RoleSessionName, ExternalId, signer } = tokenRequest() as Record<string, string>;
+    expect({ Action, RoleArn, RoleSessionName, ExternalId, signer }).toEqual({
       Action: 'AssumeRole',
       RoleArn: ROLE,
       RoleSessionName: 'me',
       ExternalId: 'ext-1',
-      by: 'AKIDOWN',
+      signer: 'AKIDOWN',
     });
     expect(calls()[0]?.headers.authorization).toContain('/eu-west-1/sts/aws4_request');
   });
 
   it('is assumed with the identity of the machine: keys of the environment take precedence over its profile', async () => {
-    issues('ASIALENT');
-    profiles(section('other', 'AKIDFILE'));
+    issueCredentials('ASIALENT');
+    writeProfiles(profileSection('other', 'AKIDFILE'));
     vi.stubEnv('AWS_PROFILE', 'other');
-    expect(await found({ role: role() })).toEqual(ISSUED);
-    expect(tokenRequest()).toMatchObject({ Action: 'AssumeRole', RoleSessionName: 'lensgate', by: 'AKIDFILE' });
+    expect(await credentialsOf({ role: role() })).toEqual(ISSUED);
+    expect(tokenRequest()).toMatchObject({ Action: 'AssumeRole', RoleSessionName: 'lensgate', signer: 'AKIDFILE' });
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'env-secret');
-    expect(await found({ role: role() })).toEqual(ISSUED);
-    expect(tokenRequest(1)).toMatchObject({ by: 'AKIDENV' });
+    expect(await credentialsOf({ role: role() })).toEqual(ISSUED);
+    expect(tokenRequest(1)).toMatchObject({ signer: 'AKIDENV' });
   });
 
   it('is assumed with a web identity token from any source, without a signature', async () => {
-    issues('ASIALENT');
+    issueCredentials('ASIALENT');
     writeFileSync(join(folder, 'token'), 'token-in-file\n');
     vi.stubEnv('THE_TOKEN', 'token-in-env');
     vi.stubEnv('THE_PATH', join(folder, 'token'));
@@ -129,31 +135,33 @@ describe('a role', () => {
       'oidc/env_path/THE_PATH',
     ];
     for (const token of tokens)
-      expect(await found({ webIdentityToken: new Secret(token), role: role({ sessionName: 'me' }) })).toEqual(ISSUED);
+      expect(await credentialsOf({ webIdentityToken: new Secret(token), role: role({ sessionName: 'me' }) })).toEqual(
+        ISSUED,
+      );
     expect(tokens.map((_, index) => tokenRequest(index))).toEqual(
       ['eyJ.own.token', 'token-in-file', 'token-in-file', 'token-in-env', 'token-in-file'].map((WebIdentityToken) => ({
         Action: 'AssumeRoleWithWebIdentity',
         RoleArn: ROLE,
         RoleSessionName: 'me',
         WebIdentityToken,
-        by: undefined,
+        signer: undefined,
       })),
     );
   });
 
   it('that the token of the pod already has is not assumed again', async () => {
-    issues('ASIALENT');
+    issueCredentials('ASIALENT');
     writeFileSync(join(folder, 'token'), 'pod-token');
     vi.stubEnv('AWS_ENDPOINT_URL_STS', aws.url);
     vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', join(folder, 'token'));
     vi.stubEnv('AWS_ROLE_ARN', ROLE);
-    expect(await found({ role: role() })).toEqual(ISSUED);
+    expect(await credentialsOf({ role: role() })).toEqual(ISSUED);
     expect(calls().map((_, index) => tokenRequest(index).Action)).toEqual(['AssumeRoleWithWebIdentity']);
     const other = 'arn:aws:iam::123456789012:role/other';
-    expect(await found({ role: role({ arn: other }) })).toEqual(ISSUED);
+    expect(await credentialsOf({ role: role({ arn: other }) })).toEqual(ISSUED);
     expect([tokenRequest(1), tokenRequest(2)]).toMatchObject([
       { Action: 'AssumeRoleWithWebIdentity', WebIdentityToken: 'pod-token', RoleArn: ROLE },
-      { Action: 'AssumeRole', RoleArn: other, by: 'ASIALENT' },
+      { Action: 'AssumeRole', RoleArn: other, signer: 'ASIALENT' },
     ]);
   });
 
@@ -162,46 +170,51 @@ describe('a role', () => {
     let issued = 0;
     aws.answer((response, _socket, { body }) => {
       issued += 1;
-      xml(response, new URLSearchParams(body).get('Action') ?? '', `ASIA${issued}`, `2${issued}00-01-01T00:00:00Z`);
+      sendCredentials(
+        response,
+        new URLSearchParams(body).get('Action') ?? '',
+        `ASIA${issued}`,
+        `2${issued}00-01-01T00:00:00Z`,
+      );
     });
     const accounts = createAwsAccounts({ now: () => now });
-    expect((await found({ keys: KEYS, role: role() }, accounts))[0]).toBe('ASIA1');
-    now = Date.parse(FAR) - 60_000;
-    expect((await found({ keys: KEYS, role: role() }, accounts))[0]).toBe('ASIA1');
-    await expect.poll(async () => (await found({ keys: KEYS, role: role() }, accounts))[0]).toBe('ASIA2');
+    expect((await credentialsOf({ keys: KEYS, role: role() }, accounts))[0]).toBe('ASIA1');
+    now = Date.parse(FAR_FUTURE) - 60_000;
+    expect((await credentialsOf({ keys: KEYS, role: role() }, accounts))[0]).toBe('ASIA1');
+    await expect.poll(async () => (await credentialsOf({ keys: KEYS, role: role() }, accounts))[0]).toBe('ASIA2');
   });
 });
 
 describe('a profile', () => {
-  it('is read from the shared files, with the role it names', async () => {
-    issues('ASIALENT');
+  it('is read from the shared files, with the role that it names', async () => {
+    issueCredentials('ASIALENT');
     vi.stubEnv('AWS_ENDPOINT_URL_STS', aws.url);
-    profiles(
-      `${section('default', 'AKIDDEFAULT')}${section('mine', 'AKIDMINE')}`,
+    writeProfiles(
+      `${profileSection('default', 'AKIDDEFAULT')}${profileSection('mine', 'AKIDMINE')}`,
       `[profile up]\nrole_arn = ${ROLE}\nsource_profile = mine\n`,
     );
-    expect(await found({ profile: 'mine' })).toEqual(['AKIDMINE', 'AKIDMINE-secret', null]);
-    expect(await found()).toEqual(['AKIDDEFAULT', 'AKIDDEFAULT-secret', null]);
-    expect(await found({ profile: 'up' })).toEqual(ISSUED);
-    expect(tokenRequest()).toMatchObject({ Action: 'AssumeRole', RoleArn: ROLE, by: 'AKIDMINE' });
+    expect(await credentialsOf({ profile: 'mine' })).toEqual(['AKIDMINE', 'AKIDMINE-secret', null]);
+    expect(await credentialsOf()).toEqual(['AKIDDEFAULT', 'AKIDDEFAULT-secret', null]);
+    expect(await credentialsOf({ profile: 'up' })).toEqual(ISSUED);
+    expect(tokenRequest()).toMatchObject({ Action: 'AssumeRole', RoleArn: ROLE, signer: 'AKIDMINE' });
   });
 
   it('is read again after 15 minutes, because other tools renew its keys', async () => {
     let now = 0;
     const accounts = createAwsAccounts({ now: () => now });
-    profiles(section('mine', 'AKIDFIRST'));
-    expect((await found({ profile: 'mine' }, accounts))[0]).toBe('AKIDFIRST');
-    profiles(section('mine', 'AKIDSECOND'));
-    expect((await found({ profile: 'mine' }, accounts))[0]).toBe('AKIDFIRST');
+    writeProfiles(profileSection('mine', 'AKIDFIRST'));
+    expect((await credentialsOf({ profile: 'mine' }, accounts))[0]).toBe('AKIDFIRST');
+    writeProfiles(profileSection('mine', 'AKIDSECOND'));
+    expect((await credentialsOf({ profile: 'mine' }, accounts))[0]).toBe('AKIDFIRST');
     now = 15 * 60_000;
-    expect((await found({ profile: 'mine' }, accounts))[0]).toBe('AKIDSECOND');
+    expect((await credentialsOf({ profile: 'mine' }, accounts))[0]).toBe('AKIDSECOND');
   });
 
   it('that is missing fails the call and is not replaced by another identity', async () => {
-    profiles(section('default', 'AKIDDEFAULT'));
+    writeProfiles(profileSection('default', 'AKIDDEFAULT'));
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'env-secret');
-    await expect(found({ profile: 'absent' })).rejects.toMatchObject({ name: 'CloudRefused' });
+    await expect(credentialsOf({ profile: 'absent' })).rejects.toMatchObject({ name: 'CloudRefused' });
   });
 });
 
@@ -216,9 +229,9 @@ describe('the machine', () => {
       response.writeHead(method === 'PUT' || isAllowed ? 200 : 401);
       if (method === 'PUT') response.end('imds-token');
       else if (path.endsWith('/security-credentials/')) response.end('the-role');
-      else response.end(JSON.stringify({ ...METADATA, Code: 'Success', Expiration: FAR }));
+      else response.end(JSON.stringify({ ...METADATA, Code: 'Success', Expiration: FAR_FUTURE }));
     });
-    expect(await found()).toEqual(ISSUED);
+    expect(await credentialsOf()).toEqual(ISSUED);
     expect(calls().map(({ method, path }) => `${method} ${path}`)).toEqual([
       'PUT /latest/api/token',
       'GET /latest/meta-data/iam/security-credentials/',
@@ -234,9 +247,9 @@ describe('the machine', () => {
       vi.stubEnv(variable, variable.endsWith('FILE') ? join(folder, 'token') : 'pod-token');
       aws.answer((response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ ...METADATA, Expiration: FAR }));
+        response.end(JSON.stringify({ ...METADATA, Expiration: FAR_FUTURE }));
       });
-      expect(await found()).toEqual(ISSUED);
+      expect(await credentialsOf()).toEqual(ISSUED);
       expect(calls().map(({ path, headers }) => [path, headers.authorization])).toEqual([
         ['/v1/credentials', 'pod-token'],
       ]);
@@ -254,13 +267,13 @@ describe('an invalid credential', () => {
     });
     const refusals: unknown[] = [];
     const accounts = createAwsAccounts({ refused: (about) => refusals.push(about) });
-    await expect(found({ keys: KEYS, role: role() }, accounts)).rejects.toMatchObject({
+    await expect(credentialsOf({ keys: KEYS, role: role() }, accounts)).rejects.toMatchObject({
       name: 'CloudRefused',
       message: 'AWS gave no credentials for this deployment.',
       cause: { name: 'AccessDenied', message: 'own-secret is not you\nsaid' },
     });
     expect(refusals).toEqual([{ profile: null, role: ROLE, reason: 'AccessDenied: <secret> is not you' }]);
-    await expect(found({ keys: KEYS, role: role() }, accounts)).rejects.toThrow('no credentials');
+    await expect(credentialsOf({ keys: KEYS, role: role() }, accounts)).rejects.toThrow('no credentials');
     expect(calls()).toHaveLength(1);
   });
 
@@ -287,7 +300,7 @@ describe('an invalid credential', () => {
       'AWS gave no credentials for this deployment.',
     ],
   ])('is refused: %s', async (_name, differing, message) => {
-    await expect(found(differing)).rejects.toMatchObject({ name: 'CloudRefused', message });
+    await expect(credentialsOf(differing)).rejects.toMatchObject({ name: 'CloudRefused', message });
     expect(calls()).toHaveLength(0);
   });
 });

@@ -28,9 +28,9 @@ describe('Azure OpenAI', () => {
     model: 'gpt-4o-2024',
     choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
   };
-  const called = async (differing: Partial<Deployment>, request?: ModelRequest) => {
-    server.answering(ANSWER);
-    await server.send(server.here('azure', { upstreamModel: 'my dep', ...differing }), request);
+  const receivedFor = async (differing: Partial<Deployment>, request?: ModelRequest) => {
+    server.answerWith(ANSWER);
+    await server.send(server.deploymentOf('azure', { upstreamModel: 'my dep', ...differing }), request);
     const { path, headers, body } = server.lastReceived();
     return {
       path,
@@ -41,14 +41,17 @@ describe('Azure OpenAI', () => {
   };
 
   it('is called at the path of the deployment, with its version and key', async () => {
-    expect(await called({ options: { api_version: '2025-01-01-preview' } })).toEqual({
+    expect(await receivedFor({ options: { api_version: '2025-01-01-preview' } })).toEqual({
       path: '/openai/deployments/my%20dep/chat/completions?api-version=2025-01-01-preview',
       key: 'the-key',
       token: undefined,
       model: 'my dep',
     });
-    server.answering({ data: [] });
-    await server.send(server.here('azure'), aModelRequest({ model: 'm', input: 'x' }, { endpoint: EMBEDDINGS }));
+    server.answerWith({ data: [] });
+    await server.send(
+      server.deploymentOf('azure'),
+      aModelRequest({ model: 'm', input: 'x' }, { endpoint: EMBEDDINGS }),
+    );
     expect(server.lastReceived().path).toBe('/openai/deployments/up-1/embeddings?api-version=2024-10-21');
   });
 
@@ -59,7 +62,7 @@ describe('Azure OpenAI', () => {
     ['', { api_version: 'latest' }, '/openai/v1/chat/completions?api-version=latest'],
     ['/openai/deployments/d', {}, '/openai/deployments/d/chat/completions?api-version=2024-10-21'],
   ])('is called at its configured address: %s %j', async (base, options, path) => {
-    expect((await called({ apiBase: `${server.faults.url}${base}`, options })).path).toBe(path);
+    expect((await receivedFor({ apiBase: `${server.faults.url}${base}`, options })).path).toBe(path);
   });
 
   it.each([
@@ -72,8 +75,8 @@ describe('Azure OpenAI', () => {
   ] as const)(
     'has stored objects at paths outside of the deployments: %s %j %s',
     async (base, options, path, expectedPath) => {
-      server.answering('line', 200, 'application/octet-stream');
-      const deployment = server.here('azure', { apiBase: `${server.faults.url}${base}`, options });
+      server.answerWith('line', 200, 'application/octet-stream');
+      const deployment = server.deploymentOf('azure', { apiBase: `${server.faults.url}${base}`, options });
       const request = {
         action: READ_FILE,
         model: 'm',
@@ -89,19 +92,19 @@ describe('Azure OpenAI', () => {
   );
 
   it('gets image requests as JSON and recordings as forms, each at the path of its deployment', async () => {
-    server.answering({ data: [] });
+    server.answerWith({ data: [] });
     const imageRequest = aModelRequest({ model: 'm', prompt: 'x' }, { endpoint: IMAGE_GENERATIONS });
-    await server.send(server.here('azure'), imageRequest);
+    await server.send(server.deploymentOf('azure'), imageRequest);
     expect(server.lastReceived()).toMatchObject({
       path: '/openai/deployments/up-1/images/generations?api-version=2024-10-21',
       body: '{"model":"up-1","prompt":"x"}',
     });
-    server.answering({ text: 'hello' });
+    server.answerWith({ text: 'hello' });
     const part = 'Content-Disposition: form-data; name="file"; filename="a"';
     const bytes = Buffer.from(`--b\r\n${part}\r\n\r\nRIFF\r\n--b--\r\n`);
     const form = readForm(bytes, 'multipart/form-data; boundary=b');
     const transcription = aModelRequest({ model: 'm' }, { endpoint: TRANSCRIPTIONS, bytes, form });
-    await server.send(server.here('azure'), transcription);
+    await server.send(server.deploymentOf('azure'), transcription);
     const { path, headers, body } = server.lastReceived();
     expect([path, headers['content-type'], headers['api-key'], body]).toEqual([
       '/openai/deployments/up-1/audio/transcriptions?api-version=2024-10-21',
@@ -113,13 +116,17 @@ describe('Azure OpenAI', () => {
 
   it('is called with a token of Entra ID where there is no key', async () => {
     const secrets = { azure_ad_token: new Secret('directory-token') };
-    expect(await called({ apiKey: null, secrets })).toMatchObject({ key: undefined, token: 'Bearer directory-token' });
+    expect(await receivedFor({ apiKey: null, secrets })).toMatchObject({
+      key: undefined,
+      token: 'Bearer directory-token',
+    });
   });
 
   it('returns the requested model name, or the name of the model that its router chose', async () => {
     const nameIn = async (upstreamModel: string): Promise<unknown> => {
-      server.answering(ANSWER);
-      return ((await jsonOf(await server.send(server.here('azure', { upstreamModel })))) as { model: unknown }).model;
+      server.answerWith(ANSWER);
+      return ((await jsonOf(await server.send(server.deploymentOf('azure', { upstreamModel })))) as { model: unknown })
+        .model;
     };
     expect(await nameIn('gpt-4o')).toBe('m');
     expect(await nameIn('model_router/mine')).toBe('gpt-4o-2024');
@@ -150,13 +157,13 @@ describe('Azure OpenAI', () => {
       { id: 'a', model: 'gpt-4o', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
       { id: 'a', model: 'gpt-4o', choices: [], usage: { prompt_tokens: 1, completion_tokens: 2 } },
     ];
-    server.answering(
-      [...chunks.map((one) => JSON.stringify(one)), '[DONE]'].map((one) => `data: ${one}\n\n`).join(''),
+    server.answerWith(
+      [...chunks.map((event) => JSON.stringify(event)), '[DONE]'].map((event) => `data: ${event}\n\n`).join(''),
       200,
       'text/event-stream',
     );
     const exchange = await server.send(
-      server.here('azure'),
+      server.deploymentOf('azure'),
       aModelRequest({ ...CHAT, stream: true, stream_options: { include_usage: true } }),
     );
     const text = await textOf(exchange);
@@ -172,7 +179,7 @@ describe('Azure OpenAI', () => {
 
   it('reports an error of its content filter, and removes the key from an error', async () => {
     const innererror = { code: 'ResponsibleAIPolicyViolation', content_filter_result: {} };
-    server.answering(
+    server.answerWith(
       {
         error: {
           message: 'The response was filtered',
@@ -185,35 +192,37 @@ describe('Azure OpenAI', () => {
       },
       400,
     );
-    expect(await failureOf(server.send(server.here('azure')))).toMatchObject({
+    expect(await failureOf(server.send(server.deploymentOf('azure')))).toMatchObject({
       message: 'litellm.BadRequestError: BadRequestError: AzureException - The response was filtered',
       upstreamStatus: 400,
       upstreamCode: 'content_filter',
       upstreamParam: 'prompt',
     });
-    server.answering({ statusCode: 401, message: 'Unauthorized: the-key' }, 401);
-    expect((await failureOf(server.send(server.here('azure')))).message).toBe(
+    server.answerWith({ statusCode: 401, message: 'Unauthorized: the-key' }, 401);
+    expect((await failureOf(server.send(server.deploymentOf('azure')))).message).toBe(
       'litellm.AuthenticationError: AuthenticationError: AzureException - Unauthorized: <secret>',
     );
   });
 
   it('serves the Responses API where it is configured', async () => {
-    server.answering({ id: 'r', object: 'response', status: 'completed', model: 'x', output: [] });
+    server.answerWith({ id: 'r', object: 'response', status: 'completed', model: 'x', output: [] });
     const request = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES });
-    await server.send(server.here('azure', { responses: 'also' }), request);
+    await server.send(server.deploymentOf('azure', { responses: 'also' }), request);
     expect(server.lastReceived().path).toBe('/openai/responses?api-version=2024-10-21');
     const compaction = aModelRequest({ model: 'm', input: 'x' }, { endpoint: RESPONSES_COMPACT });
-    await server.send(server.here('azure', { responses: 'also' }), compaction);
+    await server.send(server.deploymentOf('azure', { responses: 'also' }), compaction);
     expect(server.lastReceived().path).toBe('/openai/responses/compact?api-version=2024-10-21');
-    await expect(server.send(server.here('azure'), compaction)).rejects.toThrow('does not support this endpoint');
-    server.answering(ANSWER);
-    await server.send(server.here('azure'), request);
+    await expect(server.send(server.deploymentOf('azure'), compaction)).rejects.toThrow(
+      'does not support this endpoint',
+    );
+    server.answerWith(ANSWER);
+    await server.send(server.deploymentOf('azure'), request);
     expect(server.lastReceived().path).toBe('/openai/deployments/up-1/chat/completions?api-version=2024-10-21');
   });
 
   it('is called at another path for models of other vendors', async () => {
-    server.answering(ANSWER);
-    await server.send(server.here('azure_ai', { upstreamModel: 'phi' }));
+    server.answerWith(ANSWER);
+    await server.send(server.deploymentOf('azure_ai', { upstreamModel: 'phi' }));
     expect(server.lastReceived().path).toBe('/chat/completions');
   });
 });

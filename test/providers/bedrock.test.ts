@@ -74,9 +74,9 @@ describe('Bedrock', () => {
   };
 
   it('is called with an API key, at the path of the model', async () => {
-    server.answering(ANSWER);
+    server.answerWith(ANSWER);
     const exchange = await server.send(
-      server.here('bedrock', { upstreamModel: 'anthropic.claude-3-haiku-20240307-v1:0' }),
+      server.deploymentOf('bedrock', { upstreamModel: 'anthropic.claude-3-haiku-20240307-v1:0' }),
     );
     const { path, headers } = server.lastReceived();
     expect([path, headers?.authorization]).toEqual([
@@ -109,9 +109,9 @@ describe('Bedrock', () => {
       '/model/arn%3Aaws%3Abedrock%3Ax.example%2F%23%3A1%3Ay/converse',
     ],
   ])('is signed for the region of the model: %s %j', async (upstreamModel, more, region, path) => {
-    server.answering(ANSWER);
+    server.answerWith(ANSWER);
     const options = { aws_access_key_id: 'AKIDEXAMPLE', ...more };
-    await server.send(server.here('bedrock', { ...KEYS, upstreamModel, options }));
+    await server.send(server.deploymentOf('bedrock', { ...KEYS, upstreamModel, options }));
     const received = server.lastReceived();
     expect(received.path).toBe(path);
     expect(received.headers.authorization).toContain(
@@ -121,14 +121,14 @@ describe('Bedrock', () => {
   });
 
   it('signs the request as it arrives at the upstream', async () => {
-    server.answering(ANSWER);
-    await server.send(server.here('bedrock', KEYS));
+    server.answerWith(ANSWER);
+    await server.send(server.deploymentOf('bedrock', KEYS));
     const { path, headers, body } = server.lastReceived();
     const stamp = String(headers['x-amz-date']).replace(
       /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/,
       '$1-$2-$3T$4:$5:$6Z',
     );
-    const again = await signedHeaders(
+    const recomputed = await signedHeaders(
       {
         url: `http://${headers.host}${path}`,
         headers: { 'content-type': String(headers['content-type']) },
@@ -141,7 +141,7 @@ describe('Bedrock', () => {
       },
       { region: 'eu-central-1', at: new Date(stamp) },
     );
-    expect(headers.authorization).toBe(again['authorization']);
+    expect(headers.authorization).toBe(recomputed['authorization']);
     expect(JSON.stringify(headers)).not.toContain('the-aws-secret');
   });
 
@@ -150,35 +150,39 @@ describe('Bedrock', () => {
       response.writeHead(403, { 'x-echo': 'the-session' });
       response.end('{"message":"The secret the-aws-secret with the-session is wrong"}');
     });
-    expect((await failureOf(server.send(server.here('bedrock', KEYS)))).message).toBe(
+    expect((await failureOf(server.send(server.deploymentOf('bedrock', KEYS)))).message).toBe(
       'litellm.PermissionDeniedError: PermissionDeniedError: BedrockException - The secret <secret> with <secret> is wrong',
     );
     server.faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'x-echo': 'the-session' });
       response.end(JSON.stringify(ANSWER));
     });
-    expect((await server.send(server.here('bedrock', KEYS))).headers['x-echo']).toBe('<secret>');
+    expect((await server.send(server.deploymentOf('bedrock', KEYS))).headers['x-echo']).toBe('<secret>');
   });
 
   it('is not called without credentials, or with only one of two keys', async () => {
     const calls = server.faults.received.length;
-    const of = (more: Partial<Deployment>) => failureOf(server.send(server.here('bedrock', { apiKey: null, ...more })));
+    const failureWith = (more: Partial<Deployment>) =>
+      failureOf(server.send(server.deploymentOf('bedrock', { apiKey: null, ...more })));
     expect(
-      await of({ options: { aws_role_name: 'r' }, secrets: { aws_web_identity_token: new Secret('/no/file') } }),
+      await failureWith({
+        options: { aws_role_name: 'r' },
+        secrets: { aws_web_identity_token: new Secret('/no/file') },
+      }),
     ).toMatchObject({
       message:
         'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: the credentials of this deployment are invalid or missing.',
       upstreamStatus: null,
     });
-    const half =
+    const oneKeyMessage =
       'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: this deployment sets only one of aws_access_key_id and aws_secret_access_key.';
-    expect((await of({ options: { aws_access_key_id: 'AKIDEXAMPLE' } })).message).toBe(half);
-    expect((await of({ secrets: { aws_secret_access_key: new Secret('s') } })).message).toBe(half);
+    expect((await failureWith({ options: { aws_access_key_id: 'AKIDEXAMPLE' } })).message).toBe(oneKeyMessage);
+    expect((await failureWith({ secrets: { aws_secret_access_key: new Secret('s') } })).message).toBe(oneKeyMessage);
     expect(server.faults.received.length).toBe(calls);
   });
 
   const STREAM = aModelRequest({ ...CHAT, stream: true, stream_options: { include_usage: true } });
-  const streaming = (...messages: Buffer[]): void =>
+  const answerWithStream = (...messages: Buffer[]): void =>
     server.faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
       const bytes = Buffer.concat(messages);
@@ -195,13 +199,13 @@ describe('Bedrock', () => {
   ];
 
   it('streams messages that are split anywhere', async () => {
-    streaming(
+    answerWithStream(
       ...BEGUN,
       converseEvent('contentBlockStop', { contentBlockIndex: 0 }),
       converseEvent('messageStop', { stopReason: 'end_turn' }),
       converseEvent('metadata', { usage: { inputTokens: 3, outputTokens: 2, cacheReadInputTokens: 4 } }),
     );
-    const exchange = await server.send(server.here('bedrock'), STREAM);
+    const exchange = await server.send(server.deploymentOf('bedrock'), STREAM);
     const text = await textOf(exchange);
     expect(server.lastReceived().path).toBe('/model/up-1/converse-stream');
     expect(text).toContain('"content":"Hi 😀"');
@@ -216,8 +220,8 @@ describe('Bedrock', () => {
     ['modelStreamErrorException', 424, 'APIError'],
     ['serviceUnavailableException', 503, 'ServiceUnavailableError'],
   ])('fails for %s before the first event with its status', async (type, status, name) => {
-    streaming(eventMessage({ ':message-type': 'exception', ':exception-type': type }, '{"message":"no"}'));
-    expect(await failureOf(server.send(server.here('bedrock'), STREAM))).toMatchObject({
+    answerWithStream(eventMessage({ ':message-type': 'exception', ':exception-type': type }, '{"message":"no"}'));
+    expect(await failureOf(server.send(server.deploymentOf('bedrock'), STREAM))).toMatchObject({
       message: `litellm.${name}: ${name}: BedrockException - no`,
       upstreamStatus: status,
       upstreamType: type,
@@ -233,8 +237,8 @@ describe('Bedrock', () => {
     ['half a message', [converseEvent('metadata', {}).subarray(0, 20)], 'it ended inside a message'],
     ['an early end', [], 'the stream ended before the answer did'],
   ])('fails during the stream after %s', async (_name, rest, words) => {
-    streaming(...BEGUN, ...rest);
-    const exchange = await server.send(server.here('bedrock'), STREAM);
+    answerWithStream(...BEGUN, ...rest);
+    const exchange = await server.send(server.deploymentOf('bedrock'), STREAM);
     await expect(collect(exchange.bytes, 1e6)).rejects.toThrow(words);
   });
 });
@@ -242,12 +246,12 @@ describe('Bedrock', () => {
 describe('embeddings on Bedrock', () => {
   const embed = (upstreamModel: string, body: object) =>
     server.send(
-      server.here('bedrock', { upstreamModel }),
+      server.deploymentOf('bedrock', { upstreamModel }),
       aModelRequest({ model: 'm', ...body }, { endpoint: EMBEDDINGS }),
     );
 
   it('are requested from models of Amazon, one text per request', async () => {
-    server.answering({ embedding: [0.5, 1], inputTextTokenCount: 3 });
+    server.answerWith({ embedding: [0.5, 1], inputTextTokenCount: 3 });
     const exchange = await embed('amazon.titan-embed-text-v2:0', { input: ['a'], dimensions: 256 });
     const { path, body } = server.lastReceived();
     expect([path, JSON.parse(body)]).toEqual([
@@ -267,7 +271,7 @@ describe('embeddings on Bedrock', () => {
   });
 
   it('are requested from models of Cohere in one call, without a token count', async () => {
-    server.answering({ embeddings: [[1], [2]], response_type: 'embeddings_floats' });
+    server.answerWith({ embeddings: [[1], [2]], response_type: 'embeddings_floats' });
     const exchange = await embed('eu-west-1/cohere.embed-multilingual-v3', { input: ['a', 'b'] });
     expect(JSON.parse(server.lastReceived().body)).toEqual({ texts: ['a', 'b'], input_type: 'search_document' });
     expect(await jsonOf(exchange)).toMatchObject({ data: [{ embedding: [1] }, { embedding: [2] }] });
@@ -276,7 +280,7 @@ describe('embeddings on Bedrock', () => {
 
   it('are refused for a model with an unknown request format, and fail with the error of the upstream', async () => {
     await expect(embed('anthropic.claude-x', { input: 'a' })).rejects.toMatchObject({ code: 'UNSUPPORTED' });
-    server.answering({ message: 'no access' }, 403);
+    server.answerWith({ message: 'no access' }, 403);
     expect((await failureOf(embed('amazon.titan-embed-text-v1', { input: 'a' }))).message).toBe(
       'litellm.PermissionDeniedError: PermissionDeniedError: BedrockException - no access',
     );

@@ -36,16 +36,16 @@ const CLIENTS = [
   { client: 'undici', open: openUndiciClient },
 ] as const satisfies readonly { client: string; open: OpenClient }[];
 
-/** Runs `use` with a client whose DNS lookups return the lists of `found` in order. */
+/** Runs `use` with a client whose DNS lookups return the lists of `lookupResults` in order. */
 async function withClient(
   open: OpenClient,
-  found: readonly string[][],
+  lookupResults: readonly string[][],
   use: (http: HttpClient) => Promise<void>,
 ): Promise<void> {
   reached = [];
   let lookups = 0;
   const callerAddresses = createCallerAddresses([PUBLIC], (_hostname, _options, callback) => {
-    const addresses = found[lookups] ?? [];
+    const addresses = lookupResults[lookups] ?? [];
     lookups += 1;
     callback(
       null,
@@ -60,7 +60,7 @@ async function withClient(
   }
 }
 
-async function called(http: HttpClient, host: string, chosenByCaller = true, method: 'post' | 'send' = 'post') {
+async function outcomeOfCall(http: HttpClient, host: string, chosenByCaller = true, method: 'post' | 'send' = 'post') {
   const options = { signal: AbortSignal.timeout(10_000), headersTimeoutMs: 10_000, chosenByCaller };
   const url = `http://${host}:${port}/v1`;
   try {
@@ -79,13 +79,13 @@ const REFUSED = 'AddressRefused: The upstream could not be called: its address i
 describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ open }) => {
   it('are checked at the connected address, so that DNS rebinding has no effect', async () => {
     await withClient(open, [[PUBLIC], [PRIVATE]], async (http) => {
-      expect(await called(http, 'rebinding.example')).toBe('ok');
+      expect(await outcomeOfCall(http, 'rebinding.example')).toBe('ok');
       // The keep-alive connection still uses the checked address.
-      expect(await called(http, 'rebinding.example')).toBe('ok');
+      expect(await outcomeOfCall(http, 'rebinding.example')).toBe('ok');
       server.closeIdleConnections();
-      let answer = await called(http, 'rebinding.example');
+      let answer = await outcomeOfCall(http, 'rebinding.example');
       // This call may be sent on the closed idle connection and fail.
-      if (answer !== REFUSED) answer = await called(http, 'rebinding.example');
+      if (answer !== REFUSED) answer = await outcomeOfCall(http, 'rebinding.example');
       expect(answer).toBe(REFUSED);
       expect(new Set(reached)).toEqual(new Set([PUBLIC]));
     });
@@ -93,9 +93,9 @@ describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ op
 
   it.each(['post', 'send'] as const)('never use a connection that was not checked (%s)', async (method) => {
     await withClient(open, [], async (http) => {
-      expect(await called(http, PRIVATE, false, method)).toBe('ok');
-      expect(await called(http, PRIVATE, true, method)).toBe(REFUSED);
-      expect(await called(http, PRIVATE, false, method)).toBe('ok');
+      expect(await outcomeOfCall(http, PRIVATE, false, method)).toBe('ok');
+      expect(await outcomeOfCall(http, PRIVATE, true, method)).toBe(REFUSED);
+      expect(await outcomeOfCall(http, PRIVATE, false, method)).toBe('ok');
       expect(reached).toEqual([PRIVATE, PRIVATE]);
     });
   });
@@ -103,14 +103,14 @@ describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ op
   it('get the same error for unknown names, private names and addresses', async () => {
     await withClient(open, [[], [PRIVATE], ['169.254.169.254']], async (http) => {
       for (const host of ['unknown.example', 'internal.example', 'metadata.example', PRIVATE, '[::1]', '0x7f000001'])
-        expect([host, await called(http, host)]).toEqual([host, REFUSED]);
+        expect([host, await outcomeOfCall(http, host)]).toEqual([host, REFUSED]);
       expect(reached).toEqual([]);
     });
   });
 
   it('are refused by a client without a rule', async () => {
     const http = await open({});
-    expect(await called(http, PRIVATE)).toBe(REFUSED);
+    expect(await outcomeOfCall(http, PRIVATE)).toBe(REFUSED);
     await http.close();
   });
 
@@ -120,11 +120,11 @@ describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ op
       Array.from({ length: 300 }, () => [PUBLIC]),
       async (http) => {
         for (let nth = 0; nth < 120; nth += 1) {
-          expect(await called(http, `host-${nth}.example`)).toBe('ok');
+          expect(await outcomeOfCall(http, `host-${nth}.example`)).toBe('ok');
           server.closeIdleConnections();
         }
-        expect(await called(http, 'host-0.example')).toBe('ok');
-        expect(await called(http, PRIVATE)).toBe(REFUSED);
+        expect(await outcomeOfCall(http, 'host-0.example')).toBe('ok');
+        expect(await outcomeOfCall(http, PRIVATE)).toBe(REFUSED);
       },
     );
   });

@@ -28,20 +28,23 @@ describe('Cohere', () => {
     aModelRequest({ model: 'm', input: ['a', 'b'], ...body }, { endpoint: EMBEDDINGS });
 
   it('chats', async () => {
-    server.answering({
+    server.answerWith({
       id: 'c',
       finish_reason: 'COMPLETE',
       message: { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] },
       usage: {},
     });
-    const exchange = await server.send(server.here('cohere_chat', { apiBase: `${server.faults.url}/v1/chat` }));
+    const exchange = await server.send(server.deploymentOf('cohere_chat', { apiBase: `${server.faults.url}/v1/chat` }));
     expect(server.lastReceived()).toMatchObject({ path: '/v2/chat', headers: { authorization: 'Bearer the-key' } });
     expect(await jsonOf(exchange)).toMatchObject({ id: 'c', model: 'm', choices: [{ message: { content: 'Hi' } }] });
   });
 
   it('embeds in the requested format', async () => {
-    server.answering(VECTORS);
-    const exchange = await server.send(server.here('cohere'), embed({ dimensions: 2, input_type: 'search_query' }));
+    server.answerWith(VECTORS);
+    const exchange = await server.send(
+      server.deploymentOf('cohere'),
+      embed({ dimensions: 2, input_type: 'search_query' }),
+    );
     expect(server.lastReceived().path).toBe('/v2/embed');
     expect(JSON.parse(server.lastReceived().body)).toEqual({
       model: 'up-1',
@@ -60,36 +63,38 @@ describe('Cohere', () => {
       usage: { prompt_tokens: 6, total_tokens: 6 },
     });
     expect(exchange.outcome().usage?.inputTokens).toBe(6);
-    server.answering(VECTORS);
-    const packed = (await jsonOf(await server.send(server.here('cohere'), embed({ encoding_format: 'base64' })))) as {
+    server.answerWith(VECTORS);
+    const packed = (await jsonOf(
+      await server.send(server.deploymentOf('cohere'), embed({ encoding_format: 'base64' })),
+    )) as {
       data: { embedding: string }[];
     };
     expect(packed.data.map(({ embedding }) => embedding)).toEqual(['AAAAPwAAgL8=', 'AACAPgAAAEA=']);
   });
 
   it('embeds texts only, and reports errors and unusable answers', async () => {
-    await expect(server.send(server.here('cohere'), embed({ input: [[1, 2]] }))).rejects.toMatchObject({
+    await expect(server.send(server.deploymentOf('cohere'), embed({ input: [[1, 2]] }))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: "Invalid value for 'input': it must be a string or an array of strings for this model.",
     });
-    server.answering({ message: 'invalid model' }, 404);
-    expect((await failureOf(server.send(server.here('cohere'), embed({})))).message).toBe(
+    server.answerWith({ message: 'invalid model' }, 404);
+    expect((await failureOf(server.send(server.deploymentOf('cohere'), embed({})))).message).toBe(
       'litellm.NotFoundError: NotFoundError: CohereException - invalid model',
     );
-    server.answering({ hello: 1 });
-    expect((await failureOf(server.send(server.here('cohere'), embed({})))).message).toContain(
+    server.answerWith({ hello: 1 });
+    expect((await failureOf(server.send(server.deploymentOf('cohere'), embed({})))).message).toContain(
       'it is not a list of embeddings',
     );
   });
 
   it('reranks, billed by searches', async () => {
-    server.answering({
+    server.answerWith({
       id: 'r',
       results: [{ index: 1, relevance_score: 0.9 }],
       meta: { billed_units: { search_units: 1 } },
     });
     const exchange = await server.send(
-      server.here('cohere'),
+      server.deploymentOf('cohere'),
       aModelRequest({ model: 'm', query: 'q', documents: ['a', 'b'] }, { endpoint: RERANK }),
     );
     expect(server.lastReceived()).toMatchObject({ path: '/v2/rerank' });
@@ -110,9 +115,9 @@ describe('Ollama', () => {
         eval_count: 2,
       },
     ];
-    server.answering(lines.map((one) => `${JSON.stringify(one)}\n`).join(''), 200, 'application/x-ndjson');
+    server.answerWith(lines.map((one) => `${JSON.stringify(one)}\n`).join(''), 200, 'application/x-ndjson');
     const exchange = await server.send(
-      server.here('ollama', { apiKey: null }),
+      server.deploymentOf('ollama', { apiKey: null }),
       aModelRequest({ ...CHAT, stream: true }),
     );
     const text = await textOf(exchange);
@@ -127,21 +132,21 @@ describe('Ollama', () => {
   });
 
   it('reports failures before and after the first byte', async () => {
-    server.answering({ error: "model 'l' not found" }, 404);
-    expect((await failureOf(server.send(server.here('ollama_chat')))).message).toContain("model 'l' not found");
-    server.answering(
+    server.answerWith({ error: "model 'l' not found" }, 404);
+    expect((await failureOf(server.send(server.deploymentOf('ollama_chat')))).message).toContain("model 'l' not found");
+    server.answerWith(
       '{"model":"l","message":{"content":"Hi"},"done":false}\n{"error":"out of memory"}\n',
       200,
       'application/x-ndjson',
     );
-    const exchange = await server.send(server.here('ollama_chat'), aModelRequest({ ...CHAT, stream: true }));
+    const exchange = await server.send(server.deploymentOf('ollama_chat'), aModelRequest({ ...CHAT, stream: true }));
     await expect(collect(exchange.bytes, 1e6)).rejects.toThrow('out of memory');
   });
 
   it('embeds', async () => {
-    server.answering({ model: 'l', embeddings: [[1, 2]], prompt_eval_count: 4 });
+    server.answerWith({ model: 'l', embeddings: [[1, 2]], prompt_eval_count: 4 });
     const request = aModelRequest({ model: 'm', input: 'a' }, { endpoint: EMBEDDINGS });
-    const exchange = await server.send(server.here('ollama'), request);
+    const exchange = await server.send(server.deploymentOf('ollama'), request);
     expect(server.lastReceived()).toMatchObject({ path: '/api/embed', body: '{"model":"up-1","input":["a"]}' });
     expect(await jsonOf(exchange)).toMatchObject({ data: [{ embedding: [1, 2] }], usage: { prompt_tokens: 4 } });
   });

@@ -29,7 +29,7 @@ const ask = (content: string, more: object = {}) =>
   aModelRequest({ model: 'm', messages: [{ role: 'user', content }], ...more });
 
 describe('a caller that disconnects', () => {
-  const began = (respond: (response: ServerResponse) => void): Promise<void> =>
+  const nextCall = (respond: (response: ServerResponse) => void): Promise<void> =>
     new Promise((resolve) => {
       faults.answer((response) => {
         respond(response);
@@ -39,9 +39,9 @@ describe('a caller that disconnects', () => {
 
   it('before the head of the answer, cancels the upstream call immediately', async () => {
     const leaving = new AbortController();
-    const arrived = began(() => {});
+    const callArrived = nextCall(() => {});
     const sending = provider.send(deployment, ask('x'), leaving.signal);
-    await arrived;
+    await callArrived;
     const reason = new Error('the caller left');
     leaving.abort(reason);
     await expect(sending).rejects.toBe(reason);
@@ -51,12 +51,12 @@ describe('a caller that disconnects', () => {
   it('during a whole answer or a stream, cancels the upstream call as well', async () => {
     for (const more of [{}, STREAM]) {
       const leaving = new AbortController();
-      const arrived = began((response) => {
+      const callArrived = nextCall((response) => {
         response.writeHead(200, more === STREAM ? { 'content-type': 'text/event-stream' } : {});
         response.write(more === STREAM ? 'data: {"choices":[]}\n\n' : '{"choices":');
       });
       const sending = provider.send(deployment, ask('x', more), leaving.signal);
-      await arrived;
+      await callArrived;
       if (more === STREAM) await sending;
       leaving.abort(new Error('the caller left'));
       await sending.catch(() => {});
@@ -65,12 +65,12 @@ describe('a caller that disconnects', () => {
   });
 
   it('while it awaits a delta, cancels the upstream call as well', async () => {
-    const arrived = began((response) => {
+    const callArrived = nextCall((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n');
     });
     const exchange = await provider.send(deployment, ask('x', STREAM), NEVER);
-    await arrived;
+    await callArrived;
     const deltas = exchange.deltas();
     expect(await deltas.next()).toEqual({ done: false, value: { kind: 'text', text: 'a' } });
     const waiting = deltas.next();
@@ -80,19 +80,21 @@ describe('a caller that disconnects', () => {
   });
 
   it('leaves no open connection', async () => {
-    const own = createHttpClient({ connections: 4 });
-    const busy = createHttpProvider(own, openAiCompatible);
+    const limitedHttp = createHttpClient({ connections: 4 });
+    const limitedProvider = createHttpProvider(limitedHttp, openAiCompatible);
     const server = await startFaultServer();
-    const there = { ...deployment, apiBase: server.url };
+    const otherDeployment = { ...deployment, apiBase: server.url };
     server.answer((response) => setImmediate(() => response.end('{"choices":[]}')));
-    await Promise.all(Array.from({ length: 40 }, () => busy.send(there, ask('x'), NEVER)));
+    await Promise.all(Array.from({ length: 40 }, () => limitedProvider.send(otherDeployment, ask('x'), NEVER)));
     expect(await server.connections()).toBeLessThanOrEqual(4);
     server.answer(() => {});
     const leaving = new AbortController();
-    const calls = Array.from({ length: 12 }, () => busy.send(there, ask('x'), leaving.signal).catch(() => 'left'));
+    const calls = Array.from({ length: 12 }, () =>
+      limitedProvider.send(otherDeployment, ask('x'), leaving.signal).catch(() => 'left'),
+    );
     leaving.abort(new Error('gone'));
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['left']));
-    await own.close();
+    await limitedHttp.close();
     await expect.poll(() => server.connections()).toBe(0);
     await server.stop();
   });

@@ -24,13 +24,13 @@ export function httpClientSuite(name: string, open: OpenClient): void {
     for (const one of upstreams.splice(0)) one.stop();
   });
 
-  async function upstream(answer: Parameters<typeof startBareUpstream>[0]): Promise<BareUpstream> {
+  async function startUpstream(answer: Parameters<typeof startBareUpstream>[0]): Promise<BareUpstream> {
     const started = await startBareUpstream(answer);
     upstreams.push(started);
     return started;
   }
 
-  async function client(options: HttpClientOptions = {}): Promise<UpstreamClient> {
+  async function openClient(options: HttpClientOptions = {}): Promise<UpstreamClient> {
     const opened = await open(options);
     clients.push(opened);
     return opened;
@@ -39,8 +39,8 @@ export function httpClientSuite(name: string, open: OpenClient): void {
   describe(`${name}: calls`, () => {
     describe('a connection', () => {
       it('sends a request unchanged, and is reused', async () => {
-        const { origin, received, sockets } = await upstream((socket) => socket.write(OK));
-        const http = await client();
+        const { origin, received, sockets } = await startUpstream((socket) => socket.write(OK));
+        const http = await openClient();
         expect(await read(await post(http, `${origin}/v1/chat?x=1`))).toBe('ok');
         expect(received[0]).toBe(
           `POST /v1/chat?x=1 HTTP/1.1\r\nhost: ${origin.slice(7)}\r\nconnection: keep-alive\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`,
@@ -50,28 +50,28 @@ export function httpClientSuite(name: string, open: OpenClient): void {
       });
 
       it('is not used again after an answer with `connection: close`', async () => {
-        const { origin, sockets } = await upstream((socket) =>
+        const { origin, sockets } = await startUpstream((socket) =>
           socket.write(OK.replace('\r\n', '\r\nconnection: close\r\n')),
         );
-        const http = await client();
+        const http = await openClient();
         await read(await post(http, origin));
         await read(await post(http, origin));
         expect(sockets.length).toBe(2);
       });
 
       it('is closed when bytes follow an answer, and no call gets these bytes', async () => {
-        const { origin, sockets } = await upstream((socket, connection) =>
+        const { origin, sockets } = await startUpstream((socket, connection) =>
           socket.write(connection === 0 ? `${OK}HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison` : OK),
         );
-        const http = await client({ connections: 1 });
+        const http = await openClient({ connections: 1 });
         const calls = await Promise.all([post(http, origin).then(read), post(http, origin).then(read)]);
         expect(calls).toEqual(['ok', 'ok']);
         expect(sockets.length).toBe(2);
       });
 
       it('is closed when bytes arrive before a request', async () => {
-        const { origin, sockets } = await upstream((socket) => socket.write(OK));
-        const http = await client();
+        const { origin, sockets } = await startUpstream((socket) => socket.write(OK));
+        const http = await openClient();
         await read(await post(http, origin));
         sockets[0]?.write('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison');
         await once(sockets[0] as Socket, 'close');
@@ -86,7 +86,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         });
         servers.push(server.listen(0, '127.0.0.1'));
         await once(server, 'listening');
-        const http = await client();
+        const http = await openClient();
         const connected = once(server, 'connection');
         const { port } = server.address() as AddressInfo;
         const answer = await post(http, `http://127.0.0.1:${port}`, {}, Buffer.alloc(64 * 1024 * 1024));
@@ -97,10 +97,10 @@ export function httpClientSuite(name: string, open: OpenClient): void {
       });
 
       it('is free for the next call when an answer is complete, also while it is unread', async () => {
-        const { origin, sockets } = await upstream((socket, _connection, call) => {
+        const { origin, sockets } = await startUpstream((socket, _connection, call) => {
           if (call === 0) socket.write(OK);
         });
-        const http = await client({ connections: 1 });
+        const http = await openClient({ connections: 1 });
         const leaving = new AbortController();
         const first = await post(http, origin, { signal: leaving.signal });
         const second = post(http, origin);
@@ -130,12 +130,12 @@ export function httpClientSuite(name: string, open: OpenClient): void {
       }
 
       it('does not put its connection back into the pool when the same read also ends the answer', async () => {
-        const { origin, sockets } = await upstream((socket, connection) => {
+        const { origin, sockets } = await startUpstream((socket, connection) => {
           if (connection > 0) return void socket.write(OK);
           socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n');
           socket.once('data', () => socket.write('5\r\nerror\r\n0\r\n\r\n'));
         });
-        const http = await client();
+        const http = await openClient();
         const cancelled = cancelAt('error', await post(http, origin));
         // Makes the upstream send the rest in one write, without a request of the client.
         sockets[0]?.emit('data', Buffer.from('on'));
@@ -146,10 +146,10 @@ export function httpClientSuite(name: string, open: OpenClient): void {
       });
 
       it('does not put its connection back when it aborts its own signal', async () => {
-        const { origin, sockets } = await upstream((socket, connection) => {
+        const { origin, sockets } = await startUpstream((socket, connection) => {
           socket.write(connection > 0 ? OK : OK.slice(0, -2));
         });
-        const http = await client({ connections: 1 });
+        const http = await openClient({ connections: 1 });
         const leaving = new AbortController();
         const { body } = await post(http, origin, { signal: leaving.signal });
         const failed = new Promise<Error>((resolve) => {
@@ -170,8 +170,8 @@ export function httpClientSuite(name: string, open: OpenClient): void {
 
     describe('calls beyond the limit of connections', () => {
       it('wait in order, and are not sent after an abort', async () => {
-        const { origin, received, sockets } = await upstream(() => {});
-        const http = await client({ connections: 1 });
+        const { origin, received, sockets } = await startUpstream(() => {});
+        const http = await openClient({ connections: 1 });
         const leaving = new AbortController();
         const first = post(http, `${origin}/1`);
         const second = post(http, `${origin}/2`, { signal: leaving.signal });
@@ -189,11 +189,11 @@ export function httpClientSuite(name: string, open: OpenClient): void {
       });
 
       it('are sent on a new connection when the first connection is lost', async () => {
-        const { origin } = await upstream((socket, connection) => {
+        const { origin } = await startUpstream((socket, connection) => {
           if (connection === 0) socket.destroy();
           else socket.write(OK);
         });
-        const http = await client({ connections: 1 });
+        const http = await openClient({ connections: 1 });
         const [first, second] = [post(http, origin), post(http, origin)];
         expect(await faultOf(first)).toBe('cut');
         expect(await read(await second)).toBe('ok');
@@ -202,11 +202,11 @@ export function httpClientSuite(name: string, open: OpenClient): void {
 
     describe('a reader that pauses', () => {
       it('does not count as silence of the upstream', async () => {
-        const { origin } = await upstream((socket) => {
+        const { origin } = await startUpstream((socket) => {
           socket.write('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab');
           socket.once('data', () => {});
         });
-        const http = await client({ silenceLimitMs: 300 });
+        const http = await openClient({ silenceLimitMs: 300 });
         const { body } = await post(http, origin);
         const paused = Promise.withResolvers<void>();
         const ended = Promise.withResolvers<Error | null>();
@@ -234,7 +234,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
 
     describe('a request that cannot be sent', () => {
       it.each(['ftp://127.0.0.1/x', '127.0.0.1', '/v1', ''])('to %j is refused', async (address) => {
-        expect(await faultOf(post(await client(), address))).toBe('misused');
+        expect(await faultOf(post(await openClient(), address))).toBe('misused');
       });
 
       it.each([
@@ -247,16 +247,16 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         { 'transfer-encoding': 'chunked' },
       ])('with the header %j is refused', async (headers) => {
         const options = { signal: NEVER, headersTimeoutMs: 1_000 };
-        expect(await faultOf((await client()).post('http://127.0.0.1:9/', headers, BODY, options))).toBe('misused');
+        expect(await faultOf((await openClient()).post('http://127.0.0.1:9/', headers, BODY, options))).toBe('misused');
       });
 
       it('after the client is closed, is refused', async () => {
-        const { origin } = await upstream((socket) => setImmediate(() => socket.write(OK)));
-        const http = await client();
-        const running = post(http, origin).then(read);
+        const { origin } = await startUpstream((socket) => setImmediate(() => socket.write(OK)));
+        const http = await openClient();
+        const openCall = post(http, origin).then(read);
         const closing = http.close();
         expect(await faultOf(post(http, origin))).toBe('misused');
-        expect(await running).toBe('ok');
+        expect(await openCall).toBe('ok');
         await closing;
       });
     });
@@ -272,17 +272,17 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         servers.push(server.listen(0, '127.0.0.1'));
         await once(server, 'listening');
         const { port } = server.address() as AddressInfo;
-        expect(await faultOf(post(await client(), `https://localhost:${port}/`))).toBe('unreachable');
+        expect(await faultOf(post(await openClient(), `https://localhost:${port}/`))).toBe('unreachable');
         const trusted = getCACertificates();
         setDefaultCACertificates([...trusted, cert]);
         try {
-          const http = await client();
+          const http = await openClient();
           const calls = [
             await post(http, `https://localhost:${port}/`),
             await post(http, `https://localhost:${port}/`),
           ];
           expect(await Promise.all(calls.map(read))).toEqual(['ok', 'ok']);
-          expect(await faultOf(post(await client(), `https://127.0.0.1:${port}/`))).toBe('unreachable');
+          expect(await faultOf(post(await openClient(), `https://127.0.0.1:${port}/`))).toBe('unreachable');
         } finally {
           setDefaultCACertificates(trusted);
         }

@@ -34,10 +34,10 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       return await Promise.all(Array.from({ length: calls }, () => post(client, `${origin}/hold`, { owner })));
     }
 
-    const holding: Parameters<typeof startBareUpstream>[0] = (socket) => socket.write(ENDLESS);
+    const neverEnding: Parameters<typeof startBareUpstream>[0] = (socket) => socket.write(ENDLESS);
 
     it('waiting for a connection counts towards the deadline of the head', async () => {
-      const client = await start({ connections: 1 }, holding);
+      const client = await start({ connections: 1 }, neverEnding);
       const [openCall] = await hold(client.http, client.origin, 1, 'a');
       const waiting = post(client.http, client.origin, { owner: 'b', headersTimeoutMs: 50 });
       expect(client.http.connections()).toEqual({ active: 1, idle: 0, waiting: 1, limit: 1 });
@@ -60,7 +60,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
     });
 
     it('a body that stops times out', async () => {
-      const client = await start({ silenceLimitMs: 50 }, holding);
+      const client = await start({ silenceLimitMs: 50 }, neverEnding);
       const [openCall] = await hold(client.http, client.origin, 1, 'a');
       expect(await faultOf(read(openCall as UpstreamAnswer))).toBe('timeout');
     });
@@ -98,7 +98,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
 
     it('a freed connection goes to the owner that holds the fewest', async () => {
       const order: string[] = [];
-      const client = await start({ connections: 3, ownerFraction: 1 }, holding);
+      const client = await start({ connections: 3, ownerFraction: 1 }, neverEnding);
       const [first, second, third] = await hold(client.http, client.origin, 3, 'a');
       const calls = ['a', 'a', 'b', 'a', 'c'].map(async (owner) => {
         const answer = await post(client.http, client.origin, { owner });
@@ -117,7 +117,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
     });
 
     it('a reader that stays paused fails, and its connection is closed', async () => {
-      const client = await start({ stallLimitMs: 100, silenceLimitMs: 60_000 }, holding);
+      const client = await start({ stallLimitMs: 100, silenceLimitMs: 60_000 }, neverEnding);
       const [openCall] = await hold(client.http, client.origin, 1, 'a');
       const failure = await new Promise<Error | null>((resolve) => {
         openCall?.body.pipe({ chunk: () => false, done: () => resolve(null), fail: resolve });

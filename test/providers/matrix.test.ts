@@ -77,7 +77,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-function asking({ endpoint, body }: Caller, stream: boolean): ModelRequest {
+function requestOf({ endpoint, body }: Caller, stream: boolean): ModelRequest {
   const requestBody = { model: 'm', ...body, ...(stream ? { stream: true } : {}) };
   return aModelRequest(requestBody, { endpoint, stream, includeUsage: stream });
 }
@@ -90,7 +90,7 @@ function gist(steps: readonly AnswerStep[]) {
   return { text: texts.join(''), calls, finish: whole.findLast((step) => step.kind === 'finish')?.reason };
 }
 
-const expected = (kind: ContentKind) =>
+const expectedGist = (kind: ContentKind) =>
   kind === 'words'
     ? { text: ANSWER_CONTENT.words, calls: [], finish: 'stop' }
     : { text: '', calls: [[ANSWER_CONTENT.tool, JSON.parse(ANSWER_CONTENT.arguments)]], finish: 'tool_calls' };
@@ -117,7 +117,7 @@ function readBy({ reads }: Caller, bytes: Buffer, stream: boolean): ReturnType<t
 }
 
 /** The upstream sends the first `count` pieces of a stream one by one, then ends, cuts the connection or sends `after`. */
-function streaming(wire: UpstreamWire, kind: ContentKind, count: number, after: 'end' | 'cut' | Buffer): void {
+function streamPieces(wire: UpstreamWire, kind: ContentKind, count: number, after: 'end' | 'cut' | Buffer): void {
   server.faults.answer((response, socket) => {
     response.writeHead(200, { 'content-type': wire.streams });
     const pieces = [...wire.pieces(kind).slice(0, count), ...(Buffer.isBuffer(after) ? [after] : [])];
@@ -148,7 +148,7 @@ it('all dialects of callers are in the table', () => {
 
 describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, caller, wire) => {
   const kinds: readonly ContentKind[] = caller.reads === null ? ['words'] : ['words', 'call'];
-  const counted = {
+  const expectedUsage = {
     inputTokens: ANSWER_CONTENT.input,
     outputTokens: ANSWER_CONTENT.output,
     cacheReadTokens: 0,
@@ -157,35 +157,43 @@ describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, call
   };
 
   it.each(kinds)('gets %s whole', async (kind) => {
-    server.answering(wire.whole(kind));
-    const exchange = await server.send(server.here(provider), asking(caller, false));
-    expect(readBy(caller, await bytesOf(exchange), false)).toEqual(expected(kind));
-    expect(exchange.outcome()).toMatchObject({ usage: counted, finishReason: expected(kind).finish, failure: null });
+    server.answerWith(wire.whole(kind));
+    const exchange = await server.send(server.deploymentOf(provider), requestOf(caller, false));
+    expect(readBy(caller, await bytesOf(exchange), false)).toEqual(expectedGist(kind));
+    expect(exchange.outcome()).toMatchObject({
+      usage: expectedUsage,
+      finishReason: expectedGist(kind).finish,
+      failure: null,
+    });
   });
 
   it.each(kinds)('gets %s streamed', async (kind) => {
-    streaming(wire, kind, 3, 'end');
-    const exchange = await server.send(server.here(provider), asking(caller, true));
-    expect(readBy(caller, await bytesOf(exchange), true)).toEqual(expected(kind));
-    expect(exchange.outcome()).toMatchObject({ usage: counted, finishReason: expected(kind).finish, failure: null });
+    streamPieces(wire, kind, 3, 'end');
+    const exchange = await server.send(server.deploymentOf(provider), requestOf(caller, true));
+    expect(readBy(caller, await bytesOf(exchange), true)).toEqual(expectedGist(kind));
+    expect(exchange.outcome()).toMatchObject({
+      usage: expectedUsage,
+      finishReason: expectedGist(kind).finish,
+      failure: null,
+    });
   });
 
   it.each([false, true])('gets an error of the upstream (streamed: %s)', async (stream) => {
-    server.answering(wire.refusal, 429);
-    const failure = await failureOf(server.send(server.here(provider), asking(caller, stream)));
+    server.answerWith(wire.refusal, 429);
+    const failure = await failureOf(server.send(server.deploymentOf(provider), requestOf(caller, stream)));
     expect(failure.upstreamStatus).toBe(429);
     expect(failure.message).toMatch(/^litellm\.RateLimitError: RateLimitError: \w+Exception - slow down$/);
   });
 
   it('gets a failure before the first event as an error', async () => {
-    streaming(wire, 'words', 0, wire.failure);
-    const failure = await failureOf(server.send(server.here(provider), asking(caller, true)));
+    streamPieces(wire, 'words', 0, wire.failure);
+    const failure = await failureOf(server.send(server.deploymentOf(provider), requestOf(caller, true)));
     expect(failure.message).toMatch(/Exception - slow down$/);
   });
 
   it('gets the text before a failure of the stream, then the failure', async () => {
-    streaming(wire, 'words', 1, wire.failure);
-    const exchange = await server.send(server.here(provider), asking(caller, true));
+    streamPieces(wire, 'words', 1, wire.failure);
+    const exchange = await server.send(server.deploymentOf(provider), requestOf(caller, true));
     const { received, end } = await readToEnd(exchange);
     expect(received).toContain(ANSWER_CONTENT.words.slice(0, 5));
     expect(end).toBeInstanceOf(UpstreamFailed);
@@ -196,8 +204,8 @@ describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, call
     ['cut', /closed the connection before its answer was complete/],
     ['end', /the stream ended before the answer did/],
   ] as const)('gets a failure when the stream of the upstream ends early: %s', async (after, words) => {
-    streaming(wire, 'words', 1, after);
-    const { end } = await readToEnd(await server.send(server.here(provider), asking(caller, true)));
+    streamPieces(wire, 'words', 1, after);
+    const { end } = await readToEnd(await server.send(server.deploymentOf(provider), requestOf(caller, true)));
     expect(String(end)).toMatch(words);
   });
 });

@@ -99,10 +99,10 @@ describe('the request to the upstream', () => {
   it('has the credential of the deployment, and goes to its address', async () => {
     faults.answer((response) => response.end('{"choices":[]}'));
     await provider.send(deployment, ask('x'), NEVER);
-    const sent = faults.received.at(-1);
-    expect(sent?.path).toBe('/v1/chat/completions');
-    expect(sent?.headers.authorization).toBe(`Bearer ${CREDENTIAL}`);
-    expect(sent?.headers['content-length']).toBe(String(sent?.body.length));
+    const received = faults.received.at(-1);
+    expect(received?.path).toBe('/v1/chat/completions');
+    expect(received?.headers.authorization).toBe(`Bearer ${CREDENTIAL}`);
+    expect(received?.headers['content-length']).toBe(String(received?.body.length));
     await provider.send({ ...deployment, apiKey: null }, ask('x'), NEVER);
     expect(faults.received.at(-1)?.headers.authorization).toBeUndefined();
   });
@@ -125,8 +125,8 @@ describe('an upstream that answers with an error', () => {
     });
     const failure = await failureOf(provider.send(deployment, ask('x'), NEVER));
     const message = `litellm.${name}: ${name}: OpenAIException - no <secret> here`;
-    const { upstreamStatus, upstreamType, upstreamCode, upstreamParam, provider: by } = failure;
-    expect([failure.message, by, upstreamStatus, upstreamType, upstreamCode, upstreamParam]).toEqual([
+    const { upstreamStatus, upstreamType, upstreamCode, upstreamParam, provider: providerName } = failure;
+    expect([failure.message, providerName, upstreamStatus, upstreamType, upstreamCode, upstreamParam]).toEqual([
       message,
       'openai',
       status,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterEach(() => stripe.fail(null));
 afterAll(() => stripe.stop());
 
-const seller = (differing: Partial<StripeAccount> = {}) =>
+const stripeSeller = (differing: Partial<StripeAccount> = {}) =>
   createStripe({
     secretKey: new Secret(stripe.secretKey),
     webhookSecret: new Secret(stripe.webhookSecret),
@@ -28,7 +28,7 @@ const DRAFT = { checkoutId: 'checkout-1', successUrl: 'https://x.example/s', can
 const MARK = { lensgate_checkout: 'checkout-1' };
 
 /** Fact, subject, objects, session id and checkout id of an event of this type about this object. */
-function read(type: string, object: object) {
+function factAndIds(type: string, object: object) {
   const event = paymentEventOf({ id: 'evt_1', object: 'event', type, created: 7, data: { object } });
   return event && [event.fact, event.subject, event.objects.join(' '), event.sessionId, event.checkoutId];
 }
@@ -64,7 +64,7 @@ describe('an event of Stripe', () => {
     ['checkout.session.async_payment_failed', session, 'payment_failed'],
     ['checkout.session.expired', { ...session, status: 'expired' }, 'expired'],
   ])('%s of %j gives %s', (type, object, fact) => {
-    expect(read(type, object)?.[0]).toBe(fact);
+    expect(factAndIds(type, object)?.[0]).toBe(fact);
   });
 
   it.each([
@@ -75,9 +75,9 @@ describe('an event of Stripe', () => {
     ['warning_needs_response', 'dispute_settled'],
     ['of_next_year', undefined],
     ['__proto__', undefined],
-  ])('a dispute that is %s is %s', (status, fact) => {
+  ])('with the dispute status "%s" gives the fact %s', (status, fact) => {
     const dispute = { id: 'dp_1', object: 'dispute', status, charge: 'ch_1', payment_intent: 'pi_1' };
-    expect(read('charge.dispute.updated', dispute)?.[0]).toBe(fact);
+    expect(factAndIds('charge.dispute.updated', dispute)?.[0]).toBe(fact);
   });
 
   it.each([
@@ -88,25 +88,31 @@ describe('an event of Stripe', () => {
     ['paused', 'subscription_suspended'],
     ['canceled', 'subscription_ended'],
     ['incomplete', undefined],
-  ])('a subscription that is %s is %s', (status, fact) => {
-    expect(read('customer.subscription.updated', { id: 'sub_1', status })?.[0]).toBe(fact);
+  ])('with the subscription status "%s" gives the fact %s', (status, fact) => {
+    expect(factAndIds('customer.subscription.updated', { id: 'sub_1', status })?.[0]).toBe(fact);
   });
 
   it('has the ids of its purchase in the current API version and in earlier ones', () => {
     const details = { subscription: 'sub_1', metadata: MARK };
     const parent = { subscription_details: details };
-    expect(read('invoice.paid', { id: 'in_1', parent })).toEqual(['paid', 'in_1', 'in_1 sub_1', null, 'checkout-1']);
-    const old = {
+    expect(factAndIds('invoice.paid', { id: 'in_1', parent })).toEqual([
+      'paid',
+      'in_1',
+      'in_1 sub_1',
+      null,
+      'checkout-1',
+    ]);
+    const earlierInvoice = {
       id: 'in_1',
       subscription: 'sub_1',
       payment_intent: { id: 'pi_1' },
       subscription_details: { metadata: MARK },
     };
-    expect(read('invoice.paid', old)).toEqual(['paid', 'in_1', 'in_1 pi_1 sub_1', null, 'checkout-1']);
+    expect(factAndIds('invoice.paid', earlierInvoice)).toEqual(['paid', 'in_1', 'in_1 pi_1 sub_1', null, 'checkout-1']);
     const refunded = { id: 'ch_1', refunded: true, payment_intent: 'pi_1', invoice: 'in_1', metadata: MARK };
-    expect(read('charge.refunded', refunded)).toEqual(['refunded', 'ch_1', 'ch_1 pi_1 in_1', null, 'checkout-1']);
+    expect(factAndIds('charge.refunded', refunded)).toEqual(['refunded', 'ch_1', 'ch_1 pi_1 in_1', null, 'checkout-1']);
     const payment = { payment_intent: 'pi_1' };
-    expect(read('invoice_payment.paid', { id: 'inpay_1', invoice: 'in_1', payment })).toEqual([
+    expect(factAndIds('invoice_payment.paid', { id: 'inpay_1', invoice: 'in_1', payment })).toEqual([
       'linked',
       'inpay_1',
       'inpay_1 in_1 pi_1',
@@ -117,7 +123,7 @@ describe('an event of Stripe', () => {
 
   it('has no checkout id from fields that a buyer can set', () => {
     const bought = { ...session, payment_status: 'paid', client_reference_id: 'checkout-1' };
-    expect(read('checkout.session.completed', bought)?.at(-1)).toBeNull();
+    expect(factAndIds('checkout.session.completed', bought)?.at(-1)).toBeNull();
   });
 
   it.each([
@@ -138,21 +144,21 @@ describe('an event of Stripe', () => {
     ['charge.refunded', { refunded: true }],
     ['customer.created', { id: 'cus_1' }],
   ])('%s of %j gives no fact', (type, object) => {
-    expect(read(type, object)).toBeNull();
+    expect(factAndIds(type, object)).toBeNull();
   });
 });
 
 describe('Stripe', () => {
   it('opens one session for repeated requests', async () => {
-    const [first, second] = await Promise.all([seller().openSession(DRAFT), seller().openSession(DRAFT)]);
+    const [first, second] = await Promise.all([stripeSeller().openSession(DRAFT), stripeSeller().openSession(DRAFT)]);
     expect(first).toEqual(second);
   });
 
   it('gives no fact for an open session, and the fact of its event for a paid one', async () => {
-    const { id, url } = await seller().openSession({ ...DRAFT, checkoutId: 'checkout-2' });
-    expect(await seller().readSession(id)).toBeNull();
+    const { id, url } = await stripeSeller().openSession({ ...DRAFT, checkoutId: 'checkout-2' });
+    expect(await stripeSeller().readSession(id)).toBeNull();
     const event = paymentEventOf(stripe.pay(url));
-    const readSession = await seller().readSession(id);
+    const readSession = await stripeSeller().readSession(id);
     expect({ ...readSession, id: event?.id, at: event?.at }).toEqual(event);
     expect(readSession?.id).toBe(`${id}:paid`);
   });
@@ -165,7 +171,7 @@ describe('Stripe', () => {
     }
     const listed: string[] = [];
     const requests = stripe.requests.length;
-    for await (const { subject } of seller().listEvents(new Date((since + 5) * 1000))) listed.push(subject);
+    for await (const { subject } of stripeSeller().listEvents(new Date((since + 5) * 1000))) listed.push(subject);
     expect(listed).toEqual(Array.from({ length: 245 }, (_, index) => `ch_${249 - index}`));
     expect(stripe.requests.length - requests).toBe(3);
     // Stripe accepts at most 20 event types in one request.
@@ -177,16 +183,16 @@ describe('Stripe', () => {
     const payload = JSON.stringify(stripe.createEvent('charge.refunded', { id: 'ch_1', refunded: true }));
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: stripe.webhookSecret });
     const bytes = new TextEncoder().encode(payload);
-    expect(await seller({ secretKey: null }).readMessage(bytes, signature)).toMatchObject({ subject: 'ch_1' });
+    expect(await stripeSeller({ secretKey: null }).readMessage(bytes, signature)).toMatchObject({ subject: 'ch_1' });
     // One valid signature of several is enough, because Stripe sends two while the secret is rotated.
     const other = Stripe.webhooks.generateTestHeaderString({ payload, secret: 'whsec_old' });
     const both = `${other},${signature.split(',').at(-1)}`;
-    expect(await seller().readMessage(bytes, both)).toMatchObject({ subject: 'ch_1' });
-    await expect(seller().readMessage(bytes, other)).rejects.toThrow(InvalidInput);
+    expect(await stripeSeller().readMessage(bytes, both)).toMatchObject({ subject: 'ch_1' });
+    await expect(stripeSeller().readMessage(bytes, other)).rejects.toThrow(InvalidInput);
   });
 
   it('maps an error to UpstreamFailed, without the secret', async () => {
-    const refused = await seller({ secretKey: new Secret('sk_test_wrong') })
+    const refused = await stripeSeller({ secretKey: new Secret('sk_test_wrong') })
       .openSession(DRAFT)
       .catch((error: unknown) => error);
     expect(refused).toEqual(
@@ -203,18 +209,22 @@ describe('Stripe', () => {
 
   it.each([429, 500, 503])('is unavailable when it answers %s', async (status) => {
     stripe.fail({ status, error: { type: 'api_error', message: 'no' } });
-    await expect(seller().readSession('cs_1')).rejects.toThrow(Unavailable);
+    await expect(stripeSeller().readSession('cs_1')).rejects.toThrow(Unavailable);
   });
 
   it('is unavailable without a listener', async () => {
-    await expect(seller({ apiBase: 'http://127.0.0.1:1' }).readSession('cs_1')).rejects.toThrow(Unavailable);
+    await expect(stripeSeller({ apiBase: 'http://127.0.0.1:1' }).readSession('cs_1')).rejects.toThrow(Unavailable);
   });
 
   it('is not configured without a price or a secret key', async () => {
-    expect([seller().configured, seller({ priceId: null }).configured, seller({ secretKey: null }).configured]).toEqual(
-      [true, false, false],
-    );
-    await expect(seller({ secretKey: null }).readSession('cs_1')).rejects.toMatchObject({ retryAfterSeconds: null });
+    expect([
+      stripeSeller().configured,
+      stripeSeller({ priceId: null }).configured,
+      stripeSeller({ secretKey: null }).configured,
+    ]).toEqual([true, false, false]);
+    await expect(stripeSeller({ secretKey: null }).readSession('cs_1')).rejects.toMatchObject({
+      retryAfterSeconds: null,
+    });
   });
 });
 

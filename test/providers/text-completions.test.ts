@@ -60,26 +60,26 @@ const CALLERS: readonly (readonly [string, Endpoint, object, object])[] = [
   ],
 ];
 
-const here = (more: object = {}) => server.here('text-completion-openai', more);
-const asking = (endpoint: Endpoint, body: object, stream = false) =>
+const deploymentWith = (more: object = {}) => server.deploymentOf('text-completion-openai', more);
+const requestTo = (endpoint: Endpoint, body: object, stream = false) =>
   aModelRequest({ model: 'm', ...body, ...(stream ? { stream } : {}) }, { endpoint, stream, includeUsage: stream });
 
 describe('a completion model', () => {
   it.each(CALLERS)('answers callers of %s', async (_name, endpoint, body, answer) => {
-    server.answering(WHOLE);
-    const exchange = await server.send(here(), asking(endpoint, body));
+    server.answerWith(WHOLE);
+    const exchange = await server.send(deploymentWith(), requestTo(endpoint, body));
     expect(await jsonOf(exchange)).toMatchObject(answer);
     expect(exchange.outcome()).toMatchObject({ usage: COUNTED, finishReason: 'stop' });
-    const { path, body: sent } = server.lastReceived();
-    expect([path, JSON.parse(sent)]).toEqual([
+    const { path, body: receivedBody } = server.lastReceived();
+    expect([path, JSON.parse(receivedBody)]).toEqual([
       '/completions',
       { model: 'up-1', prompt: 'Say hi', ...(endpoint === MESSAGES ? { max_tokens: 9 } : {}) },
     ]);
   });
 
   it.each(CALLERS)('streams to callers of %s', async (_name, endpoint, body) => {
-    server.answering(`${STREAM.join('')}data: [DONE]\n\n`, 200, 'text/event-stream');
-    const exchange = await server.send(here(), asking(endpoint, body, true));
+    server.answerWith(`${STREAM.join('')}data: [DONE]\n\n`, 200, 'text/event-stream');
+    const exchange = await server.send(deploymentWith(), requestTo(endpoint, body, true));
     const text = await textOf(exchange);
     expect([text.includes('"Hi"'), text.includes('" there"')]).toEqual([true, true]);
     expect(JSON.parse(server.lastReceived().body)).toMatchObject({ stream_options: { include_usage: true } });
@@ -87,15 +87,18 @@ describe('a completion model', () => {
   });
 
   it('forwards completions unchanged except for the model name', async () => {
-    server.answering(WHOLE);
-    const exchange = await server.send(here(), asking(COMPLETIONS, { prompt: ['a', 'b'], best_of: 2 }));
+    server.answerWith(WHOLE);
+    const exchange = await server.send(deploymentWith(), requestTo(COMPLETIONS, { prompt: ['a', 'b'], best_of: 2 }));
     expect(await jsonOf(exchange)).toEqual({ ...WHOLE, model: 'm' });
     expect(JSON.parse(server.lastReceived().body)).toEqual({ model: 'up-1', prompt: ['a', 'b'], best_of: 2 });
   });
 
   it('uses the output limit of its deployment', async () => {
-    server.answering(WHOLE);
-    await server.send(here({ options: { max_tokens: '300' } }), asking(CHAT_COMPLETIONS, CALLERS[0]?.[2] ?? {}));
+    server.answerWith(WHOLE);
+    await server.send(
+      deploymentWith({ options: { max_tokens: '300' } }),
+      requestTo(CHAT_COMPLETIONS, CALLERS[0]?.[2] ?? {}),
+    );
     expect(JSON.parse(server.lastReceived().body)).toMatchObject({ max_tokens: 300 });
   });
 
@@ -103,14 +106,14 @@ describe('a completion model', () => {
     const calls = server.faults.received.length;
     const tools = [{ type: 'function', function: { name: 'a', parameters: {} } }];
     const body = { messages: [{ role: 'user', content: 'Say hi' }], tools };
-    await expect(server.send(here(), asking(CHAT_COMPLETIONS, body))).rejects.toMatchObject({
+    await expect(server.send(deploymentWith(), requestTo(CHAT_COMPLETIONS, body))).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message:
         '/chat/completions: The provider of the model "m" (text-completion-openai) does not support \'tools\'. Remove it from the request, or set drop_params to drop it.',
     });
     expect(server.faults.received.length).toBe(calls);
-    server.answering(WHOLE);
-    const exchange = await server.send(here({ dropParams: true }), asking(CHAT_COMPLETIONS, body));
+    server.answerWith(WHOLE);
+    const exchange = await server.send(deploymentWith({ dropParams: true }), requestTo(CHAT_COMPLETIONS, body));
     expect(exchange.dropped).toEqual(['tools']);
   });
 });

@@ -51,13 +51,13 @@ afterAll(async () => {
   await mock.stop();
 });
 
-const here = (provider: string): Deployment =>
+const deploymentOf = (provider: string): Deployment =>
   aDeployment({ provider, apiBase: mock.url, apiKey: new Secret('sk-upstream'), upstreamModel: 'gpt-4o' });
 
 function send(provider: string, request: ReturnType<typeof aModelRequest>): Promise<Exchange> {
   const found = providers.find(({ name }) => name === provider);
   if (!found) throw new Error(`no provider is called ${provider}`);
-  return found.send(here(provider), request, NEVER);
+  return found.send(deploymentOf(provider), request, NEVER);
 }
 
 const bytesOf = async (exchange: Exchange): Promise<Buffer> => Buffer.from((await collect(exchange.bytes, 1e6)) ?? []);

@@ -42,29 +42,29 @@ function providerOf(name: string, client: HttpClient = http): Provider {
   return provider;
 }
 
-const here = (provider: string, differing: Partial<Deployment> = {}): Deployment =>
+const deploymentOf = (provider: string, differing: Partial<Deployment> = {}): Deployment =>
   aDeployment({ provider, apiBase: `${faults.url}/v1`, ...differing });
 
 const CHAT = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 
 /** Calls a vendor that answers with these events. Returns the text, the outcome and the sent body. */
-async function streamed(provider: string, events: readonly object[], body: object = {}) {
+async function streamFrom(provider: string, events: readonly object[], body: object = {}) {
   faults.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end([...events.map((event) => JSON.stringify(event)), '[DONE]'].map((one) => `data: ${one}\n\n`).join(''));
   });
   const request = aModelRequest({ ...CHAT, stream: true, ...body });
-  const exchange = await providerOf(provider).send(here(provider), request, NEVER);
+  const exchange = await providerOf(provider).send(deploymentOf(provider), request, NEVER);
   const text = await textOf(exchange);
-  return { text, outcome: exchange.outcome(), sent: sentBody() };
+  return { text, outcome: exchange.outcome(), requestBody: receivedBody() };
 }
 
 const textOf = async (exchange: Exchange): Promise<string> =>
   Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString('utf8');
 
-const sentBody = (): unknown => JSON.parse(faults.received.at(-1)?.body ?? '');
+const receivedBody = (): unknown => JSON.parse(faults.received.at(-1)?.body ?? '');
 
-const used = (differing: Partial<Usage>): Usage => ({
+const usageOf = (differing: Partial<Usage>): Usage => ({
   inputTokens: 0,
   outputTokens: 0,
   cacheReadTokens: 0,
@@ -82,7 +82,7 @@ const LAST = { id: 'c', model: 'up-1', choices: [{ index: 0, delta: {}, finish_r
 
 describe('every OpenAI-compatible vendor', () => {
   const calls: { url: string; headers: Readonly<Record<string, string>> }[] = [];
-  const nowhere: HttpClient = {
+  const refusingClient: HttpClient = {
     post: (url, headers) => {
       calls.push({ url, headers });
       return Promise.reject(new Error('this test makes no call'));
@@ -95,7 +95,7 @@ describe('every OpenAI-compatible vendor', () => {
     'is called at its own address with the key: %s',
     async (name) => {
       const deployment = aDeployment({ provider: name });
-      await expect(providerOf(name, nowhere).send(deployment, aModelRequest(CHAT), NEVER)).rejects.toThrow(
+      await expect(providerOf(name, refusingClient).send(deployment, aModelRequest(CHAT), NEVER)).rejects.toThrow(
         'this test makes no call',
       );
       expect(calls.at(-1)).toEqual({
@@ -107,7 +107,7 @@ describe('every OpenAI-compatible vendor', () => {
 
   it('gets the headers that the options of its deployment set', async () => {
     const send = (name: string, options: Deployment['options']) =>
-      providerOf(name, nowhere).send(
+      providerOf(name, refusingClient).send(
         aDeployment({ provider: name, apiKey: null, options }),
         aModelRequest(CHAT),
         NEVER,
@@ -130,7 +130,7 @@ describe('the usage of a vendor', () => {
     [
       'groq',
       { ...LAST, x_groq: { id: 'req', usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 } } },
-      used({ inputTokens: 9, outputTokens: 2 }),
+      usageOf({ inputTokens: 9, outputTokens: 2 }),
     ],
     [
       'deepseek',
@@ -144,7 +144,7 @@ describe('the usage of a vendor', () => {
           completion_tokens_details: { reasoning_tokens: 3 },
         },
       },
-      used({ inputTokens: 9, outputTokens: 5, cacheReadTokens: 8, reasoningTokens: 3 }),
+      usageOf({ inputTokens: 9, outputTokens: 5, cacheReadTokens: 8, reasoningTokens: 3 }),
     ],
     [
       'moonshot',
@@ -152,12 +152,12 @@ describe('the usage of a vendor', () => {
         ...LAST,
         choices: [{ ...LAST.choices[0], usage: { prompt_tokens: 9, completion_tokens: 2, cached_tokens: 4 } }],
       },
-      used({ inputTokens: 9, outputTokens: 2, cacheReadTokens: 4 }),
+      usageOf({ inputTokens: 9, outputTokens: 2, cacheReadTokens: 4 }),
     ],
     [
       'mistral',
       { ...LAST, usage: { prompt_tokens: 9, completion_tokens: 2 } },
-      used({ inputTokens: 9, outputTokens: 2 }),
+      usageOf({ inputTokens: 9, outputTokens: 2 }),
     ],
     [
       'hosted_vllm',
@@ -167,10 +167,10 @@ describe('the usage of a vendor', () => {
         choices: [],
         usage: { prompt_tokens: 9, completion_tokens: 2, prompt_tokens_details: null },
       },
-      used({ inputTokens: 9, outputTokens: 2 }),
+      usageOf({ inputTokens: 9, outputTokens: 2 }),
     ],
   ])('is read from its own members: %s', async (name, counting, expected) => {
-    const { outcome } = await streamed(
+    const { outcome } = await streamFrom(
       name,
       counting.choices.length === 0 ? [FIRST, LAST, counting] : [FIRST, counting],
     );
@@ -183,8 +183,13 @@ describe('the usage of a vendor', () => {
     ['mistral', undefined],
     ['perplexity', undefined],
   ])('is requested only where the vendor accepts the option: %s', async (name, options) => {
-    const { sent } = await streamed(name, [FIRST, LAST], { stream_options: { include_usage: true } });
-    expect(sent).toEqual({ ...CHAT, model: 'up-1', stream: true, ...(options ? { stream_options: options } : {}) });
+    const { requestBody } = await streamFrom(name, [FIRST, LAST], { stream_options: { include_usage: true } });
+    expect(requestBody).toEqual({
+      ...CHAT,
+      model: 'up-1',
+      stream: true,
+      ...(options ? { stream_options: options } : {}),
+    });
   });
 });
 
@@ -195,7 +200,7 @@ describe('the cost that a vendor reports', () => {
     usage: { prompt_tokens: 9, completion_tokens: 2, ...usage },
   });
   const costOf = async (name: string, usage: object): Promise<string | null> => {
-    const { outcome } = await streamed(name, [FIRST, LAST, counted(usage)]);
+    const { outcome } = await streamFrom(name, [FIRST, LAST, counted(usage)]);
     return outcome.charged === undefined ? null : usdText(outcome.charged);
   };
 
@@ -226,7 +231,7 @@ describe('the cost that a vendor reports', () => {
         }),
       );
     });
-    const exchange = await providerOf('openrouter').send(here('openrouter'), aModelRequest(CHAT), NEVER);
+    const exchange = await providerOf('openrouter').send(deploymentOf('openrouter'), aModelRequest(CHAT), NEVER);
     expect(usdText(exchange.outcome().charged ?? (0n as never))).toBe('0.25');
   });
 });
@@ -235,8 +240,12 @@ describe('deviations of single vendors', () => {
   it('a model of Fireworks is sent as a resource name', async () => {
     const send = async (upstreamModel: string): Promise<unknown> => {
       faults.answer((response) => response.end('{"choices":[]}'));
-      await providerOf('fireworks_ai').send(here('fireworks_ai', { upstreamModel }), aModelRequest(CHAT), NEVER);
-      return sentBody();
+      await providerOf('fireworks_ai').send(
+        deploymentOf('fireworks_ai', { upstreamModel }),
+        aModelRequest(CHAT),
+        NEVER,
+      );
+      return receivedBody();
     };
     expect(await send('llama-v3')).toMatchObject({ model: 'accounts/fireworks/models/llama-v3' });
     expect(await send('accounts/me/models/x')).toMatchObject({ model: 'accounts/me/models/x' });
@@ -249,19 +258,19 @@ describe('deviations of single vendors', () => {
       ),
     );
     const request = aModelRequest({ model: 'm', prompt: 'Say' }, { endpoint: COMPLETIONS });
-    const exchange = await providerOf('groq').send(here('groq'), request, NEVER);
+    const exchange = await providerOf('groq').send(deploymentOf('groq'), request, NEVER);
     expect(faults.received.at(-1)?.path).toBe('/v1/chat/completions');
     expect(JSON.parse(await textOf(exchange))).toMatchObject({ object: 'text_completion', choices: [{ text: 'ok' }] });
   });
 
-  it('comments before and between chunks are kept', async () => {
+  it('comments before and between chunks are forwarded', async () => {
     const body = `: OPENROUTER PROCESSING\n\ndata: ${JSON.stringify({ ...FIRST, model: 'm' })}\n\n: OPENROUTER PROCESSING\n\ndata: ${JSON.stringify({ ...LAST, model: 'm' })}\n\ndata: [DONE]\n\n`;
     faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(body);
     });
     const request = aModelRequest({ ...CHAT, stream: true });
-    const exchange = await providerOf('openrouter').send(here('openrouter'), request, NEVER);
+    const exchange = await providerOf('openrouter').send(deploymentOf('openrouter'), request, NEVER);
     expect(await textOf(exchange)).toBe(body);
   });
 });

@@ -20,7 +20,7 @@ const ANSWER = {
   candidates: [{ content: { parts: [{ text: 'Hi' }], role: 'model' }, finishReason: 'STOP', index: 0 }],
 };
 const http = createHttpClient();
-const holding: CloudTokens = { for: async () => ({ token: new Secret(TOKEN), project: 'named' }) };
+const tokensOfProject: CloudTokens = { for: async () => ({ token: new Secret(TOKEN), project: 'named' }) };
 
 let faults: FaultServer;
 
@@ -33,7 +33,11 @@ afterAll(async () => {
   await faults.stop();
 });
 
-function send(options: Record<string, string>, tokens: CloudTokens = holding, differing: Partial<Deployment> = {}) {
+function send(
+  options: Record<string, string>,
+  tokens: CloudTokens = tokensOfProject,
+  differing: Partial<Deployment> = {},
+) {
   const deployment = aDeployment({
     provider: 'vertex_ai',
     upstreamModel: 'gemini-2.5-pro',
@@ -73,7 +77,7 @@ describe('a model on Google Cloud', () => {
 
   it('is called at the address of its region', async () => {
     const prepared = async (options: Record<string, string>) =>
-      await vertex(holding).prepare(
+      await vertex(tokensOfProject).prepare(
         aDeployment({ provider: 'vertex_ai', upstreamModel: 'g', options }),
         aModelRequest({ model: 'm', contents: [] }, { endpoint: GENERATE_CONTENT, stream: true }),
       );
@@ -122,7 +126,7 @@ describe('a model of Anthropic on Google Cloud', () => {
   const provider = createProviders({
     http,
     sockets: webSocketClient,
-    googleTokens: holding,
+    googleTokens: tokensOfProject,
     awsAccounts: createAwsAccounts(),
     clock: systemClock,
   }).find(({ name }) => name === 'vertex_ai');

@@ -20,9 +20,9 @@ export const CHAT = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 export interface VendorServer {
   readonly faults: FaultServer;
   /** Deployment of a provider at this upstream. */
-  here(provider: string, differing?: Partial<Deployment>): Deployment;
+  deploymentOf(provider: string, differing?: Partial<Deployment>): Deployment;
   /** Sets the answer to the next calls. */
-  answering(body: object | string, status?: number, type?: string): void;
+  answerWith(body: object | string, status?: number, type?: string): void;
   lastReceived(): FaultServer['received'][number];
   send(deployment: Deployment, request?: ModelRequest): Promise<Exchange>;
   /** Passes a call about a stored upstream object through. */
@@ -49,9 +49,9 @@ export async function startVendorServer(): Promise<VendorServer> {
   };
   return {
     faults,
-    here: (provider, differing = {}) =>
+    deploymentOf: (provider, differing = {}) =>
       aDeployment({ provider, apiBase: faults.url, apiKey: new Secret('the-key'), ...differing }),
-    answering(body, status = 200, type = 'application/json') {
+    answerWith(body, status = 200, type = 'application/json') {
       faults.answer((response) => {
         response.writeHead(status, { 'content-type': type });
         response.end(typeof body === 'string' ? body : JSON.stringify(body));
