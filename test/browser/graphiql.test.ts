@@ -43,7 +43,7 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     await app?.stop();
   });
   /** Opens a tab with one click. */
-  const open = async (tab: string): Promise<void> => {
+  const openTab = async (tab: string): Promise<void> => {
     await page.getByRole('button', { name: tab, exact: true }).click();
     await page
       .locator('[role=tab][aria-selected=true]', { hasText: new RegExp(`^${tab}`) })
@@ -57,16 +57,16 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     );
   // The editor shows the text of a tab before it can run it: an earlier click runs nothing, or the previous tab.
   const execute = async (outcome: Locator): Promise<void> => {
-    const run = page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' });
+    const runButton = page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' });
     for (let tries = 0; !(await outcome.isVisible()); tries += 1) {
       if (tries === 20) throw new Error(`No run showed ${String(outcome)}.`);
-      if (await run.isVisible()) await run.click();
+      if (await runButton.isVisible()) await runButton.click();
       await outcome.waitFor({ timeout: 1_500 }).catch(() => {});
     }
   };
-  const stop = () => page.getByRole('button', { name: 'Stop query (Ctrl-Enter)' }).click();
+  const stopQuery = () => page.getByRole('button', { name: 'Stop query (Ctrl-Enter)' }).click();
   const result = () => page.getByLabel('Result Window');
-  const shoot = (name: string) => page.screenshot({ path: join(screenshots, `${name}.png`) });
+  const takeScreenshot = (name: string) => page.screenshot({ path: join(screenshots, `${name}.png`) });
 
   it('fits into the window', async () => {
     const { scroll, inner } = await page.evaluate(() => ({
@@ -77,40 +77,40 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
   });
 
   it('runs a mutation with the key from the field', async () => {
-    await open('Chat');
+    await openTab('Chat');
     await execute(result().getByText('ChatCompletion'));
     expect(
       await result()
         .getByText(/built-in.demo.model/)
         .count(),
     ).toBeGreaterThan(0);
-    await shoot('mutation');
+    await takeScreenshot('mutation');
   });
 
   it('runs a query with the key from the field', async () => {
-    await open('RecentTraces');
+    await openTab('RecentTraces');
     await execute(result().getByText('LLM'));
     expect(
       await result()
         .getByText(/chat.demo/)
         .count(),
     ).toBeGreaterThan(0);
-    await shoot('query');
+    await takeScreenshot('query');
   });
 
   it('shows the whole answer of a streamed chat', async () => {
-    await open('ChatStream');
+    await openTab('ChatStream');
     await execute(result().getByText('ChatUsage'));
     expect(
       await result()
         .getByText(/built-in.demo.model/)
         .count(),
     ).toBeGreaterThan(0);
-    await shoot('chat-stream');
+    await takeScreenshot('chat-stream');
   });
 
   it('shows the events of a subscription as they arrive, until it is stopped', async () => {
-    await open('LiveTraces');
+    await openTab('LiveTraces');
     await execute(page.getByRole('button', { name: 'Stop query (Ctrl-Enter)' }));
     const answer = await app.call('POST', '/v1/chat/completions', {
       model: 'demo',
@@ -118,21 +118,21 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
     });
     expect(answer.status).toBe(200);
     await result().getByText('traceUpdates').waitFor();
-    const sent = await app.call(
+    const exported = await app.call(
       'POST',
       '/v1/traces',
       otlpExport(otlpSpan('a', 0, 5, {}, { name: 'sent while watching' })),
     );
-    expect(sent.status).toBe(200);
+    expect(exported.status).toBe(200);
     await result().getByText('sent while watching').waitFor();
-    await shoot('subscription');
-    await stop();
+    await takeScreenshot('subscription');
+    await stopQuery();
     await page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' }).waitFor();
   });
 
   it('has usable editors and results in a window 390 pixels wide', async () => {
     await page.setViewportSize({ width: 390, height: 800 });
-    await open('Catalog');
+    await openTab('Catalog');
     await execute(result().getByText('totalCount'));
     const boxes = await Promise.all([page.locator('.graphiql-editors'), result()].map((part) => part.boundingBox()));
     for (const box of boxes) {
@@ -140,7 +140,7 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
       expect(box?.height).toBeGreaterThan(200);
     }
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    await shoot('narrow');
+    await takeScreenshot('narrow');
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
