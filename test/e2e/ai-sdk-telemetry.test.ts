@@ -35,9 +35,9 @@ afterAll(async () => {
 
 /** A `fetch` that sends the active span as `traceparent`, as instrumentations of HTTP clients do. */
 const traced: typeof fetch = (input, init) => {
-  const here = trace.getActiveSpan()?.spanContext();
+  const activeSpan = trace.getActiveSpan()?.spanContext();
   const headers = new Headers(init?.headers);
-  if (here) headers.set('traceparent', `00-${here.traceId}-${here.spanId}-01`);
+  if (activeSpan) headers.set('traceparent', `00-${activeSpan.traceId}-${activeSpan.spanId}-01`);
   return fetch(input, { ...init, headers });
 };
 
@@ -69,25 +69,25 @@ it('an agent of the AI SDK and its calls through the gateway are one trace', asy
 
   const list = (await (await app.call('GET', '/v1/traces')).json()) as { data: { trace_id: string }[] };
   expect(list.data).toHaveLength(1);
-  const read = (await (await app.call('GET', `/v1/traces/${list.data[0]?.trace_id}`)).json()) as {
+  const traceAnswer = (await (await app.call('GET', `/v1/traces/${list.data[0]?.trace_id}`)).json()) as {
     summary: Record<string, unknown>;
     spans: ReadSpan[];
   };
-  const byId = new Map(read.spans.map((span) => [span.span_id, span]));
-  const roots = read.spans.filter(({ parent_span_id: parent }) => parent === null || !byId.has(parent));
+  const byId = new Map(traceAnswer.spans.map((span) => [span.span_id, span]));
+  const roots = traceAnswer.spans.filter(({ parent_span_id: parent }) => parent === null || !byId.has(parent));
   expect(roots).toMatchObject([{ type: 'agent' }]);
 
   // Two steps: the tool call, then the text after its result. Each step is one call of the gateway.
   expect(generated.steps).toHaveLength(2);
-  expect(read.spans.filter(({ type }) => type === 'tool')).toHaveLength(1);
-  const calls = read.spans.filter(({ type }) => type === 'llm');
-  const ours = calls.filter(({ parent_span_id: parent }) => byId.get(parent ?? '')?.type === 'llm');
-  expect(ours).toHaveLength(2);
+  expect(traceAnswer.spans.filter(({ type }) => type === 'tool')).toHaveLength(1);
+  const calls = traceAnswer.spans.filter(({ type }) => type === 'llm');
+  const gatewayCalls = calls.filter(({ parent_span_id: parent }) => byId.get(parent ?? '')?.type === 'llm');
+  expect(gatewayCalls).toHaveLength(2);
   expect(calls).toHaveLength(4);
   // Two spans report each call, one of the SDK and one of the gateway. The call is counted once.
-  const tokenSum = ours.reduce((sum, span) => sum + span.input_tokens, 0);
-  expect(read.summary).toMatchObject({ llm_calls: 2, input_tokens: tokenSum });
-  for (const span of ours) {
+  const tokenSum = gatewayCalls.reduce((sum, span) => sum + span.input_tokens, 0);
+  expect(traceAnswer.summary).toMatchObject({ llm_calls: 2, input_tokens: tokenSum });
+  for (const span of gatewayCalls) {
     const above = byId.get(span.parent_span_id ?? '');
     expect(span.spend_log_request_id).toBeTypeOf('string');
     expect(above).toMatchObject({

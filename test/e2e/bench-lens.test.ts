@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JudgeServer, startJudge } from '../../bench/lens/judge-server.ts';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 
 let judge: JudgeServer;
@@ -22,7 +22,10 @@ afterAll(async () => {
 
 async function bench(...args: readonly string[]): Promise<string> {
   const command = ['bench/lens.ts', '--runs', '24', '--dry', ...args];
-  const { stdout } = await run(process.execPath, command, { cwd: ROOT, env: { ...process.env, REVIEWER_KEY: 'k' } });
+  const { stdout } = await execute(process.execPath, command, {
+    cwd: ROOT,
+    env: { ...process.env, REVIEWER_KEY: 'k' },
+  });
   return stdout;
 }
 

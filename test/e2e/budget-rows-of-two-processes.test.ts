@@ -130,10 +130,10 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a budget row o
   // Each case waits until unused shares are released and its row is read again, so the cases run concurrently.
   it.concurrent.each(Object.entries(OWNERS))(
     'admits exactly the calls of its budget in each of two windows, with the owner: %s',
-    async (name, make) => {
+    async (name, createOwner) => {
       const id = `row-${name}`;
       await manage('/budget/new', { budget_id: id, ...limits });
-      const keys = await make(id);
+      const keys = await createOwner(id);
       for (let window = 1; window <= 2; window += 1) {
         // Two calls of the second window were admitted while its start was awaited.
         const already = window === 1 ? 0 : 2;

@@ -259,7 +259,7 @@ describe('the product', () => {
 
 describe.skipIf(process.platform !== 'linux')('the threads for files and statements', () => {
   /** Number of libuv threads after more concurrent file operations than threads. */
-  async function threads(env: NodeJS.ProcessEnv): Promise<number> {
+  async function threadCount(env: NodeJS.ProcessEnv): Promise<number> {
     write(
       'src/main.ts',
       `import { readdirSync, readFileSync } from 'node:fs';
@@ -275,10 +275,10 @@ describe.skipIf(process.platform !== 'linux')('the threads for files and stateme
 
   it('are one per core on two or three cores, four otherwise', async () => {
     const cores = availableParallelism();
-    expect(await threads(rest)).toBe(cores === 1 ? 4 : Math.min(cores, 4));
+    expect(await threadCount(rest)).toBe(cores === 1 ? 4 : Math.min(cores, 4));
   });
 
   it('are as many as the environment sets', async () => {
-    expect(await threads({ ...rest, UV_THREADPOOL_SIZE: '3' })).toBe(3);
+    expect(await threadCount({ ...rest, UV_THREADPOOL_SIZE: '3' })).toBe(3);
   });
 });

@@ -133,12 +133,12 @@ describe('a stored map', () => {
     expect(await restarted()).toEqual(['embedded', true, [UNUSED]]);
   });
 
-  it('is not used when it is of another source', async () => {
+  it('is not used when it was read from another address', async () => {
     await sourceWithMap(mapOf(3_000));
     expect(await restarted({ url: `${upstream.url}?other` })).toEqual(['embedded', true, []]);
   });
 
-  it('is not used when the built-in one is newer', async () => {
+  it('is not used when the built-in map is newer', async () => {
     const clock: Clock = { ...systemClock, now: () => new Date('2026-01-01T00:00:00Z') };
     await sourceWithMap(mapOf(3_000), '"one"', { clock });
     expect(await restarted()).toEqual(['embedded', true, []]);

@@ -19,8 +19,8 @@ interface List {
 
 let upstream: Upstream;
 let app: TestApp;
-/** Maps sent so far. */
-let sent: number;
+/** Number of maps that the upstream has sent. */
+let sentMaps: number;
 
 const start = async (options: Parameters<typeof startApp>[0] = {}): Promise<TestApp> =>
   startApp({
@@ -45,11 +45,11 @@ const source = async (): Promise<string> => {
 
 describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
   beforeEach(async () => {
-    sent = 0;
+    sentMaps = 0;
     // The two maps alternate, so that every refresh swaps.
     upstream = await startPriceMapUpstream((response) => {
-      sent += 1;
-      response.end(MAPS[sent % 2]);
+      sentMaps += 1;
+      response.end(MAPS[sentMaps % 2]);
     });
     app = await start();
     await vi.waitUntil(async () => (await source()) === 'upstream', POLLING);
@@ -59,7 +59,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     await app.stop();
   });
 
-  it(`give ${CLIENTS} clients with a pin whole lists, each of one snapshot`, async () => {
+  it(`give ${CLIENTS} clients that name a snapshot whole lists of that snapshot`, async () => {
     /** The list of each snapshot, as the first client read it. */
     const lists = new Map<string, string>();
 
@@ -78,19 +78,19 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
       lists.set(first.state, text);
     }
 
-    const sentBefore = sent;
+    const sentMapsBefore = sentMaps;
     await Promise.all(
       Array.from({ length: CLIENTS }, async () => {
-        for (let pass = 0; pass < PASSES || sent < sentBefore + 3; pass += 1) await readAll();
+        for (let pass = 0; pass < PASSES || sentMaps < sentMapsBefore + 3; pass += 1) await readAll();
       }),
     );
     expect(new Set([...lists.values()].map((text) => text.split('\n').length))).toEqual(new Set(COUNTS));
   });
 
-  it('give a client without a pin whole pages, each with the id of its snapshot', async () => {
+  it('give a client that names no snapshot whole pages, each with the id of its snapshot', async () => {
     const totals = new Map<string, Set<number>>();
-    const sentBefore = sent;
-    for (let at = 1; sent < sentBefore + 3 || totals.size < 2; at = at >= 6 ? 1 : at + 1) {
+    const sentMapsBefore = sentMaps;
+    for (let at = 1; sentMaps < sentMapsBefore + 3 || totals.size < 2; at = at >= 6 ? 1 : at + 1) {
       const { state, list } = await page(`page=${at}`);
       totals.set(state, (totals.get(state) ?? new Set()).add(list.total_count));
       expect([list.data.length, list.has_more]).toEqual([

@@ -84,7 +84,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     return (await call(there, 'POST', '/v1/chat/completions', { model: 'away', messages, ...more }, key)).status;
   };
 
-  it.each([1, 2, 3, 4])('blocks and unblocks a key in the other within a second (%i)', async () => {
+  it.each([1, 2, 3, 4])('blocks and unblocks a key in the other process within a second (%i)', async () => {
     const key = await newKey();
     expect(await statusThere(key)).toBe(200);
     await changeHere('/key/block', { key });
@@ -139,7 +139,7 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await withinASecond(async () => expect(await callLate()).toBe(403));
   });
 
-  it('applies after the listening connections are terminated, also when it happens meanwhile', async () => {
+  it('applies after the listening connections are terminated, even if it is made before they are open again', async () => {
     const [meanwhile, later] = [await newKey(), await newKey()];
     expect([await statusThere(meanwhile), await statusThere(later)]).toEqual([200, 200]);
     const before = await listeners();

@@ -38,13 +38,13 @@ async function pageOf({ url }: ServerProcess, { successUrl }: BuyerVisit): Promi
   return answer.text();
 }
 
-const catalog = async ({ url }: ServerProcess, headers: Record<string, string> = {}): Promise<number> =>
+const catalogStatus = async ({ url }: ServerProcess, headers: Record<string, string> = {}): Promise<number> =>
   (await fetch(`${url}/model_catalog?page_size=1`, { headers })).status;
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 /** Answers to requests with a key, by each header and over both transports. */
-async function reach(server: ServerProcess, key: string) {
+async function accessWith(server: ServerProcess, key: string) {
   const graph = await fetch(`${server.url}/graphql`, {
     method: 'POST',
     headers: { ...bearer(key), 'content-type': 'application/json' },
@@ -52,8 +52,8 @@ async function reach(server: ServerProcess, key: string) {
   });
   const models = await fetch(`${server.url}/v1/models`, { headers: bearer(key) });
   return {
-    bearer: await catalog(server, bearer(key)),
-    xApiKey: await catalog(server, { 'x-api-key': key }),
+    bearer: await catalogStatus(server, bearer(key)),
+    xApiKey: await catalogStatus(server, { 'x-api-key': key }),
     graph: await graph.json(),
     gateway: models.status,
   };
@@ -62,7 +62,7 @@ async function reach(server: ServerProcess, key: string) {
 const OPEN = { bearer: 200, xApiKey: 200, graph: { data: { catalogEntry: { entryId: 'gpt-4o' } } }, gateway: 401 };
 
 async function useUpFreeTier(server: ServerProcess): Promise<void> {
-  await expect.poll(() => catalog(server)).toBe(429);
+  await expect.poll(() => catalogStatus(server)).toBe(429);
 }
 
 describe('the checkout', () => {
@@ -75,18 +75,18 @@ describe('the checkout', () => {
     expect((await stripe.deliver(server.url, completed)).status).toBe(200);
     const key = keyOn(await pageOf(server, visit)) ?? '';
     expect(key).toMatch(/^ck-[\w-]{32}$/);
-    expect(await reach(server, key)).toEqual(OPEN);
-    expect(await catalog(server)).toBe(429);
+    expect(await accessWith(server, key)).toEqual(OPEN);
+    expect(await catalogStatus(server)).toBe(429);
 
     // A partial refund changes nothing. A full one revokes the key before its event is answered.
     const charge = { id: 'ch_1', object: 'charge', payment_intent: completed.data.object['payment_intent'] };
     await stripe.deliver(server.url, stripe.createEvent('charge.refunded', { ...charge, refunded: false }));
-    expect(await catalog(server, bearer(key))).toBe(200);
+    expect(await catalogStatus(server, bearer(key))).toBe(200);
     await stripe.deliver(server.url, stripe.createEvent('charge.refunded', { ...charge, refunded: true }));
-    expect(await catalog(server, bearer(key))).toBe(429);
+    expect(await catalogStatus(server, bearer(key))).toBe(429);
     // The payment event is delivered again, late: the purchase stays refunded.
     await stripe.deliver(server.url, completed);
-    expect(await catalog(server, bearer(key))).toBe(429);
+    expect(await catalogStatus(server, bearer(key))).toBe(429);
   });
 
   it('follows a subscription: paused, resumed, its next invoice, and its end', async () => {
@@ -101,7 +101,7 @@ describe('the checkout', () => {
     const deliver = async (type: string, object: object): Promise<number> => {
       second += 1;
       await stripe.deliver(server.url, stripe.createEvent(type, { ...object }, second));
-      return catalog(server, bearer(key));
+      return catalogStatus(server, bearer(key));
     };
     const subscription = (status: string) => ({ id, object: 'subscription', status });
     expect(await deliver('customer.subscription.updated', subscription('past_due'))).toBe(200);
@@ -135,7 +135,7 @@ describe('the checkout', () => {
 
     const third = await start();
     await useUpFreeTier(third);
-    expect(await reach(third, key)).toEqual(OPEN);
+    expect(await accessWith(third, key)).toEqual(OPEN);
     expect((await stripe.deliver(third.url, completed)).status).toBe(200);
     expect(headingOf(await pageOf(third, visit))).toBe('Your key has been shown');
     expect([second.errors(), third.errors()].join('')).not.toContain('"level":50');
@@ -162,7 +162,7 @@ describe('the checkout', () => {
     await stripe.deliver(server.url, completed, { body: '{' });
     await stripe.deliver(server.url, completed);
     const key = keyOn(await pageOf(server, visit)) ?? '';
-    await reach(server, key);
+    await accessWith(server, key);
     await fetch(`${server.url}/billing/success?checkout=${visit.checkoutId}&secret=${visit.secret}x`);
     stripe.fail({
       status: 401,

@@ -28,7 +28,7 @@ const anExport = {
   ],
 };
 const aChat = { model: 'demo', messages: [{ role: 'user', content: 'hello' }] };
-const WHEN = '?start_ms=1699999999000&end_ms=1700000003000';
+const PERIOD = '?start_ms=1699999999000&end_ms=1700000003000';
 
 /** An address on which nothing listens. */
 async function nowhere(): Promise<string> {
@@ -45,8 +45,12 @@ it('serves models while ClickHouse is unavailable, and answers 503 for traces', 
   const away = 'The trace store cannot be used at the moment.';
   expect((await app.call('GET', '/health/readiness')).status).toBe(200);
   expect((await app.call('POST', '/v1/chat/completions', aChat)).status).toBe(200);
-  const sent = await app.call('POST', '/v1/traces', anExport);
-  expect([sent.status, sent.headers.get('retry-after'), await sent.json()]).toEqual([503, '2', { message: away }]);
+  const exported = await app.call('POST', '/v1/traces', anExport);
+  expect([exported.status, exported.headers.get('retry-after'), await exported.json()]).toEqual([
+    503,
+    '2',
+    { message: away },
+  ]);
   for (const path of ['/v1/traces', `/v1/traces/${TRACE_ID}`, `/v1/traces/${TRACE_ID}/spans/b7ad6b7169203331`]) {
     const answer = await app.call('GET', path);
     expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
@@ -70,7 +74,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in Cli
     const scratch = await CLICKHOUSE.create();
     const app = await startOn(scratch);
     expect((await app.call('POST', '/v1/traces', anExport)).status).toBe(200);
-    expect(await read(app, `/v1/traces${WHEN}`)).toMatchObject({
+    expect(await read(app, `/v1/traces${PERIOD}`)).toMatchObject({
       data: [{ trace_id: TRACE_ID, name: 'triage', duration_ms: 2_000, span_count: 1 }],
     });
     expect(await read(app, `/v1/traces/${TRACE_ID}/spans/b7ad6b7169203331`)).toMatchObject({
@@ -94,12 +98,12 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in Cli
   it('refuses an export with 413 when a span or the body exceeds the insert limit', async () => {
     const scratch = await CLICKHOUSE.create();
     const app = await startOn(scratch, { CLICKHOUSE_TRACE_MAX_INSERT_BYTES: '300' });
-    const sent = await app.call('POST', '/v1/traces', anExport);
-    expect([sent.status, await sent.json()]).toEqual([
+    const exported = await app.call('POST', '/v1/traces', anExport);
+    expect([exported.status, await exported.json()]).toEqual([
       413,
       { message: 'A span or the body of the export is larger than the 300 bytes that the store takes at once.' },
     ]);
-    expect(await read(app, `/v1/traces${WHEN}`)).toMatchObject({ data: [] });
+    expect(await read(app, `/v1/traces${PERIOD}`)).toMatchObject({ data: [] });
     await app.stop();
     await scratch.remove();
   });
@@ -108,15 +112,15 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in Cli
     const scratch = await CLICKHOUSE.create();
     const app = await startOn(scratch, { CLICKHOUSE_INSERT_TIMEOUT_SECONDS: '1' });
     const release = scratch.proxy.hold('insert+into+span');
-    const sent = await app.call('POST', '/v1/traces', anExport);
-    expect([sent.status, sent.headers.get('retry-after'), await sent.json()]).toEqual([
+    const exported = await app.call('POST', '/v1/traces', anExport);
+    expect([exported.status, exported.headers.get('retry-after'), await exported.json()]).toEqual([
       503,
       '2',
       { message: 'The trace store cannot be used at the moment.' },
     ]);
     release();
     expect((await app.call('POST', '/v1/traces', anExport)).status).toBe(200);
-    expect(await read(app, `/v1/traces${WHEN}`)).toMatchObject({ data: [{ trace_id: TRACE_ID, span_count: 1 }] });
+    expect(await read(app, `/v1/traces${PERIOD}`)).toMatchObject({ data: [{ trace_id: TRACE_ID, span_count: 1 }] });
     await app.stop();
     await scratch.remove();
   });
@@ -127,7 +131,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in Cli
     const app = await startOn(scratch, { CLICKHOUSE_READER_URL: reader.url });
     expect((await app.call('POST', '/v1/traces', anExport)).status).toBe(200);
     expect(reader.passed('')).toEqual([]);
-    expect(await read(app, `/v1/traces${WHEN}`)).toMatchObject({ data: [{ trace_id: TRACE_ID }] });
+    expect(await read(app, `/v1/traces${PERIOD}`)).toMatchObject({ data: [{ trace_id: TRACE_ID }] });
     expect(reader.passed('').length).toBe(1);
     await app.stop();
     await reader.close();

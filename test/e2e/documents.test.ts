@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const python = process.env['LENSGATE_TEST_PYTHON'] ?? '';
 // oxlint-disable-next-line no-console -- A test that did not run must say so.
 if (python === '')
@@ -35,7 +35,7 @@ describe('commands of the documents', () => {
   });
 
   /** A snippet with the address and the key file of this server. */
-  const here = (text: string): string =>
+  const forThisServer = (text: string): string =>
     text
       .replaceAll('http://127.0.0.1:4000', server.url)
       .replaceAll('.lensgate/admin-key', join(folder, 'data', 'admin-key'));
@@ -43,8 +43,8 @@ describe('commands of the documents', () => {
   /** JSON answers that the commands print, one for each request. */
   const answersOf = async (snippet: string): Promise<readonly Record<string, unknown>[]> => {
     // Prints each answer on a separate line.
-    const commands = `curl() { command curl -w '\\n' "$@"; }\n${here(snippet)}`;
-    const { stdout } = await run('bash', ['-euc', commands], { env: environment() });
+    const commands = `curl() { command curl -w '\\n' "$@"; }\n${forThisServer(snippet)}`;
+    const { stdout } = await execute('bash', ['-euc', commands], { env: environment() });
     const lines = stdout.split('\n').filter((line) => line !== '');
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   };
@@ -63,7 +63,7 @@ describe('commands of the documents', () => {
   ])('the subscription of %s prints the trace of a call', async (document, index) => {
     const snippet = snippetsOf(document, 'bash')[index] ?? '';
     const feed = spawn('bash', ['-c', `exec timeout 20 bash -c "$SNIPPET"`], {
-      env: { ...environment(), SNIPPET: here(snippet).replace(/^curl/m, 'exec curl') },
+      env: { ...environment(), SNIPPET: forThisServer(snippet).replace(/^curl/m, 'exec curl') },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const ended = once(feed, 'close');
@@ -86,9 +86,9 @@ describe('commands of the documents', () => {
 
   it('the TypeScript snippet of the README prints an answer', async () => {
     const file = join(ROOT, 'test', `readme-${process.pid}.ts`);
-    writeFileSync(file, here(snippetsOf('README.md', 'typescript')[0] ?? ''));
+    writeFileSync(file, forThisServer(snippetsOf('README.md', 'typescript')[0] ?? ''));
     try {
-      const { stdout } = await run(process.execPath, [file], { env: environment() });
+      const { stdout } = await execute(process.execPath, [file], { env: environment() });
       expect(stdout).toContain('demo model');
     } finally {
       rmSync(file);
@@ -96,7 +96,7 @@ describe('commands of the documents', () => {
   });
 
   it.skipIf(python === '')('the Python snippet of the README prints an answer', async () => {
-    const { stdout } = await run(python, ['-c', here(snippetsOf('README.md', 'python')[0] ?? '')], {
+    const { stdout } = await execute(python, ['-c', forThisServer(snippetsOf('README.md', 'python')[0] ?? '')], {
       env: environment(),
     });
     expect(stdout).toContain('demo model');
@@ -181,11 +181,15 @@ describe('commands of the documents', () => {
       { data: { createTeam: { alias: 'crew-of-docs' } } },
       { data: { node: { __typename: 'Model', name: expect.any(String) as unknown } } },
     ]);
-    const { stdout } = await run('bash', ['-euc', here(feed)], { env: environment() });
+    const { stdout } = await execute('bash', ['-euc', forThisServer(feed)], { env: environment() });
     expect(stdout).toMatch(/"__typename":"ChatText","text":"[^"]+"[\s\S]*event: complete/);
-    const { stdout: role } = await run('bash', ['-euc', `${here(setUp)}\ngql '{"query":"{ viewer { role } }"}'`], {
-      env: environment(),
-    });
+    const { stdout: role } = await execute(
+      'bash',
+      ['-euc', `${forThisServer(setUp)}\ngql '{"query":"{ viewer { role } }"}'`],
+      {
+        env: environment(),
+      },
+    );
     expect(role).toContain('{"data":{"viewer":{"role":"PROXY_ADMIN"}}}');
   });
 
@@ -196,7 +200,7 @@ describe('commands of the documents', () => {
     );
     // A trace for the feedback. The server has no reviewer.
     await answersOf(shell[0] ?? '');
-    const refused = here(investigation).replace(/export LENS=\$\(([\s\S]*?)\\\n {2}\| sed[\s\S]*/, '$1');
+    const refused = forThisServer(investigation).replace(/export LENS=\$\(([\s\S]*?)\\\n {2}\| sed[\s\S]*/, '$1');
     expect(await answersOf(refused)).toEqual([{ detail: 'Choose a model configured on this LiteLLM instance' }]);
     const [returned, listed] = await answersOf(feedback);
     expect(returned).toMatchObject({ score: 3, comment: 'Wrong language.', author: 'customer-7' });

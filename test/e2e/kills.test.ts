@@ -61,8 +61,8 @@ for (const engine of ENGINES)
         const senders = Array.from({ length: SENDERS }, async () => {
           while (!isOver) {
             const { traceId, body } = exportOf((next += 1));
-            const sent = fetch(`${running.url}/v1/traces`, { method: 'POST', headers: headersOf(key), body });
-            const status = await sent.then(
+            const pendingAnswer = fetch(`${running.url}/v1/traces`, { method: 'POST', headers: headersOf(key), body });
+            const status = await pendingAnswer.then(
               async (answer) => (await answer.arrayBuffer(), answer.status),
               () => null,
             );

@@ -136,7 +136,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       return spawnServer(folder, { env });
     }
 
-    const at = (position: number): ServerProcess => {
+    const serverAt = (position: number): ServerProcess => {
       const server = servers[position % servers.length];
       if (server === undefined) throw new Error('No server.');
       return server;
@@ -150,14 +150,14 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       });
 
     async function newKey(limits: object): Promise<string> {
-      const made = await post(at(0), '/key/generate', { models: ['m'], ...limits });
+      const made = await post(serverAt(0), '/key/generate', { models: ['m'], ...limits });
       expect(made.status).toBe(200);
       return ((await made.json()) as { key: string }).key;
     }
 
     async function call(position: number, key: string, model = 'm'): Promise<number> {
       const chat = { model, max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };
-      const answer = await post(at(position), '/v1/chat/completions', chat, key);
+      const answer = await post(serverAt(position), '/v1/chat/completions', chat, key);
       const text = await answer.text();
       if (answer.status >= 500) serverErrors.push(text);
       return answer.status;

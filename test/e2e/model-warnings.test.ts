@@ -27,10 +27,10 @@ async function send(path: string, body: object): Promise<number> {
 
 it('a stored model with only an input price is logged when it is created and when it is changed', async () => {
   const model = { model: 'openai/of-no-catalog', api_key: 'sk-of-the-model', api_base: 'http://127.0.0.1:9/v1' };
-  const make = (id: string, prices: object) =>
+  const createModel = (id: string, prices: object) =>
     send('/model/new', { model_name: id, litellm_params: { ...model, ...prices }, model_info: { id } });
-  expect(await make('whole', { input_cost_per_token: 0.001, output_cost_per_token: 0.001 })).toBe(200);
-  expect(await make('half', { input_cost_per_token: 0.001 })).toBe(200);
+  expect(await createModel('whole', { input_cost_per_token: 0.001, output_cost_per_token: 0.001 })).toBe(200);
+  expect(await createModel('half', { input_cost_per_token: 0.001 })).toBe(200);
   expect(await send('/model/update', { model_name: 'renamed', model_info: { id: 'half' } })).toBe(200);
   const lines = (): readonly unknown[] =>
     server

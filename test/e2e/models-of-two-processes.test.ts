@@ -16,16 +16,16 @@ describe.skipIf(LACKS_POSTGRESQL)('a stored model of two processes', () => {
 
   const statusAt = async (app: TestApp, model: string): Promise<number> =>
     (await app.call('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] })).status;
-  const make = (id: string) =>
+  const createModel = (id: string) =>
     here.call('POST', '/model/new', { model_name: id, litellm_params: { model: 'demo' }, model_info: { id } });
 
   it('is callable in the other process as soon as it is created', async () => {
-    expect((await make('fresh')).status).toBe(200);
+    expect((await createModel('fresh')).status).toBe(200);
     expect([await statusAt(here, 'fresh'), await statusAt(there, 'fresh')]).toEqual([200, 200]);
   });
 
   it('is refused in the other process soon after it was blocked, and after it was deleted', async () => {
-    await make('dying');
+    await createModel('dying');
     await vi.waitFor(async () => expect(await statusAt(there, 'dying')).toBe(200), SOON);
     await here.call('POST', '/model/block', { model_id: 'dying' });
     expect(await statusAt(here, 'dying')).toBe(403);
@@ -57,7 +57,7 @@ describe.skipIf(LACKS_POSTGRESQL)('a stored model of two processes', () => {
 
   it('fails over in the other process soon after a fallback was stored, until it is deleted', async () => {
     const away = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
-    await make('spare');
+    await createModel('spare');
     await here.call('POST', '/model/new', { model_name: 'away', litellm_params: away });
     expect(await statusAt(here, 'away')).toBe(500);
     await vi.waitFor(async () => expect(await statusAt(there, 'away')).toBe(500), SOON);
@@ -70,7 +70,7 @@ describe.skipIf(LACKS_POSTGRESQL)('a stored model of two processes', () => {
   });
 
   it('follows access groups for keys in the other process', async () => {
-    await make('grouped');
+    await createModel('grouped');
     const made = await here.call('POST', '/key/generate', { models: ['beta'] });
     const { key } = (await made.json()) as { key: string };
     const statusOf = async (app: TestApp): Promise<number> => {

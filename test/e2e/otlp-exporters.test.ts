@@ -21,13 +21,13 @@ const EXPORTERS: readonly (readonly [string, string | null, MakeExporter])[] = [
 ];
 
 /** Makes an exporter with or without compression, which exporters read from the environment. */
-function exporterTo(url: string, key: string, compression: string | null, make: MakeExporter): SpanExporter {
+function exporterTo(url: string, key: string, compression: string | null, makeExporter: MakeExporter): SpanExporter {
   if (compression === null) delete process.env[COMPRESSION];
   else process.env[COMPRESSION] = compression;
-  return make({ url: `${url}/v1/traces`, headers: { authorization: `Bearer ${key}` } });
+  return makeExporter({ url: `${url}/v1/traces`, headers: { authorization: `Bearer ${key}` } });
 }
 
-const read = async (url: string, key: string, path: string): Promise<unknown> =>
+const readJson = async (url: string, key: string, path: string): Promise<unknown> =>
   (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).json();
 
 afterEach(() => {
@@ -41,9 +41,9 @@ describe('the OpenTelemetry exporters', () => {
   });
   afterAll(() => app.stop());
 
-  it.each(EXPORTERS)('%s: exported spans are read back', async (_name, compression, make) => {
-    const { traceId, callId } = await exportRun(exporterTo(app.url, app.adminKey, compression, make));
-    const list = await read(app.url, app.adminKey, '/v1/traces');
+  it.each(EXPORTERS)('%s: exported spans are read back', async (_name, compression, makeExporter) => {
+    const { traceId, callId } = await exportRun(exporterTo(app.url, app.adminKey, compression, makeExporter));
+    const list = await readJson(app.url, app.adminKey, '/v1/traces');
     expect(list).toMatchObject({
       data: expect.arrayContaining([
         expect.objectContaining({
@@ -61,7 +61,7 @@ describe('the OpenTelemetry exporters', () => {
         }),
       ]),
     });
-    const run = await read(app.url, app.adminKey, `/v1/traces/${traceId}`);
+    const run = await readJson(app.url, app.adminKey, `/v1/traces/${traceId}`);
     expect(run).toMatchObject({
       agents: [{ name: 'triage', invocations: 1, llm_calls: 1 }],
       spans: [
@@ -70,7 +70,7 @@ describe('the OpenTelemetry exporters', () => {
         { name: 'execute_tool lookup', type: 'tool', status: 'error', error: 'no such order' },
       ],
     });
-    expect(await read(app.url, app.adminKey, `/v1/traces/${traceId}/spans/${callId}`)).toEqual({
+    expect(await readJson(app.url, app.adminKey, `/v1/traces/${traceId}/spans/${callId}`)).toEqual({
       span_id: callId,
       input: JSON.stringify([{ role: 'user', content: QUESTION }]),
       output: '',
@@ -97,16 +97,16 @@ describe('a process that is killed', () => {
   it('stores every acknowledged span', async () => {
     const env = { LITELLM_MASTER_KEY: ADMIN_KEY };
     const first = await spawnServer(dataDir, { env });
-    const [, , make] = EXPORTERS[0] ?? [];
-    if (make === undefined) throw new Error('no exporter');
+    const [, , makeExporter] = EXPORTERS[0] ?? [];
+    if (makeExporter === undefined) throw new Error('no exporter');
     const runs = await Promise.all(
-      Array.from({ length: 8 }, () => exportRun(exporterTo(first.url, ADMIN_KEY, 'gzip', make))),
+      Array.from({ length: 8 }, () => exportRun(exporterTo(first.url, ADMIN_KEY, 'gzip', makeExporter))),
     );
     await first.end('SIGKILL');
     const second = await spawnServer(dataDir, { env });
     try {
       for (const { traceId } of runs)
-        expect(await read(second.url, ADMIN_KEY, `/v1/traces/${traceId}`)).toMatchObject({ spans: { length: 3 } });
+        expect(await readJson(second.url, ADMIN_KEY, `/v1/traces/${traceId}`)).toMatchObject({ spans: { length: 3 } });
     } finally {
       await second.end('SIGTERM');
     }

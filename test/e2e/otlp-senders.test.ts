@@ -21,7 +21,7 @@ if (python === '') console.warn('SKIPPED: LENSGATE_TEST_PYTHON is not set: no ex
 if (collector === '') console.warn('SKIPPED: LENSGATE_TEST_COLLECTOR is not set: no collector is tested.');
 
 const SCRIPT = fileURLToPath(new URL('otlp-python.py', import.meta.url));
-const run = promisify(execFile);
+const execute = promisify(execFile);
 
 let app: TestApp;
 beforeAll(async () => {
@@ -42,7 +42,7 @@ const AGENT_RUN = {
 
 describe.skipIf(python === '')('the OpenTelemetry SDK for Python', () => {
   it.each(['none', 'gzip'])('exports spans with compression %s, which are read back', async (compression) => {
-    const { stdout } = await run(python, [SCRIPT, app.url, app.adminKey, compression]);
+    const { stdout } = await execute(python, [SCRIPT, app.url, app.adminKey, compression]);
     expect(await traceOf(stdout.trim())).toMatchObject(AGENT_RUN);
   });
 });
@@ -51,7 +51,7 @@ describe.skipIf(collector === '')('a collector between an exporter and the serve
   it('forwards received spans', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'lensgate-collector-'));
     const [httpPort, grpcPort] = [await freePort(), await freePort()];
-    const running = spawn(
+    const collectorProcess = spawn(
       collector,
       [
         'start',
@@ -79,7 +79,7 @@ describe.skipIf(collector === '')('a collector between an exporter and the serve
       const { traceId } = await exportRun(new OTLPTraceExporter({ url: `http://127.0.0.1:${httpPort}/v1/traces` }));
       await vi.waitFor(async () => expect(await traceOf(traceId)).toMatchObject(AGENT_RUN), POLLING);
     } finally {
-      running.kill();
+      collectorProcess.kill();
       rmSync(folder, { recursive: true, force: true });
     }
   });

@@ -10,7 +10,7 @@ describe.skipIf(LACKS_POSTGRESQL)('a change of an owner in one of two processes'
   let two: TwoApps;
   let here: TestApp;
   let there: TestApp;
-  let names = 0;
+  let createdOwners = 0;
   beforeAll(async () => {
     two = await startTwoApps(ADMIN);
     ({ here, there } = two);
@@ -27,14 +27,14 @@ describe.skipIf(LACKS_POSTGRESQL)('a change of an owner in one of two processes'
 
   /** Creates a key of a user in a team, and loads it in both processes. */
   async function loadedKey(role: string) {
-    names += 1;
-    const [user_id, team_id] = [`user-${names}`, `team-${names}`];
+    createdOwners += 1;
+    const [user_id, team_id] = [`user-${createdOwners}`, `team-${createdOwners}`];
     await manage('/user/new', { user_id, user_role: role });
     await manage('/team/new', { team_id, members_with_roles: [{ user_id, role: 'user' }] });
     const { key } = await manage('/key/generate', { user_id, team_id, user_role: role });
-    const named = { user_id, team_id, key: String(key) };
-    expect([await statusAt(here, named.key), await statusAt(there, named.key)]).toEqual([200, 200]);
-    return named;
+    const owner = { user_id, team_id, key: String(key) };
+    expect([await statusAt(here, owner.key), await statusAt(there, owner.key)]).toEqual([200, 200]);
+    return owner;
   }
 
   it.each([
@@ -42,13 +42,13 @@ describe.skipIf(LACKS_POSTGRESQL)('a change of an owner in one of two processes'
     ['their team is deleted', '/team/delete', ({ team_id }) => ({ team_ids: [team_id] })],
     ['their team is blocked', '/team/block', ({ team_id }) => ({ team_id })],
     ['their user is removed from the team', '/team/member_delete', ({ user_id, team_id }) => ({ user_id, team_id })],
-  ] satisfies readonly (readonly [string, string, (named: { user_id: string; team_id: string }) => object])[])(
+  ] satisfies readonly (readonly [string, string, (owner: { user_id: string; team_id: string }) => object])[])(
     'ends the keys in the other process soon: %s',
     async (_what, path, body) => {
-      const named = await loadedKey('internal_user');
-      await manage(path, body(named));
-      expect(await statusAt(here, named.key)).toBe(401);
-      await vi.waitFor(async () => expect(await statusAt(there, named.key)).toBe(401), SOON);
+      const owner = await loadedKey('internal_user');
+      await manage(path, body(owner));
+      expect(await statusAt(here, owner.key)).toBe(401);
+      await vi.waitFor(async () => expect(await statusAt(there, owner.key)).toBe(401), SOON);
     },
   );
 

@@ -205,7 +205,7 @@ describe('the log', () => {
 
 describe('a killed process', () => {
   for (const engine of ENGINES)
-    it.skipIf(engine.missing !== null)(`loses no span it acknowledged, on ${engine.name}`, async () => {
+    it.skipIf(engine.missing !== null)(`loses no span that it acknowledged, on ${engine.name}`, async () => {
       const scratch = engine.name === 'postgresql' ? await engine.create() : null;
       onTestFinished(() => scratch?.remove());
       const env: Record<string, string> = scratch?.options.databaseUrl
@@ -230,15 +230,15 @@ describe('a killed process', () => {
       stop = true;
       await Promise.all(senders);
 
-      const again = await start({ env });
+      const restarted = await start({ env });
       const lost: string[] = [];
       for (const traceId of acknowledged) {
-        const answer = await fetch(`${again.url}/v1/traces/${traceId}`, { headers: authorized(again.key) });
+        const answer = await fetch(`${restarted.url}/v1/traces/${traceId}`, { headers: authorized(restarted.key) });
         await answer.arrayBuffer();
         if (answer.status !== 200) lost.push(traceId);
       }
       expect(lost).toEqual([]);
-      expect(again.errors()).toBe('');
+      expect(restarted.errors()).toBe('');
     });
 
   it('starts without errors after a kill during a chat', async () => {
@@ -256,13 +256,13 @@ describe('a killed process', () => {
     await server.end('SIGKILL');
     expect(await end).toBe('cut');
     upstream.close();
-    const again = await start();
-    const chat = await fetch(`${again.url}/v1/chat/completions`, {
+    const restarted = await start();
+    const chat = await fetch(`${restarted.url}/v1/chat/completions`, {
       method: 'POST',
-      headers: authorized(again.key),
+      headers: authorized(restarted.key),
       body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello' }] }),
     });
     expect(chat.status).toBe(200);
-    expect(again.errors()).toBe('');
+    expect(restarted.errors()).toBe('');
   });
 });

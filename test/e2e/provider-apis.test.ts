@@ -11,7 +11,7 @@ import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { POLLING } from '../support/polling.ts';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'provider-apis.md');
 const AGENT = { id: 'bc_1', name: 'Repair', status: 'CREATING' };
 
@@ -66,7 +66,7 @@ describe('the commands of docs/provider-apis.md answer', () => {
     ['Cursor', 3, AGENT],
   ])('%s', async (_name, index, answer) => {
     const snippet = (snippets[index] ?? '').replace('http://127.0.0.1:4000', app.url);
-    const { stdout } = await run('bash', ['-euc', snippet], { env: { ...process.env, KEY: key } });
+    const { stdout } = await execute('bash', ['-euc', snippet], { env: { ...process.env, KEY: key } });
     expect(JSON.parse(stdout)).toMatchObject(answer);
   });
 });

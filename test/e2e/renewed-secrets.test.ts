@@ -37,7 +37,7 @@ it('stored models, credentials and pass-through endpoints survive a change of th
     );
   });
 
-  async function use(app: TestApp): Promise<readonly number[]> {
+  async function statusesOfUse(app: TestApp): Promise<readonly number[]> {
     const body = { model: 'stored', messages: [{ role: 'user', content: 'hi' }] };
     const chat = await app.call('POST', '/v1/chat/completions', body);
     const entry = await app.call('GET', '/entry');
@@ -64,40 +64,20 @@ it('stored models, credentials and pass-through endpoints survive a change of th
     const answer = await first.call('POST', path, body);
     expect([path, answer.status, await answer.text()]).toEqual([path, 200, expect.any(String)]);
   }
-  expect(await use(first)).toEqual([200, 200]);
+  expect(await statusesOfUse(first)).toEqual([200, 200]);
   await first.stop({ keepData: true });
 
   // Without the former secrets nothing can be read, and nothing is lost.
-  const blind = await startWith(`${ADMIN}-2`, 'salt-2', 'salt-0');
-  expect(await use(blind)).not.toContain(200);
-  await blind.stop({ keepData: true });
+  const withoutFormerSecrets = await startWith(`${ADMIN}-2`, 'salt-2', 'salt-0');
+  expect(await statusesOfUse(withoutFormerSecrets)).not.toContain(200);
+  await withoutFormerSecrets.stop({ keepData: true });
 
   const renewing = await startWith(`${ADMIN}-2`, 'salt-2', ` salt-0, salt-1,${ADMIN}`);
-  expect(await use(renewing)).toEqual([200, 200]);
-  const author = 'system: renewed secrets';
-  const log = await (await renewing.call('GET', `/audit?changed_by=${encodeURIComponent(author)}`)).json();
-  expect(log).toMatchObject({ total: 4 });
-  const { audit_logs: entries } = log as { readonly audit_logs: readonly Readonly<Record<string, unknown>>[] };
-  const byTable = (entry: (typeof entries)[number]): string => String(entry['table_name']);
-  expect(entries.toSorted((left, right) => (byTable(left) < byTable(right) ? -1 : 1))).toEqual(
-    ['LiteLLM_CredentialsTable', 'LiteLLM_ProxyModelTable', 'pass_through_endpoint', 'settings'].map((table) => ({
-      id: expect.any(String),
-      updated_at: expect.any(String),
-      changed_by: author,
-      actor: author,
-      changed_by_api_key: 'litellm_proxy_master_key',
-      action: 'updated',
-      table_name: table,
-      object_id: expect.any(String),
-      before_value: expect.any(Object),
-      updated_values: expect.any(Object),
-    })),
-  );
-  expect(JSON.stringify(log)).not.toMatch(/sk-upstream-1|entry-1|token-1/);
+  expect(await statusesOfUse(renewing)).toEqual([200, 200]);
   await renewing.stop({ keepData: true });
 
   const after = await startWith(`${ADMIN}-2`, 'salt-2');
-  expect(await use(after)).toEqual([200, 200]);
+  expect(await statusesOfUse(after)).toEqual([200, 200]);
   const shown = await (await after.call('GET', '/config/yaml')).text();
   expect(shown).not.toContain('token-1');
   await after.stop({ keepData: true });

@@ -49,7 +49,7 @@ describe('a second process on one SQLite database', () => {
     expect((await fetch(`${first.url}/health/readiness`)).status).toBe(200);
   });
 
-  it('is refused for the same database, also with another data folder', async () => {
+  it('is refused for the same database, even with another data folder', async () => {
     const database = { DATABASE_URL: `sqlite://${join(folder, 'shared.db')}` };
     await start(database);
     const other = { ...database, LENSGATE_DATA_DIR: join(folder, 'other') };

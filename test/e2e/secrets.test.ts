@@ -41,7 +41,7 @@ const STORED = {
 
 const folder = mkdtempSync(join(tmpdir(), 'lensgate-secrets-'));
 /** Secrets that the product generated, by kind. */
-const made = new Map<string, string>();
+const generatedSecrets = new Map<string, string>();
 let server: ServerProcess;
 let upstream: FaultServer;
 
@@ -71,15 +71,15 @@ const post = (path: string, body: unknown, key?: string): Promise<Answer> =>
   call('POST', path, key === undefined ? { body } : { body, key });
 
 /** Records a member of a successful answer as a secret of `kind`, and returns it. */
-async function make(kind: string, member: string, answer: Promise<Answer>): Promise<string> {
+async function recordSecret(kind: string, member: string, answer: Promise<Answer>): Promise<string> {
   const { status, text } = await answer;
   expect([kind, status]).toEqual([kind, 200]);
   const secret = String((JSON.parse(text) as Record<string, unknown>)[member]);
-  made.set(kind, secret);
+  generatedSecrets.set(kind, secret);
   return secret;
 }
 
-async function stored(answer: Promise<Answer>): Promise<void> {
+async function expectStored(answer: Promise<Answer>): Promise<void> {
   const { status, text } = await answer;
   if (status !== 200) throw new Error(`A secret was not stored: ${status} ${text}`);
 }
@@ -157,25 +157,33 @@ afterAll(async () => {
 
 /** Stores, creates and uses secrets, in valid and in invalid requests. */
 async function useAll(): Promise<readonly Answer[]> {
-  await stored(post('/team/new', { team_id: 'team' }));
-  const key = await make('virtual key', 'key', post('/key/generate', {}));
-  const teamKey = await make('key of a team', 'key', post('/key/generate', { team_id: 'team' }));
-  await make('key of a user', 'key', post('/user/new', { user_id: 'user', user_role: 'internal_user' }));
-  await make('key of a viewer', 'key', post('/user/new', { user_id: 'viewer', user_role: 'proxy_admin_viewer' }));
-  await make('rotated key', 'key', post(`/key/${teamKey}/regenerate`, {}));
-  await make('session', 'token', post('/v2/login', { username: 'admin', password: CONFIGURED.uiPassword }, ''));
-  await make('tracing key', 'key', post('/lens/tracing/keys', { name: 'tracing' }));
+  await expectStored(post('/team/new', { team_id: 'team' }));
+  const key = await recordSecret('virtual key', 'key', post('/key/generate', {}));
+  const teamKey = await recordSecret('key of a team', 'key', post('/key/generate', { team_id: 'team' }));
+  await recordSecret('key of a user', 'key', post('/user/new', { user_id: 'user', user_role: 'internal_user' }));
+  await recordSecret(
+    'key of a viewer',
+    'key',
+    post('/user/new', { user_id: 'viewer', user_role: 'proxy_admin_viewer' }),
+  );
+  await recordSecret('rotated key', 'key', post(`/key/${teamKey}/regenerate`, {}));
+  await recordSecret('session', 'token', post('/v2/login', { username: 'admin', password: CONFIGURED.uiPassword }, ''));
+  await recordSecret('tracing key', 'key', post('/lens/tracing/keys', { name: 'tracing' }));
   const hash = createHash('sha256').update(key).digest('hex');
-  await make('token of a worker', 'token', post('/lens/workers/register', { analysis_key_id: hash, name: 'worker' }));
-  await stored(post('/user/update', { user_id: 'user', password: STORED.userPassword }));
-  await stored(
+  await recordSecret(
+    'token of a worker',
+    'token',
+    post('/lens/workers/register', { analysis_key_id: hash, name: 'worker' }),
+  );
+  await expectStored(post('/user/update', { user_id: 'user', password: STORED.userPassword }));
+  await expectStored(
     post('/credentials', {
       credential_name: 'credential',
       credential_values: { api_key: STORED.credential, headers: { 'x-vendor': STORED.credentialHeader } },
       credential_info: { custom_llm_provider: 'openai' },
     }),
   );
-  await stored(
+  await expectStored(
     post('/model/new', {
       model_name: 'stored',
       litellm_params: { model: 'openai/x', api_base: upstream.url, api_key: STORED.modelKey },
@@ -282,7 +290,7 @@ async function readGraph(key: string): Promise<readonly Answer[]> {
 
 /** Names of the secrets that a text contains. */
 const secretsIn = (text: string): readonly string[] =>
-  [...Object.entries(CONFIGURED), ...Object.entries(STORED), ...made].flatMap(([name, secret]) =>
+  [...Object.entries(CONFIGURED), ...Object.entries(STORED), ...generatedSecrets].flatMap(([name, secret]) =>
     text.includes(secret) || text.includes(Buffer.from(secret).toString('base64')) ? [name] : [],
   );
 
@@ -299,7 +307,7 @@ describe('secrets', () => {
     expect(secretsOf(used)).toEqual([]);
     const readers = [
       CONFIGURED.masterKey,
-      ...['key of a viewer', 'key of a user', 'virtual key'].map((kind) => made.get(kind) ?? ''),
+      ...['key of a viewer', 'key of a user', 'virtual key'].map((kind) => generatedSecrets.get(kind) ?? ''),
     ];
     for (const reader of [...readers, '']) {
       const answers = [...(await readEverything(reader)), ...(await readGraph(reader))];

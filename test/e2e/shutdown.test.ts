@@ -128,13 +128,15 @@ beforeAll(async () => {
   await vi.waitUntil(() => upstream.received.length === STREAMS.length + CALLS.length, POLLING);
 
   // These requests have begun, but their heads are not complete.
-  const half = ['/v1/models', '/health/liveness', '/health/readiness', '/graphql?query={__typename}'].map((path) => {
-    const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setNoDelay(true);
-    socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n`);
-    return { socket, came: allOf(socket) };
-  });
-  await Promise.all(half.map(({ socket }) => once(socket, 'connect')));
-  await waitForConnections(half.length);
+  const halfSent = ['/v1/models', '/health/liveness', '/health/readiness', '/graphql?query={__typename}'].map(
+    (path) => {
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setNoDelay(true);
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n`);
+      return { socket, came: allOf(socket) };
+    },
+  );
+  await Promise.all(halfSent.map(({ socket }) => once(socket, 'connect')));
+  await waitForConnections(halfSent.length);
   const ending = server.end('SIGTERM');
   await vi.waitUntil(
     async () =>
@@ -144,8 +146,8 @@ beforeAll(async () => {
       ),
     POLLING,
   );
-  for (const { socket } of half) socket.write(`authorization: Bearer ${key}\r\n\r\n`);
-  onOpenConnections = await Promise.all(half.map(({ came }) => came));
+  for (const { socket } of halfSent) socket.write(`authorization: Bearer ${key}\r\n\r\n`);
+  onOpenConnections = await Promise.all(halfSent.map(({ came: receivedText }) => receivedText));
 
   for (const answer of [...streaming, ...(await Promise.all(waiting))]) {
     const text = await answer.text().catch(() => 'cut');

@@ -25,9 +25,9 @@ describe.skipIf(LACKS_POSTGRESQL)('failed sign-ins of two processes', () => {
     expect(await signIn(there, 'bert', 'sk-wrong')).toBe(401);
   });
 
-  it('block the name in both processes also when they are concurrent', async () => {
+  it('block the name in both processes, even if they are concurrent', async () => {
     const statuses = await Promise.all(
-      Array.from({ length: 8 }, (_none, at) => signIn(at % 2 === 0 ? here : there, 'carl', 'sk-wrong')),
+      Array.from({ length: 8 }, (_none, index) => signIn(index % 2 === 0 ? here : there, 'carl', 'sk-wrong')),
     );
     expect(statuses.filter((status) => status !== 401 && status !== 429)).toEqual([]);
     expect([await signIn(here, 'carl', 'sk-wrong'), await signIn(there, 'carl', 'sk-wrong')]).toEqual([429, 429]);

@@ -49,8 +49,8 @@ litellm_settings: { num_retries: 0 }
   expect([stored.status, await stored.json()]).toEqual([200, { message: 'Config updated successfully' }]);
   expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
   const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-  const open = files.filter((one) => readFileSync(join(one.parentPath, one.name)).includes(SECRET));
-  expect([files.length > 0, open.map(({ name }) => name)]).toEqual([true, []]);
+  const readable = files.filter((one) => readFileSync(join(one.parentPath, one.name)).includes(SECRET));
+  expect([files.length > 0, readable.map(({ name }) => name)]).toEqual([true, []]);
 
   const second = await start();
   const call = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] };

@@ -14,15 +14,15 @@ const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const isMissing = engine === undefined || engine.missing !== null;
 const ADMIN = 'sk-the-admin-of-windows-of-two-processes';
 /** Calls that a window of the team admits. A call costs 1 USD. */
-const TEAM = 12;
+const TEAM_CALLS = 12;
 /** Calls that the budget of the member admits. */
-const MEMBER = 3;
+const MEMBER_CALLS = 3;
 /** Budget of all calls. It admits one call more, because only a spend above it is refused. */
-const ALL = 60;
+const GLOBAL_BUDGET = 60;
 /** Calls that the budget of a key admits. The spend of this key is reset. */
-const OF_KEY = 3;
+const KEY_CALLS = 3;
 /** Budget of a team whose spend is reset. It admits one call more, because only a spend above it is refused. */
-const OF_TEAM = 2;
+const RESET_TEAM_BUDGET = 2;
 const SOON = { timeout: 60_000, interval: 200 };
 const ANSWER = JSON.stringify({
   id: 'a',
@@ -59,7 +59,7 @@ function suite(name: string, withRedis: boolean): void {
       const file = join(folder, 'config.json');
       const config = {
         router_settings: { num_retries: 0, disable_cooldowns: true },
-        litellm_settings: { max_budget: ALL, budget_duration: '30d' },
+        litellm_settings: { max_budget: GLOBAL_BUDGET, budget_duration: '30d' },
         model_list: [
           { model_name: 'm', litellm_params: priced(1) },
           { model_name: 'free', litellm_params: priced(0) },
@@ -124,62 +124,68 @@ function suite(name: string, withRedis: boolean): void {
       },
     });
 
-    /** Admitted calls of the member: `MEMBER`, and one less after a reset of its spend to 1. */
-    const ofMember = 2 * MEMBER - 1;
+    /** Admitted calls of the member: `MEMBER_CALLS`, and one less after a reset of its spend to 1. */
+    const allMemberCalls = 2 * MEMBER_CALLS - 1;
     /** Admitted calls of the key and the team whose spend is reset, before and after the reset. */
-    const ofReset = 2 * (OF_TEAM + 1 + OF_KEY);
+    const allResetCalls = 2 * (RESET_TEAM_BUDGET + 1 + KEY_CALLS);
 
     it('count the budget of a member from the value to which its spend is reset', async () => {
       await manage('/user/new', { user_id: 'ann', auto_create_key: false });
       await manage('/team/new', { team_id: 'small' });
       const member = { role: 'user', user_id: 'ann' };
-      await manage('/team/member_add', { team_id: 'small', member, max_budget_in_team: MEMBER });
+      await manage('/team/member_add', { team_id: 'small', member, max_budget_in_team: MEMBER_CALLS });
       const key = String((await manage('/key/generate', { team_id: 'small', user_id: 'ann' }))['key']);
-      expect(await spendAll([key])).toBe(MEMBER);
-      const reset = { team_id: 'small', user_id: 'ann', spend: 1, previous_spend: MEMBER, max_budget: MEMBER };
+      expect(await spendAll([key])).toBe(MEMBER_CALLS);
+      const reset = {
+        team_id: 'small',
+        user_id: 'ann',
+        spend: 1,
+        previous_spend: MEMBER_CALLS,
+        max_budget: MEMBER_CALLS,
+      };
       await vi.waitFor(async () => {
         const answer = await fetch(`${servers[0]?.url}/team/info?team_id=small`, {
           headers: { authorization: `Bearer ${ADMIN}` },
         });
         const { team_memberships: members } = (await answer.json()) as { readonly team_memberships: readonly Json[] };
-        expect(members.find((one) => one['user_id'] === 'ann')?.['spend']).toBe(MEMBER);
+        expect(members.find((one) => one['user_id'] === 'ann')?.['spend']).toBe(MEMBER_CALLS);
       }, SOON);
       expect(await post(0, '/team/small/member/ann/reset_spend', { reset_to: 1 })).toEqual({
         status: 200,
         body: reset,
       });
-      expect(await spendAll([key])).toBe(ofMember - MEMBER);
+      expect(await spendAll([key])).toBe(allMemberCalls - MEMBER_CALLS);
       const refused = refusal(/^Budget has been exceeded! TeamMember=ann:small Current cost: 3\.0, Max budget: 3\.0/);
       for (const nth of [0, 1]) expect(await chat(nth, key)).toEqual(refused);
     }, 240_000);
 
     it('count the budgets of a key and of a team from zero after a reset of all spend', async () => {
-      await manage('/team/new', { team_id: 'reset', max_budget: OF_TEAM });
+      await manage('/team/new', { team_id: 'reset', max_budget: RESET_TEAM_BUDGET });
       const ofTeam = String((await manage('/key/generate', { team_id: 'reset' }))['key']);
-      const alone = String((await manage('/key/generate', { max_budget: OF_KEY }))['key']);
+      const alone = String((await manage('/key/generate', { max_budget: KEY_CALLS }))['key']);
       const spend = async () => [await spendAll([ofTeam]), await spendAll([alone])];
-      expect(await spend()).toEqual([OF_TEAM + 1, OF_KEY]);
+      expect(await spend()).toEqual([RESET_TEAM_BUDGET + 1, KEY_CALLS]);
       await vi.waitFor(async () => {
         const { body } = await post(0, '/graphql', { query: '{ teams(first: 9) { nodes { teamId spendUsd } } }' });
-        expect(JSON.stringify(body)).toContain(`{"teamId":"reset","spendUsd":"${OF_TEAM + 1}"}`);
+        expect(JSON.stringify(body)).toContain(`{"teamId":"reset","spendUsd":"${RESET_TEAM_BUDGET + 1}"}`);
         const keys = await fetch(`${servers[0]?.url}/key/info`, { headers: { authorization: `Bearer ${alone}` } });
-        expect(await keys.json()).toMatchObject({ info: { spend: OF_KEY } });
+        expect(await keys.json()).toMatchObject({ info: { spend: KEY_CALLS } });
       }, SOON);
       // The other process answers the reset.
       const done = { message: 'Spend for all API Keys and Teams reset successfully', status: 'success' };
       expect(await post(1, '/global/spend/reset', {})).toEqual({ status: 200, body: done });
-      expect(await spend()).toEqual([OF_TEAM + 1, OF_KEY]);
+      expect(await spend()).toEqual([RESET_TEAM_BUDGET + 1, KEY_CALLS]);
     }, 240_000);
 
     it('admit the calls of a team up to its budget in each window, and all calls up to one above their budget', async () => {
       const budget_limits = [
-        { budget_duration: '1mo', max_budget: TEAM },
+        { budget_duration: '1mo', max_budget: TEAM_CALLS },
         { budget_duration: '30d', max_budget: 1_000 },
       ];
       await manage('/team/new', { team_id: 'team', budget_limits });
       const newKey = async (draft: object) => String((await manage('/key/generate', draft))['key']);
       const keys = [await newKey({ team_id: 'team' }), await newKey({ team_id: 'team' })];
-      expect(await spendAll(keys)).toBe(TEAM);
+      expect(await spendAll(keys)).toBe(TEAM_CALLS);
       const ofTeam = refusal(
         new RegExp(
           String.raw`^ExceededBudget: Team=team over 1mo budget\. Spend=\$12\.0000, Limit=\$12\.00\. Budget window: 1mo\.`,
@@ -188,7 +194,7 @@ function suite(name: string, withRedis: boolean): void {
       for (const nth of [0, 1]) expect(await chat(nth, keys[nth] ?? '')).toEqual(ofTeam);
 
       // Ends the window early.
-      const stored = { budgetDuration: '1mo', maxBudget: String(TEAM) };
+      const stored = { budgetDuration: '1mo', maxBudget: String(TEAM_CALLS) };
       const ended = JSON.stringify([
         { ...stored, resetAt: new Date().toISOString(), countsFrom: '2020-01-01T00:00:00.000Z' },
       ]);
@@ -198,15 +204,15 @@ function suite(name: string, withRedis: boolean): void {
       for (const nth of [0, 1])
         await vi.waitFor(async () => expect((await chat(nth, keys[nth] ?? '')).status).toBe(200), SOON);
       // The two calls above are of the new window.
-      expect((await spendAll(keys)) + 2).toBe(TEAM);
+      expect((await spendAll(keys)) + 2).toBe(TEAM_CALLS);
 
       // The team has spent two windows; the member, and the key and the team of the reset, have made their calls. The rest is
       // for keys without a team and for the admin key.
       const others = [await newKey({}), ADMIN];
-      expect((await spendAll(others)) + 2 * TEAM + ofMember + ofReset).toBe(ALL + 1);
+      expect((await spendAll(others)) + 2 * TEAM_CALLS + allMemberCalls + allResetCalls).toBe(GLOBAL_BUDGET + 1);
       const ofAll = refusal(
         new RegExp(
-          String.raw`^Budget has been exceeded! Current cost: ${ALL + 1}\.0, Max budget: ${ALL}\.0\. Budget window: 30d\.`,
+          String.raw`^Budget has been exceeded! Current cost: ${GLOBAL_BUDGET + 1}\.0, Max budget: ${GLOBAL_BUDGET}\.0\. Budget window: 30d\.`,
         ),
       );
       for (const nth of [0, 1]) expect(await chat(nth, others[nth] ?? '')).toEqual(ofAll);
@@ -215,7 +221,10 @@ function suite(name: string, withRedis: boolean): void {
         const answer = await fetch(`${servers[1]?.url}/global/spend`, {
           headers: { authorization: `Bearer ${ADMIN}` },
         });
-        expect([answer.status, await answer.json()]).toEqual([200, { spend: ALL + 1, max_budget: ALL }]);
+        expect([answer.status, await answer.json()]).toEqual([
+          200,
+          { spend: GLOBAL_BUDGET + 1, max_budget: GLOBAL_BUDGET },
+        ]);
       }, SOON);
     }, 240_000);
   });

@@ -14,11 +14,11 @@ const spanAt = (traceId: string, ms: number): unknown => ({
   endTimeUnixNano: `${ms}000000`,
 });
 
-it('a trace is deleted after its retention, a younger one stays', async () => {
+it('a trace is deleted after its retention, and a younger trace stays', async () => {
   const before = await startApp();
   const spans = [spanAt(OLD, Date.now() - 15 * DAY_MS), spanAt(YOUNG, Date.now() - 13 * DAY_MS)];
-  const sent = await before.call('POST', '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans }] }] });
-  expect(sent.status).toBe(200);
+  const exported = await before.call('POST', '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans }] }] });
+  expect(exported.status).toBe(200);
   await before.stop({ keepData: true });
 
   const app = await startApp({ dataDir: before.dataDir, env: { AGENT_TRACING_RETENTION_DAYS: '14' } });

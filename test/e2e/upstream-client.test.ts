@@ -15,7 +15,7 @@ const WHOLE = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choi
 const CHUNK = 'data: {"id":"c","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n';
 
 /** The answer with the requested model name. */
-const answered = (model: string): string => JSON.stringify({ ...WHOLE, model });
+const answerFor = (model: string): string => JSON.stringify({ ...WHOLE, model });
 
 let folder: string;
 let plain: Server;
@@ -26,7 +26,7 @@ let server: ServerProcess | null;
 let received: IncomingHttpHeaders[];
 
 /** Answers with JSON or with a stream. */
-const answer: RequestListener = (request, response) => {
+const listener: RequestListener = (request, response) => {
   received.push(request.headers);
   let body = '';
   request.on('data', (chunk: Buffer) => {
@@ -47,8 +47,8 @@ beforeEach(async () => {
   server = null;
   const { key, cert } = selfSigned();
   writeFileSync(join(folder, 'ca.pem'), cert);
-  plain = createServer(answer).listen(0, '127.0.0.1');
-  secure = createSecureServer({ key, cert }, answer).listen(0, '127.0.0.1');
+  plain = createServer(listener).listen(0, '127.0.0.1');
+  secure = createSecureServer({ key, cert }, listener).listen(0, '127.0.0.1');
   proxy = await startForwardProxy();
   for (const one of [plain, secure]) if (!one.listening) await once(one, 'listening');
 });
@@ -93,7 +93,7 @@ async function ask(model: string, more: object = {}): Promise<{ status: number; 
 it.each(['native', 'undici'])('the %s client trusts the authorities of NODE_EXTRA_CA_CERTS', async (client) => {
   const env = { LENSGATE_HTTP_CLIENT: client, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') };
   await start(env);
-  expect(await ask('secure')).toEqual({ status: 200, text: answered('secure') });
+  expect(await ask('secure')).toEqual({ status: 200, text: answerFor('secure') });
   const stream = await ask('secure', { stream: true });
   expect([stream.status, stream.text]).toEqual([200, expect.stringContaining('"content":"Hi"')]);
 });
@@ -115,11 +115,11 @@ it('calls use the proxy of the environment, except calls to hosts of NO_PROXY', 
     NO_PROXY: 'example.com,127.0.0.1',
     NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'),
   });
-  expect(await ask('direct')).toEqual({ status: 200, text: answered('direct') });
+  expect(await ask('direct')).toEqual({ status: 200, text: answerFor('direct') });
   expect(proxy.requestLines).toEqual([]);
-  expect(await ask('plain')).toEqual({ status: 200, text: answered('plain') });
+  expect(await ask('plain')).toEqual({ status: 200, text: answerFor('plain') });
   expect(proxy.requestLines).toEqual([`POST http://localhost:${portOf(plain)}/v1/chat/completions`]);
-  expect(await ask('secure')).toEqual({ status: 200, text: answered('secure') });
+  expect(await ask('secure')).toEqual({ status: 200, text: answerFor('secure') });
   expect((await ask('secure', { stream: true })).text).toContain('"content":"Hi"');
   expect(proxy.requestLines.slice(1)).toEqual([`CONNECT localhost:${portOf(secure)}`]);
   const basic = `Basic ${Buffer.from('user:secret').toString('base64')}`;

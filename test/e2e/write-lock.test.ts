@@ -53,12 +53,12 @@ describe.each(['sqlite3', 'node:sqlite'])('a server on %s whose database another
     server = await spawnServer(folder, { env });
     const { url } = server;
     const database = new DatabaseSync(join(folder, 'lensgate.db'), { timeout: 5_000 });
-    let sent = 0;
+    let sentExports = 0;
     let calls = 0;
     const acknowledged: string[] = [];
     async function sendExport(): Promise<{ status: number; body: unknown }> {
-      sent += 1;
-      const number = sent;
+      sentExports += 1;
+      const number = sentExports;
       const answer = await post(url, '/v1/traces', anExport(number));
       if (answer.status === 200) acknowledged.push(traceId(number));
       return answer;
@@ -88,10 +88,10 @@ describe.each(['sqlite3', 'node:sqlite'])('a server on %s whose database another
         503,
         { error: { message: 'The database takes no writes.', type: 'service_unavailable', param: null, code: '503' } },
       ]);
-      const inTheMiddle = Promise.all(Array.from({ length: EXPORTS }, () => sendExport()));
+      const exportsDuringUnlock = Promise.all(Array.from({ length: EXPORTS }, () => sendExport()));
       database.exec('rollback');
       // Exports that waited for the lock may be stored or refused. Those answered with 200 are stored.
-      await inTheMiddle;
+      await exportsDuringUnlock;
       const afterwards = await Promise.all(Array.from({ length: EXPORTS }, () => sendExport()));
       expect(afterwards.map(({ status }) => status)).toEqual(afterwards.map(() => 200));
       expect((await post(url, '/key/generate', {})).status).toBe(200);
