@@ -87,89 +87,92 @@ function summaryOf(spans: readonly Span[]) {
   return growSummary(null, identity, spans.map(headOf));
 }
 
-/** Contract of every TraceStore about pieced traces. */
+/** Contract of every TraceStore about traces that arrive in several exports. */
 export function traceStorePiecesSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: pieced traces`, () => {
-    let scratch: ScratchDatabase;
-    let traces: TraceStore;
-    beforeAll(async () => {
-      scratch = await engine.create();
-      traces = (await scratch.open()).traces;
-    });
-    afterEach(() => scratch.clear());
-    afterAll(() => scratch.remove());
-    const traceCount = engine.name === 'clickhouse' ? TRACES_ON_CLICKHOUSE : TRACES;
-    const ingest = (spans: readonly Span[]) => traces.ingest([{ owner: TEAM_KEY, spans }]);
+  describe.skipIf(engine.missing !== null)(
+    `TraceStore on ${engine.name}: traces that arrive in several exports`,
+    () => {
+      let scratch: ScratchDatabase;
+      let traces: TraceStore;
+      beforeAll(async () => {
+        scratch = await engine.create();
+        traces = (await scratch.open()).traces;
+      });
+      afterEach(() => scratch.clear());
+      afterAll(() => scratch.remove());
+      const traceCount = engine.name === 'clickhouse' ? TRACES_ON_CLICKHOUSE : TRACES;
+      const ingest = (spans: readonly Span[]) => traces.ingest([{ owner: TEAM_KEY, spans }]);
 
-    it('have the same summary after each export as one export of the spans so far', async () => {
-      const random = randomFrom(38);
-      for (let number = 1; number <= traceCount; number += 1) {
-        const spansById = new Map<string, Span>();
-        for (const spans of exportsOf(randomSpans(number, random), random)) {
-          for (const span of spans) spansById.set(span.spanId, span);
-          await ingest(spans);
+      it('have the same summary after each export as after one export of all spans so far', async () => {
+        const random = randomFrom(38);
+        for (let number = 1; number <= traceCount; number += 1) {
+          const spansById = new Map<string, Span>();
+          for (const spans of exportsOf(randomSpans(number, random), random)) {
+            for (const span of spans) spansById.set(span.spanId, span);
+            await ingest(spans);
+            const [summary] = await traces.findSummaries(ALL, traceId(number), null);
+            expect(summary, `trace ${number}, ${spansById.size} spans`).toEqual(summaryOf([...spansById.values()]));
+          }
+        }
+      });
+
+      it('have the same summary when their exports are concurrent with those of other traces', async () => {
+        const random = randomFrom(39);
+        const all = Array.from({ length: traceCount }, (_, at) => randomSpans(at + 1, random));
+        await Promise.all(
+          shuffled(
+            all.flatMap((spans) => exportsOf(spans, random)),
+            random,
+          ).map(ingest),
+        );
+        for (const [at, spans] of all.entries()) {
+          const [summary] = await traces.findSummaries(ALL, traceId(at + 1), null);
+          expect(summary, `trace ${at + 1}`).toEqual(summaryOf(spans));
+        }
+      });
+
+      it('have the same summary when two processes receive their exports concurrently', async () => {
+        const other = (await scratch.open()).traces;
+        const random = randomFrom(40);
+        for (let number = 1; number <= traceCount; number += 1) {
+          const spans = randomSpans(number, random);
+          const exports = [...exportsOf(spans, random)];
+          while (exports.length > 0) {
+            const [mine = [], theirs = []] = exports.splice(0, 2);
+            await Promise.all([ingest(mine), other.ingest([{ owner: TEAM_KEY, spans: theirs }])]);
+          }
           const [summary] = await traces.findSummaries(ALL, traceId(number), null);
-          expect(summary, `trace ${number}, ${spansById.size} spans`).toEqual(summaryOf([...spansById.values()]));
+          expect(summary, `trace ${number}`).toEqual(summaryOf(spans));
         }
-      }
-    });
+      });
 
-    it('have the same summary when their exports are concurrent with those of other traces', async () => {
-      const random = randomFrom(39);
-      const all = Array.from({ length: traceCount }, (_, at) => randomSpans(at + 1, random));
-      await Promise.all(
-        shuffled(
-          all.flatMap((spans) => exportsOf(spans, random)),
-          random,
-        ).map(ingest),
-      );
-      for (const [at, spans] of all.entries()) {
-        const [summary] = await traces.findSummaries(ALL, traceId(at + 1), null);
-        expect(summary, `trace ${at + 1}`).toEqual(summaryOf(spans));
-      }
-    });
-
-    it('have the same summary when two processes receive their exports concurrently', async () => {
-      const other = (await scratch.open()).traces;
-      const random = randomFrom(40);
-      for (let number = 1; number <= traceCount; number += 1) {
-        const spans = randomSpans(number, random);
-        const exports = [...exportsOf(spans, random)];
-        while (exports.length > 0) {
-          const [mine = [], theirs = []] = exports.splice(0, 2);
-          await Promise.all([ingest(mine), other.ingest([{ owner: TEAM_KEY, spans: theirs }])]);
+      it('have the same summary when several reports of the gateway concern one call', async () => {
+        const call = aSpan({ spanId: spanId(1), estimate: picos(5n), requestId: 'r-1' });
+        const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
+        const named = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });
+        const other = aSpan({ spanId: spanId(4), requestId: 'x'.repeat(100_000) });
+        const listedSpans: Span[] = [];
+        for (const span of [call, other, below, named]) {
+          listedSpans.push(span);
+          const [grown] = await ingest([span]);
+          expect(grown).toEqual(summaryOf(listedSpans));
         }
-        const [summary] = await traces.findSummaries(ALL, traceId(number), null);
-        expect(summary, `trace ${number}`).toEqual(summaryOf(spans));
-      }
-    });
+      });
 
-    it('have the same summary when several reports of the gateway concern one call', async () => {
-      const call = aSpan({ spanId: spanId(1), estimate: picos(5n), requestId: 'r-1' });
-      const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
-      const named = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });
-      const other = aSpan({ spanId: spanId(4), requestId: 'x'.repeat(100_000) });
-      const listedSpans: Span[] = [];
-      for (const span of [call, other, below, named]) {
-        listedSpans.push(span);
-        const [grown] = await ingest([span]);
-        expect(grown).toEqual(summaryOf(listedSpans));
-      }
-    });
-
-    it('count spans that are sent again after the removal of the trace', async () => {
-      const of = { traceId: traceId(1) };
-      const outer = aSpan({ ...of, spanId: spanId(1), estimate: picos(5n) });
-      const inner = aSpan({ ...of, spanId: spanId(2), parentSpanId: spanId(1), gateway: true, cost: picos(9n) });
-      await ingest([inner]);
-      await ingest([outer]);
-      const [before] = await traces.findSummaries(ALL, traceId(1), null);
-      expect(before).toEqual(summaryOf([outer, inner]));
-      expect(await traces.remove([{ traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) }])).toBe(1);
-      await ingest([aSpan({ ...of, spanId: spanId(3), type: 'tool' })]);
-      await ingest([outer]);
-      const [after] = await traces.findSummaries(ALL, traceId(1), null);
-      expect(after?.spend).toBe(5n);
-    });
-  });
+      it('count spans that are sent again after the removal of the trace', async () => {
+        const of = { traceId: traceId(1) };
+        const outer = aSpan({ ...of, spanId: spanId(1), estimate: picos(5n) });
+        const inner = aSpan({ ...of, spanId: spanId(2), parentSpanId: spanId(1), gateway: true, cost: picos(9n) });
+        await ingest([inner]);
+        await ingest([outer]);
+        const [before] = await traces.findSummaries(ALL, traceId(1), null);
+        expect(before).toEqual(summaryOf([outer, inner]));
+        expect(await traces.remove([{ traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) }])).toBe(1);
+        await ingest([aSpan({ ...of, spanId: spanId(3), type: 'tool' })]);
+        await ingest([outer]);
+        const [after] = await traces.findSummaries(ALL, traceId(1), null);
+        expect(after?.spend).toBe(5n);
+      });
+    },
+  );
 }

@@ -50,7 +50,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`whether ${engine.name} takes writes`, () => {
+  describe.skipIf(engine.missing !== null)(`the check whether ${engine.name} takes writes`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeEach(async () => {
@@ -59,12 +59,12 @@ for (const engine of ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    it('is confirmed for stores without a write, and the check leaves no row', async () => {
+    it('succeeds for stores without a write, and leaves no row', async () => {
       await stores.writable();
       expect([stores.failedWrites(), await scratch.storedBodies()]).toEqual([0, []]);
     });
 
-    it('is denied while another connection has the lock, and confirmed afterwards without another write', async () => {
+    it('fails while another connection has the lock, and succeeds afterwards without another write', async () => {
       await stores.keys.add(aKey());
       const release = await scratch.holdWriters();
       await expect(stores.traces.ingestExport(TEAM_KEY, anExport(1, 'held up'))).rejects.toThrow(Unavailable);
@@ -75,33 +75,36 @@ for (const engine of ENGINES)
       expect(await scratch.storedBodies()).toEqual([]);
     });
 
-    it.skipIf(engine.name === 'postgresql')('is denied after failed writes of any store, with a count', async () => {
-      const release = await scratch.holdWriters();
-      const writes = [
-        () => stores.keys.add(aKey()),
-        () => stores.spend.append([aSpendRow()]),
-        () => stores.calls.append([stores.calls.encode(A_CALL)]),
-        () => stores.freeTier.reserve({ day: '2026-11-22', ipHash: 'a', calls: 1 }, 10),
-        () => stores.responses.remove('resp_1'),
-        () => stores.upstreamObjects.remove('file-1', new Date(0)),
-        () => stores.checkouts.prune(new Date(0)),
-        () =>
-          stores.catalogReleases.remove([
-            { entryId: 'x', field: 'y', value: 1, releasedAt: new Date(0), releasedBy: '' },
-          ]),
-        () => stores.catalogHistory.confirm('snapshot', new Date(0)),
-        () => stores.traces.removeStartedBefore(0, 1),
-      ];
-      for (const [before, write] of writes.entries()) {
-        await expect(write()).rejects.toThrow(Unavailable);
-        expect(stores.failedWrites()).toBe(before + 1);
-      }
-      await expect(stores.writable()).rejects.toEqual(REFUSAL);
-      await release();
-    });
+    it.skipIf(engine.name === 'postgresql')(
+      'fails after failed writes of any store, and counts these writes',
+      async () => {
+        const release = await scratch.holdWriters();
+        const writes = [
+          () => stores.keys.add(aKey()),
+          () => stores.spend.append([aSpendRow()]),
+          () => stores.calls.append([stores.calls.encode(A_CALL)]),
+          () => stores.freeTier.reserve({ day: '2026-11-22', ipHash: 'a', calls: 1 }, 10),
+          () => stores.responses.remove('resp_1'),
+          () => stores.upstreamObjects.remove('file-1', new Date(0)),
+          () => stores.checkouts.prune(new Date(0)),
+          () =>
+            stores.catalogReleases.remove([
+              { entryId: 'x', field: 'y', value: 1, releasedAt: new Date(0), releasedBy: '' },
+            ]),
+          () => stores.catalogHistory.confirm('snapshot', new Date(0)),
+          () => stores.traces.removeStartedBefore(0, 1),
+        ];
+        for (const [before, write] of writes.entries()) {
+          await expect(write()).rejects.toThrow(Unavailable);
+          expect(stores.failedWrites()).toBe(before + 1);
+        }
+        await expect(stores.writable()).rejects.toEqual(REFUSAL);
+        await release();
+      },
+    );
 
     it.each(FAULTS.filter(({ engines }) => engines.includes(engine.name)))(
-      'is denied while $name, and confirmed afterwards without a restart',
+      'fails while $name, and succeeds afterwards without a restart',
       async ({ begin, end }) => {
         const database = await scratch.openBare();
         const traces = createTraceStore(database, bodies);
