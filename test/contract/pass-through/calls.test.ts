@@ -12,7 +12,7 @@ let key: string;
 
 beforeAll(async () => {
   target = await startFaultServer();
-  const to = (path: string, more: Record<string, unknown> = {}) => ({
+  const entry = (path: string, more: Record<string, unknown> = {}) => ({
     path,
     target: `${target.url}/t${path}`,
     ...more,
@@ -22,22 +22,22 @@ beforeAll(async () => {
     config: {
       general_settings: {
         pass_through_endpoints: [
-          to('/plain'),
-          to('/sub', { include_subpath: true, headers: { Authorization: 'Bearer target-key', 'x-fixed': '1' } }),
-          to('/forwarding', { forward_headers: true }),
-          to('/costly', { cost_per_request: 0.25 }),
-          to('/negative', { cost_per_request: -1 }),
-          to('/open', { auth: false }),
+          entry('/plain'),
+          entry('/sub', { include_subpath: true, headers: { Authorization: 'Bearer target-key', 'x-fixed': '1' } }),
+          entry('/forwarding', { forward_headers: true }),
+          entry('/costly', { cost_per_request: 0.25 }),
+          entry('/negative', { cost_per_request: -1 }),
+          entry('/open', { auth: false }),
           { path: '/query', target: `${target.url}/q?fixed=1&own=t`, default_query_params: { k: 'd', v: '1 2' } },
-          to('/one-method', { methods: ['get'] }),
-          to('/one-method', { methods: ['POST'], target: `${target.url}/posted` }),
-          to('/variables', {
+          entry('/one-method', { methods: ['get'] }),
+          entry('/one-method', { methods: ['POST'], target: `${target.url}/posted` }),
+          entry('/variables', {
             headers: { Authorization: 'Basic os.environ/TARGET_KEY', 'x-a': 'os.environ/TARGET_KEY' },
           }),
           { path: '/dead', target: 'http://127.0.0.1:1/x' },
-          to('/short-timeout', { timeout: 0.2 }),
-          to('/v1/models'),
-          to('/v1/decisions'),
+          entry('/short-timeout', { timeout: 0.2 }),
+          entry('/v1/models'),
+          entry('/v1/decisions'),
         ],
       },
     },

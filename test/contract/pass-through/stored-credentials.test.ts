@@ -66,19 +66,20 @@ it('a credential without a key and one with an invalid address are ignored', asy
 });
 
 it('calls of providers answer 404 if provider_passthrough is off; coding agents can still be called', async () => {
-  const off = await startApp({
+  const appWithoutPrefixes = await startApp({
     env: { OPENAI_API_BASE: target.url, OPENAI_API_KEY: 'k', CODEAGENT_API_BASE: target.url, CODEAGENT_API_KEY: 'k' },
     config: { general_settings: { provider_passthrough: false } },
   });
   try {
     const count = target.received.length;
-    expect(await answerOf(await sendAs(off, off.adminKey, { path: '/openai/v1/files' }))).toEqual([
-      404,
-      { detail: 'Not Found' },
-    ]);
+    expect(
+      await answerOf(await sendAs(appWithoutPrefixes, appWithoutPrefixes.adminKey, { path: '/openai/v1/files' })),
+    ).toEqual([404, { detail: 'Not Found' }]);
     expect(target.received).toHaveLength(count);
-    expect((await sendAs(off, off.adminKey, { path: '/codeagent/v0/me' })).status).toBe(200);
+    expect((await sendAs(appWithoutPrefixes, appWithoutPrefixes.adminKey, { path: '/codeagent/v0/me' })).status).toBe(
+      200,
+    );
   } finally {
-    await off.stop();
+    await appWithoutPrefixes.stop();
   }
 });
