@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => setup.stop());
 
-const open = () => openResponses(setup.app);
+const openSocket = () => openResponses(setup.app);
 const notFound = (id: string, differing: object = {}): object => ({
   type: 'error',
   status: 400,
@@ -51,7 +51,7 @@ function turn(client: ResponseSocket, text: string, body: object): Promise<reado
 
 describe('a response that is not stored', () => {
   it('can be continued on its connection: the upstream gets the whole conversation', async () => {
-    const client = await open();
+    const client = await openSocket();
     const one = idOf(await turn(client, 'One.', { input: 'Say one.' }));
     const frames = await turn(client, 'Two.', {
       input: [{ role: 'user', content: 'Two?' }],
@@ -82,7 +82,7 @@ describe('a response that is not stored', () => {
   });
 
   it('can be continued for a model of another dialect, and by another model', async () => {
-    const client = await open();
+    const client = await openSocket();
     setup.streamWith(chatStream('One.'));
     const one = await client.ask({ model: 'chats', input: 'Say one.', store: false });
     expect(idOf(one)).toMatch(GATEWAY_ID);
@@ -100,7 +100,7 @@ describe('a response that is not stored', () => {
   });
 
   it('is kept in memory until the next turn of its stream, for its connection only', async () => {
-    const client = await open();
+    const client = await openSocket();
     const one = idOf(await turn(client, 'One.', { input: '1', stream_id: 'a' }));
     // A fork in another stream.
     await turn(client, 'Fork.', { input: 'Fork?', previous_response_id: one, stream_id: 'b' });
@@ -132,7 +132,7 @@ describe('a response that is not stored', () => {
     );
     expect(setup.upstream.received.length).toBe(calls + 1);
     expect(setup.sent()['previous_response_id']).toBe('resp_One.');
-    const other = await open();
+    const other = await openSocket();
     await other.ask({ model: 'thinker', input: 'x', store: false, previous_response_id: two });
     expect(setup.sent()['input']).toBe('x');
     other.socket.close();
@@ -140,7 +140,7 @@ describe('a response that is not stored', () => {
   });
 
   it('is dropped when its stream fails to continue it; a failure of another stream has no effect', async () => {
-    const client = await open();
+    const client = await openSocket();
     setup.streamWith(chatStream('One.'));
     const one = idOf(await client.ask({ model: 'chats', input: '1', store: false, stream_id: 'a' }));
     const continuation = { model: 'chats', input: 'x', store: false, previous_response_id: one };
@@ -161,7 +161,7 @@ describe('a response that is not stored', () => {
   });
 
   it('is stored with its history when a stored response continues it', async () => {
-    const client = await open();
+    const client = await openSocket();
     setup.streamWith(chatStream('One.'));
     const one = idOf(await client.ask({ model: 'chats', input: 'Say one.', store: false }));
     setup.streamWith(chatStream('Two.'));
@@ -185,7 +185,7 @@ describe('a response that is not stored', () => {
 });
 
 it('a stored response is continued at the upstream that stores it', async () => {
-  const client = await open();
+  const client = await openSocket();
   setup.streamWith(streamOf());
   const one = idOf(await client.ask({ model: 'thinker', input: '1' }));
   await client.ask({ model: 'thinker', input: '2', previous_response_id: one, stream_id: 'other' });
@@ -234,7 +234,7 @@ describe('a response with generate: false', () => {
   });
 
   it('can continue a stored conversation', async () => {
-    const client = await open();
+    const client = await openSocket();
     setup.streamWith(chatStream('One.'));
     const one = idOf(await client.ask({ model: 'chats', input: '1' }));
     const ready = await client.ask({ model: 'chats', input: '2', generate: false, previous_response_id: one });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => setup.stop());
 
-async function open(): Promise<{ client: ResponseSocket; traceId: string }> {
+async function openTracedSocket(): Promise<{ client: ResponseSocket; traceId: string }> {
   const { traceId, headers } = newTrace();
   const authorization = `Bearer ${setup.app.adminKey}`;
   return { client: await openResponses(setup.app, { headers: { ...headers, authorization } }), traceId };
@@ -55,7 +55,7 @@ describe('a client that disconnects', () => {
     '%s cancels its calls: the streaming one, the one that waits for an answer, and the queued one',
     async (_how, disconnect) => {
       stall();
-      const { client, traceId } = await open();
+      const { client, traceId } = await openTracedSocket();
       client.sendEvent({ type: 'response.create', model: 'thinker', input: 'begun', stream_id: 'a' });
       expect((await client.frame()).type).toBe('response.created');
       const calls = setup.hold();
@@ -78,7 +78,7 @@ describe('a client that disconnects', () => {
   it('leaves no connection open, idle or active, with or without a close frame', async () => {
     const before = openSocketCount();
     stall();
-    const clients = await Promise.all(Array.from({ length: 30 }, open));
+    const clients = await Promise.all(Array.from({ length: 30 }, openTracedSocket));
     await Promise.all(
       clients.map(async ({ client }, index) => {
         if (index % 3 === 0) return;
@@ -97,7 +97,7 @@ describe('a client that disconnects', () => {
 });
 
 it('a fast upstream is read only as fast as the client reads', async () => {
-  const { client } = await open();
+  const { client } = await openTracedSocket();
   client.socket.pause();
   const event = eventText({ type: 'response.output_text.delta', delta: 'A'.repeat(64 * 1024) });
   let sentCount = 0;

@@ -14,13 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => setup.stop());
 
-const open = () => openResponses(setup.app);
+const openSocket = () => openResponses(setup.app);
 const typesAndLanes = (frames: readonly Frame[]) => frames.map(({ type, stream_id: lane }) => [type, lane]);
 
 describe('streams of a connection', () => {
   it('are answered in parallel, each in order, and every event has its stream id', async () => {
     const calls = setup.hold();
-    const client = await open();
+    const client = await openSocket();
     const create = (input: string, stream_id?: string): void =>
       client.sendEvent({ type: 'response.create', model: 'thinker', input, stream_id });
     create('one', 'a');
@@ -61,7 +61,7 @@ describe('streams of a connection', () => {
 
   it('have at most sixteen active calls; the next call starts when one of them has ended', async () => {
     const calls = setup.hold();
-    const client = await open();
+    const client = await openSocket();
     for (let lane = 0; lane < 17; lane += 1)
       client.sendEvent({ type: 'response.create', model: 'thinker', input: `${lane}`, stream_id: `lane_${lane}` });
     const firstCalls = await Promise.all(Array.from({ length: 16 }, () => calls.next()));
@@ -88,7 +88,7 @@ describe('streams of a connection', () => {
 
   it('are at most 32 with a stream id, and one without', async () => {
     setup.streamWith(streamOf());
-    const client = await open();
+    const client = await openSocket();
     for (let lane = 0; lane < 32; lane += 1)
       await client.ask({ model: 'thinker', input: 'x', stream_id: `lane_${lane}` });
     expect(await client.ask({ model: 'thinker', input: 'x', stream_id: 'one-more' })).toEqual([

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => setup.stop());
 
-const open = (headers: Record<string, string> = {}) =>
+const openSocket = (headers: Record<string, string> = {}) =>
   openResponses(setup.app, { headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers } });
 
 /** Error event of a refusal. */
@@ -112,7 +112,7 @@ describe('a request is refused', () => {
 
   it.each(cases)('%s: the answer is one error event, and the connection stays open', async (_case, message, event) => {
     setup.streamWith(streamOf());
-    const client = await open();
+    const client = await openSocket();
     const text = typeof message === 'string' ? message : JSON.stringify({ type: 'response.create', ...message });
     client.socket.send(text);
     expect(await client.answer()).toEqual([event]);
@@ -121,7 +121,7 @@ describe('a request is refused', () => {
   });
 
   it('because of the models, the budget or the expiry of its key', async () => {
-    const limited = await open({ authorization: `Bearer ${await setup.newKey({ models: ['another'] })}` });
+    const limited = await openSocket({ authorization: `Bearer ${await setup.newKey({ models: ['another'] })}` });
     expect(await limited.ask({ model: 'chats', input: 'x' })).toEqual([
       refused(403, {
         type: 'key_model_access_denied',
@@ -134,7 +134,7 @@ describe('a request is refused', () => {
 
     setup.streamWith(streamOf());
     const key = await setup.newKey({ key_alias: 'poor', max_budget: 3 });
-    const poor = await open({ authorization: `Bearer ${key}` });
+    const poor = await openSocket({ authorization: `Bearer ${key}` });
     expect((await poor.ask({ model: 'thinker', input: 'x' })).at(-1)?.type).toBe('response.completed');
     expect(await poor.ask({ model: 'thinker', input: 'x' })).toEqual([
       refused(422, {
@@ -145,7 +145,7 @@ describe('a request is refused', () => {
     ]);
     poor.socket.close();
 
-    const shortLived = await open({ authorization: `Bearer ${await setup.newKey({ duration: '1s' })}` });
+    const shortLived = await openSocket({ authorization: `Bearer ${await setup.newKey({ duration: '1s' })}` });
     const last = async () => (await shortLived.ask({ model: 'thinker', input: 'x' })).at(-1);
     await expect.poll(last).toMatchObject({ type: 'error', status: 401, error: { type: 'expired_key', code: '401' } });
     shortLived.socket.close();
@@ -158,7 +158,7 @@ describe('a request is refused', () => {
         JSON.stringify({ error: { message: 'Slower.', type: 'requests', param: null, code: 'rate_limit' } }),
       );
     });
-    const client = await open();
+    const client = await openSocket();
     expect(await client.ask({ model: 'thinker', input: 'x', stream_id: 'main' })).toEqual([
       refused(
         429,
@@ -182,7 +182,7 @@ describe('a request is refused', () => {
       );
     });
     const { traceId, headers } = newTrace();
-    const client = await open(headers);
+    const client = await openSocket(headers);
     const [created, ...rest] = await client.ask({ model: 'thinker', input: 'x', stream_id: 'main' });
     expect(created).toMatchObject({ type: 'response.created', stream_id: 'main' });
     expect(rest).toEqual([

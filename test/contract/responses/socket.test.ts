@@ -25,13 +25,13 @@ beforeAll(async () => {
 });
 afterAll(() => setup.stop());
 
-const open = (headers: Record<string, string> = {}, path = '/v1/responses') =>
+const openSocket = (headers: Record<string, string> = {}, path = '/v1/responses') =>
   openResponses(setup.app, { path, headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers } });
 
 describe('responses.connect 101', () => {
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])('opens a connection at %s', async (path) => {
     setup.streamWith(streamOf());
-    const client = await open({}, path);
+    const client = await openSocket({}, path);
     expect(client.headers).toMatchObject({ upgrade: 'websocket', 'x-litellm-version': expect.any(String) });
     expect((await client.ask({ model: 'thinker', input: 'Hello' })).map(({ type }) => type)).toEqual([
       'response.created',
@@ -48,7 +48,7 @@ describe('responses.connect 101', () => {
     setup.streamWith(
       `${eventText(created)}event: response.output_text.delta\ndata: ${delta}\n\n: a comment\n\n${eventText(completed)}data: [DONE]\n\n`,
     );
-    const client = await open({}, '/v1/responses?model=thinker');
+    const client = await openSocket({}, '/v1/responses?model=thinker');
     client.socket.send(
       '{"type":"response.create","top_p":1e-7,"input":"H\\u0069","stream":false,"background":false,"generate":true,"tags":["x"]}',
     );
@@ -64,7 +64,7 @@ describe('responses.connect 101', () => {
 
   it('a model of another dialect answers with the events of the Responses API', async () => {
     setup.streamWith(chatStream('Good day.'));
-    const client = await open();
+    const client = await openSocket();
     const frames = await client.ask({ model: 'chats', input: 'Hello', instructions: 'Be kind.' });
     expect(frames.map(({ type }) => type)).toEqual([
       'response.created',
@@ -90,7 +90,7 @@ describe('responses.connect 101', () => {
       .split('\n\n')
       .flatMap((event) => event.split('\n').filter((line) => line.startsWith('data: ')))
       .map((line) => JSON.parse(line.slice('data: '.length)) as Frame);
-    const client = await open();
+    const client = await openSocket();
     const frames = await client.ask({ model: 'demo', input: 'Hello' });
     const texts = (from: readonly Frame[]) => from.map(({ type, delta }) => [type, delta]);
     expect(texts(frames)).toEqual(texts(events));
@@ -101,7 +101,7 @@ describe('responses.connect 101', () => {
   it('every response has its own spend row and call id, in the trace of its connection', async () => {
     setup.streamWith(streamOf());
     const { traceId, headers } = newTrace();
-    const client = await open({ ...headers, 'x-litellm-call-id': 'mine' });
+    const client = await openSocket({ ...headers, 'x-litellm-call-id': 'mine' });
     await client.ask({ model: 'thinker', input: 'Hello' });
     setup.streamWith(chatStream('Good day.'));
     await client.ask({ model: 'chats', input: 'Hello' });
@@ -120,12 +120,12 @@ describe('responses.connect 101', () => {
   it('gateway headers of the handshake and gateway fields of an event apply to the call', async () => {
     setup.streamWith(streamOf());
     const { traceId, headers } = newTrace();
-    const client = await open({ ...headers, 'x-litellm-session-id': 'session-7', 'x-litellm-timeout': 'soon' });
+    const client = await openSocket({ ...headers, 'x-litellm-session-id': 'session-7', 'x-litellm-timeout': 'soon' });
     const message =
       "/responses: Invalid value for header 'x-litellm-timeout': it must be a number of seconds, at most 86400.";
     expect(await client.ask({ model: 'thinker', input: 'x' })).toMatchObject([{ type: 'error', error: { message } }]);
     client.socket.close();
-    const other = await open({ ...headers, 'x-litellm-session-id': 'session-7' });
+    const other = await openSocket({ ...headers, 'x-litellm-session-id': 'session-7' });
     const frames = await other.ask({ model: 'thinker', input: 'x', mock_response: 'Made up.' });
     expect(frames.at(-1)).toMatchObject({ response: { output: [{ content: [{ text: 'Made up.' }] }] } });
     expect(JSON.stringify(await spansIn(setup.app, traceId))).toContain('session-7');
@@ -137,7 +137,7 @@ describe('responses.connect 101', () => {
     const failed = { type: 'response.failed', sequence_number: 1, response: aResponse({ status: 'failed', error }) };
     setup.streamWith(eventText({ type: 'response.created', response: {} }) + eventText(failed));
     const { traceId, headers } = newTrace();
-    const client = await open(headers);
+    const client = await openSocket(headers);
     expect((await client.ask({ model: 'thinker', input: 'x' })).at(-1)).toMatchObject({
       type: 'response.failed',
       response: { error },
@@ -203,14 +203,14 @@ describe('responses.connect 401', () => {
 });
 
 it('a message above the size limit ends the connection', async () => {
-  const client = await open();
+  const client = await openSocket();
   client.socket.send('x'.repeat(1024 * 1024 + 1));
   expect((await client.closed).code).toBe(1009);
 });
 
 it('input for an active response is refused immediately', async () => {
   const calls = setup.hold();
-  const client = await open();
+  const client = await openSocket();
   client.sendEvent({ type: 'response.create', model: 'thinker', input: 'x' });
   const { response } = await calls.next();
   const steer = { previous_response_id: 'resp_x', input: [{ role: 'user', content: 'Wait.' }] };
