@@ -177,12 +177,12 @@ describe.each([
 
   it(`${row} 307: an image of the operator; only HTTP addresses are accepted`, async () => {
     const write = (address: string) => client.send('PATCH', '/update/ui_theme_settings', { [name]: address });
-    const read = async () => {
+    const statusAndLocation = async () => {
       const answer = await fetch(`${client.app().url}${path}`, { redirect: 'manual' });
       return [answer.status, answer.headers.get('location')];
     };
     expect((await write('https://example.org/logo.png')).status).toBe(200);
-    expect(await read()).toEqual([307, 'https://example.org/logo.png']);
+    expect(await statusAndLocation()).toEqual([307, 'https://example.org/logo.png']);
     for (const address of ['javascript:alert(1)', 'data:image/svg+xml,<svg/>', '/etc/passwd', 'file:///etc/passwd'])
       // oxlint-disable-next-line no-await-in-loop -- sequential writes
       expect(await write(address)).toEqual({
@@ -197,8 +197,8 @@ describe.each([
           ],
         },
       });
-    expect(await read()).toEqual([307, 'https://example.org/logo.png']);
+    expect(await statusAndLocation()).toEqual([307, 'https://example.org/logo.png']);
     expect((await write('')).status).toBe(200);
-    expect(await read()).toEqual([200, null]);
+    expect(await statusAndLocation()).toEqual([200, null]);
   });
 });

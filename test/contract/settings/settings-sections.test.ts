@@ -48,8 +48,8 @@ describe('settings.updateSections', () => {
     expect(await post({ router_settings: { model_group_alias: { [name]: 'x' } } })).toEqual(UPDATED);
     const text = await yamlText();
     expect(text).not.toMatch(/[\u0080-\u009f]/);
-    const read = parse(text) as { readonly router_settings: { readonly model_group_alias: Json } };
-    expect(Object.keys(read.router_settings.model_group_alias)).toContain(name);
+    const storedSettings = parse(text) as { readonly router_settings: { readonly model_group_alias: Json } };
+    expect(Object.keys(storedSettings.router_settings.model_group_alias)).toContain(name);
   });
 
   it('200: a null removes an environment variable, and does not change settings', async () => {

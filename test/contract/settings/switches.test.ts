@@ -132,17 +132,17 @@ describe('require_auth_for_public_ai_hub', () => {
 
 describe('allow_public_health_readiness_details', () => {
   const NAME = 'allow_public_health_readiness_details';
-  const read = async () => (await client.get('/health/readiness', '')).body;
+  const readiness = async () => (await client.get('/health/readiness', '')).body;
   afterEach(() => setSwitch(NAME, false));
 
   it('health.readiness 200: the details, without a key', async () => {
     const plain = { status: 'healthy', db: 'connected' };
-    expect(await read()).toEqual(plain);
+    expect(await readiness()).toEqual(plain);
     await setSwitch(NAME, true);
     const details = (await client.get('/health/readiness/details')).body;
-    expect(Object.keys(await read())).toEqual(Object.keys(details));
+    expect(Object.keys(await readiness())).toEqual(Object.keys(details));
     await setSwitch(NAME, false);
-    expect(await read()).toEqual(plain);
+    expect(await readiness()).toEqual(plain);
     expect((await configuredByFile.get('/health/readiness', '')).body).toMatchObject({ ...plain, cache: null });
   });
 });
