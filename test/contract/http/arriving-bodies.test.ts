@@ -64,9 +64,9 @@ const KEEP_ALIVE = 'Connection: keep-alive\\r\\nKeep-Alive: timeout=72';
 
 /** All bytes until the server closes the connection. */
 async function allOf(socket: Socket): Promise<string> {
-  let all = '';
-  for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
-  return all;
+  let receivedText = '';
+  for await (const chunk of socket) receivedText += (chunk as Buffer).toString('latin1');
+  return receivedText;
 }
 
 describe('a body that arrives after its head', () => {

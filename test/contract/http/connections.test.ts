@@ -47,7 +47,7 @@ const counts = (now: number, total: number, network: number) => ({
   'refused_total{limit="network"}': network,
 });
 
-function open({ app }: Setup, from = '127.0.0.1'): Socket {
+function openSocket({ app }: Setup, from = '127.0.0.1'): Socket {
   const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1', localAddress: from });
   cleanups.push(() => socket.destroy());
   return socket.setNoDelay(true).on('error', () => {});
@@ -62,9 +62,9 @@ async function ask(socket: Socket, requestText: string): Promise<string> {
 
 /** All bytes until the server closes the connection. */
 async function allOf(socket: Socket): Promise<string> {
-  let all = '';
-  for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
-  return all;
+  let receivedText = '';
+  for await (const chunk of socket) receivedText += (chunk as Buffer).toString('latin1');
+  return receivedText;
 }
 
 const REFUSED = [
@@ -80,32 +80,32 @@ const REFUSED = [
 describe('max_connections', () => {
   it('answers a connection above the limit with 503, and accepts another one after a close', async () => {
     const server = await startWithLimit(3);
-    const first = open(server);
+    const first = openSocket(server);
     expect(await ask(first, chat(server.app.adminKey))).toBe(OK);
-    const second = open(server);
+    const second = openSocket(server);
     expect(await ask(second, chat(server.app.adminKey))).toBe(OK);
-    const refused = open(server);
+    const refused = openSocket(server);
     refused.write(chat(server.app.adminKey));
     expect(await allOf(refused)).toBe(REFUSED);
     expect(await server.counts()).toEqual(counts(3, 1, 0));
     first.destroy();
     await expect.poll(async () => (await server.counts())['open']).toBe(2);
-    expect(await ask(open(server), LIVENESS)).toBe(OK);
+    expect(await ask(openSocket(server), LIVENESS)).toBe(OK);
     expect(await ask(second, chat(server.app.adminKey))).toBe(OK);
   });
 
   it('gives an address without a known key at most a quarter of the limit when half of it is used', async () => {
     const server = await startWithLimit(16);
-    for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(server), LIVENESS)).toBe(OK);
-    expect(await allOf(open(server))).toBe(REFUSED);
+    for (let nth = 0; nth < 7; nth += 1) expect(await ask(openSocket(server), LIVENESS)).toBe(OK);
+    expect(await allOf(openSocket(server))).toBe(REFUSED);
     expect(await server.counts()).toEqual(counts(8, 0, 1));
     const others = [];
     for (let nth = 0; nth < 4; nth += 1) {
-      const socket = open(server, '127.0.0.2');
+      const socket = openSocket(server, '127.0.0.2');
       others.push(socket);
       expect(await ask(socket, LIVENESS)).toBe(OK);
     }
-    expect(await allOf(open(server, '127.0.0.2'))).toBe(REFUSED);
+    expect(await allOf(openSocket(server, '127.0.0.2'))).toBe(REFUSED);
     // A connection with a known key does not count in the quarter: on the fast path, in Koa and in the graph.
     const [onFastPath, onNode, inGraph] = others;
     if (!onFastPath || !onNode || !inGraph) throw new TypeError('Fewer than three connections are open.');
@@ -113,27 +113,27 @@ describe('max_connections', () => {
     expect(await ask(onFastPath, chat(server.app.adminKey))).toBe(OK);
     expect(await ask(onNode, `GET /v1/models HTTP/1.1\r\nhost: x\r\n${authorized}\r\n`)).toBe(OK);
     expect(await ask(inGraph, `GET /graphql?query={__typename} HTTP/1.1\r\nhost: x\r\n${authorized}\r\n`)).toBe(OK);
-    for (let nth = 0; nth < 3; nth += 1) expect(await ask(open(server, '127.0.0.2'), LIVENESS)).toBe(OK);
-    expect(await allOf(open(server, '127.0.0.2'))).toBe(REFUSED);
+    for (let nth = 0; nth < 3; nth += 1) expect(await ask(openSocket(server, '127.0.0.2'), LIVENESS)).toBe(OK);
+    expect(await allOf(openSocket(server, '127.0.0.2'))).toBe(REFUSED);
     expect(await server.counts()).toEqual(counts(15, 0, 3));
   });
 
   it('does not limit a trusted proxy to a quarter, and 0 means no limit', async () => {
     const behindProxy = await startWithLimit(8, { LENSGATE_TRUSTED_PROXIES: '127.0.0.1' });
-    for (let nth = 0; nth < 7; nth += 1) expect(await ask(open(behindProxy), LIVENESS)).toBe(OK);
-    expect(await allOf(open(behindProxy))).toBe(REFUSED);
+    for (let nth = 0; nth < 7; nth += 1) expect(await ask(openSocket(behindProxy), LIVENESS)).toBe(OK);
+    expect(await allOf(openSocket(behindProxy))).toBe(REFUSED);
     expect(await behindProxy.counts()).toEqual(counts(8, 1, 0));
 
     const unlimited = await startWithLimit(8, { LENSGATE_MAX_CONNECTIONS: '0' });
-    for (let nth = 0; nth < 20; nth += 1) expect(await ask(open(unlimited), LIVENESS)).toBe(OK);
+    for (let nth = 0; nth < 20; nth += 1) expect(await ask(openSocket(unlimited), LIVENESS)).toBe(OK);
     expect(await unlimited.counts()).toEqual(counts(21, 0, 0));
   });
 
   it('refuses a flood of connections, some without an answer, and serves open ones', async () => {
     const server = await startWithLimit(2);
-    const inside = open(server);
+    const inside = openSocket(server);
     expect(await ask(inside, chat(server.app.adminKey))).toBe(OK);
-    const flood = Array.from({ length: 300 }, () => allOf(open(server)).catch(() => ''));
+    const flood = Array.from({ length: 300 }, () => allOf(openSocket(server)).catch(() => ''));
     const answers = await Promise.all(flood);
     expect(new Set(answers).isSubsetOf(new Set([REFUSED, '']))).toBe(true);
     expect(answers.filter((answer) => answer === REFUSED).length).toBeGreaterThanOrEqual(100);
@@ -148,7 +148,7 @@ describe('a key is checked before the body', () => {
   const ENVELOPE = { error: { message: MESSAGE, type: 'auth_error', param: 'None', code: '401' } };
 
   async function refusal(path: string, length: number) {
-    const socket = open(await startWithLimit(0));
+    const socket = openSocket(await startWithLimit(0));
     const received = once(socket, 'data') as Promise<[Buffer]>;
     socket.write(
       `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer unknown\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{"model":`,

@@ -49,19 +49,19 @@ async function answerOf(app: TestApp, path: string, body: unknown, headers?: Rec
   };
 }
 
-let on: TestApp;
-let off: TestApp;
+let appWithFastPath: TestApp;
+let appWithoutFastPath: TestApp;
 beforeAll(async () => {
-  [on, off] = [await startApp(), await startApp({ env: { LENSGATE_FAST_PATH: 'off' } })];
+  [appWithFastPath, appWithoutFastPath] = [await startApp(), await startApp({ env: { LENSGATE_FAST_PATH: 'off' } })];
 });
-afterAll(() => Promise.all([on.stop(), off.stop()]));
+afterAll(() => Promise.all([appWithFastPath.stop(), appWithoutFastPath.stop()]));
 
 it.each(CALLS.map((call) => ({ title: call[0], call })))(
   'with the fast path off, $title has the same answer',
   async ({ call }) => {
     const [, path, body, headers] = call;
-    const expected = await answerOf(on, path, body, headers);
+    const expected = await answerOf(appWithFastPath, path, body, headers);
     expect(expected.status).not.toBe(404);
-    expect(await answerOf(off, path, body, headers)).toEqual(expected);
+    expect(await answerOf(appWithoutFastPath, path, body, headers)).toEqual(expected);
   },
 );

@@ -37,7 +37,7 @@ async function openServer(
   return server;
 }
 
-function open(server: Server): Socket {
+function openSocket(server: Server): Socket {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   return socket.setNoDelay(true).on('error', () => {});
 }
@@ -58,13 +58,13 @@ const LAST = 'GET /last HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
 
 /** All bytes until the server closes the connection, without dates. */
 async function allOf(socket: Socket): Promise<string> {
-  let all = '';
-  for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
-  return all.replaceAll(/Date: [^\r]*/g, 'Date: then');
+  let receivedText = '';
+  for await (const chunk of socket) receivedText += (chunk as Buffer).toString('latin1');
+  return receivedText.replaceAll(/Date: [^\r]*/g, 'Date: then');
 }
 
 async function send(server: Server, pieces: readonly Buffer[]): Promise<string> {
-  const socket = open(server);
+  const socket = openSocket(server);
   const answer = allOf(socket);
   await once(socket, 'connect');
   for (const piece of pieces) {
@@ -192,7 +192,7 @@ describe('the fast path', () => {
       });
       void Promise.resolve(writing).then(written.resolve);
     });
-    const socket = open(server);
+    const socket = openSocket(server);
     socket.pause();
     socket.write(post('/hot', 'abc'));
     const sink = await piped.promise;
@@ -217,7 +217,7 @@ describe('the fast path', () => {
     for (const disconnect of [(socket: Socket) => socket.destroy(), (socket: Socket) => socket.end()]) {
       const arrived = Promise.withResolvers<Outgoing>();
       const server = await openServer((_request, response) => arrived.resolve(response));
-      const socket = open(server);
+      const socket = openSocket(server);
       socket.write(post('/hot', 'abc'));
       const response = await arrived.promise;
       const closed = new Promise<void>((resolve) => {
@@ -258,7 +258,7 @@ describe('the fast path', () => {
     const answerBody = Buffer.alloc(20_000_000, 'x');
     const arrived = Promise.withResolvers<Outgoing>();
     const server = await openServer((_request, response) => arrived.resolve(response));
-    const socket = open(server).pause();
+    const socket = openSocket(server).pause();
     socket.write(post('/hot', 'abc'));
     const response = await arrived.promise;
     let isClosed = false;
@@ -284,7 +284,7 @@ describe('the fast path', () => {
     const server = await openServer((request, response) =>
       request.headers['x-n'] === 'held' ? arrived.resolve(response) : echo(request, response),
     );
-    const [fresh, idle, busy] = [open(server), open(server), open(server)];
+    const [fresh, idle, busy] = [openSocket(server), openSocket(server), openSocket(server)];
     idle.write(post('/hot', 'abc'));
     await once(idle, 'data');
     busy.write(post('/hot', 'abc', 'x-n: held\r\n'));

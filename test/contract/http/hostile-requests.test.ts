@@ -44,15 +44,15 @@ afterAll(async () => {
 });
 
 /** Opens a connection. `closed` resolves at its end, `received` returns its received bytes as text. */
-async function open() {
+async function openSocket() {
   const socket: Socket = connect(Number(new URL(app.url).port), '127.0.0.1')
     .setNoDelay(true)
     .on('error', () => {});
-  let all = '';
-  socket.on('data', (bytes: Buffer) => (all += bytes.toString('latin1')));
+  let receivedText = '';
+  socket.on('data', (bytes: Buffer) => (receivedText += bytes.toString('latin1')));
   const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
   await Promise.race([once(socket, 'connect'), closed]);
-  return { socket, closed, received: () => all };
+  return { socket, closed, received: () => receivedText };
 }
 
 async function write(socket: Socket, pieces: readonly Uint8Array[]): Promise<void> {
@@ -65,7 +65,7 @@ async function write(socket: Socket, pieces: readonly Uint8Array[]): Promise<voi
 
 /** Everything received until the server closes the connection. */
 async function answerTo(pieces: readonly Uint8Array[]): Promise<string> {
-  const { socket, closed, received } = await open();
+  const { socket, closed, received } = await openSocket();
   await write(socket, pieces);
   await closed;
   return received();
@@ -125,7 +125,7 @@ describe('four hundred damaged requests', () => {
     const ordinary = ordinaryRequests(KEY);
     const [one, other] = [draw(ordinary.length), draw(ordinary.length)];
     const bytes = mutated(ordinary[one] ?? LAST, draw, ordinary[other] ?? LAST);
-    const { socket, closed, received } = await open();
+    const { socket, closed, received } = await openSocket();
     await write(socket, split(Buffer.from(bytes), draw));
     await answerTo([LAST]);
     socket.end();
@@ -160,11 +160,11 @@ describe('four hundred damaged requests', () => {
   });
 
   it('leave no connection open', async () => {
-    const read = async (): Promise<number> => {
+    const openConnections = async (): Promise<number> => {
       const text = await (await fetch(`${app.url}/metrics`, { headers: { connection: 'close' } })).text();
       return Number(/^lensgate_connections_open (\d+)$/m.exec(text)?.[1]);
     };
     // At most the connection of this read, and keep-alive connections of `fetch`.
-    await expect.poll(read).toBeLessThanOrEqual(3);
+    await expect.poll(openConnections).toBeLessThanOrEqual(3);
   });
 });

@@ -33,7 +33,7 @@ afterAll(() => {
   server.close();
 });
 
-function open(text: string): Socket {
+function openSocket(text: string): Socket {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(text);
   return socket;
@@ -41,9 +41,9 @@ function open(text: string): Socket {
 
 /** All bytes until the server closes the connection. */
 async function allOf(socket: Socket): Promise<string> {
-  let all = '';
-  for await (const chunk of socket) all += String(chunk);
-  return all;
+  let receivedText = '';
+  for await (const chunk of socket) receivedText += String(chunk);
+  return receivedText;
 }
 
 describe('a request target', () => {
@@ -55,7 +55,7 @@ describe('a request target', () => {
     ['*', '/*'],
     ['//double', '//double'],
   ])('%s is served as %s', async (target, served) => {
-    const answer = await allOf(open(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`));
+    const answer = await allOf(openSocket(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`));
     expect(answer.split('\r\n\r\n')[1]).toBe(served);
   });
 });
@@ -64,21 +64,21 @@ describe('a request that never ends', () => {
   const unfinished = (path: string): string => `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nabc`;
 
   it('is answered 408, and its connection is closed', async () => {
-    expect(await allOf(open(unfinished('/whole')))).toMatch(/^HTTP\/1\.1 408 /);
-    expect(await allOf(open('GET /whole HTTP/1.1\r\nhost:'))).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await allOf(openSocket(unfinished('/whole')))).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await allOf(openSocket('GET /whole HTTP/1.1\r\nhost:'))).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   it('has its connection closed after an early answer, too', async () => {
-    expect(await allOf(open(unfinished('/answered')))).toMatch(/^HTTP\/1\.1 200 .*\/answered/s);
+    expect(await allOf(openSocket(unfinished('/answered')))).toMatch(/^HTTP\/1\.1 200 .*\/answered/s);
   });
 
   it('times out, while a complete request may wait for its answer', async () => {
     const arrived = new Promise<ServerResponse>((resolve) => {
       onHeldRequest = resolve;
     });
-    const heldAnswer = allOf(open('GET /held HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'));
+    const heldAnswer = allOf(openSocket('GET /held HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'));
     const response = await arrived;
-    expect(await allOf(open(unfinished('/whole')))).toMatch(/^HTTP\/1\.1 408 /);
+    expect(await allOf(openSocket(unfinished('/whole')))).toMatch(/^HTTP\/1\.1 408 /);
     response.end('at last');
     expect(await heldAnswer).toMatch(/^HTTP\/1\.1 200 .*at last$/s);
   });

@@ -15,9 +15,9 @@ afterEach(() => vi.useRealTimers());
 
 /** All bytes until the server closes the connection. */
 async function allOf(socket: Socket): Promise<string> {
-  let all = '';
-  for await (const chunk of socket) all += (chunk as Buffer).toString('latin1');
-  return all;
+  let receivedText = '';
+  for await (const chunk of socket) receivedText += (chunk as Buffer).toString('latin1');
+  return receivedText;
 }
 
 const MESSAGE = 'The body took too long to arrive.';

@@ -65,7 +65,7 @@ afterAll(() => {
 });
 
 describe('a stream', () => {
-  const open = async () => {
+  const openStream = async () => {
     source = manualSource();
     ends = [];
     const answer = await fetch(`${url}/stream`);
@@ -73,7 +73,7 @@ describe('a stream', () => {
   };
 
   it('is relayed and reported as completed', async () => {
-    const { answer, sink } = await open();
+    const { answer, sink } = await openStream();
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
     sink.chunk(Buffer.from('data: 1\n\n'));
     sink.chunk(Buffer.from('data: 2\n\n'));
@@ -83,7 +83,7 @@ describe('a stream', () => {
   });
 
   it('that fails ends with an error event', async () => {
-    const { answer, sink } = await open();
+    const { answer, sink } = await openStream();
     sink.chunk(Buffer.from('data: 1\n\n'));
     const failure = new Error('cut');
     sink.fail(failure);
@@ -92,7 +92,7 @@ describe('a stream', () => {
   });
 
   it('is cancelled when the client disconnects', async () => {
-    const { answer } = await open();
+    const { answer } = await openStream();
     await answer.body?.cancel();
     await expect.poll(() => [source.sourceState.cancelled, ends]).toEqual([true, [['abandoned', undefined]]]);
   });
@@ -144,7 +144,7 @@ describe('a stream', () => {
     async function openIdle(ms: number) {
       heartbeatMs = ms;
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-      return await open();
+      return await openStream();
     }
     afterEach(() => {
       vi.useRealTimers();
