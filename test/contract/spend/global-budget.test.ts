@@ -102,14 +102,14 @@ describe('the budget of all calls, if the configuration file has none', () => {
 
   it('is set and changed at run time; zero refuses the first call', async () => {
     const key = await calls.newKey({});
-    const set = (litellm_settings: object) => calls.manage('/config/update', { litellm_settings });
-    await set({ max_budget: 0, budget_duration: '1d' });
+    const updateSettings = (litellm_settings: object) => calls.manage('/config/update', { litellm_settings });
+    await updateSettings({ max_budget: 0, budget_duration: '1d' });
     expect(await chatWith(calls, key)).toEqual(refusal('0.0', '0.0'));
     expect(await chatWith(calls, key, 'free')).toBe(200);
-    await set({ max_budget: 1 });
+    await updateSettings({ max_budget: 1 });
     expect([await chatWith(calls, key), await chatWith(calls, key)]).toEqual([200, 200]);
     expect(await chatWith(calls, key)).toEqual(refusal('2.0', '1.0'));
-    await set({ max_budget: 3 });
+    await updateSettings({ max_budget: 3 });
     expect(await chatWith(calls, key)).toBe(200);
   });
 });
