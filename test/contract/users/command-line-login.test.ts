@@ -86,10 +86,10 @@ describe('signIn.cliStart', () => {
 describe('signIn.page', () => {
   it('200: the form of a login has its id, and no other text of the query', async () => {
     const login = await start();
-    const read = async (key: string) =>
+    const pageOf = async (key: string) =>
       (await fetch(`${client.app().url}/sso/key/generate?source=litellm-cli&key=${encodeURIComponent(key)}`)).text();
-    expect(await read(login.login_id)).toContain(`action="/sso/cli/complete/${login.login_id}"`);
-    expect(await read('cli-"><script>')).toContain('action="/login"');
+    expect(await pageOf(login.login_id)).toContain(`action="/sso/cli/complete/${login.login_id}"`);
+    expect(await pageOf('cli-"><script>')).toContain('action="/login"');
   });
 });
 

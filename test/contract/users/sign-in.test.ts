@@ -45,10 +45,10 @@ describe('signIn.form', () => {
     expect(csrf).toMatch(/^lensgate_csrf=[^;]+; Path=\/; SameSite=Strict; Max-Age=86400$/);
     const cookies = cookiesOf(answer);
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const read = (headers: Record<string, string>) => fetch(`${client.app().url}/user/list`, { headers });
-    expect((await read({ cookie, 'x-csrf-token': cookies.get('lensgate_csrf') ?? '' })).status).toBe(200);
-    expect((await read({ cookie })).status).toBe(401);
-    expect((await read({ cookie, 'x-csrf-token': 'other' })).status).toBe(401);
+    const listUsers = (headers: Record<string, string>) => fetch(`${client.app().url}/user/list`, { headers });
+    expect((await listUsers({ cookie, 'x-csrf-token': cookies.get('lensgate_csrf') ?? '' })).status).toBe(200);
+    expect((await listUsers({ cookie })).status).toBe(401);
+    expect((await listUsers({ cookie, 'x-csrf-token': 'other' })).status).toBe(401);
   });
 
   it('422: without a body', async () => {
@@ -280,15 +280,15 @@ describe('signIn.end', () => {
     const cookies = cookiesOf(signedIn);
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { cookie, 'x-csrf-token': cookies.get('lensgate_csrf') ?? '' };
-    const read = () => fetch(`${client.app().url}/user/list`, { headers });
-    expect((await read()).status).toBe(200);
+    const listUsers = () => fetch(`${client.app().url}/user/list`, { headers });
+    expect((await listUsers()).status).toBe(200);
     const answer = await fetch(`${client.app().url}${path}`, { method: 'POST', headers });
     expect([answer.status, await answer.json()]).toEqual([200, { message: 'Signed out.' }]);
     expect(answer.headers.getSetCookie()).toEqual([
       'lensgate_session=; HttpOnly; Path=/; SameSite=Strict; Max-Age=0',
       'lensgate_csrf=; Path=/; SameSite=Strict; Max-Age=0',
     ]);
-    expect((await read()).status).toBe(401);
+    expect((await listUsers()).status).toBe(401);
   });
 
   it('401: without a session, and without the CSRF token', async () => {
