@@ -56,7 +56,7 @@ for (const engine of ENGINES)
     afterAll(() => scratch.remove());
 
     /** The plan of the first page of a search, and the traces on it. */
-    async function read(conditions: Partial<AnnotationConditions>, visibility: Visibility = ALL) {
+    async function firstPage(conditions: Partial<AnnotationConditions>, visibility: Visibility = ALL) {
       const search = { visibility, startMs: START_MS, conditions: { ...NO_ANNOTATION_CONDITIONS, ...conditions } };
       const visible = sql<boolean>`${visibleTo(visibility.kind, sql`${ownerOf(visibility)}`)(expressionBuilder())}`;
       const condition = await visibleAndAnnotated(db(), database.flavour, search, visible);
@@ -79,7 +79,7 @@ for (const engine of ENGINES)
     ])(
       'a search of few annotations, %j for %j, reads their traces by key, and no others',
       async (conditions, reader) => {
-        const { plan, traces } = await read(conditions, reader);
+        const { plan, traces } = await firstPage(conditions, reader);
         expect(plan).toContain('trace_summary_trace_id_trace_ref_unique');
         expect(plan).not.toMatch(/SCAN trace_summary|Seq Scan|start_ms_trace_ref_index/i);
         expect(traces).toEqual(['ref-40000', 'ref-30000', 'ref-20000', 'ref-10000', 'ref-0']);
@@ -87,7 +87,7 @@ for (const engine of ENGINES)
     );
 
     it('a search of many annotations reads the newest traces, and looks up the annotations of each by key', async () => {
-      const { plan, traces } = await read({ name: 'seen' });
+      const { plan, traces } = await firstPage({ name: 'seen' });
       expect(plan).toContain('trace_summary_start_ms_trace_ref_index');
       expect(plan).toContain('annotation_trace_id_trace_ref_span_id_name_created_by_unique');
       expect(plan).not.toMatch(/SCAN annotation|Seq Scan|USE TEMP B-TREE/i);
@@ -95,8 +95,8 @@ for (const engine of ENGINES)
     });
 
     it('a team finds its own traces by a name that the annotations of all teams have', async () => {
-      expect((await read({ name: 'seen' }, TEAM)).traces).toHaveLength(50);
-      expect((await read({ name: 'seen', label: 'bad' }, { kind: 'team', teamId: 'team-1' })).traces).toEqual([]);
+      expect((await firstPage({ name: 'seen' }, TEAM)).traces).toHaveLength(50);
+      expect((await firstPage({ name: 'seen', label: 'bad' }, { kind: 'team', teamId: 'team-1' })).traces).toEqual([]);
     });
 
     it.each<[string, Partial<AnnotationConditions>, Visibility]>([

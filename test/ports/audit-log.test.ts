@@ -8,9 +8,9 @@ import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { START_MS } from './samples.ts';
 
-const at = (ms: number): Date => new Date(START_MS + ms);
-const author = (ms: number): ChangeAuthor => ({ by: 'ada', actor: 'eve', keyHash: 'hash', at: at(ms) });
-const about = { now: at(0), by: 'ada' };
+const dateAfter = (ms: number): Date => new Date(START_MS + ms);
+const author = (ms: number): ChangeAuthor => ({ by: 'ada', actor: 'eve', keyHash: 'hash', at: dateAfter(ms) });
+const about = { now: dateAfter(0), by: 'ada' };
 const tag = (id: string) => newTag({ description: 'first' }, { ...about, id });
 const page = { filter: ALL_CHANGES, sort: 'created_at', descending: false, limit: 10, from: 0 } as const;
 
@@ -38,7 +38,7 @@ for (const engine of ENGINES)
       await tags.add(tag('without an author'));
       await authorship.by(author(5), () => tags.remove(['a', 'unknown']));
       const row = { id: 'a', models: [], budget_id: null, created_by: 'ada', updated_by: 'ada' };
-      const times = { created_at: at(0).toISOString(), updated_at: at(0).toISOString() };
+      const times = { created_at: dateAfter(0).toISOString(), updated_at: dateAfter(0).toISOString() };
       const first = { ...row, ...times, description: 'first' };
       const next = { ...row, ...times, description: 'next' };
       const entries = await auditLog.list(page);
@@ -52,16 +52,16 @@ for (const engine of ENGINES)
         keyHash: null,
       };
       expect(entries.map(({ id: _id, ...entry }) => entry)).toEqual([
-        { ...common, action: 'created', createdAt: at(1), before: null, after: first },
-        { ...common, action: 'updated', createdAt: at(3), before: first, after: next },
-        { ...common, action: 'deleted', createdAt: at(5), before: next, after: null },
+        { ...common, action: 'created', createdAt: dateAfter(1), before: null, after: first },
+        { ...common, action: 'updated', createdAt: dateAfter(3), before: first, after: next },
+        { ...common, action: 'deleted', createdAt: dateAfter(5), before: next, after: null },
       ]);
       expect(await auditLog.find(entries[1]?.id ?? '')).toEqual(entries[1]);
-      expect(await auditLog.count({ ...ALL_CHANGES, from: at(3), to: at(5) })).toBe(1);
+      expect(await auditLog.count({ ...ALL_CHANGES, from: dateAfter(3), to: dateAfter(5) })).toBe(1);
       // PostgreSQL has no year 0, and does not read years of six digits.
       const everything = { from: new Date('0000-01-01T00:00:00Z'), to: new Date(8.64e15) };
       expect(await auditLog.count({ ...ALL_CHANGES, ...everything })).toBe(3);
-      const { id, createdAt } = entries[0] ?? { id: '', createdAt: at(0) };
+      const { id, createdAt } = entries[0] ?? { id: '', createdAt: dateAfter(0) };
       expect(await auditLog.list({ ...page, from: { id, createdAt } })).toEqual(entries.slice(1));
     });
 
@@ -69,9 +69,11 @@ for (const engine of ENGINES)
       const { tags, authorship, auditLog } = stores;
       const names = ['one', 'two', 'three', 'four'];
       await Promise.all(
-        names.map((by) => authorship.by({ by, actor: by, keyHash: null, at: at(9) }, () => tags.add(tag(`of ${by}`)))),
+        names.map((by) =>
+          authorship.by({ by, actor: by, keyHash: null, at: dateAfter(9) }, () => tags.add(tag(`of ${by}`))),
+        ),
       );
-      const entries = await auditLog.list({ ...page, filter: { ...ALL_CHANGES, from: at(9) }, limit: 10 });
+      const entries = await auditLog.list({ ...page, filter: { ...ALL_CHANGES, from: dateAfter(9) }, limit: 10 });
       expect(entries.map(({ changedBy, objectId }) => `${changedBy} ${objectId}`).toSorted()).toEqual(
         names.map((name) => `${name} of ${name}`).toSorted(),
       );

@@ -21,7 +21,7 @@ function aCall(number: number, fields: Partial<SpendRow> = {}): CallRecord {
 }
 
 const SEARCH = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, filters: NO_TRACE_FILTERS, after: null };
-const seen = ({ sessionId, userId, traces }: SessionActivity) => ({ sessionId, userId, traces });
+const labelsOf = ({ sessionId, userId, traces }: SessionActivity) => ({ sessionId, userId, traces });
 
 for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null)(`labels of calls on ${engine.name}`, () => {
@@ -75,7 +75,7 @@ for (const engine of ENGINES)
     });
 
     it.each([
-      ['listed', () => stores.traces.sessions(ALL, SEARCH, 9).then((sessions) => sessions.map(seen))],
+      ['listed', () => stores.traces.sessions(ALL, SEARCH, 9).then((sessions) => sessions.map(labelsOf))],
       ['counted', () => stores.traces.countSessions(ALL, SEARCH)],
     ])('are labels of sessions: the log is unfolded before sessions are %s', async (how, read) => {
       const labels = { sessionId: 's', userId: 'u', tags: [] };

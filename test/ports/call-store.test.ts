@@ -69,7 +69,7 @@ for (const engine of ENGINES)
       return numbers;
     }
 
-    async function stored({ spend, span }: CallRecord) {
+    async function storedCall({ spend, span }: CallRecord) {
       const [summary] = await stores.traces.findSummaries({ kind: 'all' }, span.traceId, null);
       return {
         spend: await stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]),
@@ -94,7 +94,7 @@ for (const engine of ENGINES)
       );
       const plain = aCall(2, { usage: null, cost: null, teamId: null }, { cost: null, type: 'embedding', model: null });
       const changed = await append(call, plain);
-      const [one, two] = [await stored(call), await stored(plain)];
+      const [one, two] = [await storedCall(call), await storedCall(plain)];
       expect([one.spend, one.span]).toEqual([[call.spend], call.span]);
       expect([two.spend, two.span]).toEqual([[plain.spend], plain.span]);
       expect(changed).toEqual([one.summary, two.summary]);
@@ -145,7 +145,7 @@ for (const engine of ENGINES)
       const [usual, call] = [aCall(1), aCall(2, fields, span)];
       await append(usual, call);
       for (const one of [usual, call]) {
-        const found = await stored(one);
+        const found = await storedCall(one);
         expect([found.spend, found.span]).toEqual([[one.spend], one.span]);
         const owner = { teamId: one.spend.teamId, keyHash: one.spend.keyHash };
         const identity = { traceId: one.span.traceId, traceRef: traceRefOf(owner, one.span.traceId), owner };
@@ -174,7 +174,7 @@ for (const engine of ENGINES)
       );
       await append(...calls);
       for (const call of calls.filter((_call, number) => number % 100 === 50)) {
-        const { spend, span } = await stored(call);
+        const { spend, span } = await storedCall(call);
         expect([spend, span]).toEqual([[call.spend], call.span]);
       }
       const rows = await stores.spend.findBySpans(calls.map(({ spend }) => `${spend.traceId}:${spend.spanId}`));
@@ -247,8 +247,8 @@ for (const engine of ENGINES)
       const again = { ...first, span: { ...first.span, name: 'another' } };
       const changed = await append(again, second);
       expect(changed.map((summary) => summary.traceId)).toEqual([traceId(1), traceId(2)]);
-      expect((await stored(first)).span).toEqual(first.span);
-      expect((await stored(second)).span).toEqual(second.span);
+      expect((await storedCall(first)).span).toEqual(first.span);
+      expect((await storedCall(second)).span).toEqual(second.span);
       expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
     });
 
@@ -265,10 +265,10 @@ for (const engine of ENGINES)
       const inside = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), type: 'tool', name: 'inside' });
       await stores.traces.ingest([{ owner: TEAM_KEY, spans: [inside] }]);
       const merged = await stores.calls.unfold();
-      const { summary, span } = await stored(aCall(1));
+      const { summary, span } = await storedCall(aCall(1));
       expect([merged, summary?.name, summary?.spanCount, summary?.toolCalls]).toEqual([[summary], 'chat demo', 2, 1]);
       expect(span).toEqual(aCall(1).span);
-      expect((await stored(aCall(2))).summary?.spanCount).toBe(1);
+      expect((await storedCall(aCall(2))).summary?.spanCount).toBe(1);
     });
 
     async function bodyTexts(): Promise<string> {
@@ -286,7 +286,7 @@ for (const engine of ENGINES)
       expect((await bodyTexts()).match(/OBSOLETE|still here/g)).toEqual(['OBSOLETE', 'still here']);
       expect(await stores.traces.removeStartedBefore(START_MS + 10, 9)).toBe(1);
       expect((await bodyTexts()).match(/OBSOLETE|still here/g)).toEqual(['still here']);
-      expect((await stored(young)).span).toEqual(young.span);
+      expect((await storedCall(young)).span).toEqual(young.span);
       expect(await stores.traces.removeStartedBefore(START_MS + 11, 9)).toBe(1);
       expect(await counts('export_body')).toEqual([0]);
     });
@@ -303,7 +303,7 @@ for (const engine of ENGINES)
       const data = [await bodyTexts(), await bare.orm.em.fork().execute('select input_preview, payload from span')];
       expect(JSON.stringify(data).match(/SECRET|still here/g)).toEqual(['still here']);
       expect(await counts('call_segment')).toEqual([0]);
-      expect((await stored(aCall(2))).span?.output).toBe('still here');
+      expect((await storedCall(aCall(2))).span?.output).toBe('still here');
     });
 
     it('moves a segment aside that cannot be unfolded, and reads the others', async () => {
@@ -328,7 +328,7 @@ for (const engine of ENGINES)
         [traceId(3), 1],
         [traceId(1), 2],
       ]);
-      const { summary, span, spend } = await stored(child);
+      const { summary, span, spend } = await storedCall(child);
       expect([summary?.name, summary?.spanCount, span, spend]).toEqual(['agent', 2, child.span, [child.spend]]);
     });
 

@@ -35,7 +35,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('call recording with spans in Click
     });
     return { records, reported };
   }
-  async function stored({ spend, span }: CallRecord) {
+  async function storedCall({ spend, span }: CallRecord) {
     const [summary] = await stores.traces.findSummaries({ kind: 'all' }, span.traceId, null);
     return {
       spend: await stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]),
@@ -53,7 +53,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('call recording with spans in Click
     await records.flush();
     expect(records.waiting()).toBe(0);
     for (const call of [one, child]) {
-      const { spend, span, summary } = await stored(call);
+      const { spend, span, summary } = await storedCall(call);
       expect([spend, span, summary?.spend]).toEqual([[call.spend], call.span, 7n]);
     }
     expect(reported.map((summary) => summary.traceId)).toEqual([traceId(1), traceId(2)]);
@@ -79,10 +79,10 @@ describe.skipIf(CLICKHOUSE.missing !== null)('call recording with spans in Click
     await records.flush();
     expect(records.waiting()).toBe(0);
     expect(lines).toEqual([['the record of a call was lost: the store refused it', 'c-1']]);
-    expect(await stored(aCall(1))).toEqual({ spend: [spend], span: null, summary: undefined });
+    expect(await storedCall(aCall(1))).toEqual({ spend: [spend], span: null, summary: undefined });
     records.record(aCall(2));
     await records.flush();
-    expect((await stored(aCall(2))).span).toEqual(aCall(2).span);
+    expect((await storedCall(aCall(2))).span).toEqual(aCall(2).span);
   });
 
   it('has the cost of calls while the trace store is unavailable, and their spans when it returns', async () => {
@@ -95,7 +95,7 @@ describe.skipIf(CLICKHOUSE.missing !== null)('call recording with spans in Click
     restore();
     await records.flush();
     for (const number of [1, 2, 3]) {
-      const { span } = await stored(aCall(number));
+      const { span } = await storedCall(aCall(number));
       expect(span).toEqual(aCall(number).span);
     }
   });

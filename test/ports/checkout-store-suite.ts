@@ -5,7 +5,7 @@ import { permutationsOf } from '../support/permutations.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { START_MS } from './samples.ts';
 
-const at = (second: number): Date => new Date(START_MS + second * 1000);
+const dateAfter = (second: number): Date => new Date(START_MS + second * 1000);
 
 function aCheckout(differing: Partial<Checkout> = {}): Checkout {
   return {
@@ -14,7 +14,7 @@ function aCheckout(differing: Partial<Checkout> = {}): Checkout {
     secretHash: 'f'.repeat(64),
     sessionId: null,
     state: 'open',
-    createdAt: at(0),
+    createdAt: dateAfter(0),
     paidAt: null,
     key: null,
     revokedAt: null,
@@ -22,7 +22,7 @@ function aCheckout(differing: Partial<Checkout> = {}): Checkout {
   };
 }
 
-const aKey = (name: string, issuedAt = at(100)): CatalogKey => ({
+const aKey = (name: string, issuedAt = dateAfter(100)): CatalogKey => ({
   hash: name.padEnd(64, '0'),
   name: `ck-...${name}`,
   issuedAt,
@@ -37,7 +37,7 @@ function anEvent(
 ): PaymentEvent {
   const [subject] = objects;
   const sessionId = subject.startsWith('cs_') ? subject : null;
-  return { id, fact, at: at(1), subject, objects, sessionId, checkoutId: null, ...more };
+  return { id, fact, at: dateAfter(1), subject, objects, sessionId, checkoutId: null, ...more };
 }
 
 const MARKED = { checkoutId: 'checkout-1' };
@@ -62,9 +62,9 @@ export function checkoutStoreSuite(engine: Engine): void {
         mode: 'subscription',
         sessionId: 'cs_1',
         state: 'suspended',
-        paidAt: at(1),
+        paidAt: dateAfter(1),
         key: aKey('a'),
-        revokedAt: at(2),
+        revokedAt: dateAfter(2),
       });
       await store.add(aCheckout({ id: 'bare' }));
       await store.add(whole);
@@ -83,11 +83,11 @@ export function checkoutStoreSuite(engine: Engine): void {
 
     it('gives a checkout the state of its events, and stores each event once', async () => {
       await store.add(aCheckout());
-      const paid = { ...aCheckout(), sessionId: 'cs_1', state: 'paid' as const, paidAt: at(1) };
+      const paid = { ...aCheckout(), sessionId: 'cs_1', state: 'paid' as const, paidAt: dateAfter(1) };
       expect(await store.applyEvent(PAID)).toEqual(paid);
       expect(await store.applyEvent(PAID)).toEqual(paid);
       // An event with a stored id changes nothing, for any content.
-      expect(await store.applyEvent({ ...PAID, fact: 'refunded', at: at(9) })).toEqual(paid);
+      expect(await store.applyEvent({ ...PAID, fact: 'refunded', at: dateAfter(9) })).toEqual(paid);
       expect(await store.find('checkout-1')).toEqual(paid);
     });
 
@@ -112,7 +112,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       anEvent('evt_session', 'paid', ['cs_1', 'sub_1', 'in_1'], MARKED),
       anEvent('evt_invoice', 'linked', ['inpay_1', 'in_1', 'pi_1']),
       anEvent('evt_charge', 'linked', ['ch_1', 'pi_1']),
-      anEvent('evt_refund', 'refunded', ['ch_1'], { at: at(5) }),
+      anEvent('evt_refund', 'refunded', ['ch_1'], { at: dateAfter(5) }),
     ];
 
     it.each(permutationsOf(PURCHASE_EVENTS).map((order) => [order.map(({ id }) => id).join(' '), order] as const))(
@@ -127,7 +127,7 @@ export function checkoutStoreSuite(engine: Engine): void {
           ...aCheckout(),
           sessionId: 'cs_1',
           state: 'refunded',
-          paidAt: at(1),
+          paidAt: dateAfter(1),
         });
       },
     );
@@ -166,10 +166,10 @@ export function checkoutStoreSuite(engine: Engine): void {
       await store.add(aCheckout());
       expect(await store.issueKey('checkout-1', aKey('a'), null)).toBe(false);
       await store.applyEvent(PAID);
-      expect(await store.revoke('checkout-1', at(7))).toMatchObject({ state: 'paid', revokedAt: at(7) });
+      expect(await store.revoke('checkout-1', dateAfter(7))).toMatchObject({ state: 'paid', revokedAt: dateAfter(7) });
       expect(await store.issueKey('checkout-1', aKey('a'), null)).toBe(false);
-      expect((await store.revoke('checkout-1', at(9)))?.revokedAt).toEqual(at(7));
-      expect(await store.revoke('other', at(9))).toBeNull();
+      expect((await store.revoke('checkout-1', dateAfter(9)))?.revokedAt).toEqual(dateAfter(7));
+      expect(await store.revoke('other', dateAfter(9))).toBeNull();
       expect(await store.issueKey('other', aKey('a'), null)).toBe(false);
     });
 
@@ -177,26 +177,27 @@ export function checkoutStoreSuite(engine: Engine): void {
       const other = (await scratch.open()).checkouts;
       await store.add(aCheckout());
       await store.applyEvent(PAID);
-      const refund = anEvent('evt_refund', 'refunded', ['ch_1', 'pi_1'], { at: at(5) });
+      const refund = anEvent('evt_refund', 'refunded', ['ch_1', 'pi_1'], { at: dateAfter(5) });
       await Promise.all([
-        store.revoke('checkout-1', at(7)),
+        store.revoke('checkout-1', dateAfter(7)),
         other.setSession('checkout-1', 'cs_2'),
         other.applyEvent(refund),
         store.issueKey('checkout-1', aKey('a'), aKey('x').hash),
-        other.revoke('checkout-1', at(7)),
+        other.revoke('checkout-1', dateAfter(7)),
       ]);
       expect(await store.find('checkout-1')).toEqual({
         ...aCheckout(),
         sessionId: 'cs_1',
         state: 'refunded',
-        paidAt: at(1),
-        revokedAt: at(7),
+        paidAt: dateAfter(1),
+        revokedAt: dateAfter(7),
       });
     });
 
     it('lists in both directions, in pages, also with equal times, and by state', async () => {
       const ids = ['a', 'b', 'c', 'd', 'e'];
-      for (const [index, id] of ids.entries()) await store.add(aCheckout({ id, createdAt: at(index < 3 ? 0 : index) }));
+      for (const [index, id] of ids.entries())
+        await store.add(aCheckout({ id, createdAt: dateAfter(index < 3 ? 0 : index) }));
       const first = await store.list({ ...NEWEST, limit: 3 });
       const last = first.at(-1);
       expect(first.map(({ id }) => id)).toEqual(['e', 'd', 'c']);
@@ -213,16 +214,16 @@ export function checkoutStoreSuite(engine: Engine): void {
       await store.add(aCheckout());
       await store.add(aCheckout({ id: 'unpaid' }));
       await store.add(aCheckout({ id: 'expired' }));
-      await store.add(aCheckout({ id: 'young', createdAt: at(60) }));
+      await store.add(aCheckout({ id: 'young', createdAt: dateAfter(60) }));
       await store.applyEvent(PAID);
       await store.applyEvent(anEvent('evt_expired', 'expired', ['cs_2'], { checkoutId: 'expired' }));
       await store.applyEvent(anEvent('evt_foreign', 'refunded', ['ch_9', 'pi_9']));
-      await store.prune(at(50));
+      await store.prune(dateAfter(50));
       expect((await store.list(NEWEST)).map(({ id }) => id)).toEqual(['young', 'checkout-1']);
       // A late refund still applies to the paid checkout.
-      expect((await store.applyEvent(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: at(70) })))?.state).toBe(
-        'refunded',
-      );
+      expect(
+        (await store.applyEvent(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: dateAfter(70) })))?.state,
+      ).toBe('refunded');
       const { orm } = await scratch.openBare();
       expect(await orm.em.fork().execute('select event_id from payment_object order by event_id')).toEqual(
         ['evt_late', 'evt_late', 'evt_paid', 'evt_paid'].map((event_id) => ({ event_id })),

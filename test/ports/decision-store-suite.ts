@@ -99,17 +99,17 @@ export function decisionStoreSuite(engine: Engine): void {
     });
 
     it('reads the latest outcomes of each scope, and shares the limit among scopes', async () => {
-      const at = (ms: number) => new Date(NOW.getTime() + ms);
+      const dateAfter = (ms: number) => new Date(NOW.getTime() + ms);
       await outcomes.add(
-        ...[1, 2, 3, 4, 5].map((ms) => anOutcome({ id: `flood-${ms}`, scope: 'key:a', updatedAt: at(ms) })),
-        ...[1, 2].map((ms) => anOutcome({ id: `own-${ms}`, updatedAt: at(-ms) })),
+        ...[1, 2, 3, 4, 5].map((ms) => anOutcome({ id: `flood-${ms}`, scope: 'key:a', updatedAt: dateAfter(ms) })),
+        ...[1, 2].map((ms) => anOutcome({ id: `own-${ms}`, updatedAt: dateAfter(-ms) })),
       );
       const ids = async (perScope: number, limit: number) =>
         (await outcomes.latest({ perScope, limit })).map(({ id }) => id);
       expect(await ids(9, 4)).toEqual(['flood-5', 'own-1', 'flood-4', 'own-2']);
       expect(await ids(1, 9)).toEqual(['flood-5', 'own-1']);
       expect(await outcomes.latest({ perScope: 1, limit: 1 })).toEqual([
-        anOutcome({ id: 'flood-5', scope: 'key:a', updatedAt: at(5) }),
+        anOutcome({ id: 'flood-5', scope: 'key:a', updatedAt: dateAfter(5) }),
       ]);
     });
 

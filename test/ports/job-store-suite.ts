@@ -34,7 +34,7 @@ export function jobStoreSuite(engine: Engine): void {
       if (job === null) throw new Error('No job was claimed.');
       return job;
     }
-    const stored = async (id: string): Promise<Job | undefined> => (await jobs.findMany([id]))[0];
+    const storedJob = async (id: string): Promise<Job | undefined> => (await jobs.findMany([id]))[0];
 
     it('returns a job as it was added; a second one with its id is ignored', async () => {
       await jobs.add(aJob('a', { subject: "it's" }), START);
@@ -61,7 +61,7 @@ export function jobStoreSuite(engine: Engine): void {
       expect(job).toMatchObject({ kind: 'k\u{FFFD}', subject: 's\u{FFFD}' });
       if (job === null) throw new Error('No job was claimed.');
       expect(await jobs.end(claimOf(job), { status: 'failed', error: 'no\0' }, START)).toBe(true);
-      expect(await stored('a')).toMatchObject({ status: 'failed', error: 'no\u{FFFD}' });
+      expect(await storedJob('a')).toMatchObject({ status: 'failed', error: 'no\u{FFFD}' });
     });
 
     it('addIfIdle adds a job once, and only while no other job of its kind is active', async () => {
@@ -153,7 +153,7 @@ export function jobStoreSuite(engine: Engine): void {
       expect(await jobs.end(first, { status: 'completed', error: '' }, after(1_600))).toBe(false);
       expect(await jobs.retry(first, { dueAt: START, error: '', counts: true }, after(1_600))).toBeNull();
       expect(await jobs.end(second, { status: 'completed', error: '' }, after(1_600))).toBe(true);
-      expect(await stored('a')).toMatchObject({ status: 'completed', finishedAt: after(1_600) });
+      expect(await storedJob('a')).toMatchObject({ status: 'completed', finishedAt: after(1_600) });
       expect(await claim(after(10_000))).toBeNull();
     });
 
@@ -180,7 +180,7 @@ export function jobStoreSuite(engine: Engine): void {
       expect(await jobs.exhausted('k', after(1_000), 5)).toEqual([lost]);
       expect(await jobs.markDead(claimOf(lost), 'lost', after(999))).toBe(false);
       expect(await jobs.markDead(claimOf(lost), 'lost', after(1_000))).toBe(true);
-      expect(await stored('b')).toMatchObject({ status: 'dead', error: 'lost', finishedAt: after(1_000) });
+      expect(await storedJob('b')).toMatchObject({ status: 'dead', error: 'lost', finishedAt: after(1_000) });
     });
 
     it('an attempt that does not count is allowed again', async () => {

@@ -173,14 +173,14 @@ export function lensStoreSuite(engine: Engine): void {
     it('serializes the changes of one lens, also those of another process', async () => {
       await lenses.add(aLens('a'));
       const other = (await scratch.open()).lenses;
-      const change = (at: number) => {
-        const store = at % 2 === 0 ? lenses : other;
-        if (at % 3 === 0)
+      const change = (index: number) => {
+        const store = index % 2 === 0 ? lenses : other;
+        if (index % 3 === 0)
           return store.change('a', (state) => ({ ...state, lens: { ...state.lens, version: state.lens.version + 1 } }));
-        if (at % 3 === 1) return store.changeLens('a', (lens) => ({ ...lens, version: lens.version + 1 }));
+        if (index % 3 === 1) return store.changeLens('a', (lens) => ({ ...lens, version: lens.version + 1 }));
         return store.changeRun('a', 'run-a', (run) => ({ ...run, reviewed: run.reviewed + 1 }));
       };
-      await Promise.all(Array.from({ length: 30 }, (_, at) => change(at)));
+      await Promise.all(Array.from({ length: 30 }, (_, index) => change(index)));
       const state = await lenses.find('a');
       expect([state?.lens.version, state?.run.reviewed]).toEqual([20, 10]);
     });
@@ -241,9 +241,12 @@ export function lensStoreSuite(engine: Engine): void {
     });
 
     it('pages the matching findings of all lenses', async () => {
-      const at = (ms: number) => ({ lastSeen: after(ms).toISOString() });
-      const [old, low] = [aFinding('f1', at(1)), aFinding('f2', { ...at(2), priority: 'low', kind: 'pattern' })];
-      const [closed, last] = [aFinding('f3', { ...at(2), status: 'dismissed' }), aFinding('f4', at(4))];
+      const lastSeenAt = (ms: number) => ({ lastSeen: after(ms).toISOString() });
+      const [old, low] = [
+        aFinding('f1', lastSeenAt(1)),
+        aFinding('f2', { ...lastSeenAt(2), priority: 'low', kind: 'pattern' }),
+      ];
+      const [closed, last] = [aFinding('f3', { ...lastSeenAt(2), status: 'dismissed' }), aFinding('f4', lastSeenAt(4))];
       await lenses.add({ ...aLens('a'), findings: [old, low] });
       await lenses.add({ ...aLens('b'), findings: [closed, last] });
       const all = { lensId: null, status: null, kind: null, priority: null };
@@ -275,7 +278,7 @@ export function lensStoreSuite(engine: Engine): void {
       await lenses.keepReviews([]);
       expect(await lenses.reviews('a', 'k', ['e1', 'e2'])).toEqual([aReview('e1', '2')]);
       expect(await lenses.reviews('b', 'k', ['e1'])).toEqual([]);
-      const ids = Array.from({ length: 1_200 }, (_, at) => `many-${at}`);
+      const ids = Array.from({ length: 1_200 }, (_, index) => `many-${index}`);
       await lenses.keepReviews(ids.map((id) => ({ lensId: 'a', criteriaKey: 'k', review: aReview(id, '1') })));
       expect(await lenses.reviews('a', 'k', ids)).toHaveLength(1_200);
     });

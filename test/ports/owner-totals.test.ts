@@ -136,8 +136,8 @@ for (const engine of ENGINES)
           // Ids of one read have different windows.
           const starts = ids.map((id, at) => ({ id, from: froms[(nth + at * 3) % froms.length] ?? from }));
           const expected = starts.flatMap(({ id, from: since }): readonly (readonly [string, bigint])[] => {
-            const own = rows.filter((row) => row.startedAt >= since && isOf(kind, id, row));
-            return own.length === 0 ? [] : [[id, own.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)]];
+            const ownRows = rows.filter((row) => row.startedAt >= since && isOf(kind, id, row));
+            return ownRows.length === 0 ? [] : [[id, ownRows.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)]];
           });
           expect([kind, nth, await stores.spend.totalsSince(kind, starts)]).toEqual([kind, nth, new Map(expected)]);
         }
@@ -145,14 +145,14 @@ for (const engine of ENGINES)
 
     it('since the start of a window includes calls that are not unfolded yet', async () => {
       await addKeys();
-      const logged = Array.from({ length: 60 }, (_, at) => {
+      const loggedCalls = Array.from({ length: 60 }, (_, at) => {
         const ids = { traceId: traceId(at + 1), spanId: spanId(at + 1) };
         const cost = picos(7n);
         const startedAt = new Date(DAY_ONE + at - 10);
         const spend = aSpendRow({ id: `call-${at}`, keyHash: hash(1), cost, startedAt, ...ids });
         return stores.calls.encode({ spend, span: aSpan({ gateway: true, cost, ...ids }) });
       });
-      await stores.calls.append(logged);
+      await stores.calls.append(loggedCalls);
       expect(await stores.spend.totalsSince('team', [{ id: TEAM, from: new Date(DAY_ONE) }])).toEqual(
         new Map([[TEAM, 350n]]),
       );
@@ -181,13 +181,13 @@ for (const engine of ENGINES)
         [spendCounter('member', memberId(TEAM, USER)), 10n],
         [spendCounter('organization', 'org'), 1_110n],
       ] as const;
-      const read = () =>
+      const readTotals = () =>
         totals.read(
           counters.map(([name]) => name),
           0,
         );
-      expect(await read()).toEqual({ totals: new Map(counters), through: 4 });
+      expect(await readTotals()).toEqual({ totals: new Map(counters), through: 4 });
       await stores.calls.unfold();
-      expect((await read()).totals).toEqual(new Map(counters));
+      expect((await readTotals()).totals).toEqual(new Map(counters));
     });
   });

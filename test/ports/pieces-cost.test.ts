@@ -59,15 +59,15 @@ for (const engine of ENGINES)
     it('reads as many rows for a late export as for an early one', async () => {
       const { database, rowCount } = countingRows(await scratch.openBare());
       const traces = createTraceStore(database, undefined);
-      const read: number[] = [];
+      const readRows: number[] = [];
       let last: unknown;
       for (let number = 1; number <= EXPORTS; number += 1) {
         const before = rowCount();
         [last] = await traces.ingest([{ owner: TEAM_KEY, spans: exportAt(number) }]);
-        read.push(rowCount() - before);
+        readRows.push(rowCount() - before);
       }
       // The first two exports may read more, because the facts of their ancestors are new.
-      const [first = 0, second = 0, ...later] = read;
+      const [first = 0, second = 0, ...later] = readRows;
       expect([...new Set(later)]).toEqual([later[0]]);
       expect(later[0]).toBeLessThanOrEqual(4 * exportAt(1).length);
       expect([first, second].every((rows) => rows <= 8 * exportAt(1).length)).toBe(true);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SettingsStore } from '../../src/domain/settings/stored-section.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 
-const at = (ms: number) => ({ now: new Date(1_700_000_000_000 + ms), by: `user-${ms}` });
+const changeAt = (ms: number) => ({ now: new Date(1_700_000_000_000 + ms), by: `user-${ms}` });
 
 /** Contract of every SettingsStore. */
 export function settingsStoreSuite(engine: Engine): void {
@@ -19,8 +19,8 @@ export function settingsStoreSuite(engine: Engine): void {
     it('creates a section at its first change, and keeps values as they are', async () => {
       expect(await settings.find('general_settings')).toBeNull();
       const content = { z: 1.5, a: null, list: ['b', { deep: true }], text: 'it\'s "ä" \u0000' };
-      const row = await settings.change('general_settings', (before) => ({ ...before, ...content }), at(1));
-      const { now, by } = at(1);
+      const row = await settings.change('general_settings', (before) => ({ ...before, ...content }), changeAt(1));
+      const { now, by } = changeAt(1);
       const expected = {
         id: 'general_settings',
         content,
@@ -35,24 +35,24 @@ export function settingsStoreSuite(engine: Engine): void {
     });
 
     it('changes a section, and stores the author of the change', async () => {
-      await settings.change('a', () => ({ x: 1, y: 2 }), at(1));
-      const { content, createdBy, updatedBy, updatedAt } = await settings.change('a', ({ x }) => ({ x }), at(2));
+      await settings.change('a', () => ({ x: 1, y: 2 }), changeAt(1));
+      const { content, createdBy, updatedBy, updatedAt } = await settings.change('a', ({ x }) => ({ x }), changeAt(2));
       expect({ content, createdBy, updatedBy, updatedAt }).toEqual({
         content: { x: 1 },
         createdBy: 'user-1',
         updatedBy: 'user-2',
-        updatedAt: at(2).now,
+        updatedAt: changeAt(2).now,
       });
     });
 
     it('changes nothing when the change throws', async () => {
-      await settings.change('a', () => ({ x: 1 }), at(1));
+      await settings.change('a', () => ({ x: 1 }), changeAt(1));
       const refused = settings.change(
         'a',
         () => {
           throw new Error('refused');
         },
-        at(2),
+        changeAt(2),
       );
       await expect(refused).rejects.toThrow('refused');
       expect((await settings.find('a'))?.content).toEqual({ x: 1 });
@@ -63,8 +63,8 @@ export function settingsStoreSuite(engine: Engine): void {
       const names = Array.from({ length: 5 }, (_, index) => `k${index}`);
       for (const name of names)
         await Promise.all([
-          settings.change('busy', (before) => ({ ...before, [`${name}-here`]: 1 }), at(1)),
-          other.change('busy', (before) => ({ ...before, [`${name}-there`]: 1 }), at(1)),
+          settings.change('busy', (before) => ({ ...before, [`${name}-here`]: 1 }), changeAt(1)),
+          other.change('busy', (before) => ({ ...before, [`${name}-there`]: 1 }), changeAt(1)),
         ]);
       expect(Object.keys((await settings.find('busy'))?.content ?? {}).toSorted()).toEqual(
         names.flatMap((name) => [`${name}-here`, `${name}-there`]),
@@ -76,7 +76,11 @@ export function settingsStoreSuite(engine: Engine): void {
       const names = Array.from({ length: 10 }, (_, index) => `member-${index}`);
       await Promise.all(
         names.map((name, index) =>
-          (index % 2 === 0 ? settings : other).change('shared', (before) => ({ ...before, [name]: index }), at(1)),
+          (index % 2 === 0 ? settings : other).change(
+            'shared',
+            (before) => ({ ...before, [name]: index }),
+            changeAt(1),
+          ),
         ),
       );
       expect((await settings.find('shared'))?.content).toEqual(
@@ -85,8 +89,8 @@ export function settingsStoreSuite(engine: Engine): void {
     });
 
     it('lists every section', async () => {
-      await settings.change('a', () => ({}), at(1));
-      await settings.change('b', () => ({ x: 1 }), at(2));
+      await settings.change('a', () => ({}), changeAt(1));
+      await settings.change('b', () => ({ x: 1 }), changeAt(2));
       expect((await settings.all()).map(({ id, content }) => [id, content])).toEqual([
         ['a', {}],
         ['b', { x: 1 }],

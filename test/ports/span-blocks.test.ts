@@ -20,11 +20,11 @@ interface SpanNumbers {
 }
 
 const numbersFrom = (first: number, count: number): readonly number[] =>
-  Array.from({ length: count }, (_, at) => first + at);
+  Array.from({ length: count }, (_, index) => first + index);
 const textOf = (trace: number, span: number): string => `says \u{1F600} ö ${trace}.${span}!`;
 
-function anExport(...sent: readonly SpanNumbers[]): PackedExport {
-  const spans = sent.flatMap(({ trace, spans: numbers }) =>
+function anExport(...exports: readonly SpanNumbers[]): PackedExport {
+  const spans = exports.flatMap(({ trace, spans: numbers }) =>
     numbers.map((span) => ({
       traceId: traceId(trace),
       spanId: spanId(span),
@@ -57,7 +57,7 @@ for (const engine of ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    const store = (...sent: readonly SpanNumbers[]) => stores.traces.ingestExport(TEAM_KEY, anExport(...sent));
+    const store = (...exports: readonly SpanNumbers[]) => stores.traces.ingestExport(TEAM_KEY, anExport(...exports));
 
     /** Numbers of rows in `span` and in `sheet_trace`. */
     async function counts(): Promise<readonly number[]> {
@@ -135,12 +135,12 @@ for (const engine of ENGINES)
     });
 
     it('stay with their trace under concurrent exports, some of them sent twice', async () => {
-      const sent = Array.from({ length: 23 }, (_, at) => ({
-        trace: 1 + (at % 20),
-        spans: numbersFrom(1, 1 + (at % 20)),
+      const exports = Array.from({ length: 23 }, (_, index) => ({
+        trace: 1 + (index % 20),
+        spans: numbersFrom(1, 1 + (index % 20)),
       }));
-      for (const some of [sent.slice(0, 3), sent.slice(3)]) await Promise.all(some.map((one) => store(one)));
-      for (const { trace, spans } of sent) expect(await storedSpans(trace)).toEqual(expectedSpans(trace, spans));
+      for (const some of [exports.slice(0, 3), exports.slice(3)]) await Promise.all(some.map((one) => store(one)));
+      for (const { trace, spans } of exports) expect(await storedSpans(trace)).toEqual(expectedSpans(trace, spans));
       expect(await counts()).toEqual([0, 20]);
       expect((await scratch.storedBodies()).map(({ heldBy }) => heldBy).toSorted((a, b) => a - b)).toEqual(
         numbersFrom(1, 20),

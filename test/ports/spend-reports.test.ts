@@ -58,7 +58,7 @@ for (const engine of ENGINES)
       stores.spendReports.groups({ filter: ALL, by: [], limit: 100, ...grouping });
 
     it('finds rows by each field of a call, by time, cost and id', async () => {
-      const odd = aRow(2, {
+      const fullRow = aRow(2, {
         keyHash: 'b'.repeat(64),
         userId: 'user-b',
         teamId: 'team-b',
@@ -74,7 +74,7 @@ for (const engine of ENGINES)
         error: { code: 'UPSTREAM_FAILED', message: 'failed' },
         cost: picos(5_000n),
       });
-      await stores.spend.append([aRow(1), odd, aRow(3)]);
+      await stores.spend.append([aRow(1), fullRow, aRow(3)]);
       const values = {
         key: 'b'.repeat(64),
         user: 'user-b',
@@ -96,7 +96,7 @@ for (const engine of ENGINES)
         expect([field, found, others]).toEqual([field, ['call-2'], ['call-1', 'call-3']]);
       }
       expect(await idsOf({ any: { model: ['gpt'] } })).toEqual(['call-2']);
-      expect(await idsOf({ from: odd.startedAt, to: new Date(DAY_1 + 3) })).toEqual(['call-2']);
+      expect(await idsOf({ from: fullRow.startedAt, to: new Date(DAY_1 + 3) })).toEqual(['call-2']);
       expect(await idsOf({ minCost: picos(1_001n) })).toEqual(['call-2']);
       expect(await idsOf({ maxCost: picos(4_999n) })).toEqual(['call-1', 'call-3']);
       for (const requestId of ['answer-2', 'call-2']) expect(await idsOf({ requestId })).toEqual(['call-2']);
@@ -125,8 +125,8 @@ for (const engine of ENGINES)
     });
 
     it('pages in both directions, by number and by the row before', async () => {
-      const at = new Date(DAY_1);
-      const rows = [1, 2, 3, 4].map((number) => aRow(number, { startedAt: at, cost: picos(BigInt(10 - number)) }));
+      const startedAt = new Date(DAY_1);
+      const rows = [1, 2, 3, 4].map((number) => aRow(number, { startedAt, cost: picos(BigInt(10 - number)) }));
       await stores.spend.append(rows);
       expect(await idsOf({}, { from: 1, limit: 2 })).toEqual(['call-2', 'call-3']);
       expect(await idsOf({}, { from: rows[1] as SpendRow, limit: 2 })).toEqual(['call-3', 'call-4']);
@@ -227,10 +227,10 @@ for (const engine of ENGINES)
     });
 
     it('groups by the organization of the team, else of the key, and by the agent of the key', async () => {
-      const by = { now: new Date(DAY_1), by: 'admin' };
+      const change = { now: new Date(DAY_1), by: 'admin' };
       await stores.teams.add(
-        newTeam({ organizationId: 'org-1' }, { ...by, id: 'team-1' }),
-        newTeam({}, { ...by, id: 'team-2' }),
+        newTeam({ organizationId: 'org-1' }, { ...change, id: 'team-1' }),
+        newTeam({}, { ...change, id: 'team-2' }),
       );
       await stores.keys.add(aKey({ hash: 'd'.repeat(64), settings: { agentId: 'agent-1' } }));
       await stores.keys.add(aKey({ hash: 'f'.repeat(64), alias: 'second', settings: { organizationId: 'org-2' } }));
@@ -255,8 +255,8 @@ for (const engine of ENGINES)
     });
 
     it('finds the calls of the current keys of an owner, by whole days and parts of days', async () => {
-      const by = { now: new Date(DAY_1), by: 'admin' };
-      await stores.teams.add(newTeam({ organizationId: 'org-1' }, { ...by, id: 'team-1' }));
+      const change = { now: new Date(DAY_1), by: 'admin' };
+      await stores.teams.add(newTeam({ organizationId: 'org-1' }, { ...change, id: 'team-1' }));
       const [ofTeam, ofBoth, alone] = ['d', 'e', 'f'].map((digit) => digit.repeat(64)) as [string, string, string];
       await stores.keys.add(aKey({ hash: ofTeam, alias: 'one', teamId: 'team-1', userId: 'user-1' }));
       await stores.keys.add(aKey({ hash: ofBoth, alias: 'two', teamId: 'team-1', settings: { projectId: 'p' } }));

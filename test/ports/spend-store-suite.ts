@@ -147,27 +147,27 @@ export function spendStoreSuite(engine: Engine): void {
 
     it('finds calls in traces that the gateway began in a time window, by response id and call id', async () => {
       const gatewayTraceId = (ms: number, rest: string): string => ms.toString(16).padStart(12, '0') + rest.repeat(20);
-      const at = START_MS;
+      const startMs = START_MS;
       const rows = [
-        aSpendRow({ id: 'a', traceId: gatewayTraceId(at, '0'), responseId: 'r-1', callId: 'c-1' }),
-        aSpendRow({ id: 'b', traceId: gatewayTraceId(at + 10, 'f'), responseId: 'r-2', callId: 'c-2' }),
-        aSpendRow({ id: 'late', traceId: gatewayTraceId(at + 11, '0'), responseId: 'r-1', callId: 'c-3' }),
-        aSpendRow({ id: 'early', traceId: gatewayTraceId(at - 1, 'f'), responseId: 'r-1', callId: 'c-4' }),
-        aSpendRow({ id: 'unnamed', traceId: gatewayTraceId(at, '1'), responseId: null, callId: 'c-5' }),
+        aSpendRow({ id: 'a', traceId: gatewayTraceId(startMs, '0'), responseId: 'r-1', callId: 'c-1' }),
+        aSpendRow({ id: 'b', traceId: gatewayTraceId(startMs + 10, 'f'), responseId: 'r-2', callId: 'c-2' }),
+        aSpendRow({ id: 'late', traceId: gatewayTraceId(startMs + 11, '0'), responseId: 'r-1', callId: 'c-3' }),
+        aSpendRow({ id: 'early', traceId: gatewayTraceId(startMs - 1, 'f'), responseId: 'r-1', callId: 'c-4' }),
+        aSpendRow({ id: 'unnamed', traceId: gatewayTraceId(startMs, '1'), responseId: null, callId: 'c-5' }),
       ];
       await spend.append(rows);
       const idsOf = async (...sought: Parameters<SpendStore['findElsewhere']>[0]) =>
         (await spend.findElsewhere(sought)).map(({ id }) => id).toSorted();
-      const window = { fromMs: at, toMs: at + 10 };
+      const window = { fromMs: startMs, toMs: startMs + 10 };
       expect(await idsOf({ responseId: 'r-1', callId: null, ...window })).toEqual(['a']);
       expect(await idsOf({ responseId: null, callId: 'c-2', ...window })).toEqual(['b']);
       expect(
         await idsOf(
           { responseId: 'r-1', callId: 'c-5', ...window },
-          { responseId: 'r-2', callId: 'c-2', fromMs: at + 5, toMs: at + 20 },
+          { responseId: 'r-2', callId: 'c-2', fromMs: startMs + 5, toMs: startMs + 20 },
         ),
       ).toEqual(['a', 'b', 'late', 'unnamed']);
-      expect(await idsOf({ responseId: 'r-9', callId: 'c-9', fromMs: -5, toMs: at + 99 })).toEqual([]);
+      expect(await idsOf({ responseId: 'r-9', callId: 'c-9', fromMs: -5, toMs: startMs + 99 })).toEqual([]);
       expect(await idsOf()).toEqual([]);
       const [whole] = await spend.findElsewhere([{ responseId: 'r-1', callId: null, ...window }]);
       expect(whole).toEqual(rows[0]);
@@ -175,14 +175,14 @@ export function spendStoreSuite(engine: Engine): void {
 
     it('removes the error texts of the rows of one key in a trace, and no other values', async () => {
       const error = { code: 'UPSTREAM_FAILED', message: 'you said: secret' };
-      const mine = aSpendRow({ error });
+      const cleared = aSpendRow({ error });
       const others = aSpendRow({ id: 'call-2', keyHash: 'b'.repeat(64), error });
       const elsewhere = aSpendRow({ id: 'call-3', traceId: traceId(2), error });
-      await spend.append([mine, others, elsewhere]);
-      await spend.removeErrorTexts([mine]);
+      await spend.append([cleared, others, elsewhere]);
+      await spend.removeErrorTexts([cleared]);
       await spend.removeErrorTexts([]);
-      expect(byId(await spend.findBySpans([keyOf(mine), keyOf(elsewhere)]))).toEqual([
-        { ...mine, error: { code: 'UPSTREAM_FAILED', message: '' } },
+      expect(byId(await spend.findBySpans([keyOf(cleared), keyOf(elsewhere)]))).toEqual([
+        { ...cleared, error: { code: 'UPSTREAM_FAILED', message: '' } },
         others,
         elsewhere,
       ]);

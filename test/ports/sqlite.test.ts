@@ -71,19 +71,19 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       const kysely = database.orm.em.fork().getKysely<never>();
       const insert = (id: number, body: string): Promise<unknown> =>
         sql`insert into note (id, body) values (${id}, ${body})`.execute(kysely);
-      const read = async (id: number): Promise<unknown> =>
+      const rowsOf = async (id: number): Promise<unknown> =>
         (await sql`select * from note where id = ${id}`.execute(kysely)).rows;
       const long = 'long '.repeat(200_000);
       await insert(21, 'first');
       await expect(insert(21, 'again')).rejects.toThrow(/UNIQUE/);
       await insert(22, long);
-      expect(await read(21)).toEqual([{ id: 21, body: 'first', size: null }]);
+      expect(await rowsOf(21)).toEqual([{ id: 21, body: 'first', size: null }]);
       await database.orm.em.fork().execute("alter table note add column kind text default 'plain'");
-      expect(await read(22)).toEqual([{ id: 22, body: long, size: null, kind: 'plain' }]);
+      expect(await rowsOf(22)).toEqual([{ id: 22, body: long, size: null, kind: 'plain' }]);
       await database.orm.em.fork().execute('alter table note drop column kind');
-      expect(await read(21)).toEqual([{ id: 21, body: 'first', size: null }]);
+      expect(await rowsOf(21)).toEqual([{ id: 21, body: 'first', size: null }]);
       await sql`delete from note where id > ${20}`.execute(kysely);
-      expect([await read(21), await read(22)]).toEqual([[], []]);
+      expect([await rowsOf(21), await rowsOf(22)]).toEqual([[], []]);
     });
 
     it('rolls a nested transaction back and keeps the outer one', async () => {

@@ -248,8 +248,8 @@ export function traceSearchSuite(engine: Engine): void {
     it('counts only visible traces in buckets, and returns no bucket without them', async () => {
       const series = { startMs: START_MS, endMs: START_MS + 40_000, bucketMs: 1_000, filters: NO_TRACE_FILTERS };
       expect(await traces.series({ kind: 'team', teamId: 'unknown' }, series)).toEqual([]);
-      const mine = await traces.series({ kind: 'key', keyHash: LONE_KEY.keyHash }, series);
-      expect(mine.reduce((sum, bucket) => sum + bucket.traces, 0)).toBe(MANY / OWNERS.length);
+      const bucketsOfKey = await traces.series({ kind: 'key', keyHash: LONE_KEY.keyHash }, series);
+      expect(bucketsOfKey.reduce((sum, bucket) => sum + bucket.traces, 0)).toBe(MANY / OWNERS.length);
     });
   });
 }

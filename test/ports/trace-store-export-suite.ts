@@ -72,7 +72,7 @@ const KINDS = {
   }),
 } as const;
 
-const packed = (sent: SentExport): PackedExport => packExport(sent, DEFAULT_OTLP_LIMITS);
+const packed = (sentExport: SentExport): PackedExport => packExport(sentExport, DEFAULT_OTLP_LIMITS);
 
 /** Expected spans of a sent export. */
 const spansIn = ({ bytes, contentType, contentEncoding }: SentExport, owner: Owner): readonly Span[] =>
@@ -99,8 +99,8 @@ export function traceStoreExportSuite(engine: Engine): void {
       await bodies.close();
     });
 
-    const ingestSent = (sent: SentExport, owner: Owner = TEAM_KEY): Promise<readonly TraceSummary[]> =>
-      traces.ingestExport(owner, packed(sent));
+    const ingestSent = (sentExport: SentExport, owner: Owner = TEAM_KEY): Promise<readonly TraceSummary[]> =>
+      traces.ingestExport(owner, packed(sentExport));
     /** Number of spans that refer to each stored body, and its text. */
     async function storedBodies() {
       return (await scratch.storedBodies()).map(({ heldBy, compression, bytes }) => ({
@@ -112,17 +112,17 @@ export function traceStoreExportSuite(engine: Engine): void {
 
     describe.each(Object.entries(KINDS))('as %s', (_kind, sentAs) => {
       it('returns every span of an export complete, with its owner', async () => {
-        const sent = sentAs([
+        const sentExport = sentAs([
           { trace: 1, span: 1 },
           { trace: 2, span: 1 },
           { trace: 1, span: 2, says: 'something \u{1F600}' },
         ]);
-        const summaries = await ingestSent(sent, OTHER_TEAM_KEY);
+        const summaries = await ingestSent(sentExport, OTHER_TEAM_KEY);
         expect(summaries.map(({ spanCount, service }) => [spanCount, service])).toEqual([
           [2, 'sender'],
           [1, 'sender'],
         ]);
-        for (const span of spansIn(sent, OTHER_TEAM_KEY)) {
+        for (const span of spansIn(sentExport, OTHER_TEAM_KEY)) {
           const key = keyOf(span.traceId === traceId(1) ? 1 : 2, OTHER_TEAM_KEY);
           expect(await traces.findSpan([key], span.spanId)).toEqual(span);
           expect((await traces.listSpans([key])).get(key.traceRef)).toContainEqual(headOf(span));
@@ -130,7 +130,7 @@ export function traceStoreExportSuite(engine: Engine): void {
         const grown = keyOf(1, OTHER_TEAM_KEY);
         const added = aSpan({ traceId: traceId(1), spanId: spanId(7), input: 'later' });
         await traces.ingest([{ owner: OTHER_TEAM_KEY, spans: [added] }]);
-        const [first, , second] = spansIn(sent, OTHER_TEAM_KEY);
+        const [first, , second] = spansIn(sentExport, OTHER_TEAM_KEY);
         const ids = [spanId(2), spanId(9), spanId(7), spanId(1)];
         expect(await traces.findSpans(grown, ids)).toEqual([second, added, first]);
         expect(await traces.findSpans(grown, [])).toEqual([]);
@@ -143,20 +143,20 @@ export function traceStoreExportSuite(engine: Engine): void {
       });
 
       it('removes a trace from a body that other traces share, and leaves the others complete', async () => {
-        const sent = sentAs([
+        const sentExport = sentAs([
           { trace: 1, span: 1, says: 'first-secret' },
           { trace: 2, span: 1, at: 1 },
           { trace: 1, span: 2, says: 'second-secret' },
           { trace: 2, span: 2, at: 1 },
         ]);
-        await ingestSent(sent);
+        await ingestSent(sentExport);
         expect(await traces.removeStartedBefore(START_MS + 1, 10)).toBe(1);
         expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([]);
         expect(await traces.findSpan([keyOf(1)], spanId(1))).toBeNull();
         const [body] = await storedBodies();
         expect(body?.heldBy).toBe(2);
         expect(body?.text).not.toContain('secret');
-        const others = spansIn(sent, TEAM_KEY).filter((span) => span.traceId === traceId(2));
+        const others = spansIn(sentExport, TEAM_KEY).filter((span) => span.traceId === traceId(2));
         for (const span of others) expect(await traces.findSpan([keyOf(2)], span.spanId)).toEqual(span);
         expect(await traces.removeStartedBefore(START_MS + 2, 10)).toBe(1);
         expect(await heldBy()).toEqual([]);

@@ -8,19 +8,19 @@ import { START_MS, TEAM_KEY, aSpan, nsAt, picos, spanId, traceId } from './sampl
 
 const BEFORE = 'Migration20261121040000_checkout';
 const REF = traceRefOf(TEAM_KEY, traceId(1));
-const odd = 'it\'s "quoted" \\ \n\u{1F600}';
+const unusualText = 'it\'s "quoted" \\ \n\u{1F600}';
 const SPAN = aSpan({
   parentSpanId: spanId(9),
-  error: odd,
+  error: unusualText,
   cost: picos(7n),
   // Old rows have no provider. A cost shows that the gateway made the call.
   provider: null,
   gateway: true,
-  input: odd,
+  input: unusualText,
   output: '',
-  attributes: { zeta: odd, alpha: '\0' },
+  attributes: { zeta: unusualText, alpha: '\0' },
   resourceAttributes: { 'service.name': 'tests' },
-  events: [{ name: odd, timeNs: nsAt(START_MS), attributes: { a: 'b' } }],
+  events: [{ name: unusualText, timeNs: nsAt(START_MS), attributes: { a: 'b' } }],
   links: [{ traceId: traceId(2), spanId: spanId(2), attributes: {} }],
 });
 const oldNs = (ns: bigint): string => ns.toString().padStart(20, '0');

@@ -41,7 +41,7 @@ export function traceStorePagesSuite(engine: Engine): void {
     });
 
     it('returns every text and number as it was stored, in the list of spans, in pages and in the summary', async () => {
-      const odd = [
+      const unusualTexts = [
         '',
         '"',
         '\\',
@@ -54,7 +54,7 @@ export function traceStorePagesSuite(engine: Engine): void {
         '1e400',
       ];
       const most = 2n ** 63n - 1n;
-      const spans = odd.map((text, at) =>
+      const spans = unusualTexts.map((text, at) =>
         aSpan({
           traceId: traceId(7),
           spanId: spanId(at + 1),

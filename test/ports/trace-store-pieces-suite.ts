@@ -62,17 +62,17 @@ function randomSpans(number: number, random: Random): readonly Span[] {
 }
 
 function shuffled<Item>(items: readonly Item[], random: Random): readonly Item[] {
-  const left = [...items];
-  return items.flatMap(() => left.splice(random(left.length), 1));
+  const remaining = [...items];
+  return items.flatMap(() => remaining.splice(random(remaining.length), 1));
 }
 
 /** Splits spans into exports in random order. Some exports repeat earlier spans. */
 function exportsOf(spans: readonly Span[], random: Random): readonly (readonly Span[])[] {
-  const left = [...shuffled(spans, random)];
+  const remaining = [...shuffled(spans, random)];
   const sent: Span[] = [];
   const exports: (readonly Span[])[] = [];
-  while (left.length > 0) {
-    const fresh = left.splice(0, 1 + random(4));
+  while (remaining.length > 0) {
+    const fresh = remaining.splice(0, 1 + random(4));
     exports.push([...fresh, ...sent.filter(() => random(6) === 0)]);
     sent.push(...fresh);
   }
@@ -160,15 +160,15 @@ export function traceStorePiecesSuite(engine: Engine): void {
       });
 
       it('count spans that are sent again after the removal of the trace', async () => {
-        const of = { traceId: traceId(1) };
-        const outer = aSpan({ ...of, spanId: spanId(1), estimate: picos(5n) });
-        const inner = aSpan({ ...of, spanId: spanId(2), parentSpanId: spanId(1), gateway: true, cost: picos(9n) });
+        const ids = { traceId: traceId(1) };
+        const outer = aSpan({ ...ids, spanId: spanId(1), estimate: picos(5n) });
+        const inner = aSpan({ ...ids, spanId: spanId(2), parentSpanId: spanId(1), gateway: true, cost: picos(9n) });
         await ingest([inner]);
         await ingest([outer]);
         const [before] = await traces.findSummaries(ALL, traceId(1), null);
         expect(before).toEqual(summaryOf([outer, inner]));
         expect(await traces.remove([{ traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) }])).toBe(1);
-        await ingest([aSpan({ ...of, spanId: spanId(3), type: 'tool' })]);
+        await ingest([aSpan({ ...ids, spanId: spanId(3), type: 'tool' })]);
         await ingest([outer]);
         const [after] = await traces.findSummaries(ALL, traceId(1), null);
         expect(after?.spend).toBe(5n);

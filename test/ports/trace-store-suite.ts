@@ -41,41 +41,41 @@ export function traceStoreSuite(engine: Engine): void {
     afterAll(() => scratch.remove());
 
     it('returns a span as it was sent, with any content', async () => {
-      const odd = 'it\'s "quoted" ? $1 :x \\ \n\t\u{1F600} \u007F';
+      const unusualText = 'it\'s "quoted" ? $1 :x \\ \n\t\u{1F600} \u007F';
       const span = aSpan({
         parentSpanId: spanId(9),
-        name: odd,
+        name: unusualText,
         kind: 'PRODUCER',
         type: 'guardrail',
-        agent: odd,
-        service: odd,
+        agent: unusualText,
+        service: unusualText,
         startNs: 1_700_000_000_123_456_789n,
         endNs: 2n ** 63n - 1n,
         status: 'error',
-        error: odd,
-        model: odd,
+        error: unusualText,
+        model: unusualText,
         inputTokens: 0,
         outputTokens: Number.MAX_SAFE_INTEGER,
-        inputPreview: odd,
+        inputPreview: unusualText,
         requestId: 'resp_1',
-        provider: odd,
-        framework: odd,
-        callId: odd,
+        provider: unusualText,
+        framework: unusualText,
+        callId: unusualText,
         gateway: true,
         cost: picos(2n ** 63n - 1n),
         estimate: picos(2n ** 63n - 1n),
-        source: { type: 'custom', url: 'https://example.com', title: odd, user: null },
-        input: odd.repeat(5_000),
-        output: odd,
-        attributes: { zeta: odd, alpha: '\0 and \uD800', [odd]: '' },
-        resourceAttributes: { [odd]: odd },
-        events: [{ name: odd, timeNs: 2n ** 64n - 1n, attributes: { 'exception.message': odd } }],
-        links: [{ traceId: traceId(2), spanId: spanId(2), attributes: { odd } }],
+        source: { type: 'custom', url: 'https://example.com', title: unusualText, user: null },
+        input: unusualText.repeat(5_000),
+        output: unusualText,
+        attributes: { zeta: unusualText, alpha: '\0 and \uD800', [unusualText]: '' },
+        resourceAttributes: { [unusualText]: unusualText },
+        events: [{ name: unusualText, timeNs: 2n ** 64n - 1n, attributes: { 'exception.message': unusualText } }],
+        links: [{ traceId: traceId(2), spanId: spanId(2), attributes: { odd: unusualText } }],
       });
       await ingest(TEAM_KEY, span);
       const found = await traces.findSpan([TRACE], span.spanId);
       expect(found).toEqual(span);
-      expect(Object.keys(found?.attributes ?? {})).toEqual(['zeta', 'alpha', odd]);
+      expect(Object.keys(found?.attributes ?? {})).toEqual(['zeta', 'alpha', unusualText]);
       expect(await traces.listSpans([TRACE])).toEqual(new Map([[TRACE.traceRef, [headOf(span)]]]));
     });
 
@@ -277,8 +277,9 @@ export function traceStoreSuite(engine: Engine): void {
     });
 
     it('lists newest first inside a window that includes its start and excludes its end', async () => {
-      const at = (ms: number): Span => aSpan({ traceId: traceId(ms), startNs: nsAt(START_MS + ms), name: String(ms) });
-      await ingest(TEAM_KEY, at(1), at(5), at(3), at(2), at(4));
+      const spanAt = (ms: number): Span =>
+        aSpan({ traceId: traceId(ms), startNs: nsAt(START_MS + ms), name: String(ms) });
+      await ingest(TEAM_KEY, spanAt(1), spanAt(5), spanAt(3), spanAt(2), spanAt(4));
       const window = { startMs: START_MS + 2, endMs: START_MS + 5, after: null };
       const names = (await traces.listSummaries(ALL, window, 10)).map(({ name }) => name);
       expect(names).toEqual(['4', '3', '2']);

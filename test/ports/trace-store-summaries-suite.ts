@@ -36,12 +36,12 @@ export function traceStoreSummariesSuite(engine: Engine): void {
     });
 
     const callSpans = (number: number): readonly Span[] => {
-      const of = { traceId: traceId(number) };
+      const ids = { traceId: traceId(number) };
       return [
-        aSpan({ ...of, spanId: spanId(1), type: 'agent', model: null }),
-        aSpan({ ...of, spanId: spanId(2), parentSpanId: spanId(1), estimate: picos(5n) }),
-        aSpan({ ...of, spanId: spanId(3), parentSpanId: spanId(2), gateway: true, cost: picos(2n ** 60n) }),
-        aSpan({ ...of, spanId: spanId(4), parentSpanId: spanId(1), estimate: picos(7n), requestId: 'r' }),
+        aSpan({ ...ids, spanId: spanId(1), type: 'agent', model: null }),
+        aSpan({ ...ids, spanId: spanId(2), parentSpanId: spanId(1), estimate: picos(5n) }),
+        aSpan({ ...ids, spanId: spanId(3), parentSpanId: spanId(2), gateway: true, cost: picos(2n ** 60n) }),
+        aSpan({ ...ids, spanId: spanId(4), parentSpanId: spanId(1), estimate: picos(7n), requestId: 'r' }),
       ];
     };
 
@@ -56,9 +56,9 @@ export function traceStoreSummariesSuite(engine: Engine): void {
       const expected = { ...countsOf(2, 1), spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
       for (const [number, order] of permutationsOf(callSpans(1)).entries()) {
         const spans = order.map((span) => ({ ...span, traceId: traceId(number + 1) }));
-        let last: unknown;
-        for (const span of spans) last = await ingest(span);
-        expect(last).toMatchObject([expected]);
+        let lastSummaries: unknown;
+        for (const span of spans) lastSummaries = await ingest(span);
+        expect(lastSummaries).toMatchObject([expected]);
         expect(await ingest(...spans)).toEqual([]);
         expect(await spendNow(number + 1)).toEqual(expected);
       }
@@ -116,17 +116,17 @@ export function traceStoreSummariesSuite(engine: Engine): void {
         inputSpan(3, 1, 'early'),
       ]).entries()) {
         const spans = order.map((span) => ({ ...span, traceId: traceId(number + 1) }));
-        let last: unknown;
-        for (const span of spans) last = await ingest(span);
+        let lastSummaries: unknown;
+        for (const span of spans) lastSummaries = await ingest(span);
         const earlyPreview = { inputPreview: 'early', previewNs: nsAt(START_MS + 1), spanCount: 3 };
-        expect(last).toMatchObject([earlyPreview]);
+        expect(lastSummaries).toMatchObject([earlyPreview]);
         expect(await ingest(...spans)).toEqual([]);
         expect(await traces.findSummaries(ALL, traceId(number + 1), null)).toMatchObject([earlyPreview]);
       }
-      const of = { traceId: traceId(9) };
-      await ingest({ ...inputSpan(2, 1, 'call'), ...of });
-      await ingest(aSpan({ ...of, type: 'chain', inputPreview: 'root' }));
-      await ingest({ ...inputSpan(3, 0, 'earlier'), ...of });
+      const ids = { traceId: traceId(9) };
+      await ingest({ ...inputSpan(2, 1, 'call'), ...ids });
+      await ingest(aSpan({ ...ids, type: 'chain', inputPreview: 'root' }));
+      await ingest({ ...inputSpan(3, 0, 'earlier'), ...ids });
       const [own] = await traces.findSummaries(ALL, traceId(9), null);
       expect([own?.inputPreview, own?.previewNs]).toEqual(['root', null]);
     });

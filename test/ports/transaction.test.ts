@@ -59,16 +59,16 @@ for (const engine of onServer)
     it('a read is retried once after a lost connection, and fails after a second one', async () => {
       const database = await scratch.openBare();
       let runs = 0;
-      const read = (losses: number): Promise<unknown> =>
+      const readAfterLosses = (losses: number): Promise<unknown> =>
         database.inFlight.read(() => {
           runs += 1;
           const statement = runs <= losses ? 'select pg_terminate_backend(pg_backend_pid())' : 'select 1 as one';
           return sql.raw(statement).execute(database.orm.em.fork().getKysely());
         });
-      expect(await read(1)).toMatchObject({ rows: [{ one: 1 }] });
+      expect(await readAfterLosses(1)).toMatchObject({ rows: [{ one: 1 }] });
       expect(runs).toBe(2);
       runs = 0;
-      await expect(read(2)).rejects.toThrow(Unavailable);
+      await expect(readAfterLosses(2)).rejects.toThrow(Unavailable);
       expect(runs).toBe(2);
     });
   });
