@@ -74,6 +74,26 @@ it('stored models, credentials and pass-through endpoints survive a change of th
 
   const renewing = await startWith(`${ADMIN}-2`, 'salt-2', ` salt-0, salt-1,${ADMIN}`);
   expect(await statusesOfUse(renewing)).toEqual([200, 200]);
+  const author = 'system: renewed secrets';
+  const log = await (await renewing.call('GET', `/audit?changed_by=${encodeURIComponent(author)}`)).json();
+  expect(log).toMatchObject({ total: 4 });
+  const { audit_logs: entries } = log as { readonly audit_logs: readonly Readonly<Record<string, unknown>>[] };
+  const byTable = (entry: (typeof entries)[number]): string => String(entry['table_name']);
+  expect(entries.toSorted((left, right) => (byTable(left) < byTable(right) ? -1 : 1))).toEqual(
+    ['LiteLLM_CredentialsTable', 'LiteLLM_ProxyModelTable', 'pass_through_endpoint', 'settings'].map((table) => ({
+      id: expect.any(String),
+      updated_at: expect.any(String),
+      changed_by: author,
+      actor: author,
+      changed_by_api_key: 'litellm_proxy_master_key',
+      action: 'updated',
+      table_name: table,
+      object_id: expect.any(String),
+      before_value: expect.any(Object),
+      updated_values: expect.any(Object),
+    })),
+  );
+  expect(JSON.stringify(log)).not.toMatch(/sk-upstream-1|entry-1|token-1/);
   await renewing.stop({ keepData: true });
 
   const after = await startWith(`${ADMIN}-2`, 'salt-2');

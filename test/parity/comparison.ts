@@ -36,8 +36,9 @@ export function neverDifferent(all: readonly CaseComparison[], files: readonly s
 }
 
 /**
- * Reasons of cases that are not counted. Two are faults of the reference: its own failures, and invented bodies of its fake
- * upstream. Two are decisions of the project: errors in the formats of Anthropic and Google, and model look-ups for every key.
+ * Reasons of cases that are not counted. The first two are failures of the reference, and invented bodies of its fake
+ * upstream. The others are errors in the formats of Anthropic and Google, and model look-ups for every key. The last
+ * two are decisions of the project.
  */
 const NOT_COUNTED = new Set(['ownFailure', 'ourObjects', 'nativeBodies', 'anyKey']);
 

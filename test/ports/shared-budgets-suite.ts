@@ -16,7 +16,7 @@ interface Process {
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 /** Contract of budgets of several processes over one ledger. `open` returns a ledger and a prefix of counters that no other test uses. */
-export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: ShareTiming): void {
+export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing: ShareTiming): void {
   async function withThreeProcesses(
     stored: readonly (readonly [string, bigint])[],
     run: (processes: readonly Process[], prefix: string, totals: SharedTotals) => Promise<void>,
@@ -25,7 +25,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, pace: S
     const all = new SharedTotals(stored.map(([counter, amount]) => [prefix + counter, amount]));
     const processes = Array.from({ length: 3 }, (): Process => {
       const totals = all.process();
-      const shares = someShares(ledger, { pace });
+      const shares = someShares(ledger, { timing });
       const admission = createMemoryAdmission({
         totals,
         shares,
