@@ -50,7 +50,7 @@ afterAll(() => app.stop());
 
 describe('gatewayActivity', () => {
   const chats = { category: 'LLM', route: '/chat/completions', succeeded: 2, failed: 1 };
-  const tools = { category: 'MCP', route: '/mcp', succeeded: 0, failed: 1 };
+  const mcpCalls = { category: 'MCP', route: '/mcp', succeeded: 0, failed: 1 };
 
   it('counts requests by date, category and route', async () => {
     const { data, errors } = await graph(GatewayActivityDocument);
@@ -68,18 +68,22 @@ describe('gatewayActivity', () => {
       ],
       byRoute: [
         { date: null, ...chats },
-        { date: null, ...tools },
+        { date: null, ...mcpCalls },
       ],
       series: [
         { date, ...chats },
-        { date, ...tools },
+        { date, ...mcpCalls },
       ],
     });
   });
 
   it('counts only the given categories and routes', async () => {
     const { data } = await graph(GatewayActivityDocument, { categories: ['MCP', 'A2A'] });
-    expect(data['gatewayActivity']).toMatchObject({ succeeded: 0, failed: 1, series: [{ date: today(), ...tools }] });
+    expect(data['gatewayActivity']).toMatchObject({
+      succeeded: 0,
+      failed: 1,
+      series: [{ date: today(), ...mcpCalls }],
+    });
     const { data: routed } = await graph(GatewayActivityDocument, { routes: ['/chat/completions'] });
     expect(routed['gatewayActivity']).toMatchObject({ succeeded: 2, failed: 1 });
   });
@@ -103,7 +107,7 @@ describe('gatewayActivity', () => {
     expect(errors).toBeUndefined();
   });
 
-  it('is for administrators', async () => {
+  it('is refused for a caller that is not an administrator', async () => {
     const { data, errors } = await graph(GatewayActivityDocument, {}, userKey);
     expect([data, errors?.[0]?.extensions.code]).toEqual([{ gatewayActivity: null }, 'FORBIDDEN']);
   });
@@ -122,7 +126,7 @@ describe('endpointActivity', () => {
     expect(Date.now() - Date.parse(String(chats?.['lastSeenAt']))).toBeLessThan(60_000);
   });
 
-  it('shows users their own calls, and refuses keys without a user', async () => {
+  it('shows a user their own calls only, and refuses a key without a user', async () => {
     const { data } = await graph(EndpointActivityDocument, {}, userKey);
     expect(data['endpointActivity']).toMatchObject([
       { endpoint: '/chat/completions', sums: { succeeded: 1, failed: 0 } },
@@ -136,7 +140,7 @@ describe('activity', () => {
   it('sends updates while requests are answered', async () => {
     const follower = overEventStream(`${app.url}/graphql`, ActivityDocument, {}, app.adminKey);
     try {
-      // The first update may have counts of earlier tests.
+      // The first update may include counts of earlier tests.
       const chatIsCounted = async (): Promise<void> => {
         await chat(plainKey);
         const latest = follower.received.at(-1) as { readonly data: { readonly activity: object } } | undefined;
@@ -151,7 +155,7 @@ describe('activity', () => {
     }
   });
 
-  it('is for administrators', async () => {
+  it('is refused for a caller that is not an administrator', async () => {
     const refused = overEventStream(`${app.url}/graphql`, ActivityDocument, {}, userKey);
     await refused.ended;
     expect(JSON.stringify(refused.received)).toContain('FORBIDDEN');

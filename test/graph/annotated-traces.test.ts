@@ -16,9 +16,9 @@ beforeAll(async () => {
   app = await startApp();
   for (const [name, draft] of Object.entries({
     sender: { team_id: 'team-1', user_id: 'ann' },
-    mate: { team_id: 'team-1', user_id: 'ben' },
+    teammate: { team_id: 'team-1', user_id: 'ben' },
     stranger: { team_id: 'team-2' },
-    alone: {},
+    withoutTeam: {},
   })) {
     const { key }: { readonly key: string } = await (await app.call('POST', '/key/generate', draft)).json();
     keys.set(name, key);
@@ -28,13 +28,13 @@ beforeAll(async () => {
   await send('stranger', 'foreign');
   await annotate('sender', 'one', { name: 'quality', label: 'bad', score: 0.1 });
   await annotate('sender', 'two', { name: 'quality', label: 'good', score: 0.9 });
-  await annotate('mate', 'two', { name: 'toxic', annotatorKind: 'LLM', label: 'no', score: 0 });
-  await annotate('mate', 'three', { name: 'toxic', annotatorKind: 'LLM', label: 'yes', score: 1, spanId: SPAN });
+  await annotate('teammate', 'two', { name: 'toxic', annotatorKind: 'LLM', label: 'no', score: 0 });
+  await annotate('teammate', 'three', { name: 'toxic', annotatorKind: 'LLM', label: 'yes', score: 1, spanId: SPAN });
   await annotate('stranger', 'foreign', { name: 'quality', label: 'bad', score: 0.1 });
 });
 afterAll(() => app.stop());
 
-const as = (who: string): Record<string, string> => ({ authorization: `Bearer ${keys.get(who)}` });
+const authorizationOf = (who: string): Record<string, string> => ({ authorization: `Bearer ${keys.get(who)}` });
 
 interface Answer<Data> {
   readonly data: Data | null;
@@ -42,7 +42,7 @@ interface Answer<Data> {
 }
 
 const post = async (who: string, body: object): Promise<Answer<never>> =>
-  (await app.call('POST', '/graphql', body, as(who))).json() as Promise<Answer<never>>;
+  (await app.call('POST', '/graphql', body, authorizationOf(who))).json() as Promise<Answer<never>>;
 
 const ask = <Data, Variables>(
   who: string,
@@ -53,13 +53,13 @@ const ask = <Data, Variables>(
 const SPAN = '1'.repeat(16);
 const FROM = new Date(Date.now() - 3_600_000);
 const idOf = (name: string): string => Buffer.from(name.padEnd(16, '-')).toString('hex');
-let sent = 0;
+let sentTraces = 0;
 
 /** Sends one trace for each name, with one agent span. The traces start one second apart. */
 async function send(who: string, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
-    sent += 1;
-    const start = BigInt(FROM.getTime() + sent * 1_000) * 1_000_000n;
+    sentTraces += 1;
+    const start = BigInt(FROM.getTime() + sentTraces * 1_000) * 1_000_000n;
     const texts = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'triage', 'session.id': 'chat' };
     const span = {
       traceId: idOf(name),
@@ -73,7 +73,7 @@ async function send(who: string, ...names: readonly string[]): Promise<void> {
       'POST',
       '/v1/traces',
       { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] },
-      as(who),
+      authorizationOf(who),
     );
     expect(answer.status).toBe(200);
   }
@@ -87,8 +87,8 @@ async function annotate(who: string, name: string, judgement: Judgement): Promis
   expect(data?.annotateTrace).toMatchObject({ __typename: 'Annotation' });
 }
 
-const find = async (who: string, annotation: AnnotationFilter, more: object = {}) => {
-  const search = { from: FROM.toISOString(), filter: { annotation, ...more } };
+const find = async (who: string, annotation: AnnotationFilter, otherFilters: object = {}) => {
+  const search = { from: FROM.toISOString(), filter: { annotation, ...otherFilters } };
   const answer = await ask(who, AnnotatedTracesDocument, search);
   return answer.data?.traces.nodes.map(({ name }) => name) ?? answer.errors?.[0]?.extensions.code;
 };
@@ -113,17 +113,17 @@ describe('traces by annotation', () => {
   });
 
   it('include only traces that the key may read: those of its team, or all for an administrator', async () => {
-    expect(await find('mate', { name: 'quality' })).toEqual(['two', 'one']);
+    expect(await find('teammate', { name: 'quality' })).toEqual(['two', 'one']);
     expect(await find('stranger', { label: 'bad' })).toEqual(['foreign']);
     expect(await find('stranger', { traceId: idOf('one') })).toEqual([]);
     expect(await find('stranger', { author: 'ann' })).toEqual([]);
-    expect(await find('alone', {})).toEqual([]);
+    expect(await find('withoutTeam', {})).toEqual([]);
     expect(await find('admin', { label: 'bad' })).toEqual(['foreign', 'one']);
     expect(await find('admin', { label: 'bad' }, { teamId: 'team-2' })).toEqual(['foreign']);
     expect(await find('stranger', { label: 'bad' }, { teamId: 'team-1' })).toEqual([]);
   });
 
-  it('are counted and paged with a cursor that holds the search, and another search is refused', async () => {
+  it('are counted and paged; a cursor contains its search and is refused with another search', async () => {
     const search = {
       from: FROM.toISOString(),
       filter: { annotation: { minScore: 0, to: '2999-01-01T00:00:00Z' }, text: 'T' },
@@ -140,8 +140,12 @@ describe('traces by annotation', () => {
     }
     expect(new Set(names)).toEqual(new Set(['one', 'three', 'two']));
     expect(names).toHaveLength(3);
-    const other = { ...search, after: first?.pageInfo.endCursor ?? null, filter: { annotation: { minScore: 1 } } };
-    expect((await ask('sender', AnnotatedTracesDocument, other)).errors?.[0]).toMatchObject({
+    const otherSearch = {
+      ...search,
+      after: first?.pageInfo.endCursor ?? null,
+      filter: { annotation: { minScore: 1 } },
+    };
+    expect((await ask('sender', AnnotatedTracesDocument, otherSearch)).errors?.[0]).toMatchObject({
       message: 'The cursor belongs to another search.',
       extensions: { code: 'INVALID_INPUT' },
     });
@@ -168,7 +172,7 @@ describe('traces by annotation', () => {
 });
 
 describe('annotated spans', () => {
-  it('are reached from the annotations that match', async () => {
+  it('are the spans of the matching annotations; null for an annotation of a whole trace', async () => {
     const filter = { name: 'toxic' };
     expect((await ask('sender', AnnotatedSpansDocument, { filter })).data?.annotations).toEqual({
       totalCount: 2,
@@ -208,7 +212,7 @@ describe('a hostile filter of annotations', () => {
     { author: Buffer.from('VirtualKey:x').toString('base64') },
     { minScore: 1e308, maxScore: -1e308 },
     { minScore: 5e-324, maxScore: 5e-324 },
-  ])('finds nothing (%#)', async (annotation) => {
+  ])('finds nothing (case %#)', async (annotation) => {
     expect(await find('sender', annotation)).toEqual([]);
   });
 
@@ -217,18 +221,18 @@ describe('a hostile filter of annotations', () => {
     const cursor = first.data?.traces.pageInfo.endCursor ?? '';
     const state = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
     const filters = JSON.parse(String(state[3])) as unknown[];
-    const none = filters.at(-1) as unknown[];
-    expect(none).toHaveLength(10);
+    const emptyFilter = filters.at(-1) as unknown[];
+    expect(emptyFilter).toHaveLength(10);
     const withFilter = (hostile: unknown) =>
       Buffer.from(JSON.stringify(state.with(3, JSON.stringify([...filters.slice(0, -1), hostile])))).toString(
         'base64url',
       );
-    const withMember = (place: number, value: unknown) => none.map((known, at) => (at === place ? value : known));
+    const withMember = (index: number, value: unknown) => emptyFilter.with(index, value);
     for (const hostile of [
       'x',
       {},
       [],
-      [...none, null],
+      [...emptyFilter, null],
       withMember(2, { a: 1 }),
       withMember(3, 'robot'),
       withMember(6, '1'),
@@ -239,7 +243,7 @@ describe('a hostile filter of annotations', () => {
       expect(answer.errors?.[0]).toMatchObject({ message: 'Invalid cursor.', extensions: { code: 'INVALID_INPUT' } });
     }
     // The first and last time of a JavaScript date are outside the range of the database. A filter with both matches every annotation.
-    const after = withFilter(none.with(8, -8.64e15).with(9, 8.64e15));
+    const after = withFilter(emptyFilter.with(8, -8.64e15).with(9, 8.64e15));
     expect((await ask('admin', AnnotatedTracesDocument, { after })).data?.traces.totalCount).toBe(4);
   });
 
@@ -247,7 +251,7 @@ describe('a hostile filter of annotations', () => {
     const query = 'subscription { traceUpdates(filter: { annotation: { name: "quality" } }) { cursor } }';
     const answer = await fetch(`${app.url}/graphql`, {
       method: 'POST',
-      headers: { ...as('sender'), 'content-type': 'application/json', accept: 'text/event-stream' },
+      headers: { ...authorizationOf('sender'), 'content-type': 'application/json', accept: 'text/event-stream' },
       body: JSON.stringify({ query }),
     });
     expect(await answer.text()).toContain('"code":"UNSUPPORTED"');

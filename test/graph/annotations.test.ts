@@ -17,7 +17,7 @@ beforeAll(async () => {
   app = await startApp();
   const drafts = {
     sender: { team_id: 'team-1', user_id: 'ann' },
-    mate: { team_id: 'team-1', user_id: 'ben' },
+    teammate: { team_id: 'team-1', user_id: 'ben' },
     stranger: { team_id: 'team-2' },
     viewer: { user_role: 'proxy_admin_viewer' },
   };
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const as = (who: string): Record<string, string> => ({ authorization: `Bearer ${keys.get(who)}` });
+const authorizationOf = (who: string): Record<string, string> => ({ authorization: `Bearer ${keys.get(who)}` });
 
 interface Answer<Data> {
   readonly data: Data | null;
@@ -42,18 +42,23 @@ async function ask<Data, Variables>(
   variables: Variables,
 ): Promise<Answer<Data>> {
   const body = { query: document.toString(), variables };
-  return (await app.call('POST', '/graphql', body, as(who))).json() as Promise<Answer<Data>>;
+  return (await app.call('POST', '/graphql', body, authorizationOf(who))).json() as Promise<Answer<Data>>;
 }
 
 const SPAN = '1'.repeat(16);
-let traces = 0;
+let traceCount = 0;
 /** Sends a trace with one span. Returns the trace id. */
 async function sendTrace(who: string): Promise<string> {
-  traces += 1;
-  const traceId = traces.toString(16).padStart(32, '0');
+  traceCount += 1;
+  const traceId = traceCount.toString(16).padStart(32, '0');
   const span = { traceId, spanId: SPAN, name: 'chat', startTimeUnixNano: '1000000', endTimeUnixNano: '2000000' };
-  const sent = await app.call('POST', '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }, as(who));
-  expect(sent.status).toBe(200);
+  const response = await app.call(
+    'POST',
+    '/v1/traces',
+    { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] },
+    authorizationOf(who),
+  );
+  expect(response.status).toBe(200);
   return traceId;
 }
 
@@ -79,7 +84,7 @@ describe('annotateTrace', () => {
       spanId: null,
     });
     expect(
-      await annotate('mate', { traceId, spanId: SPAN, name: 'toxic', annotatorKind: 'LLM', score: 0 }),
+      await annotate('teammate', { traceId, spanId: SPAN, name: 'toxic', annotatorKind: 'LLM', score: 0 }),
     ).toMatchObject({
       annotatorKind: 'LLM',
       author: 'ben',
@@ -98,7 +103,7 @@ describe('annotateTrace', () => {
   it('replaces the annotation of the same author and name, and no other', async () => {
     const traceId = await sendTrace('sender');
     const first = await annotate('sender', { traceId, label: 'good', score: 1 });
-    await annotate('mate', { traceId, label: 'fine' });
+    await annotate('teammate', { traceId, label: 'fine' });
     const second = await annotate('sender', { traceId, label: 'bad' });
     expect(idOf(second)).toBe(idOf(first));
     expect(second).toMatchObject({ label: 'bad', score: null });
@@ -117,7 +122,7 @@ describe('annotateTrace', () => {
     [{ label: 'x'.repeat(257) }, 'Invalid annotation: label must have at most 256 characters.'],
     [{ note: 'x'.repeat(10_001) }, 'Invalid annotation: note must have at most 10000 characters.'],
     [{ label: ' ' }, 'Invalid annotation: label must be given where there is no score and no note.'],
-  ])('refuses an invalid annotation (%#)', async (input, message) => {
+  ])('refuses an invalid annotation (case %#)', async (input, message) => {
     const traceId = await sendTrace('sender');
     expect(await annotate('sender', { traceId, ...input })).toEqual({
       __typename: 'InvalidInputError',
@@ -126,7 +131,7 @@ describe('annotateTrace', () => {
     });
   });
 
-  it('does not find traces of others, unknown traces or unknown spans', async () => {
+  it('returns NOT_FOUND for traces of others, unknown traces and unknown spans', async () => {
     const traceId = await sendTrace('sender');
     expect(await annotate('stranger', { traceId, label: 'x' })).toMatchObject({ __typename: 'NotFoundError' });
     expect(await annotate('sender', { traceId: 'f'.repeat(32), label: 'x' })).toMatchObject({ code: 'NOT_FOUND' });
@@ -147,7 +152,7 @@ describe('annotateTrace', () => {
 
   it('requires the ref when several keys sent the trace id', async () => {
     const traceId = await sendTrace('sender');
-    traces -= 1;
+    traceCount -= 1;
     expect(await sendTrace('stranger')).toBe(traceId);
     expect(await annotate('admin', { traceId, label: 'x' })).toMatchObject({
       code: 'INVALID_INPUT',
@@ -162,7 +167,7 @@ describe('annotations', () => {
   it('filters by name, label, author, score and time, and shows annotations of visible traces only', async () => {
     const traceId = await sendTrace('sender');
     await annotate('sender', { traceId, name: 'listed', label: 'a', score: 1 });
-    await annotate('mate', { traceId, name: 'listed', label: 'b', score: 2 });
+    await annotate('teammate', { traceId, name: 'listed', label: 'b', score: 2 });
     const labels = async (who: string, filter: Record<string, unknown>) =>
       (
         await ask(who, AnnotationsDocument, {
@@ -203,16 +208,16 @@ describe('annotations', () => {
   });
 
   it('refuses a page size out of range and a malformed cursor', async () => {
-    for (const wrong of [{ first: 0 }, { first: 101 }, { after: 'bm9uZQ' }])
+    for (const invalid of [{ first: 0 }, { first: 101 }, { after: 'bm9uZQ' }])
       expect(
-        (await ask('sender', AnnotationsDocument, { orderBy: { field: 'CREATED_AT', direction: 'DESC' }, ...wrong }))
+        (await ask('sender', AnnotationsDocument, { orderBy: { field: 'CREATED_AT', direction: 'DESC' }, ...invalid }))
           .errors?.[0]?.extensions.code,
       ).toBe('INVALID_INPUT');
   });
 
-  it('are nodes for callers that may read the trace', async () => {
+  it('are returned by `node` to callers that may read the trace, and null to others', async () => {
     const id = idOf(await annotate('sender', { traceId: await sendTrace('sender'), label: 'x' }));
-    expect((await ask('mate', AnnotationNodeDocument, { id })).data?.node).toEqual({
+    expect((await ask('teammate', AnnotationNodeDocument, { id })).data?.node).toEqual({
       __typename: 'Annotation',
       name: 'helpful',
     });
@@ -226,8 +231,8 @@ describe('deleteAnnotation', () => {
     for (const who of ['sender', 'admin']) {
       const id = idOf(await annotate('sender', { traceId, label: 'x' }));
       const input = { input: { id } };
-      const mate = await ask('mate', DeleteAnnotationDocument, input);
-      expect(mate.errors?.[0]?.extensions.code).toBe('FORBIDDEN');
+      const teammate = await ask('teammate', DeleteAnnotationDocument, input);
+      expect(teammate.errors?.[0]?.extensions.code).toBe('FORBIDDEN');
       const stranger = await ask('stranger', DeleteAnnotationDocument, input);
       expect(stranger.data?.deleteAnnotation).toMatchObject({ __typename: 'NotFoundError' });
       expect((await ask(who, DeleteAnnotationDocument, input)).data?.deleteAnnotation).toEqual({

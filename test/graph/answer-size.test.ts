@@ -93,7 +93,7 @@ describe('a large answer', () => {
     expect(await ask(queryOf(MAX_ANSWER_BYTES + 200_000, text))).toEqual(REFUSAL);
   });
 
-  it('contains its data and its errors', async () => {
+  it('contains both its data and its errors', async () => {
     const text = 'x'.repeat(300_000);
     graph = await openGraph({ entries: [entryWith(text)] });
     const query = `{ catalogEntry(id: "large") { extraFields } priceHistory(entryId: "large", from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z") { priceUsd } }`;
@@ -145,15 +145,15 @@ describe('an event of a subscription', () => {
     await eventually(() => graph.bus.subscriberCount() === 1, 'the subscription began');
     await graph.ingest(TEAM_KEY, ...spans);
     const chunks: Uint8Array[] = [];
-    let found: unknown[] = [];
+    let results: unknown[] = [];
     for await (const chunk of stream.body ?? []) {
       chunks.push(chunk);
       if (!Buffer.from(chunk).toString().endsWith('\n\n')) continue;
-      found = resultsIn(Buffer.concat(chunks).toString());
-      if (found.length > 0) break;
+      results = resultsIn(Buffer.concat(chunks).toString());
+      if (results.length > 0) break;
     }
     leaving.abort();
-    return found[0];
+    return results[0];
   }
 
   it.each(['/graphql', '/graphql/stream'])('is complete below the limit, over %s', async (path) => {

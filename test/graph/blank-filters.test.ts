@@ -39,8 +39,8 @@ beforeAll(async () => {
   const span = { traceId: TRACE, spanId: '1'.repeat(16), name: 'run', startTimeUnixNano: String(start), attributes };
   const spans = [{ ...span, endTimeUnixNano: String(start + 1n) }];
   const headers = { authorization: `Bearer ${app.adminKey}` };
-  const sent = await app.call('POST', '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans }] }] }, headers);
-  if (sent.status !== 200) throw new Error(await sent.text());
+  const response = await app.call('POST', '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans }] }] }, headers);
+  if (response.status !== 200) throw new Error(await response.text());
   await graph(
     `mutation { list: annotateTrace(input: { traceId: "${TRACE}", name: "quality", label: "good" }) { __typename } }`,
   );

@@ -33,13 +33,13 @@ const ENTRIES = [
 let graph: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => graph.close());
 
-const work = { requests: 1000, inputTokens: 10_000, outputTokens: 500 };
+const workload = { requests: 1000, inputTokens: 10_000, outputTokens: 500 };
 
 describe('workloadEstimates', () => {
   it('shows the parts of the total cost of an entry', async () => {
     graph = await openGraph({ entries: ENTRIES });
     const variables = {
-      workload: { ...work, cacheHitRate: '0.4', batchShare: '0.5' },
+      workload: { ...workload, cacheHitRate: '0.4', batchShare: '0.5' },
       filter: { capabilities: ['VISION' as const] },
     };
     expect(await graph.call(WorkloadEstimatesDocument, variables, null)).toMatchInlineSnapshot(`
@@ -120,9 +120,9 @@ describe('workloadEstimates', () => {
     `);
   });
 
-  it('puts the cheapest first, and counts the entries that are left out', async () => {
+  it('lists the cheapest entry first, and counts the entries that are left out', async () => {
     graph = await openGraph({ entries: ENTRIES });
-    const { data } = await graph.call(WorkloadEstimatesDocument, { workload: work, first: 2 }, null);
+    const { data } = await graph.call(WorkloadEstimatesDocument, { workload, first: 2 }, null);
     const { nodes, totalCount, unpricedCount, tooSmallCount, pageInfo } = data.workloadEstimates;
     expect([
       nodes.map(({ entry, costUsd }) => [entry.entryId, costUsd]),
@@ -138,19 +138,19 @@ describe('workloadEstimates', () => {
       1,
       1,
     ]);
-    const next = await graph.call(WorkloadEstimatesDocument, { workload: work, after: pageInfo.endCursor }, null);
+    const next = await graph.call(WorkloadEstimatesDocument, { workload, after: pageInfo.endCursor }, null);
     expect(next.data.workloadEstimates.nodes.map(({ entry, costUsd }) => [entry.entryId, costUsd])).toEqual([
       ['gpt-4o', '30'],
     ]);
   });
 
   it.each<readonly [WorkloadEstimatesQueryVariables, readonly string[]]>([
-    [{ workload: work, filter: { provider: 'Anthropic' } }, ['claude-5']],
-    [{ workload: work, filter: { model: 're:^gpt' } }, ['gpt-4o']],
-    [{ workload: { ...work, modes: ['embedding'] } }, ['embedding']],
-    [{ workload: { ...work, modes: [] } }, []],
-    [{ workload: work, filter: { maxInputCostUsdPerMillionTokens: '1' } }, ['claude-5', 'also-claude-5']],
-    [{ workload: work, filter: { minContextWindow: 1_000_001 } }, []],
+    [{ workload, filter: { provider: 'Anthropic' } }, ['claude-5']],
+    [{ workload, filter: { model: 're:^gpt' } }, ['gpt-4o']],
+    [{ workload: { ...workload, modes: ['embedding'] } }, ['embedding']],
+    [{ workload: { ...workload, modes: [] } }, []],
+    [{ workload, filter: { maxInputCostUsdPerMillionTokens: '1' } }, ['claude-5', 'also-claude-5']],
+    [{ workload, filter: { minContextWindow: 1_000_001 } }, []],
     [{ workload: { inputTokens: 0, outputTokens: 0 }, filter: { provider: 'openai' } }, ['gpt-4o', 'small']],
   ])('%j ranks %j', async (variables, ids) => {
     graph = await openGraph({ entries: ENTRIES });
@@ -159,16 +159,16 @@ describe('workloadEstimates', () => {
   });
 
   it.each<readonly [WorkloadEstimatesQueryVariables, string]>([
-    [{ workload: { ...work, requests: 0 } }, '`requests` must be at least 1.'],
-    [{ workload: { ...work, inputTokens: -1 } }, '`inputTokens` must not be below zero.'],
-    [{ workload: { ...work, cacheHitRate: '1.1' } }, '`cacheHitRate` must be between 0 and 1.'],
-    [{ workload: { ...work, batchShare: '-0.1' } }, '`batchShare` must be between 0 and 1.'],
-    [{ workload: { ...work, reasoningShare: '0.0000000001' } }, '`reasoningShare` must have at most 9 decimals.'],
+    [{ workload: { ...workload, requests: 0 } }, '`requests` must be at least 1.'],
+    [{ workload: { ...workload, inputTokens: -1 } }, '`inputTokens` must not be below zero.'],
+    [{ workload: { ...workload, cacheHitRate: '1.1' } }, '`cacheHitRate` must be between 0 and 1.'],
+    [{ workload: { ...workload, batchShare: '-0.1' } }, '`batchShare` must be between 0 and 1.'],
+    [{ workload: { ...workload, reasoningShare: '0.0000000001' } }, '`reasoningShare` must have at most 9 decimals.'],
     [
-      { workload: { ...work, cacheHitRate: '0.6', cacheWriteRate: '0.6' } },
+      { workload: { ...workload, cacheHitRate: '0.6', cacheWriteRate: '0.6' } },
       '`cacheWriteRate` and `cacheHitRate` must not be more than 1 together.',
     ],
-    [{ workload: work, filter: { minContextWindow: -1 } }, 'A context window must not be below zero.'],
+    [{ workload, filter: { minContextWindow: -1 } }, 'A context window must not be below zero.'],
   ])('refuses %j', async (variables, message) => {
     graph = await openGraph({ entries: ENTRIES });
     const { errors } = await graph.call(WorkloadEstimatesDocument, variables, null);
@@ -177,13 +177,13 @@ describe('workloadEstimates', () => {
 
   it('is refused for a page of too many fields', async () => {
     graph = await openGraph({ entries: ENTRIES });
-    const { errors } = await graph.call(WorkloadEstimatesDocument, { workload: work, first: 500 }, null);
+    const { errors } = await graph.call(WorkloadEstimatesDocument, { workload, first: 500 }, null);
     expect(errors?.map((error) => error.extensions?.['code'])).toEqual(['TOO_LARGE']);
   });
 
-  it('counts as 1,000 fields, also for an empty page', async () => {
+  it('counts as 1,000 fields toward the limit, also for an empty page', async () => {
     graph = await openGraph({ entries: ENTRIES });
-    const many = async (count: number) => {
+    const messageFor = async (count: number) => {
       const fields = Array.from(
         { length: count },
         (_, index) =>
@@ -191,10 +191,10 @@ describe('workloadEstimates', () => {
       );
       const answer = await graph.post(JSON.stringify({ query: `{ ${fields.join(' ')} }` }));
       const { errors } = (await answer.json()) as { errors?: readonly { readonly message: string }[] };
-      return errors?.[0]?.message ?? 'fine';
+      return errors?.[0]?.message ?? 'no error';
     };
-    expect([await many(29), await many(31)]).toEqual([
-      'fine',
+    expect([await messageFor(29), await messageFor(31)]).toEqual([
+      'no error',
       'The operation may cause 31000 fields; the limit is 30000. Ask for smaller pages.',
     ]);
   });

@@ -23,8 +23,8 @@ const INPUT = 'input_cost_per_token';
 const day = (number: number): Date => new Date(Date.UTC(2023, 10, number));
 const dayText = (number: number): string => day(number).toISOString();
 
-const aChange = (at: number, fields: Partial<CatalogChange> = {}): CatalogChange => ({
-  at: day(at),
+const aChange = (dayNumber: number, fields: Partial<CatalogChange> = {}): CatalogChange => ({
+  at: day(dayNumber),
   notBefore: null,
   entryId: 'm',
   provider: 'p',
@@ -50,8 +50,8 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** History: imported for the 1st to the 5th, recorded from the 10th. On the 12th the price of `m` changes, and `gone` is removed. */
-async function withPast(): Promise<CatalogHistory> {
+/** Records a history: imported for the 1st to the 5th, recorded from the 10th. On the 12th the price of `m` changes, and `gone` is removed. */
+async function recordHistory(): Promise<CatalogHistory> {
   const history = stores.catalogHistory;
   await history.importChanges([aChange(2), aChange(4, { field: 'max_tokens', old: null, new: 5, provider: null })], 1);
   await history.importSpan(day(1), day(5));
@@ -89,7 +89,7 @@ async function withPast(): Promise<CatalogHistory> {
 
 describe('priceHistory', () => {
   it('has the steps of a price with exact amounts, and a gap for a time without records', async () => {
-    graph = await openGraph({ history: await withPast() });
+    graph = await openGraph({ history: await recordHistory() });
     expect(await graph.call(PriceHistoryDocument, { entryId: 'm' }, null)).toEqual({
       data: {
         priceHistory: [
@@ -106,8 +106,8 @@ describe('priceHistory', () => {
     ]);
   });
 
-  it('has the steps of a removed entry; is null for an unknown one, and empty for one without history', async () => {
-    graph = await openGraph({ history: await withPast(), entries: [anEntry('new')] });
+  it('has the steps of a removed entry; is null for an unknown entry, and empty for an entry without history', async () => {
+    graph = await openGraph({ history: await recordHistory(), entries: [anEntry('new')] });
     const gone = await graph.call(PriceHistoryDocument, { entryId: 'gone', from: dayText(11) });
     expect(gone.data.priceHistory).toEqual([
       { field: INPUT, from: dayText(11), to: dayText(12), priceUsd: '0.000003', value: 3e-6 },
@@ -147,7 +147,7 @@ describe('pricesAt', () => {
   ])(
     'returns the recorded price of day %i, or marks it as unknown outside the history',
     async (number, listed, price) => {
-      graph = await openGraph({ history: await withPast() });
+      graph = await openGraph({ history: await recordHistory() });
       expect(await graph.call(PricesAtDocument, { entryId: 'm', at: dayText(number) }, null)).toEqual({
         data: {
           pricesAt: {
@@ -162,7 +162,7 @@ describe('pricesAt', () => {
   );
 
   it('has only the requested prices, and is null for an unknown id', async () => {
-    graph = await openGraph({ history: await withPast() });
+    graph = await openGraph({ history: await recordHistory() });
     const reading = { entryId: 'gone', at: dayText(13), fields: [INPUT, 'no_such_cost'] };
     expect((await graph.call(PricesAtDocument, reading)).data.pricesAt).toEqual({
       entryId: 'gone',
@@ -174,7 +174,7 @@ describe('pricesAt', () => {
   });
 
   it('reads the history of a whole page with one read', async () => {
-    const past = await withPast();
+    const past = await recordHistory();
     let reads = 0;
     const countingHistory = {
       ...past,
@@ -197,7 +197,7 @@ describe('pricesAt', () => {
 
 describe('catalogChanges', () => {
   it('lists changes newest first, in pages, and the periods that the history covers', async () => {
-    graph = await openGraph({ history: await withPast() });
+    graph = await openGraph({ history: await recordHistory() });
     const first = await graph.call(CatalogChangesDocument, { first: 3 }, null);
     expect(first.data.catalogChanges.nodes).toMatchObject([
       {
@@ -249,7 +249,7 @@ describe('catalogChanges', () => {
     [{ filter: { entryId: 'x\0' } }, 0],
     [{ first: 0 }, 0],
   ])('%o finds %i changes', async (filters, count) => {
-    graph = await openGraph({ history: await withPast() });
+    graph = await openGraph({ history: await recordHistory() });
     const { data } = await graph.call(CatalogChangesDocument, filters);
     expect(data.catalogChanges.nodes).toHaveLength(count);
   });
@@ -278,7 +278,8 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
   afterEach(async () => {
     await Promise.all(subscribers.splice(0).map((subscriber) => subscriber.leave()));
   });
-  const listening = (count: number) => eventually(() => graph.bus.subscriberCount() === count, `${count} listeners`);
+  const untilSubscribers = (count: number) =>
+    eventually(() => graph.bus.subscriberCount() === count, `${count} subscribers`);
 
   it('sends each subscriber the changes that match its filter', async () => {
     graph = await openGraph({ history: stores.catalogHistory });
@@ -287,7 +288,7 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
       follow({ filter: { entryId: 'other' } }),
       follow({ filter: { fieldKind: 'PRICE', provider: 'P' } }),
     ];
-    await listening(3);
+    await untilSubscribers(3);
     const flag = { entryId: 'other', field: 'supports_vision', old: null, new: true };
     graph.bus.publish('catalogChange', { at: day(1), snapshotId: 's1', changes: [aChange(1), aChange(1, flag)] });
     graph.bus.publish('catalogChange', { at: day(2), snapshotId: 's2', changes: [aChange(2)] });
@@ -306,7 +307,7 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
   it('counts the dropped updates of a slow subscriber, and ends when the subscriber leaves', async () => {
     graph = await openGraph({ history: stores.catalogHistory, queueLimit: 4 });
     const subscriber = follow({});
-    await listening(1);
+    await untilSubscribers(1);
     for (let number = 0; number < 100; number += 1)
       graph.bus.publish('catalogChange', { at: day(1), snapshotId: `s${number}`, changes: [aChange(1)] });
     const receivedOrDropped = (): number =>
@@ -317,6 +318,6 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
     await eventually(() => receivedOrDropped() === 100, 'every update received or counted as dropped');
     expect(subscriber.received.length).toBeLessThan(100);
     await subscriber.leave();
-    await listening(0);
+    await untilSubscribers(0);
   });
 });

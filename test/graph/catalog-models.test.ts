@@ -24,7 +24,7 @@ let graph: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => graph.close());
 
 describe('model', () => {
-  it.each(['gpt-4o', 'azure/eu/gpt-4o'])('by %s joins every offer', async (name) => {
+  it.each(['gpt-4o', 'azure/eu/gpt-4o'])('found by the name %s has the offers of all providers', async (name) => {
     graph = await openGraph({ entries: ENTRIES });
     expect(await graph.call(ModelDocument, { name }, null)).toEqual({
       data: {
@@ -76,7 +76,7 @@ describe('models', () => {
     expect([data.models.nodes.map(({ name }) => name), data.models.totalCount]).toEqual([names, names.length]);
   });
 
-  it('come in pages of at most 500', async () => {
+  it('are paged; a page has at most 500', async () => {
     graph = await openGraph({ entries: ENTRIES });
     const first = await graph.call(ModelsDocument, { first: 2 }, null);
     const after = first.data.models.pageInfo.endCursor;

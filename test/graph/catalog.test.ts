@@ -19,7 +19,7 @@ let graph: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => graph.close());
 
 describe('catalogEntry', () => {
-  it('has prices as exact text, and fields without a declaration as they are in the price map', async () => {
+  it('has prices as exact text, and undeclared fields unchanged from the price map', async () => {
     graph = await openGraph({ entries: ENTRIES });
     expect(await graph.call(CatalogEntryDocument, { id: 'gpt-4o' }, null)).toMatchInlineSnapshot(`
       {
@@ -130,7 +130,7 @@ describe('catalogEntries', () => {
     });
   });
 
-  it('neither repeats nor skips when the catalog grows between two pages', async () => {
+  it('neither repeats nor skips an entry when the catalog grows between two pages', async () => {
     graph = await openGraph({ entries: ENTRIES });
     const first = await graph.call(CatalogEntriesDocument, { first: 2 }, null);
     graph.replaceCatalog([anEntry('brand-new'), ...ENTRIES]);

@@ -81,7 +81,7 @@ describe('chat', () => {
     ]);
   });
 
-  it('answers invalid input with its issues', async () => {
+  it('answers invalid input with an InvalidInputError that lists the issues', async () => {
     graph = await openGraph();
     const { data } = await graph.call(ChatDocument, { input: { ...HELLO, parameters: ['temperature'] } });
     expect(data.chat).toEqual({
@@ -122,7 +122,7 @@ describe('chat', () => {
     ]);
   });
 
-  it('needs a key', async () => {
+  it('is refused without a key', async () => {
     graph = await openGraph();
     const { data, errors } = await graph.call(ChatDocument, { input: HELLO }, null);
     expect([data, errors?.map(({ message, extensions }) => [message, extensions?.['code']])]).toEqual([
@@ -131,7 +131,7 @@ describe('chat', () => {
     ]);
   });
 
-  it('masks a bug, and logs it with the request id of the error', async () => {
+  it('masks an unexpected error, and logs it with the request id of the answer', async () => {
     graph = await openGraph({ gateway: failingGateway(new Error('password is hunter2')) });
     const { errors } = await graph.call(ChatDocument, { input: HELLO });
     const requestId = errors?.[0]?.extensions?.['requestId'];

@@ -30,9 +30,9 @@ afterAll(async () => {
 async function call<Data, Variables>(
   document: TypedDocumentString<Data, Variables>,
   variables: Variables,
-  { at = app, key = at.adminKey }: { readonly at?: TestApp; readonly key?: string | null } = {},
+  { server = app, key = server.adminKey }: { readonly server?: TestApp; readonly key?: string | null } = {},
 ): Promise<GraphAnswer<Data>> {
-  const answer = await fetch(`${at.url}/graphql`, {
+  const answer = await fetch(`${server.url}/graphql`, {
     method: 'POST',
     body: JSON.stringify({ query: document.toString(), variables }),
     headers: { 'content-type': 'application/json', ...(key === null ? {} : { authorization: `Bearer ${key}` }) },
@@ -59,8 +59,15 @@ describe('purchases in the graph', () => {
     const paid = await purchase('paid');
     const unpaid = await purchase('unpaid');
     const { data } = await call(CheckoutsDocument, { first: 2 });
-    const open = { checkoutId: unpaid.id, mode: 'PAYMENT', state: 'OPEN', paidAt: null, revokedAt: null, key: null };
-    const sold = {
+    const unpaidCheckout = {
+      checkoutId: unpaid.id,
+      mode: 'PAYMENT',
+      state: 'OPEN',
+      paidAt: null,
+      revokedAt: null,
+      key: null,
+    };
+    const paidCheckout = {
       checkoutId: paid.id,
       mode: 'PAYMENT',
       state: 'PAID',
@@ -69,13 +76,13 @@ describe('purchases in the graph', () => {
       key: { name: `ck-...${paid.key.slice(-4)}`, valid: true },
     };
     expect(data.checkouts).toEqual({
-      nodes: [open, sold],
+      nodes: [unpaidCheckout, paidCheckout],
       pageInfo: { hasNextPage: false, hasPreviousPage: false, endCursor: expect.any(String) },
     });
     const first = await call(CheckoutsDocument, { first: 1 });
     const after = first.data.checkouts.pageInfo.endCursor;
     const second = await call(CheckoutsDocument, { first: 1, after });
-    expect([first.data.checkouts.nodes, second.data.checkouts.nodes]).toEqual([[open], [sold]]);
+    expect([first.data.checkouts.nodes, second.data.checkouts.nodes]).toEqual([[unpaidCheckout], [paidCheckout]]);
     expect([first, second].map(({ data: page }) => page.checkouts.pageInfo.hasNextPage)).toEqual([true, false]);
   });
 
@@ -116,8 +123,8 @@ describe('purchases in the graph', () => {
       key: { valid: false },
     });
     expect(await catalogStatus(key)).toBe(429);
-    const again = await call(ReplaceCatalogKeyDocument, { id });
-    expect(again.data.replaceCatalogKey).toEqual({
+    const replacement = await call(ReplaceCatalogKeyDocument, { id });
+    expect(replacement.data.replaceCatalogKey).toEqual({
       __typename: 'ConflictError',
       code: 'CONFLICT',
       message: 'No key was issued: the checkout gives no right to a key, or another request replaced the key.',
@@ -156,15 +163,15 @@ describe('purchases in the graph', () => {
   });
 
   it('fail with the names of missing settings, or with the error of Stripe', async () => {
-    const other = await startApp();
-    const { errors } = await call(CreateCheckoutDocument, {}, { at: other, key: null });
+    const unconfigured = await startApp();
+    const { errors } = await call(CreateCheckoutDocument, {}, { server: unconfigured, key: null });
     expect(errors).toMatchObject([
       {
         message: 'Checkout is not configured: STRIPE_SECRET_KEY and STRIPE_PRICE_ID are not set.',
         extensions: { code: 'UNAVAILABLE', retryAfterSeconds: null },
       },
     ]);
-    await other.stop();
+    await unconfigured.stop();
     stripe.fail({ status: 400, error: { type: 'invalid_request_error', code: 'resource_missing' } });
     const { data } = await call(CreateCheckoutDocument, {}, { key: null });
     stripe.fail(null);

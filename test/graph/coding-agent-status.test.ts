@@ -11,8 +11,8 @@ const SECRET = 'webhook-secret';
 let app: TestApp;
 let upstream: FaultServer;
 let key: string;
-let other: string;
-let launches = 0;
+let otherKey: string;
+let launchCount = 0;
 /** States that the provider reports in order. The last one repeats. A number is an HTTP status of a failed poll. */
 let states: string[] = [];
 const subscribers: Subscriber[] = [];
@@ -33,7 +33,7 @@ beforeAll(async () => {
     config: { general_settings: { coding_agent_poll_seconds: 0.02 } },
   });
   key = await newKey();
-  other = await newKey();
+  otherKey = await newKey();
 });
 
 beforeEach(() => {
@@ -41,7 +41,7 @@ beforeEach(() => {
   upstream.answer((response, _socket, { method, path }) => {
     response.setHeader('content-type', 'application/json');
     const [, , , id] = path.split('/');
-    if (method === 'POST') return response.end(JSON.stringify({ id: `bc_${(launches += 1)}`, status: 'CREATING' }));
+    if (method === 'POST') return response.end(JSON.stringify({ id: `bc_${(launchCount += 1)}`, status: 'CREATING' }));
     const [status = ''] = states.length > 1 ? states.splice(0, 1) : states;
     response.statusCode = Number(status) || 200;
     return response.end(JSON.stringify(response.statusCode === 200 ? { id, status } : { error: 'failed' }));
@@ -67,8 +67,8 @@ const STATUS = new TypedDocumentString<unknown, { id: string }>(
   'subscription($id: ID!) { codingAgentStatus(id: $id) { agentId status } }',
 );
 
-function follow(id: string, as = key): Subscriber {
-  const subscriber = overEventStream(`${app.url}/graphql`, STATUS, { id }, as);
+function follow(id: string, subscriberKey = key): Subscriber {
+  const subscriber = overEventStream(`${app.url}/graphql`, STATUS, { id }, subscriberKey);
   subscribers.push(subscriber);
   return subscriber;
 }
@@ -76,7 +76,7 @@ function follow(id: string, as = key): Subscriber {
 const statusEvents = (id: string, ...statuses: readonly string[]) =>
   statuses.map((status) => ({ data: { codingAgentStatus: { agentId: id, status } } }));
 
-const polls = (id: string): number =>
+const pollCount = (id: string): number =>
   upstream.received.filter(({ method, path }) => method === 'GET' && path === `/v0/agents/${id}`).length;
 
 const sign = (body: string): string => `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;
@@ -89,17 +89,17 @@ const webhook = (body: string, signature: string): Promise<Response> =>
   });
 
 describe('codingAgentStatus', () => {
-  it('sends the current state and each later one, and ends after a final one', async () => {
+  it('sends the current state and each later state, and ends after a final state', async () => {
     const id = await launch();
     states = ['CREATING', 'RUNNING', 'RUNNING', '503', 'FINISHED'];
     const subscriber = follow(id);
     await subscriber.ended;
     expect(subscriber.received).toEqual(statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'));
-    expect(polls(id)).toBe(5);
+    expect(pollCount(id)).toBe(5);
     // The agent has ended: the provider is not polled again.
-    const later = follow(id);
-    await later.ended;
-    expect([later.received, polls(id)]).toEqual([statusEvents(id, 'FINISHED'), 5]);
+    const lateSubscriber = follow(id);
+    await lateSubscriber.ended;
+    expect([lateSubscriber.received, pollCount(id)]).toEqual([statusEvents(id, 'FINISHED'), 5]);
   });
 
   it('polls once for all subscribers', async () => {
@@ -107,14 +107,14 @@ describe('codingAgentStatus', () => {
     const [one, two] = [follow(id), follow(id, app.adminKey)];
     await vi.waitFor(() => expect([one.received.length, two.received.length]).toEqual([2, 2]), POLLING);
     states = ['RUNNING', 'RUNNING', 'FINISHED'];
-    const before = polls(id);
+    const before = pollCount(id);
     await Promise.all([one.ended, two.ended]);
     expect([one.received, two.received]).toEqual([
       statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
       statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'),
     ]);
     // One more poll may have been in progress already.
-    expect(polls(id) - before).toBeLessThanOrEqual(4);
+    expect(pollCount(id) - before).toBeLessThanOrEqual(4);
   });
 
   it('ends with DELETED when the provider no longer has the agent', async () => {
@@ -137,13 +137,13 @@ describe('codingAgentStatus', () => {
 
   it('is refused for an agent of another key', async () => {
     const id = await launch();
-    const subscriber = follow(id, other);
+    const subscriber = follow(id, otherKey);
     await subscriber.ended;
     expect(subscriber.received).toMatchObject([{ errors: [{ extensions: { code: 'NOT_FOUND' } }] }]);
-    expect(polls(id)).toBe(0);
+    expect(pollCount(id)).toBe(0);
   });
 
-  it('sends the state of a signed webhook message at once', async () => {
+  it('sends the state of a signed webhook message immediately', async () => {
     const id = await launch();
     const subscriber = follow(id);
     await vi.waitFor(() => expect(subscriber.received).toHaveLength(2), POLLING);
@@ -154,7 +154,7 @@ describe('codingAgentStatus', () => {
     expect(subscriber.received).toEqual(statusEvents(id, 'CREATING', 'RUNNING', 'FINISHED'));
   });
 
-  it('ignores repeated webhook messages; after the end, refuses messages without a later time', async () => {
+  it('ignores repeated webhook messages; refuses messages without a later time once the agent has ended', async () => {
     const id = await launch();
     const send = async (status: string, timestamp?: Date): Promise<number> => {
       const body = JSON.stringify({ id, status, ...(timestamp === undefined ? {} : { timestamp }) });

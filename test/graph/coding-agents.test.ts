@@ -5,10 +5,10 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 let app: TestApp;
 let upstream: FaultServer;
 let keyOfTeam: string;
-let sameTeam: string;
-let alone: string;
-let stranger: string;
-let launches = 0;
+let otherKeyOfTeam: string;
+let keyWithoutTeam: string;
+let otherKey: string;
+let launchCount = 0;
 
 const agent = (id: string, status: string) => ({
   id,
@@ -30,23 +30,23 @@ beforeAll(async () => {
   const response = await app.call('POST', '/team/new', { team_alias: 't' });
   const { team_id } = (await response.json()) as { readonly team_id: string };
   keyOfTeam = await newKey({ team_id });
-  sameTeam = await newKey({ team_id });
-  alone = await newKey({});
-  stranger = await newKey({});
+  otherKeyOfTeam = await newKey({ team_id });
+  keyWithoutTeam = await newKey({});
+  otherKey = await newKey({});
 });
 
 beforeEach(() => {
   upstream.answer((response, _socket, { method, path, body }) => {
     response.setHeader('content-type', 'application/json');
-    const [, , , id, more] = path.split('/');
+    const [, , , id, action] = path.split('/');
     if (method === 'POST' && id === undefined) {
       if (!body.includes('prompt')) {
         response.statusCode = 400;
         return response.end('{"error":"prompt is required"}');
       }
-      return response.end(JSON.stringify(agent(`bc_${(launches += 1)}`, 'CREATING')));
+      return response.end(JSON.stringify(agent(`bc_${(launchCount += 1)}`, 'CREATING')));
     }
-    if (more === 'conversation')
+    if (action === 'conversation')
       return response.end(JSON.stringify({ id, messages: [{ id: 'm1', type: 'user_message', text: 'go' }] }));
     if (method === 'GET') return response.end(JSON.stringify(agent(id ?? '', 'RUNNING')));
     return response.end(JSON.stringify({ id }));
@@ -91,23 +91,23 @@ const idsSeenBy = async (key: string): Promise<readonly string[]> => {
 
 describe('launchCodingAgent', () => {
   it('sends the launch in the format of the provider, and returns the agent', async () => {
-    const { data } = await ask(alone, LAUNCH, { input: { ...INPUT, model: 'm', branchName: 'b' } });
+    const { data } = await ask(keyWithoutTeam, LAUNCH, { input: { ...INPUT, model: 'm', branchName: 'b' } });
     expect(data).toEqual({
       launchCodingAgent: {
         __typename: 'CodingAgent',
-        id: Buffer.from(`CodingAgent:bc_${launches}`).toString('base64'),
-        agentId: `bc_${launches}`,
+        id: Buffer.from(`CodingAgent:bc_${launchCount}`).toString('base64'),
+        agentId: `bc_${launchCount}`,
         name: 'Fix it',
         status: 'CREATING',
         source: { url: 'https://code.example/o/r', ref: 'main' },
-        target: { branchName: 'agent/fix', url: `https://agents.example/bc_${launches}`, autoCreatePr: true },
+        target: { branchName: 'agent/fix', url: `https://agents.example/bc_${launchCount}`, autoCreatePr: true },
         teamId: null,
         costUsd: '0',
       },
     });
-    const sent = upstream.received.at(-1);
-    expect([sent?.path, sent?.headers.authorization]).toEqual(['/v0/agents', `Basic ${btoa('agent-key:')}`]);
-    expect(JSON.parse(sent?.body ?? '')).toEqual({
+    const request = upstream.received.at(-1);
+    expect([request?.path, request?.headers.authorization]).toEqual(['/v0/agents', `Basic ${btoa('agent-key:')}`]);
+    expect(JSON.parse(request?.body ?? '')).toEqual({
       prompt: { text: 'Fix it' },
       source: { repository: 'https://code.example/o/r', ref: 'main' },
       target: { branchName: 'b', autoCreatePr: true },
@@ -117,17 +117,17 @@ describe('launchCodingAgent', () => {
 
   it('returns errors and failures of the provider as members of the union', async () => {
     upstream.answer((response) => response.writeHead(400).end('{"error":"bad repository"}'));
-    expect(await ask(alone, LAUNCH, { input: INPUT })).toEqual({
+    expect(await ask(keyWithoutTeam, LAUNCH, { input: INPUT })).toEqual({
       data: {
         launchCodingAgent: { __typename: 'InvalidInputError', code: 'INVALID_INPUT', message: 'bad repository' },
       },
     });
     upstream.answer((response) => response.writeHead(503).end('{"error":{"message":"down"}}'));
-    expect(await ask(alone, LAUNCH, { input: INPUT })).toEqual({
+    expect(await ask(keyWithoutTeam, LAUNCH, { input: INPUT })).toEqual({
       data: { launchCodingAgent: { __typename: 'UpstreamFailedError', code: 'UPSTREAM_FAILED', message: 'down' } },
     });
     upstream.answer((response) => response.end('no agent'));
-    expect(await ask(alone, LAUNCH, { input: INPUT })).toMatchObject({
+    expect(await ask(keyWithoutTeam, LAUNCH, { input: INPUT })).toMatchObject({
       data: { launchCodingAgent: { __typename: 'UpstreamFailedError' } },
     });
   });
@@ -141,16 +141,16 @@ describe('launchCodingAgent', () => {
 
 describe('codingAgents', () => {
   it('lists the agents of the caller and its team, or all for administrators, latest first', async () => {
-    const own = await launchAs(alone);
+    const own = await launchAs(keyWithoutTeam);
     const ofTeam = await launchAs(keyOfTeam);
-    expect((await idsSeenBy(alone))[0]).toBe(own.agentId);
-    expect(await idsSeenBy(alone)).not.toContain(ofTeam.agentId);
-    expect(await idsSeenBy(sameTeam)).toEqual(await idsSeenBy(keyOfTeam));
+    expect((await idsSeenBy(keyWithoutTeam))[0]).toBe(own.agentId);
+    expect(await idsSeenBy(keyWithoutTeam)).not.toContain(ofTeam.agentId);
+    expect(await idsSeenBy(otherKeyOfTeam)).toEqual(await idsSeenBy(keyOfTeam));
     expect((await idsSeenBy(app.adminKey)).slice(0, 2)).toEqual([ofTeam.agentId, own.agentId]);
-    expect(await idsSeenBy(stranger)).toEqual([]);
+    expect(await idsSeenBy(otherKey)).toEqual([]);
   });
 
-  it('over HTTP are refused for other keys and teams, also with an encoded id in the path', async () => {
+  it('are refused over HTTP for other keys and teams, also with an encoded id in the path', async () => {
     const { agentId } = await launchAs(keyOfTeam);
     const statusOf = async (key: string, method: string, path: string): Promise<readonly [number, unknown]> => {
       const answer = await fetch(`${app.url}${path}`, { method, headers: { authorization: `Bearer ${key}` } });
@@ -164,23 +164,23 @@ describe('codingAgents', () => {
       ['DELETE', `/codeagent/v0/agents/${agentId.replace('_', '%5F')}`],
       ['POST', `/codeagent/v0/agents/${agentId}/stop`],
     ] as const) {
-      const [status, body] = await statusOf(alone, method, path);
+      const [status, body] = await statusOf(keyWithoutTeam, method, path);
       expect([path, status]).toEqual([path, 403]);
       expect(JSON.stringify(body)).toContain('The coding agent belongs to another key or team.');
     }
     expect(upstream.received.length).toBe(before);
-    expect((await statusOf(sameTeam, 'GET', `/codeagent/v0/agents/${agentId}`))[0]).toBe(200);
+    expect((await statusOf(otherKeyOfTeam, 'GET', `/codeagent/v0/agents/${agentId}`))[0]).toBe(200);
     expect((await statusOf(app.adminKey, 'GET', `/codeagent/v0/agents/${agentId}`))[0]).toBe(200);
   });
 
   it('shows an agent that was launched over HTTP, until it is deleted over HTTP', async () => {
-    const headers = { authorization: `Bearer ${alone}`, 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${keyWithoutTeam}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ prompt: { text: 'x' } });
     const response = await fetch(`${app.url}/cursor/v0/agents`, { method: 'POST', headers, body });
     const { id } = (await response.json()) as { readonly id: string };
-    expect(await idsSeenBy(alone)).toContain(id);
+    expect(await idsSeenBy(keyWithoutTeam)).toContain(id);
     await (await fetch(`${app.url}/codeagent/v0/agents/${id}`, { method: 'DELETE', headers })).text();
-    expect(await idsSeenBy(alone)).not.toContain(id);
+    expect(await idsSeenBy(keyWithoutTeam)).not.toContain(id);
   });
 });
 
@@ -188,21 +188,25 @@ describe('codingAgent', () => {
   const QUERY = `query ($id: ID!) { codingAgent(id: $id) { agentId status conversation { messageId role text } } }`;
 
   it('reads the current state and conversation by either id, and stores the state', async () => {
-    const { id, agentId } = await launchAs(alone);
+    const { id, agentId } = await launchAs(keyWithoutTeam);
     const conversation = [{ messageId: 'm1', role: 'USER', text: 'go' }];
     for (const agentOrNodeId of [id, agentId])
-      expect(await ask(alone, QUERY, { id: agentOrNodeId })).toEqual({
+      expect(await ask(keyWithoutTeam, QUERY, { id: agentOrNodeId })).toEqual({
         data: { codingAgent: { agentId, status: 'RUNNING', conversation } },
       });
-    const { data } = await ask(alone, 'query ($id: ID!) { node(id: $id) { ... on CodingAgent { status } } }', { id });
+    const { data } = await ask(keyWithoutTeam, 'query ($id: ID!) { node(id: $id) { ... on CodingAgent { status } } }', {
+      id,
+    });
     expect(data).toEqual({ node: { status: 'RUNNING' } });
   });
 
   it('is not found by another key, with `codingAgent` and with `node`', async () => {
     const { id } = await launchAs(keyOfTeam);
-    const answer = await ask(alone, QUERY, { id });
+    const answer = await ask(keyWithoutTeam, QUERY, { id });
     expect([answer.data, answer.errors?.[0]?.extensions.code]).toEqual([{ codingAgent: null }, 'NOT_FOUND']);
-    expect((await ask(alone, 'query ($id: ID!) { node(id: $id) { id } }', { id })).data).toEqual({ node: null });
+    expect((await ask(keyWithoutTeam, 'query ($id: ID!) { node(id: $id) { id } }', { id })).data).toEqual({
+      node: null,
+    });
   });
 });
 
@@ -216,24 +220,26 @@ describe('changes of an agent', () => {
     ['followUpCodingAgent', FOLLOW_UP, 'POST', '/followup'],
     ['stopCodingAgent', change('stopCodingAgent'), 'POST', '/stop'],
     ['deleteCodingAgent', change('deleteCodingAgent'), 'DELETE', ''],
-  ])('%s: allowed for the owner, refused for others', async (name, mutation, method, path) => {
-    const { id, agentId } = await launchAs(alone);
+  ])('%s is allowed for the owner, and returns NOT_FOUND to others', async (name, mutation, method, path) => {
+    const { id, agentId } = await launchAs(keyWithoutTeam);
     const count = upstream.received.length;
     expect(await ask(keyOfTeam, mutation, { id })).toEqual({
       data: { [name]: { __typename: 'NotFoundError', code: 'NOT_FOUND' } },
     });
     expect(upstream.received).toHaveLength(count);
-    expect(await ask(alone, mutation, { id })).toEqual({ data: { [name]: { __typename: 'CodingAgent', agentId } } });
-    const sent = upstream.received.at(-1);
-    expect([sent?.method, sent?.path]).toEqual([method, `/v0/agents/${agentId}${path}`]);
-    expect(sent?.body ?? '').toBe(path === '/followup' ? '{"prompt":{"text":"more"}}' : '');
-    expect((await idsSeenBy(alone)).includes(agentId)).toBe(name !== 'deleteCodingAgent');
+    expect(await ask(keyWithoutTeam, mutation, { id })).toEqual({
+      data: { [name]: { __typename: 'CodingAgent', agentId } },
+    });
+    const request = upstream.received.at(-1);
+    expect([request?.method, request?.path]).toEqual([method, `/v0/agents/${agentId}${path}`]);
+    expect(request?.body ?? '').toBe(path === '/followup' ? '{"prompt":{"text":"more"}}' : '');
+    expect((await idsSeenBy(keyWithoutTeam)).includes(agentId)).toBe(name !== 'deleteCodingAgent');
   });
 
   it('fail for an agent that the provider no longer has', async () => {
-    const { id } = await launchAs(alone);
+    const { id } = await launchAs(keyWithoutTeam);
     upstream.answer((response) => response.writeHead(404).end('{"error":"Agent not found"}'));
-    expect(await ask(alone, change('stopCodingAgent'), { id })).toEqual({
+    expect(await ask(keyWithoutTeam, change('stopCodingAgent'), { id })).toEqual({
       data: { stopCodingAgent: { __typename: 'NotFoundError', code: 'NOT_FOUND' } },
     });
   });

@@ -97,8 +97,8 @@ it.each<readonly [string, Partial<DecideInput>, string, string]>([
     'questions: it must have at most 128 questions, not 129',
   ],
   ['parameters that are not an object', { parameters: ['x'] }, 'InvalidInputError', '`parameters` must be an object'],
-])('%s is answered with a member of the union', async (_fault, differing, type, message) => {
-  const input: DecideInput = { model: 'decider', input: 'a ticket', questions: QUESTIONS.slice(0, 1), ...differing };
+])('%s is answered with a member of the union', async (_fault, overrides, type, message) => {
+  const input: DecideInput = { model: 'decider', input: 'a ticket', questions: QUESTIONS.slice(0, 1), ...overrides };
   expect(await decide(input)).toMatchObject({
     data: { decide: { __typename: type, message: expect.stringContaining(message) } },
   });

@@ -188,19 +188,19 @@ it('creates, changes, lists and deletes access groups of stored deployments', as
   expect(await removeGroup('file-group')).toMatchObject({ __typename: 'InvalidInputError' });
 });
 
-it('tests a connection', async () => {
-  const run = (input: object) =>
+it('testConnection returns the latency, the error of the upstream, or an error for an invalid deployment', async () => {
+  const testConnection = (input: object) =>
     mutate('testConnection', 'TestConnectionInput', input, '... on TestedConnection { error latencyMs }');
-  expect(await run({ model: 'demo' })).toEqual({
+  expect(await testConnection({ model: 'demo' })).toEqual({
     __typename: 'TestedConnection',
     error: null,
     latencyMs: expect.any(Number) as unknown,
   });
   const params = { api_base: 'http://127.0.0.1:1/v1', api_key: SECRET };
-  expect(await run({ model: 'openai/m', params })).toMatchObject({
+  expect(await testConnection({ model: 'openai/m', params })).toMatchObject({
     error: expect.stringContaining('ECONNREFUSED') as unknown,
   });
-  expect(await run({ model: 'azure/m' })).toMatchObject({ __typename: 'InvalidInputError' });
+  expect(await testConnection({ model: 'azure/m' })).toMatchObject({ __typename: 'InvalidInputError' });
 });
 
 it('stored deployments and fallbacks are shown to administrators only', async () => {

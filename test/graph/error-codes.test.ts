@@ -37,7 +37,7 @@ const codesOfBody = async (body: object): Promise<readonly unknown[]> =>
   codesOf((await (await app.call('POST', '/graphql', body)).json()) as GraphAnswer);
 
 /** An invalid value of each scalar. */
-const BAD: Readonly<Record<string, unknown>> = {
+const INVALID_VALUES: Readonly<Record<string, unknown>> = {
   String: 5,
   ID: 1.5,
   Int: 2 ** 40,
@@ -48,26 +48,27 @@ const BAD: Readonly<Record<string, unknown>> = {
   DateTime: 'yesterday',
 };
 
-type Put = (value: unknown) => unknown;
+/** Puts a value into the value of an argument. */
+type Wrap = (value: unknown) => unknown;
 
-/** Function that puts a value of the type `named` into a value of `type`. Null where `type` has no such member within three levels. */
-function placeOf(type: GraphQLInputType, named: string, depth = 0): Put | null {
+/** Function that puts a value of the type `typeName` into a value of `type`. Null where `type` has no such member within three levels. */
+function wrapperFor(type: GraphQLInputType, typeName: string, depth = 0): Wrap | null {
   const inputType = getNullableType(type);
   if (isListType(inputType)) {
-    const put = placeOf(inputType.ofType, named, depth);
-    return put && ((value) => [put(value)]);
+    const wrap = wrapperFor(inputType.ofType, typeName, depth);
+    return wrap && ((value) => [wrap(value)]);
   }
-  if (!isInputObjectType(inputType)) return inputType.name === named ? (value) => value : null;
+  if (!isInputObjectType(inputType)) return inputType.name === typeName ? (value) => value : null;
   if (depth === 3) return null;
   const fields = Object.values(inputType.getFields());
   for (const { name, type: of } of fields) {
-    const put = placeOf(of, named, depth + 1);
+    const wrap = wrapperFor(of, typeName, depth + 1);
     const needed = Object.fromEntries(
       fields.flatMap((field) =>
         isRequiredInputField(field) && field.name !== name ? [[field.name, sampleOf(field.type)]] : [],
       ),
     );
-    if (put !== null) return (value) => ({ ...needed, [name]: put(value) });
+    if (wrap !== null) return (value) => ({ ...needed, [name]: wrap(value) });
   }
   return null;
 }
@@ -83,17 +84,17 @@ function sampleOf(type: GraphQLInputType): unknown {
 }
 
 /** The first argument of a query or mutation that can hold a value of the type. */
-function argumentFor(named: string) {
+function argumentFor(typeName: string) {
   for (const [kind, root] of [
     ['query', schema.getQueryType()],
     ['mutation', schema.getMutationType()],
   ] as const)
     for (const field of Object.values(root?.getFields() ?? {}))
       for (const arg of field.args) {
-        const put = placeOf(arg.type, named);
-        if (put !== null) return { kind, field: field.name, arg: arg.name, type: String(arg.type), put };
+        const wrap = wrapperFor(arg.type, typeName);
+        if (wrap !== null) return { kind, field: field.name, arg: arg.name, type: String(arg.type), wrap };
       }
-  throw new Error(`No argument takes ${named}.`);
+  throw new Error(`No argument takes ${typeName}.`);
 }
 
 const literal = (value: unknown): string => {
@@ -126,9 +127,9 @@ describe('a value that does not match its type', () => {
     expect(INPUTS.length).toBeGreaterThan(50);
   });
 
-  it.each(INPUTS)('has a code of ErrorCode: %s', async (named) => {
-    const { kind, field, arg, type, put } = argumentFor(named);
-    const value = put(BAD[named] ?? 'NONE_OF_THEM');
+  it.each(INPUTS)('has a code of ErrorCode: %s', async (typeName) => {
+    const { kind, field, arg, type, wrap } = argumentFor(typeName);
+    const value = wrap(INVALID_VALUES[typeName] ?? 'NONE_OF_THEM');
     const asVariable = {
       query: `${kind} ($v: ${type}) { ${field}(${arg}: $v) { __typename } }`,
       variables: { v: value },
@@ -213,7 +214,7 @@ const OPERATIONS: readonly (readonly [string, string, string])[] = [
 ];
 
 describe.each(OPERATIONS)('%s', (_what, text, code) => {
-  const run = (client: {
+  const codesFrom = (client: {
     subscribe(
       payload: { query: string },
       sink: { next(value: unknown): void; error(error: unknown): void; complete(): void },
@@ -232,26 +233,29 @@ describe.each(OPERATIONS)('%s', (_what, text, code) => {
       );
     });
 
-  it('has its code over a WebSocket', async () => {
+  it('is answered with its error code over a WebSocket', async () => {
     const client = createSocketClient({
       url: `${app.url.replace('http', 'ws')}/graphql`,
       webSocketImpl: WebSocket,
       retryAttempts: 0,
       connectionParams: { authorization: `Bearer ${app.adminKey}` },
     });
-    expect(await run(client)).toEqual([code]);
+    expect(await codesFrom(client)).toEqual([code]);
     await client.dispose();
   });
 
-  it.each([false, true])('has its code over graphql-sse, in a single connection: %s', async (singleConnection) => {
-    const headers = () => ({ authorization: `Bearer ${app.adminKey}` });
-    const client = createStreamClient({
-      url: `${app.url}/graphql/stream`,
-      singleConnection,
-      retryAttempts: 0,
-      headers,
-    });
-    expect(await run(client)).toEqual([code]);
-    client.dispose();
-  });
+  it.each([false, true])(
+    'is answered with its error code over graphql-sse, with a single connection: %s',
+    async (singleConnection) => {
+      const headers = () => ({ authorization: `Bearer ${app.adminKey}` });
+      const client = createStreamClient({
+        url: `${app.url}/graphql/stream`,
+        singleConnection,
+        retryAttempts: 0,
+        headers,
+      });
+      expect(await codesFrom(client)).toEqual([code]);
+      client.dispose();
+    },
+  );
 });

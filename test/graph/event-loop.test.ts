@@ -40,7 +40,7 @@ async function send(body: string, { path, accept, withKey }: RequestKind): Promi
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
 /** Sends one export with spans of one trace. Each span has five texts of `characters` characters, or none for zero characters. */
-async function store(trace: number, spans: number, characters: number): Promise<void> {
+async function sendSpans(trace: number, spans: number, characters: number): Promise<void> {
   const start = BigInt(Date.now()) * 1_000_000n;
   const attributes = [
     { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
@@ -50,7 +50,7 @@ async function store(trace: number, spans: number, characters: number): Promise<
       value: { stringValue: 'é\n'.repeat(characters / 2) },
     })),
   ];
-  const sent = Array.from({ length: spans }, (_, index) => ({
+  const exported = Array.from({ length: spans }, (_, index) => ({
     traceId: hex(trace, 32),
     spanId: hex(index + 1, 16),
     name: `span ${index}`,
@@ -61,7 +61,7 @@ async function store(trace: number, spans: number, characters: number): Promise<
   }));
   const answer = await fetch(`${server.url}/v1/traces`, {
     method: 'POST',
-    body: JSON.stringify({ resourceSpans: [{ resource: {}, scopeSpans: [{ scope: {}, spans: sent }] }] }),
+    body: JSON.stringify({ resourceSpans: [{ resource: {}, scopeSpans: [{ scope: {}, spans: exported }] }] }),
     headers: { 'content-type': 'application/json', authorization: `Bearer ${server.adminKey}` },
   });
   expect(answer.status).toBe(200);
@@ -90,9 +90,9 @@ const REQUEST_KINDS: readonly RequestKind[] = ['/graphql', '/graphql/stream'].fl
 
 beforeAll(async () => {
   server = await startWatchedServer();
-  await store(1, 2_000, 0);
-  await store(2, 2, 30_000);
-  for (let trace = 3; trace < 20; trace += 1) await store(trace, 300, 0);
+  await sendSpans(1, 2_000, 0);
+  await sendSpans(2, 2, 30_000);
+  for (let trace = 3; trace < 20; trace += 1) await sendSpans(trace, 300, 0);
   const [kind] = REQUEST_KINDS;
   if (kind === undefined) throw new Error('There is no request kind.');
   for (const document of HOSTILE_DOCUMENTS) await send(bodyOf(document), { ...kind, withKey: true });

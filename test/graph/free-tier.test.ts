@@ -37,19 +37,19 @@ describe('freeTierUsage', () => {
 });
 
 describe('a request that reads the catalog', () => {
-  it('counts once for any number of reads', async () => {
+  it('is counted once for any number of reads', async () => {
     await open(5);
     expect(await graph.call(TwoReadsDocument, {}, null)).toEqual(READS);
     expect(await callsToday()).toBe(1);
   });
 
-  it('does not count with a key', async () => {
+  it('is not counted when it has a key', async () => {
     await open(1);
     for (let call = 0; call < 3; call += 1) expect(await graph.call(TwoReadsDocument, {}, 'sk-team-a')).toEqual(READS);
     expect(await callsToday()).toBe(0);
   });
 
-  it('counts once on /graphql/stream', async () => {
+  it('is counted once on /graphql/stream', async () => {
     await open(5);
     const answer = await fetch(`${graph.url}/stream`, {
       method: 'POST',
@@ -60,7 +60,7 @@ describe('a request that reads the catalog', () => {
     expect(await callsToday()).toBe(1);
   });
 
-  it('counts once for a subscription with any number of events', async () => {
+  it('is counted once when it is a subscription with any number of events', async () => {
     await open(5);
     const leaving = new AbortController();
     const answer = await fetch(graph.url, {

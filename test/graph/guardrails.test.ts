@@ -101,9 +101,14 @@ describe('guardrails in the graph', () => {
     });
   });
 
-  it('give an error type, not a request error, when they are invalid, unknown, duplicate or configured', async () => {
-    for (const wrong of [{ params: { guardrail: 'zzz', mode: 'pre_call' } }, { params: [] }, { info: 1 }, { name: '' }])
-      expect(await change('Create', { name: 'three', params: PARAMS, ...wrong })).toMatchObject({
+  it('give an error type, not a request error, when they are invalid, unknown, duplicate or from the configuration file', async () => {
+    for (const invalid of [
+      { params: { guardrail: 'zzz', mode: 'pre_call' } },
+      { params: [] },
+      { info: 1 },
+      { name: '' },
+    ])
+      expect(await change('Create', { name: 'three', params: PARAMS, ...invalid })).toMatchObject({
         __typename: 'InvalidInputError',
       });
     const conflict = { __typename: 'ConflictError' };
@@ -119,7 +124,7 @@ describe('guardrails in the graph', () => {
     expect(await change('Delete', { guardrail: guardrails[0]?.guardrail_id })).toMatchObject(conflict);
   });
 
-  it('are refused for other callers than administrators', async () => {
+  it('are neither listed nor changed for a caller that is not an administrator', async () => {
     const { key } = (await (await app.call('POST', '/key/generate', {})).json()) as { key: string };
     const refused = {
       errors: [{ extensions: { code: expect.stringMatching(/FORBIDDEN|UNAUTHENTICATED/) as string } }],

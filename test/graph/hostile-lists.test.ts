@@ -159,20 +159,20 @@ for (const engine of ENGINES)
     });
 
     it.each(LISTS.map((field) => [field.name, field] as const))(
-      'of %s are answered, or refused with an error of the caller',
+      'of %s are answered, or refused with an error code for invalid input',
       async (_name, field) => {
         const faults: unknown[] = [];
-        const all = hostileVariables(field);
-        for (let at = 0; at < all.length; at += 16)
+        const variableSets = hostileVariables(field);
+        for (let start = 0; start < variableSets.length; start += 16)
           await Promise.all(
-            all.slice(at, at + 16).map(async (variables) => {
+            variableSets.slice(start, start + 16).map(async (variables) => {
               const errors = await ask(field, variables);
               const serverErrors = errors.filter((error) => !CALLER_ERRORS.some((code) => error.startsWith(code)));
               if (serverErrors.length > 0) faults.push([JSON.stringify(variables).slice(0, 300), serverErrors]);
             }),
           );
         expect(faults).toEqual([]);
-        expect(all.length).toBeGreaterThan(0);
+        expect(variableSets.length).toBeGreaterThan(0);
       },
     );
   });

@@ -30,7 +30,7 @@ describe('GraphQL over HTTP', () => {
   });
 
   it.each([
-    ['a form, which any page may send', 400, 'x-www-form-urlencoded', 'Send the operation as application/json.'],
+    ['a form, which any web page may send', 400, 'x-www-form-urlencoded', 'Send the operation as application/json.'],
     ['XML', 415, 'xml', 'Unsupported Media Type'],
   ])('refuses %s', async (_case, status, kind, message) => {
     const answer = await fetch(graph.url, {
@@ -83,7 +83,7 @@ describe('introspection', () => {
     return errors?.map(({ message }) => message) ?? data;
   };
 
-  it('is answered when it is enabled, and a misspelt field gets a suggestion', async () => {
+  it('is answered when it is enabled, and the error of a misspelt field suggests a name', async () => {
     graph = await openGraph();
     expect(await messages('{ __schema { queryType { name } } }')).toEqual({
       __schema: { queryType: { name: 'Query' } },
@@ -135,8 +135,8 @@ describe('GraphiQL', () => {
     ]);
     expect(html).toContain('<label for="key">Key</label>');
     expect(html).not.toMatch(/<(script|link)[^>]+(src|href)="(https?:)?\/\//);
-    const again = await browse({ 'if-none-match': first.headers.get('etag') ?? '' });
-    expect([again.status, await again.text()]).toEqual([304, '']);
+    const notModified = await browse({ 'if-none-match': first.headers.get('etag') ?? '' });
+    expect([notModified.status, await notModified.text()]).toEqual([304, '']);
     const plain = await browse({ 'accept-encoding': 'identity' });
     expect([plain.headers.get('content-encoding'), (await plain.text()) === html]).toEqual([null, true]);
   });

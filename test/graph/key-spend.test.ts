@@ -18,23 +18,23 @@ async function reset(input: object, secret?: string): Promise<unknown> {
 }
 
 describe('resetKeySpend', () => {
-  it('sets the spend of a key, by secret, hash and global id, with entries in the audit log', async () => {
+  it('sets the spend of a key that is given by secret, hash or global id, and writes entries of the audit log', async () => {
     const secret = await key({ key_alias: 'spender', spend: 3, max_budget: 9 });
     const hash = createHash('sha256').update(secret).digest('hex');
     const globalId = Buffer.from(`VirtualKey:${hash}`).toString('base64');
-    for (const [named, resetToUsd] of [
+    for (const [keyId, resetToUsd] of [
       [secret, '2.5'],
       [hash, '1'],
       [globalId, '0'],
     ])
-      expect(await reset({ key: named, resetToUsd })).toEqual({
+      expect(await reset({ key: keyId, resetToUsd })).toEqual({
         __typename: 'VirtualKey',
         alias: 'spender',
         spendUsd: resetToUsd,
       });
     const { body } = await get(`/audit?object_id=${hash}&action=updated&sort_order=asc`);
-    const rows = (body['audit_logs'] as readonly Json[]).map((one) => one['updated_values'] as Json);
-    expect(rows.map((one) => one['spent_before'])).toEqual([-2.5, -1, 0]);
+    const rows = (body['audit_logs'] as readonly Json[]).map((entry) => entry['updated_values'] as Json);
+    expect(rows.map((row) => row['spent_before'])).toEqual([-2.5, -1, 0]);
   });
 
   it('refuses invalid amounts, unknown keys and callers without the right', async () => {

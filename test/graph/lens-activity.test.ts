@@ -12,8 +12,8 @@ interface Answer {
   readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
 }
 
-async function ask(query: string, variables: object = {}, as = app().adminKey): Promise<Answer> {
-  return (await send('POST', '/graphql', { query, variables }, as)).body as unknown as Answer;
+async function ask(query: string, variables: object = {}, callerKey = app().adminKey): Promise<Answer> {
+  return (await send('POST', '/graphql', { query, variables }, callerKey)).body as unknown as Answer;
 }
 const codesOf = ({ errors }: Answer) => errors?.map(({ extensions }) => extensions.code);
 
@@ -40,15 +40,15 @@ describe('the preview of a sample', () => {
         eligible: 8,
         selected: 3,
         nextOffset: null,
-        executions: executions.map((one) => ({
-          id: one['id'],
-          traceId: one['trace_id'],
-          name: one['name'],
-          spanCount: one['span_count'],
+        executions: executions.map((execution) => ({
+          id: execution['id'],
+          traceId: execution['trace_id'],
+          name: execution['name'],
+          spanCount: execution['span_count'],
           agent: expect.any(String),
-          service: one['service'],
-          startedAt: one['start_time'],
-          trace: { traceId: one['trace_id'], spanCount: one['span_count'] },
+          service: execution['service'],
+          startedAt: execution['start_time'],
+          trace: { traceId: execution['trace_id'], spanCount: execution['span_count'] },
         })),
       },
     });
@@ -86,7 +86,7 @@ describe('the preview of a sample', () => {
     expect(codesOf(await ask(PREVIEW, { input }))).toEqual(['INVALID_INPUT']);
   });
 
-  it('is allowed for administrators, also read-only ones', async () => {
+  it('is allowed for administrators, read-only ones included, and refused for other callers', async () => {
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
     expect((await ask(PREVIEW, { input: {} }, viewer)).data).toMatchObject({ lensSamplePreview: { eligible: 8 } });
     for (const draft of [{}, { team_id: 't' }, { user_role: 'internal_user_viewer' }]) {
@@ -98,7 +98,7 @@ describe('the preview of a sample', () => {
 });
 
 describe('edges of lenses', () => {
-  it('lead from findings to content, spans, traces and agents, and back from traces', async () => {
+  it('lead from findings to content, spans, traces and agents, and from traces to findings', async () => {
     const query = `query ($id: ID!) { lens(id: $id) {
       latestRun { coverage { groupingBatches groupedBatches reusable } callsTrace { name costUsd models }
         executions(first: 1, offset: 1) { id } }
@@ -133,22 +133,23 @@ describe('edges of lenses', () => {
     });
     for (const finding of findings) {
       expect(finding).toMatchObject({ occurrenceCount: finding.executionIds.length, revision: 1 });
-      for (const one of finding.evidence)
-        expect(one).toMatchObject({
+      expect(finding.evidence).not.toEqual([]);
+      for (const evidence of finding.evidence)
+        expect(evidence).toMatchObject({
           trace: { findingCount: expect.any(Number), agents: [{ name: 'shop' }] },
           span: { spanId: expect.stringMatching(/^[0-9a-f]{16}$/) },
         });
     }
-    const [evidence] = findings[0]?.evidence ?? [];
+    const [firstEvidence] = findings[0]?.evidence ?? [];
     const content = `query ($lens: ID!, $execution: ID!) { lensExecution(lensId: $lens, executionId: $execution) {
       execution { traceId } nextCursor parts { spanId parentSpanId name kind content truncated startedAt } } }`;
-    const read = await ask(content, { lens: lens.id, execution: evidence?.executionId });
-    const { parts } = read.data['lensExecution'] as { readonly parts: readonly { readonly content: string }[] };
-    expect(parts.some((part) => part.content.includes(evidence?.quote ?? 'none'))).toBe(true);
-    const foreign = await ask(content, { lens: lens.id, execution: evidence?.executionId }, (await key({})).key);
+    const execution = await ask(content, { lens: lens.id, execution: firstEvidence?.executionId });
+    const { parts } = execution.data['lensExecution'] as { readonly parts: readonly { readonly content: string }[] };
+    expect(parts.some((part) => part.content.includes(firstEvidence?.quote ?? 'none'))).toBe(true);
+    const foreign = await ask(content, { lens: lens.id, execution: firstEvidence?.executionId }, (await key({})).key);
     expect([foreign.data, codesOf(foreign)]).toEqual([{ lensExecution: null }, ['FORBIDDEN']]);
     expect(codesOf(await ask(content, { lens: lens.id, execution: 'x' }))).toEqual(['NOT_FOUND']);
-    expect(codesOf(await ask(content, { lens: 'x', execution: evidence?.executionId }))).toEqual(['NOT_FOUND']);
+    expect(codesOf(await ask(content, { lens: 'x', execution: firstEvidence?.executionId }))).toEqual(['NOT_FOUND']);
   });
 
   it('show a team its own trace without the findings about it', async () => {
@@ -174,7 +175,7 @@ describe('a run with its own settings', () => {
   const RUN = `mutation ($input: RunLensInput!) { runLens(input: $input) { __typename
     ... on Lens { settings latestRun { model executions { id } } } ... on UserError { message } } }`;
 
-  it('has the settings and the window of its request, without a change of the lens', async () => {
+  it('uses the settings and the window of its request, and does not change the lens', async () => {
     const input = {
       id: lens.id,
       lookbackHours: 48,
@@ -215,7 +216,7 @@ describe('fields around lenses:', () => {
     expect(codesOf(await ask('{ lensAgents }', {}, (await key({})).key))).toEqual(['FORBIDDEN']);
   });
 
-  it('a dataset is exported as over HTTP', async () => {
+  it('a dataset has the file name and lines of the export over HTTP', async () => {
     const { body } = await send('POST', '/lens/datasets', { name: 'exported' });
     const id = String(body['id']);
     const query = 'query ($id: ID!) { dataset(id: $id) { fileName jsonLines } }';
@@ -226,12 +227,12 @@ describe('fields around lenses:', () => {
     const cases = [caseOf('in', true), caseOf('out', false)];
     await send('POST', `/lens/datasets/${id}/revisions`, { base_revision: 0, cases });
     const authorization = `Bearer ${app().adminKey}`;
-    const sent = await app().call('GET', `/lens/datasets/${id}/export`, undefined, { authorization });
-    const text = await sent.text();
+    const download = await app().call('GET', `/lens/datasets/${id}/export`, undefined, { authorization });
+    const text = await download.text();
     expect(text.trimEnd().split('\n')).toHaveLength(1);
     expect((await ask(query, { id })).data).toEqual({
       dataset: { fileName: `dataset-${id}-r1.jsonl`, jsonLines: text },
     });
-    expect(sent.headers.get('content-disposition')).toBe(`attachment; filename="dataset-${id}-r1.jsonl"`);
+    expect(download.headers.get('content-disposition')).toBe(`attachment; filename="dataset-${id}-r1.jsonl"`);
   });
 });

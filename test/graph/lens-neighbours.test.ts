@@ -8,8 +8,8 @@ const traceId = RUN?.traceId ?? '';
 
 beforeAll(() => ingest(syntheticRuns(1, 41)));
 
-async function ask(query: string, variables: object = {}, as = app().adminKey): Promise<unknown> {
-  return (await send('POST', '/graphql', { query, variables }, as)).body['data'];
+async function ask(query: string, variables: object = {}, callerKey = app().adminKey): Promise<unknown> {
+  return (await send('POST', '/graphql', { query, variables }, callerKey)).body['data'];
 }
 
 describe('feedback in the graph', () => {

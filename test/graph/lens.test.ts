@@ -26,9 +26,9 @@ interface JobEvent {
 async function ask<Data, Variables>(
   document: TypedDocumentString<Data, Variables>,
   variables: Variables,
-  as = app().adminKey,
+  callerKey = app().adminKey,
 ): Promise<Answer<Data>> {
-  const { body } = await send('POST', '/graphql', { query: document.toString(), variables }, as);
+  const { body } = await send('POST', '/graphql', { query: document.toString(), variables }, callerKey);
   return body as unknown as Answer<Data>;
 }
 
@@ -63,15 +63,15 @@ async function subscribe(query: string, wanted: number): Promise<{ readonly even
 /** Expects a lens, its findings and its runs by their global ids as an administrator, and nulls as another caller. */
 async function expectNodes(id: string): Promise<void> {
   const page = 'totalCount pageInfo { hasNextPage hasPreviousPage endCursor } nodes { id runId status }';
-  const facts = (nodes: string) => `{ ${nodes} { __typename id
+  const queryOf = (nodes: string) => `{ ${nodes} { __typename id
     ... on Lens { name findings { id title } runs(first: 1) { ${page} } latestRun { id } }
     ... on Finding { title reason } ... on LensRun { runId error } } }`;
   interface Nodes {
     readonly data: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
   }
-  const read = async (ids: readonly unknown[], as?: string) => {
-    const query = facts(`nodes(ids: ${JSON.stringify(ids)})`);
-    return ((await send('POST', '/graphql', { query }, as)).body as unknown as Nodes).data['nodes'] ?? [];
+  const read = async (ids: readonly unknown[], callerKey?: string) => {
+    const query = queryOf(`nodes(ids: ${JSON.stringify(ids)})`);
+    return ((await send('POST', '/graphql', { query }, callerKey)).body as unknown as Nodes).data['nodes'] ?? [];
   };
   interface RunPage {
     readonly totalCount: number;
@@ -96,7 +96,7 @@ async function expectNodes(id: string): Promise<void> {
   const earlier = (await runsOf(`after: "${runs.pageInfo.endCursor}"`)).data.lens.runs;
   expect(earlier).toMatchObject({ totalCount: 2, pageInfo: { hasNextPage: false, hasPreviousPage: true } });
   expect(earlier?.nodes).toHaveLength(1);
-  for (const wrong of [
+  for (const invalid of [
     'first: 0',
     'first: 51',
     'first: -1',
@@ -104,7 +104,7 @@ async function expectNodes(id: string): Promise<void> {
     'after: ""',
     'after: "OTk5OTk5OTk5OTk5OTk5Ong"',
   ])
-    expect((await runsOf(wrong)).errors?.map(({ extensions }) => extensions.code)).toEqual(['INVALID_INPUT']);
+    expect((await runsOf(invalid)).errors?.map(({ extensions }) => extensions.code)).toEqual(['INVALID_INPUT']);
   const ids = [findings[0]?.id, earlier?.nodes[0]?.id];
   expect(await read(ids)).toEqual([
     { __typename: 'Finding', id: ids[0], title: findings[0]?.title, reason: expect.toBeOneOf(['known', null]) },
@@ -140,11 +140,13 @@ describe('lenses in the graph', () => {
       { kind: 'lens-run', status: 'RUNNING', attempts: 1 },
       { kind: 'lens-run', status: 'COMPLETED', attempts: 1 },
     ]);
-    expect((await findings.events).every((event) => event.includes('"status":"OPEN"'))).toBe(true);
+    const openFindings = (await findings.events).filter((event) => event.includes('"status":"OPEN"'));
+    expect(openFindings).toHaveLength(2);
     const first = await ask(FindingsDocument, { filter: { lensId: id, kind: 'ISSUE', status: 'OPEN' }, first: 1 });
     expect(first.data.jobs).toEqual([{ kind: 'lens-run', status: 'COMPLETED', attempts: 1 }]);
     const [edge] = first.data.findings.edges;
     expect(edge?.node).toMatchObject({ priority: 'MEDIUM', occurrenceCount: 1, lens: { name: 'graph' } });
+    expect(edge?.node.evidence).not.toEqual([]);
     for (const { span, spanId, role } of edge?.node.evidence ?? []) {
       expect(span?.spanId).toBe(spanId);
       expect(role).toBe('SUPPORT');

@@ -239,7 +239,7 @@ describe('a document', () => {
     ]);
   });
 
-  it('with many lines gets errors without a location', async () => {
+  it('with many lines gets errors without locations', async () => {
     graph = await openGraph();
     const locations = async (lines: number): Promise<unknown> =>
       ((await ask(`${'\n'.repeat(lines)}{ unknown }`)).errors as unknown as { locations?: unknown }[])[0]?.locations;
@@ -294,27 +294,30 @@ describe('the size of a request', () => {
     return empty.replace('"padding":""', `"padding":"${'x'.repeat(bytes - empty.length)}"`);
   };
 
-  it('may be a megabyte', async () => {
+  it('may be one megabyte', async () => {
     graph = await openGraph();
     const answer = await graph.post(padded(BODY_LIMIT));
     expect([answer.status, await answer.json()]).toEqual([200, { data: { __typename: 'Query' } }]);
   });
 
-  it.each(['', '/stream'])('may not be more, with and without a content length, on /graphql%s', async (path) => {
-    graph = await openGraph();
-    const body = padded(BODY_LIMIT + 1);
-    const headers = { 'content-type': 'application/json' };
-    const send = async (content: BodyInit) => {
-      const answer = await fetch(`${graph.url}${path}`, {
-        method: 'POST',
-        body: content,
-        headers,
-        duplex: 'half',
-      } as RequestInit);
-      const { errors } = (await answer.json()) as Answer;
-      return [answer.status, answer.headers.get('content-type'), errors?.map(({ extensions }) => extensions?.code)];
-    };
-    const refused = [413, 'application/json; charset=utf-8', ['TOO_LARGE']];
-    expect([await send(body), await send(new Blob([body]).stream())]).toEqual([refused, refused]);
-  });
+  it.each(['', '/stream'])(
+    'may not exceed one megabyte, with or without a content length, on /graphql%s',
+    async (path) => {
+      graph = await openGraph();
+      const body = padded(BODY_LIMIT + 1);
+      const headers = { 'content-type': 'application/json' };
+      const send = async (content: BodyInit) => {
+        const answer = await fetch(`${graph.url}${path}`, {
+          method: 'POST',
+          body: content,
+          headers,
+          duplex: 'half',
+        } as RequestInit);
+        const { errors } = (await answer.json()) as Answer;
+        return [answer.status, answer.headers.get('content-type'), errors?.map(({ extensions }) => extensions?.code)];
+      };
+      const refused = [413, 'application/json; charset=utf-8', ['TOO_LARGE']];
+      expect([await send(body), await send(new Blob([body]).stream())]).toEqual([refused, refused]);
+    },
+  );
 });

@@ -123,10 +123,10 @@ describe.each(LISTS)('%s', (list, id, orders, filters) => {
       const found: string[] = [];
       let after = '';
       for (;;) {
-        const one: Page = await page(list, id, `first: 1, ${orderBy}${after}`);
-        found.push(...ids(one));
-        after = `, after: "${one.pageInfo.endCursor}"`;
-        if (!one.pageInfo.hasNextPage) break;
+        const current: Page = await page(list, id, `first: 1, ${orderBy}${after}`);
+        found.push(...ids(current));
+        after = `, after: "${current.pageInfo.endCursor}"`;
+        if (!current.pageInfo.hasNextPage) break;
       }
       expect(found).toEqual(direction === 'ASC' ? expected : expected.toReversed());
     }
@@ -171,18 +171,18 @@ describe('models', () => {
             totalCount pageInfo { hasNextPage endCursor } nodes { id: name NAME: name OFFERS: offerCount CONTEXT_WINDOW: maxContextWindow } } }`,
         )) as { models: Page & { readonly nodes: readonly Readonly<Record<string, string | number | null>>[] } }
       ).models;
-    const whole = async (direction: string) => {
+    const readAll = async (direction: string) => {
       const rows: Readonly<Record<string, string | number | null>>[] = [];
       let after = '';
       for (;;) {
-        const one = await read(direction, after);
-        rows.push(...one.nodes);
-        if (!one.pageInfo.hasNextPage) return [rows, one.totalCount] as const;
-        after = `, after: "${one.pageInfo.endCursor}"`;
+        const current = await read(direction, after);
+        rows.push(...current.nodes);
+        if (!current.pageInfo.hasNextPage) return [rows, current.totalCount] as const;
+        after = `, after: "${current.pageInfo.endCursor}"`;
       }
     };
-    const [ascending, total] = await whole('ASC');
-    const [descending] = await whole('DESC');
+    const [ascending, total] = await readAll('ASC');
+    const [descending] = await readAll('DESC');
     expect([ascending.length, descending.map(({ id }) => id)]).toEqual([
       total,
       ascending.map(({ id }) => id).toReversed(),
@@ -215,18 +215,20 @@ describe('the lists of the schema:', () => {
     types = introspected.types;
   });
 
-  it('every connection has a filter and an order, except the listed ones', () => {
-    const lacking = types.flatMap(({ name: type, fields }) =>
+  it('every connection has a filter and an order, except those in WITHOUT_FILTER_OR_ORDER', () => {
+    const incomplete = types.flatMap(({ name: type, fields }) =>
       (fields ?? []).flatMap(({ name, args, type: of }) => {
         const named = of.name ?? of.ofType?.name ?? '';
-        const missing = ['filter', 'orderBy'].filter((one) => !args.some((arg) => arg.name === one));
+        const missing = ['filter', 'orderBy'].filter((argument) => !args.some((arg) => arg.name === argument));
         return /[a-z]Connection$/.test(named) && missing.length > 0 ? [[`${type}.${name}`, ...missing]] : [];
       }),
     );
-    expect(lacking.toSorted(([one = ''], [other = '']) => one.localeCompare(other))).toEqual(WITHOUT_FILTER_OR_ORDER);
+    expect(incomplete.toSorted(([one = ''], [other = '']) => one.localeCompare(other))).toEqual(
+      WITHOUT_FILTER_OR_ORDER,
+    );
   });
 
-  it('every list of nodes of Query is a connection, except the listed ones', () => {
+  it('every list of nodes of Query is a connection, except those in PLAIN_LISTS', () => {
     const query = types.find(({ name }) => name === 'Query')?.fields ?? [];
     const nodes = new Set(
       types.filter(({ fields }) => fields?.some(({ name }) => name === 'id')).map(({ name }) => name),

@@ -25,30 +25,30 @@ const team = (id: string, members: Readonly<Record<string, 'admin' | 'user'>>) =
   });
 
 describe('resetMemberSpend', () => {
-  it('sets a spend to zero, also for administrators of the team, with entries in the audit log', async () => {
+  it('sets a spend to zero for proxy and team administrators, and writes entries of the audit log', async () => {
     await team('s1', { sam: 'user', lea: 'admin' });
-    const named = { id: globalId('Team', 's1'), userId: globalId('User', 'sam'), resetToUsd: '0' };
+    const request = { id: globalId('Team', 's1'), userId: globalId('User', 'sam'), resetToUsd: '0' };
     const member = { __typename: 'TeamMember', userId: 'sam', spendUsd: '0' };
-    expect(await reset(named)).toEqual(member);
-    expect(await reset(named, await key({ user_id: 'lea' }))).toEqual(member);
+    expect(await reset(request)).toEqual(member);
+    expect(await reset(request, await key({ user_id: 'lea' }))).toEqual(member);
     const { body } = await get('/audit?table_name=LiteLLM_TeamMembership&action=updated');
-    const rows = (body['audit_logs'] as readonly Json[]).map((one) => one['updated_values'] as Json);
-    expect(rows.map((one) => [one['user_id'], one['spent_before']])).toEqual([
+    const rows = (body['audit_logs'] as readonly Json[]).map((entry) => entry['updated_values'] as Json);
+    expect(rows.map((row) => [row['user_id'], row['spent_before']])).toEqual([
       ['sam', 0],
       ['sam', 0],
     ]);
   });
 
-  it('is refused for the member, for others, for invalid amounts and for unknown members', async () => {
+  it('is refused for the member itself, other callers, invalid amounts and unknown members', async () => {
     await team('s2', { tom: 'admin' });
-    const named = { id: 's2', userId: 'tom', resetToUsd: '0' };
+    const request = { id: 's2', userId: 'tom', resetToUsd: '0' };
     for (const other of [await key({ user_id: 'tom' }), await key({ user_id: 'eve' })])
-      expect(await reset(named, other)).toBe('FORBIDDEN');
+      expect(await reset(request, other)).toBe('FORBIDDEN');
     for (const resetToUsd of ['1', '-1'])
-      expect(await reset({ ...named, resetToUsd })).toEqual({ __typename: 'InvalidInputError' });
+      expect(await reset({ ...request, resetToUsd })).toEqual({ __typename: 'InvalidInputError' });
     for (const resetToUsd of ['much', '1e1000'])
-      expect(await reset({ ...named, resetToUsd })).toBe('GRAPHQL_VALIDATION_FAILED');
+      expect(await reset({ ...request, resetToUsd })).toBe('GRAPHQL_VALIDATION_FAILED');
     for (const unknown of [{ userId: 'nobody' }, { id: 'none' }])
-      expect(await reset({ ...named, ...unknown })).toEqual({ __typename: 'NotFoundError' });
+      expect(await reset({ ...request, ...unknown })).toEqual({ __typename: 'NotFoundError' });
   });
 });

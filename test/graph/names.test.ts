@@ -40,10 +40,10 @@ describe('names that scripts rely on', () => {
     expect([totalCount, nodes.length]).toEqual([2, 2]);
     const chat = nodes.find(({ sessionId }) => sessionId === 'chat-1');
     expect(chat).toMatchObject({ costUsd: '0', estimatedCostUsd: null, userId: 'ann', tags: ['prod'] });
-    const sent = nodes.find((node) => node.traceId === traceId);
-    expect(sent).toMatchObject({ sessionId: null, costUsd: null, costReason: expect.any(String) });
-    expect(await ask(`query ($id: ID!) { node(id: $id) { ... on Trace { ${FACTS} traceId } } }`, sent)).toEqual({
-      data: { node: sent },
+    const exported = nodes.find((node) => node.traceId === traceId);
+    expect(exported).toMatchObject({ sessionId: null, costUsd: null, costReason: expect.any(String) });
+    expect(await ask(`query ($id: ID!) { node(id: $id) { ... on Trace { ${FACTS} traceId } } }`, exported)).toEqual({
+      data: { node: exported },
     });
   });
 

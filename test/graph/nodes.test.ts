@@ -45,7 +45,7 @@ describe('node', () => {
     expect(await nodes(expected.map(({ id }) => id))).toEqual({ data: { nodes: expected } });
   });
 
-  it('is null for an object that the caller may not read, and for one that does not exist', async () => {
+  it('is null for an object that the caller may not read, and for an object that does not exist', async () => {
     const unknown = [
       idOf(`Trace:${traceId(9)}:${ref}`),
       idOf(`Span:${traceId(1)}:${spanId(9)}:${ref}`),
@@ -53,9 +53,9 @@ describe('node', () => {
       idOf(`SpendRow:${traceId(9)}:${spanId(9)}`),
       idOf('Team:team-z'),
     ];
-    const none = { data: { nodes: [null, null, null, null, null] } };
-    expect(await nodes(FOREIGN, 'sk-team-b')).toEqual(none);
-    expect(await nodes(unknown, 'sk-team-b')).toEqual(none);
+    const nullNodes = { data: { nodes: [null, null, null, null, null] } };
+    expect(await nodes(FOREIGN, 'sk-team-b')).toEqual(nullNodes);
+    expect(await nodes(unknown, 'sk-team-b')).toEqual(nullNodes);
     const [own] = (await nodes([TRACE], 'sk-team-a')).data.nodes;
     expect(own).toMatchObject({ __typename: 'Trace' });
   });
@@ -69,13 +69,13 @@ describe('node', () => {
       'PassThroughEndpoint',
       'Guardrail',
     ];
-    const none = { data: { nodes: types.map(() => null) } };
+    const nullNodes = { data: { nodes: types.map(() => null) } };
     expect(
       await nodes(
         types.map((type) => idOf(`${type}:x`)),
         'sk-team-a',
       ),
-    ).toEqual(none);
+    ).toEqual(nullNodes);
   });
 
   it('fails without a key for each private id, whether the object exists or not', async () => {

@@ -110,7 +110,7 @@ describe('keys and teams of an owner', () => {
     [['Organization', 'o1'], 'teams', 'teamId', 'orderBy: { field: ALIAS, direction: ASC }', ['t2', 't1']],
     [['Organization', 'o1'], 'teams', 'teamId', 'filter: { alias: "ET" }', ['t1']],
     [['Organization', 'o1'], 'teams', 'teamId', 'filter: { organizationId: "o2" }', []],
-  ] as const)('%j %s { %s } (%s)', async (owner, list, id, args, expected) => {
+  ] as const)('%j %s { %s } (%s) returns %j', async (owner, list, id, args, expected) => {
     const found = await readList(owner, list, id, args);
     expect([ids(found), found.totalCount]).toEqual([expected, expected.length]);
   });
@@ -142,12 +142,12 @@ describe('calls of an owner', () => {
     [['Customer', 'c1'], () => 'filter: { endUsers: ["c2"] }', []],
   ];
 
-  it.each(cases)('%j with %s', async (owner, args, expected) => {
+  it.each(cases)('%j with %s are of the keys %j', async (owner, args, expected) => {
     const found = await readList(owner, 'spendRows', 'key', args());
     expect(ids(found)).toEqual(expected.map(key));
   });
 
-  it('below a key match a filter by the hash or secret of that key only', async () => {
+  it('of a key match a filter by the hash or secret of that key only', async () => {
     const rows = async (filter: string) =>
       ids(await readList(['VirtualKey', key('a')], 'spendRows', 'key', `filter: { keys: ["${filter}"] }`));
     expect(await rows(keys['a']?.secret ?? '')).toEqual([key('a')]);
@@ -166,12 +166,12 @@ describe('traces of a team', () => {
     [() => `filter: { teamId: "${globalId('Team', 't1')}", minErrors: 0 }, orderBy: { field: STARTED_AT }`, ['b', 'a']],
   ];
 
-  it.each(cases)('with %s', async (args, expected) => {
+  it.each(cases)('with %s are of the keys %j', async (args, expected) => {
     const found = await readList(TEAM, 'traces', 'keyHash', args());
     expect([ids(found), found.totalCount]).toEqual([expected.map(key), expected.length]);
   });
 
-  it('are paged with the same filter and order only', async () => {
+  it('are paged; a cursor is refused with another filter, order or team', async () => {
     const order = 'filter: { model: "demo" }, orderBy: { field: DURATION }';
     const first = await readList(TEAM, 'traces', 'keyHash', `first: 1, ${order}`);
     const after = `after: "${first.pageInfo.endCursor}"`;
@@ -186,7 +186,7 @@ describe('traces of a team', () => {
 });
 
 describe('traces of a session', () => {
-  it('are ordered', async () => {
+  it('are ordered by start time or duration', async () => {
     const { sessions } = await ask(
       '{ sessions { nodes { traces(orderBy: { field: STARTED_AT }) { nodes { keyHash } } slow: traces(orderBy: { field: DURATION }) { nodes { durationMs } } } } }',
     );
@@ -199,6 +199,7 @@ describe('traces of a session', () => {
     const [session] = nodes;
     expect(session?.traces.nodes.map(({ keyHash }) => keyHash)).toEqual(['c', 'b', 'a'].map(key));
     const durations = session?.slow.nodes.map(({ durationMs }) => durationMs) ?? [];
+    expect(durations).toHaveLength(3);
     expect(durations).toEqual(durations.toSorted((one, other) => other - one));
   });
 });
@@ -284,7 +285,7 @@ describe('a global id in a filter matches like the local id:', () => {
 });
 
 describe('a global id in a mutation', () => {
-  it('names the team, user, organization and budget of created and changed rows', async () => {
+  it('is accepted for the team, user, organization and budget of created and changed rows', async () => {
     const { generateKey } = await ask(
       'mutation ($input: GenerateKeyInput!) { generateKey(input: $input) { ... on GeneratedKey { virtualKey { id teamId userId } } } }',
       { input: { teamId: globalId('Team', 't2'), userId: globalId('User', 'u1') } },
@@ -325,7 +326,7 @@ describe('lists of an administrator of an organization', () => {
     return (await (await app.call('POST', '/graphql', { query: LISTS, variables }, headers)).json()) as GraphAnswer;
   }
 
-  it('contain the teams of the organization and their projects; lists of a plain member do not', async () => {
+  it('contain the teams of the organization and their projects; lists of another member are empty', async () => {
     await rest('/organization/new', { organization_id: 'o9', organization_alias: 'nine' });
     await rest('/team/new', { team_id: 't9', organization_id: 'o9' });
     await rest('/project/new', { project_id: 'p9', team_id: 't9' });

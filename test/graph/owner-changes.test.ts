@@ -93,7 +93,7 @@ describe('members of teams', () => {
 
   it('have their role, limits and temporary budget increase changed', async () => {
     await mutate('createTeam', { id: 'm1', members: [{ userId: 'ann' }] }, 'Team { teamId }');
-    const named = { id: globalId('Team', 'm1'), userId: globalId('User', 'ann') };
+    const memberId = { id: globalId('Team', 'm1'), userId: globalId('User', 'ann') };
     const budget = {
       limits: { maxBudgetUsd: '2', rpmLimit: null },
       allowedModels: ['demo'],
@@ -103,16 +103,16 @@ describe('members of teams', () => {
     const member = { __typename: 'TeamMember', userId: 'ann', role: 'ADMIN', budget };
     const increase = { temporaryIncreaseUsd: '0.5', temporaryIncreaseExpiresAt: '2999-01-01T00:00:00Z' };
     const limits = { limits: { maxBudgetUsd: '2' }, allowedModels: ['demo'] };
-    expect(await mutate('updateTeamMember', { ...named, role: 'ADMIN', ...limits, ...increase }, MEMBER)).toEqual(
+    expect(await mutate('updateTeamMember', { ...memberId, role: 'ADMIN', ...limits, ...increase }, MEMBER)).toEqual(
       member,
     );
     // Absent fields stay; null ends the increase.
-    expect(await mutate('updateTeamMember', { ...named, limits: { rpmLimit: 3 } }, MEMBER)).toEqual({
+    expect(await mutate('updateTeamMember', { ...memberId, limits: { rpmLimit: 3 } }, MEMBER)).toEqual({
       ...member,
       budget: { ...budget, limits: { maxBudgetUsd: '2', rpmLimit: 3 } },
     });
     const ended = { temporaryIncreaseUsd: null, temporaryIncreaseExpiresAt: null };
-    expect(await mutate('updateTeamMember', { ...named, role: 'USER', ...ended }, MEMBER)).toEqual({
+    expect(await mutate('updateTeamMember', { ...memberId, role: 'USER', ...ended }, MEMBER)).toEqual({
       ...member,
       role: 'USER',
       budget: { ...budget, limits: { maxBudgetUsd: '2', rpmLimit: 3 }, ...ended },
@@ -121,22 +121,24 @@ describe('members of teams', () => {
 
   it('are not changed by other callers or by malformed values', async () => {
     await mutate('createTeam', { id: 'm2', members: [{ userId: 'bob' }] }, 'Team { teamId }');
-    const named = { id: 'm2', userId: 'bob' };
+    const memberId = { id: 'm2', userId: 'bob' };
     const own = await key({ user_id: 'bob', team_id: 'm2' });
     const increase = { temporaryIncreaseUsd: '100', temporaryIncreaseExpiresAt: '2999-01-01T00:00:00Z' };
     for (const stranger of [own, await key({ user_id: 'eve' })])
-      expect(await mutate('updateTeamMember', { ...named, ...increase }, MEMBER, stranger)).toBe('FORBIDDEN');
+      expect(await mutate('updateTeamMember', { ...memberId, ...increase }, MEMBER, stranger)).toBe('FORBIDDEN');
     const invalid = { __typename: 'InvalidInputError' };
-    expect(await mutate('updateTeamMember', { ...named, temporaryIncreaseUsd: '-1' }, MEMBER)).toEqual(invalid);
-    expect(await mutate('updateTeamMember', { ...named, userId: 'nobody', ...increase }, MEMBER)).toEqual(invalid);
-    expect(await mutate('updateTeamMember', { ...named, id: 'none' }, MEMBER)).toEqual({ __typename: 'NotFoundError' });
-    expect(await mutate('updateTeamMember', { ...named, temporaryIncreaseUsd: 'much' }, MEMBER)).toBe(
+    expect(await mutate('updateTeamMember', { ...memberId, temporaryIncreaseUsd: '-1' }, MEMBER)).toEqual(invalid);
+    expect(await mutate('updateTeamMember', { ...memberId, userId: 'nobody', ...increase }, MEMBER)).toEqual(invalid);
+    expect(await mutate('updateTeamMember', { ...memberId, id: 'none' }, MEMBER)).toEqual({
+      __typename: 'NotFoundError',
+    });
+    expect(await mutate('updateTeamMember', { ...memberId, temporaryIncreaseUsd: 'much' }, MEMBER)).toBe(
       'GRAPHQL_VALIDATION_FAILED',
     );
-    expect(await mutate('updateTeamMember', { ...named, temporaryIncreaseExpiresAt: 'soon' }, MEMBER)).toBe(
+    expect(await mutate('updateTeamMember', { ...memberId, temporaryIncreaseExpiresAt: 'soon' }, MEMBER)).toBe(
       'GRAPHQL_VALIDATION_FAILED',
     );
-    expect(await mutate('updateTeamMember', named, MEMBER)).toMatchObject({ role: 'USER', budget: null });
+    expect(await mutate('updateTeamMember', memberId, MEMBER)).toMatchObject({ role: 'USER', budget: null });
   });
 });
 
@@ -173,7 +175,7 @@ describe('users', () => {
 });
 
 describe('a budget id with a lone surrogate', () => {
-  it('names the same budget as that id with NUL: both are stored with U+FFFD', async () => {
+  it('is the same id as one with NUL: both are stored with U+FFFD', async () => {
     await mutate('createBudget', { id: 'b\uD800', limits: { maxBudgetUsd: '3' } }, 'Budget { budgetId }');
     const budget = { budgetId: 'b\u{FFFD}' };
     const selection = 'Organization { budget { budgetId } }';
@@ -214,9 +216,9 @@ describe('organizations and projects', () => {
       team: { teamId: 'of-o1' },
       budget: { limits: { rpmLimit: 7 } },
     };
-    const plan = { id: 'p1', teamId: 'of-o1', tags: ['x'], limits: { rpmLimit: 7 } };
-    expect(await mutate('createProject', plan, PROJECT)).toEqual(project);
-    expect(await mutate('createProject', { ...plan, teamId: 'unknown' }, PROJECT)).toEqual({
+    const projectDraft = { id: 'p1', teamId: 'of-o1', tags: ['x'], limits: { rpmLimit: 7 } };
+    expect(await mutate('createProject', projectDraft, PROJECT)).toEqual(project);
+    expect(await mutate('createProject', { ...projectDraft, teamId: 'unknown' }, PROJECT)).toEqual({
       __typename: 'NotFoundError',
     });
     expect(await mutate('updateProject', { id: 'p1', blocked: true }, PROJECT)).toEqual({ ...project, blocked: true });

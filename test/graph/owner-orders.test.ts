@@ -105,7 +105,7 @@ async function page(list: List, variables: object): Promise<Page> {
 
 const ids = ({ nodes }: Page): readonly string[] => nodes.map(({ id }) => id ?? '');
 /** Ids of the rows of this test, without the server's own user. */
-const ours = (found: readonly string[]) => found.filter((id) => /^([tuopc]\d|b-[az])$/.test(id));
+const rowsOfThisTest = (found: readonly string[]) => found.filter((id) => /^([tuopc]\d|b-[az])$/.test(id));
 
 beforeAll(async () => {
   calls = await startOwnerCalls();
@@ -154,7 +154,7 @@ describe('users by spend', () => {
     },
   );
 
-  it('are an empty page after a cursor below every amount', async () => {
+  it('have an empty page after a cursor whose amount is below every spend', async () => {
     const after = Buffer.from(`spend:2:u1-${'9'.repeat(30)}`).toString('base64url');
     expect((await graph(SPENDERS, { after })).data?.['list']?.nodes).toEqual([]);
   });
@@ -167,12 +167,12 @@ describe.each(LISTS)('$name', (list) => {
       const found: string[] = [];
       let after: string | null = null;
       for (;;) {
-        const one: Page = await page(list, { orderBy, first: 1, after });
-        found.push(...ids(one));
-        after = one.pageInfo.endCursor;
-        if (!one.pageInfo.hasNextPage) break;
+        const current: Page = await page(list, { orderBy, first: 1, after });
+        found.push(...ids(current));
+        after = current.pageInfo.endCursor;
+        if (!current.pageInfo.hasNextPage) break;
       }
-      expect(ours(found)).toEqual(direction === 'ASC' ? expected : expected.toReversed());
+      expect(rowsOfThisTest(found)).toEqual(direction === 'ASC' ? expected : expected.toReversed());
       const all = await page(list, { orderBy });
       expect(ids(all)).toEqual(found);
       expect(all.totalCount).toBe(found.length);
@@ -183,15 +183,15 @@ describe.each(LISTS)('$name', (list) => {
 
   it.each(list.filters)('are filtered by %j', async (filter, expected) => {
     const found = await page(list, { filter });
-    expect(ours(ids(found))).toEqual(expected);
+    expect(rowsOfThisTest(ids(found))).toEqual(expected);
     expect(found.totalCount).toBe(ids(found).length);
   });
 
   it('refuse a cursor of another order, and a malformed cursor', async () => {
     const fields = Object.keys(list.orders).filter((field) => field !== 'CREATED_AT');
     const [field = ''] = fields;
-    const created = (await page(list, { first: 1 })).pageInfo.endCursor;
-    const named = (await page(list, { first: 1, orderBy: { field } })).pageInfo.endCursor;
+    const cursorByCreation = (await page(list, { first: 1 })).pageInfo.endCursor;
+    const cursorByField = (await page(list, { first: 1, orderBy: { field } })).pageInfo.endCursor;
     const texts = [
       '',
       'x',
@@ -200,14 +200,14 @@ describe.each(LISTS)('$name', (list) => {
       'team_alias:1',
       '9'.repeat(300),
     ];
-    const bad = [
-      { orderBy: { field }, after: created },
-      { orderBy: { field: 'CREATED_AT' }, after: named },
-      { orderBy: { field }, before: created, last: 1 },
+    const invalidVariables = [
+      { orderBy: { field }, after: cursorByCreation },
+      { orderBy: { field: 'CREATED_AT' }, after: cursorByField },
+      { orderBy: { field }, before: cursorByCreation, last: 1 },
       ...texts.map((text) => ({ orderBy: { field }, after: Buffer.from(text).toString('base64url') })),
       { orderBy: { field }, after: '%%%' },
     ];
-    for (const variables of bad) {
+    for (const variables of invalidVariables) {
       const { data, errors } = await graph(queryOf(list), variables);
       expect({ data, message: errors?.[0]?.message, code: errors?.[0]?.extensions?.code }).toEqual({
         data: null,

@@ -86,7 +86,7 @@ describe('pass-through endpoints in the graph', () => {
     expect(await overHttp('e1')).toBeUndefined();
   });
 
-  it('are listed, with those of the configuration file first', async () => {
+  it('are listed; endpoints of the configuration file come first', async () => {
     await change('create', { endpointId: 'e2', path: '/graph/two', target: 'http://127.0.0.1:1/x' });
     const list = await ask(
       '{ passThroughEndpoints(first: 10) { totalCount edges { node { path isFromConfig headers } } } }',
@@ -102,10 +102,10 @@ describe('pass-through endpoints in the graph', () => {
     });
   });
 
-  it('give an error type, not a request error, when they are invalid, unknown, duplicate or configured', async () => {
+  it('give an error type, not a request error, when they are invalid, unknown, duplicate or from the configuration file', async () => {
     const input = { endpointId: 'e3', path: '/graph/three', target: 'http://127.0.0.1:1/x' };
-    for (const wrong of [{ target: 'file:///x' }, { headers: { a: 1 } }, { headers: [] }, { timeoutSeconds: 0 }])
-      expect(await change('create', { ...input, ...wrong })).toMatchObject({ __typename: 'InvalidInputError' });
+    for (const invalid of [{ target: 'file:///x' }, { headers: { a: 1 } }, { headers: [] }, { timeoutSeconds: 0 }])
+      expect(await change('create', { ...input, ...invalid })).toMatchObject({ __typename: 'InvalidInputError' });
     expect(await change('create', { ...input, endpointId: 'e2' })).toMatchObject({ __typename: 'ConflictError' });
     expect(await change('update', { endpoint: 'none', auth: true })).toMatchObject({ __typename: 'NotFoundError' });
     expect(await change('delete', { endpoint: 'none' })).toMatchObject({ __typename: 'NotFoundError' });
@@ -115,7 +115,7 @@ describe('pass-through endpoints in the graph', () => {
     expect(await change('delete', { endpoint: ofFile?.id })).toMatchObject({ __typename: 'ConflictError' });
   });
 
-  it('are refused for other callers than administrators', async () => {
+  it('are neither listed nor changed for a caller that is not an administrator', async () => {
     const { key } = (await (await app.call('POST', '/key/generate', {})).json()) as { key: string };
     const refused = { errors: [{ extensions: { code: expect.stringMatching(/FORBIDDEN|UNAUTHENTICATED/) } }] };
     expect(await ask('{ passThroughEndpoints { edges { node { path } } } }', undefined, key)).toMatchObject(refused);

@@ -15,7 +15,7 @@ type Graph = Awaited<ReturnType<typeof openGraph>>;
 const WINDOW = 'from: "2001-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z"';
 const LIST =
   '{ catalogEntries(first: 3) { totalCount nodes { entryId provider mode inputCostPerToken supportsVision } } }';
-const ODD = 'a "quoted" \\ text, \u{1F600}, \u0001 and\nlines';
+const TEXT_TO_ESCAPE = 'a "quoted" \\ text, \u{1F600}, \u0001 and\nlines';
 
 /** A title, a query and its variables. */
 type QueryCase = readonly [title: string, query: string, variables?: object];
@@ -79,25 +79,36 @@ const FAILING: readonly QueryCase[] = [
 ];
 
 let planned: Graph;
-let plain: Graph;
+let unplanned: Graph;
 beforeAll(async () => {
   const traces = createMemoryTraceStore();
   const entries = Array.from({ length: 150 }, (_, at) =>
-    anEntry(`model-${at}`, { input_cost_per_token: at * 1.5e-7, supports_vision: at % 2 === 0, note: ODD }),
+    anEntry(`model-${at}`, { input_cost_per_token: at * 1.5e-7, supports_vision: at % 2 === 0, note: TEXT_TO_ESCAPE }),
   );
   planned = await openGraph({ traces, entries });
-  plain = await openGraph({ traces, entries, plans: false });
+  unplanned = await openGraph({ traces, entries, plans: false });
   await planned.ingest(
     TEAM_KEY,
-    aSpan({ name: ODD, type: 'agent', agent: ODD, inputPreview: '', endNs: nsAt(START_MS + 7), cost: picos(7n) }),
-    aSpan({ spanId: spanId(2), parentSpanId: spanId(1), labels: { sessionId: 's', userId: null, tags: [ODD] } }),
-    aSpan({ spanId: spanId(3), parentSpanId: spanId(2), status: 'error', error: ODD }),
+    aSpan({
+      name: TEXT_TO_ESCAPE,
+      type: 'agent',
+      agent: TEXT_TO_ESCAPE,
+      inputPreview: '',
+      endNs: nsAt(START_MS + 7),
+      cost: picos(7n),
+    }),
+    aSpan({
+      spanId: spanId(2),
+      parentSpanId: spanId(1),
+      labels: { sessionId: 's', userId: null, tags: [TEXT_TO_ESCAPE] },
+    }),
+    aSpan({ spanId: spanId(3), parentSpanId: spanId(2), status: 'error', error: TEXT_TO_ESCAPE }),
   );
   await planned.ingest(TEAM_KEY, aSpan({ traceId: traceId(2), model: null }));
 });
 afterAll(async () => {
   await planned.close();
-  await plain.close();
+  await unplanned.close();
 });
 
 async function answerTo(graph: Graph, query: string, variables?: object): Promise<readonly unknown[]> {
@@ -111,7 +122,7 @@ describe('a query', () => {
   it.each(cases([...PLANNED, ...UNPLANNED, ...FAILING]))(
     'has the same answer with and without plans: %s',
     async (_name, { query, variables }) => {
-      const expected = await answerTo(plain, query, variables);
+      const expected = await answerTo(unplanned, query, variables);
       for (let time = 0; time < 4; time += 1) expect(await answerTo(planned, query, variables)).toEqual(expected);
     },
   );
@@ -146,9 +157,9 @@ describe('a query', () => {
       }
   });
 
-  it('is still answered after failed requests', async () => {
+  it('is answered after failed requests of the same query', async () => {
     const query = 'query Q($mode: String) { catalogEntries(first: 1, filter: { model: $mode }) { totalCount } }';
-    const expected = await answerTo(plain, query, { mode: 're:(' });
+    const expected = await answerTo(unplanned, query, { mode: 're:(' });
     for (let time = 0; time < 20; time += 1) {
       expect(await answerTo(planned, query, { mode: 're:(' })).toEqual(expected);
       expect((await answerTo(planned, query, { mode: 'model-1' }))[0]).toBe(200);
@@ -186,16 +197,16 @@ describe('the cached text of an answer', () => {
     const planOf = (text: string) => createPlan(new GraphQLSchema({ query }), parse(text), null, new AnswerTexts());
     return { counts, state, planOf };
   }
-  const none = { sources: {}, coerced: {} } as unknown as VariableValues;
+  const noVariables = { sources: {}, coerced: {} } as unknown as VariableValues;
 
   it('is used until its source object is replaced, and the root resolver runs each time', async () => {
     const { counts, state, planOf } = countingSchema();
     const plan = planOf('{ page { value } }');
-    expect(await plan?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
+    expect(await plan?.run(context, noVariables, '')).toBe('{"page":{"value":"a"}}');
     state.value = 'b';
-    expect(await plan?.run(context, none, '')).toBe('{"page":{"value":"a"}}');
+    expect(await plan?.run(context, noVariables, '')).toBe('{"page":{"value":"a"}}');
     state.basis = {};
-    expect(await plan?.run(context, none, '')).toBe('{"page":{"value":"b"}}');
+    expect(await plan?.run(context, noVariables, '')).toBe('{"page":{"value":"b"}}');
     expect(counts).toEqual({ roots: 3, leaves: 2 });
   });
 
@@ -216,9 +227,9 @@ describe('the cached text of an answer', () => {
   ])('does not exist for %s', async (_name, extensions, query, key) => {
     const { counts, state, planOf } = countingSchema(extensions);
     const plan = planOf(query);
-    await plan?.run(context, none, key);
+    await plan?.run(context, noVariables, key);
     state.value = 'b';
-    expect(await plan?.run(context, none, key)).toMatch(/"b"/);
+    expect(await plan?.run(context, noVariables, key)).toMatch(/"b"/);
     expect(counts.leaves).toBe(2);
   });
 

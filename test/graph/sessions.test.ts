@@ -6,26 +6,26 @@ import { openGraph } from './graph-server.ts';
 let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
   graph = await openGraph();
-  const at = (second: number, lastsMs: number) => ({
+  const timesAt = (second: number, lastsMs: number) => ({
     startNs: nsAt(START_MS + second * 1_000),
     endNs: nsAt(START_MS + second * 1_000 + lastsMs),
   });
   const labels = { sessionId: 'chat', userId: 'ann', tags: ['prod'] };
   await graph.ingest(
     TEAM_KEY,
-    aSpan({ ...at(0, 30), cost: picos(2_500_000_000n), labels }),
-    aSpan({ ...at(9, 10), traceId: traceId(2), status: 'error', labels: { ...labels, tags: ['test'] } }),
-    aSpan({ ...at(3, 20), traceId: traceId(3), labels: { ...labels, sessionId: 'other' } }),
-    aSpan({ ...at(4, 20), traceId: traceId(4) }),
+    aSpan({ ...timesAt(0, 30), cost: picos(2_500_000_000n), labels }),
+    aSpan({ ...timesAt(9, 10), traceId: traceId(2), status: 'error', labels: { ...labels, tags: ['test'] } }),
+    aSpan({ ...timesAt(3, 20), traceId: traceId(3), labels: { ...labels, sessionId: 'other' } }),
+    aSpan({ ...timesAt(4, 20), traceId: traceId(4) }),
   );
-  await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...at(3, 40), traceId: traceId(5), spanId: spanId(5), labels }));
+  await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...timesAt(3, 40), traceId: traceId(5), spanId: spanId(5), labels }));
 });
 afterEach(() => graph.close());
 
 const time = (ms: number): string => new Date(START_MS + ms).toISOString();
 
 describe('sessions', () => {
-  it('have the sums of their traces, the latest first', async () => {
+  it('have the sums of their traces, and the latest session comes first', async () => {
     const { sessions } = (await graph.call(SessionsDocument, { tracesFirst: 2 })).data;
     expect(sessions.totalCount).toBe(2);
     const [chat, other] = sessions.nodes;
@@ -52,8 +52,8 @@ describe('sessions', () => {
     });
     expect([other?.sessionId, other?.traceCount]).toEqual(['other', 1]);
     const tracesAfter = chat?.traces?.pageInfo.endCursor ?? null;
-    const more = (await graph.call(SessionsDocument, { filter: { sessionId: 'chat' } })).data.sessions;
-    expect(more.nodes.map(({ traces }) => traces?.nodes.length)).toEqual([3]);
+    const allTraces = (await graph.call(SessionsDocument, { filter: { sessionId: 'chat' } })).data.sessions;
+    expect(allTraces.nodes.map(({ traces }) => traces?.nodes.length)).toEqual([3]);
     const rest = await graph.call(SessionsDocument, { first: 1, tracesAfter });
     expect(rest.data.sessions.nodes[0]?.traces?.nodes.map((trace) => trace.traceId)).toEqual([traceId(1)]);
   });

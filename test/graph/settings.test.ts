@@ -28,7 +28,11 @@ async function settingOf(section: string, name: string): Promise<unknown> {
 const update = async (section: string, name: string, value: unknown): Promise<Json> =>
   (await graph(UpdateSettingDocument, { input: { section, name, value } })).data?.['updateSetting'] as Json;
 
-const FILE = { max_parallel_requests: 100, max_response_size_mb: 'os.environ/SIZE_OF_TEST', max_request_size_mb: null };
+const FILE_SETTINGS = {
+  max_parallel_requests: 100,
+  max_response_size_mb: 'os.environ/SIZE_OF_TEST',
+  max_request_size_mb: null,
+};
 
 beforeAll(async () => {
   const env = { SIZE_OF_TEST: '77' };
@@ -36,7 +40,7 @@ beforeAll(async () => {
   await first.call('POST', '/config/update', { general_settings: { max_parallel_requests: 5 } });
   await first.call('POST', '/config/update', { environment_variables: { OF_A_TEST: 'plain-text-secret' } });
   await first.stop({ keepData: true });
-  app = await startApp({ config: { general_settings: FILE }, env, dataDir: first.dataDir });
+  app = await startApp({ config: { general_settings: FILE_SETTINGS }, env, dataDir: first.dataDir });
   const response = await app.call('POST', '/key/generate', {});
   userKey = ((await response.json()) as { readonly key: string }).key;
 });
@@ -51,7 +55,7 @@ const UNSET_SETTING = {
 };
 
 describe('settings', () => {
-  it('of the file replace a stored value, which is shown as ignored', async () => {
+  it('of the configuration file override a stored value, which is shown as ignored', async () => {
     expect(await settingOf('GENERAL', 'max_parallel_requests')).toEqual({
       section: 'GENERAL',
       name: 'max_parallel_requests',
@@ -65,7 +69,7 @@ describe('settings', () => {
     });
   });
 
-  it('have references resolved in the effective value only, and may be declared as null', async () => {
+  it('have environment references resolved in the effective value only, and may be declared as null', async () => {
     expect(await settingOf('GENERAL', 'max_response_size_mb')).toMatchObject({
       source: 'CONFIG',
       declaredValue: 'os.environ/SIZE_OF_TEST',
@@ -79,7 +83,7 @@ describe('settings', () => {
     });
   });
 
-  it('show built-in values, unset ones, and environment variables without their values', async () => {
+  it('have default values, may be unset, and do not show the values of environment variables', async () => {
     expect(await settingOf('GENERAL', 'admission_queue_timeout_seconds')).toMatchObject({
       source: 'DEFAULT',
       effectiveValue: 1,
@@ -91,7 +95,7 @@ describe('settings', () => {
     });
   });
 
-  it('are refused for other callers than administrators', async () => {
+  it('are refused for a caller that is not an administrator', async () => {
     const { data, errors } = await graph(SettingsDocument, {}, userKey);
     expect([data, errors?.[0]?.extensions.code]).toEqual([{ settings: null }, 'FORBIDDEN']);
   });
@@ -130,7 +134,7 @@ describe('updateSetting', () => {
     expect(await (await app.call('GET', '/get/allowed_ips')).json()).toEqual({ data: null });
   });
 
-  it('refuses settings that the file declares', async () => {
+  it('refuses settings that the configuration file declares', async () => {
     const result = await update('GENERAL', 'max_parallel_requests', 7);
     expect({ ...result, resolution: String(result['resolution']).replace(/edit \S*\//, 'edit ') }).toEqual({
       __typename: 'SettingOwnedByFileError',
@@ -155,7 +159,7 @@ describe('updateSetting', () => {
 });
 
 describe('settingsChanged', () => {
-  it('names a changed setting', async () => {
+  it('sends the section and name of a changed setting', async () => {
     const follower = overEventStream(`${app.url}/graphql`, SettingsChangedDocument, {}, app.adminKey);
     try {
       let size = 10;
@@ -177,7 +181,7 @@ describe('settingsChanged', () => {
     }
   });
 
-  it('is for administrators', async () => {
+  it('is refused for a caller that is not an administrator', async () => {
     const refused = overEventStream(`${app.url}/graphql`, SettingsChangedDocument, {}, userKey);
     await refused.ended;
     expect(JSON.stringify(refused.received)).toContain('FORBIDDEN');

@@ -19,9 +19,10 @@ const track = (subscriber: Subscriber): Subscriber => {
   subscribers.push(subscriber);
   return subscriber;
 };
-const listening = (count: number) => eventually(() => graph.bus.subscriberCount() === count, `${count} listeners`);
-const oneUpdateEach = (...each: readonly Subscriber[]) =>
-  eventually(() => each.every((subscriber) => subscriber.received.length === 1), 'an update each');
+const untilSubscribers = (count: number) =>
+  eventually(() => graph.bus.subscriberCount() === count, `${count} subscribers`);
+const oneUpdateEach = (...receivers: readonly Subscriber[]) =>
+  eventually(() => receivers.every((subscriber) => subscriber.received.length === 1), 'an update each');
 const updateOf = (costUsd: string | null) => ({
   data: {
     traceUpdates: {
@@ -48,19 +49,19 @@ it('executes an event once for all subscribers to the same operation, over every
   const all = TRANSPORTS.flatMap(([, subscribe]) =>
     Array.from({ length: 3 }, () => track(subscribe(graph.url, TraceUpdatesWithSpendDocument, {}))),
   );
-  await listening(all.length);
+  await untilSubscribers(all.length);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...all);
   expect(all.map((subscriber) => subscriber.received)).toEqual(all.map(() => [updateOf('0.00000125')]));
   expect(graph.reads).toMatchObject({ listSpans: 1, findBySpans: 1 });
 });
 
-it('never sends a caller the result for a caller with other rights', async () => {
+it('never sends a caller the result of a caller with other rights', async () => {
   graph = await openGraph({ spend: SPEND });
   const admins = [1, 2].map(() => track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-admin')));
   const viewer = track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-viewer'));
   const team = [1, 2].map(() => track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-team-a')));
-  await listening(5);
+  await untilSubscribers(5);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...admins, viewer, ...team);
   for (const reader of [...admins, viewer]) expect(reader.received).toEqual([updateOf('0.00000125')]);
@@ -73,19 +74,19 @@ it('executes an event once for each set of variables', async () => {
   const all = [undefined, traceId(1)].map((wanted) =>
     track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, { traceId: wanted })),
   );
-  await listening(2);
+  await untilSubscribers(2);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...all);
   for (const reader of all) expect(reader.received).toEqual([updateOf('0.00000125')]);
   expect(graph.reads.listSpans).toBe(2);
 });
 
-it('executes an event once for callers without variables and callers with an empty set', async () => {
+it('executes an event once for subscribers without variables and with an empty set of variables', async () => {
   graph = await openGraph({ spend: SPEND });
   const all = [undefined, {}].map((variables) =>
     track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, variables as Record<string, never>)),
   );
-  await listening(2);
+  await untilSubscribers(2);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...all);
   for (const reader of all) expect(reader.received).toEqual([updateOf('0.00000125')]);
@@ -106,7 +107,7 @@ it('reports a failure only to the subscriber whose execution failed', async () =
     },
   });
   const all = [1, 2, 3].map(() => track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {})));
-  await listening(3);
+  await untilSubscribers(3);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...all);
   const failed = all.filter((reader) => 'errors' in (reader.received[0] as object));
@@ -130,10 +131,10 @@ it('equal subscribers share one bus subscription, and all end when their key is 
     platform: { keyRing: { identify: () => admin, current, markStale() {}, evict() {}, refresh: async () => {} } },
   });
   const all = [1, 2, 3].map(() => track(overEventStream(graph.url, TraceUpdatesDocument, {})));
-  await listening(3);
+  await untilSubscribers(3);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...all);
-  await listening(1);
+  await untilSubscribers(1);
   await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }));
   await eventually(() => all.every((subscriber) => subscriber.received.length === 2), 'a second update each');
   blocked = true;
@@ -144,14 +145,14 @@ it('equal subscribers share one bus subscription, and all end when their key is 
   });
   for (const reader of all)
     expect(reader.received).toMatchObject([update(1), update(2), { errors: [{ message: 'Blocked Key.' }] }]);
-  await listening(0);
+  await untilSubscribers(0);
 });
 
 it.each(['', '/stream'])('a stalled subscriber leaves its group, misses events and rejoins, on %s', async (path) => {
   graph = await openGraph({ queueLimit: 16 });
   const stalled = await stall(`${graph.url}${path}`, TraceNamesDocument);
   const reader = track(overEventStream(graph.url, TraceNamesDocument, {}));
-  await listening(2);
+  await untilSubscribers(2);
   const event = { summary: aSummary({ name: 'x'.repeat(32 * 1024) }) };
   let published = 0;
   async function publish(count: number): Promise<void> {
@@ -160,14 +161,14 @@ it.each(['', '/stream'])('a stalled subscriber leaves its group, misses events a
     await eventually(() => reader.received.length === published, `event ${published}`);
   }
   await publish(1);
-  await listening(1);
+  await untilSubscribers(1);
   for (let batch = 0; batch < 100; batch += 1) await publish(10);
-  await listening(2);
+  await untilSubscribers(2);
   stalled.read();
   await eventually(() => stalled.receivedOrMissed() === published, 'every event received or counted as missed');
   expect(stalled.missed()).toBeGreaterThan(0);
   await publish(1);
   await eventually(() => stalled.receivedOrMissed() === published, 'the last event');
-  await listening(1);
+  await untilSubscribers(1);
   stalled.leave();
 });

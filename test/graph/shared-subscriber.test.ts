@@ -42,7 +42,7 @@ function aGroup() {
         for (;;) {
           const step = subscriber.poll();
           if (step === null) return subscriber.whenReady(read, take);
-          if (step.done === true) return void (reader.ended = 'over');
+          if (step.done === true) return void (reader.ended = 'done');
           receive(step.value);
         }
       } catch (error) {
@@ -63,7 +63,7 @@ function aGroup() {
     executed,
     subscribe,
     failWith: (error: Error) => void (failure = error),
-    respondWith: (how: typeof respond) => void (respond = how),
+    respondWith: (responder: typeof respond) => void (respond = responder),
     async publish(...traceIds: readonly string[]) {
       for (const traceId of traceIds) bus.publish('trace', { summary: aSummary({ traceId }) });
       await new Promise((resolve) => setImmediate(resolve));
@@ -72,7 +72,7 @@ function aGroup() {
 }
 
 describe('a group of subscribers', () => {
-  it('is one subscriber of the bus, and executes each event once for all members, in order', async () => {
+  it('has one subscription of the bus, and executes each event once for all members, in order', async () => {
     const { bus, executed, subscribe, publish } = aGroup();
     const readers = [subscribe(), subscribe(), subscribe()];
     await publish('a', 'b');
@@ -83,7 +83,7 @@ describe('a group of subscribers', () => {
     expect([executed, bus.subscriberCount()]).toEqual([['a', 'b', 'c'], 1]);
   });
 
-  it('continues without a member whose buffer is full, which reads alone and joins again', async () => {
+  it('continues without a member whose buffer is full; the member reads alone and joins again', async () => {
     const { bus, subscribe, publish } = aGroup();
     const [fast, slow] = [subscribe(), subscribe()];
     slow.full = true;
@@ -105,9 +105,9 @@ describe('a group of subscribers', () => {
     const reader = subscribe();
     // The group has not read this event yet.
     bus.publish('trace', { summary: aSummary({ traceId: 'c' }) });
-    const returning = subscribe(delivery.id);
+    const resumed = subscribe(delivery.id);
     await publish('d');
-    expect([reader.received, returning.received]).toEqual([
+    expect([reader.received, resumed.received]).toEqual([
       ['c-0', 'd-0'],
       ['b-0', 'c-0', 'd-0'],
     ]);
@@ -116,11 +116,11 @@ describe('a group of subscribers', () => {
   it.each([
     ['is a promise', (result: ExecutionResult) => Promise.resolve(result), '-0'],
     ['has errors', () => ({ errors: [] }), 'failed'],
-  ])('executes an event for each member when the result %s', async (_what, how, received) => {
+  ])('executes an event for each member when the result %s', async (_what, responder, received) => {
     const { executed, subscribe, publish, respondWith } = aGroup();
     const readers = [subscribe(), subscribe()];
     await publish('a');
-    respondWith(how);
+    respondWith(responder);
     await publish('b');
     respondWith((result) => result);
     await publish('c');
@@ -137,7 +137,7 @@ describe('a group of subscribers', () => {
     expect([readers.map(({ received }) => received), bus.subscriberCount()]).toEqual([[['a-0'], ['a-0']], 2]);
   });
 
-  it('ends all members when its stream fails, and closes the stream', async () => {
+  it('ends all members and closes its stream when the stream fails', async () => {
     const { bus, subscribe, publish, failWith } = aGroup();
     const readers = [subscribe(), subscribe()];
     await publish('a');
@@ -159,8 +159,8 @@ describe('a group of subscribers', () => {
     await publish();
     slow.read();
     expect([fast, slow].map(({ received, ended }) => [received, ended])).toEqual([
-      [['a-0', 'b-0'], 'over'],
-      [['a-0', 'b-0'], 'over'],
+      [['a-0', 'b-0'], 'done'],
+      [['a-0', 'b-0'], 'done'],
     ]);
     expect(bus.subscriberCount()).toBe(0);
   });

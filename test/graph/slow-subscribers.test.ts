@@ -49,14 +49,14 @@ describe.each([
     const event = { summary: aSummary({ name: 'x'.repeat(64 * 1024) }) };
     const before = heapInUse();
 
-    // Events at the speed of the reader. Without backpressure the stalled subscriber would buffer 128 MB.
+    // Publish events at the speed of the reader. Without backpressure the stalled subscriber would buffer 128 MB.
     for (let published = 50; published <= 2_000; published += 50) {
       for (let index = 0; index < 50; index += 1) bus.publish('trace', event);
       await eventually(() => reader.received.length === published, `event ${published}`);
     }
     expect(readCounts[0]).toBeLessThan(400);
 
-    // Bursts of events. Those that the reader cannot take in time are dropped and counted.
+    // Publish bursts of events. Events that the reader does not receive in time are dropped and counted.
     for (let batch = 0; batch < 98; batch += 1) {
       for (let index = 0; index < 1_000; index += 1) bus.publish('trace', event);
       await new Promise((resolve) => setImmediate(resolve));

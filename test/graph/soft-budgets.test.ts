@@ -48,7 +48,7 @@ const SCOPES: Readonly<Record<string, (id: string, soft: object) => Promise<{ ke
 };
 
 it.each(Object.entries(SCOPES))(
-  'a crossed soft budget gives one alert, to subscribers and the webhook, and refuses nothing: %s',
+  'a crossed soft budget sends one alert to subscribers and one to the webhook, and refuses no call: %s',
   async (scope, create) => {
     const { key, fields } = await create(`soft-${scope.toLowerCase()}`, { soft_budget: 1.5 });
     const refusing = await calls.newKey({ key_alias: `refusing ${scope}`, max_budget: 0 });
@@ -58,22 +58,23 @@ it.each(Object.entries(SCOPES))(
         const { data } = update as { data?: { budgetAlerts?: { kind: string; message: string; scope: string } } };
         return data?.budgetAlerts?.kind === 'SOFT_BUDGET' ? [data.budgetAlerts] : [];
       });
-    const ask = async (by: string, further: object = {}) => {
-      const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...further };
-      return (await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${by}` })).status;
+    const chatStatus = async (callerKey: string, overrides: object = {}) => {
+      const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...overrides };
+      return (await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${callerKey}` }))
+        .status;
     };
     try {
-      // The subscription is open when a refusal arrives. An alert without subscribers is not repeated for a minute.
+      // Wait for the subscription: an alert without subscribers is not repeated for a minute.
       await vi.waitFor(async () => {
         const refusedKey = await calls.newKey({ max_budget: 0 });
-        expect(await ask(refusedKey)).toBe(422);
+        expect(await chatStatus(refusedKey)).toBe(422);
         expect(follower.received).not.toEqual([]);
       }, POLLING);
-      for (let call = 0; call < 4; call += 1) expect(await ask(key, fields)).toBe(200);
+      for (let call = 0; call < 4; call += 1) expect(await chatStatus(key, fields)).toBe(200);
       await vi.waitFor(() => expect(alerts()).not.toEqual([]), POLLING);
-      expect(await ask(key, fields)).toBe(200);
+      expect(await chatStatus(key, fields)).toBe(200);
       // Alerts arrive in order: this refusal comes after all alerts of earlier calls.
-      expect(await ask(refusing)).toBe(422);
+      expect(await chatStatus(refusing)).toBe(422);
       await vi.waitFor(() => expect(JSON.stringify(follower.received)).toContain(`refusing ${scope}`), POLLING);
       expect(alerts()).toMatchObject([
         {
@@ -81,10 +82,11 @@ it.each(Object.entries(SCOPES))(
           message: expect.stringMatching(/^Soft budget has been crossed! .*Current cost: \d\.0, Soft budget: 1\.5$/),
         },
       ]);
-      const sent = () => webhook.received.map(({ body }) => JSON.parse(body) as { event: string; scope: string });
-      await vi.waitFor(() => expect(JSON.stringify(sent())).toContain(`refusing ${scope}`), POLLING);
+      const webhookEvents = () =>
+        webhook.received.map(({ body }) => JSON.parse(body) as { event: string; scope: string });
+      await vi.waitFor(() => expect(JSON.stringify(webhookEvents())).toContain(`refusing ${scope}`), POLLING);
       expect(
-        sent().filter((one) => one.event === 'soft_budget_crossed' && one.scope === scope.toLowerCase()),
+        webhookEvents().filter((alert) => alert.event === 'soft_budget_crossed' && alert.scope === scope.toLowerCase()),
       ).toHaveLength(1);
     } finally {
       await follower.leave();

@@ -24,7 +24,7 @@ const spanIdsOf = ({ received }: Subscriber): readonly string[] =>
   (received as Received).flatMap(({ data }) => data.spanUpdates.spans.map((span) => span.spanId));
 
 describe.each(TRANSPORTS)('spans over %s', (_name, subscribe) => {
-  it('are sent when they are stored, to callers that may read them; after an older cursor, all are sent', async () => {
+  it('are sent to callers that may read them when they are stored; an older cursor gets all spans of the trace', async () => {
     graph = await openGraph();
     const team = track(subscribe(graph.url, SpanUpdatesDocument, { traceId: traceId(1), after: '0' }, 'sk-team-a'));
     const all = track(subscribe(graph.url, SpanUpdatesDocument, { traceId: traceId(1), after: '0' }));

@@ -5,16 +5,16 @@ import { SpanPageDocument, SpanTreeDocument, TraceCountDocument } from './genera
 import { openGraph } from './graph-server.ts';
 
 let graph: Awaited<ReturnType<typeof openGraph>>;
-const at = (number: number) => ({ spanId: spanId(number), startNs: nsAt(START_MS + number) });
+const spanAt = (number: number) => ({ spanId: spanId(number), startNs: nsAt(START_MS + number) });
 beforeEach(async () => {
   graph = await openGraph();
   // Spans 3 and 4 have the same start time, so that their ids decide the order.
   await graph.ingest(
     TEAM_KEY,
-    aSpan(at(3)),
-    aSpan(at(1)),
-    aSpan(at(2)),
-    aSpan({ ...at(4), startNs: nsAt(START_MS + 3) }),
+    aSpan(spanAt(3)),
+    aSpan(spanAt(1)),
+    aSpan(spanAt(2)),
+    aSpan({ ...spanAt(4), startNs: nsAt(START_MS + 3) }),
   );
 });
 afterEach(() => graph.close());
@@ -28,11 +28,11 @@ const page = async (
   const { data, errors } = await graph.call(SpanPageDocument, { id: traceId(1), ...query }, key);
   return { spans: data?.trace?.spans ?? null, errors };
 };
-const failure = (message: string, code: string, more: object = {}) => [{ message, extensions: { code, ...more } }];
+const failure = (message: string, code: string) => [{ message, extensions: { code } }];
 
 describe('Trace.spans', () => {
   it('are ordered by start and paged', async () => {
-    const seen: number[][] = [];
+    const pages: number[][] = [];
     let after: string | null = null;
     do {
       const { spans } = await page({ first: 2, after });
@@ -41,10 +41,10 @@ describe('Trace.spans', () => {
         spans?.pageInfo.endCursor,
       ]);
       expect(spans?.pageInfo.hasPreviousPage).toBe(false);
-      seen.push(idsOf(spans?.nodes));
+      pages.push(idsOf(spans?.nodes));
       after = spans?.pageInfo.hasNextPage ? (spans.pageInfo.endCursor ?? null) : null;
     } while (after !== null);
-    expect(seen).toEqual([
+    expect(pages).toEqual([
       [1, 2],
       [3, 4],
     ]);
@@ -52,8 +52,8 @@ describe('Trace.spans', () => {
     expect([idsOf(spans?.nodes), spans?.pageInfo.hasNextPage]).toEqual([[1, 2, 3, 4], false]);
   });
 
-  it('are those of all owners that the caller may read, or those of one ref', async () => {
-    await graph.ingest(OTHER_TEAM_KEY, aSpan(at(2)), aSpan({ ...at(5), startNs: nsAt(START_MS + 1) }));
+  it('are the spans of all owners that the caller may read, or of the owner in a trace ref', async () => {
+    await graph.ingest(OTHER_TEAM_KEY, aSpan(spanAt(2)), aSpan({ ...spanAt(5), startNs: nsAt(START_MS + 1) }));
     const first = (await page({ first: 3 })).spans;
     const second = (await page({ first: 3, after: first?.pageInfo.endCursor ?? null })).spans;
     expect([idsOf(first?.nodes), idsOf(second?.nodes), second?.pageInfo.hasNextPage]).toEqual([
@@ -72,7 +72,7 @@ describe('Trace.spans', () => {
 
   it('refuse a cursor from before the trace changed, a malformed cursor and invalid page sizes', async () => {
     const before = (await page({ first: 1 })).spans?.pageInfo.endCursor ?? '';
-    await graph.ingest(TEAM_KEY, aSpan(at(9)));
+    await graph.ingest(TEAM_KEY, aSpan(spanAt(9)));
     expect((await page({ after: before })).errors).toMatchObject(
       failure('The trace has changed since this cursor was given. Read it from its start.', 'CONFLICT'),
     );
@@ -86,15 +86,15 @@ describe('Trace.spans', () => {
 
 describe('Span.parent and Span.children', () => {
   it('follow the edges of the tree with one read of the spans, and page the children', async () => {
-    const below = (number: number, parent: number) =>
-      aSpan({ ...at(number), traceId: traceId(2), parentSpanId: spanId(parent) });
-    const orphan = below(5, 9);
+    const childSpan = (number: number, parent: number) =>
+      aSpan({ ...spanAt(number), traceId: traceId(2), parentSpanId: spanId(parent) });
+    const orphan = childSpan(5, 9);
     await graph.ingest(
       TEAM_KEY,
-      aSpan({ ...at(1), traceId: traceId(2) }),
-      below(2, 1),
-      below(3, 1),
-      below(4, 4),
+      aSpan({ ...spanAt(1), traceId: traceId(2) }),
+      childSpan(2, 1),
+      childSpan(3, 1),
+      childSpan(4, 4),
       orphan,
     );
     const { data } = await graph.call(SpanTreeDocument, { id: traceId(2), children: 1 });
@@ -121,7 +121,7 @@ describe('Span.parent and Span.children', () => {
 });
 
 it('traces.totalCount counts the traces of all pages that the caller may read', async () => {
-  await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(3), name: 'other' }));
+  await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...spanAt(5), traceId: traceId(3), name: 'other' }));
   const count = async (variables: object, key?: string) =>
     (await graph.call(TraceCountDocument, { first: 1, ...variables }, key)).data.traces.totalCount;
   expect(await count({})).toBe(2);

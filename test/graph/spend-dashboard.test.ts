@@ -43,22 +43,22 @@ describe('spend by owners', () => {
   }`;
   const groupsOf = async (fields: readonly string[], key?: string) =>
     ((await graph(QUERY, { fields }, key)).data['spend'] as { readonly groups: unknown }).groups;
-  const none = { virtualKey: null, user: null, team: null, organization: null };
+  const noOwners = { virtualKey: null, user: null, team: null, organization: null };
 
   it('has the key, user, team and organization of each group', async () => {
     expect(await groupsOf(['TEAM', 'ORGANIZATION'])).toEqual([
-      { ...none, calls: 2 },
-      { ...none, calls: 1, team: { alias: 'Crew' }, organization: { alias: 'Org' } },
+      { ...noOwners, calls: 2 },
+      { ...noOwners, calls: 1, team: { alias: 'Crew' }, organization: { alias: 'Org' } },
     ]);
     expect(await groupsOf(['KEY', 'USER'])).toEqual([
-      { ...none, calls: 2, virtualKey: { alias: 'near' } },
-      { ...none, calls: 1, virtualKey: { alias: 'of-ada' }, user: { alias: 'Ada' } },
+      { ...noOwners, calls: 2, virtualKey: { alias: 'near' } },
+      { ...noOwners, calls: 1, virtualKey: { alias: 'of-ada' }, user: { alias: 'Ada' } },
     ]);
   });
 
   it('hides owners that the key may not read', async () => {
     expect(await groupsOf(['USER', 'TEAM', 'ORGANIZATION'], ada)).toEqual([
-      { ...none, calls: 1, user: { alias: 'Ada' }, team: { alias: 'Crew' } },
+      { ...noOwners, calls: 1, user: { alias: 'Ada' }, team: { alias: 'Crew' } },
     ]);
   });
 

@@ -49,7 +49,7 @@ it('spendUpdates sends calls to callers that may read them, with the owners that
     expect(ofAlone.received[0]).toMatchObject(update({ modelGroup: 'free', costUsd: '0', user: null }));
     expect(JSON.stringify([ofAda.received, ofBob.received])).not.toContain('free');
   } finally {
-    for (const one of [admin, ofAda, ofBob, ofAlone]) await one.leave();
+    for (const follower of [admin, ofAda, ofBob, ofAlone]) await follower.leave();
   }
 });
 
@@ -60,9 +60,9 @@ it('budgetAlerts sends one alert about a budget that refuses calls, to administr
   const user = alertsOf(key);
   try {
     // Wait for the subscription: an alert without subscribers is not repeated for a minute.
-    const other = spendOf(calls.app.adminKey);
-    await untilReceived([other], () => calls.chat(calls.app.adminKey));
-    await other.leave();
+    const spend = spendOf(calls.app.adminKey);
+    await untilReceived([spend], () => calls.chat(calls.app.adminKey));
+    await spend.leave();
     expect((await calls.chat(key)).status).toBe(422);
     expect((await calls.chat(key)).status).toBe(422);
     await vi.waitFor(() => expect(admin.received).not.toEqual([]), POLLING);
@@ -81,6 +81,6 @@ it('budgetAlerts sends one alert about a budget that refuses calls, to administr
     ]);
     expect(JSON.stringify(user.received)).not.toContain('Budget has been exceeded');
   } finally {
-    for (const one of [admin, user]) await one.leave();
+    for (const follower of [admin, user]) await follower.leave();
   }
 });

@@ -95,7 +95,7 @@ const listCommitted = (key: string): Promise<Decisions> =>
   }, POLLING);
 
 describe('decisions', () => {
-  it('are listed for the key that stores them and for administrators; redacted ones have no texts', async () => {
+  it('are listed for the key that stores them and for administrators; redacted decisions have no texts', async () => {
     await decide(redactedKey, 'redacted-1');
     await decide(fullKey, 'full-1');
     await decide(plainKey, 'plain-1');
@@ -110,18 +110,24 @@ describe('decisions', () => {
       },
       { __typename: 'RefusedAnswer', name: 'team', instructions: null, source: null, calibrated: false },
     ];
-    const shared = { id: expect.any(String), modelGroup: 'decider', model: 'up', usage: { inputTokens: 20 } };
+    const commonFields = { id: expect.any(String), modelGroup: 'decider', model: 'up', usage: { inputTokens: 20 } };
     expect(await listCommitted(redactedKey)).toEqual([
-      { ...shared, callId: 'redacted-1', input: null, costUsd: '0.2', answers: answersWith(null) },
+      { ...commonFields, callId: 'redacted-1', input: null, costUsd: '0.2', answers: answersWith(null) },
     ]);
     expect(await listCommitted(fullKey)).toEqual([
-      { ...shared, callId: 'full-1', input: 'a secret ticket', costUsd: '0.2', answers: answersWith('Is it late?') },
+      {
+        ...commonFields,
+        callId: 'full-1',
+        input: 'a secret ticket',
+        costUsd: '0.2',
+        answers: answersWith('Is it late?'),
+      },
     ]);
     expect(await listCommitted(plainKey)).toEqual([]);
     expect((await listCommitted(app.adminKey)).map(({ callId }) => callId)).toEqual(['full-1', 'redacted-1']);
   });
 
-  it('are nodes for callers that may read them', async () => {
+  it('are returned by `node` to callers that may read them, and null to others', async () => {
     const [stored] = await listCommitted(fullKey);
     const node = async (key: string) =>
       await graph(key, 'query($id: ID!) { node(id: $id) { id ... on Decision { callId } } }', { id: stored?.['id'] });
@@ -136,7 +142,7 @@ const RECORD = `mutation($input: RecordDecisionOutcomeInput!) { recordDecisionOu
   ... on UserError { code message }
 } }`;
 
-const record = async (key: string, input: object): Promise<unknown> => {
+const recordOutcome = async (key: string, input: object): Promise<unknown> => {
   const { data, errors } = await graph(key, RECORD, { input });
   expect(errors).toBeUndefined();
   return (data as Record<string, unknown>)['recordDecisionOutcome'];
@@ -144,7 +150,7 @@ const record = async (key: string, input: object): Promise<unknown> => {
 
 describe('recordDecisionOutcome', () => {
   it('returns the index and the probability of the reported outcome', async () => {
-    expect(await record(fullKey, { callId: 'full-1', question: 'late', outcome: false })).toEqual({
+    expect(await recordOutcome(fullKey, { callId: 'full-1', question: 'late', outcome: false })).toEqual({
       __typename: 'DecisionOutcome',
       index: 0,
       probability: expect.closeTo(0.1, 12),
@@ -168,12 +174,12 @@ describe('recordDecisionOutcome', () => {
       '`question` names a question without probabilities.',
     ],
   ])('refuses %s', async (_case, input, code, message) => {
-    const refused = (await record(fullKey, { callId: 'full-1', ...input })) as Record<string, unknown>;
+    const refused = (await recordOutcome(fullKey, { callId: 'full-1', ...input })) as Record<string, unknown>;
     expect([refused['code'], refused['message']]).toEqual([code, message]);
   });
 
-  it('finds no decision of another key', async () => {
-    expect(await record(plainKey, { callId: 'full-1', question: 'late', outcome: true })).toMatchObject({
+  it('returns NOT_FOUND for a decision of another key', async () => {
+    expect(await recordOutcome(plainKey, { callId: 'full-1', question: 'late', outcome: true })).toMatchObject({
       __typename: 'NotFoundError',
       code: 'NOT_FOUND',
       message:
@@ -197,14 +203,14 @@ const CALIBRATED = {
 
 it('outcomes of a key fit a temperature for later answers to this key, not for other keys', async () => {
   // 0.9 is right in 24 of 32 cases: the temperature is 2, and the probability 0.75. One outcome exists already.
-  async function judge(index: number): Promise<void> {
+  async function decideAndReport(index: number): Promise<void> {
     await decide(fullKey, `fit-${index}`);
-    await record(fullKey, { callId: `fit-${index}`, index: 0, outcome: index < 25 });
+    await recordOutcome(fullKey, { callId: `fit-${index}`, index: 0, outcome: index < 25 });
   }
-  for (let index = 1; index < 29; index += 1) await judge(index);
+  for (let index = 1; index < 29; index += 1) await decideAndReport(index);
   const { data } = await graph(app.adminKey, CALIBRATIONS);
   expect(data).toMatchObject({ decisionCalibrations: [{ outcomes: 29, temperature: null, fitted: null }] });
-  for (let index = 29; index < 32; index += 1) await judge(index);
+  for (let index = 29; index < 32; index += 1) await decideAndReport(index);
   expect(await graph(app.adminKey, CALIBRATIONS)).toEqual({
     data: {
       decisionCalibrations: [
@@ -235,11 +241,11 @@ it('outcomes of a key fit a temperature for later answers to this key, not for o
   expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
 });
 
-it('outcomes of administrators calibrate the answers to keys without an own fit', async () => {
+it('outcomes of administrators calibrate the answers to keys without their own fitted temperature', async () => {
   // The 32 decisions of `fullKey`, with the same outcomes.
-  await record(app.adminKey, { callId: 'full-1', index: 0, outcome: false });
+  await recordOutcome(app.adminKey, { callId: 'full-1', index: 0, outcome: false });
   for (let index = 1; index < 32; index += 1)
-    await record(app.adminKey, { callId: `fit-${index}`, index: 0, outcome: index < 25 });
+    await recordOutcome(app.adminKey, { callId: `fit-${index}`, index: 0, outcome: index < 25 });
   const { data } = await graph(app.adminKey, CALIBRATIONS);
   expect(data).toMatchObject({
     decisionCalibrations: [{ scope: expect.stringMatching('^key:') }, { scope: 'platform' }].map((scope) => ({

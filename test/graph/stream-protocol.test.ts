@@ -10,12 +10,12 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 let graph: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => graph.close());
 
-const at = (search = ''): string => `${graph.url}/stream${search}`;
+const streamUrl = (search = ''): string => `${graph.url}/stream${search}`;
 const withToken = (token: string) => ({ ...JSON_BODY, 'x-graphql-event-stream-token': token });
 const reserve = async (headers: Record<string, string> = {}): Promise<string> =>
-  (await fetch(at(), { method: 'PUT', headers })).text();
+  (await fetch(streamUrl(), { method: 'PUT', headers })).text();
 const start = (token: string, operationId: string, query: string = TraceUpdatesDocument.toString()) =>
-  fetch(at(), {
+  fetch(streamUrl(), {
     method: 'POST',
     headers: withToken(token),
     body: JSON.stringify({ query, extensions: { operationId } }),
@@ -43,7 +43,7 @@ describe('a stream of the single connection mode', () => {
     expect((await start(token, '1')).status).toBe(409);
     await graph.ingest(TEAM_KEY, aSpan());
     const leaving = new AbortController();
-    const stream = await fetch(at(`?token=${token}`), {
+    const stream = await fetch(streamUrl(`?token=${token}`), {
       headers: { accept: 'text/event-stream' },
       signal: leaving.signal,
     });
@@ -56,7 +56,7 @@ describe('a stream of the single connection mode', () => {
     expect((await start(token, '2')).status).toBe(404);
   });
 
-  it('runs no more operations at the same time than the limit', async () => {
+  it('refuses an operation above the limit of concurrent operations', async () => {
     graph = await openGraph();
     const token = await reserve();
     const started = await Promise.all(Array.from({ length: MAX_OPERATIONS }, (_, index) => start(token, `o${index}`)));
@@ -64,7 +64,7 @@ describe('a stream of the single connection mode', () => {
     await eventually(() => graph.bus.subscriberCount() === MAX_OPERATIONS, 'all subscriptions began');
     await start(token, 'more');
     const leaving = new AbortController();
-    const stream = await fetch(at(`?token=${token}`), {
+    const stream = await fetch(streamUrl(`?token=${token}`), {
       headers: { accept: 'text/event-stream' },
       signal: leaving.signal,
     });
@@ -91,7 +91,7 @@ describe('a stream of the single connection mode', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     const leaving = new AbortController();
-    const stream = await fetch(at(`?token=${token}`), {
+    const stream = await fetch(streamUrl(`?token=${token}`), {
       headers: { accept: 'text/event-stream' },
       signal: leaving.signal,
     });
@@ -106,7 +106,7 @@ describe('a stream of the single connection mode', () => {
     leaving.abort();
   });
 
-  it('is removed in favour of newer ones when too many are reserved and never read', async () => {
+  it('is removed when too many newer streams are reserved and none is read', async () => {
     graph = await openGraph();
     const first = await reserve();
     await start(first, '1');
@@ -116,12 +116,12 @@ describe('a stream of the single connection mode', () => {
     expect((await start(first, '2')).status).toBe(404);
   });
 
-  it('answers an invalid operation with its errors as a result', async () => {
+  it('sends the errors of an invalid operation as its result', async () => {
     graph = await openGraph();
     const token = await reserve();
     expect((await start(token, '1', '{ nope }')).status).toBe(202);
     graph.transport.close();
-    const stream = await fetch(at(`?token=${token}`), { headers: { accept: 'text/event-stream' } });
+    const stream = await fetch(streamUrl(`?token=${token}`), { headers: { accept: 'text/event-stream' } });
     expect(await stream.text()).toContain('Cannot query field \\"nope\\" on type \\"Query\\".');
   });
 });
@@ -130,7 +130,7 @@ describe('the distinct connections mode', () => {
   it('ends immediately with a reason during a shutdown', async () => {
     graph = await openGraph();
     graph.transport.close();
-    const answer = await fetch(at(), {
+    const answer = await fetch(streamUrl(), {
       method: 'POST',
       headers: { ...JSON_BODY, accept: 'text/event-stream', authorization: 'Bearer sk-admin' },
       body: JSON.stringify({ query: 'subscription { traceUpdates { droppedUpdates } }' }),
@@ -142,7 +142,7 @@ describe('the distinct connections mode', () => {
 
   it('also runs queries', async () => {
     graph = await openGraph();
-    const answer = await fetch(at(), {
+    const answer = await fetch(streamUrl(), {
       method: 'POST',
       headers: { ...JSON_BODY, accept: 'text/event-stream' },
       body: JSON.stringify({ query: '{ catalogEntries { totalCount } }' }),
@@ -152,14 +152,18 @@ describe('the distinct connections mode', () => {
     );
   });
 
-  it('answers broken JSON with 400, and a request without `accept: text/event-stream` and without a token with 404', async () => {
+  it('answers invalid JSON with 400, and a request with neither `accept: text/event-stream` nor a token with 404', async () => {
     graph = await openGraph();
-    const broken = await fetch(at(), {
+    const invalidJson = await fetch(streamUrl(), {
       method: 'POST',
       headers: { ...JSON_BODY, accept: 'text/event-stream' },
       body: '{"query":',
     });
-    const withoutStream = await fetch(at(), { method: 'POST', headers: JSON_BODY, body: '{"query":"{ __typename }"}' });
-    expect([broken.status, withoutStream.status]).toEqual([400, 404]);
+    const withoutStream = await fetch(streamUrl(), {
+      method: 'POST',
+      headers: JSON_BODY,
+      body: '{"query":"{ __typename }"}',
+    });
+    expect([invalidJson.status, withoutStream.status]).toEqual([400, 404]);
   });
 });

@@ -164,7 +164,7 @@ export interface Stalled {
 /** Opens a stream of trace updates and does not read it. */
 export function stall(url: string, document: { toString(): string }, accept = 'text/event-stream'): Promise<Stalled> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, {
+    const post = request(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -172,8 +172,8 @@ export function stall(url: string, document: { toString(): string }, accept = 't
         authorization: 'Bearer sk-admin',
       },
     });
-    sent.on('error', reject);
-    sent.on('response', (answer: IncomingMessage) => {
+    post.on('error', reject);
+    post.on('response', (answer: IncomingMessage) => {
       answer.pause();
       answer.on('error', () => {});
       let text = '';
@@ -190,10 +190,10 @@ export function stall(url: string, document: { toString(): string }, accept = 't
           }),
         receivedOrMissed: () => arrived + missed,
         missed: () => missed,
-        leave: () => sent.destroy(),
+        leave: () => post.destroy(),
       });
     });
-    sent.end(JSON.stringify({ query: document.toString(), variables: {} }));
+    post.end(JSON.stringify({ query: document.toString(), variables: {} }));
   });
 }
 

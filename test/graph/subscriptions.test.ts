@@ -29,7 +29,8 @@ const track = (subscriber: Subscriber): Subscriber => {
   subscribers.push(subscriber);
   return subscriber;
 };
-const listening = (count: number) => eventually(() => graph.bus.subscriberCount() === count, `${count} listeners`);
+const untilSubscribers = (count: number) =>
+  eventually(() => graph.bus.subscriberCount() === count, `${count} subscribers`);
 const updateOf = (number: number, spanCount = 1) => ({
   data: { traceUpdates: { droppedUpdates: 0, trace: { traceId: traceId(number), spanCount } } },
 });
@@ -43,7 +44,7 @@ async function* chatAfter(released: Promise<void>): AsyncIterableIterator<ChatDe
   yield { kind: 'text', text: 'Hello' };
 }
 
-async function* breaking(error: Error): AsyncIterableIterator<ChatDelta> {
+async function* chatThatFails(error: Error): AsyncIterableIterator<ChatDelta> {
   yield { kind: 'text', text: 'Hel' };
   throw error;
 }
@@ -52,28 +53,28 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
   it('sends each trace when it is stored, to callers that may read it', async () => {
     graph = await openGraph();
     const team = track(subscribe(graph.url, TraceUpdatesDocument, {}, 'sk-team-a'));
-    const one = track(subscribe(graph.url, TraceUpdatesDocument, { traceId: traceId(2) }));
-    await listening(2);
+    const ofOneTrace = track(subscribe(graph.url, TraceUpdatesDocument, { traceId: traceId(2) }));
+    await untilSubscribers(2);
     await graph.ingest(TEAM_KEY, aSpan());
     await graph.ingest(OTHER_TEAM_KEY, aSpan({ traceId: traceId(2) }));
     await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }));
-    await eventually(() => team.received.length === 2 && one.received.length === 1, 'their updates');
-    expect([team.received, one.received]).toEqual([[updateOf(1), updateOf(1, 2)], [updateOf(2)]]);
+    await eventually(() => team.received.length === 2 && ofOneTrace.received.length === 1, 'their updates');
+    expect([team.received, ofOneTrace.received]).toEqual([[updateOf(1), updateOf(1, 2)], [updateOf(2)]]);
   });
 
   it('ends its bus subscription when the client leaves before any event', async () => {
     graph = await openGraph();
     const subscriber = subscribe(graph.url, TraceUpdatesDocument, {});
-    await listening(1);
+    await untilSubscribers(1);
     await subscriber.leave();
-    await listening(0);
+    await untilSubscribers(0);
     expect(subscriber.received).toEqual([]);
   });
 
   it('reads the spans of a trace again for every event', async () => {
     graph = await openGraph();
     const { received } = track(subscribe(graph.url, TraceUpdatesWithSpansDocument, {}));
-    await listening(1);
+    await untilSubscribers(1);
     await graph.ingest(TEAM_KEY, aSpan());
     await eventually(() => received.length === 1, 'the first event');
     await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }));
@@ -87,10 +88,10 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     );
   });
 
-  it('continues after the last update when it reconnects', async () => {
+  it('continues after the cursor when it reconnects, and refuses an unknown cursor', async () => {
     graph = await openGraph();
     const before = track(subscribe(graph.url, TraceUpdateIdsDocument, {}));
-    await listening(1);
+    await untilSubscribers(1);
     await graph.ingest(TEAM_KEY, aSpan());
     await eventually(() => before.received.length === 1, 'the first event');
     const [first] = before.received as readonly {
@@ -102,9 +103,9 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     const { received } = track(subscribe(graph.url, TraceUpdatesAfterDocument, { after: cursor }));
     await eventually(() => received.length === 1, 'the update sent meanwhile');
     expect(received).toMatchObject([{ data: { traceUpdates: { trace: { traceId: traceId(2) } } } }]);
-    const late = track(subscribe(graph.url, TraceUpdatesAfterDocument, { after: 'long-ago' }));
-    await late.ended;
-    expect(late.received).toMatchObject([{ errors: [{ extensions: { code: 'CONFLICT' } }] }]);
+    const unknownCursor = track(subscribe(graph.url, TraceUpdatesAfterDocument, { after: 'long-ago' }));
+    await unknownCursor.ended;
+    expect(unknownCursor.received).toMatchObject([{ errors: [{ extensions: { code: 'CONFLICT' } }] }]);
   });
 
   it('ends with a reason when the key becomes invalid', async () => {
@@ -115,13 +116,13 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
       platform: { keyRing: { identify: () => ADMIN, current, markStale() {}, evict() {}, refresh: async () => {} } },
     });
     const { received, ended } = track(subscribe(graph.url, TraceUpdatesDocument, {}));
-    await listening(1);
+    await untilSubscribers(1);
     await graph.ingest(TEAM_KEY, aSpan());
     await ended;
     expect(received).toMatchObject([
       { errors: [{ message: 'Expired Key.', extensions: { code: 'UNAUTHENTICATED' } }] },
     ]);
-    await listening(0);
+    await untilSubscribers(0);
   });
 
   it('ends with a reason when the key becomes invalid between events, and a running chat continues', async () => {
@@ -137,7 +138,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     });
     const readers = [1, 2, 3].map(() => track(subscribe(graph.url, TraceUpdatesDocument, {})));
     const chat = track(subscribe(graph.url, ChatStreamDocument, { input: HELLO }));
-    await listening(3);
+    await untilSubscribers(3);
     await graph.ingest(TEAM_KEY, aSpan());
     await eventually(() => readers.every(({ received }) => received.length === 1), 'an update each');
     graph.checkCallers();
@@ -149,7 +150,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
         updateOf(1),
         { errors: [{ message: 'Blocked Key.', extensions: { code: 'UNAUTHENTICATED' } }] },
       ]);
-    await listening(0);
+    await untilSubscribers(0);
     released.resolve();
     await chat.ended;
     expect(chat.received).toMatchObject([{ data: { chatStream: { __typename: 'ChatText', text: 'Hello' } } }]);
@@ -168,7 +169,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     const readers = Array.from({ length: FEEDS }, (_, number) =>
       track(subscribe(graph.url, TraceUpdatesDocument, { traceId: traceId(number + 1) })),
     );
-    await listening(FEEDS);
+    await untilSubscribers(FEEDS);
     blocked = true;
     graph.checkCallers();
     await Promise.all(readers.map(({ ended }) => ended));
@@ -185,7 +186,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
   it('ends with a reason at shutdown', async () => {
     graph = await openGraph();
     const { received, ended } = track(subscribe(graph.url, TraceUpdatesDocument, {}));
-    await listening(1);
+    await untilSubscribers(1);
     graph.transport.close();
     await ended;
     expect(received).toEqual([
@@ -198,7 +199,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
         ],
       },
     ]);
-    await listening(0);
+    await untilSubscribers(0);
   });
 });
 
@@ -214,7 +215,7 @@ describe.each(HTTP_TRANSPORTS)('an unknown key over %s', (_name, subscribe) => {
 });
 
 describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
-  it('sends each part of the answer, also failures, and ends', async () => {
+  it('sends each part of the answer and a failure, and ends', async () => {
     const deltas: ChatDelta[] = [
       { kind: 'text', text: 'Hel' },
       { kind: 'reasoning', text: 'Greet.' },
@@ -224,28 +225,38 @@ describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
     graph = await openGraph({ gateway: scriptedGateway(() => chatOf(...deltas)) });
     const { received, ended } = track(subscribe(graph.url, ChatStreamDocument, { input: HELLO }));
     await ended;
-    const about = { traceId: '1'.repeat(32) };
+    const traceFields = { traceId: '1'.repeat(32) };
     expect(received).toEqual([
-      { data: { chatStream: { __typename: 'ChatText', ...about, text: 'Hel', textSoFar: 'Hel' } } },
-      { data: { chatStream: { __typename: 'ChatReasoning', ...about, textSoFar: 'Hel' } } },
-      { data: { chatStream: { __typename: 'ChatText', ...about, text: 'lo', textSoFar: 'Hello' } } },
+      { data: { chatStream: { __typename: 'ChatText', ...traceFields, text: 'Hel', textSoFar: 'Hel' } } },
+      { data: { chatStream: { __typename: 'ChatReasoning', ...traceFields, textSoFar: 'Hel' } } },
+      { data: { chatStream: { __typename: 'ChatText', ...traceFields, text: 'lo', textSoFar: 'Hello' } } },
       {
         data: {
-          chatStream: { __typename: 'ChatFailure', ...about, textSoFar: 'Hello', message: 'Overloaded.', code: '529' },
+          chatStream: {
+            __typename: 'ChatFailure',
+            ...traceFields,
+            textSoFar: 'Hello',
+            message: 'Overloaded.',
+            code: '529',
+          },
         },
       },
     ]);
   });
 
   it.each([
-    ['a bug', new Error('password is hunter2'), { message: 'Unexpected error.', extensions: { code: 'INTERNAL' } }],
+    [
+      'an unexpected error',
+      new Error('password is hunter2'),
+      { message: 'Unexpected error.', extensions: { code: 'INTERNAL' } },
+    ],
     [
       'a domain error',
       new UpstreamFailed('Overloaded.', { provider: 'openai', upstreamStatus: 529 }),
       { message: 'Overloaded.', extensions: { code: 'UPSTREAM_FAILED' } },
     ],
   ])('ends with one error when the source throws %s midway', async (_case, error, expected) => {
-    graph = await openGraph({ gateway: scriptedGateway(() => breaking(error)) });
+    graph = await openGraph({ gateway: scriptedGateway(() => chatThatFails(error)) });
     const { received, ended } = track(subscribe(graph.url, ChatStreamDocument, { input: HELLO }));
     await ended;
     expect(received).toHaveLength(2);
@@ -256,7 +267,7 @@ describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
 
   it('cancels an upstream call without output when the client leaves', async () => {
     let cancelled = 0;
-    const silent = (): AsyncIterableIterator<ChatDelta> => ({
+    const chatWithoutOutput = (): AsyncIterableIterator<ChatDelta> => ({
       [Symbol.asyncIterator]() {
         return this;
       },
@@ -270,7 +281,7 @@ describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
     graph = await openGraph({
       gateway: scriptedGateway(() => {
         calls += 1;
-        return silent();
+        return chatWithoutOutput();
       }),
     });
     const subscriber = subscribe(graph.url, ChatStreamDocument, { input: HELLO });

@@ -30,7 +30,7 @@ async function newKey(draft: object): Promise<{ key: string; token: string }> {
   return (await (await app.call('POST', '/key/generate', draft)).json()) as { key: string; token: string };
 }
 
-describe('mappings of tokens in the graph', () => {
+describe('token mappings in the graph', () => {
   it('are created, found, changed and deleted, with the same state over HTTP', async () => {
     const { key, token } = await newKey({ key_alias: 'first' });
     const created = await change('Create', { claimName: 'azp', claimValue: 'b', key, description: 'd' });
@@ -67,13 +67,13 @@ describe('mappings of tokens in the graph', () => {
   it('are listed with orders and filters, in pages', async () => {
     const { key, token } = await newKey({});
     const other = await newKey({});
-    for (const [claimValue, one] of [
+    for (const [claimValue, mappedKey] of [
       ['m2', key],
       ['m1', other.key],
       ['m3', key],
     ] as const)
       // oxlint-disable-next-line no-await-in-loop -- the order is compared
-      await change('Create', { claimName: 'sub', claimValue, key: one });
+      await change('Create', { claimName: 'sub', claimValue, key: mappedKey });
     const list = async (args: string) => {
       const { tokenMappings } = (await ask(
         `{ tokenMappings${args} { totalCount pageInfo { endCursor } edges { node { claimValue } } } }`,
@@ -97,7 +97,7 @@ describe('mappings of tokens in the graph', () => {
     expect((await list('(filter: { active: false })')).values).toEqual([]);
   });
 
-  it('are refused for invalid input, and for other callers than administrators', async () => {
+  it('are refused for invalid input, and for callers that are not administrators', async () => {
     const { key } = await newKey({});
     await change('Create', { claimName: 'sub', claimValue: 'twice', key });
     expect(await change('Create', { claimName: 'sub', claimValue: 'twice', key })).toEqual({

@@ -8,24 +8,38 @@ let graph: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => graph.close());
 
 /** Owner of the traces of the key `sk-team-a` of the test server. */
-const MATE: Owner = { teamId: 'team-a', keyHash: 'internal_user-team-a' };
+const TEAM_A_KEY: Owner = { teamId: 'team-a', keyHash: 'internal_user-team-a' };
 const ENTRIES = [anEntry('gpt-4o', { litellm_provider: 'openai' })];
-const below = { parentSpanId: spanId(1) };
+const childOfRoot = { parentSpanId: spanId(1) };
 
 /** An agent run: a gateway call with spans of the client and of the gateway, and a call with an estimated cost. */
 const runOf = (trace: number) => {
-  const of = { traceId: traceId(trace), model: 'gpt-4o', provider: 'openai', startNs: nsAt(START_MS + trace) };
+  const common = { traceId: traceId(trace), model: 'gpt-4o', provider: 'openai', startNs: nsAt(START_MS + trace) };
   return [
-    aSpan({ ...of, type: 'agent', name: 'triage', agent: 'triage', model: null }),
-    aSpan({ ...of, ...below, spanId: spanId(2), agent: 'triage' }),
-    aSpan({ ...of, spanId: spanId(3), parentSpanId: spanId(2), gateway: true, cost: picos(5n), provider: 'nobody' }),
-    aSpan({ ...of, ...below, spanId: spanId(4), agent: 'triage', estimate: picos(7n), requestId: 'elsewhere' }),
+    aSpan({ ...common, type: 'agent', name: 'triage', agent: 'triage', model: null }),
+    aSpan({ ...common, ...childOfRoot, spanId: spanId(2), agent: 'triage' }),
+    aSpan({
+      ...common,
+      spanId: spanId(3),
+      parentSpanId: spanId(2),
+      gateway: true,
+      cost: picos(5n),
+      provider: 'nobody',
+    }),
+    aSpan({
+      ...common,
+      ...childOfRoot,
+      spanId: spanId(4),
+      agent: 'triage',
+      estimate: picos(7n),
+      requestId: 'elsewhere',
+    }),
   ];
 };
 const rowOf = (trace: number) =>
   aSpendRow({ id: `row-${trace}`, traceId: traceId(trace), spanId: spanId(3), cost: picos(5n), responseId: null });
 
-const none = { match: 'NO_CALL_ID', costUsd: null, costSource: null, spendRow: null };
+const unmatched = { match: 'NO_CALL_ID', costUsd: null, costSource: null, spendRow: null };
 const edgesOf = (trace: number) => {
   const matched = {
     match: 'MATCHED',
@@ -41,7 +55,7 @@ const edgesOf = (trace: number) => {
     {
       spanId: spanId(4),
       catalogEntry: entry,
-      spendMatch: { ...none, match: 'NO_SPEND_LOG', costUsd: '0.000000000007', costSource: 'ESTIMATED' },
+      spendMatch: { ...unmatched, match: 'NO_SPEND_LOG', costUsd: '0.000000000007', costSource: 'ESTIMATED' },
     },
   ];
 };
@@ -92,8 +106,8 @@ it('an edge to an object that the caller may not read is null', async () => {
     cost: picos(5n),
   });
   graph = await openGraph({ entries: ENTRIES, spend: [foreign] });
-  await graph.addKey(aKey({ hash: MATE.keyHash }));
-  await graph.ingest(MATE, ...runOf(1));
+  await graph.addKey(aKey({ hash: TEAM_A_KEY.keyHash }));
+  await graph.ingest(TEAM_A_KEY, ...runOf(1));
   const { data } = await graph.call(TraceEdgesDocument, { first: 10 }, 'sk-team-a');
   const [trace] = data.traces.nodes;
   expect([trace?.key, trace?.spendRows, trace?.team?.teamId]).toEqual([null, [], 'team-a']);
@@ -101,9 +115,9 @@ it('an edge to an object that the caller may not read is null', async () => {
   // The cost of the span itself is shown. The spend row of another team is not.
   expect(matches).toEqual([
     null,
-    none,
-    { ...none, costUsd: '0.000000000005', costSource: 'GATEWAY' },
-    { ...none, match: 'NO_SPEND_LOG', costUsd: '0.000000000007', costSource: 'ESTIMATED' },
+    unmatched,
+    { ...unmatched, costUsd: '0.000000000005', costSource: 'GATEWAY' },
+    { ...unmatched, match: 'NO_SPEND_LOG', costUsd: '0.000000000007', costSource: 'ESTIMATED' },
   ]);
   expect((await graph.call(OneTraceEdgesDocument, { id: traceId(1), spanId: spanId(2) }, 'sk-team-b')).data).toEqual({
     trace: null,
@@ -111,9 +125,14 @@ it('an edge to an object that the caller may not read is null', async () => {
   });
 });
 
-it('a row in another trace is the edge of a call with its response id', async () => {
-  const elsewhere = aSpendRow({ id: 'far', traceId: traceId(9), keyHash: TEAM_KEY.keyHash, responseId: 'elsewhere' });
-  graph = await openGraph({ entries: ENTRIES, spend: [elsewhere] });
+it('a call has the spend row with its response id, also when the row belongs to another trace', async () => {
+  const rowOfOtherTrace = aSpendRow({
+    id: 'far',
+    traceId: traceId(9),
+    keyHash: TEAM_KEY.keyHash,
+    responseId: 'elsewhere',
+  });
+  graph = await openGraph({ entries: ENTRIES, spend: [rowOfOtherTrace] });
   await graph.ingest(TEAM_KEY, ...runOf(1));
   const { data } = await graph.call(TraceEdgesDocument, { first: 10 }, 'sk-admin');
   const [trace] = data.traces.nodes;

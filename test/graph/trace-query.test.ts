@@ -12,8 +12,12 @@ beforeAll(async () => {
   await send('POST', '/v1/traces', exportOf(THEIRS, Date.now() - 3_600_000), senderKey);
 });
 
-async function ask(query: string, variables: object = {}, as = app().adminKey): Promise<Record<string, unknown>> {
-  return (await send('POST', '/graphql', { query, variables }, as)).body;
+async function ask(
+  query: string,
+  variables: object = {},
+  callerKey = app().adminKey,
+): Promise<Record<string, unknown>> {
+  return (await send('POST', '/graphql', { query, variables }, callerKey)).body;
 }
 
 const QUERY = `query Sql($sql: String!, $first: Int) {
@@ -23,8 +27,8 @@ const QUERY = `query Sql($sql: String!, $first: Int) {
     ... on UserError { code message }
   }
 }`;
-const traceQuery = async (variables: object, as?: string): Promise<unknown> =>
-  ((await ask(QUERY, variables, as))['data'] as { readonly traceQuery: unknown }).traceQuery;
+const traceQuery = async (variables: object, callerKey?: string): Promise<unknown> =>
+  ((await ask(QUERY, variables, callerKey))['data'] as { readonly traceQuery: unknown }).traceQuery;
 
 describe('SQL over traces in the graph', () => {
   it('returns the rows that the caller may read, with the types of their columns', async () => {
@@ -50,7 +54,7 @@ describe('SQL over traces in the graph', () => {
     });
   });
 
-  it('reports when there are more rows than it returns', async () => {
+  it('marks its result as truncated when there are more rows than it returns', async () => {
     expect(await traceQuery({ sql: 'select trace_id from traces', first: 1 })).toMatchObject({
       rowCount: 1,
       truncated: true,
@@ -72,17 +76,17 @@ describe('SQL over traces in the graph', () => {
     });
   });
 
-  it('ends a query at its limits', async () => {
-    const long = Array.from({ length: 300 }, (_, at) => `a0.trace_id as text${at}`).join(', ');
-    const many = Array.from({ length: 10 }, (_, at) => `spans a${at}`).join(' cross join ');
-    expect(await traceQuery({ sql: `select ${long} from ${many}` })).toEqual({
+  it('ends a query that exceeds the limits of the reader', async () => {
+    const columns = Array.from({ length: 300 }, (_, at) => `a0.trace_id as text${at}`).join(', ');
+    const joins = Array.from({ length: 10 }, (_, at) => `spans a${at}`).join(' cross join ');
+    expect(await traceQuery({ sql: `select ${columns} from ${joins}` })).toEqual({
       __typename: 'UnavailableError',
       code: 'UNAVAILABLE',
       message: 'Trace SQL query failed or exceeded reader limits',
     });
   });
 
-  it('describes the views', async () => {
+  it('describes the views, and its examples run', async () => {
     const help =
       '{ traceQueryHelp { dialect mostRows mostMilliseconds views { name columns { name type } } examples { sql } } }';
     const { data } = (await ask(help, {}, senderKey)) as {
@@ -96,6 +100,7 @@ describe('SQL over traces in the graph', () => {
     expect(data.traceQueryHelp).toMatchObject({ dialect: 'sqlite', mostRows: 1_000, mostMilliseconds: 10_000 });
     expect(data.traceQueryHelp.views.map(({ name }) => name)).toEqual(['spans', 'traces', 'spend']);
     expect(data.traceQueryHelp.views[1]?.columns).toContainEqual({ name: 'trace_id', type: expect.any(String) });
+    expect(data.traceQueryHelp.examples).not.toEqual([]);
     for (const { sql } of data.traceQueryHelp.examples)
       expect(await traceQuery({ sql })).toMatchObject({ __typename: 'TraceQueryRows' });
   });
@@ -107,7 +112,7 @@ describe('SQL over traces in the graph', () => {
   });
 });
 
-describe('workers of lenses in the graph', () => {
+describe('lens workers in the graph', () => {
   it('are registered, paid for by a key, listed and revoked', async () => {
     const { token } = (await (await app().call('POST', '/key/generate', {})).json()) as { token: string };
     const register = `mutation ($key: ID!) { registerLensWorker(input: { name: "w", analysisKeyId: $key }) {

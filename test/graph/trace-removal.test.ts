@@ -13,7 +13,7 @@ beforeAll(async () => {
   app = await startApp();
   const drafts = {
     sender: { team_id: 'team-1' },
-    mate: { team_id: 'team-1' },
+    teammate: { team_id: 'team-1' },
     stranger: { team_id: 'team-2' },
     viewer: { user_role: 'proxy_admin_viewer' },
     reader: { user_role: 'internal_user_viewer', team_id: 'team-1' },
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const as = (who: string): Record<string, string> => ({ authorization: `Bearer ${keys.get(who)}` });
+const authorizationOf = (who: string): Record<string, string> => ({ authorization: `Bearer ${keys.get(who)}` });
 
 interface Answer<Data> {
   readonly data: Data | null;
@@ -39,14 +39,14 @@ async function ask<Data, Variables>(
   variables: Variables,
 ): Promise<Answer<Data>> {
   const body = { query: document.toString(), variables };
-  return (await app.call('POST', '/graphql', body, as(who))).json() as Promise<Answer<Data>>;
+  return (await app.call('POST', '/graphql', body, authorizationOf(who))).json() as Promise<Answer<Data>>;
 }
 
-let traces = 0;
+let traceCount = 0;
 /** Sends a trace with one span with texts. Returns the trace id. */
 async function sendTrace(who: string): Promise<string> {
-  traces += 1;
-  const traceId = traces.toString(16).padStart(32, '0');
+  traceCount += 1;
+  const traceId = traceCount.toString(16).padStart(32, '0');
   const value = { stringValue: 'something said' };
   const span = {
     traceId,
@@ -57,16 +57,21 @@ async function sendTrace(who: string): Promise<string> {
     status: { code: 2, message: 'it was said' },
     attributes: [{ key: 'gen_ai.prompt', value }],
   };
-  const sent = await app.call('POST', '/v1/traces', { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }, as(who));
-  expect(sent.status).toBe(200);
+  const response = await app.call(
+    'POST',
+    '/v1/traces',
+    { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] },
+    authorizationOf(who),
+  );
+  expect(response.status).toBe(200);
   return traceId;
 }
-const isThere = async (traceId: string): Promise<boolean> =>
+const exists = async (traceId: string): Promise<boolean> =>
   (await ask('admin', TraceDocument, { id: traceId })).data?.trace !== null;
 
 const REFUSED = {
   stranger: { __typename: 'NotFoundError', code: 'NOT_FOUND' },
-  mate: { code: 'FORBIDDEN', message: 'Only the key that sent a trace, and proxy admins, can do this.' },
+  teammate: { code: 'FORBIDDEN', message: 'Only the key that sent a trace, and proxy admins, can do this.' },
   reader: { code: 'FORBIDDEN', message: 'Read-only keys cannot remove or redact traces.' },
   viewer: { code: 'FORBIDDEN', message: 'Read-only keys cannot remove or redact traces.' },
 } as const;
@@ -91,7 +96,7 @@ describe.each([
     }
   });
 
-  it.each(['mate', 'reader', 'viewer'] as const)('is refused for %s, and changes nothing', async (who) => {
+  it.each(['teammate', 'reader', 'viewer'] as const)('is refused for %s, and changes nothing', async (who) => {
     const traceId = await sendTrace('sender');
     const { data, errors } = await ask(who, document, { input: { id: traceId } });
     expect(data).toBeNull();
@@ -100,7 +105,7 @@ describe.each([
     expect(after?.trace).toMatchObject({ inputPreview: 'something said' });
   });
 
-  it('gives the same answer for a trace of others and for one that does not exist', async () => {
+  it('returns NOT_FOUND for a trace of another team, as for a trace that does not exist', async () => {
     const traceId = await sendTrace('sender');
     const unknownId = 'f'.repeat(32);
     for (const id of [traceId, unknownId, 'no id'])
@@ -111,7 +116,7 @@ describe.each([
     expect(result(await ask('sender', document, { input: { id: traceId, traceRef: 'another' } }))).toMatchObject(
       REFUSED.stranger,
     );
-    expect(await isThere(traceId)).toBe(true);
+    expect(await exists(traceId)).toBe(true);
   });
 
   it('requires a key', async () => {
@@ -127,7 +132,7 @@ it('a removed trace is found neither by its sender nor by administrators', async
   expect((await ask('sender', DeleteTraceDocument, { input: { id: traceId } })).data).toEqual({
     deleteTrace: { __typename: 'DeletedTrace', traceId, traceCount: 1 },
   });
-  expect(await isThere(traceId)).toBe(false);
+  expect(await exists(traceId)).toBe(false);
   const read = await app.call('GET', `/v1/traces/${traceId}`);
   expect([read.status, await read.json()]).toEqual([404, { detail: `Trace ${traceId} not found` }]);
   expect((await ask('sender', DeleteTraceDocument, { input: { id: traceId } })).data).toMatchObject({
@@ -138,16 +143,16 @@ it('a removed trace is found neither by its sender nor by administrators', async
 it('a redacted trace keeps its spans without their texts', async () => {
   const traceId = await sendTrace('sender');
   const { data } = await ask('sender', RedactTraceDocument, { input: { id: traceId } });
-  const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
+  const redactedAt = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
   const spans = { nodes: [{ spanId: '1'.repeat(16), inputPreview: null, error: null }] };
   const traceRef = expect.stringMatching(/^[0-9A-F]{64}$/) as string;
-  const redacted = { traceId, traceRef, name: 'chat', inputPreview: null, spanCount: 1, redactedAt: at, spans };
+  const redacted = { traceId, traceRef, name: 'chat', inputPreview: null, spanCount: 1, redactedAt, spans };
   expect(data).toEqual({ redactTrace: { __typename: 'RedactedTrace', traces: [redacted] } });
   const read = await app.call('GET', `/v1/traces/${traceId}/spans/${'1'.repeat(16)}`);
   expect(await read.json()).toMatchObject({ input: '', output: '', attributes: {} });
 });
 
-it('a trace can be removed before its call is unfolded', async () => {
+it('a trace can be removed before its committed call is written as rows', async () => {
   const traceId = 'c'.repeat(32);
   const chat = await app.call(
     'POST',
@@ -160,5 +165,5 @@ it('a trace can be removed before its call is unfolded', async () => {
   expect((await ask('admin', DeleteTraceDocument, { input: { id: traceId } })).data).toMatchObject({
     deleteTrace: { traceCount: 1 },
   });
-  expect(await isThere(traceId)).toBe(false);
+  expect(await exists(traceId)).toBe(false);
 });

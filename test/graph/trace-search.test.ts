@@ -53,7 +53,7 @@ describe('a search of traces', () => {
     ['DURATION', [4, 1, 3, 2]],
     ['COST', [3, 1]],
     ['ERRORS', [2]],
-  ] as const)('by %s has %j first', async (field, first) => {
+  ] as const)('ordered by %s has %j first', async (field, first) => {
     const { nodes } = (await graph.call(TraceSearchDocument, { orderBy: { field } })).data.traces;
     expect(nodes).toHaveLength(4);
     expect(numbers(nodes).slice(0, first.length)).toEqual(first);
@@ -68,7 +68,7 @@ describe('a search of traces', () => {
     expect(numbers(nodes)).toEqual([1, 3]);
   });
 
-  it('continues with the cursor alone, in its filter and order', async () => {
+  it('continues with the filter and order of the cursor when only the cursor is given', async () => {
     const filter = { minDurationMs: 10, minErrors: 0, text: 'e', teamId: TEAM_KEY.teamId };
     for (const [search, found] of [
       [{ filter: { ...filter, minCostUsd: '0.001' }, orderBy: { field: 'COST' } }, [3, 1]],
@@ -89,7 +89,7 @@ describe('a search of traces', () => {
   });
 
   it('refuses a forged cursor', async () => {
-    const none: readonly unknown[] = Array.from({ length: 15 }, () => null);
+    const emptyFilter: readonly unknown[] = Array.from({ length: 15 }, () => null);
     const state = (searched: unknown, rank: unknown = '1', order: unknown = 'start'): unknown => [
       0,
       1,
@@ -103,23 +103,23 @@ describe('a search of traces', () => {
       state('no list'),
       state(7),
       state([]),
-      state(none.with(0, 'broken')),
-      state(none.slice(1)),
-      ...[1, 9, 10, 11, 12, 13, 14].map((at) => state(none.with(at, 7))),
-      state(none.with(6, 7)),
-      state(none.with(6, '9223372036854775808')),
-      state(none.with(8, 1.5)),
-      state(none.with(8, 2 ** 31)),
-      state(none, '9223372036854775808'),
-      state(none, 1),
-      state(none, '1', 'size'),
+      state(emptyFilter.with(0, 'broken')),
+      state(emptyFilter.slice(1)),
+      ...[1, 9, 10, 11, 12, 13, 14].map((at) => state(emptyFilter.with(at, 7))),
+      state(emptyFilter.with(6, 7)),
+      state(emptyFilter.with(6, '9223372036854775808')),
+      state(emptyFilter.with(8, 1.5)),
+      state(emptyFilter.with(8, 2 ** 31)),
+      state(emptyFilter, '9223372036854775808'),
+      state(emptyFilter, 1),
+      state(emptyFilter, '1', 'size'),
     ];
     for (const forgedState of forgedStates) {
       const after = Buffer.from(JSON.stringify(forgedState)).toString('base64url');
       const { errors } = await graph.call(TraceSearchDocument, { after });
       expect(errors).toMatchObject([{ message: 'Invalid cursor.', extensions: { code: 'INVALID_INPUT' } }]);
     }
-    const after = Buffer.from(JSON.stringify(state(none))).toString('base64url');
+    const after = Buffer.from(JSON.stringify(state(emptyFilter))).toString('base64url');
     expect((await graph.call(TraceSearchDocument, { after })).data.traces.nodes).toEqual([]);
   });
 
@@ -158,7 +158,7 @@ describe('a search of traces', () => {
 describe('a series of traces', () => {
   const window = { from: new Date(START_MS).toISOString(), to: new Date(START_MS + 6_000).toISOString() };
 
-  it('sums traces up by start time, with empty buckets', async () => {
+  it('sums traces by start time, and includes empty buckets', async () => {
     const { traceSeries } = (await graph.call(TraceSeriesDocument, { ...window, buckets: 3 })).data;
     const empty = { failedTraceCount: 0, spanCount: 0, llmCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: null };
     expect(traceSeries).toEqual([
@@ -225,7 +225,7 @@ describe('the agents of a window', () => {
   const from = new Date(START_MS).toISOString();
   const at = (second: number) => ({ startNs: nsAt(START_MS + second * 1_000), endNs: nsAt(START_MS + second * 1_000) });
 
-  it('are those of the traces that the caller may read', async () => {
+  it('are the agents of the traces that the caller may read', async () => {
     await graph.ingest(TEAM_KEY, aSpan({ ...at(4), traceId: traceId(5), agent: 'planner', status: 'error' }));
     await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(6), agent: 'scout' }));
     const planner = {

@@ -36,7 +36,7 @@ const ingestTraces = (count: number) =>
   );
 
 describe('traces', () => {
-  it('are listed newest first, in pages, to the last one', async () => {
+  it('are listed newest first, in pages up to the last trace', async () => {
     await ingestTraces(5);
     const first = (await graph.call(TracesDocument, { first: 2 })).data.traces;
     const second = (await graph.call(TracesDocument, { first: 2, after: first.pageInfo.endCursor })).data.traces;
@@ -55,9 +55,10 @@ describe('traces', () => {
 
   it('have no next page after a full page with the last trace', async () => {
     await ingestTraces(2);
-    const whole = (await graph.call(TracesDocument, { first: 2 })).data.traces;
-    const found = (await graph.call(TraceSearchDocument, { first: 2, filter: { minErrors: 0 } })).data.traces;
-    for (const { nodes, pageInfo } of [whole, found]) expect([nodes.length, pageInfo.hasNextPage]).toEqual([2, false]);
+    const withoutFilter = (await graph.call(TracesDocument, { first: 2 })).data.traces;
+    const withFilter = (await graph.call(TraceSearchDocument, { first: 2, filter: { minErrors: 0 } })).data.traces;
+    for (const { nodes, pageInfo } of [withoutFilter, withFilter])
+      expect([nodes.length, pageInfo.hasNextPage]).toEqual([2, false]);
   });
 
   it('continue after the cursor of any row', async () => {
@@ -67,7 +68,7 @@ describe('traces', () => {
     expect(data.traces.nodes.map((trace) => Number.parseInt(trace.traceId, 16))).toEqual([3, 2, 1]);
   });
 
-  it('are those that begin within the window', async () => {
+  it('are the traces that start within the window', async () => {
     await ingestTraces(5);
     const window = { from: new Date(START_MS + 1_000).toISOString(), to: new Date(START_MS + 3_000).toISOString() };
     const { data } = await graph.call(TracesDocument, window);
@@ -122,7 +123,7 @@ describe('traces', () => {
     expect(errors?.map((error) => [error.message, error.extensions?.['code']])).toEqual([[message, 'INVALID_INPUT']]);
   });
 
-  it('cost one read of all their spans and one of all spend rows', async () => {
+  it('need one read of all their spans and one read of all their spend rows', async () => {
     await ingestTraces(50);
     const { data } = await graph.call(TracesWithSpansDocument, {});
     expect([data.traces.nodes.length, data.traces.nodes.every(({ spans }) => spans?.nodes.length === 1)]).toEqual([
@@ -136,9 +137,9 @@ describe('traces', () => {
   it('of a team are listed for this team and for administrators, not for other teams', async () => {
     await ingestTraces(1);
     await graph.ingest(OTHER_TEAM_KEY, aSpan({ traceId: traceId(9) }));
-    const seenBy = async (key: string) =>
+    const traceNumbersFor = async (key: string) =>
       (await graph.call(TracesDocument, {}, key)).data.traces.nodes.map((trace) => Number.parseInt(trace.traceId, 16));
-    expect(await Promise.all(['sk-team-a', 'sk-team-b', 'sk-admin'].map(seenBy))).toEqual([[1], [9], [9, 1]]);
+    expect(await Promise.all(['sk-team-a', 'sk-team-b', 'sk-admin'].map(traceNumbersFor))).toEqual([[1], [9], [9, 1]]);
   });
 });
 
@@ -259,7 +260,7 @@ describe('trace', () => {
     `);
   });
 
-  it('sent by two keys is merged for callers that may read both, and separate by its ref', async () => {
+  it('sent by two keys is merged for callers that may read both; with a trace ref, only one of the two is returned', async () => {
     await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(1) }));
     await graph.ingest(OTHER_TEAM_KEY, aSpan({ spanId: spanId(2) }));
     const traceRef = traceRefOf(OTHER_TEAM_KEY, traceId(1));
@@ -279,7 +280,7 @@ describe('trace', () => {
     expect(await graph.call(TraceDocument, { id }, key)).toEqual({ data: { trace: null } });
   });
 
-  it('needs a key', async () => {
+  it('is refused without a key', async () => {
     const { data, errors } = await graph.call(TraceDocument, { id: traceId(1) }, null);
     expect({ data, error: errors?.[0] }).toMatchObject({
       data: { trace: null },
@@ -290,7 +291,7 @@ describe('trace', () => {
     });
   });
 
-  it('needs a valid key', async () => {
+  it('is refused with an unknown key', async () => {
     const answer = await graph.call(TraceDocument, { id: traceId(1) }, 'sk-unknown');
     expect(answer).toEqual({
       errors: [{ message: 'The key is not known.', extensions: { code: 'UNAUTHENTICATED' } }],

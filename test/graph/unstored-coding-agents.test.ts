@@ -20,8 +20,8 @@ beforeAll(async () => {
       LENSGATE_DATABASE_LOCK_TIMEOUT_MS: '300',
     },
   });
-  const made = await app.call('POST', '/key/generate', {});
-  const { key } = (await made.json()) as { readonly key: string };
+  const response = await app.call('POST', '/key/generate', {});
+  const { key } = (await response.json()) as { readonly key: string };
   headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   unlock = await lockWrites(app);
 });
@@ -42,7 +42,7 @@ async function post(path: string, body: object): Promise<{ readonly status: numb
   return { status: answer.status, body: await answer.json() };
 }
 
-const sentSince = (count: number): readonly (readonly [string, string])[] =>
+const requestsSince = (count: number): readonly (readonly [string, string])[] =>
   upstream.received.slice(count).map(({ method, path }) => [method, path]);
 const LAUNCHED_AND_DELETED = [
   ['POST', '/v0/agents'],
@@ -57,7 +57,7 @@ it('an agent that is launched over GraphQL and cannot be stored is deleted at th
     status: 200,
     body: { errors: [{ message: UNAVAILABLE, extensions: { code: 'UNAVAILABLE' } }] },
   });
-  expect(sentSince(count)).toEqual(LAUNCHED_AND_DELETED);
+  expect(requestsSince(count)).toEqual(LAUNCHED_AND_DELETED);
 });
 
 it('an agent that is launched over HTTP and cannot be stored is deleted at the provider', async () => {
@@ -66,7 +66,7 @@ it('an agent that is launched over HTTP and cannot be stored is deleted at the p
     status: 503,
     body: { error: { message: UNAVAILABLE, type: 'service_unavailable', param: null, code: '503' } },
   });
-  expect(sentSince(count)).toEqual(LAUNCHED_AND_DELETED);
+  expect(requestsSince(count)).toEqual(LAUNCHED_AND_DELETED);
 });
 
 it('the failure of the store is reported when the provider does not delete the agent', async () => {

@@ -71,7 +71,7 @@ describe('the key of a WebSocket', () => {
     await eventually(() => graph.bus.subscriberCount() === 0, 'the end of the subscription');
   });
 
-  it('is optional for operations that need none', async () => {
+  it('is optional for operations that need no key', async () => {
     graph = await openGraph();
     const client = createClient({ url: address(), webSocketImpl: WebSocket, retryAttempts: 0 });
     const answers = await Array.fromAsync(client.iterate({ query: QUERY }));
@@ -136,7 +136,7 @@ describe('a WebSocket client that breaks the protocol', () => {
     expect(await closed).toEqual({ code, reason });
   });
 
-  it('is closed when it uses an id twice, also a long one', async () => {
+  it('is closed when it uses a long id twice', async () => {
     graph = await openGraph();
     const { closed, send } = await connectAndInit();
     const id = 'ä'.repeat(1_000);
@@ -153,20 +153,20 @@ describe('a WebSocket client that breaks the protocol', () => {
     const { send, socket } = await connectAndInit();
     send(subscribe('1', WATCH));
     await eventually(() => graph.bus.subscriberCount() === 1, 'the subscription');
-    const watch = setInterval(() => graph.transport.sockets.runChecks(), 5);
+    const checks = setInterval(() => graph.transport.sockets.runChecks(), 5);
     try {
       await new Promise((resolve) => socket.once('ping', resolve));
       expect(graph.bus.subscriberCount()).toBe(1);
       socket.pause();
       await eventually(() => graph.bus.subscriberCount() === 0, 'the end of the subscription');
     } finally {
-      clearInterval(watch);
+      clearInterval(checks);
     }
   });
 });
 
 describe('operations of one WebSocket', () => {
-  it('are limited in number', async () => {
+  it('are refused above the limit of concurrent operations', async () => {
     graph = await openGraph({ socketLimits: { operations: 3 } });
     const { messages, send } = await connectAndInit();
     for (const id of ['a', 'b', 'c', 'd']) send(subscribe(id, WATCH));
@@ -179,7 +179,7 @@ describe('operations of one WebSocket', () => {
       },
     ]);
     send({ id: 'a', type: 'complete' });
-    await eventually(() => graph.bus.subscriberCount() === 2, 'the end of one');
+    await eventually(() => graph.bus.subscriberCount() === 2, 'the end of one operation');
     send(subscribe('e', QUERY));
     await eventually(() => messages.length === 2, 'the answer and its end');
     expect(messages).toEqual([
@@ -209,7 +209,7 @@ describe('operations of one WebSocket', () => {
 
   it('cancel the upstream call when the client completes them', async () => {
     let cancelled = 0;
-    const silent = (): AsyncIterableIterator<ChatDelta> => ({
+    const chatWithoutOutput = (): AsyncIterableIterator<ChatDelta> => ({
       [Symbol.asyncIterator]() {
         return this;
       },
@@ -223,7 +223,7 @@ describe('operations of one WebSocket', () => {
     graph = await openGraph({
       gateway: scriptedGateway(() => {
         calls += 1;
-        return silent();
+        return chatWithoutOutput();
       }),
     });
     const input = { model: 'demo', messages: [{ role: 'USER', content: 'Hello' }] };
@@ -261,7 +261,7 @@ describe('operations of one WebSocket', () => {
 });
 
 describe('a WebSocket client that does not read', () => {
-  it('gets no more than its buffers can hold, delays no other client, and is closed', async () => {
+  it('gets no more than its socket buffers hold, delays no other client, and is closed', async () => {
     graph = await openGraph({ socketLimits: { stalledMs: 100 } });
     const { socket, send } = await connectAndInit();
     for (const id of ['1', '2', '3']) send(subscribe(id, WATCH.replace('spanCount', 'spanCount name')));
