@@ -52,7 +52,7 @@ const aGateway = () =>
 const labels = callLabels({ session: null, endUser: 'customer', tags: [], metadata: {} });
 const requestFor = (model: string) => aModelRequest({ model, messages: [] }, labels === undefined ? {} : { labels });
 
-it('`admit` refuses a model outside of the region of the customer, as `call` does', async () => {
+it('`admit` refuses a model outside the region of the customer, as `call` does', async () => {
   const gateway = aGateway();
   const { signal } = new AbortController();
   await expect(gateway.call(aCaller(), requestFor('m'), signal)).rejects.toThrow(REFUSED);

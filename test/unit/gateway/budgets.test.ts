@@ -49,11 +49,11 @@ function anExchange(outputTokens: number | null, streaming: boolean): Exchange {
 /** A gateway with upstreams that the test controls: `m`, and its fallback `spare`. */
 function aGateway({
   free = false,
-  stored = async () => 0n,
-}: { readonly free?: boolean; readonly stored?: () => Promise<bigint> } = {}) {
+  storedSpend = async () => 0n,
+}: { readonly free?: boolean; readonly storedSpend?: () => Promise<bigint> } = {}) {
   const records: CallRecord[] = [];
-  const sent: SentCall[] = [];
-  const admission = anAdmission(stored);
+  const sentCalls: SentCall[] = [];
+  const admission = anAdmission(storedSpend);
   let ids = 0;
   const gateway = createGateway({
     deployments: fixedDeployments([
@@ -68,7 +68,7 @@ function aGateway({
             const leave = (): void => fail(signal.reason as Error);
             if (signal.aborted) leave();
             signal.addEventListener('abort', leave, { once: true });
-            sent.push({ deploymentId, answer, fail });
+            sentCalls.push({ deploymentId, answer, fail });
           }),
       },
     ],
@@ -91,14 +91,14 @@ function aGateway({
     random: () => 0,
     routing: () => PLAIN_ROUTING,
   });
-  return { gateway, admission, records, sent };
+  return { gateway, admission, records, sentCalls };
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const AWAY = new UpstreamFailed('away', { provider: 'openai', upstreamStatus: 500 });
-const request = (more: Partial<ModelRequest> = {}): ModelRequest =>
-  aModelRequest({ model: 'm', messages: [], max_tokens: 2 }, more);
-const FALLING_BACK: Partial<ModelRequest> = {
+const UPSTREAM_FAILURE = new UpstreamFailed('away', { provider: 'openai', upstreamStatus: 500 });
+const request = (overrides: Partial<ModelRequest> = {}): ModelRequest =>
+  aModelRequest({ model: 'm', messages: [], max_tokens: 2 }, overrides);
+const WITH_FALLBACK: Partial<ModelRequest> = {
   retries: {
     count: 1,
     fallbacks: [{ model: 'spare', members: { max_tokens: 3 } }],
@@ -106,24 +106,24 @@ const FALLING_BACK: Partial<ModelRequest> = {
     withoutFallbacks: false,
   },
 };
-const NEVER = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 
 describe('the reservation of a call', () => {
   it('is resized to the output limit of the fallback', async () => {
-    const { gateway, admission, sent } = aGateway();
+    const { gateway, admission, sentCalls } = aGateway();
     const caller = aCaller(aKey({ maxBudget: usd(4) }));
-    const call = gateway.call(caller, request(FALLING_BACK), NEVER);
+    const call = gateway.call(caller, request(WITH_FALLBACK), NEVER_ABORTED);
     await nextTurn();
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      sent.at(-1)?.fail(AWAY);
+      sentCalls.at(-1)?.fail(UPSTREAM_FAILURE);
       await nextTurn();
     }
-    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-1', 'deployment-1', 'deployment-2']);
+    expect(sentCalls.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-1', 'deployment-1', 'deployment-2']);
     expect(await admission.check([{ counter: COUNTER, limit: 1n, amount: 1n, refused: 'at' }])).toMatchObject({
       used: 0n,
       reserved: usd(3),
     });
-    sent.at(-1)?.answer(anExchange(1, false));
+    sentCalls.at(-1)?.answer(anExchange(1, false));
     await (await call).consume(IGNORE_ANSWER);
     expect([admission.counts().open, admission.usedOf(COUNTER)]).toEqual([0, usd(1)]);
   });
@@ -132,17 +132,17 @@ describe('the reservation of a call', () => {
     ['its key', aKey({ maxBudget: usd(3) })],
     ['its team', aKey({ teamId: 't', owners: someOwners({ team: { maxBudget: usd(3) } }) })],
   ])('is made for a priced fallback after a free model: budget of %s', async (_of, key) => {
-    const { gateway, sent } = aGateway({ free: true });
+    const { gateway, sentCalls } = aGateway({ free: true });
     const caller = aCaller(key);
-    const calls = [1, 2].map(() => gateway.call(caller, request(FALLING_BACK), NEVER));
+    const calls = [1, 2].map(() => gateway.call(caller, request(WITH_FALLBACK), NEVER_ABORTED));
     const ends = Promise.allSettled(calls);
     await nextTurn();
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      for (const one of sent.splice(0)) one.fail(AWAY);
+      for (const sentCall of sentCalls.splice(0)) sentCall.fail(UPSTREAM_FAILURE);
       await nextTurn();
     }
-    expect(sent.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-2']);
-    sent[0]?.answer(anExchange(3, false));
+    expect(sentCalls.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-2']);
+    sentCalls[0]?.answer(anExchange(3, false));
     expect((await ends).map((end) => end.status === 'rejected' && end.reason instanceof BudgetExceeded)).toEqual([
       false,
       true,
@@ -157,9 +157,9 @@ describe('the reservation of a call', () => {
     expect(admission.counts()).toEqual({ open: 0, expired: 0 });
   });
 
-  it('is released when the caller disconnects during the read of the spend of its key', async () => {
+  it('is released when the caller disconnects while the spend of its key is read', async () => {
     const reading = Promise.withResolvers<bigint>();
-    const { gateway, admission, records } = aGateway({ stored: () => reading.promise });
+    const { gateway, admission, records } = aGateway({ storedSpend: () => reading.promise });
     const leaving = new AbortController();
     const call = gateway.call(aCaller(aKey({ maxBudget: usd(2) })), request(), leaving.signal);
     await nextTurn();
@@ -179,7 +179,7 @@ describe('random calls', () => {
       const limit = 20;
       // With a free model, only fallbacks cost something.
       const free = seed % 4 === 0;
-      const { gateway, admission, records, sent } = aGateway({ free });
+      const { gateway, admission, records, sentCalls } = aGateway({ free });
       const caller = aCaller(aKey({ maxBudget: usd(limit) }));
       const answered: GatewayCall[] = [];
       const waiting: Promise<void>[] = [];
@@ -192,9 +192,9 @@ describe('random calls', () => {
       function begin(): void {
         const leaver = new AbortController();
         leavers.push(leaver);
-        const more = random(2) === 0 ? FALLING_BACK : {};
+        const overrides = random(2) === 0 ? WITH_FALLBACK : {};
         waiting.push(
-          gateway.call(caller, request(more), leaver.signal).then(
+          gateway.call(caller, request(overrides), leaver.signal).then(
             (call) => void answered.push(call),
             (failure: unknown) => {
               if (failure instanceof BudgetExceeded) refused += 1;
@@ -203,20 +203,20 @@ describe('random calls', () => {
         );
       }
       async function end(call: GatewayCall): Promise<void> {
-        const how = random(4);
-        if (how === 0) await call.consume(IGNORE_ANSWER);
-        if (how === 1) call.bytes().cancel();
-        if (how === 2) call.bytes().cancel(AWAY);
+        const ending = random(4);
+        if (ending === 0) await call.consume(IGNORE_ANSWER);
+        if (ending === 1) call.bytes().cancel();
+        if (ending === 2) call.bytes().cancel(UPSTREAM_FAILURE);
         const deltas = call.deltas();
-        if (how === 3 && random(2) === 0) await deltas.return?.();
+        if (ending === 3 && random(2) === 0) await deltas.return?.();
         for await (const delta of deltas) expect(delta.kind).toBe('text');
         await call.consume(IGNORE_ANSWER);
       }
       const steps: readonly (() => void | Promise<void>)[] = [
         begin,
         begin,
-        () => pick(sent)?.answer(exchange()),
-        () => pick(sent)?.fail(AWAY),
+        () => pick(sentCalls)?.answer(exchange()),
+        () => pick(sentCalls)?.fail(UPSTREAM_FAILURE),
         () => pick(leavers)?.abort(new Error('gone')),
         async () => {
           const call = pick(answered);
@@ -227,8 +227,8 @@ describe('random calls', () => {
         await steps[random(steps.length)]?.();
         await nextTurn();
       }
-      while (sent.length > 0) {
-        for (const one of sent.splice(0)) one.answer(exchange());
+      while (sentCalls.length > 0) {
+        for (const sentCall of sentCalls.splice(0)) sentCall.answer(exchange());
         await nextTurn();
       }
       await Promise.all(waiting);

@@ -6,28 +6,28 @@ import { createCountedBudgets } from '../../../src/gateway/admission/counted-bud
 
 const DAY_MS = 86_400_000;
 
-it('a read of the spend before a window waits until answered calls are recorded', async () => {
+it('the spend before a window is read after answered calls are recorded', async () => {
   const draft = { maxBudget: 5n as Usd, budgetDuration: '1d' };
   const row = newBudget(draft, { id: 'b1', now: new Date(0), by: 'admin' });
   let stored = 0n;
-  const waiting: PromiseWithResolvers<void>[] = [];
+  const recordWaits: PromiseWithResolvers<void>[] = [];
   const counted = createCountedBudgets(
     { groups: async () => [{ cost: stored as Usd } as SpendGroup] },
     { now: () => new Date(DAY_MS + 5), monotonicMs: () => 0 },
     () => {
-      const turn = Promise.withResolvers<void>();
-      waiting.push(turn);
-      return turn.promise;
+      const recorded = Promise.withResolvers<void>();
+      recordWaits.push(recorded);
+      return recorded.promise;
     },
   );
   const found = counted.of({ kind: 'key', id: 'hash' }, row);
   stored = 2n;
-  for (const turn of waiting) turn.resolve();
+  for (const recorded of recordWaits) recorded.resolve();
   expect((await found).spentBefore).toBe(2n);
-  expect(waiting).toHaveLength(1);
+  expect(recordWaits).toHaveLength(1);
 });
 
-it('a failed read is repeated by the next call', async () => {
+it('a failed read of the spend is repeated by the next call, and a successful read is not', async () => {
   const row = newBudget({ maxBudget: 5n as Usd, budgetDuration: '1d' }, { id: 'b1', now: new Date(0), by: 'admin' });
   let reads = 0;
   const counted = createCountedBudgets(

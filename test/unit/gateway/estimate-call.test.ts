@@ -128,12 +128,12 @@ describe('the catalog entry', () => {
     expect(idOf(provider, model)).toBe(id);
   });
 
-  it('is that of the first name that the catalog contains', () => {
+  it('is the entry of the first model name that the catalog contains', () => {
     expect(idOf('openai', 'gpt-4o-2024-08-06', 'gpt-4o')).toBe('gpt-4o-2024-08-06');
     expect(idOf('openai', 'my own name', 'gpt-4o')).toBe('gpt-4o');
   });
 
-  it('is, without a provider, the only one of the model, or null where there are several', () => {
+  it('without a provider is the only entry of the model, or null where the model has several entries', () => {
     expect([idOf(null, 'gpt-4o'), idOf(null, 'lonely'), idOf(null, 'xai/grok-4')]).toEqual([
       null,
       'lonely',

@@ -32,8 +32,14 @@ function catalogOf(rows: Readonly<Record<string, Row>>): CatalogSnapshot {
   };
 }
 
-const NONE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-/** Tokens are free, so that the cost is that of the key alone. */
+const NO_TOKENS: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
+/** Tokens are free, so that the whole cost comes from the tested key. */
 const FREE = { input_cost_per_token: 0, output_cost_per_token: 0 };
 const PRICE = 3e-6;
 
@@ -48,7 +54,7 @@ interface Case {
 function costIn({ row, usage, measured, deployment }: Case): string | null {
   const price = createPricer(() => catalogOf({ 'up-1': row }));
   const used = {
-    usage: usage === undefined ? null : { ...NONE, ...usage },
+    usage: usage === undefined ? null : { ...NO_TOKENS, ...usage },
     ...(measured === undefined ? {} : { measured }),
   };
   const cost = price(aDeployment(deployment ?? {}), used);
@@ -97,7 +103,7 @@ const TOKENS: Readonly<Record<string, (count: number) => Partial<Usage>>> = {
 
 const KEY_FORM = /^(.+?)(?:_above_(\d+)k_tokens)?(?:_(flex|priority|ultrafast|balanced))?$/;
 
-/** The case of a token price, also of a tier or a class of service. Null for other keys. */
+/** Case of a token price, which may apply to one tier or service class. Null for other keys. */
 function tokenCase(key: string): Case | null {
   const [, kind = '', bound, serviceTier] = KEY_FORM.exec(key) ?? [];
   const tokens = TOKENS[kind];
@@ -108,7 +114,7 @@ function tokenCase(key: string): Case | null {
     row: { ...FREE, [key]: PRICE },
     usage: {
       ...used,
-      // The tier of a call is that of its input.
+      // The input tokens of a call select its tier.
       inputTokens: Math.max(used.inputTokens ?? 0, bound === undefined ? 0 : count),
       ...(serviceTier === undefined ? {} : { serviceTier: serviceTier as 'flex' }),
     },
@@ -261,7 +267,7 @@ function batchCost(row: Row, usage: Partial<Usage>): string | null {
     id: 'batch_1',
     owner: { keyHash: 'k', teamId: null },
     deployment,
-    uses: [{ model: 'up-1', usage: { ...NONE, ...usage } }],
+    uses: [{ model: 'up-1', usage: { ...NO_TOKENS, ...usage } }],
     createdAt: new Date(0),
     endedAt: new Date(0),
   });
@@ -288,7 +294,7 @@ const UNPRICED = new Set(
 const caseOf = (key: string): Case | null => UNITS[key] ?? TOOLS[key] ?? sizedCase(key) ?? tokenCase(key);
 
 describe('every price key of the map', () => {
-  it('is priced, or is listed with the reason', () => {
+  it('is priced, or is listed in docs/prices.md with the reason', () => {
     const priced = new Set(KEYS.filter((key) => caseOf(key) !== null || BATCHES[key] !== undefined));
     expect(KEYS.filter((key) => !priced.has(key) && !UNPRICED.has(key))).toEqual([]);
     expect([...UNPRICED].filter((key) => priced.has(key) || !KEYS.includes(key))).toEqual([]);
@@ -296,12 +302,12 @@ describe('every price key of the map', () => {
   });
 
   it.each(KEYS.filter((key) => caseOf(key) !== null))('sets the cost of a call: %s', (key) => {
-    const found = caseOf(key);
-    if (found === null) throw new Error('There is no case.');
-    expect(costIn(found)).toBe(found.cost);
+    const priceCase = caseOf(key);
+    if (priceCase === null) throw new Error('There is no case.');
+    expect(costIn(priceCase)).toBe(priceCase.cost);
     // Without the key the call has another cost.
-    const { [key]: _price, ...others } = found.row;
-    expect(costIn({ ...found, row: others })).not.toBe(found.cost);
+    const { [key]: _price, ...others } = priceCase.row;
+    expect(costIn({ ...priceCase, row: others })).not.toBe(priceCase.cost);
   });
 
   it.each(Object.entries(BATCHES))('sets the cost of a batch: %s', (key, usage) => {
@@ -311,10 +317,10 @@ describe('every price key of the map', () => {
   });
 });
 
-it('a container has the price of its provider where the model has none', () => {
+it('a container has the price of its provider where the model has no price for containers', () => {
   const price = createPricer(() =>
     catalogOf({ 'up-1': FREE, 'openai/container': { code_interpreter_cost_per_session: 0.03 } }),
   );
-  const cost = price(aDeployment({ provider: 'openai' }), { usage: { ...NONE, codeSessions: 2 } });
+  const cost = price(aDeployment({ provider: 'openai' }), { usage: { ...NO_TOKENS, codeSessions: 2 } });
   expect(cost === null ? null : usdText(cost)).toBe('0.06');
 });

@@ -88,7 +88,7 @@ describe('the expected cost of a call', () => {
     expect(expected(CHAT_COMPLETIONS, {}, { input_cost_per_token: 0, output_cost_per_token: 0 })).toBe('0');
   });
 
-  it('is computed without a read of the prompt', () => {
+  it('does not read the prompt', () => {
     const body = {
       max_tokens: 1,
       get messages(): never {
@@ -103,7 +103,7 @@ describe('the average of earlier calls', () => {
   const deployment = aDeployment({ priceOverrides: BY_TOKENS });
   const cost = (text: string): Usd => BigInt(text) as Usd;
 
-  it('is used for calls without an output limit, of the same kind only', () => {
+  it('is the expected cost of calls without an output limit, of the same kind only', () => {
     const { of } = expectations();
     const call = requestTo(CHAT_COMPLETIONS, {}, 400);
     const before = of(deployment, call).cost;
@@ -121,7 +121,7 @@ describe('the average of earlier calls', () => {
     expect(of(aDeployment({ ...deployment, id: 'another' }), call).cost).toBe(before);
   });
 
-  it('gives the input tokens of calls with an output limit, because images have many bytes and few tokens', () => {
+  it('sets the expected input tokens of calls with an output limit, because images have many bytes and few tokens', () => {
     const { of } = expectations();
     const call = requestTo(CHAT_COMPLETIONS, { max_tokens: 2 }, 400_000);
     expect(usdText(of(deployment, call).cost)).toBe('100020');
@@ -129,7 +129,7 @@ describe('the average of earlier calls', () => {
     expect(usdText(of(deployment, call).cost)).toBe('27');
   });
 
-  it('is used for turns of a session', () => {
+  it('is the expected cost of the turns of a session', () => {
     const { of } = expectations();
     expect(usdText(of(deployment, null).cost)).toBe('11264');
     of(deployment, null).learn(cost('5'), null);

@@ -28,15 +28,15 @@ function reservedFor(own: object, ofTeam: object): number {
   return reserved;
 }
 
-const per = (count: number) => ({ default_estimated_output_tokens_per_model: { m: count } });
-const all = (count: number) => ({ default_estimated_output_tokens: count });
+const perModel = (count: number) => ({ default_estimated_output_tokens_per_model: { m: count } });
+const forAllModels = (count: number) => ({ default_estimated_output_tokens: count });
 
 it.each([
   [{}, {}, 1_024],
-  [{}, all(7), 7],
-  [{}, { ...all(7), ...per(8) }, 8],
-  [all(3), { ...all(7), ...per(8) }, 3],
-  [{ ...all(3), ...per(4) }, per(8), 4],
+  [{}, forAllModels(7), 7],
+  [{}, { ...forAllModels(7), ...perModel(8) }, 8],
+  [forAllModels(3), { ...forAllModels(7), ...perModel(8) }, 3],
+  [{ ...forAllModels(3), ...perModel(4) }, perModel(8), 4],
 ])('expected output of a key with %j in a team with %j is %i', (own, ofTeam, expected) => {
   expect(reservedFor(own, ofTeam)).toBe(expected);
 });

@@ -3,9 +3,9 @@ import { type ModelFallback, newFallback } from '../../../src/domain/fallbacks/f
 import { DEFAULT_ROUTING, type RoutingPolicy } from '../../../src/domain/routing/routing-policy.ts';
 import { createFallbackRegistry } from '../../../src/gateway/routing/fallback-registry.ts';
 
-const NOW = { now: new Date(0), by: 'u' };
+const CREATED = { now: new Date(0), by: 'u' };
 const row = (model: string, ...targets: string[]): ModelFallback =>
-  newFallback({ model, targets, type: 'general' }, NOW);
+  newFallback({ model, targets, type: 'general' }, CREATED);
 
 function storeOf(rows: ModelFallback[]) {
   let reads = 0;
@@ -24,7 +24,7 @@ const withGeneral = (general: Readonly<Record<string, readonly string[]>>): Rout
   fallbacks: { ...DEFAULT_ROUTING.fallbacks, general: new Map(Object.entries(general)) },
 });
 
-it('a registry applies fallbacks of another process, and reads rows only when they changed', async () => {
+it('a registry applies fallbacks that another process stored, and reads rows only when they have changed', async () => {
   const rows: ModelFallback[] = [];
   const store = storeOf(rows);
   const registry = createFallbackRegistry({ store, configured: () => DEFAULT_ROUTING });
@@ -41,7 +41,7 @@ it('a registry applies fallbacks of another process, and reads rows only when th
   expect([...registry.policy().fallbacks.general]).toEqual([]);
 });
 
-it('a registry follows a new configuration, whose lists take precedence', async () => {
+it('a registry applies a new configuration, whose lists take precedence over stored lists', async () => {
   let configured = withGeneral({ m: ['file'] });
   const registry = createFallbackRegistry({
     store: storeOf([row('m', 'stored'), row('n', 'stored')]),

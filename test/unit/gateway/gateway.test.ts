@@ -25,7 +25,7 @@ const OUTCOME: Outcome = {
   usage: USAGE,
 };
 const PRICED = aDeployment({ priceOverrides: { input_cost_per_token: 0.1, output_cost_per_token: 0.5 } });
-const NEVER = new AbortController().signal;
+const NEVER_ABORTED = new AbortController().signal;
 
 async function* stepsOf(...steps: readonly (ChatDelta | Error)[]): AsyncGenerator<ChatDelta> {
   for (const step of steps) {
@@ -34,20 +34,20 @@ async function* stepsOf(...steps: readonly (ChatDelta | Error)[]): AsyncGenerato
   }
 }
 
-const anExchange = (differing: Partial<Exchange> = {}): Exchange => ({
+const anExchange = (overrides: Partial<Exchange> = {}): Exchange => ({
   status: 200,
   headers: {},
   streaming: true,
   bytes: streamOfBytes(new Uint8Array(0)),
   deltas: () => stepsOf({ kind: 'text', text: 'Hi' }),
   outcome: () => OUTCOME,
-  ...differing,
+  ...overrides,
 });
 
 /** A gateway over an upstream that the test controls, with a monotonic clock that advances 5 ms at each read. */
 function aGateway(
   send: (request: ModelRequest) => Promise<Exchange>,
-  differing: Partial<Omit<GatewayOptions, 'recorder'>> = {},
+  overrides: Partial<Omit<GatewayOptions, 'recorder'>> = {},
 ) {
   const records: CallRecord[] = [];
   let clockReads = 0;
@@ -77,7 +77,7 @@ function aGateway(
     checksFallbackBudgets: true,
     random: () => 0,
     routing: () => PLAIN_ROUTING,
-    ...differing,
+    ...overrides,
   });
   return { gateway, records };
 }
@@ -87,7 +87,7 @@ describe('records of a call', () => {
     const { gateway, records } = aGateway(async () => anExchange());
     const caller = aCaller(aKey({ teamId: 't', userId: 'u' }));
     const parent = { traceId: '3'.repeat(32), spanId: '4'.repeat(16) };
-    const call = await gateway.call(caller, aModelRequest(undefined, { callId: 'mine', parent }), NEVER);
+    const call = await gateway.call(caller, aModelRequest(undefined, { callId: 'mine', parent }), NEVER_ABORTED);
     expect([call.callId, call.modelGroup, call.cost()]).toEqual(['mine', 'm', null]);
     await call.consume(IGNORE_ANSWER);
     expect(call.cost()).toBe(usd('2'));
@@ -164,7 +164,7 @@ describe('records of a call', () => {
     ]);
   });
 
-  it('have prompt and answer where the gateway captures them', async () => {
+  it('have prompt and answer when the gateway captures prompts', async () => {
     const requests: ModelRequest[] = [];
     const { gateway, records } = aGateway(
       async (request) => {
@@ -173,7 +173,7 @@ describe('records of a call', () => {
       },
       { capturePrompts: true },
     );
-    await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(IGNORE_ANSWER);
+    await (await gateway.call(aCaller(), aModelRequest(), NEVER_ABORTED)).consume(IGNORE_ANSWER);
     expect(requests[0]?.textLimit).toBe(65_536);
     expect(records[0]?.span).toMatchObject({
       inputPreview: 'Hello',
@@ -182,9 +182,9 @@ describe('records of a call', () => {
     });
   });
 
-  it('are written once, also when the answer is read or cancelled again', async () => {
+  it('are written once when the answer is cancelled, read and cancelled again', async () => {
     const { gateway, records } = aGateway(async () => anExchange());
-    const call = await gateway.call(aCaller(), aModelRequest(), NEVER);
+    const call = await gateway.call(aCaller(), aModelRequest(), NEVER_ABORTED);
     call.bytes().cancel();
     await call.consume(IGNORE_ANSWER);
     call.bytes().cancel(new Error('late'));
@@ -194,14 +194,14 @@ describe('records of a call', () => {
     ]);
   });
 
-  it('have a cost that an unstreamed call returns before its bytes are read', async () => {
+  it('have a cost that is known before the bytes of an unstreamed answer are read', async () => {
     const { gateway } = aGateway(async () => anExchange({ streaming: false }));
-    expect((await gateway.call(aCaller(), aModelRequest(), NEVER)).cost()).toBe(usd('2'));
+    expect((await gateway.call(aCaller(), aModelRequest(), NEVER_ABORTED)).cost()).toBe(usd('2'));
   });
 
   it('have a usage estimated from the prompt where the upstream reports none', async () => {
     const { gateway, records } = aGateway(async () => anExchange({ outcome: () => ({ ...OUTCOME, usage: null }) }));
-    await (await gateway.call(aCaller(), aModelRequest(), NEVER)).consume(IGNORE_ANSWER);
+    await (await gateway.call(aCaller(), aModelRequest(), NEVER_ABORTED)).consume(IGNORE_ANSWER);
     const usage = { inputTokens: 2, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
     expect(records[0]?.spend).toMatchObject({ usage, cost: usd('0.2'), status: 'success' });
   });
@@ -212,7 +212,7 @@ describe('a call that fails', () => {
 
   it('without an answer is recorded, and its error has the call id', async () => {
     const { gateway, records } = aGateway(() => Promise.reject(failure));
-    const thrown = await gateway.call(aCaller(), aModelRequest(), NEVER).catch((error: unknown) => error);
+    const thrown = await gateway.call(aCaller(), aModelRequest(), NEVER_ABORTED).catch((error: unknown) => error);
     expect(thrown).toBe(failure);
     expect(failedCallOf(thrown)?.callId).toBe(records[0]?.spend.callId);
     expect(records[0]?.spend).toMatchObject({
@@ -230,7 +230,7 @@ describe('a call that fails', () => {
       anExchange({ deltas: () => stepsOf({ kind: 'text', text: 'Hi' }, failure) }),
     );
     const steps: ChatDelta[] = [];
-    for await (const step of (await gateway.call(aCaller(), aModelRequest(), NEVER)).deltas()) steps.push(step);
+    for await (const step of (await gateway.call(aCaller(), aModelRequest(), NEVER_ABORTED)).deltas()) steps.push(step);
     expect(steps).toEqual([
       { kind: 'text', text: 'Hi' },
       { kind: 'failure', code: 'UPSTREAM_FAILED', message: 'litellm.RateLimitError: no' },
@@ -240,7 +240,7 @@ describe('a call that fails', () => {
 
   it('with an internal error has no detail in its spend row', async () => {
     const { gateway, records } = aGateway(() => Promise.reject(new TypeError('secret detail')));
-    await gateway.call(aCaller(), aModelRequest(), NEVER).catch(() => {});
+    await gateway.call(aCaller(), aModelRequest(), NEVER_ABORTED).catch(() => {});
     expect(records[0]?.spend.error).toEqual({ code: 'INTERNAL', message: 'Internal error.' });
   });
 
@@ -256,11 +256,11 @@ describe('a call that fails', () => {
 });
 
 describe('a call that is not admitted', () => {
-  const uncalled = (): Promise<Exchange> => Promise.reject(new Error('the upstream was called'));
-  const chat = (caller: Caller, model: string, differing: Partial<Omit<GatewayOptions, 'recorder'>> = {}) =>
-    aGateway(uncalled, differing).gateway.call(caller, aModelRequest({ model, messages: [] }), NEVER);
+  const failIfCalled = (): Promise<Exchange> => Promise.reject(new Error('the upstream was called'));
+  const chat = (caller: Caller, model: string, overrides: Partial<Omit<GatewayOptions, 'recorder'>> = {}) =>
+    aGateway(failIfCalled, overrides).gateway.call(caller, aModelRequest({ model, messages: [] }), NEVER_ABORTED);
 
-  it('names an unconfigured model', async () => {
+  it('is rejected with UnknownModel for an unconfigured model', async () => {
     await expect(chat(aCaller(), 'nothing')).rejects.toEqual(
       new UnknownModel(
         'nothing',
@@ -269,12 +269,12 @@ describe('a call that is not admitted', () => {
     );
   });
 
-  it('names a model that its key may not call, existing or not', async () => {
+  it('is rejected with Forbidden for a model that the key may not call, whether the model exists or not', async () => {
     for (const model of ['m', 'nothing'])
       await expect(chat(aCaller(aKey({ models: ['other'] })), model)).rejects.toBeInstanceOf(Forbidden);
   });
 
-  it('comes from a key whose budget is used up by earlier and current spend', async () => {
+  it('is rejected when earlier and current spend have used up the budget of the key', async () => {
     const caller = aCaller(aKey({ maxBudget: usd('5'), alias: 'thrifty' }));
     let reads = 0;
     const admission = anAdmission(async () => {
@@ -282,7 +282,7 @@ describe('a call that is not admitted', () => {
       return usd('1.5');
     });
     const { gateway, records } = aGateway(async () => anExchange(), { admission });
-    const call = async () => await (await gateway.call(caller, aModelRequest(), NEVER)).consume(IGNORE_ANSWER);
+    const call = async () => await (await gateway.call(caller, aModelRequest(), NEVER_ABORTED)).consume(IGNORE_ANSWER);
     await call();
     await call();
     await expect(call()).rejects.toEqual(
@@ -295,11 +295,11 @@ describe('a call that is not admitted', () => {
     expect(records.map(({ spend: row }) => row.error?.code)).toEqual([undefined, undefined, 'LIMIT_EXCEEDED']);
   });
 
-  it('comes from a key with a budget of zero', async () => {
+  it('is rejected with LimitExceeded for a key with a budget of zero', async () => {
     await expect(chat(aCaller(aKey({ maxBudget: usd('0') })), 'm')).rejects.toBeInstanceOf(LimitExceeded);
   });
 
-  it('because the spend could not be read is admitted after a successful read', async () => {
+  it('because the spend could not be read is admitted when a later read succeeds', async () => {
     let reads = 0;
     const admission = anAdmission(async () => {
       reads += 1;
@@ -308,7 +308,7 @@ describe('a call that is not admitted', () => {
     });
     const { gateway } = aGateway(async () => anExchange(), { admission });
     const caller = aCaller(aKey({ maxBudget: usd('5') }));
-    await expect(gateway.call(caller, aModelRequest(), NEVER)).rejects.toThrow('the store is unavailable');
-    await expect(gateway.call(caller, aModelRequest(), NEVER)).resolves.toBeDefined();
+    await expect(gateway.call(caller, aModelRequest(), NEVER_ABORTED)).rejects.toThrow('the store is unavailable');
+    await expect(gateway.call(caller, aModelRequest(), NEVER_ABORTED)).resolves.toBeDefined();
   });
 });

@@ -9,7 +9,7 @@ const labels = callLabels({ session: null, endUser: null, tags: ['a', 'b'], meta
 
 it('a call has the budgets of its labels, also when the cache is evicted during the read', async () => {
   const reading = Promise.withResolvers<void>();
-  const waiting: PromiseWithResolvers<void>[] = [];
+  const pendingReads: PromiseWithResolvers<void>[] = [];
   let nowMs = 0;
   const row = newBudget({ maxBudget: 5n as Usd }, { id: 'b1', now: new Date(0), by: 'admin' });
   const budgets = createLabelBudgets(
@@ -17,7 +17,7 @@ it('a call has the budgets of its labels, also when the cache is evicted during 
       budgets: {
         async findMany() {
           const turn = Promise.withResolvers<void>();
-          waiting.push(turn);
+          pendingReads.push(turn);
           reading.resolve();
           await turn.promise;
           return [row];
@@ -35,7 +35,7 @@ it('a call has the budgets of its labels, also when the cache is evicted during 
   const found = Promise.resolve(budgets.of(labels, null));
   await reading.promise;
   budgets.evictAll();
-  for (const turn of waiting.splice(0)) turn.resolve();
+  for (const turn of pendingReads.splice(0)) turn.resolve();
   const both = ['a', 'b'].map((id) => ({
     scope: 'tag',
     id,
@@ -48,8 +48,8 @@ it('a call has the budgets of its labels, also when the cache is evicted during 
   }));
   expect(await found).toEqual(both);
   nowMs += 1;
-  const again = Promise.resolve(budgets.of(labels, null));
-  while (waiting.length === 0) await Promise.resolve();
-  for (const turn of waiting.splice(0)) turn.resolve();
-  expect(await again).toEqual(both);
+  const secondRead = Promise.resolve(budgets.of(labels, null));
+  while (pendingReads.length === 0) await Promise.resolve();
+  for (const turn of pendingReads.splice(0)) turn.resolve();
+  expect(await secondRead).toEqual(both);
 });

@@ -52,7 +52,7 @@ const CATALOG: CatalogSnapshot = {
 function cost(
   model: string,
   used: { usage?: Partial<Usage>; measured?: BilledQuantity },
-  differing: Partial<Deployment> = {},
+  overrides: Partial<Deployment> = {},
 ) {
   const usage = used.usage && {
     inputTokens: 0,
@@ -63,12 +63,12 @@ function cost(
     ...used.usage,
   };
   const measured = used.measured === undefined ? {} : { measured: used.measured };
-  const deployment = aDeployment({ upstreamModel: model, modelGroup: 'public', ...differing });
+  const deployment = aDeployment({ upstreamModel: model, modelGroup: 'public', ...overrides });
   const priced = createPricer(() => CATALOG)(deployment, { usage: usage ?? null, ...measured });
   return priced === null ? null : usdText(priced);
 }
 
-const pictures = (count: number, size: string | null = null, quality: string | null = null): BilledQuantity => ({
+const images = (count: number, size: string | null = null, quality: string | null = null): BilledQuantity => ({
   unit: 'image',
   count,
   size,
@@ -77,51 +77,51 @@ const pictures = (count: number, size: string | null = null, quality: string | n
 
 describe('images', () => {
   it.each([
-    ['without a size, at the price of the model', 'dall-e-2', pictures(3), '0.06'],
-    ['of a size, at the price of the size', 'dall-e-2', pictures(2, '256x256'), '0.03199991808'],
-    ['of a size and the usual quality', 'dall-e-2', pictures(1, '1024x1024', 'standard'), '0.019922944'],
-    ['of a size, where only the usual quality has a price', 'dall-e-3', pictures(1, '1024x1024'), '0.039999923814'],
-    ['of a better quality', 'dall-e-3', pictures(1, '1024x1792', 'hd'), '0.11999117312'],
-    ['of a size without a price', 'dall-e-3', pictures(1, '512x512'), null],
-    ['of a quality without a price', 'dall-e-2', pictures(1, '1024x1024', 'hd'), null],
-    ['of a size that the model chose', 'dall-e-3', pictures(1, 'auto', 'auto'), null],
-    ['per image, where the map has the price per pixel, too', 'gpt-image-1', pictures(2, '1024x1024', 'high'), '0.334'],
-    ['without tokens, of a model sold by tokens', 'gpt-image-1', pictures(1), null],
-    ['of a model without sizes, for any requested size', 'titan', pictures(4, '2048x2048', 'auto'), '0.032'],
-    ['at the price of output, where input has one as well', 'gemini-image', pictures(1), '0.134'],
-    ['of an unknown model', 'unknown', pictures(1, '1024x1024'), null],
-    ['of a count of zero', 'titan', pictures(0), '0'],
+    ['without a size, at the price of the model', 'dall-e-2', images(3), '0.06'],
+    ['of a size, at the price of the size', 'dall-e-2', images(2, '256x256'), '0.03199991808'],
+    ['of a size and the standard quality', 'dall-e-2', images(1, '1024x1024', 'standard'), '0.019922944'],
+    ['of a size, where only the standard quality has a price', 'dall-e-3', images(1, '1024x1024'), '0.039999923814'],
+    ['of a better quality', 'dall-e-3', images(1, '1024x1792', 'hd'), '0.11999117312'],
+    ['of a size without a price', 'dall-e-3', images(1, '512x512'), null],
+    ['of a quality without a price', 'dall-e-2', images(1, '1024x1024', 'hd'), null],
+    ['of a size that the model chose', 'dall-e-3', images(1, 'auto', 'auto'), null],
+    ['per image, where the map has the price per pixel, too', 'gpt-image-1', images(2, '1024x1024', 'high'), '0.334'],
+    ['without tokens, of a model that is billed by tokens', 'gpt-image-1', images(1), null],
+    ['of a model without sizes, for any requested size', 'titan', images(4, '2048x2048', 'auto'), '0.032'],
+    ['at the price of output, where input has one as well', 'gemini-image', images(1), '0.134'],
+    ['of an unknown model', 'unknown', images(1, '1024x1024'), null],
+    ['of a count of zero', 'titan', images(0), '0'],
   ])('have the expected cost: %s', (_what, model, measured, expected) => {
     expect(cost(model, { measured })).toBe(expected);
   });
 
-  it('have the price by size of their provider, but not of a base model with a provider prefix', () => {
-    const measured = pictures(1, '1024x1024', 'hd');
+  it('have the price by size of their provider, unless the base model has a provider prefix', () => {
+    const measured = images(1, '1024x1024', 'hd');
     expect(cost('dall-e-3', { measured }, { provider: 'azure' })).toBe('0.07999586304');
     expect(cost('my-deployment', { measured }, { provider: 'azure', baseModel: 'azure/dall-e-3' })).toBeNull();
   });
 
   it('have the configured price per image or, with a size, per pixel', () => {
-    const measured = pictures(2, '1x1', 'odd');
+    const measured = images(2, '1x1', 'odd');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { output_cost_per_image: 0.5 } })).toBe('1');
     expect(cost('dall-e-3', { measured }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBe('0.5');
-    expect(cost('dall-e-3', { measured: pictures(1) }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBeNull();
+    expect(cost('dall-e-3', { measured: images(1) }, { priceOverrides: { input_cost_per_pixel: 0.25 } })).toBeNull();
   });
 
-  it('are billed by their tokens where these are counted', () => {
+  it('are billed by tokens where the usage counts their tokens', () => {
     const usage = {
       inputTokens: 60,
       outputTokens: 1000,
       image: { inputTokens: 50, outputTokens: 1000, cacheReadTokens: 0 },
     };
-    expect(cost('gpt-image-1', { usage, measured: pictures(1, '1024x1024', 'high') })).toBe('0.04055');
-    expect(cost('gemini-image', { usage: { ...usage, outputTokens: 1100 }, measured: pictures(1) })).toBe('0.12132');
+    expect(cost('gpt-image-1', { usage, measured: images(1, '1024x1024', 'high') })).toBe('0.04055');
+    expect(cost('gemini-image', { usage: { ...usage, outputTokens: 1100 }, measured: images(1) })).toBe('0.12132');
     // The model has no price for the 100 tokens of text output.
     expect(cost('gpt-image-1', { usage: { ...usage, outputTokens: 1100 } })).toBeNull();
     const cached = { ...usage, cacheReadTokens: 30, image: { ...usage.image, cacheReadTokens: 30 } };
     const cachedPrice = { priceOverrides: { cache_read_input_image_token_cost: 2.5e-6 } };
     expect(cost('gpt-image-1', { usage: cached }, cachedPrice)).toBe('0.040325');
-    expect(cost('dall-e-2', { usage, measured: pictures(1) })).toBe('0.02');
+    expect(cost('dall-e-2', { usage, measured: images(1) })).toBe('0.02');
   });
 });
 
@@ -133,7 +133,7 @@ describe('seconds of audio', () => {
     ['with fractions', 'whisper-1', 8.470000267, '0.000847'],
     ['at the price of their provider', 'whisper-large-v3', 60, '0.0018498'],
     ['at the price of output, where input has none', 'out-second', 2, '1'],
-    ['of a model sold by tokens', 'transcribe', 10, null],
+    ['of a model that is billed by tokens', 'transcribe', 10, null],
     ['of a count of zero', 'whisper-1', 0, '0'],
   ])('have the expected cost: %s', (_what, model, count, expected) => {
     const provider = model === 'whisper-large-v3' ? { provider: 'groq' } : {};

@@ -17,8 +17,8 @@ const NOW = new Date(0);
 
 type GivenOwners = Parameters<typeof someOwners>[0];
 
-const chargesFor = (ownerFields: GivenOwners, differing: Parameters<typeof aKey>[0] = {}) =>
-  chargesOf(aKey({ ...NAMES, ...differing, owners: someOwners(ownerFields) }), usd(1), { now: NOW }).map(
+const chargesFor = (ownerFields: GivenOwners, overrides: Parameters<typeof aKey>[0] = {}) =>
+  chargesOf(aKey({ ...NAMES, ...overrides, owners: someOwners(ownerFields) }), usd(1), { now: NOW }).map(
     ({ counter, limit, refused, refusalText }) => ({ counter, limit, refused, text: refusalText(usd(9)) }),
   );
 
@@ -36,18 +36,18 @@ describe('budgets', () => {
     ]);
   });
 
-  it('that members have by the default of their team are checked last', () => {
+  it('of members that come from the default of the team are checked last', () => {
     expect(chargesFor({ team: { maxBudget: usd(2) }, member: { maxBudget: usd(3) }, hasOwnLimits: false })).toEqual([
       { counter: 'team:t', limit: usd(2), refused: 'above', text: text('Team=t', 2) },
       { counter: 'member:["t","u"]', limit: usd(3), refused: 'at', text: text('User=u in Team=t', 3) },
     ]);
   });
 
-  it('of a key restart with the window of the budget row that it names, unless the key has its own window', () => {
+  it('of a key restart with the window of its budget row, unless the key has its own window', () => {
     const resetAt = new Date('2026-02-01T00:00:00Z');
     const row = { maxBudget: usd(9), budgetDuration: '30d', budgetResetAt: resetAt, spentBefore: usd(4) };
-    const limitOf = (fields: Partial<VirtualKey>, of: GivenOwners['budget'] = row) =>
-      chargesFor({ budget: of }, { teamId: null, ...fields }).map(({ limit }) => limit);
+    const limitOf = (fields: Partial<VirtualKey>, budget: GivenOwners['budget'] = row) =>
+      chargesFor({ budget }, { teamId: null, ...fields }).map(({ limit }) => limit);
     expect(limitOf({ maxBudget: null })).toEqual([usd(13)]);
     expect(limitOf({ maxBudget: usd(1) })).toEqual([usd(5)]);
     // `spentBefore` of the key applies until the next window.
@@ -67,12 +67,12 @@ describe('budgets', () => {
   });
 
   it('of zero refuse the first call: member, team and organization', () => {
-    const none = { maxBudget: ZERO_USD };
-    const charges = chargesFor({ team: none, member: none, organization: none });
+    const zeroBudget = { maxBudget: ZERO_USD };
+    const charges = chargesFor({ team: zeroBudget, member: zeroBudget, organization: zeroBudget });
     expect(charges.map(({ refused }) => refused)).toEqual(['at', 'at', 'at']);
   });
 
-  it('exist where an owner that applies to the key has one', () => {
+  it('exist for a key when an owner that applies to it has a budget', () => {
     const has = (ownerFields: GivenOwners): boolean => hasBudget(aKey({ ...NAMES, owners: someOwners(ownerFields) }));
     const budget = { maxBudget: ZERO_USD };
     expect([has({ user: budget }), has({ team: budget }), has({ team: {}, member: budget })]).toEqual([
@@ -117,13 +117,13 @@ describe('concurrent calls of keys of one team', () => {
       const open: CostReservation[] = [];
       let [spent, above, refused] = [0n, 0n, 0];
       const settleOne = (): void => {
-        const [one] = open.splice(random(open.length), 1);
+        const [reservation] = open.splice(random(open.length), 1);
         const cost = usd(random(5));
         if (cost > usd(3)) above += cost - usd(3);
         spent += cost;
-        one?.settle(cost);
-        // A second end of a call changes nothing.
-        one?.settle(cost);
+        reservation?.settle(cost);
+        // A second settlement of a reservation changes nothing.
+        reservation?.settle(cost);
       };
       for (let step = 0; step < 300; step += 1) {
         const caller = callers[random(callers.length)] ?? callers[0];
@@ -147,7 +147,7 @@ describe('concurrent calls of keys of one team', () => {
 });
 
 describe('the spend of a call', () => {
-  it('counts for the user of a key in a team, too, but only keys without a team are refused', async () => {
+  it('counts for the user of a key in a team, but the budget of the user refuses only keys without a team', async () => {
     const { admission, budgets } = budgetsOfThree();
     const call = { deployment: aDeployment(), request: null };
     const limits = { user: { maxBudget: usd(5) } };
@@ -160,7 +160,7 @@ describe('the spend of a call', () => {
     expect(budgets.check(inTeam)).toBeUndefined();
   });
 
-  it('counts during a session, and once for each owner at its end', async () => {
+  it('counts during a session, and is charged once to each owner when the session ends', async () => {
     const { admission, budgets } = budgetsOfThree();
     const owners = someOwners({ team: { maxBudget: usd(5) }, organization: { maxBudget: usd(9) } });
     const caller = aCaller(aKey({ ...NAMES, owners }));
@@ -171,7 +171,7 @@ describe('the spend of a call', () => {
     expect([admission.usedOf('team:t'), admission.usedOf('organization:o')]).toEqual([usd(6), usd(6)]);
   });
 
-  it('counts for the team of a batch, of which only key and team are known', async () => {
+  it('counts for the team of a batch whose key and team alone are known', async () => {
     const { admission, budgets } = budgetsOfThree();
     const caller = aCaller(aKey({ ...NAMES, owners: someOwners({ team: { maxBudget: usd(5) } }) }));
     await budgets.check(caller);

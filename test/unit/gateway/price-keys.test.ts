@@ -24,12 +24,18 @@ function catalogOf(row: Row): CatalogSnapshot {
   };
 }
 
-const NONE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+const NO_TOKENS: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
 
 /** Cost by a row, as text. */
 function cost(row: Row, used: Partial<Usage> | null, measured?: Outcome['measured']): string | null {
   const price = createPricer(() => catalogOf(row));
-  const usage = used === null ? null : { ...NONE, ...used };
+  const usage = used === null ? null : { ...NO_TOKENS, ...used };
   const priced = price(aDeployment({}), { usage, ...(measured === undefined ? {} : { measured }) });
   return priced === null ? null : usdText(priced);
 }
@@ -132,7 +138,7 @@ describe('web searches', () => {
 });
 
 describe('quantities that answers report', () => {
-  it('are tools of a response, with each container once', () => {
+  it('are tools of a response; each container counts once', () => {
     const output = [
       { type: 'web_search_call' },
       { type: 'file_search_call' },
@@ -283,7 +289,7 @@ describe('off-peak hours', () => {
       undefined,
       () => new Date(at),
     );
-    const priced = price(aDeployment({}), { usage: { ...NONE, inputTokens: 1_000 } });
+    const priced = price(aDeployment({}), { usage: { ...NO_TOKENS, inputTokens: 1_000 } });
     expect(priced === null ? null : usdText(priced)).toBe(expected);
   });
 });

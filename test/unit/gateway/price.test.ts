@@ -35,8 +35,8 @@ const usage = (used: Partial<Usage>): Usage => ({
 });
 
 /** Cost of a call as text, with this row for the upstream model in the catalog. */
-function cost(row: Readonly<Record<string, unknown>>, used: Partial<Usage>, differing: Partial<Deployment> = {}) {
-  const tariff = tariffOf(aDeployment(differing), catalogOf({ 'up-1': row }));
+function cost(row: Readonly<Record<string, unknown>>, used: Partial<Usage>, overrides: Partial<Deployment> = {}) {
+  const tariff = tariffOf(aDeployment(overrides), catalogOf({ 'up-1': row }));
   const priced = tariff === null ? null : costOf(tariff, usage(used));
   return priced === null ? null : usdText(priced);
 }
@@ -118,7 +118,7 @@ describe('the cost of a call', () => {
     expect(billed === null ? null : usdText(billed)).toBe(expected);
   });
 
-  it('of cache writes for an hour is separate, at every tier', () => {
+  it('includes cache writes for an hour at their own price, at every tier', () => {
     const row = {
       input_cost_per_token: 3e-6,
       output_cost_per_token: 1,
@@ -156,7 +156,7 @@ describe('the cost of a call', () => {
   });
 });
 
-it('a call uses the step of its whole request where the map has steps', () => {
+it('a call of a model with tiered prices has the prices of the tier of its whole input', () => {
   const row = {
     tiered_pricing: [
       { range: [0, 32_000], input_cost_per_token: 1.2e-6, output_cost_per_token: 6e-6 },
@@ -174,14 +174,14 @@ describe('the price of a deployment', () => {
     'openai/up-1': { input_cost_per_token: 3 },
     m: { input_cost_per_token: 4, output_cost_per_token: 9 },
   };
-  const input = (names: readonly (keyof typeof rows)[], differing: Partial<Deployment> = {}) => {
+  const input = (names: readonly (keyof typeof rows)[], overrides: Partial<Deployment> = {}) => {
     const catalog = catalogOf(Object.fromEntries(names.map((name) => [name, rows[name]])));
-    const tariff = tariffOf(aDeployment(differing), catalog);
+    const tariff = tariffOf(aDeployment(overrides), catalog);
     const priced = tariff && costOf(tariff, usage({ inputTokens: 1 }));
     return priced === null ? null : usdText(priced);
   };
 
-  it('is that of the base model, then provider/model, then upstream model, then public name', () => {
+  it('is the price of the base model, else of provider/model, else of the upstream model, else of the public name', () => {
     expect(input(['m', 'openai/up-1', 'up-1', 'base'], { baseModel: 'base' })).toBe('1');
     expect(input(['m', 'openai/up-1', 'up-1'], { baseModel: 'base' })).toBe('3');
     expect(input(['m', 'up-1'])).toBe('2');
@@ -189,7 +189,7 @@ describe('the price of a deployment', () => {
     expect(input([])).toBeNull();
   });
 
-  it('is the configured one for each key that the configuration sets', () => {
+  it('is the configured price for each price key that the configuration sets', () => {
     const priceOverrides = { input_cost_per_token: 0.5 };
     expect(input([], { priceOverrides })).toBe('0.5');
     const tariff = tariffOf(aDeployment({ priceOverrides }), catalogOf({ m: rows.m }));
@@ -208,7 +208,7 @@ describe('the price of a deployment', () => {
   });
 });
 
-describe('the cost of a call that may have another billing unit than tokens', () => {
+describe('the cost of a call of a model with a billing unit other than tokens', () => {
   const priceOf = (row: Record<string, unknown>, used: Parameters<ReturnType<typeof createPricer>>[1]) => {
     const priced = createPricer(() => catalogOf({ 'up-1': row }))(aDeployment(), used);
     return priced === null ? null : usdText(priced);
@@ -216,13 +216,13 @@ describe('the cost of a call that may have another billing unit than tokens', ()
   const BY_QUERY = { input_cost_per_token: 0, output_cost_per_token: 0, input_cost_per_query: 0.002 };
   const searches = (count: number) => ({ usage: null, measured: { unit: 'query', count } }) as const;
 
-  it('is that of its billing unit where the unit has a price', () => {
+  it('is computed from the billing unit where the unit has a price', () => {
     expect(priceOf(BY_QUERY, searches(3))).toBe('0.006');
     expect(priceOf(BY_QUERY, searches(0))).toBe('0');
     expect(priceOf({ ...BY_QUERY, input_cost_per_query: 0 }, searches(3))).toBe('0');
   });
 
-  it('is that of tokens where the unit has no price', () => {
+  it('is computed from tokens where the unit has no price', () => {
     const used = { ...searches(3), usage: usage({ inputTokens: 1000 }) };
     expect(priceOf(PLAIN, used)).toBe('0.002');
     expect(priceOf(PLAIN, searches(3))).toBeNull();
@@ -241,14 +241,14 @@ describe('a cost that the upstream reports', () => {
   const catalog = catalogOf({ 'up-1': PLAIN });
   const charged = usdFrom('0.000345') ?? undefined;
   const used = { usage: usage({ inputTokens: 1000 }), ...(charged === undefined ? {} : { charged }) };
-  const priced = (differing: Partial<Deployment>): string =>
-    usdText(createPricer(() => catalog)(aDeployment(differing), used) ?? (-1n as Usd));
+  const priced = (overrides: Partial<Deployment>): string =>
+    usdText(createPricer(() => catalog)(aDeployment(overrides), used) ?? (-1n as Usd));
 
   it('takes precedence over the catalog, which does not know the serving provider', () => {
     expect(priced({})).toBe('0.000345');
   });
 
-  it('is replaced by prices of the configuration', () => {
+  it('is ignored when the configuration has prices', () => {
     expect(priced({ priceOverrides: { input_cost_per_token: 1e-6 } })).toBe('0.001');
   });
 });

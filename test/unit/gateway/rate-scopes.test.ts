@@ -13,7 +13,7 @@ const perKey = (requests?: number, tokens?: number) => ({ scope: 'model_per_key'
 const perTeam = (requests?: number, tokens?: number) => ({ scope: 'model_per_team', id: 't:m', requests, tokens });
 
 describe('limits of a call', () => {
-  it('are those of the key, its user, team, membership, model and organization, in this order', () => {
+  it('are the limits of the key, its user, team, membership, model and organization, in this order', () => {
     const limits = (rpmLimit: number) => ({ rpmLimit, tpmLimit: rpmLimit * 10, maxParallelRequests: rpmLimit * 100 });
     const key = aKey({
       ...NAMES,
@@ -27,7 +27,7 @@ describe('limits of a call', () => {
         teamMetadata: { model_tpm_limit: { m: 70 } },
       }),
     });
-    const all = (scope: string, id: string, requests: number) => ({
+    const scopeWith = (scope: string, id: string, requests: number) => ({
       scope,
       id,
       requests,
@@ -35,13 +35,13 @@ describe('limits of a call', () => {
       parallel: requests * 100,
     });
     expect(rateScopesOf(key, 'm')).toEqual([
-      all('api_key', HASH, 1),
-      all('user', 'u', 2),
-      all('team', 't', 3),
-      all('team_member', 't:u', 4),
+      scopeWith('api_key', HASH, 1),
+      scopeWith('user', 'u', 2),
+      scopeWith('team', 't', 3),
+      scopeWith('team_member', 't:u', 4),
       perKey(6, 70),
       perTeam(undefined, 70),
-      all('organization', 'o', 5),
+      scopeWith('organization', 'o', 5),
     ]);
   });
 

@@ -43,7 +43,7 @@ describe('the input of the span of a call', () => {
     ['the tokens of a text', [1, 2], '[1,2]', '[1,2]'],
     ['the tokens of several texts', [[1], [2, 3]], '[[1],[2,3]]', '[2,3]'],
     ['an empty list', [], '[]', ''],
-  ])('is that of %s', (_what, prompt, input, preview) => {
+  ])('is recorded with its preview for %s', (_what, prompt, input, preview) => {
     expect(spanOf(EMBEDDINGS, prompt)).toEqual(['embeddings m', 'embedding', input, preview]);
     expect(spanOf(COMPLETIONS, prompt)).toEqual(['text_completion m', 'llm', input, preview]);
   });

@@ -7,7 +7,7 @@ import { aDeployment } from '../../support/chat.ts';
 const ROWS: Readonly<Record<string, CatalogEntry['row']>> = {
   regional: { input_cost_per_token: 1e-6, regional_endpoint_uplift_multiplier: 1.1 },
   cheap: { input_cost_per_token: 1e-6 },
-  dear: { input_cost_per_token: 3e-6 },
+  expensive: { input_cost_per_token: 3e-6 },
 };
 const entries: readonly CatalogEntry[] = Object.entries(ROWS).map(([id, row]) => ({
   id,
@@ -30,7 +30,7 @@ function pricesBeforeAndAfter(before: Partial<Deployment>, after: Partial<Deploy
   return [pricesOf(first), pricesOf({ ...first, ...after })] as const;
 }
 
-it('a changed location of a deployment has its uplift at once', () => {
+it('a deployment with a changed location has the uplift of the new location immediately', () => {
   const [global, regional] = pricesBeforeAndAfter(
     { provider: 'vertex_ai', upstreamModel: 'regional', options: { vertex_location: 'global' } },
     { options: { vertex_location: 'europe-west1' } },
@@ -38,12 +38,12 @@ it('a changed location of a deployment has its uplift at once', () => {
   expect([global.uplift, regional.uplift]).toEqual([null, 1_100_000n]);
 });
 
-it('a changed public name of a deployment has the prices of its row at once', () => {
-  const [cheap, dear] = pricesBeforeAndAfter({ modelGroup: 'cheap' }, { modelGroup: 'dear' });
-  expect(dear.tariff?.base.input).toBe((cheap.tariff?.base.input ?? 0n) * 3n);
+it('a deployment with a changed public name has the prices of the new name immediately', () => {
+  const [cheap, expensive] = pricesBeforeAndAfter({ modelGroup: 'cheap' }, { modelGroup: 'expensive' });
+  expect(expensive.tariff?.base.input).toBe((cheap.tariff?.base.input ?? 0n) * 3n);
 });
 
-it('equal settings in new objects have the cached prices', () => {
+it('a deployment with equal settings in new objects has the cached prices', () => {
   const options = { vertex_location: 'europe-west1' };
   const [before, after] = pricesBeforeAndAfter(
     { provider: 'vertex_ai', upstreamModel: 'regional', options },

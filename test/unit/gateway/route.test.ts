@@ -10,7 +10,7 @@ const DEMO = provider('demo');
 
 const route = (...deployments: readonly Partial<Deployment>[]) =>
   createRouter(
-    deployments.map((differing) => aDeployment(differing)),
+    deployments.map((overrides) => aDeployment(overrides)),
     [OPENAI, DEMO],
   );
 

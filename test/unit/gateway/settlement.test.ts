@@ -19,7 +19,7 @@ function aCall(bytes?: ByteStream) {
     cancel: (failure) => events.push(['cancelled', failure]),
   };
   const call = settledCall({ bytes: source, deltas: noSteps }, (end, failure) => events.push([end, failure]));
-  const read: ByteSink = {
+  const reader: ByteSink = {
     chunk: (chunk) => events.push(['chunk', Buffer.from(chunk).toString()]) > 0,
     done: () => events.push(['done']),
     fail: (error) => events.push(['fail', error]),
@@ -28,21 +28,21 @@ function aCall(bytes?: ByteStream) {
     if (sink === null) throw new TypeError('The stream was not piped.');
     return sink;
   };
-  return { call, events, read, pipedSink };
+  return { call, events, reader, pipedSink };
 }
 
 const FAILURE = new UpstreamFailed('It broke.', { provider: 'openai', upstreamStatus: 500 });
 
 describe('a forwarded answer', () => {
   it('settles as completed after its last byte', () => {
-    const { call, events, read } = aCall(streamOfBytes(Buffer.from('abc')));
-    call.bytes().pipe(read);
+    const { call, events, reader } = aCall(streamOfBytes(Buffer.from('abc')));
+    call.bytes().pipe(reader);
     expect(events).toEqual([['chunk', 'abc'], ['done'], ['completed', undefined]]);
   });
 
   it('settles as failed after the failure', () => {
-    const { call, events, read, pipedSink } = aCall();
-    call.bytes().pipe(read);
+    const { call, events, reader, pipedSink } = aCall();
+    call.bytes().pipe(reader);
     pipedSink().fail(FAILURE);
     expect(events).toEqual([
       ['fail', FAILURE],
@@ -58,7 +58,7 @@ describe('a forwarded answer', () => {
       ['abandoned', undefined],
     ]);
     const stalled = aCall();
-    stalled.call.bytes().pipe(stalled.read);
+    stalled.call.bytes().pipe(stalled.reader);
     const failure = new ReaderStalled();
     stalled.pipedSink().fail(failure);
     expect(stalled.events.at(-1)).toEqual(['abandoned', failure]);
@@ -75,7 +75,7 @@ describe('a forwarded answer', () => {
   });
 
   it('settles by the end of its translation, not of its source', () => {
-    const { call, events, read, pipedSink } = aCall();
+    const { call, events, reader, pipedSink } = aCall();
     const translated = call.translated((bytes) => ({
       pipe: (sink) =>
         bytes.pipe({
@@ -90,7 +90,7 @@ describe('a forwarded answer', () => {
       resume: () => bytes.resume(),
       cancel: () => bytes.cancel(),
     }));
-    translated.bytes().pipe(read);
+    translated.bytes().pipe(reader);
     pipedSink().chunk(Buffer.from('x'));
     expect(events).toEqual([
       ['cancelled', undefined],

@@ -8,8 +8,8 @@ import { aCaller, aDeployment, aKey, aModelRequest } from '../../support/chat.ts
 
 const CALLER = aCaller(aKey({ token: { endUserId: 'customer', hasRole: false, otherTeams: [] } }));
 const { signal } = new AbortController();
-const NAMED = { [END_USER]: 'another', 'session.id': 's' };
-const LABELS = { [END_USER]: 'customer', 'session.id': 's' };
+const REQUEST_LABELS = { [END_USER]: 'another', 'session.id': 's' };
+const CALL_LABELS = { [END_USER]: 'customer', 'session.id': 's' };
 
 /** A gateway that rejects each call, and the labels that it received. */
 function aGateway() {
@@ -45,25 +45,28 @@ function aGateway() {
 type Calls = ReturnType<typeof aGateway>['gateway'];
 
 it.each<[string, (gateway: Calls) => Promise<unknown>]>([
-  ['a call', (gateway) => gateway.call(CALLER, aModelRequest(undefined, { labels: NAMED }), signal)],
+  ['a call', (gateway) => gateway.call(CALLER, aModelRequest(undefined, { labels: REQUEST_LABELS }), signal)],
   [
     'a realtime session',
     (gateway) =>
       gateway.realtime.open(
         CALLER,
-        { model: 'm', intent: null, headers: {}, callId: null, parent: null, labels: NAMED },
+        { model: 'm', intent: null, headers: {}, callId: null, parent: null, labels: REQUEST_LABELS },
         { signal, identify: () => CALLER },
       ),
   ],
   [
     'a call about a stored object',
-    (gateway) => gateway.pass(CALLER, aDeployment(), { labels: NAMED } as unknown as PassThrough, signal),
+    (gateway) => gateway.pass(CALLER, aDeployment(), { labels: REQUEST_LABELS } as unknown as PassThrough, signal),
   ],
-  ['a forwarded call', (gateway) => gateway.forward(CALLER, { labels: NAMED } as unknown as Forwarded, signal)],
+  [
+    'a forwarded call',
+    (gateway) => gateway.forward(CALLER, { labels: REQUEST_LABELS } as unknown as Forwarded, signal),
+  ],
 ])('%s has the customer of its token as its end user', async (_, send) => {
   const { gateway, received } = aGateway();
   await expect(send(gateway)).rejects.toThrow('No upstream.');
-  expect(received).toEqual([LABELS]);
+  expect(received).toEqual([CALL_LABELS]);
 });
 
 it('a stored batch has the customer of its token as its end user', async () => {
@@ -81,7 +84,7 @@ it('a stored batch has the customer of its token as its end user', async () => {
       typeof storeObject
     >[1],
     { id: 'batch_1', shown: {} } as Parameters<typeof storeObject>[2],
-    { labels: NAMED, undo: async () => {} },
+    { labels: REQUEST_LABELS, undo: async () => {} },
   );
-  expect(labels).toEqual(LABELS);
+  expect(labels).toEqual(CALL_LABELS);
 });
