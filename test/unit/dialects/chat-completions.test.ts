@@ -13,7 +13,7 @@ dialectSuite('chat completions', {
 });
 
 /** A request after a round trip, and the members that are not supported. */
-function through(body: Record<string, unknown>): { readonly body: unknown; readonly lost: readonly object[] } {
+function roundTrip(body: Record<string, unknown>): { readonly body: unknown; readonly lost: readonly object[] } {
   const losses = new Losses();
   return { body: OUT.writeRequest(CHAT_COMPLETIONS_IN.readRequest(body, losses), losses), lost: losses.all() };
 }
@@ -68,7 +68,7 @@ const WHOLE = {
 
 describe('a request of chat completions in the neutral format', () => {
   it('is the same when it is written again', () => {
-    expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
+    expect(roundTrip(WHOLE)).toEqual({ body: WHOLE, lost: [] });
   });
 
   it.each([
@@ -83,7 +83,7 @@ describe('a request of chat completions in the neutral format', () => {
     ['service_tier', 'flex', 'hint'],
     ['prompt_cache_key', 'k', 'hint'],
   ])('lists members without a neutral form: %s', (member, value, weight, where = member) => {
-    expect(through({ model: 'm', messages: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
+    expect(roundTrip({ model: 'm', messages: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
   });
 
   it.each([
@@ -95,7 +95,7 @@ describe('a request of chat completions in the neutral format', () => {
     ['num_retries', 3],
     ['metadata', { tags: ['a'] }],
   ])('lists neither values without an effect nor gateway fields: %s %j', (member, value) => {
-    expect(through({ model: 'm', messages: [], [member]: value }).lost).toEqual([]);
+    expect(roundTrip({ model: 'm', messages: [], [member]: value }).lost).toEqual([]);
   });
 
   it.each([
@@ -111,8 +111,8 @@ describe('a request of chat completions in the neutral format', () => {
     [{ role: 'tool', content: 'x' }, "'messages[0].tool_call_id': it must be the id of the call it answers"],
     [{ role: 'assistant', tool_calls: [{}] }, "'messages[0].tool_calls[0].function.name': it must be a string"],
     [{ role: 'system', content: [{ type: 'image_url' }] }, "'messages[0].content[0]': it must be a part of type text"],
-  ])('is refused with the place of an invalid member: %j', (message, words) => {
-    expect(() => through({ model: 'm', messages: [message] })).toThrow(words);
+  ])('is refused with the path of an invalid member: %j', (message, errorText) => {
+    expect(() => roundTrip({ model: 'm', messages: [message] })).toThrow(errorText);
   });
 });
 

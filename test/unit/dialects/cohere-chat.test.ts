@@ -6,7 +6,7 @@ const toolsNamed = (...names: string[]) => names.map((name) => ({ type: 'functio
 
 const write = writtenBy(COHERE_OUT);
 const event = (type: string, rest: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
-const content = (words: object): string => event('content-delta', { index: 0, delta: { message: { content: words } } });
+const content = (part: object): string => event('content-delta', { index: 0, delta: { message: { content: part } } });
 const call = (type: string, index: number, tool_calls: object): string =>
   event(type, { index, delta: { message: { tool_calls } } });
 const USAGE = {

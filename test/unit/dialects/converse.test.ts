@@ -267,7 +267,7 @@ describe('a chat in the format of Converse', () => {
     });
   });
 
-  it('requests JSON that has no schema by a text after the system prompt', () => {
+  it('requests JSON without a schema with a text after the system prompt', () => {
     const messages = [{ role: 'system', content: 'Be brief.' }];
     expect(write({ messages, response_format: { type: 'json_object' } }).body).toMatchObject({
       system: [
@@ -282,28 +282,28 @@ describe('a chat in the format of Converse', () => {
   });
 
   it('has members that only models of one vendor support', () => {
-    const further = (model: string, body: object): unknown =>
+    const extraFieldsOf = (model: string, body: object): unknown =>
       (write({ model, ...body }).body as { additionalModelRequestFields?: unknown }).additionalModelRequestFields;
-    expect(further('anthropic.claude-x', { top_k: 5, reasoning_effort: 'low', max_tokens: 5000 })).toEqual({
+    expect(extraFieldsOf('anthropic.claude-x', { top_k: 5, reasoning_effort: 'low', max_tokens: 5000 })).toEqual({
       top_k: 5,
       thinking: { type: 'enabled', budget_tokens: 1024 },
     });
-    expect(further('us.anthropic.claude-x', { reasoning_effort: 'high', max_tokens: 5000 })).toEqual({
+    expect(extraFieldsOf('us.anthropic.claude-x', { reasoning_effort: 'high', max_tokens: 5000 })).toEqual({
       thinking: { type: 'enabled', budget_tokens: 4999 },
     });
-    expect(further('anthropic.claude-x', { reasoning_effort: 'none' })).toBeUndefined();
-    expect(further('amazon.nova-pro-v1:0', { top_k: 5 })).toEqual({ inferenceConfig: { topK: 5 } });
+    expect(extraFieldsOf('anthropic.claude-x', { reasoning_effort: 'none' })).toBeUndefined();
+    expect(extraFieldsOf('amazon.nova-pro-v1:0', { top_k: 5 })).toEqual({ inferenceConfig: { topK: 5 } });
   });
 
   it('does not request thinking that Claude would reject', () => {
-    const asked = { model: 'anthropic.claude-x', reasoning_effort: 'low', tools: toolsNamed('a') };
+    const request = { model: 'anthropic.claude-x', reasoning_effort: 'low', tools: toolsNamed('a') };
     const used = [
       { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'a', arguments: '{}' } }] },
       { role: 'tool', tool_call_id: 'c', content: 'y' },
     ];
-    expect(write(asked).body).toMatchObject({ additionalModelRequestFields: { thinking: { type: 'enabled' } } });
+    expect(write(request).body).toMatchObject({ additionalModelRequestFields: { thinking: { type: 'enabled' } } });
     for (const members of [{ tool_choice: 'required' }, { messages: used }, { max_tokens: 1024 }]) {
-      const { body, lost } = write({ ...asked, ...members });
+      const { body, lost } = write({ ...request, ...members });
       expect([body, lost]).toEqual([
         expect.not.objectContaining({ additionalModelRequestFields: expect.anything() }),
         [{ member: 'reasoning_effort', weight: 'hint' }],

@@ -38,8 +38,8 @@ export function dialectSuite(
 ): void {
   describe(`the dialect ${dialect}`, () => {
     const answers = (): readonly AnswerStep[][] => {
-      const below = randomFrom(20_261_121);
-      return Array.from({ length: ROUNDS }, () => randomAnswer(below, kinds));
+      const random = randomFrom(20_261_121);
+      return Array.from({ length: ROUNDS }, () => randomAnswer(random, kinds));
     };
 
     it('reads a streamed answer without loss', () => {
@@ -57,22 +57,34 @@ export function dialectSuite(
     it('translates a stream to the same bytes for any chunk boundaries', () => {
       for (const steps of answers().slice(0, 10)) {
         const bytes = Buffer.from(write(steps, inbound));
-        const once = write(read(bytes.toString('utf8'), outbound), inbound);
+        const inOnePiece = write(read(bytes.toString('utf8'), outbound), inbound);
         for (const size of [1, 2, 3, 7, 64, bytes.length]) {
           const source = fedStream();
           const gathered = gather(translatedStream(source, outbound.reader(), inbound.writer(CONTEXT), { failed }));
-          for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
+          for (let offset = 0; offset < bytes.length; offset += size)
+            source.feed(bytes.subarray(offset, offset + size));
           source.finish();
-          expect({ size, text: gathered.text(), end: gathered.end }).toEqual({ size, text: once, end: 'done' });
+          expect({ size, text: gathered.text(), end: gathered.end }).toEqual({ size, text: inOnePiece, end: 'done' });
         }
       }
     });
 
-    it('reads values of a wrong form without an error', () => {
+    it('reads malformed values without an error', () => {
       const reader = outbound.reader();
-      for (const odd of [null, undefined, 1, 'x', [], {}, { choices: 1 }, { type: 7 }, { error: {} }, { usage: 'x' }])
-        expect(() => reader.read(odd, null)).not.toThrow();
-      for (const odd of [null, undefined, [], {}, 'x']) expect(() => outbound.stepsOf(odd)).not.toThrow();
+      for (const malformed of [
+        null,
+        undefined,
+        1,
+        'x',
+        [],
+        {},
+        { choices: 1 },
+        { type: 7 },
+        { error: {} },
+        { usage: 'x' },
+      ])
+        expect(() => reader.read(malformed, null)).not.toThrow();
+      for (const malformed of [null, undefined, [], {}, 'x']) expect(() => outbound.stepsOf(malformed)).not.toThrow();
     });
   });
 }

@@ -24,7 +24,7 @@ const call = (index: number, piece: string, id: string | null = null): AnswerSte
 });
 
 /** Names and data of the events after `message_start` and the ping. */
-function written(steps: readonly AnswerStep[]): readonly unknown[] {
+function eventsAfterPing(steps: readonly AnswerStep[]): readonly unknown[] {
   const writer = MESSAGES_IN.writer(CONTEXT);
   const text = `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
   const events = text.split('\n\n').filter((event) => event !== '');
@@ -71,7 +71,7 @@ describe('a streamed message', () => {
       finish('tool_calls'),
       { kind: 'usage', usage },
     ];
-    expect(written(steps)).toEqual([
+    expect(eventsAfterPing(steps)).toEqual([
       ['content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }],
       ['content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'Hm.' } }],
       ['content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'sig' } }],
@@ -99,17 +99,17 @@ describe('a streamed message', () => {
     ]);
   });
 
-  it('has the block index of its call in a delta after the start of another call', () => {
+  it('has the block index of its own call in a delta that arrives after the start of another call', () => {
     const steps = [BEGIN, call(0, '', 'a'), call(1, '', 'b'), call(0, '{}'), finish('tool_calls')];
-    expect(written(steps)).toContainEqual([
+    expect(eventsAfterPing(steps)).toContainEqual([
       'content_block_delta',
       { index: 0, delta: { type: 'input_json_delta', partial_json: '{}' } },
     ]);
   });
 
   it('is complete without content', () => {
-    expect(written([])).toEqual(endEvents('end_turn'));
-    expect(written([BEGIN, finish('length')])).toEqual(endEvents('max_tokens'));
+    expect(eventsAfterPing([])).toEqual(endEvents('end_turn'));
+    expect(eventsAfterPing([BEGIN, finish('length')])).toEqual(endEvents('max_tokens'));
   });
 
   it.each([
@@ -118,7 +118,7 @@ describe('a streamed message', () => {
     [[finish('content_filter')], 'refusal', null],
     [[finish('something_new')], 'end_turn', null],
   ])('ends with the reason: %j', (steps, reason, sequence) => {
-    expect(written([BEGIN, ...steps])).toEqual(endEvents(reason, sequence));
+    expect(eventsAfterPing([BEGIN, ...steps])).toEqual(endEvents(reason, sequence));
     expect(MESSAGES_IN.whole([BEGIN, ...steps], CONTEXT)).toMatchObject({
       stop_reason: reason,
       stop_sequence: sequence,
@@ -127,7 +127,7 @@ describe('a streamed message', () => {
 
   it('has the reason of a refusal as text', () => {
     const steps: AnswerStep[] = [BEGIN, { kind: 'refusal', text: 'No.' }, finish('stop')];
-    expect(written(steps).slice(-2)).toEqual(endEvents('refusal'));
+    expect(eventsAfterPing(steps).slice(-2)).toEqual(endEvents('refusal'));
     expect(MESSAGES_IN.whole(steps, CONTEXT)).toMatchObject({
       content: [{ type: 'text', text: 'No.' }],
       stop_reason: 'refusal',
@@ -205,7 +205,7 @@ describe('an upstream of messages', () => {
     ]);
   });
 
-  it('may send the input of a call in one event; its blocks of server tools are ignored', () => {
+  it('may send the input of a call in one event; blocks of server tools are ignored', () => {
     const reader = OUT.reader();
     const start = (index: number, block: object) =>
       reader.read({ type: 'content_block_start', index, content_block: block }, null);

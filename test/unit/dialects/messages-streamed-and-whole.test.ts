@@ -37,9 +37,9 @@ describe.each([
   ['an upstream of messages for a caller of chat completions', MESSAGES, CHAT],
 ])('%s', (_what, upstream, caller) => {
   it('gives the same answer streamed and whole: content, calls, finish reason and usage', () => {
-    const below = randomFrom(20_261_127);
+    const random = randomFrom(20_261_127);
     for (let round = 0; round < 200; round += 1) {
-      const answer = randomAnswer(below, { reasoning: true, proofs: false });
+      const answer = randomAnswer(random, { reasoning: true, proofs: false });
       const viaStream = joinedSteps(streamed(streamed(answer, upstream), caller));
       const viaWhole = joinedSteps(whole(whole(answer, upstream), caller));
       expect(viaStream).toEqual(viaWhole);

@@ -124,7 +124,7 @@ describe('a request of chat completions, written for messages', () => {
 });
 
 describe('reasoning', () => {
-  const thoughtOf = (chatBody: object) => {
+  const reasoningOf = (chatBody: object) => {
     const { body, lost } = fromChat({ ...chatBody });
     const { thinking, output_config: config, max_tokens: limit } = body;
     return { thinking, config, limit, lost: lost.length };
@@ -143,8 +143,8 @@ describe('reasoning', () => {
     ],
     ['claude-haiku-4-5', 'none', { limit: 4096 }],
     ['kimi-k3', 'minimal', { thinking: { type: 'enabled', budget_tokens: 1024 }, limit: 5120 }],
-  ])('of %s with an effort %s', (model, effort, expected) => {
-    expect(thoughtOf({ model, reasoning_effort: effort })).toEqual({
+  ])('of %s with the effort %s is written as %j', (model, effort, expected) => {
+    expect(reasoningOf({ model, reasoning_effort: effort })).toEqual({
       thinking: undefined,
       config: undefined,
       ...expected,
@@ -154,12 +154,12 @@ describe('reasoning', () => {
 
   it('leaves tokens for the answer, or is omitted', () => {
     const model = 'claude-sonnet-4-5';
-    expect(thoughtOf({ model, reasoning_effort: 'high', max_tokens: 3000 })).toMatchObject({
+    expect(reasoningOf({ model, reasoning_effort: 'high', max_tokens: 3000 })).toMatchObject({
       thinking: { type: 'enabled', budget_tokens: 2999 },
       limit: 3000,
       lost: 0,
     });
-    expect(thoughtOf({ model, reasoning_effort: 'high', max_tokens: 1024 })).toMatchObject({
+    expect(reasoningOf({ model, reasoning_effort: 'high', max_tokens: 1024 })).toMatchObject({
       thinking: undefined,
       limit: 1024,
       lost: 1,
@@ -174,12 +174,12 @@ describe('reasoning', () => {
       reasoning_effort: 'low',
       messages: [{ role: 'user', content: 'x' }, assistantMessage, { role: 'tool', tool_call_id: 'c', content: 'y' }],
     });
-    expect(thoughtOf(ask(call))).toMatchObject({ thinking: undefined, lost: 1 });
-    expect(thoughtOf(ask({ ...call, thinking_blocks: [block] }))).toMatchObject({
+    expect(reasoningOf(ask(call))).toMatchObject({ thinking: undefined, lost: 1 });
+    expect(reasoningOf(ask({ ...call, thinking_blocks: [block] }))).toMatchObject({
       thinking: { type: 'enabled' },
       lost: 0,
     });
-    expect(thoughtOf({ ...ask(call), model: NEWER })).toMatchObject({ thinking: { type: 'adaptive' }, lost: 0 });
+    expect(reasoningOf({ ...ask(call), model: NEWER })).toMatchObject({ thinking: { type: 'adaptive' }, lost: 0 });
   });
 
   it.each([
@@ -192,18 +192,21 @@ describe('reasoning', () => {
   ])('is not requested when a tool call is forced: %s', (_label, members) => {
     const tools = [{ type: 'function', function: { name: 'look' } }];
     const ask = { model: 'claude-opus-4-20250514', reasoning_effort: 'high', tools, ...members };
-    expect(thoughtOf(ask)).toEqual({ thinking: undefined, config: undefined, limit: 4096, lost: 1 });
+    expect(reasoningOf(ask)).toEqual({ thinking: undefined, config: undefined, limit: 4096, lost: 1 });
   });
 
-  it('is not requested of a newer model when a tool call is forced; the effort is', () => {
+  it('is not requested of a newer model when a tool call is forced; the effort is sent', () => {
     const ask = { model: NEWER, tools: [{ type: 'function', function: { name: 'look' } }], tool_choice: 'required' };
-    expect(thoughtOf({ ...ask, reasoning_effort: 'high' })).toEqual({
+    expect(reasoningOf({ ...ask, reasoning_effort: 'high' })).toEqual({
       thinking: undefined,
       config: { effort: 'high' },
       limit: 4096,
       lost: 1,
     });
-    expect(thoughtOf({ ...ask, reasoning_effort: 'none' })).toMatchObject({ thinking: { type: 'disabled' }, lost: 0 });
+    expect(reasoningOf({ ...ask, reasoning_effort: 'none' })).toMatchObject({
+      thinking: { type: 'disabled' },
+      lost: 0,
+    });
   });
 });
 
@@ -214,10 +217,10 @@ describe('the format of an answer', () => {
     $defs: { open: { type: 'object', additionalProperties: true } },
     anyOf: [{ type: 'object' }],
   };
-  const form = { response_format: { type: 'json_schema', json_schema: { name: 'person', schema } } };
+  const schemaFormat = { response_format: { type: 'json_schema', json_schema: { name: 'person', schema } } };
 
   it('is a schema whose objects are closed', () => {
-    expect(fromChat(form).body['output_config']).toEqual({
+    expect(fromChat(schemaFormat).body['output_config']).toEqual({
       format: {
         type: 'json_schema',
         schema: {
@@ -238,7 +241,7 @@ describe('the format of an answer', () => {
   });
 
   it('is the argument of a tool for an older model; the call of this tool is hidden from callers', () => {
-    const { body } = fromChat({ ...form, model: 'claude-3-7-sonnet-20250219' });
+    const { body } = fromChat({ ...schemaFormat, model: 'claude-3-7-sonnet-20250219' });
     expect(body).toMatchObject({
       tools: [{ name: 'lensgate_json_answer', input_schema: schema }],
       tool_choice: { type: 'any' },
@@ -260,7 +263,7 @@ describe('the format of an answer', () => {
     ]);
   });
 
-  it('is requested by a text when it is JSON without a schema', () => {
+  it('is requested with a text when it is JSON without a schema', () => {
     expect(fromChat({ response_format: { type: 'json_object' } }).body['system']).toEqual([
       { type: 'text', text: 'Answer with one JSON object and nothing else: no other text, no code fence.' },
     ]);

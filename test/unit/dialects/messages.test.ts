@@ -9,13 +9,13 @@ const CHAT_OUT = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
 
 dialectSuite('messages', { inbound: MESSAGES_IN, outbound: OUT, kinds: { reasoning: true, proofs: true } });
 
-interface Through {
+interface RoundTrip {
   readonly body: Record<string, unknown>;
   readonly lost: readonly object[];
 }
 
 /** A request after a round trip, and the members that are not supported. */
-function through(body: Record<string, unknown>): Through {
+function roundTrip(body: Record<string, unknown>): RoundTrip {
   const losses = new Losses();
   const written = OUT.writeRequest(MESSAGES_IN.readRequest(body, losses), losses);
   return { body: { ...written }, lost: losses.all() };
@@ -84,14 +84,14 @@ const WHOLE = {
 
 describe('a request of messages in the neutral format', () => {
   it('is the same when it is written again', () => {
-    expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
+    expect(roundTrip(WHOLE)).toEqual({ body: WHOLE, lost: [] });
   });
 
   it('is the same with one required tool, without thinking', () => {
     const tool_choice = { type: 'tool', name: 'look', disable_parallel_tool_use: true };
     const { thinking: _adaptive, ...rest } = { ...WHOLE, tool_choice };
     const body = { ...rest, output_config: { format: WHOLE.output_config.format } };
-    expect(through(body)).toEqual({ body, lost: [] });
+    expect(roundTrip(body)).toEqual({ body, lost: [] });
   });
 
   it('has a text as one part', () => {
@@ -153,7 +153,7 @@ describe('a request of messages in the neutral format', () => {
       'messages[0].content[0].citations',
     ],
   ])('lists members without a neutral form: %s %j', (member, value, weight, where = member) => {
-    expect(through({ model: NEWER, max_tokens: 1, messages: [], [member]: value }).lost).toEqual([
+    expect(roundTrip({ model: NEWER, max_tokens: 1, messages: [], [member]: value }).lost).toEqual([
       { member: where, weight },
     ]);
   });
@@ -166,8 +166,8 @@ describe('a request of messages in the neutral format', () => {
     [{ role: 'user', content: [{ type: 'tool_result' }] }, "'messages[0].content[0].tool_use_id'"],
     [{ role: 'assistant', content: [{ type: 'tool_use', name: 'x' }] }, "'messages[0].content[0]'"],
     [{ role: 'system', content: [{ type: 'image' }] }, "'messages[0].content[0]': it must be a block of type text"],
-  ])('is refused with the place of an invalid member: %j', (message, words) => {
-    expect(() => through({ model: 'm', max_tokens: 1, messages: [message] })).toThrow(words);
+  ])('is refused with the path of an invalid member: %j', (message, errorText) => {
+    expect(() => roundTrip({ model: 'm', max_tokens: 1, messages: [message] })).toThrow(errorText);
   });
 
   it.each([

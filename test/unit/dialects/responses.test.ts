@@ -7,7 +7,7 @@ import { dialectSuite } from './dialect-suite.ts';
 dialectSuite('responses', { inbound: RESPONSES_IN, outbound: RESPONSES_OUT, kinds: { reasoning: true, proofs: true } });
 
 /** A request after a round trip, and the members that are not supported. */
-function through(body: Record<string, unknown>): {
+function roundTrip(body: Record<string, unknown>): {
   readonly body: unknown;
   readonly lost: ReturnType<LossList['all']>;
 } {
@@ -72,7 +72,7 @@ const WHOLE = {
 
 describe('a request of responses in the neutral format', () => {
   it('is the same when it is written again', () => {
-    expect(through(WHOLE)).toEqual({ body: WHOLE, lost: [] });
+    expect(roundTrip(WHOLE)).toEqual({ body: WHOLE, lost: [] });
   });
 
   it.each<[string, unknown, string, string?]>([
@@ -98,7 +98,7 @@ describe('a request of responses in the neutral format', () => {
     ),
     ['input', [{ role: 'user', content: [{ type: 'input_audio' }] }], 'essential', 'input[0].content[0]'],
   ])('lists members without a neutral form: %s %j', (member, value, weight, where: string = member) => {
-    expect(through({ model: 'm', input: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
+    expect(roundTrip({ model: 'm', input: [], [member]: value }).lost).toEqual([{ member: where, weight }]);
   });
 
   it.each([
@@ -112,7 +112,7 @@ describe('a request of responses in the neutral format', () => {
     ['text', { verbosity: 'medium' }],
     ['store', false],
   ])('lists neither values without an effect nor gateway fields: %s %j', (member, value) => {
-    expect(through({ model: 'm', input: 'x', [member]: value }).lost).toEqual([]);
+    expect(roundTrip({ model: 'm', input: 'x', [member]: value }).lost).toEqual([]);
   });
 
   it.each([
@@ -129,20 +129,20 @@ describe('a request of responses in the neutral format', () => {
     [{ type: 'function_call', call_id: 'c' }, "'input[0].name': it must be a string"],
     [{ type: 'function_call', name: 'c' }, "'input[0].call_id': it must be a string"],
     [{ type: 'function_call_output', output: 'x' }, "'input[0].call_id': it must be the id of the call it answers"],
-  ])('is refused with the place of an invalid member: %j', (item, words) => {
-    expect(() => through({ model: 'm', input: [item] })).toThrow(words);
+  ])('is refused with the path of an invalid member: %j', (item, errorText) => {
+    expect(() => roundTrip({ model: 'm', input: [item] })).toThrow(errorText);
   });
 
   it.each([
     [{ tools: [{ type: 'function' }] }, "'tools[0].name': it must be a string"],
     [{ text: { format: { type: 'json_schema' } } }, "'text.format': it must be of type text"],
-  ])('is refused with the place of an invalid tool or format: %j', (more, words) => {
-    expect(() => through({ model: 'm', input: 'x', ...more })).toThrow(words);
+  ])('is refused with the path of an invalid tool or format: %j', (members, errorText) => {
+    expect(() => roundTrip({ model: 'm', input: 'x', ...members })).toThrow(errorText);
   });
 
   it('is written without the reasoning signature of another vendor', () => {
     const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'x' }], encrypted_content: 'EqQB' };
-    expect(through({ model: 'm', input: [reasoning] })).toEqual({
+    expect(roundTrip({ model: 'm', input: [reasoning] })).toEqual({
       body: { model: 'm', input: [], store: false },
       lost: [{ member: 'messages[0].reasoning', weight: 'hint' }],
     });

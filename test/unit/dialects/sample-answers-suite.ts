@@ -40,7 +40,7 @@ export function sampleAnswersSuite(
         const gathered = gather(
           translatedStream(source, outbound.reader(), CHAT_COMPLETIONS_IN.writer(CONTEXT), { failed }),
         );
-        for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
+        for (let offset = 0; offset < bytes.length; offset += size) source.feed(bytes.subarray(offset, offset + size));
         source.finish();
         return gathered.text();
       });
@@ -48,13 +48,24 @@ export function sampleAnswersSuite(
       expect(new Set(texts).size).toBe(1);
     });
 
-    it('of a wrong form are read without an error', () => {
+    it('that are malformed are read without an error', () => {
       const reader = outbound.reader();
-      for (const odd of [null, undefined, 1, 'x', [], {}, { type: 7 }, { message: 5 }, { delta: [] }, { usage: 'x' }])
+      for (const malformed of [
+        null,
+        undefined,
+        1,
+        'x',
+        [],
+        {},
+        { type: 7 },
+        { message: 5 },
+        { delta: [] },
+        { usage: 'x' },
+      ])
         for (const name of [null, 'contentBlockDelta', 'metadata', 'odd'])
-          expect(() => reader.read(odd, name)).not.toThrow();
-      for (const odd of [null, undefined, [], {}, 'x', { message: { content: 4, tool_calls: [null] } }])
-        expect(() => outbound.stepsOf(odd)).not.toThrow();
+          expect(() => reader.read(malformed, name)).not.toThrow();
+      for (const malformed of [null, undefined, [], {}, 'x', { message: { content: 4, tool_calls: [null] } }])
+        expect(() => outbound.stepsOf(malformed)).not.toThrow();
     });
   });
 }

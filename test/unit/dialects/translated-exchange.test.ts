@@ -11,7 +11,10 @@ import { translatedStream } from '../../../src/wire/translate.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';
 
 /** A generateContent request in another dialect, and the members that were not supported. */
-function written(dialect: OutboundDialect, body: object): { readonly body: unknown; readonly lost: readonly object[] } {
+function writeFor(
+  dialect: OutboundDialect,
+  body: object,
+): { readonly body: unknown; readonly lost: readonly object[] } {
   const losses = new Losses();
   const chat = GENERATE_CONTENT_IN.readRequest({ contents: [], ...body }, losses);
   return { body: dialect.writeRequest(chat, losses), lost: losses.all() };
@@ -20,9 +23,9 @@ function written(dialect: OutboundDialect, body: object): { readonly body: unkno
 describe('a translated request', () => {
   const NO_THINKING = { generationConfig: { thinkingConfig: { thinkingBudget: 0 } } };
 
-  it('with a reasoning budget of zero turns reasoning off', () => {
-    const nova = written(CONVERSE_OUT, { model: 'amazon.nova-pro-v1:0', ...NO_THINKING });
-    const cohere = written(COHERE_OUT, { model: 'command-a', ...NO_THINKING });
+  it('with a reasoning budget of zero disables reasoning', () => {
+    const nova = writeFor(CONVERSE_OUT, { model: 'amazon.nova-pro-v1:0', ...NO_THINKING });
+    const cohere = writeFor(COHERE_OUT, { model: 'command-a', ...NO_THINKING });
     expect([nova.lost, cohere.lost]).toEqual([[], []]);
     expect(nova.body).not.toHaveProperty('additionalModelRequestFields');
     expect(cohere.body).toMatchObject({ thinking: { type: 'disabled' } });
@@ -35,7 +38,7 @@ describe('a translated request', () => {
     ['Ollama', OLLAMA_OUT],
   ])('names the dropped signature of a tool call: %s', (_label, dialect) => {
     const call = { functionCall: { name: 'look', args: {} }, thoughtSignature: 'c2ln' };
-    const { lost } = written(dialect, { model: 'm', contents: [{ role: 'model', parts: [call] }] });
+    const { lost } = writeFor(dialect, { model: 'm', contents: [{ role: 'model', parts: [call] }] });
     expect(lost).toEqual([{ member: 'messages[0].tool_calls.proof', weight: 'hint' }]);
   });
 });
@@ -52,8 +55,8 @@ describe('a translated stream', () => {
     });
     const failed = ({ message }: { readonly message: string }): Error => new Error(`refused: ${message}`);
     const gathered = gather(translatedStream(source, RESPONSES_OUT.reader(), writer, { failed }));
-    const event = (type: string, more: object): string =>
-      `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
+    const event = (type: string, members: object): string =>
+      `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
     const text = (delta: string): string => event('response.output_text.delta', { output_index: 0, delta });
     const error = { code: 'server_error', message: 'overloaded' };
     source.feed(

@@ -9,16 +9,16 @@ import { chatCompletionsOut } from '../../../src/wire/chat-completions/native.ts
 import { aDeployment, aModelRequest } from '../../support/chat.ts';
 
 /** A provider with chat completions only. */
-function chatOnly(): { readonly provider: NativeProvider; readonly sent: ModelRequest[] } {
+function chatOnly(): { readonly provider: NativeProvider; readonly sentRequests: ModelRequest[] } {
   const demo = createDemo();
-  const sent: ModelRequest[] = [];
+  const sentRequests: ModelRequest[] = [];
   return {
-    sent,
+    sentRequests,
     provider: {
       name: 'chat-only',
       answers: ({ dialect }) => dialect === 'chat-completions',
       send(deployment, request, signal) {
-        sent.push(request);
+        sentRequests.push(request);
         return demo.send(deployment, request, signal);
       },
     },
@@ -29,17 +29,21 @@ const COMPLETION = { model: 'm', prompt: 'Hello', max_tokens: 5 };
 const OUT = { endpoint: CHAT_COMPLETIONS, dialect: chatCompletionsOut({ maxTokensMember: 'max_tokens' }) };
 const SIGNAL = new AbortController().signal;
 
-function ask(body: Record<string, unknown>, differing: Partial<ModelRequest> = {}, deployment = aDeployment()) {
-  const { provider, sent } = chatOnly();
-  const request = aModelRequest(body, { endpoint: COMPLETIONS, ...differing });
-  return { answer: withTranslation(provider, () => OUT).send(deployment, request, SIGNAL), sent };
+function ask(body: Record<string, unknown>, overrides: Partial<ModelRequest> = {}, deployment = aDeployment()) {
+  const { provider, sentRequests } = chatOnly();
+  const request = aModelRequest(body, { endpoint: COMPLETIONS, ...overrides });
+  return { answer: withTranslation(provider, () => OUT).send(deployment, request, SIGNAL), sentRequests };
 }
 
 describe('a call that is translated', () => {
   it('is sent in the format of the upstream and answered in the format of the caller', async () => {
-    const { answer, sent } = ask(COMPLETION);
+    const { answer, sentRequests } = ask(COMPLETION);
     const exchange = await answer;
-    expect(sent[0]?.body).toEqual({ model: 'up-1', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 5 });
+    expect(sentRequests[0]?.body).toEqual({
+      model: 'up-1',
+      messages: [{ role: 'user', content: 'Hello' }],
+      max_tokens: 5,
+    });
     expect(JSON.parse(Buffer.from((await collect(exchange.bytes, 1e6)) ?? []).toString('utf8'))).toMatchObject({
       object: 'text_completion',
       model: 'm',
@@ -65,7 +69,7 @@ describe('a call that is translated', () => {
     expect(exchange.outcome().finishReason).toBe('stop');
   });
 
-  it('names dropped members, and refuses those that may not be dropped', async () => {
+  it('lists dropped members, and is refused for members that may not be dropped', async () => {
     expect((await ask({ ...COMPLETION, service_tier: 'flex' }).answer).dropped).toEqual(['service_tier']);
     const refused = ask({ ...COMPLETION, logprobs: 3, echo: true });
     await expect(refused.answer).rejects.toMatchObject({
@@ -73,7 +77,7 @@ describe('a call that is translated', () => {
       message: `/completions: The provider of the model "m" (openai) does not support 'logprobs', 'echo'. Remove it from the request, or set drop_params to drop it.`,
       issues: [{ path: ['body', 'logprobs'] }],
     });
-    expect(refused.sent).toEqual([]);
+    expect(refused.sentRequests).toEqual([]);
     expect((await ask({ ...COMPLETION, logprobs: 3, drop_params: true }).answer).dropped).toEqual(['logprobs']);
     const lenient = aDeployment({ dropParams: true });
     expect((await ask({ ...COMPLETION, logprobs: 3 }, {}, lenient).answer).dropped).toEqual(['logprobs']);
