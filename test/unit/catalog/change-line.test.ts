@@ -70,8 +70,8 @@ describe('a line of an imported history', () => {
   });
 
   it('is read with values at the limits', () => {
-    const edge = { ...CHANGED, at: NOW.toISOString(), id: 'x'.repeat(512), new: nested(16), old: 5e-324 };
-    expect(read(edge)).toMatchObject({ change: { at: NOW, old: 5e-324 } });
+    const atLimits = { ...CHANGED, at: NOW.toISOString(), id: 'x'.repeat(512), new: nested(16), old: 5e-324 };
+    expect(read(atLimits)).toMatchObject({ change: { at: NOW, old: 5e-324 } });
   });
 
   const file = sharedData('model_prices_history.jsonl');

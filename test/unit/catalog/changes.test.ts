@@ -15,10 +15,10 @@ import {
 import { aSnapshot, sharedData, snapshotOfFile, snapshotOfRows } from '../../support/catalog-maps.ts';
 import { randomFrom } from '../../support/random.ts';
 
-const WITH = { at: new Date(5), notBefore: new Date(3), snapshotId: 'later' };
+const DETECTION = { at: new Date(5), notBefore: new Date(3), snapshotId: 'later' };
 
 function changesBetween(earlier: EarlierState, later: CatalogSnapshot): readonly CatalogChange[] {
-  return [...compareStates(earlier, later)].flat().flatMap((difference) => changesOf(difference, WITH));
+  return [...compareStates(earlier, later)].flat().flatMap((difference) => changesOf(difference, DETECTION));
 }
 
 const stateOf = ({ entries }: CatalogSnapshot): ReadonlyMap<string, WatchedFields> =>
@@ -79,7 +79,7 @@ describe('the fields of an entry that history stores', () => {
 });
 
 describe('the difference of two states', () => {
-  it('has a change for each changed field, and one for each added or removed entry', () => {
+  it('has one change for each changed field, and one change for each added or removed entry', () => {
     const earlier = snapshotOfRows('earlier', {
       stays: { mode: 'chat', input_cost_per_token: 1e-6 },
       moves: { litellm_provider: 'p', input_cost_per_token: 1e-6, max_tokens: 5, source: 'a' },
@@ -90,10 +90,10 @@ describe('the difference of two states', () => {
       moves: { litellm_provider: 'p', input_cost_per_token: 2e-6, supports_vision: true, source: 'b' },
       stays: { mode: 'chat', input_cost_per_token: 1e-6, source: 'new' },
     });
-    const moved = { ...WITH, entryId: 'moves', provider: 'p', op: 'changed' };
+    const moved = { ...DETECTION, entryId: 'moves', provider: 'p', op: 'changed' };
     expect(changesBetween(stateOfSnapshot(earlier), later)).toEqual([
       {
-        ...WITH,
+        ...DETECTION,
         entryId: 'comes',
         provider: null,
         op: 'added',
@@ -105,7 +105,7 @@ describe('the difference of two states', () => {
       { ...moved, field: 'supports_vision', old: null, new: true },
       { ...moved, field: 'max_tokens', old: 5, new: null },
       {
-        ...WITH,
+        ...DETECTION,
         entryId: 'goes',
         provider: 'q',
         op: 'removed',
@@ -131,27 +131,27 @@ describe('the difference of two states', () => {
   });
 
   it('does not read an entry that is the same object in both states', () => {
-    const opened: string[] = [];
+    const readRows: string[] = [];
     const entries = ['a', 'b'].map((id) => ({
       id,
       provider: null,
       mode: null,
       get row() {
-        opened.push(id);
+        readRows.push(id);
         return {};
       },
     }));
     const other = { id: 'b', provider: null, mode: 'chat', row: {} };
     const later = aSnapshot('later', [entries[0] as (typeof entries)[0], other]);
     expect(changesBetween(stateOfSnapshot(aSnapshot('earlier', entries)), later)).toHaveLength(1);
-    expect(opened).toEqual(['b']);
+    expect(readRows).toEqual(['b']);
   });
 
   it('leaves out ids and fields that no database can store', () => {
     const rows = { 'a\0': { rpm: 1 }, '\ud800': { rpm: 1 }, ['x'.repeat(513)]: { rpm: 1 }, '': { rpm: 1 } };
-    const later = snapshotOfRows('later', { ...rows, kept: { rpm: 1, ['max_'.repeat(200)]: 1, 'max_\0': 1 } });
+    const later = snapshotOfRows('later', { ...rows, storable: { rpm: 1, ['max_'.repeat(200)]: 1, 'max_\0': 1 } });
     const changes = changesBetween(stateOfRecord(new Map()), later);
-    expect(changes.map(({ entryId, new: fields }) => [entryId, fields])).toEqual([['kept', { rpm: 1 }]]);
+    expect(changes.map(({ entryId, new: fields }) => [entryId, fields])).toEqual([['storable', { rpm: 1 }]]);
     expect(changesBetween(stateOfSnapshot(snapshotOfRows('earlier', rows)), snapshotOfRows('later', {}))).toEqual([]);
   });
 
@@ -161,8 +161,8 @@ describe('the difference of two states', () => {
     const slices = [...compareStates(stateOfSnapshot(snapshotOfRows('1', rows(0))), snapshotOfRows('2', rows(1)))];
     expect(slices.flat()).toHaveLength(5_000);
     expect(Math.max(...slices.map(({ length }) => length))).toBe(100);
-    const gone = [...compareStates(stateOfRecord(stateOf(snapshotOfRows('1', rows(0)))), snapshotOfRows('2', {}))];
-    expect([gone.flat().length, Math.max(...gone.map(({ length }) => length))]).toEqual([5_000, 100]);
+    const removals = [...compareStates(stateOfRecord(stateOf(snapshotOfRows('1', rows(0)))), snapshotOfRows('2', {}))];
+    expect([removals.flat().length, Math.max(...removals.map(({ length }) => length))]).toEqual([5_000, 100]);
   });
 
   it('restores the earlier state after random edits', () => {

@@ -30,7 +30,7 @@ describe('the declared fields of an entry', () => {
     const fields = declaredFieldsOf({ row: {} });
     expect([fields, Object.keys(fields)]).toEqual([NOTHING, Object.keys(NOTHING)]);
   });
-  it('have the provider as `provider`, and the conversions of the reference', () => {
+  it('have the provider under the name `provider`, and values that are converted as the reference does', () => {
     const row = {
       litellm_provider: 'xai',
       max_tokens: 2_000_000.0,
@@ -60,7 +60,7 @@ describe('the declared fields of an entry', () => {
   });
 });
 
-describe('a value of the wrong kind', () => {
+describe('a value of the wrong type', () => {
   it.each([
     [{ max_tokens: '1e6' }, 'max_tokens is not of type integer'],
     [{ max_tokens: 1.5 }, 'max_tokens is not of type integer'],
@@ -73,7 +73,7 @@ describe('a value of the wrong kind', () => {
   ])('%j is a fault and is read as null', (row, fault) => {
     expect([rowFault('m', row), declaredFieldsOf({ row })]).toEqual([`entry 'm': ${fault}`, NOTHING]);
   });
-  it('is not a number in a text, a null or an undeclared field', () => {
+  it('is neither a number as text, nor null, nor the value of an undeclared field', () => {
     expect(rowFault('m', { max_tokens: '8192', input_cost_per_token: null, extra: {} })).toBeNull();
   });
 });

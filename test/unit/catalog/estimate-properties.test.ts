@@ -31,7 +31,10 @@ const sample = entries.filter((_entry, index) => index % 7 === 0);
 const totalOf = (entry: CatalogEntry, workload: Workload): bigint | null => estimate(entry, workload)?.total ?? null;
 
 /** Ids of the sampled entries whose first total is larger than the second. Checks that more than 300 are compared. */
-function dearer(first: (entry: CatalogEntry) => bigint | null, second: (entry: CatalogEntry) => bigint | null) {
+function idsWithLargerFirstTotal(
+  first: (entry: CatalogEntry) => bigint | null,
+  second: (entry: CatalogEntry) => bigint | null,
+) {
   let compared = 0;
   const wrong = sample.filter((entry) => {
     const [left, right] = [first(entry), second(entry)];
@@ -44,7 +47,7 @@ function dearer(first: (entry: CatalogEntry) => bigint | null, second: (entry: C
 }
 
 /** Whether no tier is cheaper than a lower one. */
-function onlyRises(entry: CatalogEntry): boolean {
+function neverGetsCheaper(entry: CatalogEntry): boolean {
   const { standard, batch } = tariffsOf(entry);
   return [standard, batch].every((tariff) => {
     const steps = tariff ? [tariff.base, ...tariff.tiers.map(({ prices }) => prices).toReversed()] : [];
@@ -58,54 +61,63 @@ function onlyRises(entry: CatalogEntry): boolean {
 
 describe.each(workloads.map((workload, index) => [index, workload] as const))(
   'a random workload, %i',
-  (_index, work) => {
+  (_index, workload) => {
     it('has an estimate whose lines add up to the total', () => {
+      expect(sample.filter((entry) => estimate(entry, workload) !== null).length).toBeGreaterThan(300);
       const wrong = sample.filter((entry) => {
-        const result = estimate(entry, work);
+        const result = estimate(entry, workload);
         return result !== null && result.lines.reduce((sum, { cost }) => sum + cost, 0n) !== result.total;
       });
       expect(wrong).toEqual([]);
     });
 
     it('costs the same as the gateway bills for one request of that size, without cache and batch', () => {
-      const { inputTokens } = work;
-      const reasoningTokens = 1 + Math.floor(work.outputTokens / 2);
+      const { inputTokens } = workload;
+      const reasoningTokens = 1 + Math.floor(workload.outputTokens / 2);
       const outputTokens = 2 * reasoningTokens;
       const usage = { inputTokens, outputTokens, reasoningTokens, cacheReadTokens: 0, cacheWriteTokens: 0 };
       const plain = { cacheHitRate: NO_SHARE, cacheWriteRate: NO_SHARE, batchShare: NO_SHARE };
-      const one = { ...work, ...plain, requests: 1, outputTokens, reasoningShare: shareFrom('share', '0.5') };
+      const singleRequest = {
+        ...workload,
+        ...plain,
+        requests: 1,
+        outputTokens,
+        reasoningShare: shareFrom('share', '0.5'),
+      };
       const billed = ({ row }: CatalogEntry): bigint | null => {
         const tariff = readTariff(row);
         return tariff && costOf(tariff, usage);
       };
       const priced = entries.filter((entry) => billed(entry) !== null);
       expect(priced.length).toBeGreaterThan(3_000);
-      expect(entries.filter((entry) => billed(entry) !== totalOf(entry, one)).map(({ id }) => id)).toEqual([]);
+      expect(entries.filter((entry) => billed(entry) !== totalOf(entry, singleRequest)).map(({ id }) => id)).toEqual(
+        [],
+      );
     });
 
     it('is never cheaper with more requests or more output', () => {
-      const more = { ...work, requests: work.requests + 1 };
-      const longer = { ...work, outputTokens: work.outputTokens + 1000 };
+      const withMoreRequests = { ...workload, requests: workload.requests + 1 };
+      const withMoreOutput = { ...workload, outputTokens: workload.outputTokens + 1000 };
       expect(
-        dearer(
-          (entry) => totalOf(entry, work),
-          (entry) => totalOf(entry, more),
+        idsWithLargerFirstTotal(
+          (entry) => totalOf(entry, workload),
+          (entry) => totalOf(entry, withMoreRequests),
         ),
       ).toEqual([]);
       expect(
-        dearer(
-          (entry) => totalOf(entry, work),
-          (entry) => totalOf(entry, longer),
+        idsWithLargerFirstTotal(
+          (entry) => totalOf(entry, workload),
+          (entry) => totalOf(entry, withMoreOutput),
         ),
       ).toEqual([]);
     });
 
     it('is never cheaper with more input, if no tier is cheaper than a lower one', () => {
-      const larger = { ...work, inputTokens: work.inputTokens + 150_000 };
+      const withMoreInput = { ...workload, inputTokens: workload.inputTokens + 150_000 };
       expect(
-        dearer(
-          (entry) => (onlyRises(entry) ? totalOf(entry, work) : null),
-          (entry) => totalOf(entry, larger),
+        idsWithLargerFirstTotal(
+          (entry) => (neverGetsCheaper(entry) ? totalOf(entry, workload) : null),
+          (entry) => totalOf(entry, withMoreInput),
         ),
       ).toEqual([]);
     });
@@ -113,16 +125,16 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
     it('is never more expensive as batches, if no batch price is higher', () => {
       const cheaper = (entry: CatalogEntry): boolean => {
         const [standard, batch] = [tariffsOf(entry).standard, tariffsOf(entry).batch].map(
-          (tariff) => tariff && (tierFor(tariff, work.inputTokens)?.prices ?? tariff.base),
+          (tariff) => tariff && (tierFor(tariff, workload.inputTokens)?.prices ?? tariff.base),
         );
         return (['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const).every(
           (kind) => (batch?.[kind] ?? 0n) <= (standard?.[kind] ?? 0n),
         );
       };
-      const batched = { ...work, batchShare: WHOLE };
-      const unbatched = { ...work, batchShare: NO_SHARE };
+      const batched = { ...workload, batchShare: WHOLE };
+      const unbatched = { ...workload, batchShare: NO_SHARE };
       expect(
-        dearer(
+        idsWithLargerFirstTotal(
           (entry) => (cheaper(entry) ? totalOf(entry, batched) : null),
           (entry) => totalOf(entry, unbatched),
         ),
@@ -130,11 +142,11 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
     });
 
     it('ranks or counts every entry of its modes once', () => {
-      const { entries: ranked, unpriced, tooSmall } = rankEntries(entries, work);
-      const matching = entries.filter(({ mode }) => work.modes.includes(mode ?? ''));
+      const { entries: ranked, unpriced, tooSmall } = rankEntries(entries, workload);
+      const matching = entries.filter(({ mode }) => workload.modes.includes(mode ?? ''));
       expect(ranked.length + unpriced + tooSmall).toBe(matching.length);
       expect(new Set(ranked).size).toBe(ranked.length);
-      const totals = ranked.map((entry) => totalOf(entry, work) ?? -1n);
+      const totals = ranked.map((entry) => totalOf(entry, workload) ?? -1n);
       expect(totals).toEqual(totals.toSorted((left, right) => (left < right ? -1 : Number(left > right))));
       expect(totals.includes(-1n)).toBe(false);
     });

@@ -28,7 +28,7 @@ function workload(fields: {
   };
 }
 
-const shown = (result: Estimate | null) =>
+const readable = (result: Estimate | null) =>
   result && {
     total: usdText(result.total),
     perRequest: usdText(result.perRequest),
@@ -111,7 +111,7 @@ const DEEPSEEK_CHAT = {
 describe('the estimate equals a calculation by hand for', () => {
   it('gpt-4o: a cached part and a batched half', () => {
     const work = workload({ requests: 1000, input: 10_000, output: 500, hit: '0.4', batch: '0.5' });
-    expect(shown(estimate(entry('gpt-4o', GPT_4O), work))).toEqual({
+    expect(readable(estimate(entry('gpt-4o', GPT_4O), work))).toEqual({
       total: '20',
       perRequest: '0.02',
       tier: null,
@@ -129,10 +129,10 @@ describe('the estimate equals a calculation by hand for', () => {
 
   it('claude-sonnet-4: cache reads and writes, at the bound and above it', () => {
     const sonnet = entry('claude-sonnet-4-20250514', CLAUDE_SONNET_4);
-    const of = (input: number) =>
-      shown(estimate(sonnet, workload({ requests: 10, input, output: 1000, hit: '0.8', write: '0.1' })));
-    expect(of(200_000)).toMatchObject({ total: '1.98', tier: null, notes: [] });
-    expect(of(250_000)).toEqual({
+    const estimateFor = (input: number) =>
+      readable(estimate(sonnet, workload({ requests: 10, input, output: 1000, hit: '0.8', write: '0.1' })));
+    expect(estimateFor(200_000)).toMatchObject({ total: '1.98', tier: null, notes: [] });
+    expect(estimateFor(250_000)).toEqual({
       total: '4.8',
       perRequest: '0.48',
       tier: 200_000,
@@ -148,13 +148,13 @@ describe('the estimate equals a calculation by hand for', () => {
 
   it('gemini: batch prices of a tier, and the older bound', () => {
     const batched = workload({ input: 240_000, output: 1000, batch: '1' });
-    expect(shown(estimate(entry('gemini-2.5-pro', GEMINI_2_5_PRO), batched))).toMatchObject({
+    expect(readable(estimate(entry('gemini-2.5-pro', GEMINI_2_5_PRO), batched))).toMatchObject({
       total: '0.3075',
       tier: 200_000,
       notes: [],
     });
     const plain = workload({ input: 130_000, output: 100 });
-    expect(shown(estimate(entry('gemini-1.5-pro', GEMINI_1_5_PRO), plain))).toMatchObject({
+    expect(readable(estimate(entry('gemini-1.5-pro', GEMINI_1_5_PRO), plain))).toMatchObject({
       total: '0.326',
       tier: 128_000,
     });
@@ -162,10 +162,10 @@ describe('the estimate equals a calculation by hand for', () => {
 
   it('qwen-plus: steps, reasoning at its own price, and input beyond the last step', () => {
     const qwen = entry('dashscope/qwen-plus-2025-07-28', QWEN_PLUS);
-    const of = (input: number) =>
-      shown(estimate(qwen, workload({ requests: 100, input, output: 2000, reasoning: '0.5' })));
-    expect(of(256_000)).toMatchObject({ total: '10.76', tier: null, notes: [] });
-    expect(of(300_000)).toMatchObject({
+    const estimateFor = (input: number) =>
+      readable(estimate(qwen, workload({ requests: 100, input, output: 2000, reasoning: '0.5' })));
+    expect(estimateFor(256_000)).toMatchObject({ total: '10.76', tier: null, notes: [] });
+    expect(estimateFor(300_000)).toMatchObject({
       total: '37.56',
       tier: 256_000,
       notes: [],
@@ -175,12 +175,12 @@ describe('the estimate equals a calculation by hand for', () => {
         'reasoning: 100000 x 0.000012 = 1.2',
       ],
     });
-    expect(of(1_000_001)).toMatchObject({ total: '121.56012', notes: ['BEYOND_PRICED_RANGE'] });
+    expect(estimateFor(1_000_001)).toMatchObject({ total: '121.56012', notes: ['BEYOND_PRICED_RANGE'] });
   });
 
   it('deepseek-chat: cache hits at their price, writes as plain input', () => {
     const work = workload({ requests: 1_000_000, input: 1000, output: 200, hit: '0.75', write: '0.1' });
-    expect(shown(estimate(entry('deepseek/deepseek-chat', DEEPSEEK_CHAT), work))).toEqual({
+    expect(readable(estimate(entry('deepseek/deepseek-chat', DEEPSEEK_CHAT), work))).toEqual({
       total: '175',
       perRequest: '0.000175',
       tier: null,
@@ -201,20 +201,20 @@ describe('the estimate equals a calculation by hand for', () => {
       output_cost_per_token: 2.8e-7,
       max_input_tokens: 4096,
     });
-    expect(shown(estimate(online, workload({ requests: 100, input: 10, output: 100 })))).toMatchObject({
+    expect(readable(estimate(online, workload({ requests: 100, input: 10, output: 100 })))).toMatchObject({
       total: '0.5028',
       lines: ['input: 1000 x 0 = 0', 'output: 10000 x 0.00000028 = 0.0028', 'request: 100 x 0.005 = 0.5'],
     });
   });
 
   it('parts of a token, rounded once', () => {
-    const odd = entry('odd', {
+    const tinyPrices = entry('tiny-prices', {
       input_cost_per_token: 1e-12,
       output_cost_per_token: 0,
       cache_read_input_token_cost: 1e-12,
     });
     const work = workload({ requests: 1, input: 1, output: 0, hit: '0.5', batch: '0.5' });
-    expect(shown(estimate(odd, work))).toMatchObject({
+    expect(readable(estimate(tinyPrices, work))).toMatchObject({
       total: '0.000000000001',
       lines: [
         'input: 0.25 x 0.000000000001 = 0',
@@ -265,7 +265,7 @@ describe('an estimate', () => {
 
   it('bills cached tokens in full where the row denies caching or does not state it', () => {
     const denied = { ...PRICED, cache_read_input_token_cost: 0, supports_prompt_caching: false };
-    const totals = [PRICED, denied].map((row) => shown(estimate(entry('it', row), cached))?.total);
+    const totals = [PRICED, denied].map((row) => readable(estimate(entry('it', row), cached))?.total);
     expect(totals).toEqual(['0.00012', '0.00012']);
   });
 });
@@ -275,7 +275,7 @@ describe('ranking', () => {
   const priced = (id: string, input: number, row: Record<string, unknown> = {}) =>
     entry(id, { input_cost_per_token: input, output_cost_per_token: 0, ...row });
 
-  it('puts the cheapest entry first and keeps entries of equal cost in the order of the catalog', () => {
+  it('puts the cheapest entry first, and entries of equal cost in the order of the catalog', () => {
     const entries = [priced('b', 2e-6), priced('a', 1e-6), priced('c', 1e-6), priced('free', 0)];
     expect(rankEntries(entries, work).entries.map(({ id }) => id)).toEqual(['free', 'a', 'c', 'b']);
   });
@@ -287,16 +287,16 @@ describe('ranking', () => {
       priced('little output', 1e-6, { max_output_tokens: 99 }),
       priced('no output price', 1e-6, { output_cost_per_token: null }),
       entry('no price', { output_cost_per_second: 1 }),
-      { ...priced('embeds', 1e-9), mode: 'embedding' },
-      { ...priced('shouts', 1e-6), mode: 'CHAT' },
-      { ...priced('says nothing', 1e-6), mode: null },
+      { ...priced('embedding', 1e-9), mode: 'embedding' },
+      { ...priced('upper-case mode', 1e-6), mode: 'CHAT' },
+      { ...priced('no mode', 1e-6), mode: null },
     ];
     const { entries: ranked, unpriced, tooSmall } = rankEntries(entries, work);
-    expect([ranked.map(({ id }) => id), unpriced, tooSmall]).toEqual([['fits', 'shouts'], 2, 2]);
+    expect([ranked.map(({ id }) => id), unpriced, tooSmall]).toEqual([['fits', 'upper-case mode'], 2, 2]);
   });
 
-  it('needs no output price where there is no output', () => {
-    const embedding = priced('embeds', 1e-6, { output_cost_per_token: null });
+  it('includes an entry without an output price for a workload without output', () => {
+    const embedding = priced('embedding', 1e-6, { output_cost_per_token: null });
     expect(rankEntries([embedding], workload({ input: 10, output: 0 })).entries).toEqual([embedding]);
   });
 });

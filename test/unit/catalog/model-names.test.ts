@@ -4,7 +4,7 @@ import { modelNameOf } from '../../../src/domain/catalog/model-names.ts';
 import { modelsOfMap } from '../../../src/domain/catalog/price-map.ts';
 import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 
-const OLDER = new URL('../../../../shared/data/model_prices.json', import.meta.url);
+const OLDER_MAP = new URL('../../../../shared/data/model_prices.json', import.meta.url);
 
 /** Each id whose logical model has another logical model, with both. */
 const unstableNames = (ids: readonly string[]): readonly (readonly string[])[] =>
@@ -75,7 +75,7 @@ describe('the logical model of an id', () => {
     ['stability-fast', ['stability/fast']],
     ['exa_ai-search', ['exa_ai/search']],
     ['flux-pro-v1.1', ['aiml/flux-pro/v1.1', 'fal_ai/fal-ai/flux-pro/v1.1']],
-  ])('%s', (name, ids) => {
+  ])('%s is found for every spelling of its id', (name, ids) => {
     expect(ids.map((id) => [id, modelNameOf(id)])).toEqual(ids.map((id) => [id, name]));
   });
 
@@ -89,21 +89,21 @@ describe('the logical model of an id', () => {
     ['context sizes', ['azure/gpt-4-32k', 'azure/gpt-4']],
     ['revisions that are versions', ['stability.stable-image-core-v1:0', 'stability.stable-image-core-v1:1']],
     ['products of one word', ['exa_ai/search', 'tavily/search', 'deepgram/base', 'deepgram/enhanced']],
-  ])('keeps %s apart', (_case, ids) => {
+  ])('differs for %s', (_case, ids) => {
     expect(new Set(ids.map(modelNameOf)).size).toBe(ids.length);
   });
 
-  it('is a text for odd ids, empty only for the empty id', () => {
-    const odd = ['', '/', 'edit', 'text-to-image/edit', 'a/', ':0', '@', 'fast/pro'];
-    expect(odd.map(modelNameOf)).toEqual(['', '/', 'edit', 'text-to-image', 'a', ':0', '-', 'fast-pro']);
+  it('is empty only for the empty id, also among unusual ids', () => {
+    const unusualIds = ['', '/', 'edit', 'text-to-image/edit', 'a/', ':0', '@', 'fast/pro'];
+    expect(unusualIds.map(modelNameOf)).toEqual(['', '/', 'edit', 'text-to-image', 'a', ':0', '-', 'fast-pro']);
   });
 
   it('is its own logical model, for every id in the built-in map', () => {
     expect(unstableNames(loadEmbeddedSnapshot().entries.map(({ id }) => id))).toEqual([]);
   });
 
-  it.skipIf(!existsSync(OLDER))('is its own logical model, for every id in an older map', () => {
-    const models = modelsOfMap(JSON.parse(readFileSync(OLDER, 'utf8'))) ?? [];
+  it.skipIf(!existsSync(OLDER_MAP))('is its own logical model, for every id in an older map', () => {
+    const models = modelsOfMap(JSON.parse(readFileSync(OLDER_MAP, 'utf8'))) ?? [];
     expect(models.length).toBeGreaterThan(0);
     expect(unstableNames(models.map(([id]) => id))).toEqual([]);
   });

@@ -47,13 +47,13 @@ const [first] = models.all;
 if (!first) throw new Error('There is no model.');
 
 describe('joining entries to models', () => {
-  it('keeps the order of first offers, and the order of offers', () => {
+  it('orders models by their first offer, and offers as in the catalog', () => {
     expect(models.all.map(({ name, offers }) => [name, offers.map(({ id }) => id)])).toEqual([
       ['gpt-4o', ['gpt-4o', 'azure/eu/gpt-4o', 'github_copilot/gpt-4o', 'azure/gpt-4o']],
       ['text-embedding-3', ['text-embedding-3']],
     ]);
   });
-  it('finds by name, by the id of an offer, and by an entry', () => {
+  it('finds a model by name, by the id of an offer, and by an entry', () => {
     expect([models.find('gpt-4o'), models.find('azure/eu/GPT-4o'), models.find('openrouter/openai/gpt-4o')]).toEqual([
       first,
       first,
@@ -65,7 +65,7 @@ describe('joining entries to models', () => {
       null,
     ]);
   });
-  it('sums up all offers', () => {
+  it('has the providers, modes, capabilities and largest context window of all offers', () => {
     expect({
       providers: providersOf(first),
       modes: modesOf(first),
@@ -80,7 +80,7 @@ describe('joining entries to models', () => {
       window: 128_000,
     });
   });
-  it('finds the cheapest offer above zero, the first of equal ones', () => {
+  it('finds the cheapest offer with a price above zero, or the first of equal offers', () => {
     expect([cheapestOf(first, 'input')?.id, cheapestOf(first, 'output')?.id]).toEqual(['gpt-4o', 'azure/eu/gpt-4o']);
     const embedding = models.find('text-embedding-3');
     expect(embedding && [cheapestOf(embedding, 'input'), maxContextWindowOf(embedding)]).toEqual([null, null]);
@@ -88,7 +88,7 @@ describe('joining entries to models', () => {
 });
 
 describe('finding models', () => {
-  const none: ModelFilters = { search: null, provider: null, mode: null, minOffers: null };
+  const noFilters: ModelFilters = { search: null, provider: null, mode: null, minOffers: null };
   it.each([
     [{}, ['gpt-4o', 'text-embedding-3']],
     [{ search: 'GPT' }, ['gpt-4o']],
@@ -98,8 +98,8 @@ describe('finding models', () => {
     [{ minOffers: 4 }, ['gpt-4o']],
     [{ minOffers: 5 }, []],
     [{ provider: '' }, []],
-  ])('%j', (filters, names) => {
-    expect(findModels(models.all, { ...none, ...filters }).map(({ name }) => name)).toEqual(names);
+  ])('%j finds %j', (filters, names) => {
+    expect(findModels(models.all, { ...noFilters, ...filters }).map(({ name }) => name)).toEqual(names);
   });
 });
 
@@ -111,7 +111,9 @@ describe('the models of the built-in catalog', () => {
     const offered = builtIn.all.flatMap(({ offers }) => offers);
     expect(offered.length).toBe(entries.length);
     expect(new Set(offered)).toEqual(new Set(entries));
-    expect(entries.filter((one) => !builtIn.of(one)?.offers.includes(one))).toEqual([]);
+    expect(entries.filter((entryOfCatalog) => !builtIn.of(entryOfCatalog)?.offers.includes(entryOfCatalog))).toEqual(
+      [],
+    );
   });
 
   it('join more than a third of all models from several offers', () => {

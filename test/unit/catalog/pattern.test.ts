@@ -27,7 +27,7 @@ describe('a pattern in the syntax of Python', () => {
     ['\\x41\\u0042\\103', 'abc', true],
     ['gpt.4', 'gpt-4', true],
     ['gpt\\.4', 'gpt-4', false],
-  ])('%s in %s: %s', (source, text, found) => {
+  ])('%s is found in %s: %s', (source, text, found) => {
     expect(occurs(source, text)).toBe(found);
   });
 

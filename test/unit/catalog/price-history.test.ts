@@ -8,8 +8,8 @@ const NOW = day(31);
 const INPUT = 'input_cost_per_token';
 const OUTPUT = 'output_cost_per_token';
 
-const aChange = (at: number, fields: Partial<CatalogChange>): CatalogChange => ({
-  at: day(at),
+const aChange = (dayNumber: number, fields: Partial<CatalogChange>): CatalogChange => ({
+  at: day(dayNumber),
   notBefore: null,
   entryId: 'm',
   provider: null,
@@ -20,9 +20,10 @@ const aChange = (at: number, fields: Partial<CatalogChange>): CatalogChange => (
   snapshotId: null,
   ...fields,
 });
-const changed = (at: number, old: unknown, since: unknown, field = INPUT) => aChange(at, { field, old, new: since });
-const added = (at: number, fields: object | null) => aChange(at, { op: 'added', new: fields });
-const removed = (at: number, fields: object | null) => aChange(at, { op: 'removed', old: fields });
+const changed = (dayNumber: number, old: unknown, updated: unknown, field = INPUT) =>
+  aChange(dayNumber, { field, old, new: updated });
+const added = (dayNumber: number, fields: object | null) => aChange(dayNumber, { op: 'added', new: fields });
+const removed = (dayNumber: number, fields: object | null) => aChange(dayNumber, { op: 'removed', old: fields });
 
 /** History imported from the 1st to the 10th and recorded since the 20th, without observations in between. */
 const aHistory = (fields: Partial<EntryHistory>): EntryHistory => ({
@@ -40,7 +41,7 @@ const aHistory = (fields: Partial<EntryHistory>): EntryHistory => ({
 /** The price of a field on each day: `?` if it is unknown, `-` if there is none. */
 const byDay = (history: EntryHistory, days: readonly number[], field = INPUT): readonly unknown[] =>
   days.map((number) => {
-    const price = pricesAt(history, day(number), NOW).prices.find((there) => there.field === field);
+    const price = pricesAt(history, day(number), NOW).prices.find((candidate) => candidate.field === field);
     if (price?.known !== true) return '?';
     return price.value ?? '-';
   });
@@ -104,16 +105,16 @@ describe('the price at an instant', () => {
   });
 
   it('is unknown in a gap before a change, and known in a gap without a change', () => {
-    const late = { notBefore: day(22) };
+    const gapFromDay22 = { notBefore: day(22) };
     const changes = [
-      { ...changed(25, 1, 2), ...late },
+      { ...changed(25, 1, 2), ...gapFromDay22 },
       { ...removed(28, { [INPUT]: 2 }), notBefore: day(27) },
     ];
     const history = aHistory({ changes, fields: null });
     expect(byDay(history, [20, 21, 22, 24, 25, 26, 27, 28])).toEqual([1, 1, '?', '?', 2, 2, '?', '-']);
     expect(listed(history, [20, 22, 24, 26, 27, 28])).toEqual([true, true, true, true, null, false]);
     const other = aHistory({
-      changes: [{ ...changed(25, 1, 2, OUTPUT), ...late }],
+      changes: [{ ...changed(25, 1, 2, OUTPUT), ...gapFromDay22 }],
       fields: { [INPUT]: 5, [OUTPUT]: 2 },
     });
     expect(byDay(other, [22, 24, 25])).toEqual([5, 5, 5]);
@@ -196,7 +197,9 @@ describe('the steps of a price', () => {
   });
 
   it('agree with the price at any instant', () => {
-    for (const { field, from, to, value } of priceStepsOf(history, { from: null, to: null }, NOW))
+    const steps = priceStepsOf(history, { from: null, to: null }, NOW);
+    expect(steps.length).toBeGreaterThan(6);
+    for (const { field, from, to, value } of steps)
       for (const at of [from, new Date((to ?? NOW).getTime() - 1)]) {
         const then = pricesAt(history, at, NOW).prices.find((price) => price.field === field);
         expect(then).toEqual({ field, known: true, value });

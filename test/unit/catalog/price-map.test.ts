@@ -18,16 +18,16 @@ describe('a price map', () => {
       ['a', {}],
     ]);
   });
-  it.each([[null], [[]], ['text'], [1]])('cannot be %j', (map) => {
+  it.each([[null], [[]], ['text'], [1]])('is refused when it is %j', (map) => {
     expect(mapFault(modelsOfMap(map), 0)).toBe('the price map is not a JSON object');
   });
-  it('needs fifty models', () => {
+  it('has at least fifty models', () => {
     expect([mapFault(models(50), 0), mapFault(models(49), 0)]).toEqual([
       null,
       'the price map has 49 models, fewer than 50',
     ]);
   });
-  it('has at most fifty thousand', () => {
+  it('has at most fifty thousand models', () => {
     expect([mapFault(models(50_000), 0), mapFault(models(50_001), 0)]).toEqual([
       null,
       'the price map has 50001 models, more than 50000',
@@ -38,13 +38,13 @@ describe('a price map', () => {
     const faults = [15, 16].map((levels) => mapFault([...models(60), ['x', { deep: nested(levels) }]], 0));
     expect(faults).toEqual([null, "entry 'x': nested more than 16 levels deep"]);
   });
-  it('may shrink to half, but not further', () => {
+  it('may shrink to half of its models, but not further', () => {
     expect([mapFault(models(100), 200), mapFault(models(99), 200)]).toEqual([
       null,
       'the price map shrank from 200 to 99 models',
     ]);
   });
-  it('is refused as a whole for one value of the wrong kind', () => {
+  it('is refused as a whole for one value of the wrong type', () => {
     expect(mapFault([...models(60), ['x', { max_tokens: 'many' }]], 0)).toBe(
       "entry 'x': max_tokens is not of type integer",
     );

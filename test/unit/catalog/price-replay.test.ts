@@ -21,9 +21,9 @@ const isAboutPrices = ({ field }: CatalogChange): boolean => field === null || f
 
 /** Histories of all entries over consecutive states. State `n` is recorded at `n` ms. */
 function historiesOf(states: readonly CatalogSnapshot[]): ReadonlyMap<string, EntryHistory> {
-  const changes = states.slice(1).flatMap((later, place) => {
-    const earlier = states[place] ?? later;
-    const at = new Date(place + 1);
+  const changes = states.slice(1).flatMap((later, index) => {
+    const earlier = states[index] ?? later;
+    const at = new Date(index + 1);
     return [...compareStates(stateOfSnapshot(earlier), later)]
       .flat()
       .flatMap((difference) => changesOf(difference, { at, notBefore: null, snapshotId: later.id }));
@@ -60,7 +60,7 @@ function replayedPrices(
   return Object.fromEntries(prices.flatMap(({ field, value }) => (value === null ? [] : [[field, value]])));
 }
 
-type EntryPrices = readonly [entryId: string, place: number, prices: ReturnType<typeof replayedPrices>];
+type EntryPrices = readonly [entryId: string, index: number, prices: ReturnType<typeof replayedPrices>];
 
 /** Prices of every entry in every state: the actual ones, and those by the histories. */
 function actualAndReplayed(states: readonly CatalogSnapshot[]): {
@@ -69,20 +69,20 @@ function actualAndReplayed(states: readonly CatalogSnapshot[]): {
 } {
   const now = new Date(states.length);
   const readings = [...historiesOf(states).values()].flatMap((history) =>
-    states.map((state, place) => ({ history, state, place })),
+    states.map((state, index) => ({ history, state, index })),
   );
   return {
-    actual: readings.map(({ history: { entryId }, state, place }) => [entryId, place, pricesIn(state, entryId)]),
-    replayed: readings.map(({ history, place }) => [
+    actual: readings.map(({ history: { entryId }, state, index }) => [entryId, index, pricesIn(state, entryId)]),
+    replayed: readings.map(({ history, index }) => [
       history.entryId,
-      place,
-      replayedPrices(history, new Date(place), now),
+      index,
+      replayedPrices(history, new Date(index), now),
     ]),
   };
 }
 
 describe('prices replayed from history', () => {
-  it('are those of every recorded state', () => {
+  it('equal the actual prices in every recorded state', () => {
     const random = randomFrom(8_481);
     const names = ['input_cost_per_token', 'output_cost_per_token', 'tiered_pricing', 'rpm'];
     const values = [0, 1.4e-8, 5, null, { low: [1, 2] }, '1e-6'];
@@ -101,14 +101,14 @@ describe('prices replayed from history', () => {
   });
 
   const [before, after] = [sharedData('model_prices_prev.json'), sharedData('model_prices.json')];
-  it.skipIf(before === null || after === null)('are those of two real maps, in both directions', () => {
+  it.skipIf(before === null || after === null)('equal the actual prices of two real maps, in both directions', () => {
     const [earlier, later] = [snapshotOfFile('earlier', before ?? ''), snapshotOfFile('later', after ?? '')];
     const { actual, replayed } = actualAndReplayed([earlier, later, earlier]);
     expect(replayed).toEqual(actual);
   });
 
   const file = sharedData('model_prices_history.jsonl');
-  it.skipIf(file === null)('are those of 18 months of real changes', () => {
+  it.skipIf(file === null)('equal the prices in 18 months of real changes', () => {
     const changes = readFileSync(file ?? '', 'utf8')
       .trim()
       .split('\n')
@@ -120,17 +120,17 @@ describe('prices replayed from history', () => {
     const spans: readonly HistorySpan[] = [{ source: 'imported', from: first, to: last }];
     const [gap, future] = [new Date('2026-09-01'), new Date('2027-01-01')];
     const results = [...Map.groupBy(changes.filter(isAboutPrices), ({ entryId }) => entryId)].flatMap(
-      ([entryId, own]) => {
-        const history = { entryId, changes: own, complete: true, fields: null, spans };
-        return own.flatMap(({ at, field, old, new: since }) => {
+      ([entryId, changesOfEntry]) => {
+        const history = { entryId, changes: changesOfEntry, complete: true, fields: null, spans };
+        return changesOfEntry.flatMap(({ at, field, old, new: updated }) => {
           // The history begins at the first change, so it has no instant before it.
           const justBefore = at > first ? new Date(at.getTime() - 1) : null;
           if (field === null || justBefore === null) return [];
           const replayed = [justBefore, at, gap, future].map((instant) => {
-            const price = pricesAt(history, instant, NOW).prices.find((there) => there.field === field);
+            const price = pricesAt(history, instant, NOW).prices.find((candidate) => candidate.field === field);
             return price?.known === true ? price.value : 'unknown';
           });
-          return [{ replayed, expected: [old, since, 'unknown', 'unknown'] }];
+          return [{ replayed, expected: [old, updated, 'unknown', 'unknown'] }];
         });
       },
     );

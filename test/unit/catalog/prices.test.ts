@@ -3,10 +3,10 @@ import type { TokenPrices } from '../../../src/domain/catalog/catalog.ts';
 import { batchRowOf, type PriceRow, readTariff, tierFor, tokenPricesOf } from '../../../src/domain/catalog/prices.ts';
 import { rateFrom } from '../../../src/domain/money.ts';
 
-const NONE: TokenPrices = { input: null, output: null, cacheRead: null, cacheWrite: null, reasoning: null };
+const NO_PRICES: TokenPrices = { input: null, output: null, cacheRead: null, cacheWrite: null, reasoning: null };
 /** Token prices from numbers in USD per million tokens. */
 const prices = (perMillion: Partial<Record<keyof TokenPrices, number>>): TokenPrices => ({
-  ...NONE,
+  ...NO_PRICES,
   ...Object.fromEntries(Object.entries(perMillion).map(([kind, price]) => [kind, rateFrom(`${price}e-6`)])),
 });
 
@@ -128,7 +128,7 @@ describe('the tariff of a row', () => {
   });
 });
 
-it('a batch tariff has batch prices instead of the usual ones, tier by tier', () => {
+it('a batch tariff has the batch prices of each tier, and standard prices where a batch price is missing', () => {
   const row = {
     input_cost_per_token: 2e-6,
     input_cost_per_token_batches: 1e-6,

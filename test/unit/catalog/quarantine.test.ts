@@ -26,7 +26,7 @@ describe('a price that changes', () => {
     ['to an invalid number', 'free', 1e-6, 'not_a_number'],
     ['to null', null, 1e-6, null],
     ['a little, above one dollar', 1.5, 1.4, null],
-  ])('%s', (_what, now, before, reason) => {
+  ])('%s: %j after %j has the quarantine reason %s', (_what, now, before, reason) => {
     expect(reasonOf('output_cost_per_image', now, before)).toBe(reason);
   });
 });
@@ -48,7 +48,7 @@ describe('a new field', () => {
     ['max_input_tokens', 1_000_000, null],
     ['regional_processing_uplift_multiplier_eu', 1.1, null],
     ['source', 'https://example.test/cost', null],
-  ])('%s: %s', (field, value, reason) => {
+  ])('%s of %s has the quarantine reason %s', (field, value, reason) => {
     expect(reasonOf(field, value)).toBe(reason);
   });
 });
@@ -91,13 +91,13 @@ describe('nested prices', () => {
       { input_cost_per_token: 1e-6 },
       'ten_fold',
     ],
-  ])('%s', (_what, field, now, before, reason) => {
+  ])('are checked in %s', (_what, field, now, before, reason) => {
     expect(reasonOf(field, now, before)).toBe(reason);
   });
 });
 
 describe('the served row', () => {
-  it('has the last accepted value in place of a quarantined one, or no value where none was accepted', () => {
+  it('has the last accepted value in place of a quarantined value, or no value where none was accepted', () => {
     const row = { mode: 'chat', input_cost_per_token: 1e-4, note: 1, output_cost_per_token: 0.5, max_tokens: 5 };
     const { row: served, quarantined } = judge(row, { input_cost_per_token: 1e-6, max_tokens: 4 });
     expect(JSON.stringify(served)).toBe('{"mode":"chat","input_cost_per_token":0.000001,"note":1,"max_tokens":5}');

@@ -14,7 +14,15 @@ import { snapshotOfRows } from '../../support/catalog-maps.ts';
 import { POLLING } from '../../support/polling.ts';
 import { aScheduler } from '../../support/scheduler.ts';
 
-const ALL: ChangeFilters = { entryId: null, provider: null, field: null, kind: null, op: null, from: null, to: null };
+const NO_FILTERS: ChangeFilters = {
+  entryId: null,
+  provider: null,
+  field: null,
+  kind: null,
+  op: null,
+  from: null,
+  to: null,
+};
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
 
 /** A state of a catalog of 3 entries. The price of `a` is the number of its day. */
@@ -56,7 +64,7 @@ function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt
     retryMs: 1,
   });
   return {
-    see: recorder.enqueue,
+    enqueue: recorder.enqueue,
     stop: recorder.stop,
     lines,
     next: async (): Promise<CatalogChanges> => ((await feed.next()).value as Delivery<CatalogChanges>).event,
@@ -68,10 +76,10 @@ function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt
   };
 }
 
-const onRecord = async (): Promise<readonly string[]> =>
-  (await stores.catalogHistory.list(ALL, null, 10_000)).map(
-    ({ change: { at, entryId, op, old, new: since } }) =>
-      `${at.toISOString().slice(0, 10)} ${entryId} ${op} ${JSON.stringify(old)} ${JSON.stringify(since)}`,
+const storedChanges = async (): Promise<readonly string[]> =>
+  (await stores.catalogHistory.list(NO_FILTERS, null, 10_000)).map(
+    ({ change: { at, entryId, op, old, new: updated } }) =>
+      `${at.toISOString().slice(0, 10)} ${entryId} ${op} ${JSON.stringify(old)} ${JSON.stringify(updated)}`,
   );
 const STEP_1_TO_2 = [
   '2026-01-12 only1 removed {"rpm":1} null',
@@ -80,11 +88,11 @@ const STEP_1_TO_2 = [
 ];
 
 describe('recording the catalog', () => {
-  it('begins with the first state, without changes', async () => {
+  it('stores the first state without changes', async () => {
     const process = aProcess(day(10));
-    process.see(stateAt(1));
+    process.enqueue(stateAt(1));
     await process.stop();
-    expect([await onRecord(), await process.published()]).toEqual([[], []]);
+    expect([await storedChanges(), await process.published()]).toEqual([[], []]);
     expect(await stores.catalogHistory.head()).toEqual({
       snapshotId: 's1',
       takenAt: day(1),
@@ -96,12 +104,12 @@ describe('recording the catalog', () => {
 
   it('stores changes and publishes them, with the time of their detection', async () => {
     const process = aProcess(day(12));
-    process.see(stateAt(1));
-    process.see(stateAt(2));
+    process.enqueue(stateAt(1));
+    process.enqueue(stateAt(2));
     const { snapshotId, changes } = await process.next();
     await process.stop();
     expect([snapshotId, changes.map(({ entryId }) => entryId)]).toEqual(['s2', ['a', 'only2', 'only1']]);
-    expect(await onRecord()).toEqual(STEP_1_TO_2);
+    expect(await storedChanges()).toEqual(STEP_1_TO_2);
     expect(await stores.catalogHistory.recorded(null, 10)).toMatchObject([
       { entryId: 'a', fields: { input_cost_per_token: 2 } },
       { entryId: 'b' },
@@ -109,63 +117,63 @@ describe('recording the catalog', () => {
     ]);
   });
 
-  it('writes missing changes after a restart, and none twice', async () => {
+  it('writes missing changes after a restart, and no change twice', async () => {
     const before = aProcess(day(10));
-    before.see(stateAt(1));
+    before.enqueue(stateAt(1));
     await before.stop();
     // The process ends after the swap and before the write.
-    before.see(stateAt(2));
+    before.enqueue(stateAt(2));
     for (let restart = 0; restart < 3; restart += 1) {
       const after = aProcess(day(12));
-      after.see(stateAt(2));
+      after.enqueue(stateAt(2));
       await after.stop();
     }
-    expect(await onRecord()).toEqual(STEP_1_TO_2);
+    expect(await storedChanges()).toEqual(STEP_1_TO_2);
   });
 
-  it('does not record an older state after a restart as a change', async () => {
+  it('does not record an older state as a change after a restart', async () => {
     // A restarted process serves the built-in catalog until its first refresh.
     const before = aProcess(day(12));
-    before.see(stateAt(1));
-    before.see(stateAt(2));
+    before.enqueue(stateAt(1));
+    before.enqueue(stateAt(2));
     await before.next();
     await before.stop();
     const after = aProcess(day(13));
-    after.see(stateAt(1));
-    after.see(stateAt(3));
+    after.enqueue(stateAt(1));
+    after.enqueue(stateAt(3));
     const { changes } = await after.next();
     await after.stop();
-    expect(changes.map(({ entryId, old, new: since }) => [entryId, old, since])).toEqual([
+    expect(changes.map(({ entryId, old, new: updated }) => [entryId, old, updated])).toEqual([
       ['a', 2, 3],
       ['only3', null, { rpm: 1 }],
       ['only2', { rpm: 1 }, null],
     ]);
-    expect(await onRecord()).toHaveLength(6);
+    expect(await storedChanges()).toHaveLength(6);
   });
 
   it('starts a gap at the last confirmation of the source', async () => {
     const before = aProcess(day(2), stores.catalogHistory, () => day(4));
-    before.see(stateAt(1));
+    before.enqueue(stateAt(1));
     await before.stop();
     expect(await stores.catalogHistory.head()).toMatchObject({ seenAt: day(2), confirmedAt: day(4) });
     // This process has no successful request.
-    const again = aProcess(day(9), stores.catalogHistory);
-    again.see(stateAt(1));
-    await again.stop();
+    const withoutRequests = aProcess(day(9), stores.catalogHistory);
+    withoutRequests.enqueue(stateAt(1));
+    await withoutRequests.stop();
     const after = aProcess(day(12), stores.catalogHistory, () => day(12));
-    after.see(stateAt(2));
+    after.enqueue(stateAt(2));
     await after.stop();
-    const soon = aProcess(new Date(day(12).getTime() + 600_000), stores.catalogHistory);
-    soon.see(stateAt(3));
-    await soon.stop();
-    const changes = (await stores.catalogHistory.list(ALL, null, 10)).map(({ change }) => change);
+    const tenMinutesLater = aProcess(new Date(day(12).getTime() + 600_000), stores.catalogHistory);
+    tenMinutesLater.enqueue(stateAt(3));
+    await tenMinutesLater.stop();
+    const changes = (await stores.catalogHistory.list(NO_FILTERS, null, 10)).map(({ change }) => change);
     expect(changes.map(({ notBefore }) => notBefore)).toEqual([null, null, null, day(4), day(4), day(4)]);
   });
 
   it('confirms an unchanged state periodically while it runs', async () => {
     let fresh = day(2);
     const process = aProcess(day(2), stores.catalogHistory, () => fresh);
-    process.see(stateAt(1));
+    process.enqueue(stateAt(1));
     for (const number of [3, 5]) {
       fresh = day(number);
       await vi.waitUntil(
@@ -179,18 +187,22 @@ describe('recording the catalog', () => {
 
   it('records a change and its reversal separately, even within one millisecond', async () => {
     const process = aProcess(day(12));
-    const back = { ...stateAt(1), takenAt: day(3) };
-    for (const state of [stateAt(1), stateAt(2), back]) process.see(state);
-    const [there, again] = [await process.next(), await process.next()];
+    const reverted = { ...stateAt(1), takenAt: day(3) };
+    for (const state of [stateAt(1), stateAt(2), reverted]) process.enqueue(state);
+    const [change, reversal] = [await process.next(), await process.next()];
     await process.stop();
-    expect([there.snapshotId, again.snapshotId, again.at.getTime() - there.at.getTime()]).toEqual(['s2', 's1', 1]);
-    expect((await onRecord()).filter((line) => line.includes(' a '))).toEqual([
+    expect([change.snapshotId, reversal.snapshotId, reversal.at.getTime() - change.at.getTime()]).toEqual([
+      's2',
+      's1',
+      1,
+    ]);
+    expect((await storedChanges()).filter((line) => line.includes(' a '))).toEqual([
       '2026-01-12 a changed 2 1',
       '2026-01-12 a changed 1 2',
     ]);
   });
 
-  it('retries until the store is available, logs it once, and loses no step', async () => {
+  it('retries until the store is available, logs the failure once, and loses no change', async () => {
     let fails = 5;
     const { head, recorded, record, confirm } = stores.catalogHistory;
     const flaky = {
@@ -204,11 +216,11 @@ describe('recording the catalog', () => {
       },
     };
     const process = aProcess(day(12), flaky);
-    process.see(stateAt(1));
-    process.see(stateAt(2));
+    process.enqueue(stateAt(1));
+    process.enqueue(stateAt(2));
     await process.next();
     await process.stop();
-    expect(await onRecord()).toEqual(STEP_1_TO_2);
+    expect(await storedChanges()).toEqual(STEP_1_TO_2);
     expect(process.lines.filter((line) => line.includes('retrying'))).toHaveLength(1);
   });
 
@@ -227,32 +239,32 @@ describe('recording the catalog', () => {
       },
     };
     const process = aProcess(day(12), unacknowledged);
-    process.see(stateAt(1));
-    process.see(stateAt(2));
+    process.enqueue(stateAt(1));
+    process.enqueue(stateAt(2));
     const { changes } = await process.next();
     await process.stop();
     expect([changes.length, answers]).toEqual([3, 2]);
-    expect(await onRecord()).toEqual(STEP_1_TO_2);
+    expect(await storedChanges()).toEqual(STEP_1_TO_2);
   });
 
   it('publishes in every process to its own subscribers, and records once', async () => {
     const [one, other] = [aProcess(day(12)), aProcess(day(12))];
-    one.see(stateAt(1));
-    other.see(stateAt(1));
-    one.see(stateAt(2));
-    other.see(stateAt(2));
+    one.enqueue(stateAt(1));
+    other.enqueue(stateAt(1));
+    one.enqueue(stateAt(2));
+    other.enqueue(stateAt(2));
     const [first, second] = [await one.next(), await other.next()];
     await Promise.all([one.stop(), other.stop()]);
     expect(second).toEqual(first);
-    expect(await onRecord()).toEqual(STEP_1_TO_2);
+    expect(await storedChanges()).toEqual(STEP_1_TO_2);
   });
 
   it('publishes a large step in events of at most a hundred changes', async () => {
     const rows = (price: number) =>
       Object.fromEntries(Array.from({ length: 250 }, (_, at) => [`m${at}`, { input_cost_per_token: price }]));
     const process = aProcess(day(12));
-    process.see(snapshotOfRows('one', rows(1), day(1)));
-    process.see(snapshotOfRows('two', rows(2), day(2)));
+    process.enqueue(snapshotOfRows('one', rows(1), day(1)));
+    process.enqueue(snapshotOfRows('two', rows(2), day(2)));
     const sizes = [await process.next(), await process.next(), await process.next()].map(
       ({ changes }) => changes.length,
     );
@@ -260,7 +272,7 @@ describe('recording the catalog', () => {
     expect([sizes, await process.published()]).toEqual([[100, 100, 50], []]);
   });
 
-  it('joins the oldest of many waiting steps to one', async () => {
+  it('merges the oldest of many pending steps into one', async () => {
     const gate = Promise.withResolvers<void>();
     const { head, recorded, record, confirm } = stores.catalogHistory;
     const slow = {
@@ -270,7 +282,7 @@ describe('recording the catalog', () => {
       confirm,
     };
     const process = aProcess(day(12), slow);
-    for (let number = 1; number <= 20; number += 1) process.see(stateAt(number));
+    for (let number = 1; number <= 20; number += 1) process.enqueue(stateAt(number));
     gate.resolve();
     const prices: unknown[] = [];
     while (prices.at(-1) !== 20)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCatalogSource } from '../../../src/runtime/catalog/source.ts';
 import { aScheduler } from '../../support/scheduler.ts';
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 const clock = { now: () => new Date(0), monotonicMs: () => 0 };
 
 describe('the refresh loop', () => {
@@ -12,7 +12,7 @@ describe('the refresh loop', () => {
   const HOUR = 3_600;
 
   /** A source that fails all requests, and the number of requests. Failures do not extend a wait of an hour. */
-  function refusing(refreshSeconds: number, headers: Record<string, string> = {}) {
+  function failingSource(refreshSeconds: number, headers: Record<string, string> = {}) {
     let requestCount = 0;
     const fetch = () => {
       requestCount += 1;
@@ -23,7 +23,7 @@ describe('the refresh loop', () => {
       refreshSeconds,
       scheduler: aScheduler(),
       clock,
-      log: quiet,
+      log: silentLog,
       fetch,
       random: () => 0.5,
     });
@@ -31,7 +31,7 @@ describe('the refresh loop', () => {
   }
 
   it('begins immediately, repeats at the interval and ends with stop', async () => {
-    const { source, requestCount } = refusing(HOUR);
+    const { source, requestCount } = failingSource(HOUR);
     source.start();
     await vi.advanceTimersByTimeAsync(0);
     const first = requestCount();
@@ -43,7 +43,7 @@ describe('the refresh loop', () => {
   });
 
   it('does not begin twice', async () => {
-    const { source, requestCount } = refusing(HOUR);
+    const { source, requestCount } = failingSource(HOUR);
     source.start();
     source.start();
     await vi.advanceTimersByTimeAsync(HOUR * 1000);
@@ -56,7 +56,7 @@ describe('the refresh loop', () => {
     ['a date', new Date(Date.UTC(2026, 0, 1, 3)).toUTCString()],
   ])('waits as long as the source requests, in %s', async (_in, retryAfter) => {
     vi.setSystemTime(Date.UTC(2026, 0, 1));
-    const { source, requestCount } = refusing(HOUR, { 'retry-after': retryAfter });
+    const { source, requestCount } = failingSource(HOUR, { 'retry-after': retryAfter });
     source.start();
     await vi.advanceTimersByTimeAsync(3 * HOUR * 1000 - 1);
     const before = requestCount();
@@ -66,7 +66,7 @@ describe('the refresh loop', () => {
   });
 
   it('does not begin when the interval is zero', async () => {
-    const { source, requestCount } = refusing(0);
+    const { source, requestCount } = failingSource(0);
     source.start();
     await vi.advanceTimersByTimeAsync(600_000);
     expect(requestCount()).toBe(0);
@@ -79,7 +79,7 @@ describe('the refresh loop', () => {
       refreshSeconds: 60,
       scheduler: aScheduler(),
       clock,
-      log: quiet,
+      log: silentLog,
       fetch: (_url, { signal }) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => {

@@ -11,7 +11,7 @@ const aSnapshot = (id: string): CatalogSnapshot => ({
   find: () => null,
 });
 
-it('returns the same object for equal requests, until the catalog replaces its snapshot', () => {
+it('a result cache returns the same object for equal requests, until the catalog replaces its snapshot', () => {
   const first = aSnapshot('first');
   const second = aSnapshot('second');
   let current = first;
@@ -31,7 +31,7 @@ it('returns the same object for equal requests, until the catalog replaces its s
   expect(computed).toEqual(['first', 'second', 'second', 'second', 'first', 'first']);
 });
 
-it('joins the models of a snapshot once, also when it is no longer the current one', () => {
+it('a result cache joins the models of a snapshot once, also when the snapshot is no longer current', () => {
   const first = aSnapshot('first');
   const cache = createCatalogResultCache({ current: () => aSnapshot('second') });
   expect(cache.models(first)).toBe(cache.models(first));

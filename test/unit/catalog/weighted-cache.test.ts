@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createWeightedCache } from '../../../src/domain/catalog/weighted-cache.ts';
 
-it('keeps values up to a total weight, and evicts the oldest first', () => {
+it('a weighted cache keeps values up to a total weight, and evicts the oldest first', () => {
   const computed: string[] = [];
   const cache = createWeightedCache<string>(6, (value) => value.length);
   const get = (value: string): string =>

@@ -26,7 +26,7 @@ describe('a share', () => {
 });
 
 describe('a workload', () => {
-  const least: Workload = {
+  const smallest: Workload = {
     requests: 1,
     inputTokens: 0,
     outputTokens: 0,
@@ -36,8 +36,8 @@ describe('a workload', () => {
     reasoningShare: WHOLE,
     modes: [],
   };
-  it('may have no tokens, and cache rates that are 1 together', () => {
-    expect(() => assertWorkload(least)).not.toThrow();
+  it('may have no tokens, and cache rates with a sum of 1', () => {
+    expect(() => assertWorkload(smallest)).not.toThrow();
   });
   it.each([
     [{ requests: 0 }, '`requests` must be at least 1.'],
@@ -47,7 +47,7 @@ describe('a workload', () => {
       { cacheWriteRate: shareFrom('', '0.600000001') },
       '`cacheWriteRate` and `cacheHitRate` must not be more than 1 together.',
     ],
-  ])('cannot be %o', (wrong, message) => {
-    expect(() => assertWorkload({ ...least, ...wrong })).toThrow(message);
+  ])('is refused with %o', (invalid, message) => {
+    expect(() => assertWorkload({ ...smallest, ...invalid })).toThrow(message);
   });
 });
