@@ -14,8 +14,8 @@ function aRequest(headers: Record<string, string>): { request: IncomingMessage; 
 }
 
 const bytesOf = (length: number, seed: number): Buffer => {
-  const below = randomFrom(seed);
-  return Buffer.from(Uint8Array.from({ length }, () => below(256)));
+  const random = randomFrom(seed);
+  return Buffer.from(Uint8Array.from({ length }, () => random(256)));
 };
 
 describe('a body', () => {
@@ -24,20 +24,20 @@ describe('a body', () => {
     ['of 10 kB in chunks', 10_000, false],
     ['above 3 MiB with a content-length', 3 * MIB + 1, true],
     ['above 3 MiB in chunks', 3 * MIB + 1, false],
-  ])('%s is read completely, for any boundaries of its reads', async (_what, length, declared) => {
-    const sent = bytesOf(length, length);
+  ])('%s is read completely, for any chunk boundaries', async (_what, length, hasLength) => {
+    const content = bytesOf(length, length);
     for (let seed = 1; seed <= 5; seed += 1) {
-      const below = randomFrom(seed);
-      const headers = declared ? { 'content-length': String(length) } : { 'transfer-encoding': 'chunked' };
+      const random = randomFrom(seed);
+      const headers = hasLength ? { 'content-length': String(length) } : { 'transfer-encoding': 'chunked' };
       const { request, body } = aRequest(headers);
       const read = readBody(request, 4 * MIB);
-      for (let at = 0; at < length;) {
-        const end = Math.min(length, at + 1 + below(seed === 1 ? length : 70_000));
-        body.write(sent.subarray(at, end));
-        at = end;
+      for (let offset = 0; offset < length;) {
+        const end = Math.min(length, offset + 1 + random(seed === 1 ? length : 70_000));
+        body.write(content.subarray(offset, end));
+        offset = end;
       }
       body.end();
-      expect(sent.equals(await read)).toBe(true);
+      expect(content.equals(await read)).toBe(true);
     }
   });
 

@@ -3,7 +3,7 @@ import { type Cell, csvOf } from '../../../rest-shims/helpers/http/csv.ts';
 
 const cell = (value: Cell): string => csvOf(['a'], [{ a: value }]).slice('a\r\n'.length, -'\r\n'.length);
 
-it('a CSV text has a line of columns, also without rows', () => {
+it('a CSV text has a line of column names, with and without rows', () => {
   expect(csvOf(['a', 'b'], [])).toBe('a,b\r\n');
   expect(csvOf(['a', 'b'], [{ a: 'x', b: 1.5 }])).toBe('a,b\r\nx,1.5\r\n');
 });
@@ -20,6 +20,6 @@ it.each([
   ['=1+1', "'=1+1"],
   ['@x,y', `"'@x,y"`],
   ['-x', "'-x"],
-])('the value %j is written as %s', (value, wanted) => {
-  expect(cell(value)).toBe(wanted);
+])('the value %j is written as %s', (value, expected) => {
+  expect(cell(value)).toBe(expected);
 });

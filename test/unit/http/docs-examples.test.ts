@@ -15,7 +15,7 @@ it.each([
   ['traces.get', 'curl "http://a/v1/traces/$TRACE_ID" -H "Authorization: Bearer $KEY"'],
   ['files.delete', 'curl -X DELETE "http://a/v1/files/$ID" -H "Authorization: Bearer $KEY"'],
   ['catalog.get', 'curl "http://a/model_catalog/$MODEL"'],
-])('the example of %s is the command %s', (wanted, example) => {
-  const row = restRoutes().find(({ name }) => name === wanted);
+])('the example of %s is the command %s', (routeName, example) => {
+  const row = restRoutes().find(({ name }) => name === routeName);
   expect(row && curlExample(row, 'http://a')).toBe(example);
 });

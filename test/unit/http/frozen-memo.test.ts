@@ -2,17 +2,17 @@ import { expect, it } from 'vitest';
 import { frozenMemo } from '../../../src/domain/frozen-memo.ts';
 
 it('a memo computes the value of a frozen object once, and of a mutable object each time', () => {
-  const seen: object[] = [];
+  const computed: object[] = [];
   const sizeOf = frozenMemo((object: object) => {
-    seen.push(object);
+    computed.push(object);
     return Object.keys(object).length;
   });
   const frozen = Object.freeze({ a: 1, b: 2 });
-  const open: Record<string, number> = { a: 1 };
-  expect([sizeOf(frozen), sizeOf(frozen), sizeOf(open)]).toEqual([2, 2, 1]);
-  open['b'] = 2;
-  expect(sizeOf(open)).toBe(2);
-  expect(seen).toEqual([frozen, open, open]);
+  const mutable: Record<string, number> = { a: 1 };
+  expect([sizeOf(frozen), sizeOf(frozen), sizeOf(mutable)]).toEqual([2, 2, 1]);
+  mutable['b'] = 2;
+  expect(sizeOf(mutable)).toBe(2);
+  expect(computed).toEqual([frozen, mutable, mutable]);
 });
 
 it('a memo caches null, but not a failure', () => {

@@ -3,24 +3,24 @@ import { GatheredBytes } from '../../../src/domain/gathered-bytes.ts';
 import { randomFrom } from '../../support/random.ts';
 
 const bytesOf = (length: number, seed: number): Buffer => {
-  const below = randomFrom(seed);
-  return Buffer.from(Uint8Array.from({ length }, () => below(256)));
+  const random = randomFrom(seed);
+  return Buffer.from(Uint8Array.from({ length }, () => random(256)));
 };
 
 describe('gathered bytes', () => {
   it.each([1, 2, 3, 4, 5, 6])('are the chunks in order, for any chunk boundaries (seed %i)', (seed) => {
-    const below = randomFrom(seed);
-    const sent = bytesOf(below(300_000), seed);
+    const random = randomFrom(seed);
+    const content = bytesOf(random(300_000), seed);
     const gathered = new GatheredBytes();
-    for (let at = 0; at < sent.length;) {
-      const end = Math.min(sent.length, at + 1 + below([1, 10, 5_000, 70_000][below(4)] ?? 1));
-      gathered.add(sent.subarray(at, end));
-      at = end;
+    for (let offset = 0; offset < content.length;) {
+      const end = Math.min(content.length, offset + 1 + random([1, 10, 5_000, 70_000][random(4)] ?? 1));
+      gathered.add(content.subarray(offset, end));
+      offset = end;
     }
-    const copy = Buffer.alloc(sent.length);
+    const copy = Buffer.alloc(content.length);
     gathered.copyTo(copy);
-    expect([gathered.size, copy.equals(sent), sent.equals(gathered.take()), gathered.size]).toEqual([
-      sent.length,
+    expect([gathered.size, copy.equals(content), content.equals(gathered.take()), gathered.size]).toEqual([
+      content.length,
       true,
       true,
       0,
@@ -46,10 +46,10 @@ describe('gathered bytes', () => {
 
   it.each([
     ['single bytes', () => 1],
-    ['single bytes between large chunks', (nth: number) => (nth % 2 === 0 ? 1 : 4_097)],
+    ['single bytes between large chunks', (index: number) => (index % 2 === 0 ? 1 : 4_097)],
   ])('of %s use few objects and at most twice the bytes', (_what, sizeOf) => {
     const gathered = new GatheredBytes();
-    for (let nth = 0; nth < 20_000; nth += 1) gathered.add(Buffer.allocUnsafeSlow(sizeOf(nth)));
+    for (let index = 0; index < 20_000; index += 1) gathered.add(Buffer.allocUnsafeSlow(sizeOf(index)));
     const { size, held } = gathered;
     expect(held.objects).toBeLessThanOrEqual(10 + 2 * Math.ceil(size / 4_096));
     expect(held.bytes).toBeLessThanOrEqual(2 * size);

@@ -44,7 +44,7 @@ describe('header lines', () => {
     ]);
   });
 
-  it('can be copied, without an effect on the original', () => {
+  it('can be copied; a change of the copy does not change the original', () => {
     const lines = new HeaderLines().add(ID, '1');
     expect([lines.copy().add(ID, '2').text, lines.text]).toEqual(['\r\nx-id: 1\r\nx-id: 2', '\r\nx-id: 1']);
   });

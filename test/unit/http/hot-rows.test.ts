@@ -21,14 +21,14 @@ const ROWS: readonly Registration[] = [
   registration('/:server/mcp', { name: 'mcp' }),
 ];
 
-const entry = (path: string, more: object = {}) => ({
+const entry = (path: string, overrides: object = {}) => ({
   ...DEFAULT_ENDPOINT,
   id: path,
   path,
   target: 'https://target.example',
   headers: {},
   isFromConfig: true,
-  ...more,
+  ...overrides,
 });
 
 const ENTRIES = passThroughRoutesOf([
@@ -69,7 +69,7 @@ describe('hot rows', () => {
 
   it('include configured paths without a row, and configured paths that replace a decision', () => {
     const { rowOf } = createHotRows(ROWS, ENTRIES);
-    const names = [
+    const requestPaths = [
       '/search',
       '/below/a/b',
       '/v1/decisions',
@@ -78,7 +78,7 @@ describe('hot rows', () => {
       '/search/',
       '/v1/models',
     ];
-    expect(names.map((path) => rowOf(path)?.name ?? null)).toEqual([
+    expect(requestPaths.map((path) => rowOf(path)?.name ?? null)).toEqual([
       'passThrough.call',
       'passThrough.call',
       'passThrough.call',

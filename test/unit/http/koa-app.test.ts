@@ -104,12 +104,12 @@ it.each(['/graphql/', '/graphql/other', '/GraphQL'])('%s is not served by the gr
 
 it('preflights of many unknown origins are refused without a call of the graph', async () => {
   const { url, failures } = await serveGraph({});
-  const preflight = (nth: number): Promise<Response> =>
+  const preflight = (index: number): Promise<Response> =>
     fetch(`${url}/graphql`, {
       method: 'OPTIONS',
-      headers: { origin: `https://${nth}.example`, 'access-control-request-method': 'POST' },
+      headers: { origin: `https://${index}.example`, 'access-control-request-method': 'POST' },
     });
-  const answers = await Promise.all(Array.from({ length: 200 }, (_, nth) => preflight(nth)));
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => preflight(index)));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, () => 400));
   expect(failures).toEqual([]);
 });

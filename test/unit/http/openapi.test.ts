@@ -16,7 +16,7 @@ interface Operation {
 const document = openApiDocument(restRoutes());
 const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-const named = (path: string): string => path.replaceAll(/\{?[:*](\w+)\}?/g, '{$1}');
+const withBraces = (path: string): string => path.replaceAll(/\{?[:*](\w+)\}?/g, '{$1}');
 const shapeOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
 const byShape = new Map(Object.entries(paths).map(([path, methods]) => [shapeOf(path), methods]));
 
@@ -31,9 +31,9 @@ it('the document is valid OpenAPI 3.1', async () => {
 
 /** Whether an operation can be called without a key. */
 const isOpen = (security: readonly object[]): boolean =>
-  security.length === 0 || security.some((one) => Object.keys(one).length === 0);
+  security.length === 0 || security.some((requirement) => Object.keys(requirement).length === 0);
 
-it('every path, method and promised status of the rows is documented', async () => {
+it('every path, method and answer status of the route rows is documented', async () => {
   const lines = Object.entries(paths)
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(
@@ -44,11 +44,11 @@ it('every path, method and promised status of the rows is documented', async () 
     .toSorted();
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('openapi-operations.txt');
   const promised = restRoutes().flatMap((row) =>
-    row.paths.map((path) => ({ method: row.method.toLowerCase(), path: shapeOf(named(path)), row })),
+    row.paths.map((path) => ({ method: row.method.toLowerCase(), path: shapeOf(withBraces(path)), row })),
   );
   // The first of two rows with the same OpenAPI path is documented.
   const first = [...Map.groupBy(promised, ({ method, path }) => `${method} ${path}`).values()].flatMap(
-    ([one]) => one ?? [],
+    ([row]) => row ?? [],
   );
   for (const { method, path, row } of first) {
     const documented = Object.keys(byShape.get(path)?.[method]?.responses ?? {}).filter(
@@ -74,7 +74,7 @@ it('operations have unique ids, a summary, and a description of each status', ()
 it('parameters of a path are those in its template, and no two templates differ in parameter names only', () => {
   for (const [path, methods] of Object.entries(paths))
     for (const { parameters = [] } of Object.values(methods))
-      expect(parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
+      expect(parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
         path.match(/\{\w+\}/g) ?? [],
       );
   expect(new Set(Object.keys(paths).map(shapeOf)).size).toBe(Object.keys(paths).length);
@@ -125,7 +125,7 @@ describe('documented types', () => {
     `);
   });
 
-  it('exist for each successful answer with a body that no upstream gives, and belong to a row', () => {
+  it('exist for each successful answer whose body does not come from an upstream, and belong to a row', () => {
     const untyped = restRoutes().filter(
       ({ name, answers, relays }) =>
         relays !== 'answers' &&

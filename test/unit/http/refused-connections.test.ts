@@ -3,12 +3,12 @@ import { refusedConnectionLog } from '../../../src/http/failure-log.ts';
 
 afterEach(() => vi.useRealTimers());
 
-it('refused connections are logged once a second for each reason, with the number of omitted ones', () => {
+it('refused connections are logged once a second for each reason, with the number of omitted warnings', () => {
   vi.useFakeTimers();
   const lines: unknown[] = [];
   const line = (facts: object, event: string): void => void lines.push([facts, event]);
   const refused = refusedConnectionLog({ debug: line, info: line, warn: line, error: line });
-  for (let nth = 0; nth < 50; nth += 1) refused('network', '192.0.2.1');
+  for (let attempt = 0; attempt < 50; attempt += 1) refused('network', '192.0.2.1');
   refused('total', null);
   vi.advanceTimersByTime(1_000);
   refused('network', '192.0.2.2');

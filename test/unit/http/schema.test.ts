@@ -44,7 +44,7 @@ describe('readers of body fields', () => {
     dictionary: fields.dictionary,
   };
   it.each(Object.entries(readers))(
-    'accept what their schema allows: %s',
+    'accept every value that their schema allows: %s',
     (_name, read: fields.FieldReader<unknown>) => {
       const allowed = allowedBy(schemaOf(read));
       expect(allowed.length).toBeGreaterThan(0);
@@ -52,7 +52,7 @@ describe('readers of body fields', () => {
     },
   );
 
-  it('have a schema of a body that names its members and the required ones', () => {
+  it('have a body schema with all members and the list of required members', () => {
     expect(fields.members({ a: fields.requiredText, b: fields.optional(fields.number) }).schema).toEqual({
       type: 'object',
       properties: { a: { type: 'string' }, b: { type: ['number', 'null'] } },
@@ -73,16 +73,19 @@ describe('readers of models', () => {
     listOf: models.listOf(models.textOf(), { min: 1, max: 1 }),
     modelOf: models.modelOf({ a: models.optional(models.textOf(), '') }),
   };
-  it.each(Object.entries(readers))('accept what their schema allows: %s', (_name, read: models.Reader<unknown>) => {
-    const allowed = allowedBy(schemaOf(read));
-    const refused = allowed.filter((value) => {
-      const issues: Issue[] = [];
-      read(value, [], issues);
-      return issues.length > 0;
-    });
-    expect(allowed.length).toBeGreaterThan(0);
-    expect(refused).toEqual([]);
-  });
+  it.each(Object.entries(readers))(
+    'accept every value that their schema allows: %s',
+    (_name, read: models.Reader<unknown>) => {
+      const allowed = allowedBy(schemaOf(read));
+      const refused = allowed.filter((value) => {
+        const issues: Issue[] = [];
+        read(value, [], issues);
+        return issues.length > 0;
+      });
+      expect(allowed.length).toBeGreaterThan(0);
+      expect(refused).toEqual([]);
+    },
+  );
 });
 
 it('the schema of a query lists its parameters, their bounds and their defaults', () => {
@@ -108,7 +111,7 @@ it('the schema of a query lists its parameters, their bounds and their defaults'
   expect(() => read('page=10&name=a')).toThrow('The query is not valid.');
 });
 
-it('schemas of objects merge, and a schema can be extended by null', () => {
+it('schemas of objects can be merged, and a schema can be made nullable', () => {
   expect(merged(objectSchema({ a: {} }, ['a']), objectSchema({ a: { type: 'string' }, b: {} }, ['b']))).toEqual(
     objectSchema({ a: { type: 'string' }, b: {} }, ['a', 'b']),
   );

@@ -21,7 +21,7 @@ it.each([
       required: ['id', 'data-info'],
     },
   ],
-])('the notation %s is read', (notation, schema) => {
+])('the notation %s becomes a JSON schema', (notation, schema) => {
   expect(schemaFrom(notation)).toEqual(schema);
 });
 
