@@ -18,8 +18,8 @@ describe('the temporary increase of a budget', () => {
   it.each([
     ['is added until it expires', { maxBudget: usd(3n), tempBudgetIncrease: usd(4n), tempBudgetExpiry: later }, 7n],
     ['ends at its expiry', { maxBudget: usd(3n), tempBudgetIncrease: usd(4n), tempBudgetExpiry: NOW }, 3n],
-    ['needs an expiry', { maxBudget: usd(3n), tempBudgetIncrease: usd(4n) }, 3n],
-    ['needs an amount', { maxBudget: usd(3n), tempBudgetExpiry: later }, 3n],
+    ['has no effect without an expiry', { maxBudget: usd(3n), tempBudgetIncrease: usd(4n) }, 3n],
+    ['has no effect without an amount', { maxBudget: usd(3n), tempBudgetExpiry: later }, 3n],
     ['does not limit an unlimited budget', { tempBudgetIncrease: usd(4n), tempBudgetExpiry: later }, null],
   ])('%s', (_, patch, expected) => {
     expect(increased(patch)).toBe(expected);

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { countStart, newBudget, patchedBudget, withCurrentWindow } from '../../../src/domain/budgets/budget.ts';
 
-const at = (text: string): Date => new Date(`${text}Z`);
-const by = (now: string) => ({ now: at(now), by: 'admin' });
-const monthly = () => newBudget({ budgetDuration: '30d' }, { ...by('2026-01-01T10:00:00'), id: 'b' });
+const utc = (text: string): Date => new Date(`${text}Z`);
+const changedAt = (now: string) => ({ now: utc(now), by: 'admin' });
+const monthly = () => newBudget({ budgetDuration: '30d' }, { ...changedAt('2026-01-01T10:00:00'), id: 'b' });
 
 describe('the window of a budget row', () => {
   it('counts all spend in the first window', () => {
     const budget = monthly();
-    expect([countStart(budget, at('2026-01-02T00:00:00')), budget.countsFrom]).toEqual([null, null]);
-    expect(withCurrentWindow(budget, at('2026-01-02T00:00:00'))).toBe(budget);
+    expect([countStart(budget, utc('2026-01-02T00:00:00')), budget.countsFrom]).toEqual([null, null]);
+    expect(withCurrentWindow(budget, utc('2026-01-02T00:00:00'))).toBe(budget);
   });
 
-  it('counts from the end of the previous window, also when several have passed', () => {
+  it('counts from the end of the previous window, also when several windows have passed', () => {
     const budget = monthly();
     const end = budget.budgetResetAt as Date;
     const [second, third] = [new Date(end.getTime() + 1), new Date(end.getTime() + 31 * 86_400_000)];

@@ -23,8 +23,8 @@ describe('the limits of a key beyond its budget', () => {
     [1, 0.1, 1],
     [0, 1, 1],
     [7, 1, 7],
-  ])('are lowered from %i by the factor %d to %i, at least 1', (limit, part, expected) => {
-    expect(throttledLimit(limit, part)).toBe(expected);
+  ])('are lowered from %i by the factor %d to %i, at least 1', (limit, factor, expected) => {
+    expect(throttledLimit(limit, factor)).toBe(expected);
   });
 
   it.each([
@@ -40,13 +40,13 @@ describe('the limits of a key beyond its budget', () => {
     ['half', null],
     [null, null],
     [undefined, null],
-  ])('have, for the setting %s, the factor %s', (value, part) => {
-    expect(throttleFractionOf(value)).toBe(part);
+  ])('are lowered by the factor of the setting %s: %s', (value, factor) => {
+    expect(throttleFractionOf(value)).toBe(factor);
   });
 
   it('are lowered for keys that enable the throttle and have their own limit of requests or tokens', () => {
-    const factorOf = (metadata: object, settings: object, part: number | null = 0.1): number | null =>
-      throttleOf(aKey({ metadata: { ...metadata }, settings }), part);
+    const factorOf = (metadata: object, settings: object, factor: number | null = 0.1): number | null =>
+      throttleOf(aKey({ metadata: { ...metadata }, settings }), factor);
     expect(factorOf(throttleOn, { rpmLimit: 5 })).toBe(0.1);
     expect(factorOf(throttleOn, { tpmLimit: 5 })).toBe(0.1);
     expect(factorOf(throttleOn, { rpmLimit: 5 }, null)).toBeNull();
@@ -76,7 +76,7 @@ describe('the limits of a key beyond its budget', () => {
     ]);
   });
 
-  it('replace the budget in checks and reservations, and costs still count for the key', async () => {
+  it('replace the budget in checks and reservations; costs still count for the key', async () => {
     const admission = anAdmission();
     const budgets = createBudgets({
       admission,
@@ -87,21 +87,21 @@ describe('the limits of a key beyond its budget', () => {
     });
     const key = aKey({ maxBudget: 5n as Usd, metadata: throttleOn, settings: { rpmLimit: 10 } });
     const caller = aCaller(key);
-    const at = { deployment: aDeployment(), request: null };
-    const parts: number[] = [];
-    const throttle = (part: number): void => void parts.push(part);
-    const first = await budgets.reserve(caller, at, undefined, throttle);
-    expect(parts).toEqual([]);
+    const call = { deployment: aDeployment(), request: null };
+    const factors: number[] = [];
+    const throttle = (factor: number): void => void factors.push(factor);
+    const first = await budgets.reserve(caller, call, undefined, throttle);
+    expect(factors).toEqual([]);
     first?.settle(5n as Usd);
     await budgets.check(caller, undefined, undefined, throttle);
-    const second = await budgets.reserve(caller, at, undefined, throttle);
-    expect(parts).toEqual([0.1, 0.1]);
+    const second = await budgets.reserve(caller, call, undefined, throttle);
+    expect(factors).toEqual([0.1, 0.1]);
     second?.settle(2n as Usd);
     expect(admission.usedOf(`key:${key.hash}`)).toBe(7n);
     // Free models ignore the budget.
-    const free = { ...at, deployment: { ...aDeployment(), upstreamModel: 'free' } };
+    const free = { ...call, deployment: { ...aDeployment(), upstreamModel: 'free' } };
     expect(await budgets.reserve(caller, free, undefined, throttle)).toBeNull();
-    expect(parts).toHaveLength(2);
+    expect(factors).toHaveLength(2);
     const refused = aCaller(aKey({ ...key, metadata: {} }));
     expect(() => budgets.check(refused)).toThrow('Budget has been exceeded! Key=');
   });

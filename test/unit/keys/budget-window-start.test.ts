@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { currentWindowStart } from '../../../src/domain/budgets/limits.ts';
 
-const at = (text: string): Date => new Date(`${text}Z`);
+const utc = (text: string): Date => new Date(`${text}Z`);
 
 it.each([
   ['1d', '2026-01-02T00:00:00', '2026-01-01T23:59:59', null],
@@ -14,11 +14,11 @@ it.each([
 ])(
   'the duration %s and first end %s give, for the time %s, the window start %s',
   (budgetDuration, resetAt, now, start) => {
-    const found = currentWindowStart({ budgetDuration, budgetResetAt: at(resetAt) }, at(now));
-    expect(found).toEqual(start === null ? null : at(start));
+    const found = currentWindowStart({ budgetDuration, budgetResetAt: utc(resetAt) }, utc(now));
+    expect(found).toEqual(start === null ? null : utc(start));
   },
 );
 
 it('a budget without a duration has no window', () => {
-  expect(currentWindowStart({ budgetDuration: null, budgetResetAt: null }, at('2026-01-01T00:00:00'))).toBeNull();
+  expect(currentWindowStart({ budgetDuration: null, budgetResetAt: null }, utc('2026-01-01T00:00:00'))).toBeNull();
 });

@@ -53,13 +53,13 @@ describe('the end of a budget window', () => {
 describe('the windows of a key', () => {
   const now = new Date('2026-11-22T12:00:00Z');
   const later = new Date('2026-11-23T00:00:01Z');
-  const wanted = [
+  const budgetLimits = [
     { budgetDuration: '1d', maxBudget: '1' },
     { budgetDuration: '30d', maxBudget: '10' },
   ];
 
   it('begin with the spend before their start, and continue when only their budget changes', () => {
-    const windows = keyWindowsOf(wanted, { now, total: usd(4), before: [] });
+    const windows = keyWindowsOf(budgetLimits, { now, total: usd(4), before: [] });
     expect(windows.map(windowLimit)).toEqual([usd(5), usd(14)]);
     const nextWindows = keyWindowsOf([{ budgetDuration: '1d', maxBudget: '3' }], {
       now: later,
@@ -69,11 +69,11 @@ describe('the windows of a key', () => {
     expect(nextWindows).toEqual([{ ...windows[0], maxBudget: '3' }]);
   });
 
-  it('restart one by one', () => {
+  it('restart separately, each at its own end', () => {
     const key = aKey({
       budgetDuration: '1mo',
       budgetResetAt: new Date('2026-12-01T00:00:00Z'),
-      settings: { budgetLimits: keyWindowsOf(wanted, { now, total: usd(0), before: [] }) },
+      settings: { budgetLimits: keyWindowsOf(budgetLimits, { now, total: usd(0), before: [] }) },
     });
     expect(nextReset(key)).toEqual(new Date('2026-11-23T00:00:00Z'));
     const reset = withResets(key, later, usd(7));

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { LimitExceeded } from '../../../src/domain/errors.ts';
 import { createFailedKeys, type Peer } from '../../../src/domain/keys/failed-keys.ts';
 
-function aSetup(perMinute: number) {
+function someFailedKeys(perMinute: number) {
   const state = { nowMs: 0, networks: 0 };
   const failures = createFailedKeys({
     perMinute,
@@ -28,7 +28,7 @@ function aSetup(perMinute: number) {
 }
 
 it('a network that sent too many wrong keys is refused for the rest of the minute, and no other network', () => {
-  const { state, tryKey } = aSetup(3);
+  const { state, tryKey } = someFailedKeys(3);
   expect([tryKey('a'), tryKey('a'), tryKey('a')]).toEqual([null, null, null]);
   state.nowMs = 999;
   expect([tryKey('a'), tryKey('b')]).toEqual([60, null]);
@@ -37,7 +37,7 @@ it('a network that sent too many wrong keys is refused for the rest of the minut
 });
 
 it('above the limit, one key a second that needs a look-up is admitted, and no other key', () => {
-  const { state, tryKey } = aSetup(1);
+  const { state, tryKey } = someFailedKeys(1);
   tryKey('a');
   state.nowMs = 1_000;
   expect([tryKey('a', false), tryKey('a'), tryKey('a')]).toEqual([59, null, 59]);
@@ -46,19 +46,19 @@ it('above the limit, one key a second that needs a look-up is admitted, and no o
 });
 
 it('admitted keys are not counted unless they are wrong', () => {
-  const { failures, peer, tryKey } = aSetup(1);
+  const { failures, peer, tryKey } = someFailedKeys(1);
   for (let time = 0; time < 10; time += 1) failures.admit(peer('a'), true);
   expect(tryKey('a')).toBeNull();
 });
 
 it('a limit of zero means no limit', () => {
-  const { state, tryKey } = aSetup(0);
+  const { state, tryKey } = someFailedKeys(0);
   for (let time = 0; time < 100; time += 1) expect(tryKey('a')).toBeNull();
   expect(state.networks).toBe(0);
 });
 
 it('at most 10,000 networks are counted, and the least recently counted is evicted', () => {
-  const { state, tryKey } = aSetup(1);
+  const { state, tryKey } = someFailedKeys(1);
   tryKey('first');
   for (let number = 0; number < 9_999; number += 1) tryKey(`10.0.${number}`);
   expect(tryKey('first')).toBe(60);

@@ -28,8 +28,8 @@ describe('the end of a window without a stored start', () => {
       expect(next > end).toBe(true);
       const length = next.getTime() - end.getTime();
       for (let part = 0; part < 50; part += 1) {
-        const at = new Date(end.getTime() + (length * part) / 50);
-        expect(fixedWindowEnd(duration, at)).toEqual(next);
+        const time = new Date(end.getTime() + (length * part) / 50);
+        expect(fixedWindowEnd(duration, time)).toEqual(next);
       }
     },
   );

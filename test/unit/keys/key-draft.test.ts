@@ -13,11 +13,11 @@ const draft: KeyDraft = {
   duration: null,
   metadata: {},
 };
-const about = { key: 'sk-0123456789abcdefg', hash: 'h', now: new Date('2026-01-01T00:00:00Z'), createdBy: 'admin' };
+const creation = { key: 'sk-0123456789abcdefg', hash: 'h', now: new Date('2026-01-01T00:00:00Z'), createdBy: 'admin' };
 
-const refusal = (differing: Partial<KeyDraft>): unknown => {
+const refusal = (overrides: Partial<KeyDraft>): unknown => {
   try {
-    newKey({ ...draft, ...differing }, about);
+    newKey({ ...draft, ...overrides }, creation);
   } catch (error) {
     return error instanceof InvalidInput ? error.issues : error;
   }
@@ -26,7 +26,7 @@ const refusal = (differing: Partial<KeyDraft>): unknown => {
 
 describe('a key draft', () => {
   it('becomes the row of an unlimited internal user where it is empty', () => {
-    expect(newKey(draft, about)).toEqual({
+    expect(newKey(draft, creation)).toEqual({
       hash: 'h',
       secretHash: 'h',
       previousSecret: null,
@@ -46,9 +46,9 @@ describe('a key draft', () => {
       expiresAt: null,
       rotations: 0,
       rotatedAt: null,
-      createdAt: about.now,
+      createdAt: creation.now,
       createdBy: 'admin',
-      updatedAt: about.now,
+      updatedAt: creation.now,
       updatedBy: 'admin',
       deletedAt: null,
       deletedBy: null,
@@ -57,7 +57,7 @@ describe('a key draft', () => {
 
   it.each(['', ' ', '\t'])('has no alias, user or team where these are %j', (blank) => {
     const named = { alias: blank, userId: blank, teamId: blank };
-    expect(newKey({ ...draft, ...named }, about)).toEqual(newKey(draft, about));
+    expect(newKey({ ...draft, ...named }, creation)).toEqual(newKey(draft, creation));
   });
 
   it.each([
@@ -68,7 +68,7 @@ describe('a key draft', () => {
     ['1w', '2026-01-08T00:00:00.000Z'],
     ['2mo', '2026-03-01T00:00:00.000Z'],
   ])('that lasts %s ends at %s', (duration, end) => {
-    expect(newKey({ ...draft, duration }, about).expiresAt?.toISOString()).toBe(end);
+    expect(newKey({ ...draft, duration }, creation).expiresAt?.toISOString()).toBe(end);
   });
 
   it.each(['', '30', '-1d', '1y', '999999999d', '999999999mo'])('with the duration "%s" is refused', (duration) => {
@@ -86,8 +86,8 @@ describe('a key draft', () => {
     ['key_alias', { alias: 'a\0b' }],
     ['user_id', { userId: '\0' }],
     ['team_id', { teamId: 'x\0' }],
-  ])('with a NUL in %s is refused', (field, differing) => {
-    expect(refusal(differing)).toEqual([
+  ])('with a NUL in %s is refused', (field, overrides) => {
+    expect(refusal(overrides)).toEqual([
       { path: ['body', field], rule: 'value_error', message: 'Value error, a name must not contain a NUL character' },
     ]);
   });

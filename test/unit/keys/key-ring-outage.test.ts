@@ -34,7 +34,7 @@ describe('while the store is unavailable', () => {
     expect(state.finds).toBe(3);
   });
 
-  it('a refresh that fails keeps the keys, and the next one reads them again', async () => {
+  it('a refresh that fails keeps the keys, and the next refresh reads them again', async () => {
     const { ring, state, stored } = aRing();
     await ring.identify(KEY);
     state.isUnavailable = true;
@@ -52,7 +52,7 @@ describe('while the store is unavailable', () => {
     expect(await identified(ring, KEY)).toBeInstanceOf(Unavailable);
   });
 
-  it('a read without an answer fails at its deadline: a known key is used, an unknown one is refused', async () => {
+  it('a read without an answer fails at its deadline: a known key is used, an unknown key is refused', async () => {
     const { ring, state, pending } = aRing();
     await ring.identify(KEY);
     state.nowMs = STALE_MS;

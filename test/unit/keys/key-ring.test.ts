@@ -103,7 +103,7 @@ describe('the key ring', () => {
 });
 
 describe('a key ring that must read its keys again', () => {
-  it('reads each key once more, also an unknown one', async () => {
+  it('reads each key once more, also a key that was unknown', async () => {
     const { ring, state, stored } = aRing();
     const other = `${KEY}-other`;
     await ring.identify(KEY);
@@ -119,7 +119,7 @@ describe('a key ring that must read its keys again', () => {
     expect(state.finds).toBe(4);
   });
 
-  it('does not trust a read that began before the mark', async () => {
+  it('reads a key again when its last read began before the mark', async () => {
     const { ring, state, stored, pending } = aRing();
     pending.reads = [];
     const early = ring.identify(KEY);
@@ -265,13 +265,13 @@ describe('a key that was changed elsewhere', () => {
     ['another role', { role: 'proxy_admin' }],
     ['another team', { teamId: 't' }],
     ['an expiry', { expiresAt: new Date(0) }],
-  ] as const)('is reported to its watchers: %s', async (_what, differing) => {
+  ] as const)('is reported to its watchers: %s', async (_what, overrides) => {
     const { ring, stored, changes } = aRing();
     await ring.identify(KEY);
     await ring.refresh();
     expect(changes).toEqual([]);
     await ring.identify(KEY);
-    stored.set(HASH, aKey({ hash: HASH, ...differing }));
+    stored.set(HASH, aKey({ hash: HASH, ...overrides }));
     await ring.refresh();
     expect(changes).toEqual([HASH]);
   });

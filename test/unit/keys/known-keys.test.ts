@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 
 it('the cache of keys evicts the least recently used key', () => {
   const keys = createKnownKeys(3);
-  for (const [at, hash] of ['a', 'b', 'c'].entries()) keys.set(hash, aKey({ hash }), { readMs: at, nowMs: at });
+  for (const [ms, hash] of ['a', 'b', 'c'].entries()) keys.set(hash, aKey({ hash }), { readMs: ms, nowMs: ms });
   // The oldest key is in use, so it must not be evicted.
   keys.use('a', MINUTE_MS);
   keys.set('d', aKey({ hash: 'd' }), { readMs: MINUTE_MS, nowMs: MINUTE_MS });
@@ -16,8 +16,8 @@ it('the cache of keys evicts the least recently used key', () => {
 it('the cache of keys returns each key in use once, and an older read does not replace a newer one', () => {
   const keys = createKnownKeys();
   keys.set('a', aKey({ hash: 'a' }), { readMs: 0, nowMs: 0 });
-  const [entry, ...more] = keys.takeUsed();
-  expect([entry?.secretHash, more, keys.takeUsed()]).toEqual(['a', [], []]);
+  const [entry, ...others] = keys.takeUsed();
+  expect([entry?.secretHash, others, keys.takeUsed()]).toEqual(['a', [], []]);
   keys.use('a', 1);
   keys.use('a', 2);
   expect(keys.takeUsed().length).toBe(1);

@@ -3,13 +3,13 @@ import { type Caller, haveSameRights, mayRead, ownerOf, visibilityOf } from '../
 import { idOrNull } from '../../../src/domain/optional-id.ts';
 
 const KEY = 'a'.repeat(64);
-const caller = (teamId: string | null, differing: Partial<Caller> = {}): Caller => ({
+const caller = (teamId: string | null, overrides: Partial<Caller> = {}): Caller => ({
   role: 'internal_user',
   keyHash: KEY,
   key: null,
   teamId,
   userId: null,
-  ...differing,
+  ...overrides,
 });
 
 describe('the id in a text', () => {
