@@ -13,7 +13,7 @@ describe('the usage of an answer', () => {
     expect(factsOf({ choices: [], usage: { total_tokens: 7 } }).usage).toBeNull();
   });
 
-  it('has counts in preference to the total', () => {
+  it('is read from the counts when the answer has counts and a total', () => {
     expect(factsOf({ data: [], usage: { prompt_tokens: 5, total_tokens: 7 } }).usage).toEqual({
       inputTokens: 5,
       ...NOTHING,
@@ -22,7 +22,7 @@ describe('the usage of an answer', () => {
     expect(factsOf({ data: [] }).usage).toBeNull();
   });
 
-  it('of audio is separate, and absent where the answer has none', () => {
+  it('of audio is counted separately, and absent where the answer has no audio', () => {
     const counted = {
       prompt_tokens: 20,
       completion_tokens: 9,
@@ -35,8 +35,12 @@ describe('the usage of an answer', () => {
       outputTokens: 9,
       audio: { inputTokens: 12, outputTokens: 7, cacheReadTokens: 0 },
     });
-    const none = { ...counted, prompt_tokens_details: { audio_tokens: 0 }, completion_tokens_details: null };
-    expect(factsOf({ choices: [], usage: none }).usage).toEqual({ ...NOTHING, inputTokens: 20, outputTokens: 9 });
+    const withoutAudio = { ...counted, prompt_tokens_details: { audio_tokens: 0 }, completion_tokens_details: null };
+    expect(factsOf({ choices: [], usage: withoutAudio }).usage).toEqual({
+      ...NOTHING,
+      inputTokens: 20,
+      outputTokens: 9,
+    });
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { fedStream, gather } from '../../support/byte-streams.ts';
 const CUT = new Error('cut');
 
 describe('a stream with afterFirstChunk', () => {
-  it('is complete, and continues when it is read', async () => {
+  it('has the chunks that arrived before it is read, and continues when it is read', async () => {
     const source = fedStream();
     const waiting = afterFirstChunk(source);
     expect(source.feed('on')).toBe(false);
@@ -46,7 +46,7 @@ describe('a stream with afterFirstChunk', () => {
     await expect(waiting).rejects.toBe(CUT);
   });
 
-  it('fails at the same chunk, read before or after the failure', async () => {
+  it('fails after the same chunk when it is read after the failure and when it is read before', async () => {
     const early = fedStream();
     const waiting = afterFirstChunk(early);
     early.feed('on');
@@ -57,8 +57,8 @@ describe('a stream with afterFirstChunk', () => {
     const late = fedStream();
     const opening = afterFirstChunk(late);
     late.feed('on');
-    const read = gather(await opening);
+    const alreadyRead = gather(await opening);
     late.break(CUT);
-    expect([read.text(), read.end]).toEqual(['on', CUT]);
+    expect([alreadyRead.text(), alreadyRead.end]).toEqual(['on', CUT]);
   });
 });

@@ -4,7 +4,7 @@ import { outlineOf } from '../../../src/wire/json/members.ts';
 const outline = (json: string): unknown => outlineOf(Buffer.from(json), 'data');
 
 describe('the outline of an answer', () => {
-  it('is everything except the elements of the array', () => {
+  it('has all members, but no elements of the given array', () => {
     const vectors = Array.from({ length: 3 }, (_, index) => ({ index, embedding: [0.1, 2e-9], text: '"]}' }));
     const answer = { object: 'list', data: vectors, model: 'm', usage: { prompt_tokens: 3 }, more: [1, null, 'é'] };
     for (const json of [JSON.stringify(answer), JSON.stringify(answer, null, 2), ` ${JSON.stringify(answer)}\n`])

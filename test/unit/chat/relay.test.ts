@@ -39,7 +39,7 @@ describe('a stream that is forwarded', () => {
       const source = fedStream();
       const relay = relayOf(source, OPTIONS);
       const gathered = gather(relay);
-      for (let at = 0; at < bytes.length; at += size) source.feed(bytes.subarray(at, at + size));
+      for (let offset = 0; offset < bytes.length; offset += size) source.feed(bytes.subarray(offset, offset + size));
       source.finish();
       await relay.opened;
       expect({ size, text: gathered.text() }).toEqual({ size, text: RENAMED });
@@ -55,16 +55,16 @@ describe('a stream that is forwarded', () => {
     }
   });
 
-  it('is forwarded byte for byte when the name is right already', async () => {
+  it('is forwarded byte for byte when it already has the requested model name', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const received: Uint8Array[] = [];
     relay.pipe({ chunk: (bytes) => received.push(bytes) > 0, done() {}, fail() {} });
-    const sent = Buffer.from(`${FIRST}${WORDS}`);
-    source.feed(sent);
+    const content = Buffer.from(`${FIRST}${WORDS}`);
+    source.feed(content);
     await relay.opened;
-    expect(received).toEqual([sent]);
-    expect(received[0]?.buffer).toBe(sent.buffer);
+    expect(received).toEqual([content]);
+    expect(received[0]?.buffer).toBe(content.buffer);
   });
 
   it('supports CR LF, comments, other fields and data in several lines', async () => {
@@ -81,7 +81,7 @@ describe('a stream that is forwarded', () => {
     expect(relay.outcome().finishReason).toBe('stop');
   });
 
-  it('has no usage chunk when the caller did not request it, but is counted by it', async () => {
+  it('omits a usage chunk that the caller did not request, but takes the usage from it', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1', removeUsageChunk: true });
     const gathered = gather(relay);
@@ -92,7 +92,7 @@ describe('a stream that is forwarded', () => {
     expect(relay.outcome().usage?.inputTokens).toBe(7);
   });
 
-  it('has no usage chunk with an empty choice either, and keeps chunks with content', async () => {
+  it('omits a usage chunk that has an empty choice, and keeps chunks with content', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'm', removeUsageChunk: true });
     const gathered = gather(relay);
@@ -107,7 +107,7 @@ describe('a stream that is forwarded', () => {
     expect(relay.outcome().usage?.outputTokens).toBe(2);
   });
 
-  it('keeps the text of the answer, up to the limit, on request', async () => {
+  it('records the text of the answer up to textLimit', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, textLimit: 9 });
     gather(relay);
@@ -139,29 +139,29 @@ describe('a stream that is forwarded', () => {
 });
 
 describe('a stream that fails', () => {
-  const first = async (...sent: readonly string[]) => {
+  const openWith = async (...content: readonly string[]) => {
     const source = fedStream();
     const relay = relayOf(source, OPTIONS);
-    for (const piece of sent) source.feed(piece);
+    for (const piece of content) source.feed(piece);
     return { source, opened: await relay.opened.then(() => 'opened', String) };
   };
 
   it('fails before its start when its first event is an error', async () => {
-    const { source, opened } = await first(': ping\n\n', 'data: {"error":{"message":"no","code":429}}\n\n');
+    const { source, opened } = await openWith(': ping\n\n', 'data: {"error":{"message":"no","code":429}}\n\n');
     expect(opened).toBe('Error: refused: no');
     expect(source.cancelled).toBe(true);
   });
 
   it('fails before its start when its first event is not a chunk', async () => {
-    expect((await first('data: {"choices":\n\n')).opened).toBe(
+    expect((await openWith('data: {"choices":\n\n')).opened).toBe(
       'Error: garbled: an event of its stream is not a chunk of an answer',
     );
-    expect((await first('data: 42\n\n')).opened).toBe(
+    expect((await openWith('data: 42\n\n')).opened).toBe(
       'Error: garbled: an event of its stream is not a chunk of an answer',
     );
   });
 
-  it('sends the whole events before the failure, then ends with it', async () => {
+  it('sends the complete events before the failure, then ends with the failure', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);
@@ -183,7 +183,7 @@ describe('a stream that fails', () => {
     expect(gathered.end).toEqual(new Error('garbled: the stream ended before the answer did'));
   });
 
-  it('does not forward a partial event when it is cut', async () => {
+  it('does not forward a partial event when the connection is cut', async () => {
     const source = fedStream();
     const relay = relayOf(source, { ...OPTIONS, model: 'upstream-1' });
     const gathered = gather(relay);
@@ -222,7 +222,7 @@ describe('a slow or disconnecting reader', () => {
     expect([received, ended]).toEqual([[FIRST, WORDS, LAST], true]);
   });
 
-  it('uses a bounded amount of memory before it begins to read', async () => {
+  it('makes the relay pause the upstream before it begins to read, so that memory is bounded', async () => {
     const source = fedStream();
     const relay = relayOf(source, OPTIONS);
     source.feed(FIRST);

@@ -5,12 +5,12 @@ import { upstreamRequest } from '../../../src/wire/chat-completions/native.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { aModelRequest } from '../../support/chat.ts';
 
-const sent = (body: Record<string, unknown>): unknown =>
+const upstreamBodyOf = (body: Record<string, unknown>): unknown =>
   JSON.parse(Buffer.from(upstreamRequest(aModelRequest(body), 'up-1')).toString('utf8'));
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 
 it('a request has the model name of the upstream', () => {
-  expect(sent({ messages: MESSAGES, model: 'm' })).toEqual({ messages: MESSAGES, model: 'up-1' });
+  expect(upstreamBodyOf({ messages: MESSAGES, model: 'm' })).toEqual({ messages: MESSAGES, model: 'up-1' });
 });
 
 it('a request that needs no change is forwarded byte for byte', () => {
@@ -18,22 +18,25 @@ it('a request that needs no change is forwarded byte for byte', () => {
   expect(upstreamRequest(request, 'm')).toBe(request.bytes);
 });
 
-it('gateway fields are not sent upstream, and all others are', () => {
+it('gateway fields are not sent upstream, and all other fields are', () => {
   const gatewayFields = Object.fromEntries(GATEWAY_FIELDS.map((field) => [field, ['x']]));
   const body = { model: 'm', messages: MESSAGES, user: 'u', temperature: 0.5, seed: 3 };
-  expect(sent({ ...gatewayFields, ...body, metadata: { tags: ['t'] } })).toEqual({ ...body, model: 'up-1' });
+  expect(upstreamBodyOf({ ...gatewayFields, ...body, metadata: { tags: ['t'] } })).toEqual({ ...body, model: 'up-1' });
 });
 
-it('metadata is forwarded when the provider shall store the answer', () => {
+it('metadata is forwarded when the request asks the provider to store the answer', () => {
   const body = { model: 'm', messages: MESSAGES, store: true, metadata: { a: 'b' } };
-  expect(sent(body)).toEqual({ ...body, model: 'up-1' });
+  expect(upstreamBodyOf(body)).toEqual({ ...body, model: 'up-1' });
 });
 
 it('usage is requested on every stream', () => {
   const stream = { model: 'up-1', messages: MESSAGES, stream: true };
-  expect(sent(stream)).toEqual({ ...stream, stream_options: { include_usage: true } });
-  expect(sent({ ...stream, stream_options: null })).toEqual({ ...stream, stream_options: { include_usage: true } });
-  expect(sent({ ...stream, stream_options: { include_usage: false, include_obfuscation: false } })).toEqual({
+  expect(upstreamBodyOf(stream)).toEqual({ ...stream, stream_options: { include_usage: true } });
+  expect(upstreamBodyOf({ ...stream, stream_options: null })).toEqual({
+    ...stream,
+    stream_options: { include_usage: true },
+  });
+  expect(upstreamBodyOf({ ...stream, stream_options: { include_usage: false, include_obfuscation: false } })).toEqual({
     ...stream,
     stream_options: { include_usage: true, include_obfuscation: false },
   });
@@ -44,6 +47,6 @@ it('a stream whose caller requests usage is forwarded unchanged', () => {
   expect(upstreamRequest(request, 'm')).toBe(request.bytes);
 });
 
-it('the version in answers is that of the package', () => {
+it('the version in answers is the version of the package', () => {
   expect(VERSION).toBe(manifest.version);
 });

@@ -59,7 +59,7 @@ describe('a stream with its steps', () => {
     expect(inspector.outcome().failure).toEqual({ message: 'busy', code: '529' });
   });
 
-  it('has typed steps, separate from those for accounting', () => {
+  it('has typed steps that are separate from the steps for accounting', () => {
     const inspector = anInspector();
     inspector.inspect(event(text('Hello')));
     expect(inspector.deltas(Buffer.from(JSON.stringify(text('Hello'))), null)).toEqual([
