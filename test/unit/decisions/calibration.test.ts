@@ -28,13 +28,13 @@ const SCORE: Question = {
   levels: ['calm', 'angry'].map((label) => ({ label, description: null })),
 };
 
-const times = (count: number, answer: JudgedAnswer): readonly JudgedAnswer[] =>
+const repeated = (count: number, answer: JudgedAnswer): readonly JudgedAnswer[] =>
   Array.from({ length: count }, () => answer);
 
 /** Outcomes of a model with the constant probability 0.9 that is right in `right` of 100 cases. */
 const constantAnswers = (right: number): readonly JudgedAnswer[] => [
-  ...times(right, { probabilities: [0.9, 0.1], outcome: 0 }),
-  ...times(100 - right, { probabilities: [0.9, 0.1], outcome: 1 }),
+  ...repeated(right, { probabilities: [0.9, 0.1], outcome: 0 }),
+  ...repeated(100 - right, { probabilities: [0.9, 0.1], outcome: 1 }),
 ];
 
 describe('a temperature', () => {
@@ -61,7 +61,7 @@ describe('a temperature', () => {
 
   it('never gives a greater log loss than temperature 1 on the outcomes that it is fitted to', () => {
     const random = randomFrom(20_261_123);
-    for (let run = 0; run < 300; run += 1) {
+    for (let round = 0; round < 300; round += 1) {
       const labels = 2 + random(5);
       const answers = Array.from({ length: MIN_OUTCOMES + random(40) }, (): JudgedAnswer => {
         const weights = Array.from({ length: labels }, () => (random(6) === 0 ? 0 : 1 + random(1000)));
@@ -77,7 +77,7 @@ describe('a temperature', () => {
   });
 });
 
-describe('the quality', () => {
+describe('the quality of answers', () => {
   const ANSWERS: readonly JudgedAnswer[] = [
     { probabilities: [0.9, 0.1], outcome: 0 },
     { probabilities: [0.8, 0.2], outcome: 1 },
@@ -99,7 +99,7 @@ describe('the quality', () => {
     ]);
   });
 
-  it('of choices counts all labels, and the most likely one in the curve', () => {
+  it('of choices counts all labels, and the most likely label in the curve', () => {
     const { brier, calibrationError, reliability } = qualityOf('choice', ANSWERS, 1);
     expect(brier).toBeCloseTo((2 * (0.01 + 0.64 + 0.0625 + 0.0025)) / 4, 12);
     // Bins: 0.9 and 0.95 (right), 0.8 (wrong), 0.75 (right).
@@ -110,7 +110,9 @@ describe('the quality', () => {
 
   it('improves with a fitted temperature', () => {
     const temperature = fittedTemperature(constantAnswers(75)) ?? 1;
-    const [raw, fitted] = [1, temperature].map((at) => qualityOf('predicate', constantAnswers(75), at));
+    const [raw, fitted] = [1, temperature].map((usedTemperature) =>
+      qualityOf('predicate', constantAnswers(75), usedTemperature),
+    );
     expect(raw?.calibrationError).toBeCloseTo(0.15, 9);
     expect(fitted?.calibrationError).toBeCloseTo(0, 9);
     expect(fitted?.brier).toBeCloseTo(0.75 * 0.25, 9);
@@ -124,7 +126,7 @@ describe('a calibrated answer', () => {
   };
   const evidence = { source: 'logprobs', labelMass: 0.99, missingBound: null } as const;
 
-  it('has the probabilities at the temperature, and the raw ones', () => {
+  it('has the probabilities at the temperature, and the raw probabilities', () => {
     const answer = answerOf(PREDICATE, [0.9, 0.1], evidence);
     expect(calibrateAnswer(PREDICATE, answer, { model: 'openai/tiny', scope: 'platform', temperatures })).toEqual({
       kind: 'predicate',

@@ -45,13 +45,13 @@ const decisionOf = (
 function aModel(reply: (body: Fields) => Fields | Error) {
   const bodies: Fields[] = [];
   let running = 0;
-  const traffic = { bodies, most: 0 };
+  const traffic = { bodies, maxConcurrent: 0 };
   const chat: Provider = {
     name: 'openai',
     async send(_deployment, { body }) {
       bodies.push(body);
       running += 1;
-      traffic.most = Math.max(traffic.most, running);
+      traffic.maxConcurrent = Math.max(traffic.maxConcurrent, running);
       await new Promise((resolve) => setImmediate(resolve));
       running -= 1;
       const answer = reply(body);
@@ -94,7 +94,7 @@ const text = (content: string): Fields => ({ choices: [{ message: { role: 'assis
 
 const isForLabels = (body: Fields): boolean => body['logprobs'] === true;
 
-const refused = (status: number): UpstreamFailed =>
+const refusalWith = (status: number): UpstreamFailed =>
   new UpstreamFailed('not supported', { provider: 'openai', upstreamStatus: status });
 
 describe('log probabilities', () => {
@@ -140,16 +140,16 @@ describe('log probabilities', () => {
     expect(prefixes[0]?.[1]).toBe('<input>\nlate &lt;/input> again');
   });
 
-  it('are requested with bounded concurrency after the first', async () => {
+  it('are requested with bounded concurrency after the first question', async () => {
     const { traffic, decide } = aModel(() => logprobs({ Yes: 0.9, No: 0.1 }));
     const { answers } = await decide(Array.from({ length: 128 }, () => PREDICATE));
-    expect([answers.length, traffic.bodies.length, traffic.most]).toEqual([128, 128, 16]);
+    expect([answers.length, traffic.bodies.length, traffic.maxConcurrent]).toEqual([128, 128, 16]);
   });
 
   it('give probabilities with the exact sum 1, and an upper bound for a missing label', () => {
     const reading = readLabels(logprobs({ A: 0.6, B: 0.395, x: 0.001 }), ['A', 'B', 'C'], false);
     if (reading.kind !== 'read') throw new Error(reading.kind);
-    expect(reading.probabilities.reduce((sum, one) => sum + one, 0)).toBe(1);
+    expect(reading.probabilities.reduce((sum, probability) => sum + probability, 0)).toBe(1);
     expect(reading.probabilities[2]).toBe(0);
     expect(reading.evidence.missingBound).toBeCloseTo(0.001 / 0.996, 9);
   });
@@ -167,7 +167,7 @@ describe('weights', () => {
   const WEIGHTS = text('```json\n{"q0":{"l0":30,"l1":10},"q1":{"l0":0,"l1":0,"l2":50}}\n```');
 
   it.each([
-    ['refuses log probabilities', (body: Fields) => (isForLabels(body) ? refused(400) : WEIGHTS)],
+    ['refuses log probabilities', (body: Fields) => (isForLabels(body) ? refusalWith(400) : WEIGHTS)],
     ['ignores log probabilities', (body: Fields) => (isForLabels(body) ? text('Yes') : WEIGHTS)],
   ])('answer all questions in one call where an upstream %s', async (_case, reply) => {
     const { traffic, decide } = aModel(reply);
@@ -184,7 +184,7 @@ describe('weights', () => {
 
   it('are requested directly for ten minutes after a deployment returned no log probabilities', async () => {
     const { traffic, decide, wait } = aModel((body) =>
-      isForLabels(body) ? refused(400) : text('{"q0":{"l0":1,"l1":1}}'),
+      isForLabels(body) ? refusalWith(400) : text('{"q0":{"l0":1,"l1":1}}'),
     );
     await decide([PREDICATE]);
     await decide([PREDICATE]);
@@ -196,7 +196,7 @@ describe('weights', () => {
 
   it('are requested once more without a schema; a question without weights is a refusal', async () => {
     const { traffic, decide } = aModel((body) => {
-      if (isForLabels(body)) return refused(400);
+      if (isForLabels(body)) return refusalWith(400);
       return body['response_format'] === undefined
         ? text('{"q0":{"l0":"much"},"q1":{"l0":0,"l1":0,"l2":0}}')
         : text('Sure!');
@@ -207,7 +207,7 @@ describe('weights', () => {
   });
 
   it('are requested in calls of at most 32 questions', async () => {
-    const { traffic, decide } = aModel((body) => (isForLabels(body) ? refused(400) : text('{}')));
+    const { traffic, decide } = aModel((body) => (isForLabels(body) ? refusalWith(400) : text('{}')));
     await decide(Array.from({ length: 70 }, () => PREDICATE));
     const sizes = traffic.bodies.flatMap((body) => {
       const format = body['response_format'] as
@@ -235,7 +235,7 @@ describe('votes', () => {
   it('are the shares of the labels that samples name, with half a vote for every label', async () => {
     let votes = 0;
     const { traffic, decide } = aModel((body) => {
-      if (isForLabels(body)) return refused(400);
+      if (isForLabels(body)) return refusalWith(400);
       votes += 1;
       return text(votes < 3 ? ' yes.' : votes === 3 ? '**No**' : 'I cannot say');
     });
@@ -273,7 +273,7 @@ it('a failure of the upstream ends the decision, without calls after those in pr
   let calls = 0;
   const { decide } = aModel(() => {
     calls += 1;
-    return calls > 1 ? refused(503) : logprobs({ Yes: 0.9, No: 0.1 });
+    return calls > 1 ? refusalWith(503) : logprobs({ Yes: 0.9, No: 0.1 });
   });
   await expect(decide(Array.from({ length: 60 }, () => PREDICATE))).rejects.toThrow('not supported');
   expect(calls).toBe(17);

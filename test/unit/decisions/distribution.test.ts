@@ -27,14 +27,14 @@ describe('normalised weights', () => {
       [1e308, 1e-308],
       [1, 0],
     ],
-  ])('%j are %j', (weights, probabilities) => {
+  ])('%j become %j', (weights, probabilities) => {
     expect(normalised(weights)).toEqual(probabilities);
   });
 
   it('have the exact sum 1, also where the sum of the weights is not finite', () => {
     const many = Array.from({ length: 255 }, (_unused, index) => Number.MAX_VALUE / (1 + (index % 7)));
     const probabilities = normalised(many) ?? [];
-    expect(probabilities.reduce((sum, one) => sum + one, 0)).toBe(1);
+    expect(probabilities.reduce((sum, probability) => sum + probability, 0)).toBe(1);
     expect(probabilities[0]).toBeCloseTo(7 * (probabilities[6] ?? 0), 6);
   });
 

@@ -28,13 +28,13 @@ describe('weak answers', () => {
     [answer(0.5, 0.4), 0.4, false],
     [answer(0.5, 0.4), 0.41, true],
     [answer(0.5, 0), 0, false],
-  ])('%o with the limit %d: %s', (candidate, limit, weak) => {
+  ])('%o with the limit %d is weak: %s', (candidate, limit, weak) => {
     expect(isWeak(candidate, limit)).toBe(weak);
   });
 });
 
 describe('a decision with repeated weak questions', () => {
-  it('has the better answer to each question, with its model, and the sums', () => {
+  it('has the better answer to each question with its model, and sums of usage and cost', () => {
     const decision = decisionOf([answer(0.1, 0.9), REFUSAL, answer(0.3, 0.2), REFUSAL, answer(0.5, 0.3)], 10, 5n);
     const open = weakPositions(decision, 0.5);
     expect(open).toEqual([1, 2, 3, 4]);
@@ -64,8 +64,8 @@ describe('a decision with repeated weak questions', () => {
 
   it('keeps the order, sends a question to a model once, and sums costs, for random answers', () => {
     for (let seed = 1; seed <= 60; seed += 1) {
-      const below = randomFrom(seed);
-      const random = (): number => below(1_000_000) / 1_000_000;
+      const randomBelow = randomFrom(seed);
+      const random = (): number => randomBelow(1_000_000) / 1_000_000;
       const count = 1 + Math.floor(random() * 40);
       const limit = random();
       const models = Array.from({ length: 1 + Math.floor(random() * 5) }, (_unused, at) => `p/m${at}`);
@@ -79,9 +79,9 @@ describe('a decision with repeated weak questions', () => {
       const ask = (model: number, positions: readonly number[]): Decision => {
         const answers = positions.map((position) => {
           expect(answersByModel[model]?.has(position)).toBe(false);
-          const one = someAnswer();
-          answersByModel[model]?.set(position, one);
-          return one;
+          const given = someAnswer();
+          answersByModel[model]?.set(position, given);
+          return given;
         });
         return decisionOf(answers, model + 1, BigInt(model + 1));
       };
@@ -103,20 +103,20 @@ describe('a decision with repeated weak questions', () => {
         calls,
         BigInt(tokens),
       ]);
-      for (const [position, shown] of decision.answers.entries()) {
+      for (const [position, finalAnswer] of decision.answers.entries()) {
         const all = answersByModel.flatMap((answers, model) => {
-          const one = answers.get(position);
-          return one === undefined ? [] : [{ one, model: models[model] }];
+          const given = answers.get(position);
+          return given === undefined ? [] : [{ given, model: models[model] }];
         });
-        const isRefused = shown.kind === 'refusal';
+        const isRefused = finalAnswer.kind === 'refusal';
         // A refusal remains only if every model refused.
-        expect(!isRefused || all.every(({ one }) => one.kind === 'refusal')).toBe(true);
-        if (shown.kind === 'refusal') continue;
-        const { model, ...own } = shown;
+        expect(!isRefused || all.every(({ given }) => given.kind === 'refusal')).toBe(true);
+        if (finalAnswer.kind === 'refusal') continue;
+        const { model, ...answerOfModel } = finalAnswer;
         expect(calls > 1 || model === undefined).toBe(true);
-        expect(all).toContainEqual({ one: own, model: model ?? 'p/m0' });
+        expect(all).toContainEqual({ given: answerOfModel, model: model ?? 'p/m0' });
         // Only weak answers are repeated: all answers to a question but the last are weak.
-        expect(all.slice(0, -1).every(({ one }) => isWeak(one, limit))).toBe(true);
+        expect(all.slice(0, -1).every(({ given }) => isWeak(given, limit))).toBe(true);
       }
     }
   });

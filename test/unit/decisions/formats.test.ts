@@ -11,12 +11,12 @@ const values = (count: number): object[] => Array.from({ length: count }, (_one,
 const labels = (count: number): object[] => Array.from({ length: count }, (_one, index) => ({ label: `l${index}` }));
 
 const standard = (questions: unknown, input: unknown = 'a ticket'): DecisionCore => readStandard({ input, questions });
-const named = (questions: unknown, state: unknown = 'a ticket'): DecisionCore =>
+const namedMap = (questions: unknown, state: unknown = 'a ticket'): DecisionCore =>
   readNamedMap({ state, questions }, null);
 
 const NOTHING = { images: [], assets: [], audio: [], videos: [], safetyIdentifier: null };
-const whole = (core: DecisionCore): DecisionRequest => ({ ...core, ...NOTHING });
-const message = (content: unknown, more: object = {}): object => ({ role: 'user', content, ...more });
+const withoutAttachments = (core: DecisionCore): DecisionRequest => ({ ...core, ...NOTHING });
+const message = (content: unknown, overrides: object = {}): object => ({ role: 'user', content, ...overrides });
 
 describe('a request in the standard format', () => {
   it.each([
@@ -86,14 +86,17 @@ describe('a request in the standard format', () => {
     ['missing', predicate],
   ])('becomes the named-map format with keys by position when a name is %s', (_what, second) => {
     const questions = [{ ...predicate, name: 'ok' }, second];
-    const text = writeNamedMap(whole(standard(questions)), 'm', { textOf: () => null, members: {} });
+    const text = writeNamedMap(withoutAttachments(standard(questions)), 'm', { textOf: () => null, members: {} });
     const noul = { type: 'noul', instructions: 'is it fine?' };
     expect(JSON.parse(text)).toEqual({ model: 'm', state: 'a ticket', questions: { 0: noul, 1: noul } });
   });
 
   it('becomes the named-map format: user messages are joined, other roles and tool items are named', () => {
     const stateOf = (input: unknown): unknown => {
-      const text = writeNamedMap(whole(standard([predicate], input)), null, { textOf: () => null, members: {} });
+      const text = writeNamedMap(withoutAttachments(standard([predicate], input)), null, {
+        textOf: () => null,
+        members: {},
+      });
       return (JSON.parse(text) as { state: unknown }).state;
     };
     const parts = [
@@ -122,7 +125,7 @@ describe('a request in the named-map format', () => {
     ['instructions that are objects', { x: { type: 'noul', instructions: { ask: 'q' } } }, 'x'],
     ['a box', { x: { type: 'box', instructions: 'the mug' } }, 'x'],
   ])('may have %s', (_title, questions, state) => {
-    expect(named(questions, state).questions).toHaveLength(1);
+    expect(namedMap(questions, state).questions).toHaveLength(1);
   });
 
   it.each<readonly [string, unknown, unknown]>([
@@ -148,7 +151,7 @@ describe('a request in the named-map format', () => {
   });
 
   it('becomes the standard format, with rules and JSON as text', () => {
-    const core = named({
+    const core = namedMap({
       n1: { type: 'noul', instructions: 'q', criteria: { true: 'when yes', false: 'when no' } },
       n2: { type: 'noul', criteria: { true: { k: 1 } } },
       n3: { type: 'choice', criteria: { x: null, y: { d: 1 } } },
@@ -156,7 +159,7 @@ describe('a request in the named-map format', () => {
       n5: { type: 'noul', instructions: { ask: 'é?' } },
       n6: { type: 'noul', criteria: {}, weight: 2 },
     });
-    expect(writeStandard(whole(core), 'm')).toEqual({
+    expect(writeStandard(withoutAttachments(core), 'm')).toEqual({
       model: 'm',
       input: 'a ticket',
       questions: [
@@ -185,8 +188,8 @@ describe('a request in the named-map format', () => {
   });
 
   it('has no standard form for one option', () => {
-    const core = named({ x: { type: 'choice', criteria: { only: null } } });
-    expect(() => writeStandard(whole(core), 'm')).toThrow('at least 2 entries');
+    const core = namedMap({ x: { type: 'choice', criteria: { only: null } } });
+    expect(() => writeStandard(withoutAttachments(core), 'm')).toThrow('at least 2 entries');
   });
 
   it('keeps the order of names and options that are numbers', () => {
@@ -194,7 +197,7 @@ describe('a request in the named-map format', () => {
       '{"state":"x","questions":{"2":{"type":"choice","criteria":{"10":"a","b":null,"9":null}},"1":{"type":"noul","instructions":"q"}}}';
     const core = readNamedMap(JSON.parse(text) as Record<string, unknown>, Buffer.from(text));
     expect(core.questions.map(({ name }) => name)).toEqual(['2', '1']);
-    expect(writeNamedMap(whole(core), null, { textOf: () => null, members: {} })).toBe(text);
+    expect(writeNamedMap(withoutAttachments(core), null, { textOf: () => null, members: {} })).toBe(text);
   });
 });
 
@@ -233,7 +236,7 @@ describe('attachments', () => {
     expect(() => readAttachments({ ...body }, 'named-map', false)).toThrow(`Invalid Decisions request: ${problem}`);
   });
 
-  it('of a wrong form are dropped on request', () => {
+  it('that are malformed are dropped on request', () => {
     const body = { images: ['zzz', png], assets: { p: {} }, safety_identifier: 5 };
     expect(readAttachments(body, 'named-map', true)).toMatchObject({
       images: [png],

@@ -28,7 +28,7 @@ const endless = ({ signal }: HttpCallOptions): ByteStream => ({
   cancel() {},
 });
 
-it('replaces the address of an image by its content', async () => {
+it('an image inliner replaces the address of an image with its content', async () => {
   const client = clientWith(() => streamOfBytes(Buffer.from('pixels')));
   expect(await inlined(client, new AbortController().signal)).toEqual({
     input: 'Look.',
@@ -36,13 +36,13 @@ it('replaces the address of an image by its content', async () => {
   });
 });
 
-it('refuses an image that is not complete at its deadline', async () => {
+it('an image inliner refuses an image that is not complete at its deadline', async () => {
   await expect(inlined(clientWith(endless), new AbortController().signal, 1)).rejects.toThrow(
     'litellm.BadRequestError: Error: Unable to fetch image from URL. It must be a public http(s) address that answers with an image.',
   );
 });
 
-it('fails with the abort reason of the caller', async () => {
+it('an image inliner fails with the abort reason of the caller', async () => {
   const reason = new Error('The caller left.');
   await expect(inlined(clientWith(endless), AbortSignal.abort(reason))).rejects.toBe(reason);
 });
@@ -50,7 +50,7 @@ it('fails with the abort reason of the caller', async () => {
 it.each([
   ['different', (index: number) => `${URL}?${index}`, 3],
   ['repeated', () => URL, 1],
-])('refuses %s images that are too large together', async (_what, urlOf, expectedCalls) => {
+])('an image inliner refuses %s images that are too large together', async (_what, urlOf, expectedCalls) => {
   let calls = 0;
   const large = Buffer.alloc(20 * 1024 * 1024);
   const client = clientWith(() => {

@@ -90,10 +90,10 @@ function randomAnswer(random: Random, question: Json): Json {
 }
 
 /**
- * The request after a round trip through the named-map format. Every question has a name, a boolean is its text, and
- * the description of a level is part of its label.
+ * The request after a round trip through the named-map format. Every question has a name, and a boolean is its text. The
+ * description of a level is part of its label.
  */
-function asNamedMapKeepsIt(request: Json): Json {
+function expectedAfterNamedMap(request: Json): Json {
   const questions = request['questions'] as readonly Json[];
   const isNamed = questions.every(({ name }) => name !== undefined);
   return {
@@ -104,7 +104,7 @@ function asNamedMapKeepsIt(request: Json): Json {
         type,
         name: isNamed ? name : String(index),
         instructions,
-        ...(choices && { choices: choices.map(({ value, ...more }) => ({ value: String(value), ...more })) }),
+        ...(choices && { choices: choices.map(({ value, ...others }) => ({ value: String(value), ...others })) }),
         ...(levels && {
           levels: levels.map(({ label, description }) => ({
             label: description === undefined ? label : [label, description].join(': '),
@@ -130,18 +130,18 @@ function answerThroughNamedMap(request: Json, answer: Json): unknown {
 }
 
 /** Equality as JSON. `toEqual` takes a millisecond for each value. */
-function isEqual(actual: unknown, wanted: unknown): boolean {
-  const [left, right] = [actual, wanted].map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+function isEqual(actual: unknown, expected: unknown): boolean {
+  const [left, right] = [actual, expected].map((value) => JSON.parse(JSON.stringify(value)) as unknown);
   return isDeepStrictEqual(left, right);
 }
 
-it(`${REQUESTS} random requests keep what the named-map format can hold, and their answers keep everything`, () => {
+it(`${REQUESTS} random requests keep what the named-map format can represent, and their answers keep everything`, () => {
   const random = randomFrom(20_261_123);
   const changed: unknown[] = [];
   for (let index = 0; index < REQUESTS; index += 1) {
     const request = randomRequest(random);
     const { questions } = request as { questions: readonly Json[] };
-    if (!isEqual(throughNamedMap(request), asNamedMapKeepsIt(request))) changed.push(request);
+    if (!isEqual(throughNamedMap(request), expectedAfterNamedMap(request))) changed.push(request);
     const usage = { input_tokens: random(1000), output_tokens: random(10) };
     const answer = {
       model: 'upstream',

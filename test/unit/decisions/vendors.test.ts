@@ -12,7 +12,7 @@ describe('the address of a decision model of Cloudflare', () => {
   it.each([
     ['clef-1.0', '@cf/cloudflare/clef-1.0'],
     ['@cf/meta/llama-3.1-8b', '@cf/meta/llama-3.1-8b'],
-  ])('is below the account for %s', (model, path) => {
+  ])('has the path of the model %s below the account', (model, path) => {
     expect(addressOf(model)).toBe(`https://api.cloudflare.com/client/v4/accounts/a1/ai/run/${path}`);
   });
 
