@@ -15,7 +15,7 @@ import { createHealthTracker } from '../../../src/gateway/routing/health.ts';
 const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
 /** Failed calls, and then successful ones. All end at the same time. */
-const ended = (succeeded: number, failed: number, atMs = 0): readonly EndedCall[] =>
+const callsEndedAt = (succeeded: number, failed: number, atMs = 0): readonly EndedCall[] =>
   [...Array(failed).fill(false), ...Array(succeeded).fill(true)].map((isSuccess: boolean) => ({
     atMs,
     succeeded: isSuccess,
@@ -33,11 +33,11 @@ describe('the health state', () => {
     // Only the last twenty calls count.
     ['healthy', 20, 20],
   ])('is %s after %i failures and then %i successes', (state, failed, succeeded) => {
-    expect(healthStateOf(ended(succeeded, failed), 0)).toBe(state);
+    expect(healthStateOf(callsEndedAt(succeeded, failed), 0)).toBe(state);
   });
 
   it('ignores calls that ended more than five minutes ago', () => {
-    const calls = [...ended(0, 5, 0), ...ended(1, 0, 10)];
+    const calls = [...callsEndedAt(0, 5, 0), ...callsEndedAt(1, 0, 10)];
     expect([RECENT_MS, RECENT_MS + 1, RECENT_MS + 11].map((nowMs) => healthStateOf(calls, nowMs))).toEqual([
       'failing',
       'healthy',
@@ -77,7 +77,7 @@ describe('the health of deployments', () => {
   function aTracker() {
     let nowMs = 0;
     const tracker = createHealthTracker({ now: () => new Date(nowMs), monotonicMs: () => nowMs });
-    return { tracker, at: (ms: number) => void (nowMs = ms) };
+    return { tracker, setTime: (ms: number) => void (nowMs = ms) };
   }
   const NOTHING: Health = {
     state: 'unknown',
@@ -97,15 +97,15 @@ describe('the health of deployments', () => {
     expect([tracker.of('a'), tracker.of('b')]).toEqual([{ ...NOTHING, inFlight: 2 }, NOTHING]);
   });
 
-  it('counts answered and failed calls, with times', () => {
-    const { tracker, at } = aTracker();
+  it('counts answered and failed calls, with their latest times', () => {
+    const { tracker, setTime } = aTracker();
     const first = tracker.begin('a');
     first.recordFirstByte(100);
-    at(1_000);
+    setTime(1_000);
     first.ended(null);
     const second = tracker.begin('a');
     second.recordFirstByte(200);
-    at(2_000);
+    setTime(2_000);
     second.ended(upstream(null));
     expect(tracker.of('a')).toEqual({
       state: 'failing',
@@ -137,7 +137,7 @@ describe('the health of deployments', () => {
     expect(tracker.of('a')).toMatchObject({ state: 'healthy', calls: 1_020, failures: 1_000 });
   });
 
-  it('has sums, the latest times and the mean latency when it is joined', () => {
+  it('of several deployments has sums, the latest times and the mean latency', () => {
     const one: Health = {
       state: 'healthy',
       calls: 2,

@@ -7,9 +7,9 @@ import {
 } from '../../../src/domain/deployments/parameters.ts';
 
 it('extra headers of calls are secret, whatever their names', () => {
-  const sent = { model: 'openai/m', extra_headers: { 'x-tenant': 'hidden' }, max_tokens: 5 };
-  const split = splitParameters(sent);
+  const parameters = { model: 'openai/m', extra_headers: { 'x-tenant': 'hidden' }, max_tokens: 5 };
+  const split = splitParameters(parameters);
   expect(shownParameters(split)).toEqual({ model: 'openai/m', max_tokens: 5 });
   expect(maskedParameters(split)).toEqual({ model: 'openai/m', max_tokens: 5, extra_headers: '****' });
-  expect(revealedParameters(split)).toEqual(sent);
+  expect(revealedParameters(split)).toEqual(parameters);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isPriceField, ownPrices } from '../../../src/domain/deployments/price-fields.ts';
 
 describe('own prices of a deployment', () => {
-  it('are those of its parameters and of its model info; parameters take precedence', () => {
+  it('come from its parameters and its model info; parameters take precedence', () => {
     expect(
       ownPrices(
         { model: 'x', input_cost_per_token: 1, output_cost_per_token: null },

@@ -5,7 +5,7 @@ import { probeRequestFor } from '../../../src/domain/deployments/probe.ts';
 import { type ProbeSettings, DEFAULT_PROBE_SETTINGS } from '../../../src/domain/deployments/probe-settings.ts';
 
 const PROMPT = 'Are you there? Answer with one word.';
-const deployment = (settings: Partial<ProbeSettings> = {}, differing: Partial<Deployment> = {}): Deployment => ({
+const deployment = (settings: Partial<ProbeSettings> = {}, overrides: Partial<Deployment> = {}): Deployment => ({
   id: 'd',
   modelGroup: 'm',
   provider: 'groq',
@@ -19,13 +19,13 @@ const deployment = (settings: Partial<ProbeSettings> = {}, differing: Partial<De
   priceOverrides: {},
   baseModel: null,
   probe: { ...DEFAULT_PROBE_SETTINGS, ...settings },
-  ...differing,
+  ...overrides,
 });
 const entry = (mode: string, row: object = {}): CatalogEntry => ({ id: 'm', provider: null, mode, row: { ...row } });
 
-/** Path and body of the request, or the reason for none. */
-function probeOf(one: Deployment, known: CatalogEntry | null = null): readonly [string, object] | string {
-  const request = probeRequestFor(one, known);
+/** Path and body of the request, or the reason why there is no request. */
+function probeOf(probed: Deployment, catalogEntry: CatalogEntry | null = null): readonly [string, object] | string {
+  const request = probeRequestFor(probed, catalogEntry);
   return typeof request === 'string' ? request : [request.endpoint.path, request.body];
 }
 
@@ -65,7 +65,7 @@ describe('the request of a health check', () => {
     expect(probeOf(deployment({ mode: 'evaluation', decision }))[1]).toEqual(Object.assign({}, plain, changed));
   });
 
-  it('is a chat completion where the mode is unknown; a mode without a small request gives a reason instead', () => {
+  it('is a chat completion where the mode is unknown, and a reason where the mode has no small request', () => {
     expect(probeOf(deployment())).toEqual(probeOf(deployment({ mode: 'chat' })));
     expect(probeOf(deployment({ mode: 'realtime' }))).toBe('There is no health check for the mode "realtime".');
   });

@@ -36,12 +36,12 @@ it.each([
 it('a blocked model belongs to its team only while no other model has the name', () => {
   const isOwn = teamModelFinder(
     [deploymentOf('exact')],
-    [deploymentOf('exact'), deploymentOf('exact', 'red'), deploymentOf('gone', 'red')],
+    [deploymentOf('exact'), deploymentOf('exact', 'red'), deploymentOf('blocked', 'red')],
   );
-  expect([isOwn('red', 'exact'), isOwn('red', 'gone'), isOwn('blue', 'gone')]).toEqual([false, true, false]);
+  expect([isOwn('red', 'exact'), isOwn('red', 'blocked'), isOwn('blue', 'blocked')]).toEqual([false, true, false]);
 });
 
-it('a model of the team takes precedence over a common one; ids of models of other teams are not found', () => {
+it('a model of the team takes precedence over a common model; ids of models of other teams are not found', () => {
   const ids = (teamId: string | null) => deploymentsFor({ teamId }, DEPLOYMENTS).map(({ id }) => id);
   expect(ids('red')).toEqual(['all:v/*', 'all:v/long*', 'all:v/exact', 'red:exact', 'red:v/lo*', 'red:w/*']);
   expect(ids(null)).toEqual(['all:exact', 'all:v/*', 'all:v/long*', 'all:v/exact']);
