@@ -61,7 +61,7 @@ describe('guardrails of the configuration file', () => {
     expect(warningsFrom({ yaml: FILE, env })).toEqual([UNCHECKED]);
   });
 
-  it('have the values of variables at run time', () => {
+  it('have references to variables resolved at run time', () => {
     const { guardrails } = settingsFrom({ yaml: FILE, env });
     const [, remote] = guardrails.definitions;
     expect(guardrails.readParams(remote?.params ?? {})).toMatchObject({ api_key: 'sk-guard' });
@@ -71,12 +71,12 @@ describe('guardrails of the configuration file', () => {
     });
   });
 
-  it('keep their ids when another one is inserted before them', () => {
+  it('keep their ids when another guardrail is inserted before them', () => {
     const ids = (yaml: string): readonly string[] =>
       settingsFrom({ yaml, env }).guardrails.definitions.map(({ id }) => id);
-    const other = '  - guardrail_name: first\n    litellm_params: { guardrail: presidio, mode: pre_call }\n';
+    const inserted = '  - guardrail_name: first\n    litellm_params: { guardrail: presidio, mode: pre_call }\n';
     const [words, remote] = ids(FILE);
-    expect(ids(FILE.replace('guardrails:\n', `guardrails:\n${other}`)).slice(1)).toEqual([words, remote]);
+    expect(ids(FILE.replace('guardrails:\n', `guardrails:\n${inserted}`)).slice(1)).toEqual([words, remote]);
   });
 
   it('may share a name', () => {
@@ -102,7 +102,7 @@ describe('guardrails of the configuration file', () => {
     expect(faults).toEqual([expect.stringContaining(`config.yaml:${fault}`)]);
   });
 
-  it('are refused where two have the same id', () => {
+  it('are refused where two guardrails have the same id', () => {
     const yaml = FILE.replaceAll('    litellm_params:', '    guardrail_id: same\n    litellm_params:');
     expect(faultsFrom({ yaml, env })).toEqual([
       'config.yaml:11: guardrails.1.guardrail_id: is the id of another guardrail, too',

@@ -5,11 +5,11 @@ import { aKey } from '../../support/chat.ts';
 import { someOwners } from '../../support/key-owners.ts';
 
 describe('guardrails of a key', () => {
-  it('are none for the admin key, and for a key without settings', () => {
-    const none = { named: [], disableGlobal: false, optedOut: [] };
-    expect(callerGuardrailsOf(null)).toEqual(none);
-    expect(callerGuardrailsOf(aKey())).toEqual(none);
-    expect(callerGuardrailsOf(aKey({ owners: someOwners({ team: {}, project: {} }) }))).toEqual(none);
+  it('do not exist for the admin key, and for a key without settings', () => {
+    const noGuardrails = { named: [], disableGlobal: false, optedOut: [] };
+    expect(callerGuardrailsOf(null)).toEqual(noGuardrails);
+    expect(callerGuardrailsOf(aKey())).toEqual(noGuardrails);
+    expect(callerGuardrailsOf(aKey({ owners: someOwners({ team: {}, project: {} }) }))).toEqual(noGuardrails);
   });
 
   it('are named by the key, its team and its project, and excluded by the key and its team only', () => {
@@ -36,10 +36,13 @@ describe('guardrails of a key', () => {
     [{}, { disable_global_guardrails: true }, true],
     [{ disable_global_guardrails: false }, { disable_global_guardrails: true }, true],
     [{ disable_global_guardrails: 'true' }, {}, false],
-  ])('exclude the global ones where the key or its team disables these: %j %j', (metadata, teamMetadata, expected) => {
-    const key = aKey({ metadata, owners: someOwners({ team: {}, teamMetadata }) });
-    expect(callerGuardrailsOf(key).disableGlobal).toBe(expected);
-  });
+  ])(
+    'exclude global guardrails where the key or its team disables them: %j %j gives %s',
+    (metadata, teamMetadata, expected) => {
+      const key = aKey({ metadata, owners: someOwners({ team: {}, teamMetadata }) });
+      expect(callerGuardrailsOf(key).disableGlobal).toBe(expected);
+    },
+  );
 
   it('have no names where the setting of the team is an object', () => {
     const owners = someOwners({ team: {}, teamMetadata: { guardrails: { modify_guardrails: false } } });

@@ -53,8 +53,8 @@ describe('texts of a stream', () => {
     [{ candidates: [{ content: { parts: [{ text: 'a' }, { functionCall: { args: { x: 'b' } } }] } }] }, ['a', 'b']],
     [{ usage: {} }, []],
   ];
-  it.each(EVENTS)('are found in %j', (event, found) => {
-    expect(textsIn(line(event))).toEqual(found);
+  it.each(EVENTS)('are found in %j', (event, expected) => {
+    expect(textsIn(line(event))).toEqual(expected);
   });
 
   it('are not found in comments, other fields, empty data and the end marker', () => {
@@ -88,12 +88,12 @@ describe('texts of a stream', () => {
     expect(textsIn('data: {"a":"b"}\ndata: {"a":"c"}\n\n\uFEFFdata: {"a":"d"}')).toEqual(['b', 'c', 'd']);
   });
 
-  const delta = (content: string, more: object = {}) => ({
+  const delta = (content: string, overrides: object = {}) => ({
     id: 1,
-    choices: [{ index: 0, delta: { content }, ...more }],
+    choices: [{ index: 0, delta: { content }, ...overrides }],
   });
 
-  it('are replaced: the first piece of a channel by the new text, the others by empty texts', () => {
+  it('are replaced: the first piece of a channel by the new text, further pieces by empty texts', () => {
     const events = eventsIn(`${line(delta('jo'))}\n\n${line(delta('hn'))}\r\n\ndata: [DONE]`);
     const [{ channel } = { channel: '' }] = events.flatMap(({ texts }) => texts);
     expect(withStreamTexts(events, new Map([[channel, '[NAME]']]))).toEqual([
@@ -137,7 +137,7 @@ describe('texts of a stream', () => {
     expect(texts.release(['{"a":"Jü[MAIL]""b" [MAIL]"'])).toBeNull();
   });
 
-  it('that repeat others are excluded, and other texts of that kind cannot be edited', () => {
+  it('of the kind `repeated` are excluded when they equal an earlier text, and cannot be edited otherwise', () => {
     const texts = createStreamTexts();
     texts.append('a', 'jo');
     texts.append('a', 'hn');
@@ -150,7 +150,7 @@ describe('texts of a stream', () => {
 
   it('of an unknown format are checked as one text and as separate texts', () => {
     const texts = createStreamTexts();
-    for (const one of ['a', 'b', 'c']) texts.append('other', one, 'unknown');
+    for (const text of ['a', 'b', 'c']) texts.append('other', text, 'unknown');
     expect(texts.texts(false)).toEqual(['abc', 'a\nb\nc']);
   });
 });

@@ -12,16 +12,16 @@ import { createGuardrailUseCounter } from '../../../src/recording/guardrail-use.
 import { aCaller, aKey } from '../../support/chat.ts';
 import { aScheduler } from '../../support/scheduler.ts';
 
-const AT = Date.UTC(2026, 10, 23, 10) / 1000;
-const entry = (status: string, more: object = {}) => ({
+const START_SECONDS = Date.UTC(2026, 10, 23, 10) / 1000;
+const anEntry = (status: string, overrides: object = {}) => ({
   guardrail_name: 'words',
   guardrail_id: 'g1',
   guardrail_provider: 'litellm_content_filter',
   guardrail_mode: 'pre_call',
   guardrail_status: status,
-  start_time: AT,
+  start_time: START_SECONDS,
   duration: 0.002,
-  ...more,
+  ...overrides,
 });
 const SPEND = { id: 's1', modelGroup: 'smart', callId: 'c1', traceId: 't1', keyHash: 'k1', teamId: 't' };
 
@@ -30,41 +30,41 @@ const aCall = (guardrails?: readonly object[]): CallRecord =>
   ({ spend: guardrails === undefined ? SPEND : { ...SPEND, guardrails } }) as unknown as CallRecord;
 const aCallWith = (...entries: readonly object[]): CallRecord => aCall(entries);
 
-const run = (index: number, result: GuardrailRun['result'], more: Partial<GuardrailRun> = {}): GuardrailRun => ({
+const aRun = (index: number, result: GuardrailRun['result'], overrides: Partial<GuardrailRun> = {}): GuardrailRun => ({
   id: `s1:${index}`,
   guardrailId: 'g1',
   name: 'words',
   kind: 'litellm_content_filter',
   result,
   mode: 'pre_call',
-  at: new Date(AT * 1000),
+  at: new Date(START_SECONDS * 1000),
   latencyMs: 2,
   model: 'smart',
   callId: 'c1',
   traceId: 't1',
   keyHash: 'k1',
   teamId: 't',
-  ...more,
+  ...overrides,
 });
 
 describe('the runs of guardrails on a call', () => {
-  it('are those in its row that have a known status', () => {
+  it('are the runs in its row with a known status', () => {
     const call = aCallWith(
-      entry('success'),
-      entry('guardrail_flagged'),
-      entry('guardrail_intervened', { guardrail_id: 'g2' }),
-      entry('guardrail_failed_to_respond'),
-      entry('another status'),
+      anEntry('success'),
+      anEntry('guardrail_flagged'),
+      anEntry('guardrail_intervened', { guardrail_id: 'g2' }),
+      anEntry('guardrail_failed_to_respond'),
+      anEntry('another status'),
     );
     expect(runsOf(call)).toEqual([
-      run(0, 'passed'),
-      run(1, 'flagged'),
-      run(2, 'intervened', { guardrailId: 'g2' }),
-      run(3, 'failed'),
+      aRun(0, 'passed'),
+      aRun(1, 'flagged'),
+      aRun(2, 'intervened', { guardrailId: 'g2' }),
+      aRun(3, 'failed'),
     ]);
   });
 
-  it('are empty where the row has none', () => {
+  it('are empty where the row has no runs', () => {
     expect([aCall(), aCall([]), aCall([{}])].map(runsOf)).toEqual([[], [], []]);
   });
 });
@@ -73,13 +73,13 @@ function aCounter(add: (batch: GuardrailUseBatch) => Promise<void>) {
   return createGuardrailUseCounter({
     process: 'p',
     store: { add },
-    clock: { now: () => new Date(AT * 1000), monotonicMs: () => 0 },
+    clock: { now: () => new Date(START_SECONDS * 1000), monotonicMs: () => 0 },
     everyMs: 1,
     scheduler: aScheduler(),
   });
 }
 
-const day = (more: Partial<GuardrailDay>): GuardrailDay => ({
+const aDay = (overrides: Partial<GuardrailDay>): GuardrailDay => ({
   day: '2026-11-23',
   guardrailId: 'g1',
   name: 'words',
@@ -89,15 +89,15 @@ const day = (more: Partial<GuardrailDay>): GuardrailDay => ({
   intervened: 0,
   failed: 0,
   latencyMs: 0,
-  ...more,
+  ...overrides,
 });
 
 describe('the counter of runs', () => {
   it('commits counts by day and guardrail, and the runs that did not pass', async () => {
     const batches: GuardrailUseBatch[] = [];
     const counter = aCounter(async (batch) => void batches.push(batch));
-    counter.count(aCallWith(entry('success'), entry('guardrail_intervened')));
-    counter.count(aCallWith(entry('success', { start_time: AT + 86_400 })));
+    counter.count(aCallWith(anEntry('success'), anEntry('guardrail_intervened')));
+    counter.count(aCallWith(anEntry('success', { start_time: START_SECONDS + 86_400 })));
     counter.count(aCall());
     await counter.flush();
     await counter.flush();
@@ -105,8 +105,8 @@ describe('the counter of runs', () => {
       {
         process: 'p',
         number: 1,
-        days: [day({ passed: 1, intervened: 1, latencyMs: 4 }), day({ day: '2026-11-24', passed: 1, latencyMs: 2 })],
-        runs: [run(1, 'intervened')],
+        days: [aDay({ passed: 1, intervened: 1, latencyMs: 4 }), aDay({ day: '2026-11-24', passed: 1, latencyMs: 2 })],
+        runs: [aRun(1, 'intervened')],
       },
     ]);
   });
@@ -117,9 +117,9 @@ describe('the counter of runs', () => {
       numbers.push(number);
       if (numbers.length === 1) throw new Error('The store is unavailable.');
     });
-    counter.count(aCallWith(entry('success')));
+    counter.count(aCallWith(anEntry('success')));
     await expect(counter.flush()).rejects.toThrow('The store is unavailable.');
-    counter.count(aCallWith(entry('success')));
+    counter.count(aCallWith(anEntry('success')));
     await counter.flush();
     expect(numbers).toEqual([1, 1, 2]);
   });
@@ -127,16 +127,16 @@ describe('the counter of runs', () => {
   it('keeps at most 1,000 single runs, and counts all', async () => {
     const batches: GuardrailUseBatch[] = [];
     const counter = aCounter(async (batch) => void batches.push(batch));
-    for (let call = 0; call < 1_001; call += 1) counter.count(aCallWith(entry('guardrail_intervened')));
+    for (let call = 0; call < 1_001; call += 1) counter.count(aCallWith(anEntry('guardrail_intervened')));
     await counter.flush();
     expect([batches[0]?.days[0]?.intervened, batches[0]?.runs.length]).toEqual([1_001, 1_000]);
   });
 });
 
 const DAYS = [
-  day({ day: '2026-11-22', passed: 90, intervened: 4, latencyMs: 100 }),
-  day({ passed: 4, failed: 2, latencyMs: 100 }),
-  day({
+  aDay({ day: '2026-11-22', passed: 90, intervened: 4, latencyMs: 100 }),
+  aDay({ passed: 4, failed: 2, latencyMs: 100 }),
+  aDay({
     guardrailId: 'g2',
     name: 'tone',
     kind: 'decision_model',
@@ -151,18 +151,18 @@ async function answerOf(name: string, search = ''): Promise<unknown> {
   const scope = {
     caller: { ...aCaller(aKey()), role: 'proxy_admin' },
     platform: {
-      clock: { now: () => new Date(AT * 1000) },
+      clock: { now: () => new Date(START_SECONDS * 1000) },
       guardrails: { list: () => [] },
       stores: {
         guardrailUse: {
           days: async ({ guardrailId }: { guardrailId: string | null }) =>
-            DAYS.filter((one) => guardrailId === null || one.guardrailId === guardrailId),
-          runs: async (page: object) => ({ runs: [run(0, 'intervened')], totalCount: 7, page }),
+            DAYS.filter((day) => guardrailId === null || day.guardrailId === guardrailId),
+          runs: async (page: object) => ({ runs: [aRun(0, 'intervened')], totalCount: 7, page }),
         },
       },
     },
   } as unknown as Scope;
-  const row = guardrailUseRoutes.find((one) => one.name === name);
+  const row = guardrailUseRoutes.find((route) => route.name === name);
   if (row === undefined) throw new Error(`There is no row ${name}.`);
   const request = { method: 'GET', path: '', params: { id: 'g1' }, search, headers: {}, body: new Uint8Array() };
   const { body } = (await row.handle(request, scope)) as { body: { value: unknown } };
