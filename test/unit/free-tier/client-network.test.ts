@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { createClientNetworks, proxyFault, trustsEveryone } from '../../../src/runtime/network/client-network.ts';
 
 const PROXY = '10.0.0.1';
-const trusting = createClientNetworks(['10.0.0.0/8', 'fd00::/8', '::ffff:192.0.2.0/120']);
-const alone = createClientNetworks([]);
+const withProxies = createClientNetworks(['10.0.0.0/8', 'fd00::/8', '::ffff:192.0.2.0/120']);
+const withoutProxies = createClientNetworks([]);
 /** Client network of a request whose `X-Forwarded-For` comes from a trusted proxy. */
-const behindProxy = (forwardedFor: string): string => trusting(PROXY, forwardedFor);
+const behindProxy = (forwardedFor: string): string => withProxies(PROXY, forwardedFor);
 
 describe('a peer', () => {
   it.each([
@@ -20,22 +20,25 @@ describe('a peer', () => {
     ['::1', '::/64'],
     ['fe80::1%eth0', 'fe80::/64'],
   ])('%s is counted as %s', (peer, network) => {
-    expect([alone(peer, undefined), alone(peer, undefined)]).toEqual([network, network]);
+    expect([withoutProxies(peer, undefined), withoutProxies(peer, undefined)]).toEqual([network, network]);
   });
 
   it('without an address is counted as `unknown`', () => {
-    expect([alone(undefined, undefined), alone('a pipe', undefined)]).toEqual(['unknown', 'unknown']);
+    expect([withoutProxies(undefined, undefined), withoutProxies('a pipe', undefined)]).toEqual(['unknown', 'unknown']);
   });
 
   it('shares its count with its own /64 only', () => {
-    expect(alone('2001:db8:1:2::1', undefined)).toBe(alone('2001:db8:1:2:ffff::9', undefined));
-    expect(alone('2001:db8:1:3::1', undefined)).not.toBe(alone('2001:db8:1:2::1', undefined));
+    expect(withoutProxies('2001:db8:1:2::1', undefined)).toBe(withoutProxies('2001:db8:1:2:ffff::9', undefined));
+    expect(withoutProxies('2001:db8:1:3::1', undefined)).not.toBe(withoutProxies('2001:db8:1:2::1', undefined));
   });
 });
 
 describe('X-Forwarded-For', () => {
   it.each(['1.2.3.4', '10.0.0.9', 'rubbish', ''])('is ignored from an untrusted peer: %j', (forwardedFor) => {
-    expect([alone(PROXY, forwardedFor), trusting('203.0.113.7', forwardedFor)]).toEqual([PROXY, '203.0.113.7']);
+    expect([withoutProxies(PROXY, forwardedFor), withProxies('203.0.113.7', forwardedFor)]).toEqual([
+      PROXY,
+      '203.0.113.7',
+    ]);
   });
 
   it.each([
@@ -103,7 +106,7 @@ describe('X-Forwarded-For', () => {
     ]);
   });
 
-  it('has one count for a client, with any prepended entries', () => {
+  it('gives one network for a client with any prepended entries', () => {
     const counted = Array.from({ length: 30_000 }, (_, index) =>
       behindProxy(`${index >> 8}.${index & 255}.9.9, 198.51.100.4`),
     );
@@ -145,15 +148,15 @@ describe('a trusted proxy', () => {
   );
 
   it('includes only its block', () => {
-    const one = createClientNetworks(['10.0.0.1', '2001:db8::1']);
+    const networkOf = createClientNetworks(['10.0.0.1', '2001:db8::1']);
     const header = '198.51.100.4';
-    expect(['10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1'].map((peer) => one(peer, header))).toEqual(
+    expect(['10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1'].map((peer) => networkOf(peer, header))).toEqual(
       Array(3).fill(header),
     );
-    expect([one('10.0.0.2', header), one('2001:db8::2', header)]).toEqual(['10.0.0.2', '2001:db8::/64']);
+    expect([networkOf('10.0.0.2', header), networkOf('2001:db8::2', header)]).toEqual(['10.0.0.2', '2001:db8::/64']);
   });
 
-  it('is detected when it includes every address', () => {
+  it('is detected as trusting everyone when it includes every address', () => {
     expect(['0.0.0.0/0', '::/0', '10.0.0.0/8', '0.0.0.0'].map(trustsEveryone)).toEqual([true, true, false, false]);
   });
 });

@@ -89,7 +89,7 @@ describe('clients', () => {
     expect([store.reserved, (await tier.usageOf(aClient())).requestsToday]).toEqual([2, 2]);
   });
 
-  it('lose calls that could not be returned: these stay counted', async () => {
+  it('lose unused calls whose return failed: these calls stay counted', async () => {
     const store = { ...createMemoryFreeTierStore(), release: () => Promise.reject(new Error('cut')) };
     const failures: unknown[] = [];
     const tier = aFreeTier({ store, limit: 100, clock: CLOCK, failed: (error) => void failures.push(error) });
@@ -100,7 +100,7 @@ describe('clients', () => {
 });
 
 describe('earlier days', () => {
-  it('are deleted in small steps, except yesterday, once a day', async () => {
+  it('are deleted once a day in steps of at most 500; yesterday is not deleted', async () => {
     const store = createMemoryFreeTierStore();
     const steps: (readonly [string, number])[] = [];
     const today = Date.parse(DAY) / 86_400_000;

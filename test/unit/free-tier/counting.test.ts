@@ -45,7 +45,7 @@ function aStore() {
       if (store.isUnavailable) throw new Unavailable('The database cannot be used at the moment.');
       return memory.usedOn(...parameters);
     },
-    letGo() {
+    releaseHeld() {
       store.holding = false;
       for (const release of waiting.splice(0)) release();
     },
@@ -67,17 +67,18 @@ async function call(tier: FreeTier, network = '192.0.2.1'): Promise<boolean> {
   }
 }
 
-async function calls(tier: FreeTier, count: number, network?: string): Promise<number> {
+/** Makes calls one after another. Resolves to the number of served calls. */
+async function servedOf(tier: FreeTier, count: number, network?: string): Promise<number> {
   let served = 0;
   for (let index = 0; index < count; index += 1) served += Number(await call(tier, network));
   return served;
 }
 
-const used = (tier: FreeTier, network?: string): Promise<number> =>
+const usedToday = (tier: FreeTier, network?: string): Promise<number> =>
   tier.usageOf(aClient(network)).then(({ requestsToday }) => requestsToday);
 
 describe('a day', () => {
-  it('has exactly its limit, and calls wait only for the first and the last write', async () => {
+  it('serves exactly its limit of calls, and calls wait only for the first and the last write', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 1_000 });
     let waited = 0;
@@ -89,39 +90,42 @@ describe('a day', () => {
     }
     expect(waited).toBe(2);
     expect(store.writes).toBeLessThan(30);
-    expect(await calls(tier, 3)).toBe(0);
-    expect(await used(tier)).toBe(1_000);
+    expect(await servedOf(tier, 3)).toBe(0);
+    expect(await usedToday(tier)).toBe(1_000);
   });
 
-  it.each([1, 2, 3, 19, 20, 39, 40, 41, 999])('with a limit of %i has exactly this number of calls', async (limit) => {
-    expect(await calls(aFreeTier({ limit }), limit + 2)).toBe(limit);
-  });
+  it.each([1, 2, 3, 19, 20, 39, 40, 41, 999])(
+    'with a limit of %i serves exactly this number of calls',
+    async (limit) => {
+      expect(await servedOf(aFreeTier({ limit }), limit + 2)).toBe(limit);
+    },
+  );
 
-  it('has its limit with 1,200 concurrent calls, with few writes to the store', async () => {
+  it('serves 1,000 of 1,200 concurrent calls with a limit of 1,000, and writes to the store fewer than 5 times', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 1_000 });
     const served = await Promise.all(Array.from({ length: 1_200 }, () => call(tier)));
-    expect([served.filter(Boolean).length, await used(tier)]).toEqual([1_000, 1_000]);
+    expect([served.filter(Boolean).length, await usedToday(tier)]).toEqual([1_000, 1_000]);
     expect(store.writes).toBeLessThan(5);
   });
 
   it('ends at midnight UTC and not before', async () => {
     const clock = aClock(`${DAY}T23:59:59.999Z`);
     const tier = aFreeTier({ limit: 2, clock });
-    expect(await calls(tier, 3)).toBe(2);
+    expect(await servedOf(tier, 3)).toBe(2);
     clock.set('2026-11-22T00:00:00.000Z');
-    expect([await used(tier), await calls(tier, 3)]).toEqual([0, 2]);
+    expect([await usedToday(tier), await servedOf(tier, 3)]).toEqual([0, 2]);
     clock.set(`${DAY}T23:59:59.999Z`);
-    expect([await used(tier), await calls(tier, 1)]).toEqual([2, 0]);
+    expect([await usedToday(tier), await servedOf(tier, 1)]).toEqual([2, 0]);
   });
 
   it('carries no reserved calls over to the next day', async () => {
     const clock = aClock();
     const store = aStore();
     const tier = aFreeTier({ store, limit: 100, clock });
-    await calls(tier, 1);
+    await servedOf(tier, 1);
     clock.set('2026-11-22T00:00:00.000Z');
-    expect(await calls(tier, 101)).toBe(100);
+    expect(await servedOf(tier, 101)).toBe(100);
     expect(await store.usedOn(DAY, (await tier.usageOf(aClient())).ipHash)).toBe(5);
   });
 
@@ -133,8 +137,8 @@ describe('a day', () => {
     const late = call(tier);
     await settled();
     clock.set('2026-11-22T00:00:00.000Z');
-    store.letGo();
-    expect([await late, await calls(tier, 40)]).toEqual([true, 39]);
+    store.releaseHeld();
+    expect([await late, await servedOf(tier, 40)]).toEqual([true, 39]);
     const { ipHash } = await tier.usageOf(aClient());
     expect([await store.usedOn(DAY, ipHash), await store.usedOn('2026-11-22', ipHash)]).toEqual([2, 40]);
   });
@@ -156,7 +160,7 @@ describe('a day', () => {
   it('without free calls does not use the store', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 0 });
-    expect([await calls(tier, 2), store.writes, store.reads]).toEqual([0, 0, 0]);
+    expect([await servedOf(tier, 2), store.writes, store.reads]).toEqual([0, 0, 0]);
     expect(await tier.usageOf(aClient())).toMatchObject({ requestsToday: 0, dailyLimit: 0, remaining: 0 });
   });
 });
@@ -167,39 +171,39 @@ describe('two processes over one store', () => {
     const [one, two] = [aFreeTier({ store, limit: 1_000 }), aFreeTier({ store, limit: 1_000 })];
     const served = await Promise.all(Array.from({ length: 1_500 }, (_, index) => call(index % 2 === 0 ? one : two)));
     // Each process serves the rest of its own block only.
-    const rest = [await calls(one, 100), await calls(two, 100)];
+    const rest = [await servedOf(one, 100), await servedOf(two, 100)];
     expect(served.filter(Boolean).length + rest.reduce((sum, more) => sum + more, 0)).toBe(1_000);
   });
 
-  it('never allow more when one is killed, and lose at most two blocks', async () => {
+  it('never allow more than the limit when one process is killed, and lose at most two blocks of calls', async () => {
     const store = aStore();
-    const first = await calls(aFreeTier({ store, limit: 1_000 }), 333);
-    const second = await calls(aFreeTier({ store, limit: 1_000 }), 1_000);
+    const first = await servedOf(aFreeTier({ store, limit: 1_000 }), 333);
+    const second = await servedOf(aFreeTier({ store, limit: 1_000 }), 1_000);
     expect(first + second).toBeLessThanOrEqual(1_000);
     expect(first + second).toBeGreaterThanOrEqual(900);
   });
 
-  it('lose nothing when one stops', async () => {
+  it('lose no calls when one process stops', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 1_000 });
-    const first = await calls(tier, 333);
+    const first = await servedOf(tier, 333);
     await tier.stop();
     const next = aFreeTier({ store, limit: 1_000 });
-    expect([await used(next), first + (await calls(next, 1_000))]).toEqual([333, 1_000]);
+    expect([await usedToday(next), first + (await servedOf(next, 1_000))]).toEqual([333, 1_000]);
   });
 
-  it('refuse from memory for a while, then allow the returned calls of the other process', async () => {
+  it('refuse from memory for ten seconds, then allow the calls that the other process returned', async () => {
     const clock = aClock();
     const store = aStore();
     const one = aFreeTier({ store, limit: 100, clock });
     const two = aFreeTier({ store, limit: 100, clock });
-    await calls(one, 1);
-    expect(await calls(two, 100)).toBe(95);
+    await servedOf(one, 1);
+    expect(await servedOf(two, 100)).toBe(95);
     const before = store.writes;
     await one.stop();
-    expect([await calls(two, 10), store.writes]).toEqual([0, before]);
+    expect([await servedOf(two, 10), store.writes]).toEqual([0, before]);
     clock.pass(10_000);
-    expect(await calls(two, 10)).toBe(4);
+    expect(await servedOf(two, 10)).toBe(4);
   });
 });
 
@@ -209,16 +213,16 @@ describe('an unavailable store', () => {
     const failures: unknown[] = [];
     const clock = aClock();
     const tier = aFreeTier({ store, clock, limit: 100, failed: (error) => void failures.push(error) });
-    await calls(tier, 1);
+    await servedOf(tier, 1);
     store.isUnavailable = true;
-    expect(await calls(tier, 4)).toBe(4);
+    expect(await servedOf(tier, 4)).toBe(4);
     expect(failures).toEqual([new Unavailable('The database cannot be used at the moment.')]);
     await expect(call(tier)).rejects.toThrow(
       new Unavailable('Free calls cannot be counted now: the store is unavailable.'),
     );
-    await expect(used(tier)).rejects.toThrow('the store is unavailable');
+    await expect(usedToday(tier)).rejects.toThrow('the store is unavailable');
     store.isUnavailable = false;
-    expect([await calls(tier, 96), await used(tier)]).toEqual([95, 100]);
+    expect([await servedOf(tier, 96), await usedToday(tier)]).toEqual([95, 100]);
   });
 
   it('is logged at intervals, not for every client', async () => {
@@ -226,15 +230,15 @@ describe('an unavailable store', () => {
     const failures: unknown[] = [];
     const clock = aClock();
     const tier = aFreeTier({ store, clock, limit: 100, failed: (error) => void failures.push(error) });
-    const many = async (): Promise<void> => {
-      for (let index = 0; index < 50; index += 1) await calls(tier, 1, `client-${index}`);
+    const callByEachClient = async (): Promise<void> => {
+      for (let index = 0; index < 50; index += 1) await servedOf(tier, 1, `client-${index}`);
     };
-    for (let round = 0; round < 2; round += 1) await many();
+    for (let round = 0; round < 2; round += 1) await callByEachClient();
     store.isUnavailable = true;
-    await many();
+    await callByEachClient();
     expect(failures).toHaveLength(1);
     clock.pass(10_000);
-    await many();
+    await callByEachClient();
     expect(failures).toHaveLength(2);
   });
 
@@ -243,11 +247,11 @@ describe('an unavailable store', () => {
     const tier = aFreeTier({ store, limit: 100, answerMs: 1 });
     store.holding = true;
     await expect(Promise.all([call(tier), call(tier)])).rejects.toThrow('the store is unavailable');
-    store.letGo();
+    store.releaseHeld();
     await settled();
     const before = store.writes;
-    expect([await calls(tier, 2), store.writes]).toEqual([2, before]);
-    expect(await used(tier)).toBe(2);
+    expect([await servedOf(tier, 2), store.writes]).toEqual([2, before]);
+    expect(await usedToday(tier)).toBe(2);
   });
 
   it('is called once for all waiting callers, which all fail', async () => {
@@ -266,30 +270,30 @@ describe('usage', () => {
     const counts: number[] = [];
     for (let index = 0; index < 30; index += 1) {
       await call(tier);
-      counts.push(await used(tier));
+      counts.push(await usedToday(tier));
     }
     expect(counts).toEqual(Array.from({ length: 30 }, (_, index) => index + 1));
     store.holding = true;
-    await calls(tier, 3);
-    const reading = used(tier);
+    await servedOf(tier, 3);
+    const reading = usedToday(tier);
     await settled();
-    store.letGo();
+    store.releaseHeld();
     expect(await reading).toBe(33);
   });
 
   it('is read once for all concurrent callers', async () => {
     const store = aStore();
     const tier = aFreeTier({ store, limit: 100 });
-    await calls(tier, 2);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => used(tier)));
+    await servedOf(tier, 2);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => usedToday(tier)));
     expect([new Set(answers), store.reads]).toEqual([new Set([2]), 1]);
   });
 
   it('leaves no free calls when the limit was lowered below it', async () => {
     const store = aStore();
-    await calls(aFreeTier({ store, limit: 100 }), 100);
+    await servedOf(aFreeTier({ store, limit: 100 }), 100);
     const tier = aFreeTier({ store, limit: 10 });
     expect(await tier.usageOf(aClient())).toMatchObject({ requestsToday: 100, dailyLimit: 10, remaining: 0 });
-    expect(await calls(tier, 1)).toBe(0);
+    expect(await servedOf(tier, 1)).toBe(0);
   });
 });

@@ -44,18 +44,18 @@ function someKeys(...rows: readonly VirtualKey[]) {
   return { store, clock, paidKeys: gatewayPaidKeys(keyRing) };
 }
 
-const row = (key: string, differing: Partial<VirtualKey> = {}): VirtualKey =>
-  aKey({ hash: keyGenerator.hash(key), expiresAt: null, blocked: false, ...differing });
+const row = (key: string, overrides: Partial<VirtualKey> = {}): VirtualKey =>
+  aKey({ hash: keyGenerator.hash(key), expiresAt: null, blocked: false, ...overrides });
 
 describe('the keys of the gateway', () => {
   it.each<[string, string, boolean]>([
     ['the admin key', 'sk-the-admin', true],
     ['a virtual key', 'sk-virtual', true],
-    ['an expired one', 'sk-expired', false],
-    ['a blocked one', 'sk-blocked', false],
-    ['an unknown one', 'sk-unknown', false],
+    ['an expired key', 'sk-expired', false],
+    ['a blocked key', 'sk-blocked', false],
+    ['an unknown key', 'sk-unknown', false],
     ['a malformed key', 'Basic dXNlcjpwYXNz', false],
-    ['a very long one', `sk-${'x'.repeat(10_000)}`, false],
+    ['a very long key', `sk-${'x'.repeat(10_000)}`, false],
   ])('are checked: %s', async (_what, key, isValid) => {
     const { paidKeys } = someKeys(
       row('sk-virtual'),
@@ -100,7 +100,7 @@ describe('a call with a key', () => {
     await expect(call(null)).rejects.toThrow(/00:00 UTC\. Send a key/);
   });
 
-  it('causes no look-up for the rest of the minute after too many wrong keys of its address', async () => {
+  it('causes no look-up for the rest of the minute after too many wrong keys from its address', async () => {
     const { paidKeys, store, clock } = someKeys(row('sk-virtual'));
     const tier = aFreeTier({ paidKeys, clock });
     for (let guess = 0; guess < 1_000; guess += 1) await tier.charge(aClient('192.0.2.1', `sk-guess-${guess}`));
@@ -115,7 +115,7 @@ describe('a call with a key', () => {
 describe('an operation with an allowance', () => {
   const ask = operation({ name: 'test: ask', access: anyone, allowance: 'catalog', run: () => 'answer' });
   const askFree = operation({ name: 'test: ask free', access: anyone, run: () => 'answer' });
-  const rule = operation({ name: 'test: rule', access: admin, allowance: 'catalog', run: () => 'answer' });
+  const adminOnly = operation({ name: 'test: rule', access: admin, allowance: 'catalog', run: () => 'answer' });
   const someone: Caller = { role: 'internal_user', keyHash: 'k', key: null, teamId: null, userId: null };
 
   function aRequest(caller: Caller | null, options: { limit?: number; paidKeys?: PaidKeys } = {}) {
@@ -135,7 +135,7 @@ describe('an operation with an allowance', () => {
     expect([ask(known.scope, undefined), await known.used()]).toEqual(['answer', 0]);
   });
 
-  it('is synchronous when a call is reserved', async () => {
+  it('is synchronous when a call is already reserved', async () => {
     const { scope } = aRequest(null);
     await ask(scope, undefined);
     expect(ask({ ...scope, client: aClient() }, undefined)).toBe('answer');
@@ -143,7 +143,7 @@ describe('an operation with an allowance', () => {
 
   it('checks access before it charges', async () => {
     const { scope, used } = aRequest(null);
-    expect(() => rule(scope, undefined)).toThrow(Unauthenticated);
+    expect(() => adminOnly(scope, undefined)).toThrow(Unauthenticated);
     expect(await used()).toBe(0);
   });
 });
