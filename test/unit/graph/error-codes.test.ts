@@ -2,8 +2,9 @@ import { buildSchema, execute, GraphQLError, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { toGraphQLError } from '../../../schema/base/errors.ts';
 
-const bugs: unknown[] = [];
-const jsonOf = (error: unknown) => toGraphQLError(error, (bug) => (bugs.push(bug), 'r-1')).toJSON();
+const unexpectedErrors: unknown[] = [];
+const jsonOf = (error: unknown) =>
+  toGraphQLError(error, (unexpected) => (unexpectedErrors.push(unexpected), 'r-1')).toJSON();
 
 async function failureOf(query: string, rootValue: object, variableValues = {}): Promise<GraphQLError | undefined> {
   const schema = buildSchema('type Query { count(a: Int! = 1): Int }');
@@ -12,21 +13,21 @@ async function failureOf(query: string, rootValue: object, variableValues = {}):
 }
 
 it('a result that does not have the type of its field is an error of the server', async () => {
-  bugs.length = 0;
+  unexpectedErrors.length = 0;
   const error = jsonOf(await failureOf('{ count }', { count: 'secret' }));
   expect(error).toMatchObject({
     message: 'Unexpected error.',
     path: ['count'],
     extensions: { code: 'INTERNAL', requestId: 'r-1' },
   });
-  expect(bugs).toEqual([expect.objectContaining({ message: expect.stringContaining('secret') as string })]);
+  expect(unexpectedErrors).toEqual([expect.objectContaining({ message: expect.stringContaining('secret') as string })]);
 });
 
 it('null for a non-null argument is an error of the caller', async () => {
-  bugs.length = 0;
+  unexpectedErrors.length = 0;
   const error = jsonOf(await failureOf('query ($a: Int) { count(a: $a) }', { count: 1 }, { a: null }));
   expect(error).toMatchObject({ path: ['count'], extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
-  expect(bugs).toEqual([]);
+  expect(unexpectedErrors).toEqual([]);
 });
 
 it.each([

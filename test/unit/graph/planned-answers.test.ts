@@ -23,7 +23,7 @@ const schema = new GraphQLSchema({
 });
 
 /** Planned answers over a schema with one field. `ask` takes the hash of the caller's key. */
-function aSetup() {
+function somePlannedAnswers() {
   const engine = {
     schema,
     scopeOf(requester: unknown): Scope {
@@ -42,7 +42,7 @@ function aSetup() {
 
 describe('a plan of a query', () => {
   it('is not used for 16 requests of a caller after a failure, and is used for other callers', async () => {
-    const { ask } = aSetup();
+    const { ask } = somePlannedAnswers();
     const answer = '{"data":{"hello":"world"}}';
     await ask('good');
     expect([await ask('good'), await ask('bad')]).toEqual([answer, answer]);
@@ -55,7 +55,7 @@ describe('a plan of a query', () => {
   });
 
   it('is paused for at most 64 callers', async () => {
-    const { ask } = aSetup();
+    const { ask } = somePlannedAnswers();
     await ask('first');
     for (let caller = 0; caller < 65; caller += 1) {
       failing.add(`caller-${caller}`);
