@@ -5,13 +5,13 @@ const MINUTE = { name: 'm', everyMs: 60_000 };
 const EPOCH = new Date(0);
 
 it('a period begins at a multiple of its length after the anchor, start inclusive, end exclusive', () => {
-  const at = (text: string, anchor = EPOCH): string => periodStart(MINUTE, new Date(text), anchor).toISOString();
-  expect(at('2026-11-23T18:00:00.000Z')).toBe('2026-11-23T18:00:00.000Z');
-  expect(at('2026-11-23T18:00:59.999Z')).toBe('2026-11-23T18:00:00.000Z');
-  expect(at('2026-11-23T18:01:00.000Z')).toBe('2026-11-23T18:01:00.000Z');
-  expect(at('2026-11-23T18:00:29.999Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T17:59:30.000Z');
+  const periodAt = (text: string, anchor = EPOCH): string => periodStart(MINUTE, new Date(text), anchor).toISOString();
+  expect(periodAt('2026-11-23T18:00:00.000Z')).toBe('2026-11-23T18:00:00.000Z');
+  expect(periodAt('2026-11-23T18:00:59.999Z')).toBe('2026-11-23T18:00:00.000Z');
+  expect(periodAt('2026-11-23T18:01:00.000Z')).toBe('2026-11-23T18:01:00.000Z');
+  expect(periodAt('2026-11-23T18:00:29.999Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T17:59:30.000Z');
   // The clock is before the anchor.
-  expect(at('2026-11-23T17:00:29.000Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T16:59:30.000Z');
+  expect(periodAt('2026-11-23T17:00:29.000Z', new Date('2026-11-23T17:00:30.000Z'))).toBe('2026-11-23T16:59:30.000Z');
 });
 
 it('the id of a job consists of the name of its duty and the start of its period', () => {
