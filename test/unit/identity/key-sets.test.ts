@@ -64,9 +64,9 @@ describe('key sets', () => {
     expect(await find('second')).toBe('JWKSNoMatchingKey');
     expect(state.reads).toHaveLength(1);
     state.nowMs = MIN_READ_INTERVAL_MS;
-    expect(await Promise.all([find('second'), ...Array.from({ length: 50 }, (_, at) => find(`x${at}`))])).toContain(
-      'found',
-    );
+    expect(
+      await Promise.all([find('second'), ...Array.from({ length: 50 }, (_, index) => find(`x${index}`))]),
+    ).toContain('found');
     expect(state.reads).toHaveLength(2);
   });
 

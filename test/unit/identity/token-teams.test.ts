@@ -34,7 +34,7 @@ function teams({ claims = {}, chosen, rules = {}, memberships = [], blocked = []
 }
 
 describe('teams of a token', () => {
-  it('are the stored ones of its claims, without blocked ones where others are open', () => {
+  it('are the existing teams in its claims, without blocked teams where another team is not blocked', () => {
     expect(teams({ claims: { groups: ['x', 'b', 'a'] } })).toEqual(['b', 'a']);
     expect(teams({ claims: { groups: ['b', 'a'] }, blocked: ['b'] })).toEqual(['a']);
     expect(teams({ claims: { groups: ['b'] }, blocked: ['b'] })).toEqual(['b']);
@@ -52,13 +52,13 @@ describe('teams of a token', () => {
     );
   });
 
-  it('are the default, or the memberships, where the token names none', () => {
+  it('are the default team or the memberships of the user where the token names no team', () => {
     expect(teams({ rules: { defaultTeamId: 'c' } })).toEqual(['c']);
     expect(teams({ rules: { usesMemberships: true }, memberships: ['b', 'c'] })).toEqual(['b', 'c']);
     expect(teams({ memberships: ['b', 'c'] })).toEqual([]);
   });
 
-  it('are chosen by id or alias among those of the token', () => {
+  it('are only the team that the header selects by id or alias among the teams of the token', () => {
     const claims = { groups: ['a', 'b'] };
     const refused =
       "The team header matches no team id and no team alias among your JWT's allowed teams. Allowed team ids: ['a', 'b']";
@@ -69,7 +69,7 @@ describe('teams of a token', () => {
     expect(teams({ claims: { groups: ['x'] }, chosen: 'x' })).toBe("Team doesn't exist in db. Team=x.");
   });
 
-  it('are chosen among the memberships, also with teams in the token, but not for a token of a team', () => {
+  it('are only the team that the header selects among the memberships of the user, unless the token is of a team', () => {
     const rules = { usesMemberships: true };
     expect(teams({ claims: { groups: ['a'] }, chosen: 'C', rules, memberships: ['c'] })).toEqual(['c']);
     expect(teams({ chosen: 'b', rules, memberships: ['c'] })).toBe(
