@@ -70,7 +70,7 @@ describe('a catalog key ring', () => {
     expect(await ring.holds(KEY)).toBe(false);
   });
 
-  it('does not use a read from before a key was evicted', async () => {
+  it('does not use a read that began before the key was evicted', async () => {
     const { ring, state } = aRing();
     const early = ring.holds(KEY);
     state.found = null;
@@ -87,7 +87,7 @@ describe('a catalog key ring', () => {
     expect(await ring.holds(KEY)).toBe(false);
   });
 
-  it('reads ahead in the background, so that a caller does not wait for it', async () => {
+  it('reads a key again in the background after 30 seconds, so that no caller waits for the read', async () => {
     const { ring, state } = aRing();
     await ring.holds(KEY);
     state.nowMs = 30_001;
@@ -108,7 +108,7 @@ describe('a catalog key ring', () => {
     await expect(ring.holds(KEY)).rejects.toThrow(Unavailable);
   });
 
-  it('keeps a bounded number of unknown keys', async () => {
+  it('caches at most 10,000 unknown keys', async () => {
     const { ring, state } = aRing(null);
     for (let number = 0; number <= 10_000; number += 1) await ring.holds(`ck-${number}`);
     await ring.holds('ck-10000');

@@ -8,10 +8,10 @@ function aLimiter() {
   return { state, limiter: createRateLimiter({ most: 2, windowMs: 10_000, what: 'checkouts', clock }) };
 }
 
-/** `passed`, or the seconds until the next allowed call. */
-function counted(limiter: ReturnType<typeof aLimiter>['limiter'], who: string): unknown {
+/** Counts a call. Returns `passed`, or the seconds until the next allowed call. */
+function resultOfCall(limiter: ReturnType<typeof aLimiter>['limiter'], address: string): unknown {
   try {
-    limiter.count(who);
+    limiter.count(address);
     return 'passed';
   } catch (error) {
     return error instanceof LimitExceeded ? error.retryAfterSeconds : error;
@@ -21,19 +21,24 @@ function counted(limiter: ReturnType<typeof aLimiter>['limiter'], who: string): 
 describe('a rate limiter', () => {
   it('allows a number of calls in a window, then refuses with the seconds until the window ends', () => {
     const { limiter, state } = aLimiter();
-    expect(['a', 'a', 'b', 'a'].map((who) => counted(limiter, who))).toEqual(['passed', 'passed', 'passed', 10]);
+    expect(['a', 'a', 'b', 'a'].map((address) => resultOfCall(limiter, address))).toEqual([
+      'passed',
+      'passed',
+      'passed',
+      10,
+    ]);
     state.nowMs = 9_999;
-    expect(counted(limiter, 'a')).toBe(1);
+    expect(resultOfCall(limiter, 'a')).toBe(1);
     state.nowMs = 10_000;
-    expect(counted(limiter, 'a')).toBe('passed');
+    expect(resultOfCall(limiter, 'a')).toBe('passed');
   });
 
-  it('counts a bounded number of addresses', () => {
+  it('counts at most 10,000 addresses', () => {
     const { limiter } = aLimiter();
     for (let number = 0; number <= 10_000; number += 1) {
       limiter.count(`${number}`);
       limiter.count(`${number}`);
     }
-    expect([counted(limiter, '0'), counted(limiter, '10000')]).toEqual(['passed', 10]);
+    expect([resultOfCall(limiter, '0'), resultOfCall(limiter, '10000')]).toEqual(['passed', 10]);
   });
 });

@@ -74,8 +74,8 @@ describe('stateByEvents', () => {
     for (const lines of sets) {
       const events = lines.map(eventOf);
       const outcomes = permutationsOf(events).map((order, index) => {
-        const again = order[index % order.length];
-        return JSON.stringify(stateByEvents(again ? [...order, again] : order));
+        const duplicate = order[index % order.length];
+        return JSON.stringify(stateByEvents(duplicate ? [...order, duplicate] : order));
       });
       expect(new Set(outcomes).size).toBe(1);
     }
