@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { type CallEvidence, complianceOf } from '../../../src/domain/compliance/compliance.ts';
 
-const call = (guardrails: CallEvidence['guardrails'], more: Partial<CallEvidence> = {}): CallEvidence => ({
+const call = (guardrails: CallEvidence['guardrails'], overrides: Partial<CallEvidence> = {}): CallEvidence => ({
   userId: 'user-1',
   model: 'demo',
   timestamp: '2026-11-24T00:00:00Z',
   guardrails,
-  ...more,
+  ...overrides,
 });
-const screened = (mode: unknown): boolean | undefined =>
+const isScreened = (mode: unknown): boolean | undefined =>
   complianceOf('gdpr', call([{ guardrail_mode: mode, guardrail_status: 'success' }])).checks[0]?.passed;
 const protectedBy = (...states: readonly unknown[]) =>
   complianceOf('gdpr', call(states.map((state) => ({ guardrail_mode: 'pre_call', guardrail_status: state }))))
@@ -30,7 +30,7 @@ describe('the mode of a guardrail', () => {
     [{ default: 'pre_call', tags: { a: null } }, false],
     [{ tags: { a: 'pre_call' } }, false],
   ])('%j runs before the call: %s', (mode, expected) => {
-    expect(screened(mode)).toBe(expected);
+    expect(isScreened(mode)).toBe(expected);
   });
 });
 
@@ -55,7 +55,7 @@ describe('sensitive data', () => {
 });
 
 describe('the record of a call', () => {
-  it('fails with the missing parts', () => {
+  it('fails and lists the missing parts when it is incomplete', () => {
     const { checks } = complianceOf('euAiAct', call([], { userId: null, timestamp: '' }));
     expect(checks).toEqual([
       { name: 'Guardrails applied', article: 'Art. 9', passed: false, detail: 'No guardrail ran.' },
