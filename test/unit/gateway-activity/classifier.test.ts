@@ -44,8 +44,8 @@ describe('the category and route of a request', () => {
     ['POST', '/mcp-rest/tools/call', 'mcp /mcp'],
     ['POST', '/a2a/agent/message/send', 'a2a /a2a'],
     ['POST', '/v1/a2a/agent/message/send', 'a2a /a2a'],
-  ])('of %s %s are %s', (method, path, wanted) => {
-    expect(classOf(method, path)).toBe(wanted);
+  ])('of %s %s are %s', (method, path, expected) => {
+    expect(classOf(method, path)).toBe(expected);
   });
 
   it.each([
@@ -80,8 +80,8 @@ describe('the category and route of a request', () => {
 
   // Rows of forwarded calls have no category, because their category depends on the rest of the path.
   const rows = restRoutes().filter(({ name }) => !/^(forwarded|codingAgents)/.test(name));
-  const paths = rows.flatMap(({ name, method, category, paths: own }) =>
-    own.map((path) => {
+  const paths = rows.flatMap(({ name, method, category, paths: pathsOfRow }) =>
+    pathsOfRow.map((path) => {
       // All POST requests below the path of a provider are calls.
       const isBelowProvider = method === 'POST' && /^\/(?:openai|anthropic)\//.test(path);
       return { name, method, category: isBelowProvider ? 'llm' : category, path: examplePath(name, path) };

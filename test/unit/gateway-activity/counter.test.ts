@@ -13,7 +13,7 @@ const CHAT = routeOf('/chat/completions');
 const EMBEDDINGS = routeOf('/embeddings');
 
 /** A counter over a store that writes each batch once and can be made unavailable. */
-function aSetup({ everyMs = 10_000 } = {}) {
+function aCounter({ everyMs = 10_000 } = {}) {
   const storedBatches = new Map<number, ActivityBatch>();
   const failures: unknown[] = [];
   const reports: unknown[] = [];
@@ -56,7 +56,7 @@ function aSetup({ everyMs = 10_000 } = {}) {
 
 describe('the counter of requests', () => {
   it('counts 200 to 299 as success and everything else as failure', async () => {
-    const { counter, totals } = aSetup();
+    const { counter, totals } = aCounter();
     for (const status of [200, 204, 299]) counter.count(CHAT, status);
     for (const status of [0, 199, 300, 307, 401, 429, 500, 503]) counter.count(CHAT, status);
     counter.count(EMBEDDINGS, 200);
@@ -65,7 +65,7 @@ describe('the counter of requests', () => {
   });
 
   it('counts by the UTC day of the end of a request', async () => {
-    const { counter, totals, setNow } = aSetup();
+    const { counter, totals, setNow } = aCounter();
     setNow('2026-11-23T23:59:59.999Z');
     counter.count(CHAT, 200);
     setNow('2026-11-24T00:00:00Z');
@@ -77,13 +77,13 @@ describe('the counter of requests', () => {
   });
 
   it('writes nothing when nothing was counted', async () => {
-    const { counter, store } = aSetup();
+    const { counter, store } = aCounter();
     await counter.flush();
     expect(store.adds).toBe(0);
   });
 
-  it('keeps counts while the store is unavailable, and adds later ones', async () => {
-    const { counter, store, totals } = aSetup();
+  it('keeps counts while the store is unavailable, and adds later counts', async () => {
+    const { counter, store, totals } = aCounter();
     store.isUnavailable = true;
     counter.count(CHAT, 200);
     await expect(counter.flush()).rejects.toThrow('away');
@@ -95,7 +95,7 @@ describe('the counter of requests', () => {
   });
 
   it('repeats a batch unchanged when the answer of its commit is lost', async () => {
-    const { counter, store, totals, storedBatches } = aSetup();
+    const { counter, store, totals, storedBatches } = aCounter();
     store.losesAnswers = true;
     counter.count(CHAT, 200);
     await expect(counter.flush()).rejects.toThrow('answer lost');
@@ -110,7 +110,7 @@ describe('the counter of requests', () => {
   it('reports new counts once a second, and nothing without a count', async () => {
     vi.useFakeTimers();
     try {
-      const { counter, reports } = aSetup();
+      const { counter, reports } = aCounter();
       counter.start();
       counter.count(CHAT, 200);
       counter.count(CHAT, 500);
@@ -130,7 +130,7 @@ describe('the counter of requests', () => {
   });
 
   it('counts each request once in concurrent flushes', async () => {
-    const { counter, totals } = aSetup();
+    const { counter, totals } = aCounter();
     counter.count(CHAT, 200);
     const first = counter.flush();
     counter.count(CHAT, 200);
@@ -141,7 +141,7 @@ describe('the counter of requests', () => {
   it('flushes periodically, also after a failure, until it is stopped', async () => {
     vi.useFakeTimers();
     try {
-      const { counter, store, totals, failures } = aSetup({ everyMs: 2_000 });
+      const { counter, store, totals, failures } = aCounter({ everyMs: 2_000 });
       counter.start();
       counter.count(CHAT, 200);
       store.isUnavailable = true;
