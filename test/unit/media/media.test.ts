@@ -4,7 +4,7 @@ import { itemCount } from '../../../src/wire/json/members.ts';
 import { MEDIA } from '../../../src/wire/media/native.ts';
 import { randomFrom } from '../../support/random.ts';
 
-const read = (medium: 'image' | 'transcript', answer: unknown, body: Record<string, unknown> = {}) => {
+const outcomeOf = (medium: 'image' | 'transcript', answer: unknown, body: Record<string, unknown> = {}) => {
   const endpoint = medium === 'image' ? IMAGE_GENERATIONS : TRANSCRIPTIONS;
   const whole = MEDIA[medium].whole(Buffer.from(JSON.stringify(answer)), { endpoint, model: 'm', textLimit: 9, body });
   return whole === null || 'error' in whole ? whole : whole.outcome;
@@ -41,18 +41,20 @@ describe('the usage of an image', () => {
     ],
   ])('has %s', (_what, input_tokens_details, output_tokens_details, image) => {
     const usage = { input_tokens: 40, output_tokens: 7, input_tokens_details, output_tokens_details };
-    expect(read('image', { data: [], usage })).toMatchObject({ usage: { inputTokens: 40, outputTokens: 7, image } });
+    expect(outcomeOf('image', { data: [], usage })).toMatchObject({
+      usage: { inputTokens: 40, outputTokens: 7, image },
+    });
   });
 
   it('is null without counts, and the images are measured', () => {
-    expect(read('image', { data: [{}, {}], usage: {} }, { size: '1x1', quality: 'auto' })).toMatchObject({
+    expect(outcomeOf('image', { data: [{}, {}], usage: {} }, { size: '1x1', quality: 'auto' })).toMatchObject({
       usage: null,
       measured: { unit: 'image', count: 2, size: '1x1', quality: 'auto' },
     });
-    expect(read('image', { data: [{}], quality: 'high', size: '2x2' }, { size: '1x1' })).toMatchObject({
+    expect(outcomeOf('image', { data: [{}], quality: 'high', size: '2x2' }, { size: '1x1' })).toMatchObject({
       measured: { count: 1, size: '2x2', quality: 'high' },
     });
-    expect(read('image', { data: 'none' })).toBeNull();
+    expect(outcomeOf('image', { data: 'none' })).toBeNull();
   });
 });
 
@@ -63,7 +65,7 @@ describe('a transcript', () => {
     [{ duration: '8.47' }, 8.47],
     [{ duration: 0 }, 0],
   ])('has the duration of %j', (answer, count) => {
-    expect(read('transcript', { text: 'x', ...answer })).toMatchObject({
+    expect(outcomeOf('transcript', { text: 'x', ...answer })).toMatchObject({
       usage: null,
       measured: { unit: 'second', count },
     });
@@ -72,28 +74,28 @@ describe('a transcript', () => {
   it.each([{}, { duration: '' }, { duration: 'long' }, { duration: -1 }, { duration: 1e12 }, { duration: null }])(
     'has no duration for %j',
     (answer) => {
-      expect(read('transcript', { text: 'x', ...answer })).not.toHaveProperty('measured');
+      expect(outcomeOf('transcript', { text: 'x', ...answer })).not.toHaveProperty('measured');
     },
   );
 
   it('has its text up to the limit, and is null without a text', () => {
-    expect(read('transcript', { text: 'hello there' })).toMatchObject({ text: 'hello the' });
-    expect(read('transcript', { words: [] }, { response_format: 'text' })).toBeNull();
+    expect(outcomeOf('transcript', { text: 'hello there' })).toMatchObject({ text: 'hello the' });
+    expect(outcomeOf('transcript', { words: [] }, { response_format: 'text' })).toBeNull();
   });
 
   it('counts input that is not text as audio', () => {
     const usage = { input_tokens: 14, output_tokens: 5, input_token_details: { text_tokens: 4 } };
-    expect(read('transcript', { text: 'x', usage })).toMatchObject({ usage: { audio: { inputTokens: 10 } } });
+    expect(outcomeOf('transcript', { text: 'x', usage })).toMatchObject({ usage: { audio: { inputTokens: 10 } } });
   });
 });
 
-it('the items of an array are counted as by a parser', () => {
+it('the counted items of an array equal the items that a JSON parser finds', () => {
   for (let seed = 1; seed <= 200; seed += 1) {
-    const below = randomFrom(seed);
+    const random = randomFrom(seed);
     const pieces: readonly unknown[] = ['a]"\\', { b: ['[', '}'] }, 1, null, [], [[1], '"'], {}, 'x,y', true];
-    const data = Array.from({ length: below(6) }, () => pieces[below(pieces.length)]);
-    const value = below(2) === 0 ? { data, usage: 1 } : { first: '[', data };
-    expect(itemCount(Buffer.from(JSON.stringify(value, null, below(3))), 'data')).toBe(data.length);
+    const data = Array.from({ length: random(6) }, () => pieces[random(pieces.length)]);
+    const value = random(2) === 0 ? { data, usage: 1 } : { first: '[', data };
+    expect(itemCount(Buffer.from(JSON.stringify(value, null, random(3))), 'data')).toBe(data.length);
   }
   for (const json of ['', '[]', '{}', '{"data":1}', '{"data":[1', '{"data":[1 2]}', '{"data":[,]}'])
     expect(itemCount(Buffer.from(json), 'data')).toBeNull();
