@@ -39,7 +39,7 @@ describe('money', () => {
     expect(usdText(tenths.reduce(addUsd, ZERO_USD))).toBe('1');
   });
 
-  it('rounds once, at the end, half to even', () => {
+  it('is rounded once, at the end, half to even', () => {
     expect([500_000n, 1_500_000n, 2_500_000n, 2_500_001n, -1_500_000n, -500_000n].map(usdFromAtto)).toEqual([
       0n,
       2n,
@@ -59,12 +59,12 @@ describe('money', () => {
     );
   });
 
-  it('is at most what 64 bits can store, for every order of addition', () => {
-    const most = pico(2n ** 63n - 1n);
-    const great = [2n ** 62n, 5n, 2n ** 63n - 7n, 2n ** 62n].map(pico);
-    expect(addUsd(pico(2n ** 62n), pico(2n ** 62n - 1n))).toBe(most);
-    for (const amounts of permutationsOf(great)) expect(amounts.reduce(addUsd)).toBe(most);
-    expect(addUsd(pico(-(2n ** 63n) + 1n), pico(-1n))).toBe(-most);
+  it('is limited to the largest 64-bit amount, for every order of addition', () => {
+    const largest = pico(2n ** 63n - 1n);
+    const largeAmounts = [2n ** 62n, 5n, 2n ** 63n - 7n, 2n ** 62n].map(pico);
+    expect(addUsd(pico(2n ** 62n), pico(2n ** 62n - 1n))).toBe(largest);
+    for (const amounts of permutationsOf(largeAmounts)) expect(amounts.reduce(addUsd)).toBe(largest);
+    expect(addUsd(pico(-(2n ** 63n) + 1n), pico(-1n))).toBe(-largest);
   });
 
   it('writes amounts in decimal notation', () => {
