@@ -20,9 +20,9 @@ const form = (parts: readonly (readonly [string, string | Buffer])[], boundary =
 
 const fields = (bytes: Buffer, type = TYPE): unknown => fieldsOf(readForm(bytes, type));
 
-function refusal(run: () => unknown): unknown {
+function refusal(readFields: () => unknown): unknown {
   try {
-    run();
+    readFields();
   } catch (error) {
     if (error instanceof InvalidInput) return [error.message, error.issues[0]?.path, error.issues[0]?.rule];
     throw error;
@@ -92,10 +92,10 @@ describe('a form', () => {
     expect(fields(form([[`${field('file')}; filename="${name}"`, 'x']]))).toEqual(expected);
   });
 
-  it('decodes a file name in the form of RFC 5987, and keeps others', () => {
-    const named = (value: string): unknown =>
+  it('decodes a file name in the form of RFC 5987, and keeps other names unchanged', () => {
+    const filenameOf = (value: string): unknown =>
       (fields(form([[`${field('file')}; filename*=${value}`, 'x']])) as { file: { filename: string } }).file.filename;
-    expect([named("UTF-8''a%20%C3%A9.wav"), named("UTF-8''%E9"), named('plain')]).toEqual([
+    expect([filenameOf("UTF-8''a%20%C3%A9.wav"), filenameOf("UTF-8''%E9"), filenameOf('plain')]).toEqual([
       'a é.wav',
       "UTF-8''%E9",
       'plain',
@@ -291,14 +291,14 @@ const BOUNDARY_CHARACTERS = "0aZ'()+_,-./:=?";
 
 it('a form keeps any content with any boundary, byte for byte', () => {
   for (let seed = 1; seed <= 400; seed += 1) {
-    const below = randomFrom(seed);
-    const pick = (text: string): string => text[below(text.length)] ?? '';
-    const boundary = Array.from({ length: 1 + below(20) }, () => pick(BOUNDARY_CHARACTERS)).join('');
+    const random = randomFrom(seed);
+    const pick = (text: string): string => text[random(text.length)] ?? '';
+    const boundary = Array.from({ length: 1 + random(20) }, () => pick(BOUNDARY_CHARACTERS)).join('');
     // Content consists of parts of delimiters, so that near matches are frequent.
     const alphabet = ['\r', '\n', '-', '--', `--${boundary}`.slice(0, -1), boundary.slice(1), '\u0000', 'x'];
-    const content = (): string => Array.from({ length: below(40) }, () => alphabet[below(alphabet.length)]).join('');
+    const content = (): string => Array.from({ length: random(40) }, () => alphabet[random(alphabet.length)]).join('');
     const isSafe = (text: string): boolean => !`\r\n${text}\r\n`.includes(`\r\n--${boundary}`);
-    const contents = Array.from({ length: below(5) }, content).filter(isSafe);
+    const contents = Array.from({ length: random(5) }, content).filter(isSafe);
     const bytes = form(
       contents.map((text, index) => [`${field(`f${index}`)}; filename="x"`, Buffer.from(text, 'latin1')] as const),
       boundary,
@@ -321,10 +321,10 @@ it('a damaged form is read or refused, without another error', () => {
   ]);
   const ends = new Set<unknown>();
   for (let seed = 1; seed <= 2_000; seed += 1) {
-    const below = randomFrom(seed);
+    const random = randomFrom(seed);
     const damaged = Buffer.from(whole);
-    for (let times = 1 + below(3); times > 0; times -= 1) damaged[below(damaged.length)] = below(256);
-    const cut = damaged.subarray(0, below(4) === 0 ? below(damaged.length) : damaged.length);
+    for (let changes = 1 + random(3); changes > 0; changes -= 1) damaged[random(damaged.length)] = random(256);
+    const cut = damaged.subarray(0, random(4) === 0 ? random(damaged.length) : damaged.length);
     const end = refusal(() => fields(cut));
     ends.add(end === 'read' ? end : 'refused');
   }
