@@ -186,7 +186,7 @@ describe('annotations', () => {
     expect(await labels('sender', { to: '2000-01-01T00:00:00Z' })).toEqual([]);
   });
 
-  it('pages with a cursor and counts all', async () => {
+  it('pages with a cursor, and counts the annotations of all pages', async () => {
     const traceId = await sendTrace('sender');
     for (const name of ['one', 'two', 'three']) await annotate('sender', { traceId, name, label: 'x' });
     const page = async (after: string | null) =>

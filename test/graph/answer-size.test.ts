@@ -193,7 +193,7 @@ describe('an answer', () => {
     });
   });
 
-  it('lists at most 20 errors, then the number of further ones', async () => {
+  it('lists at most 20 errors, then the number of further errors', async () => {
     graph = await openGraph();
     const fields = Array.from({ length: 50 }, (_, index) => `s${index}: span(traceId: "x", spanId: "x") { name }`);
     const answer = await graph.post(JSON.stringify({ query: `{ ${fields.join(' ')} }` }), HEADERS);

@@ -11,7 +11,7 @@ let graph: Awaited<ReturnType<typeof openGraph>>;
 afterEach(() => graph.close());
 
 describe('a reader that pins a snapshot of the catalog', () => {
-  it('pages through the snapshot, sorted, while a newer one is current', async () => {
+  it('reads sorted pages of the snapshot while a newer snapshot is current', async () => {
     graph = await openGraph({ entries: BEFORE });
     const orderBy = { field: 'INPUT_PRICE' } as const;
     const first = await graph.call(CatalogEntriesDocument, { orderBy, first: 2 }, null);

@@ -72,7 +72,7 @@ describe('the order of catalog entries', () => {
     ],
     [{ orderBy: { field: 'CONTEXT_WINDOW' }, first: 2 }, ['gpt-4o', 'claude-5']],
     [{ orderBy: { field: 'CATALOG', direction: 'DESC' }, first: 1 }, ['unknown']],
-  ])('%j gives %j', async (variables, expected) => {
+  ])('%j lists %j', async (variables, expected) => {
     graph = await openGraph({ entries: ENTRIES });
     expect(await findIds(variables)).toEqual(expected);
   });

@@ -131,7 +131,7 @@ describe('purchases in the graph', () => {
     });
   });
 
-  it('get a new key from an administrator, which invalidates the old one', async () => {
+  it('get a new key from an administrator, which invalidates the old key', async () => {
     const { id, key } = await purchase('paid');
     const { data } = await call(ReplaceCatalogKeyDocument, { id });
     if (!('key' in data.replaceCatalogKey)) throw new Error(JSON.stringify(data));
@@ -162,7 +162,7 @@ describe('purchases in the graph', () => {
     expect(await catalogStatus(catalogKey)).toBe(200);
   });
 
-  it('fail with the names of missing settings, or with the error of Stripe', async () => {
+  it('fail with the names of missing settings, or with the status, code and request id of an error of Stripe', async () => {
     const unconfigured = await startApp();
     const { errors } = await call(CreateCheckoutDocument, {}, { server: unconfigured, key: null });
     expect(errors).toMatchObject([

@@ -46,7 +46,7 @@ const create = (input: object) => mutate('createDeployment', 'CreateDeploymentIn
 const update = (input: object) => mutate('updateDeployment', 'UpdateDeploymentInput', input, DEPLOYMENT);
 const remove = (input: object) => mutate('deleteDeployment', 'DeleteDeploymentInput', input, DEPLOYMENT);
 
-it('stores, changes, blocks and deletes a deployment, whose secrets are masked', async () => {
+it('a deployment is stored, changed, blocked and deleted, and its secrets are masked', async () => {
   const row = {
     __typename: 'StoredDeployment',
     id: expect.any(String) as unknown,
@@ -89,7 +89,7 @@ it('stores, changes, blocks and deletes a deployment, whose secrets are masked',
   expect(await remove({ deploymentId: 'd1' })).toMatchObject({ __typename: 'NotFoundError' });
 });
 
-it('shows cooldowns and access groups of deployments, and lists those that cannot be called', async () => {
+it('deployments show cooldowns and access groups, and deployments that cannot be called are listed with their fault', async () => {
   expect(await graph('{ deployments { deploymentId accessGroups cooldownMs fault } }')).toMatchObject({
     data: {
       deployments: [
@@ -106,7 +106,7 @@ it('shows cooldowns and access groups of deployments, and lists those that canno
   });
 });
 
-it('stores, changes and deletes a credential', async () => {
+it('a credential is stored, changed and deleted', async () => {
   const fields = '... on Credential { name values info }';
   const input = { name: 'c1', values: { api_key: SECRET }, info: { note: 'n' } };
   const created = { __typename: 'Credential', name: 'c1', values: { api_key: 'sk****45' }, info: { note: 'n' } };
@@ -133,7 +133,7 @@ it('stores, changes and deletes a credential', async () => {
   expect(await removeCredential('c1')).toMatchObject({ __typename: 'NotFoundError' });
 });
 
-it('stores, lists and deletes fallbacks', async () => {
+it('fallbacks are stored, applied, listed and deleted', async () => {
   await create({ deploymentId: 'w1', model: 'works', params: { model: 'demo' } });
   const set = (input: object) =>
     mutate('setModelFallback', 'SetModelFallbackInput', input, '... on ModelFallback { model type targets }');
@@ -166,7 +166,7 @@ it('stores, lists and deletes fallbacks', async () => {
   expect(await removeFallback('from-file')).toMatchObject({ __typename: 'InvalidInputError' });
 });
 
-it('creates, changes, lists and deletes access groups of stored deployments', async () => {
+it('access groups of stored deployments are created, changed, listed and deleted', async () => {
   const fields = '... on ChangedModelAccessGroup { name changedDeployments }';
   const changed = { __typename: 'ChangedModelAccessGroup', name: 'g', changedDeployments: 1 };
   const input = { name: 'g', models: ['works'] };

@@ -127,7 +127,7 @@ describe('a value that does not match its type', () => {
     expect(INPUTS.length).toBeGreaterThan(50);
   });
 
-  it.each(INPUTS)('has a code of ErrorCode: %s', async (typeName) => {
+  it.each(INPUTS)('is answered with GRAPHQL_VALIDATION_FAILED: %s', async (typeName) => {
     const { kind, field, arg, type, wrap } = argumentFor(typeName);
     const value = wrap(INVALID_VALUES[typeName] ?? 'NONE_OF_THEM');
     const asVariable = {
@@ -184,7 +184,7 @@ const BODIES: readonly (readonly [string, string, number, string])[] = [
 ];
 
 describe('a request', () => {
-  it.each(BODIES)('with %s has a code of ErrorCode', async (_what, body, status, code) => {
+  it.each(BODIES)('with %s is answered with a code of ErrorCode', async (_what, body, status, code) => {
     const answer = await app.call('POST', '/graphql', body);
     expect([answer.status, codesOf((await answer.json()) as GraphAnswer)]).toEqual([status, [code]]);
   });
@@ -197,7 +197,7 @@ describe('a request', () => {
     ['for a mutation by GET', 'GET', '/graphql?query=mutation{__typename}', {}, 405, 'INVALID_INPUT'],
     ['with variables that are not JSON', 'GET', '/graphql?query={__typename}&variables={', {}, 400, 'INVALID_INPUT'],
     ['to a stream that does not exist', 'DELETE', '/graphql/stream', {}, 404, 'INVALID_INPUT'],
-  ] as const)('%s has a code of ErrorCode', async (_what, method, path, headers, status, code) => {
+  ] as const)('%s is answered with a code of ErrorCode', async (_what, method, path, headers, status, code) => {
     const body = method === 'POST' ? { query } : undefined;
     const answer = await app.call(method, path, body, headers);
     expect([answer.status, codesOf((await answer.json()) as GraphAnswer)]).toEqual([status, [code]]);

@@ -70,10 +70,10 @@ describe('a request that reads the catalog', () => {
       signal: leaving.signal,
     });
     await eventually(() => graph.bus.subscriberCount() === 1, 'a subscription');
-    const at = new Date(0);
+    const changedAt = new Date(0);
     const fields = { entryId: 'gpt-4o', provider: null, op: 'added', field: null, old: null, new: null } as const;
-    const change = { at, notBefore: null, ...fields };
-    const update = { at, snapshotId: 'next', changes: [{ ...change, snapshotId: 'next' }] };
+    const change = { at: changedAt, notBefore: null, ...fields };
+    const update = { at: changedAt, snapshotId: 'next', changes: [{ ...change, snapshotId: 'next' }] };
     graph.bus.publish('catalogChange', update);
     graph.bus.publish('catalogChange', update);
     let events = 0;

@@ -110,7 +110,7 @@ describe('introspection', () => {
     expect(await messages('{ __typename }')).toEqual({ __typename: 'Query' });
   });
 
-  it('has a depth limit', async () => {
+  it('is refused above the depth limit', async () => {
     graph = await openGraph();
     const fields = (levels: number): string => (levels === 0 ? 'name' : `fields { type { ${fields(levels - 1)} } }`);
     expect(await messages(`{ __schema { types { ${fields(5)} } } }`)).toEqual(['Maximum introspection depth exceeded']);

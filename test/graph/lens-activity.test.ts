@@ -203,7 +203,7 @@ describe('a run with its own settings', () => {
   });
 });
 
-describe('fields around lenses:', () => {
+describe('other fields of lenses:', () => {
   it('lensService shows the address and versions to every key', async () => {
     const query = '{ lensService { url storageReady release workerProtocol } }';
     const lensService = { url: app().url, storageReady: true, release: VERSION, workerProtocol: 7 };
@@ -211,7 +211,7 @@ describe('fields around lenses:', () => {
     expect(codesOf(await ask(query, {}, ''))).toEqual(['UNAUTHENTICATED']);
   });
 
-  it('lensAgents lists agents of stored traces, for administrators only', async () => {
+  it('lensAgents lists the agents of stored traces for administrators, and is refused for other callers', async () => {
     expect((await ask('{ lensAgents }')).data).toEqual({ lensAgents: ['shop'] });
     expect(codesOf(await ask('{ lensAgents }', {}, (await key({})).key))).toEqual(['FORBIDDEN']);
   });

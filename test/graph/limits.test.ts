@@ -59,7 +59,7 @@ describe('the cost of an operation', () => {
     expect((await ask(`{ ${pages.slice(1).join(' ')} }`)).errors).toBeUndefined();
   });
 
-  it('counts the page size that a variable gives', async () => {
+  it('counts the page size from a variable', async () => {
     graph = await openGraph({ entries: [] });
     const query = `query Pages($first: Int) { ${Array.from(
       { length: 60 },
@@ -213,7 +213,7 @@ describe('a document', () => {
     expect(await answer.json()).toEqual({ data: { catalogEntries: { totalCount: 0 } } });
   });
 
-  it('with many errors gets the first of them', async () => {
+  it('with many errors gets the first errors, then one that the limit is reached', async () => {
     graph = await openGraph();
     const { errors = [] } = await ask(`{ ${many(500, (index) => `unknown${index}`)} }`);
     expect([errors.length, errors[0]?.message, errors.at(-1)?.message]).toEqual([

@@ -117,7 +117,7 @@ describe('node', () => {
 });
 
 describe('nodes', () => {
-  it('costs one read of each kind for many ids', async () => {
+  it('needs one read of each kind for many ids', async () => {
     const count = 20;
     const numbers = Array.from({ length: count }, (_, at) => at + 1);
     const hashOf = (number: number): string => number.toString(16).padStart(64, '0');
@@ -153,7 +153,7 @@ describe('nodes', () => {
     expect(await graph.call(NodeDocument, { id })).toEqual({ data: { node: null } });
   });
 
-  it('keeps the order of the ids: null for an unknown id, the object again for a repeated one', async () => {
+  it('keeps the order of the ids: null for an unknown id, the object again for a repeated id', async () => {
     const { data } = await nodes([SPAN, 'x', TRACE, SPAN]);
     expect(data.nodes.map((node) => node?.id ?? null)).toEqual([SPAN, null, TRACE, SPAN]);
   });

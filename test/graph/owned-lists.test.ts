@@ -231,7 +231,7 @@ describe('a global id in a filter matches like the local id:', () => {
     ['spendRows', 'organizationIds', 'Organization', () => 'o1'],
   ];
 
-  it.each(members)('%s by %s', async (list, member, typename, id) => {
+  it.each(members)('%s by %s of the type %s', async (list, member, typename, id) => {
     const found = async (value: string) => {
       const filter = { [member]: list === 'spendRows' ? [value] : value };
       const answer = await ask(`query ($filter: ${NOUNS[list]}Filter) { ${list}(filter: $filter) { nodes { id } } }`, {

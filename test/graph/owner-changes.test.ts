@@ -175,7 +175,7 @@ describe('users', () => {
 });
 
 describe('a budget id with a lone surrogate', () => {
-  it('is the same id as one with NUL: both are stored with U+FFFD', async () => {
+  it('is the same id as an id with NUL: both are stored with U+FFFD', async () => {
     await mutate('createBudget', { id: 'b\uD800', limits: { maxBudgetUsd: '3' } }, 'Budget { budgetId }');
     const budget = { budgetId: 'b\u{FFFD}' };
     const selection = 'Organization { budget { budgetId } }';

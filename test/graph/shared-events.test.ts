@@ -44,7 +44,7 @@ const SPEND = [
   }),
 ];
 
-it('executes an event once for all subscribers to the same operation, over every transport', async () => {
+it('an event is executed once for all subscribers to the same operation, over every transport', async () => {
   graph = await openGraph({ spend: SPEND });
   const all = TRANSPORTS.flatMap(([, subscribe]) =>
     Array.from({ length: 3 }, () => track(subscribe(graph.url, TraceUpdatesWithSpendDocument, {}))),
@@ -56,7 +56,7 @@ it('executes an event once for all subscribers to the same operation, over every
   expect(graph.reads).toMatchObject({ listSpans: 1, findBySpans: 1 });
 });
 
-it('never sends a caller the result of a caller with other rights', async () => {
+it('an event is executed again for a caller with other rights, who never gets the result of another caller', async () => {
   graph = await openGraph({ spend: SPEND });
   const admins = [1, 2].map(() => track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-admin')));
   const viewer = track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, {}, 'sk-viewer'));
@@ -69,7 +69,7 @@ it('never sends a caller the result of a caller with other rights', async () => 
   expect(graph.reads).toMatchObject({ listSpans: 3, findBySpans: 3 });
 });
 
-it('executes an event once for each set of variables', async () => {
+it('an event is executed once for each set of variables', async () => {
   graph = await openGraph({ spend: SPEND });
   const all = [undefined, traceId(1)].map((wanted) =>
     track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, { traceId: wanted })),
@@ -81,7 +81,7 @@ it('executes an event once for each set of variables', async () => {
   expect(graph.reads.listSpans).toBe(2);
 });
 
-it('executes an event once for subscribers without variables and with an empty set of variables', async () => {
+it('an event is executed once for subscribers without variables and with an empty set of variables', async () => {
   graph = await openGraph({ spend: SPEND });
   const all = [undefined, {}].map((variables) =>
     track(overEventStream(graph.url, TraceUpdatesWithSpendDocument, variables as Record<string, never>)),
@@ -93,7 +93,7 @@ it('executes an event once for subscribers without variables and with an empty s
   expect(graph.reads.listSpans).toBe(1);
 });
 
-it('reports a failure only to the subscriber whose execution failed', async () => {
+it('a failure is reported only to the subscriber whose execution failed', async () => {
   const traces = createMemoryTraceStore();
   let reads = 0;
   graph = await openGraph({

@@ -24,7 +24,7 @@ const spanIdsOf = ({ received }: Subscriber): readonly string[] =>
   (received as Received).flatMap(({ data }) => data.spanUpdates.spans.map((span) => span.spanId));
 
 describe.each(TRANSPORTS)('spans over %s', (_name, subscribe) => {
-  it('are sent to callers that may read them when they are stored; an older cursor gets all spans of the trace', async () => {
+  it('are sent to callers that may read them when they are stored; after an older cursor, all spans of the trace are sent', async () => {
     graph = await openGraph();
     const team = track(subscribe(graph.url, SpanUpdatesDocument, { traceId: traceId(1), after: '0' }, 'sk-team-a'));
     const all = track(subscribe(graph.url, SpanUpdatesDocument, { traceId: traceId(1), after: '0' }));

@@ -111,7 +111,7 @@ describe('Span.parent and Span.children', () => {
     expect(graph.reads.listSpans).toBe(1);
   });
 
-  it('are refused when nested pages cost too much', async () => {
+  it('are refused when nested pages exceed the cost limit', async () => {
     const nested = (depth: number): string =>
       depth === 0 ? '{ nodes { spanId } }' : `{ nodes { children(first: 50) ${nested(depth - 1)} } }`;
     const query = `{ trace(id: "${traceId(1)}") { spans(first: 50) ${nested(3)} } }`;

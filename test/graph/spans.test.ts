@@ -44,13 +44,13 @@ describe('span', () => {
   });
 
   it('limits its token counts to the largest Int', async () => {
-    const most = 2 ** 31 - 1;
+    const maxInt = 2 ** 31 - 1;
     const counts = { inputTokens: 2 ** 32 - 1, outputTokens: 2 ** 31 };
     const cached = { 'gen_ai.usage.cache_read.input_tokens': String(2 ** 31) };
     await graph.ingest(TEAM_KEY, aSpan({ ...counts, attributes: cached }));
     const { data, errors } = await graph.call(SpanDocument, { traceId: traceId(1), spanId: spanId(1) });
     expect(errors).toBeUndefined();
-    expect(data.span).toMatchObject({ inputTokens: most, outputTokens: most, cacheReadTokens: most });
+    expect(data.span).toMatchObject({ inputTokens: maxInt, outputTokens: maxInt, cacheReadTokens: maxInt });
   });
 
   it('has its attributes and its cost', async () => {

@@ -56,7 +56,7 @@ describe('spend by owners', () => {
     ]);
   });
 
-  it('hides owners that the key may not read', async () => {
+  it('has null for owners that the key may not read', async () => {
     expect(await groupsOf(['USER', 'TEAM', 'ORGANIZATION'], ada)).toEqual([
       { ...noOwners, calls: 1, user: { alias: 'Ada' }, team: { alias: 'Crew' } },
     ]);

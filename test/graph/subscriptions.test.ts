@@ -50,7 +50,7 @@ async function* chatThatFails(error: Error): AsyncIterableIterator<ChatDelta> {
 }
 
 describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
-  it('sends each trace when it is stored, to callers that may read it', async () => {
+  it('sends each stored trace to callers that may read it', async () => {
     graph = await openGraph();
     const team = track(subscribe(graph.url, TraceUpdatesDocument, {}, 'sk-team-a'));
     const ofOneTrace = track(subscribe(graph.url, TraceUpdatesDocument, { traceId: traceId(2) }));

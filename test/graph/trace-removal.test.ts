@@ -105,7 +105,7 @@ describe.each([
     expect(after?.trace).toMatchObject({ inputPreview: 'something said' });
   });
 
-  it('returns NOT_FOUND for a trace of another team, as for a trace that does not exist', async () => {
+  it('returns NOT_FOUND for a trace of another team and for a trace that does not exist', async () => {
     const traceId = await sendTrace('sender');
     const unknownId = 'f'.repeat(32);
     for (const id of [traceId, unknownId, 'no id'])

@@ -12,17 +12,17 @@ import { overEventStream } from './subscribers.ts';
 let graph: Awaited<ReturnType<typeof openGraph>>;
 beforeEach(async () => {
   graph = await openGraph();
-  const at = (second: number, lastsMs: number) => ({
+  const timesAt = (second: number, lastsMs: number) => ({
     startNs: nsAt(START_MS + second * 1_000),
     endNs: nsAt(START_MS + second * 1_000 + lastsMs),
   });
   await graph.ingest(
     TEAM_KEY,
-    aSpan({ ...at(0, 30), name: 'Refund', cost: picos(2_500_000_000n) }),
-    aSpan({ ...at(1, 10), traceId: traceId(2), status: 'error', service: 'billing' }),
-    aSpan({ ...at(2, 20), traceId: traceId(3), cost: picos(1_000_000_000_000n) }),
+    aSpan({ ...timesAt(0, 30), name: 'Refund', cost: picos(2_500_000_000n) }),
+    aSpan({ ...timesAt(1, 10), traceId: traceId(2), status: 'error', service: 'billing' }),
+    aSpan({ ...timesAt(2, 20), traceId: traceId(3), cost: picos(1_000_000_000_000n) }),
   );
-  await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...at(3, 40), traceId: traceId(4), name: 'refund' }));
+  await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...timesAt(3, 40), traceId: traceId(4), name: 'refund' }));
 });
 afterEach(() => graph.close());
 
@@ -105,7 +105,7 @@ describe('a search of traces', () => {
       state([]),
       state(emptyFilter.with(0, 'broken')),
       state(emptyFilter.slice(1)),
-      ...[1, 9, 10, 11, 12, 13, 14].map((at) => state(emptyFilter.with(at, 7))),
+      ...[1, 9, 10, 11, 12, 13, 14].map((timesAt) => state(emptyFilter.with(timesAt, 7))),
       state(emptyFilter.with(6, 7)),
       state(emptyFilter.with(6, '9223372036854775808')),
       state(emptyFilter.with(8, 1.5)),
@@ -223,11 +223,14 @@ describe('a series of traces', () => {
 
 describe('the agents of a window', () => {
   const from = new Date(START_MS).toISOString();
-  const at = (second: number) => ({ startNs: nsAt(START_MS + second * 1_000), endNs: nsAt(START_MS + second * 1_000) });
+  const timesAt = (second: number) => ({
+    startNs: nsAt(START_MS + second * 1_000),
+    endNs: nsAt(START_MS + second * 1_000),
+  });
 
   it('are the agents of the traces that the caller may read', async () => {
-    await graph.ingest(TEAM_KEY, aSpan({ ...at(4), traceId: traceId(5), agent: 'planner', status: 'error' }));
-    await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...at(5), traceId: traceId(6), agent: 'scout' }));
+    await graph.ingest(TEAM_KEY, aSpan({ ...timesAt(4), traceId: traceId(5), agent: 'planner', status: 'error' }));
+    await graph.ingest(OTHER_TEAM_KEY, aSpan({ ...timesAt(5), traceId: traceId(6), agent: 'scout' }));
     const planner = {
       name: 'planner',
       traceCount: 1,
