@@ -51,7 +51,7 @@ describe('the declared fields of an entry', () => {
       supports_reasoning: true,
     });
   });
-  it('are not among the extra fields, which keep the order of the row', () => {
+  it('are not among the extra fields; extra fields have the order of the row', () => {
     const row = { zoom: 1, litellm_provider: 'x', mode: 'chat', id: 'mine', provider: 'mine', alpha: [2] };
     expect(extraFieldsOf({ row })).toEqual([
       ['zoom', 1],

@@ -108,7 +108,7 @@ const DEEPSEEK_CHAT = {
   supports_prompt_caching: true,
 };
 
-describe('the estimate equals a calculation by hand for', () => {
+describe('the estimate equals a manual calculation for', () => {
   it('gpt-4o: a cached part and a batched half', () => {
     const work = workload({ requests: 1000, input: 10_000, output: 500, hit: '0.4', batch: '0.5' });
     expect(readable(estimate(entry('gpt-4o', GPT_4O), work))).toEqual({
@@ -160,7 +160,7 @@ describe('the estimate equals a calculation by hand for', () => {
     });
   });
 
-  it('qwen-plus: steps, reasoning at its own price, and input beyond the last step', () => {
+  it('qwen-plus: tiers, reasoning at its own price, and input beyond the last tier', () => {
     const qwen = entry('dashscope/qwen-plus-2025-07-28', QWEN_PLUS);
     const estimateFor = (input: number) =>
       readable(estimate(qwen, workload({ requests: 100, input, output: 2000, reasoning: '0.5' })));

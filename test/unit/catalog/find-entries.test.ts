@@ -45,7 +45,7 @@ describe('finding catalog entries', () => {
   it('finds a capability that is exactly true', () => {
     expect(idsFor({ capabilities: { supports_vision: true } })).toEqual(['zeta']);
   });
-  it('finds a capability that is exactly false, not one that is missing or null', () => {
+  it('finds a capability that is exactly false, and no missing or null capability', () => {
     expect(idsFor({ capabilities: { supports_vision: false } })).toEqual(['Azure/GPT-4']);
   });
   it('requires every filter to match', () => {

@@ -80,7 +80,7 @@ describe('joining entries to models', () => {
       window: 128_000,
     });
   });
-  it('finds the cheapest offer with a price above zero, or the first of equal offers', () => {
+  it('finds the cheapest offer with a price above zero, and the first of several equally cheap offers', () => {
     expect([cheapestOf(first, 'input')?.id, cheapestOf(first, 'output')?.id]).toEqual(['gpt-4o', 'azure/eu/gpt-4o']);
     const embedding = models.find('text-embedding-3');
     expect(embedding && [cheapestOf(embedding, 'input'), maxContextWindowOf(embedding)]).toEqual([null, null]);
@@ -116,7 +116,7 @@ describe('the models of the built-in catalog', () => {
     );
   });
 
-  it('join more than a third of all models from several offers', () => {
+  it('have several offers for more than a third of all models', () => {
     const joined = builtIn.all.filter(({ offers }) => offers.length > 1);
     expect(builtIn.all.length).toBeLessThan(entries.length * 0.45);
     expect(joined.length).toBeGreaterThan(builtIn.all.length / 3);

@@ -26,7 +26,7 @@ describe('the price of a token', () => {
       reasoning: null,
     });
   });
-  it('of cached input is read from the older key where only that exists', () => {
+  it('of cached input is read from the older key where only the older key exists', () => {
     const older = { input_cost_per_token: 3e-7, input_cost_per_token_cache_hit: 6e-9 };
     expect(tokenPricesOf(older)).toEqual(prices({ input: 0.3, cacheRead: 0.006 }));
     expect(tokenPricesOf({ ...older, cache_read_input_token_cost: 7e-9 }).cacheRead).toBe(rateFrom(7e-9));

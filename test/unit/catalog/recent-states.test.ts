@@ -32,10 +32,10 @@ describe('states that were replaced', () => {
       readableAfterReplacing(states, 600_000),
     ]).toEqual([['s0', 's1'], ['s1'], []]);
   });
-  it('can be read up to a number of sixteen', () => {
+  it('can be read if they are among the last sixteen', () => {
     expect(readableAfterReplacing(small(20))).toEqual(Array.from({ length: 16 }, (_, at) => `s${at + 3}`));
   });
-  it('can be read in a smaller number when they share few entries, but always include the last state', () => {
+  it('can be read in a smaller number when they share few entries; the last state can always be read', () => {
     const big = (id: string, count: number) =>
       aState(
         id,
@@ -44,7 +44,7 @@ describe('states that were replaced', () => {
     const states = [big('a', 3_000), big('b', 4_000), big('c', 4_000), big('d', 10), big('e', 9_000), aState('f', [])];
     expect([readableAfterReplacing(states.slice(0, 4)), readableAfterReplacing(states)]).toEqual([['b', 'c'], ['e']]);
   });
-  it('exclude the current state, also when it was replaced before', () => {
+  it('do not include the current state, also when it was replaced before', () => {
     const [a, b] = [aState('a', shared), aState('b', [])];
     expect(readableAfterReplacing([a, b, a, b])).toEqual(['a']);
   });

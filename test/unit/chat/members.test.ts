@@ -12,7 +12,7 @@ const CASES = Array.from({ length: 3_000 }, (_, seed) => {
 const read = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toString('utf8'));
 
 describe('members of a JSON object in bytes', () => {
-  it('equal those of JSON.parse, for random objects', () => {
+  it('equal the members that JSON.parse reads, for random objects', () => {
     for (const json of CASES) {
       const bytes = Buffer.from(json);
       const members = topLevelMembers(bytes) ?? [];
@@ -21,7 +21,7 @@ describe('members of a JSON object in bytes', () => {
     }
   });
 
-  it('that are set, added and removed equal the same change of the parsed object', () => {
+  it('that are set, added and removed equal the same changes of the parsed object', () => {
     for (const json of CASES) {
       const changed = withMembers(Buffer.from(json), { model: '"new \\"name\\""', a: null, stream_options: '{"x":1}' });
       const expected = {

@@ -13,7 +13,7 @@ describe('the outline of an answer', () => {
     expect(outline(' { } ')).toEqual({});
   });
 
-  it('keeps a member of that name that is not an array, and the last of repeated members', () => {
+  it('keeps a member `data` that is not an array, and the last of repeated members', () => {
     expect(outline('{"data":"none","data":{"a":1},"x":1,"x":2}')).toEqual({ data: { a: 1 }, x: 2 });
   });
 

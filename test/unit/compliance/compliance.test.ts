@@ -44,7 +44,7 @@ describe('sensitive data', () => {
     [['guardrail_failed_to_respond'], false, 'A guardrail before the call gave no result.'],
     [['success', 'guardrail_failed_to_respond'], false, 'A guardrail before the call gave no result.'],
     [[], false, 'No guardrail ran before the call.'],
-  ])('of guardrails that end as %j is protected: %s', (states, passed, detail) => {
+  ])('after guardrails with the statuses %j is protected: %s', (states, passed, detail) => {
     expect(protectedBy(...states)).toEqual({
       name: 'Sensitive data protected',
       article: 'Art. 5(1)(c)',

@@ -252,7 +252,7 @@ describe('votes', () => {
     expect(traffic.bodies[1]).toMatchObject({ max_tokens: 8, temperature: 1 });
   });
 
-  it('are used only without log probabilities, and not where too few samples name a label', async () => {
+  it('are used only without log probabilities, and only where enough samples name a label', async () => {
     const { traffic, decide } = aModel((body) => {
       if (isForLabels(body))
         return JSON.stringify(body['messages']).includes('late?')
@@ -269,7 +269,7 @@ describe('votes', () => {
   });
 });
 
-it('a failure of the upstream ends the decision, without calls after those in progress', async () => {
+it('a failure of the upstream ends the decision, and no call begins after it', async () => {
   let calls = 0;
   const { decide } = aModel(() => {
     calls += 1;

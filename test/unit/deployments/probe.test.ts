@@ -84,7 +84,7 @@ describe('the request of a health check', () => {
     expect(probeOf(deployment({ maxTokens: 40 }), thinking)[1]).toEqual({ messages, max_tokens: 40 });
   });
 
-  it('has the configured model name without its provider; a wildcard requires this name', () => {
+  it('has the configured model name without its provider; a wildcard deployment requires a configured name', () => {
     const wildcard = { upstreamModel: '*' };
     expect(probeOf(deployment({}, wildcard))).toBe(
       'A wildcard stands for many models: set model_info.health_check_model to the model to call.',

@@ -93,7 +93,7 @@ describe('a chat as a prompt to complete', () => {
     expect(write({ messages })).toEqual({ body: { model: 'm', prompt, ...(stop ? { stop } : {}) }, lost: [] });
   });
 
-  it('stops at the sequences of the caller, and at the next turn if one more sequence is allowed', () => {
+  it('stops at the sequences of the caller, and at the next turn where the limit of sequences allows one more', () => {
     const messages = [user('a'), user('b')];
     expect(write({ messages, stop: ['1', '2', '3'] }).body).toMatchObject({ stop: ['1', '2', '3', '\nUser:'] });
     expect(write({ messages, stop: ['1', '2', '3', '4'] }).body).toMatchObject({ stop: ['1', '2', '3', '4'] });

@@ -67,7 +67,7 @@ describe('the dialect of Ollama', () => {
     expect(OLLAMA_NATIVE.errorOf({ message: {} })).toBeNull();
   });
 
-  it('generates ids for calls without one', () => {
+  it('generates ids for calls without an id', () => {
     const steps = OLLAMA_OUT.stepsOf({
       message: { tool_calls: [{ function: { name: 'a', arguments: {} } }] },
       done: true,

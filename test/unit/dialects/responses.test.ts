@@ -169,7 +169,7 @@ describe('a request of chat completions, written for responses', () => {
 });
 
 describe('a conversation of responses, for an upstream of chat completions', () => {
-  it('has one message for each answer, with its tool calls, and one for each tool result', () => {
+  it('has one message for each answer, with its tool calls, and one message for each tool result', () => {
     const losses = new Losses();
     const chat = RESPONSES_IN.readRequest(
       {

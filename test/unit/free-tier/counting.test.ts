@@ -208,7 +208,7 @@ describe('two processes over one store', () => {
 });
 
 describe('an unavailable store', () => {
-  it('allows reserved calls, refuses others, and is retried', async () => {
+  it('allows reserved calls, refuses other calls, and is retried', async () => {
     const store = aStore();
     const failures: unknown[] = [];
     const clock = aClock();

@@ -48,15 +48,15 @@ const row = (key: string, overrides: Partial<VirtualKey> = {}): VirtualKey =>
   aKey({ hash: keyGenerator.hash(key), expiresAt: null, blocked: false, ...overrides });
 
 describe('the keys of the gateway', () => {
-  it.each<[string, string, boolean]>([
-    ['the admin key', 'sk-the-admin', true],
-    ['a virtual key', 'sk-virtual', true],
-    ['an expired key', 'sk-expired', false],
-    ['a blocked key', 'sk-blocked', false],
-    ['an unknown key', 'sk-unknown', false],
-    ['a malformed key', 'Basic dXNlcjpwYXNz', false],
-    ['a very long key', `sk-${'x'.repeat(10_000)}`, false],
-  ])('are checked: %s', async (_what, key, isValid) => {
+  it.each<[string, boolean, string]>([
+    ['the admin key', true, 'sk-the-admin'],
+    ['a virtual key', true, 'sk-virtual'],
+    ['an expired key', false, 'sk-expired'],
+    ['a blocked key', false, 'sk-blocked'],
+    ['an unknown key', false, 'sk-unknown'],
+    ['a malformed key', false, 'Basic dXNlcjpwYXNz'],
+    ['a very long key', false, `sk-${'x'.repeat(10_000)}`],
+  ])('are checked: %s is valid: %s', async (_what, isValid, key) => {
     const { paidKeys } = someKeys(
       row('sk-virtual'),
       row('sk-expired', { expiresAt: NOW }),

@@ -79,7 +79,7 @@ describe('the expected cost of a call', () => {
     ['character', SPEECH, { input: 'x' }, { input_cost_per_character: 0.01 }, 90, '0.9'],
     ['second', TRANSCRIPTIONS, {}, { input_cost_per_second: 0.25 }, 64_000, '1'],
     ['search', RERANK, { query: 'x' }, { input_cost_per_query: 0.002 }, 9_000, '0.002'],
-  ])('is computed by other units than text tokens: %s', (_what, endpoint, body, prices, size, cost) => {
+  ])('is computed from units other than text tokens: %s', (_what, endpoint, body, prices, size, cost) => {
     expect(expected(endpoint, body, prices, size)).toBe(cost);
   });
 

@@ -171,7 +171,7 @@ describe('the spend of a call', () => {
     expect([admission.usedOf('team:t'), admission.usedOf('organization:o')]).toEqual([usd(6), usd(6)]);
   });
 
-  it('counts for the team of a batch whose key and team alone are known', async () => {
+  it('counts for the team of a batch when only the key and the team are known', async () => {
     const { admission, budgets } = budgetsOfThree();
     const caller = aCaller(aKey({ ...NAMES, owners: someOwners({ team: { maxBudget: usd(5) } }) }));
     await budgets.check(caller);

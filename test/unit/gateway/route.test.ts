@@ -14,7 +14,7 @@ const route = (...deployments: readonly Partial<Deployment>[]) =>
     [OPENAI, DEMO],
   );
 
-it('deployments of one name alternate', () => {
+it('calls of one model name alternate between its deployments', () => {
   const find = route({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'other', modelGroup: 'n' });
   expect(Array.from({ length: 5 }, () => find('m')?.deployment.id)).toEqual(['a', 'b', 'c', 'a', 'b']);
   expect(find('n')?.deployment.id).toBe('other');
@@ -61,7 +61,7 @@ it('an unknown provider without an address is a configuration error', () => {
   );
 });
 
-it('a request about a stored object goes to its deployment or to one of the same account, or is refused', () => {
+it('a request about a stored object goes to the deployment of the object or another deployment of its account, else it is refused', () => {
   const find = route(
     { id: 'a' },
     { id: 'b' },

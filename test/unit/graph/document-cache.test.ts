@@ -18,7 +18,7 @@ it('the document cache evicts the least recently used documents above the token 
   expect(cached.length).toBeLessThan(35);
 });
 
-it('the document cache bounds the number of documents as well', () => {
+it('the document cache has less than 6,000 of 20,000 short documents, because their number is bounded', () => {
   const cache = createDocumentCache<number>();
   const texts = Array.from({ length: 20_000 }, (_, index) => `{a${index}}`);
   for (const [index, text] of texts.entries()) cache.set(text, index);

@@ -27,7 +27,7 @@ describe('gathered bytes', () => {
     ]);
   });
 
-  it('are the chunk itself when there is only one', () => {
+  it('are the chunk itself when there is only one chunk', () => {
     const only = bytesOf(100, 1);
     const gathered = new GatheredBytes();
     gathered.add(only);

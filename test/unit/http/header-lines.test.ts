@@ -61,7 +61,7 @@ describe('header lines', () => {
     expect(() => new HeaderLines().addChecked(name, 'x')).toThrow(TypeError);
   });
 
-  it('contain at most 50 names of a list, and none that is too long', () => {
+  it('contain at most 50 names of a list, and no name that is too long', () => {
     const names = Array.from({ length: 60 }, (_none, at) => `n${at}`);
     expect(namesText(['a', 'é', 'x'.repeat(101), 'é'.repeat(17), 'x'.repeat(100)])).toBe(
       `a, %C3%A9, ${'x'.repeat(100)}`,

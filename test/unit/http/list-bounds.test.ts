@@ -9,7 +9,7 @@ function messagesFor(length: number, bounds: { readonly min: number; readonly ma
   return issues.map(({ message }) => message);
 }
 
-it('the message about a list out of bounds has the singular or plural of the bound', () => {
+it('the message about a list out of bounds has the bound with `item` or `items`', () => {
   expect(messagesFor(501, { min: 1, max: 500 })).toEqual([
     'List should have at most 500 items after validation, not 501',
   ]);

@@ -71,7 +71,7 @@ it('operations have unique ids, a summary, and a description of each status', ()
   expect(vague).toEqual([]);
 });
 
-it('parameters of a path are those in its template, and no two templates differ in parameter names only', () => {
+it('path parameters are the parameters of the path template, and no two templates differ in parameter names only', () => {
   for (const [path, methods] of Object.entries(paths))
     for (const { parameters = [] } of Object.values(methods))
       expect(parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
@@ -166,7 +166,7 @@ describe('the check of answers', () => {
     expect(check({ ...response, ...change })).toMatch(expected);
   });
 
-  it('finds the operation of a path with parameters and with the rest of a path', () => {
+  it('finds the operation of a path with parameters and of a path with a wildcard', () => {
     expect(check({ ...response, path: '/audit/1', status: 418 })).toMatch(/^auditLog\.get/);
     expect(check({ ...response, path: '/v1/models/a/b', status: 418 })).toMatch(/^models\.get/);
     expect(check({ ...response, path: '/v1/files/a/content', status: 418 })).toMatch(/^files\.content/);

@@ -36,7 +36,7 @@ it('a network that sent too many wrong keys is refused for the rest of the minut
   expect([tryKey('a'), tryKey('a'), tryKey('a'), tryKey('a')]).toEqual([null, null, null, 60]);
 });
 
-it('above the limit, one key a second that needs a look-up is admitted, and no other key', () => {
+it('above the limit, one key that needs a look-up is admitted each second, and no other key', () => {
   const { state, tryKey } = someFailedKeys(1);
   tryKey('a');
   state.nowMs = 1_000;

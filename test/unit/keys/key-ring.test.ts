@@ -146,7 +146,7 @@ describe('a key ring that must read its keys again', () => {
 });
 
 describe('a change of owners', () => {
-  it('evicts their keys together, and no others', async () => {
+  it('evicts the keys of these owners together, and no other keys', async () => {
     const [first, second, third] = ['sk-first', 'sk-second', 'sk-third'].map((key) => ({ key, hash: sha256(key) }));
     const rows = [
       aKey({ hash: first?.hash ?? '', teamId: 't' }),
@@ -203,7 +203,7 @@ describe('a key that was changed in this process', () => {
     expect(await identified(ring, KEY)).toEqual(BLOCKED);
   });
 
-  it('is found by its old secret until the end of the grace period, and by the new one immediately', async () => {
+  it('is found by its old secret until the end of the grace period, and by the new secret immediately', async () => {
     const [next, until] = [sha256('sk-the-next-secret'), new Date(Date.UTC(2026, 0, 1) + 2_000)];
     const row = aKey({ hash: HASH, secretHash: next, previousSecret: { hash: HASH, until } });
     const { ring, state, stored } = aRing([row]);
@@ -252,7 +252,7 @@ describe('a key that was changed elsewhere', () => {
     expect(state.finds).toBe(2);
   });
 
-  it('is read by one refresh after a use, and by no other until the next use', async () => {
+  it('is read by one refresh after a use, and by no further refresh until the next use', async () => {
     const { ring, state } = aRing();
     await ring.identify(KEY);
     await ring.refresh();

@@ -313,7 +313,7 @@ it('a form keeps any content with any boundary, byte for byte', () => {
   }
 });
 
-it('a damaged form is read or refused, without another error', () => {
+it('a damaged form is read, or refused with InvalidInput', () => {
   const whole = form([
     [field('model'), 'm'],
     [FILE, 'RIFF\r\n--'],
