@@ -140,8 +140,9 @@ describe('lenses in the graph', () => {
       { kind: 'lens-run', status: 'RUNNING', attempts: 1 },
       { kind: 'lens-run', status: 'COMPLETED', attempts: 1 },
     ]);
-    const openFindings = (await findings.events).filter((event) => event.includes('"status":"OPEN"'));
-    expect(openFindings).toHaveLength(2);
+    const findingEvents = await findings.events;
+    expect(findingEvents.length).toBeGreaterThanOrEqual(2);
+    expect(findingEvents.filter((event) => !event.includes('"status":"OPEN"'))).toEqual([]);
     const first = await ask(FindingsDocument, { filter: { lensId: id, kind: 'ISSUE', status: 'OPEN' }, first: 1 });
     expect(first.data.jobs).toEqual([{ kind: 'lens-run', status: 'COMPLETED', attempts: 1 }]);
     const [edge] = first.data.findings.edges;
