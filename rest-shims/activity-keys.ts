@@ -44,10 +44,10 @@ const modelLimit = limitReader(DEFAULT_LIMITS.model);
 const uncachedLimit = limitReader(DEFAULT_LIMITS.uncached);
 
 function parseSearch(search: string, facts: ActivityRoute): ActivityKeysQuery {
-  const part = required(search, 'search');
+  const searchText = required(search, 'search');
   return {
     ...parseActivityFilter(search, facts),
-    search: part,
+    search: searchText,
     order: 'cost',
     from: 0,
     limit: Number(searchLimit(search).limit),

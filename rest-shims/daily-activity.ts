@@ -67,7 +67,7 @@ const breakdownOf = (
     ]),
   );
 
-/** Alias of an entity, and email of a user. Unknown values of a user are null. Other entities without an alias have no members. */
+/** Alias of an entity, and email of a user. Unknown values of a user are null. For other entities without an alias, the object is empty. */
 function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }: ActivityNames) {
   const alias = aliases.get(id);
   if (entity === 'user') return { user_email: emails.get(id) ?? null, user_alias: alias ?? null };
@@ -98,7 +98,7 @@ const renderDay = (
   },
 });
 
-/** Totals over the days of the answer. The names have the prefix `total_`, which two metrics already have. */
+/** Totals over the days of the answer. Each name gets the prefix `total_`, unless it already has the prefix. */
 const renderTotals = (sums: SpendSums): Record<string, number> =>
   Object.fromEntries(
     Object.entries(metricsWithSavings(sums)).map(([name, value]) => [
@@ -119,15 +119,15 @@ interface PagedActivity extends ActivityQuery {
   readonly page: number;
 }
 
-function parseActivity(search: string, facts: ActivityRoute, isWhole: boolean): PagedActivity {
+function parseActivity(search: string, facts: ActivityRoute, isUnpaged: boolean): PagedActivity {
   const parameters = pageReader(facts.pageSize)(search);
-  const [page, limit] = isWhole ? [1, MAX_DAYS] : [Number(parameters.page), Number(parameters.page_size)];
+  const [page, limit] = isUnpaged ? [1, MAX_DAYS] : [Number(parameters.page), Number(parameters.page_size)];
   return {
     ...parseActivityFilter(search, facts),
     limit,
     from: rowsBefore(page, limit),
     page,
-    keyLimit: isWhole ? Number(parameters.api_key_limit) : null,
+    keyLimit: isUnpaged ? Number(parameters.api_key_limit) : null,
   };
 }
 
@@ -151,16 +151,16 @@ function renderActivity(activity: Activity, request: PagedActivity) {
 }
 
 const activityRows = (facts: ActivityRoute): readonly RouteRow[] =>
-  [false, true].map((isWhole) =>
+  [false, true].map((isUnpaged) =>
     route({
       ...ACTIVITY_READ,
-      name: `dailyActivity.${facts.entity}${isWhole ? 'Whole' : ''}`,
+      name: `dailyActivity.${facts.entity}${isUnpaged ? 'Whole' : ''}`,
       query: merged(activitySchema(facts), pageReader(facts.pageSize)),
-      paths: [`${facts.path}/daily/activity${isWhole ? '/aggregated' : ''}`],
+      paths: [`${facts.path}/daily/activity${isUnpaged ? '/aggregated' : ''}`],
       answers: activityStatuses(facts),
-      parse: ({ search }) => parseActivity(search, facts, isWhole),
+      parse: ({ search }) => parseActivity(search, facts, isUnpaged),
       run: readDailyActivity,
-      render: (activity, { search }) => json(renderActivity(activity, parseActivity(search, facts, isWhole))),
+      render: (activity, { search }) => json(renderActivity(activity, parseActivity(search, facts, isUnpaged))),
     }),
   );
 

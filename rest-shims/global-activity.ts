@@ -34,13 +34,13 @@ const callsAndTokens = (groups: readonly SpendGroup[]) => {
   return { calls, tokens: inputTokens + outputTokens };
 };
 
-/** Calls and tokens by day and in total. Each day also has the members of `more`. */
-function renderCounts<More extends object>(groups: readonly SpendGroup[], more: More) {
+/** Calls and tokens by day and in total. Each day also has the members of `dayMembers`. */
+function renderCounts<Members extends object>(groups: readonly SpendGroup[], dayMembers: Members) {
   const all = callsAndTokens(groups);
   return {
     daily_data: groupsByDay(groups).map(([day, dayGroups]) => {
       const { calls, tokens } = callsAndTokens(dayGroups);
-      return { ...more, date: shortDay(day), api_requests: calls, total_tokens: tokens };
+      return { ...dayMembers, date: shortDay(day), api_requests: calls, total_tokens: tokens };
     }),
     sum_api_requests: all.calls,
     sum_total_tokens: all.tokens,
@@ -60,10 +60,10 @@ const renderExceptions = (groups: readonly SpendGroup[]) => ({
   sum_num_rate_limit_exceptions: callsAndTokens(groups).calls,
 });
 
-/** Grouping of the calls of a model group that a limit refused. Throws InvalidInput. */
-const exceptionGrouping = (search: string, grouped: ReportGrouping) =>
+/** Grouping of the calls to a model group that were refused by a limit (`LIMIT_ERROR`). Throws InvalidInput. */
+const exceptionGrouping = (search: string, groupedBy: ReportGrouping) =>
   grouping(validatedPeriod(search, 'model_group'), {
-    ...grouped,
+    ...groupedBy,
     any: { modelGroup: [queryParameters(search)('model_group') ?? ''], errorCode: [LIMIT_ERROR] },
   });
 

@@ -203,7 +203,7 @@ function parseSession(search: string): PagedQuery {
   throw missingParameters('session_id');
 }
 
-/** Value of a stored text: an empty object if it is empty, its JSON list or object, or the text itself. */
+/** The list or object that a stored text contains as JSON, else the text itself. An empty text gives an empty object. */
 const storedValue = (text: string): unknown => (text === '' ? {} : (parseStructure(text) ?? text));
 
 /** Grouping of the calls of the requested period. The default is the last 30 days. */

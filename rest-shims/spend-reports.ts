@@ -48,23 +48,26 @@ const OPTIONAL_DATES = textParameters('start_date', 'end_date');
 function reportRoute(facts: {
   readonly name: string;
   readonly path: string;
-  readonly grouped: ReportGrouping;
+  readonly groupedBy: ReportGrouping;
   /** Error field for a missing period. When absent, the period is optional and the default is the last 30 days. */
-  readonly required?: 'date_range' | 'tag_dates';
+  readonly missingPeriodField?: 'date_range' | 'tag_dates';
   readonly parameters?: Readonly<Record<string, SpendField>>;
   readonly render: (report: SpendReport, search: string) => unknown;
 }): RouteRow {
-  const { name, path, grouped, required, parameters = {}, render } = facts;
+  const { name, path, groupedBy, missingPeriodField, parameters = {}, render } = facts;
   const periodOf = (search: string): Period =>
-    required === undefined
+    missingPeriodField === undefined
       ? (periodIn(search) ?? last30Days())
-      : requiredPeriod(search, { field: required, message: 'Please provide start_date and end_date' });
+      : requiredPeriod(search, { field: missingPeriodField, message: 'Please provide start_date and end_date' });
   return route({
     ...ROW,
     name,
     paths: [path],
-    query: merged(required ? REQUIRED_DATES : OPTIONAL_DATES, textParameters('limit', ...Object.keys(parameters))),
-    parse: ({ search }) => grouping(periodOf(search), { ...grouped, any: fieldsIn(search, parameters) }),
+    query: merged(
+      missingPeriodField ? REQUIRED_DATES : OPTIONAL_DATES,
+      textParameters('limit', ...Object.keys(parameters)),
+    ),
+    parse: ({ search }) => grouping(periodOf(search), { ...groupedBy, any: fieldsIn(search, parameters) }),
     run: readGlobalSpend,
     render: (report, { search }) => json(render(report, search)),
   });
@@ -178,8 +181,8 @@ const totalsRoute = (path: 'key' | 'user' | 'team' | 'organization', parameter: 
   reportRoute({
     name: `spend.${path}Report`,
     path: `/${path}/spend/report`,
-    grouped: { by: [path, 'model'] },
-    required: 'date_range',
+    groupedBy: { by: [path, 'model'] },
+    missingPeriodField: 'date_range',
     parameters: { [parameter]: path },
     render: ({ groups }) => renderTotals(groups, path, member),
   });
@@ -189,7 +192,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
   reportRoute({
     name: 'spend.days',
     path: '/global/spend/logs',
-    grouped: { by: [], byDay: true },
+    groupedBy: { by: [], byDay: true },
     parameters: { api_key: 'key' },
     render: ({ groups }, search) => {
       const key = queryParameters(search)('api_key');
@@ -203,7 +206,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
   reportRoute({
     name: 'spend.byKey',
     path: '/global/spend/keys',
-    grouped: { by: ['key'] },
+    groupedBy: { by: ['key'] },
     render: ({ groups, keys }, search) =>
       groups.slice(0, limitIn(search)).map(({ values, cost }) => {
         const key = keys.get(values.key ?? '');
@@ -214,13 +217,13 @@ export const spendReportRoutes: readonly RouteRow[] = [
   reportRoute({
     name: 'spend.byTeam',
     path: '/global/spend/teams',
-    grouped: { by: ['team'], byDay: true },
+    groupedBy: { by: ['team'], byDay: true },
     render: renderTeams,
   }),
   reportRoute({
     name: 'spend.byModel',
     path: '/global/spend/models',
-    grouped: { by: ['model'] },
+    groupedBy: { by: ['model'] },
     render: ({ groups }, search) =>
       groups
         .slice(0, limitIn(search))
@@ -229,21 +232,21 @@ export const spendReportRoutes: readonly RouteRow[] = [
   reportRoute({
     name: 'spend.byTag',
     path: '/global/spend/tags',
-    grouped: { by: ['tag'] },
-    required: 'tag_dates',
+    groupedBy: { by: ['tag'] },
+    missingPeriodField: 'tag_dates',
     parameters: { tags: 'tag' },
     render: (report) => ({ spend_per_tag: tagRows(report) }),
   }),
   reportRoute({
     name: 'spend.tagNames',
     path: '/global/spend/all_tag_names',
-    grouped: { by: ['tag'] },
+    groupedBy: { by: ['tag'] },
     render: ({ groups }) => ({ tag_names: groups.flatMap(({ values }) => values.tag ?? []) }),
   }),
   reportRoute({
     name: 'spend.byProvider',
     path: '/global/spend/provider',
-    grouped: { by: ['provider'] },
+    groupedBy: { by: ['provider'] },
     parameters: { api_key: 'key', internal_user_id: 'user', team_id: 'team' },
     render: ({ groups }) =>
       groups.map(({ values, cost }) => ({ provider: values.provider ?? null, spend: usdNumber(cost) })),
@@ -251,7 +254,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
   reportRoute({
     name: 'spend.endUsers',
     path: '/global/all_end_users',
-    grouped: { by: ['endUser'] },
+    groupedBy: { by: ['endUser'] },
     render: ({ groups }) => ({ end_users: groups.map(({ values }) => values.endUser ?? '') }),
   }),
   route({

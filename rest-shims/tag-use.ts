@@ -35,13 +35,13 @@ function tagsIn(search: string): readonly string[] | null {
   return distinct.length === 0 ? null : distinct;
 }
 
-/** Name, start and end of a window, in the form of the reference. `at` is the index of the window. */
-function renderWindow(word: 'Week' | 'Month' | null, { from, to }: DayWindow, at: number) {
+/** Name, start and end of a window, in the form of the reference. Windows are numbered from 1. */
+function renderWindow(word: 'Week' | 'Month' | null, { from, to }: DayWindow, index: number) {
   if (word === null) return { date: dayText(from), period_start: null, period_end: null };
   const begin = (word === 'Week' ? WEEK : MONTH).format(from);
   const last = new Date(to - 1);
   return {
-    date: `${word} ${at + 1} (${begin})`,
+    date: `${word} ${index + 1} (${begin})`,
     period_start: `${dayText(from)} 00:00:00`,
     period_end: `${dayText(last.getTime())} 00:00:00`,
   };
@@ -72,9 +72,9 @@ const userRows: readonly RouteRow[] = PERIODS.map(({ name, path, days, word }) =
     },
     render: ({ windows, active }) =>
       json({
-        results: active.flatMap(({ tag, users, window: at }) => {
-          const period = windows[at];
-          return period === undefined ? [] : [{ tag, active_users: users, ...renderWindow(word, period, at) }];
+        results: active.flatMap(({ tag, users, window: index }) => {
+          const period = windows[index];
+          return period === undefined ? [] : [{ tag, active_users: users, ...renderWindow(word, period, index) }];
         }),
       }),
   }),

@@ -43,10 +43,10 @@ export function periodIn(search: string): Period | null {
   return parameter('start_date') === null && parameter('end_date') === null ? null : requiredPeriod(search);
 }
 
-/** As `requiredPeriod`, but missing dates and missing `further` parameters are issues of the InvalidInput. */
-export function validatedPeriod(search: string, ...further: readonly string[]): Period {
+/** As `requiredPeriod`, but missing dates and missing parameters of `names` are issues of the InvalidInput. */
+export function validatedPeriod(search: string, ...names: readonly string[]): Period {
   const parameter = queryParameters(search);
-  const missing = ['start_date', 'end_date', ...further].filter((name) => parameter(name) === null);
+  const missing = ['start_date', 'end_date', ...names].filter((name) => parameter(name) === null);
   if (missing.length === 0) return requiredPeriod(search);
   throw missingParameters(...missing);
 }
