@@ -16,7 +16,7 @@ import { queryParameters } from './helpers/fields/report-query.ts';
 import { merged, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Table names of the reference by noun. A noun without one is its own table name. */
+/** Table names of the reference, by noun. For other nouns, the table name is the noun itself. */
 const TABLES: Readonly<Partial<Record<AuditNoun, string>>> = {
   key: 'LiteLLM_VerificationToken',
   user: 'LiteLLM_UserTable',
@@ -34,7 +34,7 @@ const TABLES: Readonly<Partial<Record<AuditNoun, string>>> = {
   credential: 'LiteLLM_CredentialsTable',
 };
 
-/** The reference's name of the master key. Entries without a virtual key have it. */
+/** `changed_by_api_key` of changes that no virtual key made: the reference's name of the master key. */
 const MASTER_KEY = 'litellm_proxy_master_key';
 const DAY_MS = 86_400_000;
 const MAX_PAGE_SIZE = 100;
@@ -57,16 +57,16 @@ const readPage = query({
 const malformed = (name: string, message: string): InvalidInput =>
   new InvalidInput('The query is not valid.', [{ path: ['query', name], rule: 'value_error', message }]);
 
-/** The word that equals `input`, or whose text equals it; null without input. Throws InvalidInput for other texts. */
-function oneOf<Word extends string>(
+/** The choice that is `input`, or whose text is `input`. Null without input. Throws InvalidInput for other inputs. */
+function parseChoice<Choice extends string>(
   input: string | null,
   name: string,
-  words: readonly Word[],
-  textOf: (word: Word) => string = (word) => word,
-): Word | null {
+  choices: readonly Choice[],
+  textOf: (choice: Choice) => string = (choice) => choice,
+): Choice | null {
   if (input === null) return null;
-  const match = words.find((word) => word === input || textOf(word) === input);
-  if (match === undefined) throw malformed(name, `Input should be one of: ${words.map(textOf).join(', ')}`);
+  const match = choices.find((choice) => choice === input || textOf(choice) === input);
+  if (match === undefined) throw malformed(name, `Input should be one of: ${choices.map(textOf).join(', ')}`);
   return match;
 }
 
@@ -92,8 +92,8 @@ function parseFilter(search: string): AuditFilter {
     changedBy: parameter('changed_by'),
     changedByKey: changedByKey === MASTER_KEY ? null : changedByKey,
     withoutKey: changedByKey === MASTER_KEY,
-    action: oneOf(parameter('action'), 'action', AUDIT_ACTIONS),
-    noun: oneOf(parameter('table_name'), 'table_name', AUDIT_NOUNS, tableOf),
+    action: parseChoice(parameter('action'), 'action', AUDIT_ACTIONS),
+    noun: parseChoice(parameter('table_name'), 'table_name', AUDIT_NOUNS, tableOf),
     objectId: parameter('object_id'),
     teamId: parameter('object_team_id'),
     keyHash: parameter('object_key_hash'),
@@ -109,11 +109,11 @@ interface RequestedPage extends RowPage<AuditFilter, AuditSort> {
 function parsePage(search: string): RequestedPage {
   const { page, page_size: size } = readPage(search);
   const parameter = queryParameters(search);
-  const sort = oneOf(parameter('sort_by'), 'sort_by', Object.keys(SORTS)) ?? 'updated_at';
+  const sort = parseChoice(parameter('sort_by'), 'sort_by', Object.keys(SORTS)) ?? 'updated_at';
   return {
     filter: parseFilter(search),
     sort: SORTS[sort] ?? 'created_at',
-    descending: oneOf(parameter('sort_order'), 'sort_order', ['asc', 'desc']) !== 'asc',
+    descending: parseChoice(parameter('sort_order'), 'sort_order', ['asc', 'desc']) !== 'asc',
     limit: Number(size),
     from: rowsBefore(Number(page), Number(size)),
     page: Number(page),

@@ -32,7 +32,7 @@ const SETTINGS = [
   ['max_parallel_requests', 'Integer', 'Max concurrent requests allowed for this budget id.'],
   ['tpm_limit', 'Integer', 'Max tokens per minute allowed for this budget id.'],
   ['rpm_limit', 'Integer', 'Max requests per minute allowed for this budget id.'],
-  ['budget_duration', 'String', 'How often the spend is reset, as 1d.'],
+  ['budget_duration', 'String', 'How often the spend is reset, e.g. 1d.'],
   ['model_max_budget', 'Object', 'Budgets of single models.'],
 ] as const;
 

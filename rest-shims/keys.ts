@@ -48,7 +48,7 @@ import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 const DEFAULT_PAGE_SIZE = 10;
 const DEFAULT_ALIAS_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
-const BAD_STATUS = "Invalid status value. Supported: 'active', 'expired', 'revoked', 'deleted'.";
+const INVALID_STATUS_MESSAGE = "Invalid status value. Supported: 'active', 'expired', 'revoked', 'deleted'.";
 
 const readNamed = fields({ key: requiredText });
 const readDeletion = fields({ keys: texts, key_aliases: texts });
@@ -72,7 +72,7 @@ const readList = query({
   status: queryText,
 });
 
-/** Parses a query value of a fixed set. Throws the InvalidInput of `fault` for another value. */
+/** Parses a query value that must be one of `choices`. Throws InvalidInput with field and message of `fault` for another value. */
 function choiceOf<Choice extends string>(
   input: string,
   choices: readonly Choice[],
@@ -103,14 +103,14 @@ function parseList(search: string): ListRequest {
   const status =
     parameters.status === null
       ? null
-      : choiceOf(parameters.status, KEY_STATUSES, { field: 'status', message: BAD_STATUS });
+      : choiceOf(parameters.status, KEY_STATUSES, { field: 'status', message: INVALID_STATUS_MESSAGE });
   const [page, size] = [Number(parameters.page), Number(parameters.size)];
-  const isPart = parameters.substring_matching === true;
+  const matchesSubstring = parameters.substring_matching === true;
   return {
     filter: {
       hash: idOrNull(parameters.key_hash),
-      alias: isPart ? null : idOrNull(parameters.key_alias),
-      aliasPart: isPart ? idOrNull(parameters.key_alias) : null,
+      alias: matchesSubstring ? null : idOrNull(parameters.key_alias),
+      aliasPart: matchesSubstring ? idOrNull(parameters.key_alias) : null,
       teamId: idOrNull(parameters.team_id),
       userId: idOrNull(parameters.user_id),
       projectId: idOrNull(parameters.project_id),
@@ -148,7 +148,7 @@ function ignoredMembersHeader(body: Uint8Array): Readonly<Record<string, string>
   return ignoredHeader(body.length === 0 ? [] : ignoredMembers(body));
 }
 
-/** The tags of a new key, if the body itself has `tags`, not only its `metadata`. */
+/** The tags of a new key if `tags` is a member of the body. Empty if only the `metadata` of the body has tags. */
 function sentTags({ row }: GeneratedKey, body: Uint8Array): JsonObject {
   const isSent = body.length > 0 && Array.isArray(parseObject(body)['tags']);
   return isSent ? { tags: row.metadata['tags'] } : {};

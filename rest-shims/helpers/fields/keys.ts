@@ -134,12 +134,12 @@ function assertNoUnsupported(input: JsonObject): void {
 
 /** Names of members with a value but without effect, such as `send_invite_email`. */
 export function ignoredMembers(body: Uint8Array): readonly string[] {
-  const known = new Set([
+  const knownMembers = new Set([
     ...Object.keys({ ...COLUMNS, ...SETTINGS, ...METADATA, ...UNSUPPORTED, ...UNSUPPORTED_GUARDS }),
     ...OTHER_MEMBERS,
   ]);
   return Object.entries(parseObject(body))
-    .filter(([name, value]) => !known.has(name) && !isEmpty(value))
+    .filter(([name, value]) => !knownMembers.has(name) && !isEmpty(value))
     .map(([name]) => name);
 }
 
@@ -301,10 +301,10 @@ export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
 }
 
 /** A rotation. The key in the path has precedence over that in the body. Throws InvalidInput without a key; InvalidInput or Forbidden for an invalid body. */
-export function parseRotation(body: Uint8Array, inPath: string | undefined) {
-  const input = body.length === 0 && inPath !== undefined ? {} : parseObject(body);
+export function parseRotation(body: Uint8Array, keyInPath: string | undefined) {
+  const input = body.length === 0 && keyInPath !== undefined ? {} : parseObject(body);
   const { key, new_key: newKey, grace_period: gracePeriod } = readRotation(input);
-  const rotatedKey = inPath ?? key;
+  const rotatedKey = keyInPath ?? key;
   if (rotatedKey === null) throw missingField('key');
   return { key: rotatedKey, newKey, gracePeriod, patch: parsePatch(input) };
 }
