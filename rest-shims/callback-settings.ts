@@ -81,12 +81,12 @@ const renderAlerting = ({ alerting, isStored, settings }: AlertingSettings) => [
     field_default_value: null,
     ...NO_FORM_OPTIONS,
   },
-  ...settings.map(({ name, field, value, isStored: isOwn }) => ({
+  ...settings.map(({ name, field, value, isStored: isSettingStored }) => ({
     field_name: name,
     field_type: TYPES[field.kind],
     field_description: field.description,
     field_value: value,
-    stored_in_db: isOwn,
+    stored_in_db: isSettingStored,
     field_default_value: field.defaultValue,
     ...NO_FORM_OPTIONS,
   })),
@@ -94,7 +94,7 @@ const renderAlerting = ({ alerting, isStored, settings }: AlertingSettings) => [
 
 const DEFAULT_IMAGE = iconAnswer('no-cache');
 
-/** Redirects the browser to the address of a configured image, which the gateway does not fetch. Without one: the default image. */
+/** Redirects the browser to the address of the configured image; the gateway does not fetch it. The default image if none is configured. */
 const renderImage = ({ address }: PageImage): HttpAnswer =>
   address === null
     ? DEFAULT_IMAGE

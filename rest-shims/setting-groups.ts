@@ -40,8 +40,8 @@ const groupRows = (
   group: GroupName,
   suffix: string,
   [readPath, method, updatePath = readPath]: readonly [string, 'PATCH' | 'POST' | 'PUT', string?],
-  about: { readonly form: GroupForm; readonly subject: string; readonly failures?: FailureForm },
-): GroupRows => ({ group, suffix, readPath, update: [method, updatePath], ...about });
+  options: { readonly form: GroupForm; readonly subject: string; readonly failures?: FailureForm },
+): GroupRows => ({ group, suffix, readPath, update: [method, updatePath], ...options });
 
 const dashboardPaths = (path: string): readonly [string, 'PATCH', string] => [
   `/get/${path}`,
@@ -61,7 +61,7 @@ const GROUPS: readonly GroupRows[] = [
     form: 'schema',
     subject: 'Default team settings',
   }),
-  groupRows('sso', 'Sso', dashboardPaths('sso_settings'), { form: 'owned', subject: 'SSO settings' }),
+  groupRows('sso', 'Sso', dashboardPaths('sso_settings'), { form: 'provenance', subject: 'SSO settings' }),
   groupRows('ui', 'Ui', dashboardPaths('ui_settings'), { form: 'schema', subject: 'UI settings' }),
   groupRows('uiTheme', 'UiTheme', dashboardPaths('ui_theme_settings'), { form: 'theme', subject: 'UI theme settings' }),
   groupRows('mcpSemanticFilter', 'McpSemanticFilter', dashboardPaths('mcp_semantic_filter_settings'), {
@@ -123,11 +123,11 @@ function rowsOf({
   failures,
 }: GroupRows): RouteRow[] {
   const { rendered, changed } = GROUP_FORMS[form];
-  const about: Pick<RouteFacts, 'failures'> = { failures: failures ?? { body: 'detail' } };
+  const failureFacts: Pick<RouteFacts, 'failures'> = { failures: failures ?? { body: 'detail' } };
   return [
     route({
       ...READING,
-      ...about,
+      ...failureFacts,
       name: `settings.get${suffix}`,
       paths: [readPath],
       parse: () => ({ name }),
@@ -136,7 +136,7 @@ function rowsOf({
     }),
     route({
       ...CHANGING,
-      ...about,
+      ...failureFacts,
       method,
       name: `settings.update${suffix}`,
       request: form === 'events' ? eventsSchema() : groupSchema(name),

@@ -130,7 +130,7 @@ interface Form {
 }
 
 /** Source of each setting: `config`, `db`, `default` or `unset`. */
-const renderOwners = ({ group, values, source, owned }: GroupView): JsonObject =>
+const renderSources = ({ group, values, source, owned }: GroupView): JsonObject =>
   Object.fromEntries(
     Object.entries(group.fields).map(([name, { defaultValue }]) => {
       if (owned.includes(name)) return [name, 'config'];
@@ -146,10 +146,10 @@ const storedAnswer = ({ values }: GroupView, message: string): JsonObject => ({
 });
 const statusMessage = (_view: GroupView, message: string): JsonObject => ({ message, status: 'success' });
 
-/** Answer forms of setting groups. The routes of the reference differ. */
+/** Answer forms of setting groups. The routes of the reference have different forms. */
 export const GROUP_FORMS = {
   schema: { rendered: schemaView, changed: storedAnswer },
-  owned: { rendered: (view) => ({ ...schemaView(view), provenance: renderOwners(view) }), changed: storedAnswer },
+  provenance: { rendered: (view) => ({ ...schemaView(view), provenance: renderSources(view) }), changed: storedAnswer },
   active: { rendered: (view) => ({ ...schemaView(view), active_on_this_pod: false }), changed: storedAnswer },
   theme: {
     rendered: schemaView,
