@@ -114,6 +114,7 @@ const readBuild = bodyOf(
 );
 
 const readRevision = queryOf(modelOf({ revision: optional(wholeOf({ min: 0 }), -1) }));
+/** Revision in a path. Malformed text gives -1, which no dataset has. */
 const parseRevision = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : -1);
 
 const parseDatasetRevision = ({

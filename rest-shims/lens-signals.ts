@@ -6,8 +6,6 @@ import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { TRACES, tracesFrom } from './helpers/fields/lens.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
-const { name, shortestQuestion, question } = SIGNAL_LIMITS;
-
 const readConfig = bodyOf(
   modelOf({
     model: optional(textOf(), DEFAULT_SIGNALS.model),
@@ -16,8 +14,8 @@ const readConfig = bodyOf(
       listOf(
         modelOf({
           id: required(textOf({ pattern: /^[a-z][a-z0-9_]{0,63}$/ })),
-          name: required(textOf({ min: 1, max: name })),
-          question: required(textOf({ min: shortestQuestion, max: question })),
+          name: required(textOf({ min: 1, max: SIGNAL_LIMITS.name })),
+          question: required(textOf({ min: SIGNAL_LIMITS.shortestQuestion, max: SIGNAL_LIMITS.question })),
         }),
       ),
       DEFAULT_SIGNALS.signals,

@@ -72,7 +72,7 @@ const claimedRow = (
   handle: async (request, scope) => serve(await workerScope(request, scope), claimIn(request), request),
 });
 
-async function claim(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
+async function claimRun(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const scopeOfWorker = await workerScope(request, scope);
   const { protocol_version: protocol, worker_release: release } = readClaim(request.search);
   assertWorkerRelease(Number(protocol), release);
@@ -82,7 +82,7 @@ async function claim(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   return json({ lens_id: lensId, job: renderRun(run), findings: snakeCased(findings), reviews: null });
 }
 
-async function model(scope: Scope, runClaim: RunClaim, { body }: HttpRequest): Promise<HttpAnswer> {
+async function callModel(scope: Scope, runClaim: RunClaim, { body }: HttpRequest): Promise<HttpAnswer> {
   const call = analysisCallFrom(body);
   try {
     const { finishReason, ...answer } = await askAnalysisModel(scope, { claim: runClaim, call });
@@ -101,7 +101,7 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
     query: readClaim.schema,
     paths: ['/lens/worker/claim'],
     answers: [200, 401, 409, 422],
-    handle: claim,
+    handle: claimRun,
   },
   claimedRow(
     { ...READING, name: 'lensWorker.sample', paths: ['/lens/worker/:lens/:run/sample'] },
@@ -126,7 +126,7 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
       paths: ['/lens/worker/:lens/:run/model'],
       answers: [200, 401, 402, 404, 409, 422],
     },
-    model,
+    callModel,
   ),
   claimedRow(
     {
