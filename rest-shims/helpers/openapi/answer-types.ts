@@ -30,7 +30,7 @@ type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
 
 /** Media types of the answer of a row, with the schema of JSON; null if the row has no stated type. */
 export function answerContent(name: string, status: number): Content | null {
-  const types = ANSWER_TYPES[`${name} ${status}`] ?? (status < FIRST_FAILURE ? ANSWER_TYPES[name] : undefined);
+  const types = ANSWER_TYPES[`${name} ${status}`] ?? (status < FIRST_FAILURE_STATUS ? ANSWER_TYPES[name] : undefined);
   if (types === undefined) return null;
   const byMedia = typeof types === 'string' ? { 'application/json': types } : types;
   return Object.fromEntries(
@@ -41,5 +41,5 @@ export function answerContent(name: string, status: number): Content | null {
   );
 }
 
-/** The first status of failures. */
-const FIRST_FAILURE = 400;
+/** Lowest HTTP status of a failure. */
+const FIRST_FAILURE_STATUS = 400;

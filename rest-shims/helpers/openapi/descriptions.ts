@@ -144,7 +144,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'lens.finding': 'Set the status of a finding.',
   'lens.get': 'Read a lens, its latest run and its findings.',
   'lens.ingestionCredentials':
-    'List the hashes of the valid tracing keys, for a trace service of the operator, which sends its token.',
+    'List the hashes of the valid tracing keys. For the trace service of the operator, which authenticates with its own token.',
   'lens.list': 'List lenses and their workers.',
   'lens.preview': 'Preview the executions that a lens would review.',
   'lens.readRun': 'Read a run of a lens.',

@@ -43,20 +43,20 @@ const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   504: 'An upstream did not answer in time.',
 };
 
-const FIRST_FAILURE = 400;
+const FIRST_FAILURE_STATUS = 400;
 const BODILESS = new Set([101, 204, 303, 307]);
 
-/** Failures of all rows for which `of` is true: authentication, access, limits, body size, and a process that shuts down. */
-const COMMON_FAILURES: readonly { readonly error: DomainError; readonly of: (row: RouteFacts) => boolean }[] = [
-  { error: new Unauthenticated('', 'unknown'), of: ({ credential }) => credential !== 'none' },
+/** Failures of all rows for which `appliesTo` returns true: authentication, access, limits, body size and shutdown. */
+const COMMON_FAILURES: readonly { readonly error: DomainError; readonly appliesTo: (row: RouteFacts) => boolean }[] = [
+  { error: new Unauthenticated('', 'unknown'), appliesTo: ({ credential }) => credential !== 'none' },
   // Also for a client address that is not allowed.
   {
     error: new Forbidden('', 'route'),
-    of: ({ credential, anyAddress }) => credential === 'required' || anyAddress !== true,
+    appliesTo: ({ credential, anyAddress }) => credential === 'required' || anyAddress !== true,
   },
-  { error: new LimitExceeded('', 'requests'), of: ({ credential }) => credential !== 'none' },
-  { error: new TooLarge('', 0), of: ({ method, bodyLimit }) => method !== 'GET' && bodyLimit !== 0 },
-  { error: new Unavailable(''), of: () => true },
+  { error: new LimitExceeded('', 'requests'), appliesTo: ({ credential }) => credential !== 'none' },
+  { error: new TooLarge('', 0), appliesTo: ({ method, bodyLimit }) => method !== 'GET' && bodyLimit !== 0 },
+  { error: new Unavailable(''), appliesTo: () => true },
 ];
 
 /** Statuses that a row promises, and those of the common failures. */
@@ -64,9 +64,9 @@ export const documentedStatuses = (row: RouteFacts): readonly number[] =>
   [
     ...new Set([
       ...row.answers,
-      ...COMMON_FAILURES.flatMap(({ error, of }) => (of(row) ? [statusOf(row.surface, error)] : [])),
+      ...COMMON_FAILURES.flatMap(({ error, appliesTo }) => (appliesTo(row) ? [statusOf(row.surface, error)] : [])),
     ]),
-  ].toSorted((one, other) => one - other);
+  ].toSorted((left, right) => left - right);
 
 const RELAYED = {
   answers: { description: 'The answer of the upstream, unchanged.', content: { '*/*': {} } },
@@ -74,7 +74,7 @@ const RELAYED = {
 
 function responseObject(row: RouteRow, status: number): JsonObject {
   const description = STATUS_DESCRIPTIONS[status] ?? 'See the message.';
-  if (status >= FIRST_FAILURE) {
+  if (status >= FIRST_FAILURE_STATUS) {
     // Both the upstream and the gateway may answer with this status.
     if (row.relays === 'answers') return { ...RELAYED.answers, description };
     const answerTypes = answerContent(row.name, status);
@@ -121,12 +121,12 @@ function pathParametersOf(path: string, documented: string): readonly JsonObject
 }
 
 /** Parameters of the query or of the headers, from an object schema. */
-function parametersIn(place: 'query' | 'header', members: JsonSchema = {}): readonly JsonObject[] {
+function parametersIn(location: 'query' | 'header', members: JsonSchema = {}): readonly JsonObject[] {
   const properties = Object.entries((members['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>);
   const required = new Set((members['required'] ?? []) as readonly string[]);
   return properties.map(([name, schema]) => ({
     name,
-    in: place,
+    in: location,
     ...(required.has(name) ? { required: true } : {}),
     schema,
   }));
@@ -143,7 +143,7 @@ function requestBodyOf(row: RouteRow): JsonObject {
 
 const isRequired = ({ required }: JsonSchema): boolean => Array.isArray(required) && required.length > 0;
 
-/** `operationId` of a path of a row. The first path has the name of the row, further ones a number. */
+/** `operationId` of a path of a row: the name of the row. Further paths also have a number, from 2. */
 const operationId = ({ name }: RouteRow, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
 
 const SECURITY: Readonly<Record<RouteRow['credential'], readonly JsonObject[]>> = {
@@ -152,7 +152,7 @@ const SECURITY: Readonly<Record<RouteRow['credential'], readonly JsonObject[]>> 
   none: [],
 };
 
-function operationObject(row: RouteRow, { path, documented, index }: Place): JsonObject {
+function operationObject(row: RouteRow, { path, documented, index }: DocumentedPath): JsonObject {
   const { name, credential } = row;
   const parameters = [
     ...pathParametersOf(path, documented),
@@ -171,7 +171,7 @@ function operationObject(row: RouteRow, { path, documented, index }: Place): Jso
   };
 }
 
-interface Place {
+interface DocumentedPath {
   readonly path: string;
   readonly documented: string;
   readonly index: number;

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../http/schema.ts';
 import { GROUP_EXAMPLES } from './setting-group-descriptions.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
-/** Written example bodies. Other examples are generated from the schema. */
+/** Handwritten example bodies. Other examples are generated from the schema. */
 const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   ...GROUP_EXAMPLES,
   'signIn.json': { username: 'admin', password: 'sk-...' },
@@ -63,7 +63,7 @@ const BODY_EXAMPLES: Readonly<Record<string, object>> = {
 
 type RequestTypes = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
 
-/** Example body of a row: the written one, else one that is generated from the schema. Undefined without either. */
+/** Example body of a row: handwritten, else generated from the schema. Undefined for a row without example and schema. */
 export function bodyExample({ name, request }: Pick<RequestTypes, 'name' | 'request'>): unknown {
   const example = BODY_EXAMPLES[name];
   if (example !== undefined || request === undefined || Object.keys(request).length === 0) return example;

@@ -18,8 +18,8 @@ type FailureName = keyof typeof NOTATIONS;
 
 const DESCRIPTIONS: Readonly<Record<FailureName, string>> = {
   Error: 'A failure in the envelope of OpenAI.',
-  Issue: 'A fault of a request, with its place.',
-  Detail: 'A failure as `detail`: a text, an object with `error`, or the faults of the request.',
+  Issue: 'A validation error of a request, with its location.',
+  Detail: 'A failure as `detail`: a text, an object with `error`, or the validation errors of the request.',
   Problem: 'A problem document.',
   AnthropicError: 'A failure in the envelope of Anthropic.',
   GeminiError: 'A failure in the envelope of Google.',
