@@ -83,9 +83,9 @@ const COMMA = Buffer.from(',');
 const writePage =
   (cache: CatalogCache): Write<CatalogPage> =>
   ({ items, totalCount, hasMore, page, pageSize }) => {
-    const data = items.flatMap((entry, at) => {
+    const data = items.flatMap((entry, index) => {
       const bytes = cache.bytesOf(entry, writeEntry);
-      return at === 0 ? [bytes] : [COMMA, bytes];
+      return index === 0 ? [bytes] : [COMMA, bytes];
     });
     // `page` is a bigint that may exceed the safe integers, so its digits are written as they are.
     const tail = `],"total_count":${totalCount},"has_more":${hasMore},"page":${page},"page_size":${pageSize}}`;
@@ -96,7 +96,7 @@ const writePage =
 const writePriceMap = ({ entries }: CatalogSnapshot): Uint8Array =>
   Buffer.from(JSON.stringify(Object.fromEntries(entries.map(({ id, row }) => [id, row]))));
 
-/** Id of the catalog snapshot of an answer. Sent as `snapshot`, it pins that snapshot. */
+/** Header with the id of the catalog snapshot of an answer. Requests with this id as `snapshot` read the same snapshot. */
 const SNAPSHOT_HEADER = 'x-catalog-snapshot';
 
 const snapshotAnswer = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswer => ({

@@ -30,9 +30,9 @@ function parseNew({ body }: HttpRequest): NewCredential {
   return { name, from: { modelId }, info };
 }
 
-const invalidMember = (place: readonly string[], message: string): InvalidInput =>
+const invalidMember = (path: readonly string[], message: string): InvalidInput =>
   new InvalidInput('The body is not valid.', [
-    { path: ['body', ...place], rule: 'value_error', message: `Value error, ${message}` },
+    { path: ['body', ...path], rule: 'value_error', message: `Value error, ${message}` },
   ]);
 
 const renderCredential = (row: KnownCredential) => ({

@@ -36,7 +36,9 @@ function forwardedHeaders({ headers }: HttpRequest): Pick<ModelRequest, 'forward
   return forwarded.length === 0 ? {} : { forwarded: Object.fromEntries(forwarded) };
 }
 
+/** Format of `/decisions`: `questions` is a list. */
 const STANDARD = decisionFormat(DECISIONS, readStandard);
+/** Format of `/systemone`: `questions` is an object, by the name of the question. */
 const NAMED_MAP = decisionFormat(SYSTEM_ONE, readNamedMap);
 
 /** Adds the call id in the header that TypeSafe's client reads. */

@@ -66,8 +66,8 @@ const renderRow = (row: StoredDeployment) => ({
   updated_by: row.updatedBy,
 });
 
-/** A warning is a header, because the body has the form of the reference. */
-const warningHead = ({ warning }: ChangedDeployment): Readonly<Record<string, string>> =>
+/** Header with the warning. The body has the form of the reference, which has no member for it. */
+const warningHeaders = ({ warning }: ChangedDeployment): Readonly<Record<string, string>> =>
   warning === null ? {} : { 'x-lensgate-warning': warning };
 
 const CHANGING = {
@@ -83,7 +83,7 @@ const blocking = (name: 'block' | 'unblock'): RouteRow =>
     answers: [200, 400, 401, 403, 404, 422],
     parse: ({ body }) => ({ id: readModelId(body).model_id, blocked: name === 'block' }),
     run: patchDeployment,
-    render: (row) => json(renderRow(row), warningHead(row)),
+    render: (row) => json(renderRow(row), warningHeaders(row)),
   });
 
 /** Deployments that administrators store at run time. */
@@ -96,7 +96,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseNew(body),
     run: createDeployment,
-    render: (row) => json(renderRow(row), warningHead(row)),
+    render: (row) => json(renderRow(row), warningHeaders(row)),
   }),
   route({
     ...CHANGING,
@@ -107,7 +107,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
     failures: { body: 'model', unknown: 'bad_request' },
     parse: ({ body }) => parseChange(body),
     run: updateDeployment,
-    render: (row) => json(renderRow(row), warningHead(row)),
+    render: (row) => json(renderRow(row), warningHeaders(row)),
   }),
   route({
     ...CHANGING,
@@ -118,7 +118,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 404, 422],
     parse: ({ params, body }) => ({ ...parseChange(body), id: params['id'] ?? '' }),
     run: patchDeployment,
-    render: (row) => json(renderRow(row), warningHead(row)),
+    render: (row) => json(renderRow(row), warningHeaders(row)),
   }),
   blocking('block'),
   blocking('unblock'),

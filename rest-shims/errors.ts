@@ -67,8 +67,8 @@ const MODEL_CALL_STATUSES: Record<ErrorCode | 'INTERNAL', number> = {
 };
 
 /**
- * Statuses by surface and error code. Except on the catalog surface, the status of `UPSTREAM_FAILED` is that of the
- * upstream if it is at least 400, and 408 after a timeout. The status here applies otherwise.
+ * Statuses by surface and error code. Except on the catalog surface, `UPSTREAM_FAILED` has the status of the
+ * upstream if that status is at least 400, and 408 after a timeout. Otherwise the status in this table applies.
  */
 const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
   catalog: {
@@ -149,8 +149,8 @@ const STATUSES: Record<Surface, Record<ErrorCode | 'INTERNAL', number>> = {
 /** Surfaces on which InvalidInput is 422 if it has issues, and 400 if it has none. */
 const VALIDATION_SURFACES = new Set<Surface>(['catalog', 'management', 'traces', 'lens']);
 
-/** Statuses on the lens surface of an exceeded budget and of a timeout of the analysis model. */
-const LENS_BUDGET = 402;
+/** Statuses of the lens surface: for an exceeded budget, and for a timeout of the analysis model. */
+const LENS_BUDGET_EXCEEDED = 402;
 const LENS_TIMED_OUT = 504;
 
 /** Status of an upstream timeout. The OpenAI SDKs retry a 408. */
@@ -173,7 +173,7 @@ export function statusOf(surface: Surface, error: DomainError | null): number {
   // The reference answers an unknown model with 400, and clients depend on this status.
   if ((surface === 'proxy' || surface === 'anthropic') && error instanceof NotFound && error.kind === 'model')
     return MODEL_CALL_STATUSES.INVALID_INPUT;
-  if (surface === 'lens' && error instanceof LimitExceeded && error.limit === 'budget') return LENS_BUDGET;
+  if (surface === 'lens' && error instanceof LimitExceeded && error.limit === 'budget') return LENS_BUDGET_EXCEEDED;
   if (surface === 'lens' && error instanceof AnalysisTimeout) return LENS_TIMED_OUT;
   if (error instanceof BudgetExceeded) return BUDGET_STATUSES[error.errorKind];
   if (error instanceof MissingFormField) return STATUSES.management.INVALID_INPUT;
@@ -194,9 +194,9 @@ export function renderError(
 ): RenderedError {
   if (error instanceof LensModelFailure) {
     const inner = renderError(surface, error.failure, requestHeaders);
-    const isOfModel = ![422, 401, 404].includes(inner.status) && !(error.failure instanceof OwnershipLost);
+    const hasLensErrorBody = ![422, 401, 404].includes(inner.status) && !(error.failure instanceof OwnershipLost);
     const value = { detail: { lens_error: error.message } };
-    return isOfModel ? { ...inner, body: Buffer.from(JSON.stringify(value)) } : inner;
+    return hasLensErrorBody ? { ...inner, body: Buffer.from(JSON.stringify(value)) } : inner;
   }
   const status = statusOf(surface, error);
   const headers: Record<string, string> = {};
@@ -308,7 +308,7 @@ export const UNROUTED = {
   methodNotAllowed: { status: 405, body: { detail: 'Method Not Allowed' } },
 } as const;
 
-/** Status of redirects: to the spelling of a pass-through path with or without trailing slash, and to configured images. */
+/** Status of redirects: to a pass-through path with or without its trailing slash, and to configured images. */
 export const REDIRECTED = { status: 307 } as const;
 
 /** Answers to CORS preflight requests, with the texts of the reference. */

@@ -24,11 +24,11 @@ function pathsOf(providers: readonly ForwardedProvider[]): [string, ...string[]]
 const rowsOf = (
   name: string,
   providers: readonly ForwardedProvider[],
-  more: Pick<RouteRow, 'handle'> & Partial<Pick<RouteRow, 'keyParameter'>>,
+  handling: Pick<RouteRow, 'handle'> & Partial<Pick<RouteRow, 'keyParameter'>>,
 ): readonly RouteRow[] =>
   METHODS.map((method) => ({
     ...FORWARDED,
-    ...more,
+    ...handling,
     credential: 'required',
     name: `${name}.${method.toLowerCase()}`,
     method,

@@ -67,8 +67,8 @@ function parseWrapped(body: Uint8Array) {
 }
 
 function parseApplied({ body }: HttpRequest) {
-  const { guardrail_name: name, text: checked, language, entities } = readApplied(parseObject(body));
-  return { name, text: checked, language, entities: entities.length === 0 ? null : entities };
+  const { guardrail_name: name, text: checkedText, language, entities } = readApplied(parseObject(body));
+  return { name, text: checkedText, language, entities: entities.length === 0 ? null : entities };
 }
 
 function parseNew({ body }: HttpRequest) {

@@ -38,12 +38,12 @@ function renderParams({ deployment, stored, seesAddress }: ModelFacts) {
 }
 
 /** A deployment in the reference's format. The catalog supplies what the configuration does not set. */
-function infoObject(known: ModelFacts) {
-  const { name, deployment, stored, entry } = known;
+function infoObject(facts: ModelFacts) {
+  const { name, deployment, stored, entry } = facts;
   const { id, provider, priceOverrides, baseModel, accessGroups, teamId } = deployment;
   return {
     model_name: name,
-    litellm_params: renderParams(known),
+    litellm_params: renderParams(facts),
     model_info: {
       ...UNPRICED,
       litellm_provider: provider,
@@ -58,7 +58,7 @@ function infoObject(known: ModelFacts) {
       ...(baseModel === null ? {} : { base_model: baseModel }),
       ...(accessGroups === undefined ? {} : { access_groups: accessGroups }),
       pricing_overrides: Object.keys(priceOverrides).toSorted(),
-      ...accessObject(known),
+      ...accessObject(facts),
     },
   };
 }

@@ -111,8 +111,8 @@ export function sessionHeaders({ callId, modelGroup, deployment }: RealtimeSessi
   };
 }
 
-/** Error event of a failure. `about` is the client event that caused it, if any. */
-export function failureEvent(ids: Ids, failure: unknown, about: SocketMessage | null): SocketMessage {
+/** Error event of a failure. `clientEvent` is the event of the client that caused it; null for other failures. */
+export function failureEvent(ids: Ids, failure: unknown, clientEvent: SocketMessage | null): SocketMessage {
   const error = failure instanceof DomainError ? failure : null;
-  return errorEvent(`event_${ids.uuid()}`, proxyError(statusOf('proxy', error), error), about);
+  return errorEvent(`event_${ids.uuid()}`, proxyError(statusOf('proxy', error), error), clientEvent);
 }

@@ -51,9 +51,11 @@ function createRequest(endpoint: Endpoint, body: RequestBody, request: HttpReque
 function readCount(request: HttpRequest): ModelRequest {
   const { model } = readModel(request.body);
   const { messages, prompt, contents, system, tools } = parseBody(request.body);
-  const further = { ...(tools === undefined ? {} : { tools }), ...(system === undefined ? {} : { system }) };
-  if (Array.isArray(messages)) return createRequest(COUNT_CHAT_TOKENS, { model, messages, ...further }, request);
-  if (Array.isArray(contents)) return createRequest(COUNT_CONTENT_TOKENS, { model, contents, ...further }, request);
+  const optionalMembers = { ...(tools === undefined ? {} : { tools }), ...(system === undefined ? {} : { system }) };
+  if (Array.isArray(messages))
+    return createRequest(COUNT_CHAT_TOKENS, { model, messages, ...optionalMembers }, request);
+  if (Array.isArray(contents))
+    return createRequest(COUNT_CONTENT_TOKENS, { model, contents, ...optionalMembers }, request);
   if (typeof prompt !== 'string') throw new InvalidInput('prompt or messages or contents must be provided');
   return createRequest(COUNT_CHAT_TOKENS, { model, messages: [{ role: 'user', content: prompt }] }, request);
 }

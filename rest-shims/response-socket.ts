@@ -36,7 +36,7 @@ export const responseSocketRow: RouteRow = {
 export const responseSocketRoutes: readonly RouteRow[] = [responseSocketRow];
 
 /** Response headers of a connection. A connection is not a call, so it has no call id. */
-export const RESPONSE_SOCKET_HEAD: Readonly<Record<string, string>> = { 'x-litellm-version': VERSION };
+export const RESPONSE_SOCKET_HEADERS: Readonly<Record<string, string>> = { 'x-litellm-version': VERSION };
 
 /** Context of one client connection. */
 interface ClientContext {

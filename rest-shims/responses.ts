@@ -69,8 +69,8 @@ function observeNumbers(source: ByteStream): { readonly stream: ByteStream; read
     stream,
     nextNumber() {
       const bytes = asBuffer(lastChunk);
-      const at = bytes.lastIndexOf(NUMBER);
-      const number = at === -1 ? Number.NaN : Number.parseInt(bytes.toString('latin1', at + NUMBER.length), 10);
+      const start = bytes.lastIndexOf(NUMBER);
+      const number = start === -1 ? Number.NaN : Number.parseInt(bytes.toString('latin1', start + NUMBER.length), 10);
       return Number.isNaN(number) ? 0 : number + 1;
     },
   };

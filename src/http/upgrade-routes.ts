@@ -12,7 +12,7 @@ import {
   realtimeRow,
   sessionHeaders,
 } from '../../rest-shims/realtime.ts';
-import { createResponseReader, RESPONSE_SOCKET_HEAD, responseSocketRow } from '../../rest-shims/response-socket.ts';
+import { createResponseReader, RESPONSE_SOCKET_HEADERS, responseSocketRow } from '../../rest-shims/response-socket.ts';
 import type { RequestFailure } from '../../rest-shims/helpers/http/row-server.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Ids } from '../domain/clock.ts';
@@ -84,7 +84,7 @@ export function responsesUpgrade({
     open(caller, { request, requestId }) {
       const slot = sessions.open();
       return {
-        head: RESPONSE_SOCKET_HEAD,
+        head: RESPONSE_SOCKET_HEADERS,
         abandon: () => slot.abandon(),
         join(socket) {
           const memory = memories.open();

@@ -35,9 +35,9 @@ export function messagesModelList(models: readonly NamedModel[], { search }: Htt
   const indexIn = (parameter: string): number | null => {
     const id = query.get(parameter);
     if (id === null) return null;
-    const at = models.findIndex(({ name }) => name === id);
-    if (at === -1) throw invalidParameter('/models', parameter, 'the id of a model of the list');
-    return at;
+    const index = models.findIndex(({ name }) => name === id);
+    if (index === -1) throw invalidParameter('/models', parameter, 'the id of a model of the list');
+    return index;
   };
   const before = indexIn('before_id');
   const after = indexIn('after_id');

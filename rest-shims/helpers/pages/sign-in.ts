@@ -32,8 +32,8 @@ ${NAME_AND_PASSWORD}
 /** The form for a login of a command line. `loginId` must match `LOGIN_ID`: it is not escaped. */
 const loginForm = (loginId: string): string =>
   documentOf(
-    'Sign in the command line',
-    `<h1>Sign in the command line</h1>
+    'Sign in for the command line',
+    `<h1>Sign in for the command line</h1>
 <p>Continue only if you started this yourself, and if the code is the one that your terminal shows.</p>
 <form action="/sso/cli/complete/${loginId}" method="post">
 <label for="user_code">Verification code</label>
