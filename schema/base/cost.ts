@@ -38,7 +38,7 @@ export function costOf(
   fragments: Fragments,
   variables: Variables,
 ): Cost {
-  const known = new Map<SelectionSetNode, Map<GraphQLNamedType, Cost>>();
+  const costsBySet = new Map<SelectionSetNode, Map<GraphQLNamedType, Cost>>();
 
   function complexityOf(field: GraphQLField<unknown, unknown>, node: FieldNode): Complexity {
     const { complexity } = field.extensions as { readonly complexity?: unknown };
@@ -51,17 +51,17 @@ export function costOf(
     if (field === undefined) return { fields: 1, depth: 1 };
     const complexity = complexityOf(field, node);
     const stated = typeof complexity === 'number' ? { field: complexity } : complexity;
-    const { field: own = 1, multiplier = isListType(getNullableType(field.type)) ? LIST_ITEMS : 1 } = stated;
-    if (node.selectionSet === undefined) return { fields: own, depth: 1 };
+    const { field: ownCost = 1, multiplier = isListType(getNullableType(field.type)) ? LIST_ITEMS : 1 } = stated;
+    if (node.selectionSet === undefined) return { fields: ownCost, depth: 1 };
     const below = costOfSet(node.selectionSet, getNamedType(field.type));
-    return { fields: own + below.fields * Math.max(multiplier, 0), depth: below.depth + 1 };
+    return { fields: ownCost + below.fields * Math.max(multiplier, 0), depth: below.depth + 1 };
   }
 
   function costOfSet(set: SelectionSetNode, type: GraphQLNamedType): Cost {
-    const byType = known.get(set) ?? new Map<GraphQLNamedType, Cost>();
-    known.set(set, byType);
-    const before = byType.get(type);
-    if (before !== undefined) return before;
+    const byType = costsBySet.get(set) ?? new Map<GraphQLNamedType, Cost>();
+    costsBySet.set(set, byType);
+    const cached = byType.get(type);
+    if (cached !== undefined) return cached;
     let [fields, depth] = [0, 0];
     for (const selection of set.selections) {
       const cost = costOfSelection(selection, type);

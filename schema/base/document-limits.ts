@@ -30,8 +30,8 @@ export const MAX_UNFOLDED = 20_000;
 export const MAX_PAIRS = 50_000;
 
 /**
- * Maximum number of fields to compare between all pairs of fragments. Validation compares every pair, whether or not
- * both are spread in one place.
+ * Maximum number of fields to compare between all pairs of fragments. Validation compares every pair, even when no
+ * selection set spreads both.
  */
 export const MAX_FRAGMENT_FIELDS = 100_000;
 
@@ -77,10 +77,10 @@ export function assertValidatable(document: DocumentNode): void {
   }
 }
 
-/** Of two fragments, validation looks up each field of the smaller one in the other. */
+/** Limits the comparisons of fragments: for each pair, validation looks up every field of the smaller one in the other. */
 function assertFragments(fragments: readonly FragmentDefinitionNode[]): void {
   const sizes = fragments.map(({ selectionSet }) => fieldsIn(selectionSet)).toSorted((left, right) => left - right);
-  const compared = sizes.reduce((sum, size, at) => sum + size * (sizes.length - 1 - at), 0);
+  const compared = sizes.reduce((sum, size, index) => sum + size * (sizes.length - 1 - index), 0);
   if (compared > MAX_FRAGMENT_FIELDS)
     throw tooLarge(`The fragments have too many fields: more than ${MAX_FRAGMENT_FIELDS} to compare in pairs.`);
 }
@@ -141,7 +141,7 @@ function valuesIn(value: ValueNode): number {
   return 1;
 }
 
-/** Selections of one place with the same response name. */
+/** Selections with the same response name in selection sets that are merged. */
 interface Group {
   /** Fields with arguments or a selection set. */
   readonly complex: FieldNode[];
@@ -150,8 +150,8 @@ interface Group {
 }
 
 /**
- * Counts the selections of `sets`, which are merged in one place, with fragments expanded. Throws as soon as a limit is
- * exceeded.
+ * Counts the selections of `sets`, with fragments expanded. Several sets are those of fields with the same
+ * response name, which validation merges. Throws as soon as a limit is exceeded.
  */
 function unfold(
   sets: readonly SelectionSetNode[],

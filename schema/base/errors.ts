@@ -163,28 +163,28 @@ function codeOf(root: GraphQLError, path: GraphQLError['path']): keyof typeof ER
   if (typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)) return code as keyof typeof ERROR_CODES;
   if (typeof code === 'string') return RENAMED.get(code) ?? null;
   if (root.message.startsWith('Syntax Error')) return 'GRAPHQL_PARSE_FAILED';
-  const isOfField = path !== undefined && (root.nodes ?? []).every(({ kind }) => kind === Kind.FIELD);
-  return isOfField ? null : 'GRAPHQL_VALIDATION_FAILED';
+  const isFieldError = path !== undefined && (root.nodes ?? []).every(({ kind }) => kind === Kind.FIELD);
+  return isFieldError ? null : 'GRAPHQL_VALIDATION_FAILED';
 }
 
 const UNEXPECTED = 'Unexpected error.';
 
 /**
  * Top-level error of the graph, with a code of `ErrorCode`. Errors of graphql with a code keep their message. A
- * `DomainError` has the message of `messageOf`. Any other error is a bug: `report` logs it and returns a request id, which
- * is all that the client receives.
+ * `DomainError` has the message of `messageOf`. Any other error is a bug: `report` logs it and returns a request id. The
+ * client receives that id and no details.
  */
 export function toGraphQLError(error: unknown, report: (bug: unknown) => string): GraphQLError {
   const root = rootOf(error);
-  const place: Partial<ReturnType<typeof placeOf>> = error instanceof GraphQLError ? placeOf(error) : {};
+  const location: Partial<ReturnType<typeof locationOf>> = error instanceof GraphQLError ? locationOf(error) : {};
   if (root instanceof DomainError)
-    return new GraphQLError(messageOf(root), { ...place, extensions: { code: root.code, ...detailOf(root) } });
-  const code = root instanceof GraphQLError ? codeOf(root, place.path) : null;
+    return new GraphQLError(messageOf(root), { ...location, extensions: { code: root.code, ...detailOf(root) } });
+  const code = root instanceof GraphQLError ? codeOf(root, location.path) : null;
   if (root instanceof GraphQLError && code !== null)
     return root === error && root.extensions['code'] === code
       ? root
-      : new GraphQLError(root.message, { ...place, extensions: { ...root.extensions, code } });
-  return new GraphQLError(UNEXPECTED, { ...place, extensions: { code: 'INTERNAL', requestId: report(root) } });
+      : new GraphQLError(root.message, { ...location, extensions: { ...root.extensions, code } });
+  return new GraphQLError(UNEXPECTED, { ...location, extensions: { code: 'INTERNAL', requestId: report(root) } });
 }
 
 /** The original error inside the wrappers of graphql. */
@@ -192,7 +192,7 @@ export function rootOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
 }
 
-const placeOf = ({ nodes, source, positions, path }: GraphQLError) => ({ nodes, source, positions, path });
+const locationOf = ({ nodes, source, positions, path }: GraphQLError) => ({ nodes, source, positions, path });
 
 /**
  * Message for the graph. A text of the reference that names HTTP routes is replaced by the callers that the access

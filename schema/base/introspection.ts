@@ -24,39 +24,39 @@ export function isIntrospectionOnly(
   fragments: Fragments,
 ): boolean {
   const seen = new Set<string>();
-  const only = (set: SelectionSetNode): boolean =>
+  const selectsSchemaOnly = (set: SelectionSetNode): boolean =>
     set.selections.every((selection) => {
       if (selection.kind === Kind.FIELD) return selection.name.value.startsWith('__');
-      if (selection.kind === Kind.INLINE_FRAGMENT) return only(selection.selectionSet);
+      if (selection.kind === Kind.INLINE_FRAGMENT) return selectsSchemaOnly(selection.selectionSet);
       if (seen.has(selection.name.value)) return true;
       seen.add(selection.name.value);
       const fragment = fragments.get(selection.name.value);
-      return fragment !== undefined && only(fragment.selectionSet);
+      return fragment !== undefined && selectsSchemaOnly(fragment.selectionSet);
     });
-  return operation === OperationTypeNode.QUERY && only(selectionSet);
+  return operation === OperationTypeNode.QUERY && selectsSchemaOnly(selectionSet);
 }
 
 /** Depth of the introspection fields of an operation, fragments expanded; 0 without such fields. */
 export function introspectionDepth({ selectionSet }: OperationDefinitionNode, fragments: Fragments): number {
-  const known = new Map<SelectionSetNode, number>();
+  const depths = new Map<SelectionSetNode, number>();
 
-  function below(set: SelectionSetNode, isRoot: boolean): number {
-    const before = known.get(set);
-    if (before !== undefined) return before;
-    const depths = set.selections.map((selection) => {
+  function depthOf(set: SelectionSetNode, isRoot: boolean): number {
+    const cached = depths.get(set);
+    if (cached !== undefined) return cached;
+    const selectionDepths = set.selections.map((selection) => {
       if (selection.kind === Kind.FIELD) {
         if (isRoot && !selection.name.value.startsWith('__')) return 0;
-        return 1 + (selection.selectionSet === undefined ? 0 : below(selection.selectionSet, false));
+        return 1 + (selection.selectionSet === undefined ? 0 : depthOf(selection.selectionSet, false));
       }
       const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
-      return inner === undefined ? 0 : below(inner.selectionSet, isRoot);
+      return inner === undefined ? 0 : depthOf(inner.selectionSet, isRoot);
     });
-    const depth = Math.max(0, ...depths);
-    known.set(set, depth);
+    const depth = Math.max(0, ...selectionDepths);
+    depths.set(set, depth);
     return depth;
   }
 
-  return below(selectionSet, true);
+  return depthOf(selectionSet, true);
 }
 
 /**
@@ -72,15 +72,15 @@ export function countIntrospection(
 ): number {
   const info = { schema } as unknown as GraphQLResolveInfo;
   let fields = 0;
-  /** Number of fields below an item, by selection: types and fields recur in one answer. */
-  const known = new Map<SelectionSetNode, Map<unknown, number>>();
+  /** Cache of the number of fields below an item, by selection set. The same types and fields recur in one answer. */
+  const countsBySet = new Map<SelectionSetNode, Map<unknown, number>>();
 
-  function below(set: SelectionSetNode, type: GraphQLObjectType, item: unknown): void {
-    let byItem = known.get(set);
-    if (byItem === undefined) known.set(set, (byItem = new Map<unknown, number>()));
-    const before = byItem.get(item);
-    if (before !== undefined) {
-      fields += before;
+  function countBelow(set: SelectionSetNode, type: GraphQLObjectType, item: unknown): void {
+    let byItem = countsBySet.get(set);
+    if (byItem === undefined) countsBySet.set(set, (byItem = new Map<unknown, number>()));
+    const cached = byItem.get(item);
+    if (cached !== undefined) {
+      fields += cached;
       return;
     }
     const start = fields;
@@ -110,13 +110,13 @@ export function countIntrospection(
         // Fields of the root are part of the cost of the operation.
         if (!isRoot) fields += 1;
         const field = schema.getField(type, selection.name.value);
-        const of = field === undefined ? null : getNamedType(field.type);
-        if (field === undefined || selection.selectionSet === undefined || !isObjectType(of)) continue;
+        const fieldType = field === undefined ? null : getNamedType(field.type);
+        if (field === undefined || selection.selectionSet === undefined || !isObjectType(fieldType)) continue;
         const args = field.args.length === 0 ? {} : getArgumentValues(field, selection, variables);
-        const found: unknown = field.resolve?.(value, args, {}, info);
-        for (const item of Array.isArray(found) ? (found as readonly unknown[]) : [found]) {
+        const result: unknown = field.resolve?.(value, args, {}, info);
+        for (const item of Array.isArray(result) ? (result as readonly unknown[]) : [result]) {
           if (fields > maxFields) return;
-          if (item !== null && item !== undefined) below(selection.selectionSet, of, item);
+          if (item !== null && item !== undefined) countBelow(selection.selectionSet, fieldType, item);
         }
       }
     }

@@ -87,12 +87,12 @@ function overLimit(
   if (typeof values === 'string') return tooLarge(values);
   const { variableDefinitions = [] } = operation;
   if (variableDefinitions.length === 0) {
-    const known = refusals.get(operation);
-    if (known !== undefined) return errorOf(known);
+    const cached = refusals.get(operation);
+    if (cached !== undefined) return errorOf(cached);
   }
-  // Coercion stops at the first fault, because only one error is returned.
+  // Coercion stops at the first error, because only one error is returned.
   const coerced = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1 });
-  if (coerced.errors) return refused(coerced.errors[0] ?? new GraphQLError('The variables are invalid.'));
+  if (coerced.errors) return validationError(coerced.errors[0] ?? new GraphQLError('The variables are invalid.'));
   const refusal = refusalOf(schema, document, operation, coerced.variableValues);
   if (variableDefinitions.length === 0) refusals.set(operation, refusal);
   return errorOf(refusal);
@@ -119,8 +119,8 @@ function refusalOf(
   if (depth > MAX_INTROSPECTION_DEPTH)
     return `The introspection is ${depth} fields deep; the limit is ${MAX_INTROSPECTION_DEPTH}.`;
   const limit = isIntrospectionOnly(operation, fragments) ? MAX_INTROSPECTION_COST : MAX_COST;
-  const left = limit - cost.fields;
-  if (countIntrospection(schema, operation, fragments, variables, left) > left)
+  const remaining = limit - cost.fields;
+  if (countIntrospection(schema, operation, fragments, variables, remaining) > remaining)
     return `The operation, with its introspection, causes more than ${limit} fields.`;
   return null;
 }
@@ -144,10 +144,10 @@ function valuesIn(variables: JsonObject): number | string {
 }
 
 /**
- * A fault of a document or a variable with its code. The message is truncated: graphql prints the whole value that it
- * refuses.
+ * Validation error of a document or a variable, with its code. The message is truncated, because graphql quotes the
+ * whole invalid value.
  */
-export function refused(error: GraphQLError): GraphQLError {
+export function validationError(error: GraphQLError): GraphQLError {
   const { nodes, source, positions, path } = error;
   const extensions = { code: 'GRAPHQL_VALIDATION_FAILED', ...error.extensions };
   const message = error.message.length <= MAX_MESSAGE ? error.message : `${error.message.slice(0, MAX_MESSAGE)}...`;

@@ -39,10 +39,10 @@ export function runInTurns(schema: GraphQLSchema): GraphQLSchema {
     if (!isObjectType(type) || isIntrospectionType(type) || type === schema.getSubscriptionType()) continue;
     for (const field of Object.values(type.getFields())) {
       const resolve: Resolve = field.resolve ?? defaultFieldResolver;
-      const listing = isListType(getNullableType(field.type)) ? sliceResult(resolve, weights) : resolve;
-      if (isHeavy(field)) field.resolve = limited(listing, ({ heavy }) => heavy);
-      else if (roots.has(type)) field.resolve = limited(listing, ({ ordinary }) => ordinary);
-      else if (listing !== resolve) field.resolve = listing;
+      const slicedResolve = isListType(getNullableType(field.type)) ? sliceResult(resolve, weights) : resolve;
+      if (isHeavy(field)) field.resolve = limited(slicedResolve, ({ heavy }) => heavy);
+      else if (roots.has(type)) field.resolve = limited(slicedResolve, ({ ordinary }) => ordinary);
+      else if (slicedResolve !== resolve) field.resolve = slicedResolve;
     }
   }
   return schema;
@@ -74,7 +74,7 @@ function sliced(items: unknown, work: Work, weight: () => number): unknown {
   return items.length < SHORT_LIST ? items : inSlices(items as readonly unknown[], work.turns);
 }
 
-/** Yields items, and waits for the next turn of the event loop when this one has no time left. */
+/** Yields items, and waits for the next turn of the event loop when the current turn has no time left. */
 function inSlices(items: readonly unknown[], turns: Turns): AsyncIterable<unknown> {
   let index = 0;
   const step = (): IteratorResult<unknown> => {
@@ -99,8 +99,8 @@ function weightBelow(
   weights: Weights,
 ): number {
   if (selectionSet === undefined) return 1;
-  const known = weights.get(selectionSet);
-  if (known !== undefined) return known;
+  const cached = weights.get(selectionSet);
+  if (cached !== undefined) return cached;
   const weight = selectionSet.selections.reduce((sum, selection) => {
     if (selection.kind === Kind.FIELD) return sum + weightBelow(selection, fragments, weights);
     if (selection.kind === Kind.INLINE_FRAGMENT) return sum + weightBelow(selection, fragments, weights);

@@ -33,7 +33,7 @@ export class ConcurrencyLimit {
       this.#running += 1;
       return this.#turns.due();
     }
-    // An operation that ends passes its place to the next one in the queue.
+    // An operation that ends passes its slot to the next one in the queue.
     return new Promise<void>((resolve) => (this.#queue ??= []).push(resolve)).then(
       () => this.#turns.due() ?? undefined,
     );

@@ -17,7 +17,7 @@ import type { Scope } from '../../resolvers/operation/scope.ts';
 import type { GraphContext } from '../../schema/base/builder.ts';
 import { assertParsable, assertValidatable } from '../../schema/base/document-limits.ts';
 import { rootOf, toGraphQLError } from '../../schema/base/errors.ts';
-import { createLimitCheck, MAX_ERRORS, refused } from '../../schema/base/limits.ts';
+import { createLimitCheck, MAX_ERRORS, validationError } from '../../schema/base/limits.ts';
 import { Work } from '../../schema/base/work.ts';
 import type { Caller } from '../domain/caller.ts';
 import { DomainError, Unavailable } from '../domain/errors.ts';
@@ -307,7 +307,7 @@ export function createEngine(
 
 /** Validates until there are too many errors. Yoga passes no options. */
 function validateToLimit(...[schema, document, rules]: Parameters<typeof validateAll>): readonly GraphQLError[] {
-  return validateAll(schema, document, rules, { maxErrors: MAX_ERRORS }).map(refused);
+  return validateAll(schema, document, rules, { maxErrors: MAX_ERRORS }).map(validationError);
 }
 
 const lineCount = (text: string): number => text.split(/\r\n|[\r\n]/, MAX_LOCATED_LINES + 1).length;
