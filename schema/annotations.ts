@@ -81,14 +81,14 @@ builder.node(AnnotationType, {
   }),
 });
 
-const ofParts = async (parts: readonly TraceIdentity[], { loaders }: { readonly loaders: Loaders }) =>
+const annotationsOfParts = async (parts: readonly TraceIdentity[], { loaders }: { readonly loaders: Loaders }) =>
   (await Promise.all(parts.map((part) => loaders.annotationsByTrace.load(part)))).flat();
 
 builder.objectField(TraceType, 'annotations', (t) =>
   t.field({
     type: [AnnotationType],
     description: `Annotations of the trace and of its spans, at most ${MAX_ANNOTATIONS} for each owner of the trace. Those of one owner are in order of time, the oldest first.`,
-    resolve: async (trace, _args, { scope }) => [...(await ofParts(partsOf(trace), scope))],
+    resolve: async (trace, _args, { scope }) => [...(await annotationsOfParts(partsOf(trace), scope))],
   }),
 );
 
@@ -98,7 +98,7 @@ builder.objectField(SpanType, 'annotations', (t) =>
     description: 'Annotations of the span, the oldest first.',
     resolve: async ({ within, traceRef, spanId }, _args, { scope }) =>
       (
-        await ofParts(
+        await annotationsOfParts(
           within.filter((part) => part.traceRef === traceRef),
           scope,
         )
@@ -185,11 +185,11 @@ export const AnnotationFilterType = builder.inputType('AnnotationFilter', {
 const cursorOf = ({ createdAt, id }: Annotation): string =>
   Buffer.from(`${createdAt.getTime()}:${id}`).toString('base64url');
 
-/** The row that a page begins after. Throws InvalidInput for a malformed cursor. */
+/** The row of a cursor. Throws InvalidInput for a malformed cursor. */
 function readCursor(cursor: string): Pick<Annotation, 'createdAt' | 'id'> {
-  const place = readCreationCursor(cursor);
-  if (!/^[\w-]{1,64}$/.test(place.id)) throw new InvalidInput('Invalid cursor.');
-  return place;
+  const row = readCreationCursor(cursor);
+  if (!/^[\w-]{1,64}$/.test(row.id)) throw new InvalidInput('Invalid cursor.');
+  return row;
 }
 
 /** The span id in a filter that takes it or the global id `Span:trace:span:ref`. */
@@ -258,8 +258,8 @@ builder.queryField('annotations', (t) =>
         limit: checkedPageSize(first ?? ANNOTATION_PAGE_SIZE, { max: ANNOTATION_PAGE_SIZE }),
         after: after === null || after === undefined ? null : readCursor(after),
       });
-      const isLater = typeof after === 'string';
-      const page = forwardPage(edgesOf(items, cursorOf), { hasNextPage: hasMore, hasPreviousPage: isLater });
+      const hasPreviousPage = typeof after === 'string';
+      const page = forwardPage(edgesOf(items, cursorOf), { hasNextPage: hasMore, hasPreviousPage });
       return { ...page, count };
     },
   }),

@@ -108,7 +108,7 @@ const ModelOrderType = valueOrder('Model', 'logical models', {
   },
 });
 
-const BY = {
+const ORDER_VALUES = {
   name: ({ name }: Model) => name,
   offers: ({ offers }: Model) => offers.length,
   window: (model: Model) => maxContextWindowOf(model) ?? 0,
@@ -145,7 +145,7 @@ builder.queryFields((t) => ({
           minOffers: filter?.minOffers ?? null,
           pin: pinOf(snapshotId),
         });
-        return modelConnection({ ...found, models: inOrder(models, orderBy, BY, ({ name }) => name) }, page);
+        return modelConnection({ ...found, models: inOrder(models, orderBy, ORDER_VALUES, ({ name }) => name) }, page);
       },
     },
     {

@@ -72,7 +72,7 @@ const QuarantineOrderType = valueOrder('QuarantinedPrice', 'quarantined prices',
   ENTRY_ID: { value: 'entryId', description: 'Entry id.' },
 });
 
-const BY = {
+const ORDER_VALUES = {
   since: ({ since }: QuarantinedPrice) => since.getTime(),
   entryId: ({ entryId }: QuarantinedPrice) => entryId,
 };
@@ -94,7 +94,7 @@ builder.queryField('quarantinedPrices', (t) =>
         const quarantined = listQuarantined(scope, undefined).filter(
           ({ entryId, reason }) => containsText(entryId, filter?.entryId) && matchesValue(reason, filter?.reason),
         );
-        return pageOf(inOrder(quarantined, orderBy, BY, idOf), args, idOf);
+        return pageOf(inOrder(quarantined, orderBy, ORDER_VALUES, idOf), args, idOf);
       },
     },
     { ...pageType('QuarantinedPrice', 'quarantined prices'), fields: (page) => totalCount(page, 'quarantined prices') },

@@ -33,7 +33,7 @@ const LensRunConnectionType = builder.connectionObject(
 const cursorOf = ({ createdAt, id }: RunPlace): string =>
   Buffer.from(`${Date.parse(createdAt)}:${id}`).toString('base64url');
 
-/** The run that a page begins after; 0 for the first page. Throws InvalidInput. */
+/** The run of a cursor; 0 without a cursor, for the first page. Throws InvalidInput. */
 function placeOf(cursor: string | null | undefined): 0 | RunPlace {
   if (typeof cursor !== 'string') return 0;
   const { createdAt, id } = readCreationCursor(cursor);
@@ -60,9 +60,9 @@ builder.objectField(LensType, 'runs', (t) =>
         limit: checkedPageSize(first ?? DEFAULT_RUNS, { max: RUN_PAGE_SIZE }),
       };
       const { items, hasMore } = await listLensRuns(scope, page);
-      const isLater = typeof after === 'string';
+      const hasPreviousPage = typeof after === 'string';
       return {
-        ...forwardPage(edgesOf(items, cursorOf), { hasNextPage: hasMore, hasPreviousPage: isLater }),
+        ...forwardPage(edgesOf(items, cursorOf), { hasNextPage: hasMore, hasPreviousPage }),
         lensId: lens.id,
       };
     },

@@ -81,7 +81,7 @@ const lensOrNull = (id: string | null | undefined): string | null => idOrNull(lo
 const cursorOf = ({ finding }: LensFinding): string =>
   Buffer.from(JSON.stringify([finding.lastSeen, finding.id])).toString('base64url');
 
-/** The row that a page begins after; null for the first page. Throws InvalidInput. */
+/** The finding of a cursor; null without a cursor, for the first page. Throws InvalidInput. */
 function readCursor(cursor: string | null | undefined): { readonly lastSeen: string; readonly id: string } | null {
   if (typeof cursor !== 'string') return null;
   try {

@@ -89,7 +89,7 @@ export const SpendFilterType = builder.inputType('SpendFilter', {
 type Filter = typeof SpendFilterType.$inferInput | null | undefined;
 
 /** Values of a filter, by field of a call. Absent conditions are left out. */
-export function anyOf(filter: Filter): FieldValues {
+export function fieldValuesOf(filter: Filter): FieldValues {
   const values = {
     key: localIds('VirtualKey', filter?.keys),
     user: localIds('User', filter?.userIds),
@@ -140,32 +140,34 @@ function rankOf({ cost, usage }: SpendRow, sort: OrderField): bigint | null {
   return sort === 'spend' ? (cost ?? 0n) : BigInt((usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0));
 }
 
-/** Cursor of a row. It names the order where that is not the order of start times. */
+/** Cursor of a row. It contains the name of the order, unless that is the order of start times. */
 function cursorOf(row: SpendRow, sort: OrderField): string {
   const { startedAt, traceId, spanId, id } = row;
   const rank = rankOf(row, sort);
-  const place = [startedAt.getTime(), traceId, spanId, id];
-  return Buffer.from(JSON.stringify(rank === null ? place : [...place, sort, String(rank)])).toString('base64url');
+  const position = [startedAt.getTime(), traceId, spanId, id];
+  return Buffer.from(JSON.stringify(rank === null ? position : [...position, sort, String(rank)])).toString(
+    'base64url',
+  );
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isTime = (value: unknown): value is number =>
   typeof value === 'number' && !Number.isNaN(new Date(value).getTime());
 
-/** The row that a page begins after. Throws InvalidInput for a malformed cursor, and for one of another order. */
+/** The row of a cursor. Throws InvalidInput for a malformed cursor, and for a cursor of another order. */
 function readCursor(cursor: string, sort: OrderField): SpendPlace {
-  let place: unknown;
+  let position: unknown;
   try {
-    place = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    position = JSON.parse(Buffer.from(cursor, 'base64url').toString());
   } catch (cause) {
     throw new InvalidInput('Invalid cursor.', [], { cause });
   }
-  if (!Array.isArray(place)) throw new InvalidInput('Invalid cursor.');
-  const [ms, traceId, spanId, id, named, rank] = place as readonly unknown[];
+  if (!Array.isArray(position)) throw new InvalidInput('Invalid cursor.');
+  const [ms, traceId, spanId, id, cursorSort, rank] = position as readonly unknown[];
   if (!isTime(ms) || !isText(traceId) || !isText(spanId) || !isText(id)) throw new InvalidInput('Invalid cursor.');
   const row = { startedAt: new Date(ms), traceId, spanId, id };
-  if (sort === 'startTime' && named === undefined) return row;
-  if (sort === named && isText(rank) && /^-?\d{1,18}$/.test(rank)) return { ...row, rank: BigInt(rank) };
+  if (sort === 'startTime' && cursorSort === undefined) return row;
+  if (sort === cursorSort && isText(rank) && /^-?\d{1,18}$/.test(rank)) return { ...row, rank: BigInt(rank) };
   throw new InvalidInput('Invalid cursor.');
 }
 
@@ -212,7 +214,7 @@ export async function spendRowsOf(
   const sort = orderBy?.field ?? 'startTime';
   const from = typeof after === 'string' ? readCursor(after, sort) : 0;
   const { nodes, hasMore } = await listSpendRows(scope, {
-    filter: { from: filter?.from ?? null, to: filter?.to ?? null, any: anyOf(filter), within },
+    filter: { from: filter?.from ?? null, to: filter?.to ?? null, any: fieldValuesOf(filter), within },
     sort,
     descending: orderBy?.direction !== 'ascending',
     limit,

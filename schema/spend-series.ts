@@ -7,7 +7,7 @@ import { OrganizationType, TeamType, UserType, VirtualKeyType, teamOf } from './
 import { COUNT_COST } from './base/limits.ts';
 import { sumFields } from './base/shared-fields.ts';
 import {
-  anyOf,
+  fieldValuesOf,
   SpendFilterType,
   SpendRowConnectionType,
   SpendRowOrderType,
@@ -143,7 +143,7 @@ builder.queryFields((t) => ({
       readSpendSeries(scope, {
         by: groupBy ?? [],
         bucket: bucket ?? null,
-        filter: { from: filter?.from ?? null, to: filter?.to ?? null, any: anyOf(filter) },
+        filter: { from: filter?.from ?? null, to: filter?.to ?? null, any: fieldValuesOf(filter) },
       }),
   }),
   spendRows: t.field({

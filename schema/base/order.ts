@@ -59,7 +59,7 @@ interface ListOrder<Field extends string> {
   readonly direction: 'ascending' | 'descending';
 }
 
-/** Sorts a list; equal values by id. Without an order the list stays as it is. */
+/** Sorts a list; equal values by id. Without an order, the list is returned unchanged. */
 export function inOrder<Item, Field extends string>(
   items: readonly Item[],
   orderBy: ListOrder<Field> | null | undefined,
@@ -68,12 +68,12 @@ export function inOrder<Item, Field extends string>(
 ): readonly Item[] {
   if (orderBy === null || orderBy === undefined) return items;
   const valueOf = values[orderBy.field];
-  const before = orderBy.direction === 'ascending' ? -1 : 1;
-  const compare = (one: string | number, other: string | number): number =>
-    one === other ? 0 : one < other ? before : -before;
+  const sign = orderBy.direction === 'ascending' ? -1 : 1;
+  const compare = (left: string | number, right: string | number): number =>
+    left === right ? 0 : left < right ? sign : -sign;
   return items
     .map((item) => ({ item, value: valueOf(item), id: idOf(item) }))
-    .toSorted((one, other) => compare(one.value, other.value) || compare(one.id, other.id))
+    .toSorted((left, right) => compare(left.value, right.value) || compare(left.id, right.id))
     .map(({ item }) => item);
 }
 

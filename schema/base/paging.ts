@@ -59,8 +59,8 @@ export function pageOf<Item>(
   idOf: (item: Item) => string,
 ): Connection<Item> & { readonly totalCount: number } {
   const { first, after, last, before } = args;
-  let start = typeof after === 'string' ? positionOf(items, after, idOf).after : 0;
-  let end = typeof before === 'string' ? positionOf(items, before, idOf).at : items.length;
+  let start = typeof after === 'string' ? positionOf(items, after, idOf).nextIndex : 0;
+  let end = typeof before === 'string' ? positionOf(items, before, idOf).index : items.length;
   if (typeof first === 'number') end = Math.min(end, start + checkedPageSize(first, { min: 0, max: MAX_PAGE }));
   if (typeof last === 'number')
     start = Math.max(start, end - checkedPageSize(last, { name: 'last', min: 0, max: MAX_PAGE }));
@@ -112,11 +112,12 @@ function positionOf<Item>(
   items: readonly Item[],
   cursor: string,
   idOf: (item: Item) => string,
-): { readonly at: number; readonly after: number } {
-  const [, place, id] = /^(\d{1,9}):(.*)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (place === undefined || id === undefined) throw new InvalidInput('Invalid cursor.');
-  const index = Number(place);
-  const candidate = items[index];
-  const at = candidate !== undefined && idOf(candidate) === id ? index : items.findIndex((item) => idOf(item) === id);
-  return at === -1 ? { at: index, after: index } : { at, after: at + 1 };
+): { readonly index: number; readonly nextIndex: number } {
+  const [, digits, id] = /^(\d{1,9}):(.*)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (digits === undefined || id === undefined) throw new InvalidInput('Invalid cursor.');
+  const cursorIndex = Number(digits);
+  const candidate = items[cursorIndex];
+  const index =
+    candidate !== undefined && idOf(candidate) === id ? cursorIndex : items.findIndex((item) => idOf(item) === id);
+  return index === -1 ? { index: cursorIndex, nextIndex: cursorIndex } : { index, nextIndex: index + 1 };
 }

@@ -17,13 +17,13 @@ const TEXT_CURSOR = /^([a-z_]{1,30}):(\d{1,9}):(.*)$/s;
 const encoded = (text: string): string => Buffer.from(text).toString('base64url');
 const decoded = (cursor: string): string => Buffer.from(cursor, 'base64url').toString();
 
-/** Cursor of a place. It names the order where that is not the order of creation. */
+/** Cursor of a row. It contains the name of the order, unless that is the order of creation. */
 const rowCursor = (place: RowPlace, sort: string): string =>
   'createdAt' in place
     ? encoded(`${place.createdAt.getTime()}:${place.id}`)
     : encoded(`${sort}:${place.id.length}:${place.id}${place.text}`);
 
-/** The row that a page in the order of creation begins after. Throws InvalidInput for a malformed cursor. */
+/** The row of a cursor in the order of creation. Throws InvalidInput for a malformed cursor. */
 export function readCreationCursor(cursor: string): CreationPlace {
   const [, ms, id] = CREATION_CURSOR.exec(decoded(cursor)) ?? [];
   if (ms === undefined || id === undefined || Number(ms) > LATEST_MS) throw new InvalidInput('Invalid cursor.');
@@ -31,12 +31,12 @@ export function readCreationCursor(cursor: string): CreationPlace {
 }
 
 /**
- * The row that a page in the order of a text begins after. Throws InvalidInput for a malformed cursor, and for one of
- * another order.
+ * The row of a cursor in the order of a text. Throws InvalidInput for a malformed cursor, and for a cursor of another
+ * order.
  */
 function readTextCursor(cursor: string, sort: string): RowPlace {
-  const [, named, length, rest] = TEXT_CURSOR.exec(decoded(cursor)) ?? [];
-  if (named !== sort || rest === undefined || Number(length) > rest.length || Number(length) === 0)
+  const [, cursorSort, length, rest] = TEXT_CURSOR.exec(decoded(cursor)) ?? [];
+  if (cursorSort !== sort || rest === undefined || Number(length) > rest.length || Number(length) === 0)
     throw new InvalidInput('Invalid cursor.');
   return { id: rest.slice(0, Number(length)), text: rest.slice(Number(length)) };
 }
