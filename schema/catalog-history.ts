@@ -80,13 +80,13 @@ const CatalogChangeType = builder.objectRef<CatalogChange>('CatalogChange').impl
       nullable: true,
       description:
         'Price before the change in USD. Null when there was none, and when it is not a single amount in USD.',
-      resolve: ({ field, old }) => usdTextOf(field, old),
+      resolve: ({ field, old: oldValue }) => usdTextOf(field, oldValue),
     }),
     newPriceUsd: t.field({
       type: 'Decimal',
       nullable: true,
       description: 'Price after the change in USD. Null when there is none, and when it is not a single amount in USD.',
-      resolve: ({ field, new: since }) => usdTextOf(field, since),
+      resolve: ({ field, new: newValue }) => usdTextOf(field, newValue),
     }),
     snapshotId: t.exposeID('snapshotId', {
       nullable: true,

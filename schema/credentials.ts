@@ -18,7 +18,7 @@ import { containsText, inOrder, rowOrder } from './base/order.ts';
 import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'Credential';
-const NAMED = 'The credential: global id or name.';
+const CREDENTIAL_ID = 'The credential: global id or name.';
 const VALUES = 'Values by name, e.g. `api_key` and `api_base`. They are encrypted.';
 const CredentialType = builder.objectRef<KnownCredential>(TYPE);
 
@@ -106,7 +106,7 @@ const UpdateInput = builder.inputType('UpdateCredentialInput', {
   description:
     'Changes to a credential. Absent members stay as they are. In `values`, null removes a value; in `info`, null is stored.',
   fields: (t) => ({
-    credential: t.id({ required: true, description: NAMED }),
+    credential: t.id({ required: true, description: CREDENTIAL_ID }),
     values: t.field({ type: 'JSON', description: VALUES }),
     info: t.field({ type: 'JSON', description: 'Facts without secrets: an object.' }),
   }),
@@ -114,12 +114,12 @@ const UpdateInput = builder.inputType('UpdateCredentialInput', {
 
 const DeleteInput = builder.inputType('DeleteCredentialInput', {
   description: 'The credential to delete.',
-  fields: (t) => ({ credential: t.id({ required: true, description: NAMED }) }),
+  fields: (t) => ({ credential: t.id({ required: true, description: CREDENTIAL_ID }) }),
 });
 
 function sourceOf(values: unknown, deploymentId: string | null | undefined) {
-  const own = readObject(values, 'values');
-  if (Object.keys(own).length > 0) return { values: own };
+  const inputValues = readObject(values, 'values');
+  if (Object.keys(inputValues).length > 0) return { values: inputValues };
   if (deploymentId !== null && deploymentId !== undefined) return { modelId: localId('Deployment', deploymentId) };
   throw new InvalidInput('Either `values` or `deploymentId` must be given.', [
     { path: ['input', 'values'], rule: 'missing', message: 'must be given, or `deploymentId`' },

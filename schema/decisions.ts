@@ -170,9 +170,9 @@ builder.node(DecisionType, {
       description:
         'Cost in USD. Null when no price is known, and for a stored decision without a spend row that the caller may read.',
       async resolve({ traceId, spanId, cost }, _args, { scope }) {
-        const known =
+        const shownCost =
           cost === undefined ? ((await scope.loaders.spendRowBySpan.load(`${traceId}:${spanId}`))?.cost ?? null) : cost;
-        return known === null ? null : usdText(known);
+        return shownCost === null ? null : usdText(shownCost);
       },
     }),
     createdAt: t.field({

@@ -19,7 +19,7 @@ import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts
 import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'Guardrail';
-const NAMED = 'The guardrail: global id or `guardrailId`.';
+const GUARDRAIL_ID = 'The guardrail: global id or `guardrailId`.';
 const NAME = 'Name by which keys, teams and requests select it.';
 const INFO = 'Free-form information: an object.';
 const TEAM = 'Team that owns it: global id or local id.';
@@ -102,7 +102,7 @@ const GuardrailOrderType = valueOrder('Guardrail', 'guardrails', {
   },
 });
 
-const BY = {
+const ORDER_VALUES = {
   name: (row: GuardrailDefinition) => row.name,
   kind: (row: GuardrailDefinition) => row.kind,
   created_at: (row: GuardrailDefinition) => row.createdAt?.getTime() ?? 0,
@@ -132,7 +132,7 @@ builder.queryField('guardrails', (t) =>
       },
       resolve: (_root, { filter, orderBy, ...args }, { scope }) => {
         const found = listGuardrails(scope, undefined).filter((row) => matches(row, filter));
-        return pageOf(inOrder(found, orderBy, BY, idOf), args, idOf);
+        return pageOf(inOrder(found, orderBy, ORDER_VALUES, idOf), args, idOf);
       },
     },
     { ...pageType('Guardrail', 'guardrails'), fields: (page) => totalCount(page, 'guardrails') },
@@ -158,7 +158,7 @@ const CreateInput = builder.inputType('CreateGuardrailInput', {
 const UpdateInput = builder.inputType('UpdateGuardrailInput', {
   description: 'Changes to a guardrail. Absent members stay as they are.',
   fields: (t) => ({
-    guardrail: t.id({ required: true, description: NAMED }),
+    guardrail: t.id({ required: true, description: GUARDRAIL_ID }),
     name: t.string({ description: `${NAME} Unique.` }),
     params: t.field({
       type: 'JSON',
@@ -171,11 +171,11 @@ const UpdateInput = builder.inputType('UpdateGuardrailInput', {
 
 const DeleteInput = builder.inputType('DeleteGuardrailInput', {
   description: 'The guardrail to delete. Calls of keys that name it are then refused.',
-  fields: (t) => ({ guardrail: t.id({ required: true, description: NAMED }) }),
+  fields: (t) => ({ guardrail: t.id({ required: true, description: GUARDRAIL_ID }) }),
 });
 
-const infoOf = (sent: unknown): GuardrailDefinition['info'] =>
-  sent === null || sent === undefined ? null : readObject(sent, 'info');
+const infoOf = (input: unknown): GuardrailDefinition['info'] =>
+  input === null || input === undefined ? null : readObject(input, 'info');
 
 function patchOf({ name, params, info, teamId }: typeof UpdateInput.$inferInput): GuardrailPatch {
   return {

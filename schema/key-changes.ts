@@ -12,12 +12,12 @@ import { KeySettingsInput, settingsOf } from './base/key-settings.ts';
 import { readObject } from './base/json-inputs.ts';
 import { VirtualKeyType } from './base/refs.ts';
 
-const NAMED = 'The key: global id, hash or secret.';
+const KEY_ID = 'The key: global id, hash or secret.';
 
 const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
   description: 'Changes to a key. Absent fields stay as they are; null clears a field.',
   fields: (t) => ({
-    key: t.id({ required: true, description: NAMED }),
+    key: t.id({ required: true, description: KEY_ID }),
     alias: t.string({ description: 'Unique display name.' }),
     role: t.field({ type: RoleType, description: 'Rights of the key; null changes nothing.' }),
     teamId: t.id({
@@ -37,12 +37,12 @@ const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
 
 const BlockKeyInput = builder.inputType('BlockKeyInput', {
   description: 'The key to block.',
-  fields: (t) => ({ key: t.id({ required: true, description: NAMED }) }),
+  fields: (t) => ({ key: t.id({ required: true, description: KEY_ID }) }),
 });
 
 const UnblockKeyInput = builder.inputType('UnblockKeyInput', {
   description: 'The key to unblock.',
-  fields: (t) => ({ key: t.id({ required: true, description: NAMED }) }),
+  fields: (t) => ({ key: t.id({ required: true, description: KEY_ID }) }),
 });
 
 const DeleteKeysInput = builder.inputType('DeleteKeysInput', {
@@ -56,7 +56,7 @@ const DeleteKeysInput = builder.inputType('DeleteKeysInput', {
 const RegenerateKeyInput = builder.inputType('RegenerateKeyInput', {
   description: 'The key and its new secret.',
   fields: (t) => ({
-    key: t.id({ required: true, description: NAMED }),
+    key: t.id({ required: true, description: KEY_ID }),
     newKey: t.string({
       description:
         'Secret to use: `sk-` and at least 17 further characters, 8 of them distinct. Generated when absent.',
@@ -71,7 +71,7 @@ const RegenerateKeyInput = builder.inputType('RegenerateKeyInput', {
 const ResetKeySpendInput = builder.inputType('ResetKeySpendInput', {
   description: 'A new spend of a key.',
   fields: (t) => ({
-    key: t.id({ required: true, description: NAMED }),
+    key: t.id({ required: true, description: KEY_ID }),
     resetToUsd: t.field({
       type: 'Decimal',
       required: true,
@@ -122,7 +122,7 @@ builder.mutationFields((t) => ({
       union: { name: 'UpdateKeyResult', description: 'The changed key, or why it was not changed.' },
     },
     resolve: async (_root, { input }, { scope }) =>
-      (await updateKey(scope, { ...named(input), patch: patchOf(input) })).row,
+      (await updateKey(scope, { ...namedKey(input), patch: patchOf(input) })).row,
   }),
   blockKey: t.field({
     type: VirtualKeyType,
@@ -132,7 +132,7 @@ builder.mutationFields((t) => ({
       types: [InvalidInput, NotFound],
       union: { name: 'BlockKeyResult', description: 'The changed key, or why it was not changed.' },
     },
-    resolve: async (_root, { input }, { scope }) => (await blockKey(scope, named(input))).row,
+    resolve: async (_root, { input }, { scope }) => (await blockKey(scope, namedKey(input))).row,
   }),
   unblockKey: t.field({
     type: VirtualKeyType,
@@ -142,7 +142,7 @@ builder.mutationFields((t) => ({
       types: [InvalidInput, NotFound],
       union: { name: 'UnblockKeyResult', description: 'The changed key, or why it was not changed.' },
     },
-    resolve: async (_root, { input }, { scope }) => (await unblockKey(scope, named(input))).row,
+    resolve: async (_root, { input }, { scope }) => (await unblockKey(scope, namedKey(input))).row,
   }),
   deleteKeys: t.field({
     type: DeletedKeysType,
@@ -168,7 +168,7 @@ builder.mutationFields((t) => ({
     resolve: async (_root, { input }, { scope }) => {
       const resetTo = usdFrom(input.resetToUsd);
       if (resetTo === null) throw new InvalidInput('resetToUsd is out of range.', [], { field: 'resetToUsd' });
-      return (await clearOwnersAfter(scope, resetKeySpend(scope, { ...named(input), resetTo }))).row;
+      return (await clearOwnersAfter(scope, resetKeySpend(scope, { ...namedKey(input), resetTo }))).row;
     },
   }),
   regenerateKey: t.field({
@@ -181,7 +181,7 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { input }, { scope }) =>
       regenerateKey(scope, {
-        ...named(input),
+        ...namedKey(input),
         newKey: input.newKey ?? null,
         gracePeriod: input.gracePeriod ?? null,
         patch: {},
@@ -190,4 +190,4 @@ builder.mutationFields((t) => ({
 }));
 
 const keyId = (key: string): string => localId('VirtualKey', key);
-const named = ({ key }: { readonly key: string }): NamedKey => ({ key: keyId(key) });
+const namedKey = ({ key }: { readonly key: string }): NamedKey => ({ key: keyId(key) });

@@ -7,8 +7,8 @@ import { TeamMemberType } from './owners.ts';
 import { OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType } from './base/refs.ts';
 import { usdOrNull } from './base/decimal.ts';
 
-const windowSpend = async (scope: Scope, counted: Parameters<typeof readWindowSpend>[1]): Promise<string | null> =>
-  usdOrNull(await readWindowSpend(scope, counted));
+const windowSpend = async (scope: Scope, spender: Parameters<typeof readWindowSpend>[1]): Promise<string | null> =>
+  usdOrNull(await readWindowSpend(scope, spender));
 
 const IN_WINDOW = {
   type: 'Decimal',
@@ -51,8 +51,8 @@ builder.objectFields(UserType, (t) => ({
 builder.objectFields(TeamMemberType, (t) => ({
   spendUsd: t.field({
     ...IN_WINDOW,
-    resolve: async ({ teamId, userId, budgetId: own, spentBefore }, _args, { scope }) => {
-      const budgetId = own ?? (await findTeamRow(scope, teamId))?.memberBudgetId ?? null;
+    resolve: async ({ teamId, userId, budgetId: ownBudgetId, spentBefore }, _args, { scope }) => {
+      const budgetId = ownBudgetId ?? (await findTeamRow(scope, teamId))?.memberBudgetId ?? null;
       return windowSpend(scope, { kind: 'member', id: memberId(teamId, userId), budgetId, spentBefore });
     },
   }),

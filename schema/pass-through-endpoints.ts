@@ -20,7 +20,7 @@ import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts
 import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'PassThroughEndpoint';
-const NAMED = 'The entry: global id or `endpointId`.';
+const ENDPOINT_ID = 'The entry: global id or `endpointId`.';
 const HEADERS = 'Headers that are sent to the target, by name. They are encrypted.';
 
 const EndpointType = builder.objectRef<PassThroughEndpoint>(TYPE);
@@ -89,7 +89,7 @@ const EndpointOrderType = valueOrder('PassThroughEndpoint', 'pass-through entrie
   TARGET: { value: 'target', description: 'Address that calls are forwarded to.' },
 });
 
-const BY = {
+const ORDER_VALUES = {
   path: (row: PassThroughEndpoint) => row.path,
   target: (row: PassThroughEndpoint) => row.target,
 };
@@ -116,7 +116,7 @@ builder.queryField('passThroughEndpoints', (t) =>
             containsText(target, filter?.target) &&
             matchesValue(isFromConfig, filter?.isFromConfig),
         );
-        return pageOf(inOrder(found, orderBy, BY, idOf), args, idOf);
+        return pageOf(inOrder(found, orderBy, ORDER_VALUES, idOf), args, idOf);
       },
     },
     {
@@ -165,7 +165,7 @@ const CreateInput = builder.inputType('CreatePassThroughEndpointInput', {
 const UpdateInput = builder.inputType('UpdatePassThroughEndpointInput', {
   description: 'Changes to a pass-through entry. Absent and null members stay as they are.',
   fields: (t) => ({
-    endpoint: t.id({ required: true, description: NAMED }),
+    endpoint: t.id({ required: true, description: ENDPOINT_ID }),
     path: t.string({ description: 'Path of the gateway.' }),
     target: t.string({ description: 'http or https address.' }),
     headers: t.field({
@@ -178,16 +178,16 @@ const UpdateInput = builder.inputType('UpdatePassThroughEndpointInput', {
 
 const DeleteInput = builder.inputType('DeletePassThroughEndpointInput', {
   description: 'The entry to delete.',
-  fields: (t) => ({ endpoint: t.id({ required: true, description: NAMED }) }),
+  fields: (t) => ({ endpoint: t.id({ required: true, description: ENDPOINT_ID }) }),
 });
 
-type SentFields = Omit<typeof UpdateInput.$inferInput, 'endpoint'>;
+type EndpointFields = Omit<typeof UpdateInput.$inferInput, 'endpoint'>;
 
 const isPresent = <Value>(value: Value | null | undefined): value is Value => value !== null && value !== undefined;
 
-function patchOf(sent: SentFields): EndpointPatch {
-  const { headers, defaultQueryParams, includeSubpath, costPerRequestUsd, timeoutSeconds } = sent;
-  const { auth, methods, forwardHeaders, guardrails, path, target } = sent;
+function patchOf(fields: EndpointFields): EndpointPatch {
+  const { headers, defaultQueryParams, includeSubpath, costPerRequestUsd, timeoutSeconds } = fields;
+  const { auth, methods, forwardHeaders, guardrails, path, target } = fields;
   return {
     ...(isPresent(path) ? { path } : {}),
     ...(isPresent(target) ? { target } : {}),
@@ -212,8 +212,8 @@ builder.mutationFields((t) => ({
       types: [InvalidInput, Conflict],
       union: { name: 'CreatePassThroughEndpointResult', description: 'The entry, or why it was not stored.' },
     },
-    resolve: (_root, { input: { endpointId, path, target, ...sent } }, { scope }) =>
-      createEndpoint(scope, { ...patchOf(sent), id: endpointId ?? null, path, target }),
+    resolve: (_root, { input: { endpointId, path, target, ...fields } }, { scope }) =>
+      createEndpoint(scope, { ...patchOf(fields), id: endpointId ?? null, path, target }),
   }),
   updatePassThroughEndpoint: t.field({
     type: EndpointType,
@@ -223,8 +223,8 @@ builder.mutationFields((t) => ({
       types: [InvalidInput, NotFound, Conflict],
       union: { name: 'UpdatePassThroughEndpointResult', description: 'The changed entry, or why it was not changed.' },
     },
-    resolve: (_root, { input: { endpoint, ...sent } }, { scope }) =>
-      updateEndpoint(scope, { id: localId(TYPE, endpoint), patch: patchOf(sent) }),
+    resolve: (_root, { input: { endpoint, ...fields } }, { scope }) =>
+      updateEndpoint(scope, { id: localId(TYPE, endpoint), patch: patchOf(fields) }),
   }),
   deletePassThroughEndpoint: t.field({
     type: EndpointType,

@@ -9,8 +9,8 @@ import { SpendRowType, UsageType } from './base/refs.ts';
 UsageType.implement({
   description: 'Token counts of one call, as the provider reported them, each at most 2,147,483,647.',
   fields: (t) => {
-    const count = (of: (usage: Usage) => number, description: string) =>
-      t.int({ description, resolve: (usage) => tokensOf(of(usage)) });
+    const count = (countOf: (usage: Usage) => number, description: string) =>
+      t.int({ description, resolve: (usage) => tokensOf(countOf(usage)) });
     return {
       inputTokens: count((usage) => usage.inputTokens, 'All input tokens, cached ones included.'),
       outputTokens: count((usage) => usage.outputTokens, 'All output tokens, reasoning included.'),

@@ -190,7 +190,7 @@ builder.objectFields(TraceType, (t) => {
         'when every call has a cost, and when the calls could not be read. Reads all spans of the trace.',
       resolve: async (trace, _args, { scope }) => {
         const { spans, calls } = await accounts(trace, scope);
-        return costReasonOfTrace(spans, calls, (named) => findEntryOfCall(scope, named) !== null);
+        return costReasonOfTrace(spans, calls, (call) => findEntryOfCall(scope, call) !== null);
       },
     }),
     catalogEntries: t.field({

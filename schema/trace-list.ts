@@ -16,7 +16,7 @@ import { type FilterInput, filtersOf, TraceFilterType, TraceOrderType, windowArg
 
 interface TraceListConnection extends Connection<PartialTrace> {
   /** Query that counts the traces of all pages; null when there are none. */
-  readonly counted: TraceCountQuery | null;
+  readonly countQuery: TraceCountQuery | null;
 }
 
 export const TraceConnectionType = builder.connectionObject(
@@ -29,8 +29,8 @@ export const TraceConnectionType = builder.connectionObject(
         complexity: COUNT_COST,
         description: 'Number of traces on all pages. Expensive: counts all traces of the window.',
         resolve: (connection, _args, { scope }) => {
-          const { counted } = connection as TraceListConnection;
-          return counted === null ? 0 : countTraces(scope, counted);
+          const { countQuery } = connection as TraceListConnection;
+          return countQuery === null ? 0 : countTraces(scope, countQuery);
         },
       }),
     }),
@@ -42,17 +42,17 @@ function connectionOf(
   items: readonly TraceSummary[],
   hasNextPage: boolean,
   cursorOf: (summary: TraceSummary) => string,
-  counted: TraceCountQuery | null,
+  countQuery: TraceCountQuery | null,
 ): TraceListConnection {
   const traces = items.map((summary): PartialTrace => ({ summary }));
   const edges = edgesOf(traces, ({ summary }) => cursorOf(summary));
-  return { ...forwardPage(edges, { hasNextPage }), counted };
+  return { ...forwardPage(edges, { hasNextPage }), countQuery };
 }
 
 async function connectionOfPage(page: Promise<TracePage>): Promise<TraceListConnection> {
   const { items, hasMore, window } = await page;
-  const counted = { ...window, filters: NO_TRACE_FILTERS };
-  return connectionOf(items, hasMore, (summary) => cursorAfter(window, summary), counted);
+  const countQuery = { ...window, filters: NO_TRACE_FILTERS };
+  return connectionOf(items, hasMore, (summary) => cursorAfter(window, summary), countQuery);
 }
 
 export async function connectionOfSearch(page: Promise<TraceSearchPage>): Promise<TraceListConnection> {

@@ -134,14 +134,14 @@ const msOf = (ns: bigint | null): number | null => (ns === null ? null : Number(
 const TraceBucketType = builder.objectRef<TraceBucket>('TraceBucket').implement({
   description: 'Sums over the traces that began in one interval.',
   fields: (t) => {
-    const latency = (of: 'p50Ns' | 'p90Ns' | 'p99Ns', percent: number) =>
+    const latency = (member: 'p50Ns' | 'p90Ns' | 'p99Ns', percent: number) =>
       t.float({
         nullable: true,
         description: `${percent}th percentile of the durations of the traces in milliseconds. Null without traces.`,
-        resolve: (bucket) => msOf(bucket[of]),
+        resolve: (bucket) => msOf(bucket[member]),
       });
-    const sum = (of: 'spans' | 'llmCalls' | 'inputTokens' | 'outputTokens', description: string) =>
-      t.field({ type: 'BigInt', description, resolve: (bucket) => bucket[of] });
+    const sum = (member: 'spans' | 'llmCalls' | 'inputTokens' | 'outputTokens', description: string) =>
+      t.field({ type: 'BigInt', description, resolve: (bucket) => bucket[member] });
     return {
       from: t.field({
         type: 'DateTime',

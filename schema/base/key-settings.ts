@@ -74,7 +74,7 @@ export const KeySettingsInput = builder.inputType('KeySettingsInput', {
   }),
 });
 
-type SentFields = typeof KeySettingsInput.$inferInput;
+type SettingsFields = typeof KeySettingsInput.$inferInput;
 
 const invalidMember = (member: string, message: string): InvalidInput =>
   new InvalidInput(`\`${member}\` is not valid.`, [{ path: ['input', 'settings', member], rule: 'type', message }]);
@@ -84,15 +84,15 @@ const invalidMember = (member: string, message: string): InvalidInput =>
  * InvalidInput.
  */
 function recordOf<Value>(
-  sent: SentFields,
+  input: SettingsFields,
   member: 'aliases' | 'modelRpmLimit' | 'modelTpmLimit' | 'permissions',
-  is: (value: unknown) => value is Value,
+  isValue: (value: unknown) => value is Value,
 ): Readonly<Record<string, Value>> | null | undefined {
-  const value: unknown = sent[member];
+  const value: unknown = input[member];
   if (value === null || value === undefined) return value;
   if (typeof value !== 'object' || Array.isArray(value)) throw invalidMember(member, 'must be an object');
   const entries = Object.entries(value).map(([name, inner]): [string, Value] => {
-    if (!is(inner)) throw invalidMember(member, `has an invalid value for ${name}`);
+    if (!isValue(inner)) throw invalidMember(member, `has an invalid value for ${name}`);
     return [name, inner];
   });
   return Object.fromEntries(entries);
@@ -109,9 +109,9 @@ const present = <Values extends object>(
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
 
 /** Requested budgets of further windows. Throws InvalidInput for a negative amount. */
-export function windowsOf(sent: SentFields['budgetLimits']): readonly WantedWindow[] | null | undefined {
-  if (sent === null) return null;
-  return sent?.map(({ duration, maxBudgetUsd }) => {
+export function windowsOf(input: SettingsFields['budgetLimits']): readonly WantedWindow[] | null | undefined {
+  if (input === null) return null;
+  return input?.map(({ duration, maxBudgetUsd }) => {
     if (maxBudgetUsd.startsWith('-')) throw invalidMember('budgetLimits', 'must not be below zero');
     return { budgetDuration: duration, maxBudget: maxBudgetUsd };
   });
@@ -119,30 +119,30 @@ export function windowsOf(sent: SentFields['budgetLimits']): readonly WantedWind
 
 /** Settings of the graph as a change of a key. Throws InvalidInput. */
 export function settingsOf(
-  sent: SentFields | null | undefined,
+  input: SettingsFields | null | undefined,
 ): Pick<KeyPatch, 'settings' | 'metadataMembers' | 'budgetLimits' | 'budgetDuration'> {
-  if (sent === null || sent === undefined) return {};
-  const { keyType, allowedRoutes, rpmLimit, tpmLimit, maxParallelRequests, softBudgetUsd } = sent;
+  if (input === null || input === undefined) return {};
+  const { keyType, allowedRoutes, rpmLimit, tpmLimit, maxParallelRequests, softBudgetUsd } = input;
   if (softBudgetUsd?.startsWith('-') === true) throw invalidMember('softBudgetUsd', 'must not be below zero');
   const settings: Omit<SettingsPatch, 'budgetLimits'> = present({
     keyType,
     allowedRoutes,
-    aliases: recordOf(sent, 'aliases', isText),
-    permissions: recordOf(sent, 'permissions', isAny),
+    aliases: recordOf(input, 'aliases', isText),
+    permissions: recordOf(input, 'permissions', isAny),
     rpmLimit,
     tpmLimit,
     maxParallelRequests,
     softBudget: softBudgetUsd,
   });
   const metadataMembers = present({
-    model_rpm_limit: recordOf(sent, 'modelRpmLimit', isCount),
-    model_tpm_limit: recordOf(sent, 'modelTpmLimit', isCount),
-    tags: sent.tags,
-    enforced_params: sent.enforcedParams,
+    model_rpm_limit: recordOf(input, 'modelRpmLimit', isCount),
+    model_tpm_limit: recordOf(input, 'modelTpmLimit', isCount),
+    tags: input.tags,
+    enforced_params: input.enforcedParams,
   });
   return {
     settings,
     metadataMembers,
-    ...present({ budgetLimits: windowsOf(sent.budgetLimits), budgetDuration: sent.budgetDuration }),
+    ...present({ budgetLimits: windowsOf(input.budgetLimits), budgetDuration: input.budgetDuration }),
   };
 }
