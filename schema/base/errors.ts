@@ -34,7 +34,7 @@ const ERROR_CODES = {
   GRAPHQL_VALIDATION_FAILED: {
     description: 'The document does not fit the schema, or a value does not have the type of its variable or argument.',
   },
-  INTERNAL: { description: 'A fault of the server. `extensions.requestId` is in its log.' },
+  INTERNAL: { description: 'An internal error of the server. Search its log for `extensions.requestId`.' },
 } as const;
 
 const ErrorCodeType = builder.enumType('ErrorCode', {
@@ -52,7 +52,7 @@ export const UserErrorType = builder.interfaceRef<DomainError>('UserError').impl
 });
 
 const IssueType = builder.objectRef<Issue>('Issue').implement({
-  description: 'One fault of the input.',
+  description: 'One validation error of the input.',
   fields: (t) => ({
     path: t.stringList({
       description: 'Path of the invalid value.',
@@ -70,7 +70,7 @@ builder.objectType(InvalidInput, {
   fields: (t) => ({
     issues: t.field({
       type: [IssueType],
-      description: 'All faults, each with its path. Empty when `message` alone describes the fault.',
+      description: 'All validation errors, each with its path. Empty when `message` alone describes the error.',
       resolve: ({ issues }) => issues,
     }),
   }),

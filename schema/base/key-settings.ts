@@ -34,7 +34,7 @@ export const KeyBudgetWindowType = builder.objectRef<KeyBudgetWindow>('KeyBudget
 export const KeyBudgetWindowInput = builder.inputType('KeyBudgetWindowInput', {
   description: 'A budget of a window.',
   fields: (t) => ({
-    duration: t.string({ required: true, description: 'Length of the window, as `1d`, `7d`, `30d` or `5h`.' }),
+    duration: t.string({ required: true, description: 'Length of the window, e.g. `1d`, `7d`, `30d` or `5h`.' }),
     maxBudgetUsd: t.field({
       type: 'Decimal',
       required: true,
@@ -56,7 +56,7 @@ export const KeySettingsInput = builder.inputType('KeySettingsInput', {
     }),
     permissions: t.field({
       type: 'JSON',
-      description: 'Further rights: an object. `get_spend_routes` has an effect, other members have none.',
+      description: 'Further rights: an object. Only the member `get_spend_routes` has an effect.',
     }),
     rpmLimit: t.int({ description: 'Requests per minute; null is unlimited.' }),
     tpmLimit: t.int({ description: 'Tokens per minute; null is unlimited.' }),
@@ -64,7 +64,7 @@ export const KeySettingsInput = builder.inputType('KeySettingsInput', {
     modelRpmLimit: t.field({ type: 'JSON', description: 'Requests per minute by model: an object of whole numbers.' }),
     modelTpmLimit: t.field({ type: 'JSON', description: 'Tokens per minute by model: an object of whole numbers.' }),
     tags: t.stringList({ description: 'Tags of the key.' }),
-    enforcedParams: t.stringList({ description: 'Members that a call must have, as `user` or `metadata.job`.' }),
+    enforcedParams: t.stringList({ description: 'Members that a call must have, e.g. `user` or `metadata.job`.' }),
     softBudgetUsd: t.field({
       type: 'Decimal',
       description: 'Budget in USD that sends an alert and refuses no call; not below zero.',

@@ -3,7 +3,7 @@ import type { Scope } from '../../resolvers/operation/scope.ts';
 import { builder } from './builder.ts';
 
 export const DeletedOwnersType = builder.objectRef<{ readonly ids: readonly string[] }>('DeletedOwners').implement({
-  description: 'Deleted owners. Their spend stays.',
+  description: 'Deleted owners. Their recorded spend is not deleted.',
   fields: (t) => ({
     ids: t.idList({ description: 'Local ids of the deleted owners.', resolve: ({ ids }) => [...ids] }),
   }),

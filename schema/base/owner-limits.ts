@@ -22,7 +22,7 @@ export const OwnerLimitsType = builder.objectRef<Limits>('OwnerLimits').implemen
     }),
     budgetDuration: t.exposeString('budgetDuration', {
       nullable: true,
-      description: 'Length of the budget window, as `1d`. Null when the spend is never reset.',
+      description: 'Length of the budget window, e.g. `1d`. Null when the spend is never reset.',
     }),
     budgetResetAt: t.expose('budgetResetAt', {
       type: 'DateTime',
@@ -48,7 +48,7 @@ export const OwnerLimitsInput = builder.inputType('OwnerLimitsInput', {
   fields: (t) => ({
     maxBudgetUsd: t.field({ type: 'Decimal', description: 'Spend limit in USD.' }),
     softBudgetUsd: t.field({ type: 'Decimal', description: 'Budget in USD that sends an alert and refuses no call.' }),
-    budgetDuration: t.string({ description: 'Length of the budget window, as `1d`, `7d`, `30d` or `5h`.' }),
+    budgetDuration: t.string({ description: 'Length of the budget window, e.g. `1d`, `7d`, `30d` or `5h`.' }),
     rpmLimit: t.float({ description: 'Requests per minute.' }),
     tpmLimit: t.float({ description: 'Tokens per minute.' }),
     tpdLimit: t.float({ description: 'Tokens of batches per day.' }),

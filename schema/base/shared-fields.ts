@@ -22,7 +22,7 @@ export const windowBudgetFields = (t: FieldsOf<WindowBudget>) => ({
   }),
   duration: t.exposeString('duration', {
     nullable: true,
-    description: 'Interval at which the spend is reset, as `1d`. Null for never.',
+    description: 'Interval at which the spend is reset, e.g. `1d`. Null for never.',
   }),
   spentUsd: t.field({
     type: 'Decimal',
@@ -38,7 +38,7 @@ export const windowBudgetFields = (t: FieldsOf<WindowBudget>) => ({
 
 /** Length and limit of a further budget window of a key or a team. */
 export const windowLimitFields = (t: FieldsOf<WantedWindow>) => ({
-  duration: t.exposeString('budgetDuration', { description: 'Length of the window, as `1d`.' }),
+  duration: t.exposeString('budgetDuration', { description: 'Length of the window, e.g. `1d`.' }),
   maxBudgetUsd: t.field({
     type: 'Decimal',
     description: 'Maximum spend of one window, in USD.',

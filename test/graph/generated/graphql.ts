@@ -588,7 +588,7 @@ export type ErrorCode =
   | 'GRAPHQL_PARSE_FAILED'
   /** The document does not fit the schema, or a value does not have the type of its variable or argument. */
   | 'GRAPHQL_VALIDATION_FAILED'
-  /** A fault of the server. `extensions.requestId` is in its log. */
+  /** An internal error of the server. Search its log for `extensions.requestId`. */
   | 'INTERNAL'
   /** The input is invalid. */
   | 'INVALID_INPUT'
@@ -739,7 +739,7 @@ export type JobStatus =
 
 /** A budget of a window. */
 export type KeyBudgetWindowInput = {
-  /** Length of the window, as `1d`, `7d`, `30d` or `5h`. */
+  /** Length of the window, e.g. `1d`, `7d`, `30d` or `5h`. */
   duration: string;
   /** Maximum spend of one window, in USD; not below zero. */
   maxBudgetUsd: string;
@@ -755,7 +755,7 @@ export type KeySettingsInput = {
   budgetDuration?: string | null | undefined;
   /** Budgets of further windows. */
   budgetLimits?: Array<KeyBudgetWindowInput> | null | undefined;
-  /** Members that a call must have, as `user` or `metadata.job`. */
+  /** Members that a call must have, e.g. `user` or `metadata.job`. */
   enforcedParams?: Array<string> | null | undefined;
   /** Purpose of the key. */
   keyType?: KeyType | null | undefined;
@@ -765,7 +765,7 @@ export type KeySettingsInput = {
   modelRpmLimit?: unknown;
   /** Tokens per minute by model: an object of whole numbers. */
   modelTpmLimit?: unknown;
-  /** Further rights: an object. `get_spend_routes` has an effect, other members have none. */
+  /** Further rights: an object. Only the member `get_spend_routes` has an effect. */
   permissions?: unknown;
   /** Requests per minute; null is unlimited. */
   rpmLimit?: number | null | undefined;
