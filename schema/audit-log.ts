@@ -54,7 +54,7 @@ builder.node(AuditEntryType, {
   fields: (t) => ({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the row was changed.' }),
     changedBy: t.exposeID('changedBy', {
-      description: 'Name in the header `litellm-changed-by`, otherwise as `actor`.',
+      description: 'User in the header `litellm-changed-by`. Without this header, the same as `actor`.',
     }),
     actor: t.exposeID('actor', {
       nullable: true,

@@ -37,18 +37,18 @@ builder.node(CredentialType, {
     }),
     isStoredIgnored: t.exposeBoolean('isStoredIgnored', {
       description:
-        'Whether a stored credential of the same name is ignored, because that of the configuration file takes precedence.',
+        'Whether a stored credential of the same name is ignored, because the credential of the configuration file takes precedence.',
     }),
     createdAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was stored. Null for one of the configuration file.',
+      description: 'When it was stored. Null for a credential of the configuration file.',
       resolve: ({ stored }) => stored?.createdAt,
     }),
     updatedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last changed. Null for one of the configuration file.',
+      description: 'When it was last changed. Null for a credential of the configuration file.',
       resolve: ({ stored }) => stored?.updatedAt,
     }),
   }),

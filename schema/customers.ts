@@ -54,7 +54,7 @@ builder.node(CustomerType, {
 
 builder.node(BudgetType, {
   description:
-    'Limits that keys, members, customers, organizations, projects and tags refer to, and teams for their members.',
+    'Limits that keys, members, customers, organizations, projects and tags refer to. Teams refer to them for their members.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => findBudgetRow(scope, id)),
   fields: (t) => ({

@@ -102,7 +102,7 @@ builder.queryField('virtualKeys', (t) =>
     {
       type: VirtualKeyType,
       description:
-        'Virtual keys, newest first by default. Administrators see all keys. Other callers see their own key and the keys of their user. With a filter by team, they also see the keys of a team when the user administers it or its organization. The same applies when the team lets its members list its keys. Deleted keys are left out. At most 100 a page.',
+        'Virtual keys, newest first by default. Administrators see all keys. Other callers see their own key and the keys of their user. With a filter by team, they also see the keys of that team if the user administers the team or its organization. The same applies if the team lets its members list its keys. Deleted keys are left out. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: VirtualKeyFilterType, description: 'All keys when absent.' }),

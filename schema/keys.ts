@@ -83,7 +83,7 @@ builder.node(VirtualKeyType, {
     permissions: t.field({
       type: 'JSON',
       description:
-        'Further rights: `get_spend_routes` shows the calls of everyone in reports of spend. Other members have no effect.',
+        'Further rights: with `get_spend_routes`, reports of spend contain the calls of all keys. Other members have no effect.',
       resolve: ({ settings }) => settings.permissions ?? {},
     }),
     rpmLimit: t.float({
@@ -174,7 +174,7 @@ builder.mutationField('generateKey', (t) =>
   t.field({
     type: GeneratedKeyType,
     description:
-      'Creates a virtual key. For proxy administrators. Users create their own keys, and keys of teams that they administer or that let members create keys.',
+      'Creates a virtual key. For proxy administrators. Users create their own keys. They also create keys of teams that they administer, and of teams whose members may create keys.',
     args: { input: t.arg({ type: GenerateKeyInput, required: true, description: 'Settings of the key.' }) },
     errors: {
       types: [InvalidInput, Conflict],

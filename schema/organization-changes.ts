@@ -11,7 +11,8 @@ import { OrganizationType } from './base/refs.ts';
 /** Fields of a new organization and of a change. */
 const organizationFields = (t: InputFields) => ({
   models: t.stringList({
-    description: 'Public model names that the models of its teams may contain and its keys may call; empty for all.',
+    description:
+      'Public model names that its keys may call, and that the `models` of its teams may contain; empty for all.',
   }),
   metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),

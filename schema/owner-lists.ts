@@ -84,7 +84,7 @@ builder.queryField('teams', (t) =>
     {
       type: TeamType,
       description:
-        'Teams, newest first by default: all for administrators, otherwise those of the key, of its user, and of organizations that the user administers. At most 100 a page.',
+        'Teams, newest first by default. Administrators see all teams. Other callers see the teams of their key, of its user, and of organizations that the user administers. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: TeamFilterType, description: 'All teams when absent.' }),

@@ -68,7 +68,8 @@ export const TeamMemberType = builder.objectRef<TeamMember>('TeamMember').implem
     budget: t.field({
       type: BudgetType,
       nullable: true,
-      description: 'Budget of the member. Null when it has no own budget, and for callers who are not administrators.',
+      description:
+        'Budget of the member. Null when the member has no budget of its own, and for callers who are not administrators.',
       resolve: ({ budgetId }, _args, { scope }) => (budgetId === null ? null : findBudgetRow(scope, budgetId)),
     }),
   }),
@@ -175,7 +176,7 @@ builder.node(UserType, {
     role: t.expose('role', {
       type: RoleType,
       nullable: true,
-      description: 'Rights of its keys. Null: the roles of the keys apply.',
+      description: 'Rights of its keys. When null, the roles of the keys apply.',
     }),
     models: t.stringList({
       description: 'Public model names that its keys without a team may call; empty for all.',
@@ -225,7 +226,8 @@ builder.node(OrganizationType, {
     organizationId: t.exposeID('id', { description: 'Local id, as teams and filters have it.' }),
     alias: t.exposeString('alias', { description: 'Display name.' }),
     models: t.stringList({
-      description: 'Public model names that the models of its teams may contain and its keys may call; empty for all.',
+      description:
+        'Public model names that its keys may call, and that the `models` of its teams may contain; empty for all.',
       resolve: ({ models }) => [...models],
     }),
     metadata: t.field({

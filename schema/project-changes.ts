@@ -89,7 +89,8 @@ builder.mutationFields((t) => ({
   }),
   updateProject: t.field({
     type: ProjectType,
-    description: 'Changes a project. For proxy, organization and team administrators; a new team must be theirs, too.',
+    description:
+      'Changes a project. For proxy, organization and team administrators. They must also administer the new team, if the team changes.',
     args: { input: t.arg({ type: UpdateProjectInput, required: true, description: 'The project and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound],

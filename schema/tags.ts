@@ -18,7 +18,7 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
       description: 'Free text. Null when none is set.',
     }),
     models: t.stringList({
-      description: 'Public model names of the tag. They restrict no call.',
+      description: 'Public model names of the tag. They do not restrict calls.',
       resolve: ({ models }) => [...models],
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the tag was created.' }),
@@ -43,7 +43,7 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
 /** Fields of a new tag and of a change. */
 const tagFields = (t: InputFields) => ({
   description: t.string({ description: 'Free text; null removes it.' }),
-  models: t.stringList({ description: 'Public model names of the tag. They restrict no call.' }),
+  models: t.stringList({ description: 'Public model names of the tag. They do not restrict calls.' }),
   limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
   budgetId: t.id({
     description: 'Existing budget instead of `limits`: global id or local id. Both together are an error.',
@@ -119,7 +119,7 @@ builder.mutationFields((t) => ({
   }),
   deleteTag: t.field({
     type: TagType,
-    description: 'Deletes a tag. Its spend stays. For proxy administrators.',
+    description: 'Deletes a tag. Its recorded spend is not deleted. For proxy administrators.',
     args: { input: t.arg({ type: DeleteTagInput, required: true, description: 'The tag to delete.' }) },
     errors: {
       types: [InvalidInput, NotFound],

@@ -38,7 +38,7 @@ const teamFields = (t: InputFields) => ({
     type: [KeyBudgetWindowInput],
     description: 'Budgets of further windows, all of which apply. Null removes them.',
   }),
-  memberLimits: t.field({ type: OwnerLimitsInput, description: 'Limits of members without their own.' }),
+  memberLimits: t.field({ type: OwnerLimitsInput, description: 'Limits of members that have no limits of their own.' }),
 });
 
 const CreateTeamInput = builder.inputType('CreateTeamInput', {
@@ -48,7 +48,7 @@ const CreateTeamInput = builder.inputType('CreateTeamInput', {
     ...teamFields(t),
     members: t.field({
       type: [TeamMemberInput],
-      description: 'First members. `createTeam` adds the author where the list does not name the author.',
+      description: 'First members. `createTeam` also adds the author, unless the list contains the author.',
     }),
   }),
 });
@@ -102,7 +102,7 @@ const UpdateTeamMemberInput = builder.inputType('UpdateTeamMemberInput', {
     temporaryIncreaseUsd: t.field({
       type: 'Decimal',
       description:
-        'Amount that is added to the budget of the member, otherwise to the default of the team, until it expires. Null ends it.',
+        'Amount that is added to the budget of the member until it expires. If the member has no budget, it is added to the default of the team. Null ends it.',
     }),
     temporaryIncreaseExpiresAt: t.field({
       type: 'DateTime',
@@ -174,7 +174,7 @@ builder.mutationFields((t) => ({
   updateTeam: t.field({
     type: TeamType,
     description:
-      'Changes a team. For proxy administrators; administrators of the team and of its organization change alias, metadata, model aliases and member limits only.',
+      'Changes a team. For proxy administrators. Administrators of the team and of its organization may only change alias, metadata, model aliases and member limits.',
     args: { input: t.arg({ type: UpdateTeamInput, required: true, description: 'The team and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound],

@@ -105,7 +105,7 @@ const CreateInput = builder.inputType('CreateTokenMappingInput', {
 const UpdateInput = builder.inputType('UpdateTokenMappingInput', {
   description: 'Changes to a mapping. Absent fields stay as they are.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The mapping: global id, or its own id.' }),
+    id: t.id({ required: true, description: 'The mapping: global id or `mappingId`.' }),
     key: t.id({ description: `${KEY} Null changes nothing.` }),
     description: t.string({ description: `${DESCRIPTION} Null removes it.` }),
     active: t.boolean({ description: `${ACTIVE} Null changes nothing.` }),
@@ -114,7 +114,7 @@ const UpdateInput = builder.inputType('UpdateTokenMappingInput', {
 
 const DeleteInput = builder.inputType('DeleteTokenMappingInput', {
   description: 'A mapping to delete.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The mapping: global id, or its own id.' }) }),
+  fields: (t) => ({ id: t.id({ required: true, description: 'The mapping: global id or `mappingId`.' }) }),
 });
 
 builder.mutationFields((t) => ({

@@ -13,7 +13,7 @@ import { UserType } from './base/refs.ts';
 const userFields = (t: InputFields) => ({
   alias: t.string({ description: 'Display name; null removes it.' }),
   email: t.string({ description: 'Email, unique regardless of letter case; null removes it.' }),
-  role: t.field({ type: RoleType, description: 'Rights of its keys; null: the roles of the keys apply.' }),
+  role: t.field({ type: RoleType, description: 'Rights of its keys. When null, the roles of the keys apply.' }),
   models: t.stringList({ description: 'Public model names that its keys without a team may call; empty for all.' }),
   metadata: t.field({ type: 'JSON', description: 'Client data: an object that replaces the old one.' }),
   limits: t.field({
@@ -85,7 +85,7 @@ builder.mutationFields((t) => ({
   updateUser: t.field({
     type: UserType,
     description:
-      'Changes a user. For proxy administrators, who create a user that does not exist; users change their own alias, email and metadata.',
+      'Changes a user. For proxy administrators; a user that does not exist is then created. Users change their own alias, email and metadata only.',
     args: { input: t.arg({ type: UpdateUserInput, required: true, description: 'The user and its changes.' }) },
     errors: {
       types: [InvalidInput, Conflict],
