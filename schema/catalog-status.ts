@@ -52,7 +52,7 @@ builder.mutationField('refreshCatalog', (t) =>
   t.field({
     type: CatalogStatusType,
     description:
-      'Checks the source of the catalog of this process now, and serves its data unless it is rejected. For proxy administrators.',
+      'Checks the source of the catalog of this process now, and serves the new data unless the data is rejected. For proxy administrators.',
     errors: {
       types: [Unavailable],
       union: { name: 'RefreshCatalogResult', description: 'The age of the catalog, or why it was not reloaded.' },

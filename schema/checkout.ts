@@ -46,7 +46,7 @@ const CheckoutModeType = builder.enumType('CheckoutMode', {
 });
 
 CatalogKeyType.implement({
-  description: 'A key that lifts the free tier limit of the catalog. Its secret is not stored.',
+  description: 'A key for the catalog without the limit of the free tier. Its secret is not stored.',
   fields: (t) => ({
     name: t.string({
       description: 'Masked secret: `ck-...` and its last four characters.',
@@ -76,7 +76,7 @@ builder.node(CheckoutType, {
     paidAt: t.expose('paidAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'Last payment. Null before the first.',
+      description: 'Time of the last payment. Null before the first payment.',
     }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
@@ -198,7 +198,7 @@ builder.mutationFields((t) => ({
       types: [NotFound],
       union: {
         name: 'RevokeCatalogKeyResult',
-        description: 'The purchase with its revoked key, or why it was not revoked.',
+        description: 'The purchase with its revoked key, or why the key was not revoked.',
       },
     },
     resolve: (_root, { input }, { scope }) => revokeCatalogKey(scope, localId('Checkout', input.checkoutId)),

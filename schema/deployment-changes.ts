@@ -22,10 +22,10 @@ import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'StoredDeployment';
 const ID = 'The deployment: global id or `deploymentId`.';
-const PARAMS = 'Parameters as in `litellm_params` of the configuration, `model` and `api_key` for example.';
+const PARAMS = 'Parameters as in `litellm_params` of the configuration, e.g. `model` and `api_key`.';
 const INFO = 'Facts about the model as in `model_info` of the configuration. `team_id` makes it a model of that team.';
 const TAKES_EFFECT =
-  'Takes effect immediately in this process, within seconds in others. For proxy administrators. Administrators of a team manage deployments with the `team_id` of the team that an administrator of the same team created.';
+  'Takes effect immediately in this process, within seconds in others. For proxy administrators. Administrators of a team manage deployments with the `team_id` of their team, if an administrator of the team created them.';
 
 const StoredDeploymentType = builder.objectRef<StoredDeployment>(TYPE);
 
@@ -53,7 +53,7 @@ const BrokenType = builder.objectRef<BrokenDeployment>('MisconfiguredDeployment'
     model: t.exposeString('modelGroup', { description: 'Public model name that it would serve.' }),
     fault: t.exposeString('fault', { description: 'Why it cannot be called.' }),
     isStored: t.boolean({
-      description: 'Whether it was created at run time. False for one of the configuration.',
+      description: 'Whether it was created at run time. False for a deployment of the configuration.',
       resolve: ({ stored }) => stored !== null,
     }),
   }),

@@ -47,7 +47,9 @@ const HealthType = builder.objectRef<Health>('DeploymentHealth').implement({
     state: t.expose('state', { type: HealthStateType, description: 'Recent health.' }),
     calls: t.exposeInt('calls', { description: 'Number of ended calls.' }),
     failures: t.exposeInt('failures', { description: 'Number of failed calls.' }),
-    inFlight: t.exposeInt('inFlight', { description: 'Number of calls in progress. A realtime session is one.' }),
+    inFlight: t.exposeInt('inFlight', {
+      description: 'Number of calls in progress. A realtime session counts as one call.',
+    }),
     latencyMs: t.exposeFloat('latencyMs', {
       nullable: true,
       description: 'Moving average of the time to the response head, in milliseconds. Null before the first answer.',
@@ -246,7 +248,7 @@ builder.objectFields(TeamType, (t) => ({
     type: [DeploymentType],
     nullable: true,
     description:
-      'Deployments with the `team_id` of the team: all for administrators, otherwise those that the key may call. Null for a team that the caller may not read.',
+      'Deployments with the `team_id` of the team. Administrators see all of them. Other callers see those that their key may call. Null for a team that the caller may not read.',
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: async ({ id }, _args, { scope }) => [...(await listTeamDeployments(scope, { teamId: id }))],
   }),
@@ -264,7 +266,7 @@ builder.queryFields((t) => ({
   deployments: t.field({
     type: [DeploymentType],
     description:
-      'Deployments in the order of the configuration, then stored ones, the oldest first: all for administrators, otherwise those that the key may call. Blocked ones are left out.',
+      'Deployments in the order of the configuration, then stored ones, the oldest first. Administrators see all of them. Other callers see those that their key may call. Blocked deployments are left out.',
     args: { filter: t.arg({ type: DeploymentFilterType, description: 'All deployments when absent.' }) },
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, { filter }, { scope }) =>

@@ -17,7 +17,7 @@ const TypeOfFallback = builder.enumType('FallbackType', {
     GENERAL: {
       value: FALLBACK_TYPES[0],
       description:
-        'Every failure. Once some model has CONTEXT_WINDOW or CONTENT_POLICY fallbacks, failures of that type are left out.',
+        'Every failure. As soon as one model has CONTEXT_WINDOW or CONTENT_POLICY fallbacks, GENERAL fallbacks no longer handle failures of that type.',
     },
     CONTEXT_WINDOW: { value: FALLBACK_TYPES[1], description: 'Refusals of a conversation that is too long.' },
     CONTENT_POLICY: { value: FALLBACK_TYPES[2], description: 'Refusals of the content of a conversation.' },
@@ -51,7 +51,7 @@ builder.queryField('modelFallbacks', (t) =>
 );
 
 const SetInput = builder.inputType('SetModelFallbackInput', {
-  description: 'Fallbacks of a model, in place of earlier ones.',
+  description: 'Fallbacks of a model. They replace earlier ones of the same type.',
   fields: (t) => ({
     model: t.string({
       required: true,

@@ -98,7 +98,7 @@ const GuardrailOrderType = valueOrder('Guardrail', 'guardrails', {
   KIND: { value: 'kind', description: 'Type of the check.' },
   CREATED_AT: {
     value: 'created_at',
-    description: 'When it was stored; those of the configuration file are the earliest.',
+    description: 'When it was stored; guardrails of the configuration file are the earliest.',
   },
 });
 
@@ -124,7 +124,7 @@ builder.queryField('guardrails', (t) =>
     {
       type: GuardrailType,
       description:
-        'Guardrails, by default in the order in which they run, those of the configuration file first. For proxy administrators, read-only ones too.',
+        'Guardrails, by default in the order in which they run: guardrails of the configuration file first. For proxy administrators, read-only ones too.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: GuardrailFilterType, description: 'All guardrails when absent.' }),
@@ -162,7 +162,7 @@ const UpdateInput = builder.inputType('UpdateGuardrailInput', {
     name: t.string({ description: `${NAME} Unique.` }),
     params: t.field({
       type: 'JSON',
-      description: 'Settings to change; null removes one. `REDACTED` leaves a secret unchanged.',
+      description: 'Settings to change; null removes a setting. `REDACTED` leaves a secret unchanged.',
     }),
     info: t.field({ type: 'JSON', description: `${INFO} Null removes it.` }),
     teamId: t.string({ description: `${TEAM} Null removes it.` }),

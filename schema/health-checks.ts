@@ -14,7 +14,7 @@ const HealthCheckType = builder.objectRef<HealthCheck>('HealthCheck').implement(
     model: t.exposeString('modelGroup', { description: 'Public model name of the deployment at that time.' }),
     at: t.expose('createdAt', { type: 'DateTime', description: 'When the check was made.' }),
     checkedBy: t.exposeID('createdBy', {
-      description: 'User of the caller, else the hash of its key; `health-check` for periodic ones.',
+      description: 'User of the caller, else the hash of its key; `health-check` for periodic checks.',
     }),
     latencyMs: t.exposeFloat('latencyMs', { description: 'Time to the end of the answer, in milliseconds.' }),
     error: t.string({
@@ -40,7 +40,7 @@ builder.queryField('healthChecks', (t) =>
     {
       type: HealthCheckType,
       description:
-        'Stored health checks of deployments that the key may see, newest first by default. Administrators see those of deleted deployments, too. At most 100 a page.',
+        'Stored health checks of deployments that the key may see, newest first by default. Administrators also see checks of deleted deployments. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: HealthCheckFilterType, description: 'All health checks when absent.' }),

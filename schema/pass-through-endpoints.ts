@@ -52,13 +52,14 @@ builder.node(EndpointType, {
     }),
     timeoutSeconds: t.float({
       nullable: true,
-      description: 'Time to the first byte of an answer, in seconds; null is the default of the configuration.',
+      description:
+        'Time to the first byte of an answer, in seconds. When null, the default of the configuration applies.',
       resolve: ({ timeoutSeconds }) => timeoutSeconds,
     }),
     auth: t.exposeBoolean('auth', { description: 'Whether callers need a key.' }),
     methods: t.stringList({
       nullable: true,
-      description: 'Methods that are served; null is all.',
+      description: 'Methods that are served; null for all methods.',
       resolve: ({ methods }) => (methods === null ? null : [...methods]),
     }),
     forwardHeaders: t.exposeBoolean('forwardHeaders', { description: 'Whether headers of the caller are forwarded.' }),
@@ -101,10 +102,13 @@ builder.queryField('passThroughEndpoints', (t) =>
     {
       type: EndpointType,
       description:
-        'Pass-through entries, by default those of the configuration file first. For proxy administrators, read-only ones too.',
+        'Pass-through entries, by default entries of the configuration file first. For proxy administrators, read-only ones too.',
       args: {
         filter: t.arg({ type: EndpointFilterType, description: 'All entries when absent.' }),
-        orderBy: t.arg({ type: EndpointOrderType, description: 'Those of the configuration file first when absent.' }),
+        orderBy: t.arg({
+          type: EndpointOrderType,
+          description: 'Entries of the configuration file first when absent.',
+        }),
       },
       complexity: pageCost,
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {

@@ -32,7 +32,10 @@ const SectionType = builder.enumType('SettingSection', {
 const SourceType = builder.enumType('SettingSource', {
   description: 'Where the value of a setting comes from.',
   values: {
-    CONFIG: { value: 'config', description: 'The configuration file, which owns what it declares.' },
+    CONFIG: {
+      value: 'config',
+      description: 'The configuration file. Only the file can change a setting that it declares.',
+    },
     DATABASE: { value: 'db', description: 'A value that was stored at run time.' },
     DEFAULT: { value: 'default', description: 'A built-in value.' },
     UNSET: { value: 'unset', description: 'Nothing sets it.' },
@@ -65,13 +68,13 @@ const SettingType = builder.objectRef<DescribedSetting>('Setting').implement({
     effectiveValue: t.expose('effectiveValue', {
       type: 'JSON',
       nullable: true,
-      description: 'Value in force. Null for none.',
+      description: 'Value that is used. Null for none.',
     }),
     ignoredStoredValue: t.expose('ignoredStoredValue', {
       type: 'JSON',
       nullable: true,
       description:
-        'Stored value that the configuration file overrides. Null when no value is stored, or when it equals that of the file.',
+        'Stored value that the configuration file overrides. Null when no value is stored, or when it equals the value of the file.',
     }),
     defaultValue: t.expose('defaultValue', {
       type: 'JSON',
@@ -125,7 +128,7 @@ builder.objectType(OwnedByFile, {
   interfaces: [UserErrorType],
   fields: (t) => ({
     section: t.exposeString('section', { description: 'Section of the configuration file.' }),
-    keys: t.stringList({ description: 'Declared settings that were to be changed.', resolve: ({ keys }) => keys }),
+    keys: t.stringList({ description: 'Settings of the request that the file declares.', resolve: ({ keys }) => keys }),
     storedValueIgnored: t.boolean({
       description: 'Whether the database has another value, which is ignored.',
       resolve: ({ ignored }) => ignored.length > 0,

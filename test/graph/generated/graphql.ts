@@ -951,7 +951,7 @@ export type SettingSection =
 
 /** Where the value of a setting comes from. */
 export type SettingSource =
-  /** The configuration file, which owns what it declares. */
+  /** The configuration file. Only the file can change a setting that it declares. */
   | 'CONFIG'
   /** A value that was stored at run time. */
   | 'DATABASE'
