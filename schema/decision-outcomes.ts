@@ -83,7 +83,7 @@ const QualityType = builder.objectRef<Quality>('CalibrationQuality').implement({
     }),
     brier: t.exposeFloat('brier', {
       description:
-        'Brier score: mean squared difference to the outcome. For predicates that of P(yes), for other kinds the sum over the labels.',
+        'Brier score: mean squared difference between probability and outcome. For predicates: of P(yes). For other kinds: the sum over the labels.',
     }),
     expectedCalibrationError: t.exposeFloat('calibrationError', {
       description:

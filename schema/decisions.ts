@@ -137,7 +137,7 @@ export const DecisionType = builder.objectRef<ShownDecision>(TYPE);
 
 builder.node(DecisionType, {
   description:
-    'A decision: one answer for each question. `node` finds it only when it was stored: `store_decisions` in the configuration or the metadata of its key.',
+    'A decision: one answer for each question. `node` finds stored decisions only. They are stored where `store_decisions` of the key or the configuration enables it.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf(async (id, { scope }) => {
     const stored = await findDecision(scope, id);
@@ -215,7 +215,7 @@ builder.queryField('decisions', (t) =>
     {
       type: DecisionType,
       description:
-        'Stored decisions, newest first by default: all for administrators, those of the team for keys of a team, else those of the key. Decisions are stored where `store_decisions` of the key or the configuration enables it. At most 100 a page.',
+        'Stored decisions, newest first by default. Administrators see all decisions. Keys of a team see the decisions of the team. Other keys see their own. Decisions are stored where `store_decisions` of the key or the configuration enables it. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: DecisionFilterType, description: 'All stored decisions when absent.' }),

@@ -23,7 +23,7 @@ const CategoryType = builder.enumType('ActivityCategory', {
 });
 
 const CountsType = builder.objectRef<ActivityGroup>('ActivityCounts').implement({
-  description: 'Numbers of ended requests with the same values.',
+  description: 'Counts of ended requests with the same `date`, `category` and `route`, as far as these are not null.',
   fields: (t) => ({
     date: t.string({
       nullable: true,
@@ -48,7 +48,7 @@ const CountsType = builder.objectRef<ActivityGroup>('ActivityCounts').implement(
 
 const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity').implement({
   description:
-    'Counts of inbound LLM, MCP and A2A requests that have ended. Each request counts once, also with retries and fallbacks. Counts are stored every 10 seconds, or at the interval `proxy_batch_write_at`. Calls in GraphQL documents and over WebSockets are not requests of such a path; `endpointActivity` has them.',
+    'Counts of inbound LLM, MCP and A2A requests that have ended. Each request counts once, also with retries and fallbacks. Counts are stored every 10 seconds, or at the interval `proxy_batch_write_at`. Calls in GraphQL documents and over WebSockets are not counted here; `endpointActivity` has them.',
   fields: (t) => ({
     startDate: t.exposeString('from', { description: 'First UTC day, `YYYY-MM-DD`.' }),
     endDate: t.exposeString('to', { description: 'Last UTC day, included.' }),
@@ -123,7 +123,7 @@ builder.subscriptionField('activity', (t) =>
   t.field({
     type: UpdateType,
     description:
-      'Requests that ended in this process, at most one update a second. Without requests there is no update. For proxy administrators, read-only ones too.',
+      'Requests that ended in this process, at most one update a second. There is no update while no request ends. For proxy administrators, read-only ones too.',
     subscribe: (_root, _args, { scope }) => watchGatewayActivity(scope, undefined),
     resolve: (update) => update,
   }),

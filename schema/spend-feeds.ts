@@ -8,7 +8,7 @@ import { droppedUpdates } from './base/shared-fields.ts';
 import { SpendRowType } from './base/refs.ts';
 
 const SpendUpdateType = builder.objectRef<Delivery<SpendRow>>('SpendUpdate').implement({
-  description: 'A call that was just settled.',
+  description: 'A call whose usage and cost were just settled.',
   fields: (t) => ({
     row: t.field({
       type: SpendRowType,
@@ -82,7 +82,7 @@ const BudgetAlertType = builder.objectRef<Delivery<BudgetAlert>>('BudgetAlert').
 builder.subscriptionFields((t) => ({
   spendUpdates: t.field({
     type: SpendUpdateType,
-    description: 'Calls as they are settled: all for administrators, those of the team or key for others.',
+    description: 'Calls as they are settled. Administrators receive all calls, others those of their team or key.',
     subscribe: (_root, _args, { scope }) => watchSpend(scope, undefined),
     resolve: (delivery) => delivery,
   }),

@@ -14,7 +14,7 @@ builder.mutationField('resetAllSpend', (t) =>
   t.field({
     type: SpendResetsType,
     description:
-      'Sets the spend of all keys and teams to zero: their budgets count from this time. Reports keep the calls. For proxy administrators.',
+      'Sets the spend of all keys and teams to zero: their budgets count from this time. Reports still contain the earlier calls. For proxy administrators.',
     resolve: (_root, _args, { scope }) => clearOwnersAfter(scope, resetAllSpend(scope, undefined)),
   }),
 );

@@ -53,7 +53,7 @@ builder.objectFields(SpendRowType, (t) => ({
     resolve: ({ sessionId }) => sessionId,
   }),
   tags: t.stringList({
-    description: 'Distinct tags: those of the request, its key, team and project, then those of its user agent.',
+    description: 'Distinct tags of the request, its key, team and project, then of its user agent.',
     resolve: ({ tags }) => [...tags],
   }),
   trace: t.field({

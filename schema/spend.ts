@@ -41,7 +41,7 @@ builder.node(SpendRowType, {
     callType: t.exposeString('callType', { description: 'Kind of call, e.g. `acompletion`.' }),
     modelGroup: t.exposeString('modelGroup', {
       description:
-        'Public model name that answered: that of the request or of a fallback. That of the request when all failed.',
+        'Public model name that answered: the requested model or a fallback. The requested model when all failed.',
     }),
     model: t.exposeString('model', { description: 'Model name sent to the provider.' }),
     provider: t.exposeString('provider', {
