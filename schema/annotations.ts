@@ -46,7 +46,7 @@ builder.node(AnnotationType, {
   loadMany: nodesOf((id, { scope }) => findAnnotation(scope, { id })),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'What is judged, e.g. `helpfulness`.' }),
-    annotatorKind: t.expose('annotator', { type: AnnotatorKindType, description: 'Kind of its author.' }),
+    annotatorKind: t.expose('annotator', { type: AnnotatorKindType, description: 'Kind of the author.' }),
     label: t.exposeString('label', { nullable: true, description: 'Label. Null without one.' }),
     score: t.exposeFloat('score', {
       nullable: true,
@@ -55,7 +55,7 @@ builder.node(AnnotationType, {
     note: t.exposeString('note', { nullable: true, description: 'Note. Null without one.' }),
     author: t.exposeID('createdBy', {
       description:
-        'User of the key that wrote it, else the hash of that key. A sender of feedback may name another author.',
+        'User of the key that wrote the annotation, else the hash of that key. A sender of feedback may name another author.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first written.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last written.' }),
@@ -117,7 +117,7 @@ const AnnotateInput = builder.inputType('AnnotateTraceInput', {
       type: AnnotatorKindType,
       required: true,
       defaultValue: 'human',
-      description: 'Kind of its author.',
+      description: 'Kind of the author.',
     }),
     label: t.string({ description: `Label, at most ${MAX_LABEL_LENGTH} characters.` }),
     score: t.float({ description: 'Score, on any scale.' }),
@@ -127,15 +127,15 @@ const AnnotateInput = builder.inputType('AnnotateTraceInput', {
 
 const DeleteInput = builder.inputType('DeleteAnnotationInput', {
   description: 'The annotation to delete.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'Its global id.' }) }),
+  fields: (t) => ({ id: t.id({ required: true, description: 'Global id of the annotation.' }) }),
 });
 
 builder.mutationFields((t) => ({
   annotateTrace: t.field({
     type: AnnotationType,
     description:
-      'Annotates a trace or span. Replaces an earlier annotation of the same author with the same name on it. For every key ' +
-      'that is not read-only, on traces that it may read.',
+      'Annotates a trace or span. Replaces an earlier annotation with the same author and name on the same trace or span. ' +
+      'For every key that is not read-only, on traces that it may read.',
     args: { input: t.arg({ type: AnnotateInput, required: true, description: 'The annotation.' }) },
     errors: {
       types: [NotFound, InvalidInput, Conflict],

@@ -28,7 +28,7 @@ const CONTENT_PAGE = 40;
 const PreviewType = builder.objectRef<Sample>('LensSamplePreview').implement({
   description: 'Preview of the executions that a lens with this selection would review now.',
   fields: (t) => ({
-    eligible: t.exposeInt('eligible', { description: 'Executions of the window that the selection admits.' }),
+    eligible: t.exposeInt('eligible', { description: 'Executions of the window that match the selection.' }),
     selected: t.exposeInt('selected', { description: 'Executions that a run would review.' }),
     executions: t.field({
       type: [ExecutionType],
@@ -203,7 +203,7 @@ builder.objectField(TraceType, 'findingCount', (t) =>
     nullable: true,
     complexity: ROW_COST,
     description:
-      'Number of open findings about it. Null when no latest run of a lens assessed it and no open finding names it. For proxy administrators, read-only ones too.',
+      'Number of open findings about the trace. Null when no open finding names it, and the latest run of no lens assessed it. For proxy administrators, read-only ones too.',
     resolve: (trace, _args, { scope }) => countFindingsOfTrace(scope, partsOf(trace)),
   }),
 );

@@ -80,7 +80,7 @@ builder.node(SummaryType, {
     caseCount: t.exposeInt('caseCount', { description: 'Number of cases of the latest revision.' }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
-      description: 'When the latest revision was saved; at first, when the dataset was created.',
+      description: 'When the latest revision was saved; before the first revision, when the dataset was created.',
     }),
   }),
 });
@@ -177,7 +177,7 @@ const SaveInput = builder.inputType('SaveDatasetInput', {
     id: t.id({ required: true, description: ID }),
     baseRevision: t.int({
       required: true,
-      description: 'Revision that the caller has read. ConflictError when it is not the latest one.',
+      description: 'Revision that the new cases are based on. ConflictError when it is not the latest revision.',
     }),
     cases: t.field({ type: [CaseInput], required: true, description: 'All cases, at most 200.' }),
   }),

@@ -147,7 +147,7 @@ const CoverageType = builder.objectRef<Coverage>('LensCoverage').implement({
     groupingBatches: t.exposeInt('groupingBatches', { description: 'Number of batches of observations to group.' }),
     groupedBatches: t.exposeInt('groupedBatches', { description: 'Number of grouped batches.' }),
     reusable: t.exposeInt('reusable', { description: 'Reviews of earlier runs that could be used again.' }),
-    eligible: t.exposeInt('eligible', { description: 'Executions of the window that the settings admit.' }),
+    eligible: t.exposeInt('eligible', { description: 'Executions of the window that match the settings.' }),
     selected: t.exposeInt('selected', { description: 'Number of executions of the sample.' }),
     screened: t.exposeInt('screened', { description: 'Executions that were reviewed, reused reviews included.' }),
     reused: t.exposeInt('reused', { description: 'Reviews of earlier runs that were used again.' }),

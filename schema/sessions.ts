@@ -28,7 +28,7 @@ interface SessionListConnection extends Connection<ListedSession> {
 const SessionType = builder.objectRef<ListedSession>('Session').implement({
   description: 'A session or conversation: the traces of a window that state its id. See `Trace.sessionId`.',
   fields: (t) => ({
-    sessionId: t.exposeString('sessionId', { description: 'Id that the senders of its traces state.' }),
+    sessionId: t.exposeString('sessionId', { description: 'Session id that its traces contain.' }),
     userId: t.exposeString('userId', {
       nullable: true,
       description: 'User of its traces. Null when none is stated, and when they differ.',

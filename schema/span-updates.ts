@@ -44,7 +44,7 @@ builder.subscriptionField('spanUpdates', (t) =>
       traceId: t.arg.id({ required: true, description: `${TRACE_ID} The trace need not exist yet.` }),
       after: t.arg.string({
         description:
-          'Cursor of the last received update. When the trace has received spans since, all of its spans are sent again.',
+          'Cursor of the last received update. If the trace has received spans since that update, all of its spans are sent again.',
       }),
     },
     subscribe: (_root, { traceId, after }, { scope }) =>

@@ -94,7 +94,7 @@ builder.node(SpanType, {
     provider: t.exposeString('provider', {
       nullable: true,
       description:
-        'Provider, in lower case and without the API that was called: `openai`, also for `openai.chat`. Null when unknown, and for spans without a model.',
+        'Provider, in lower case and without the name of the called API: `openai` for `openai.chat`. Null when unknown, and for spans without a model.',
     }),
     framework: t.string({
       nullable: true,
@@ -188,7 +188,8 @@ export const spanPageCost = (first: number | null | undefined, size: number) => 
   multiplier: Math.max(0, Math.min(first ?? size, MAX_PAGE_SPANS)),
 });
 
-export const AFTER_SPAN = 'Returns spans after this cursor. CONFLICT when the trace has received spans since.';
+export const AFTER_SPAN =
+  'Returns spans after this cursor. CONFLICT when the trace has received spans since that page.';
 
 builder.objectField(SpanType, 'children', (t) =>
   t.field({

@@ -124,7 +124,7 @@ builder.node(TeamType, {
         ...windowArgs(),
         first: t.arg.int({ description: `Page size, 1 to ${TRACE_PAGE_SIZE}; ${TRACE_PAGE_SIZE} when absent.` }),
         after: t.arg.string({
-          description: 'Returns traces after this cursor. The filter must be the one of the page before.',
+          description: 'Returns traces after this cursor. The filter must be that of the previous page.',
         }),
         filter: t.arg({ type: TraceFilterType, description: 'All traces of the team when absent.' }),
         orderBy: t.arg({ type: TraceOrderType, description: 'Newest first when absent.' }),

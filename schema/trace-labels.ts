@@ -1,7 +1,8 @@
 import { builder } from './base/builder.ts';
 import { TraceType } from './base/refs.ts';
 
-const SOURCES = 'The root span states it, otherwise an agent, a step, a model call or the request of a gateway call.';
+const SOURCES =
+  'Read from the root span, otherwise from an agent, a step, a model call or the request of a gateway call.';
 
 builder.objectFields(TraceType, (t) => ({
   sessionId: t.string({

@@ -103,7 +103,7 @@ builder.queryFields((t) => ({
     type: RowsType,
     complexity: QUERY_COST,
     description:
-      'Runs one SELECT over the views of spans, traces and spend, on rows that the caller may read, as ' +
+      'Runs one SELECT over the views of spans, traces and spend, on rows that the caller may read. The same as ' +
       '`POST /v1/traces/query`. One query per user runs at a time; for keys without a user, one per team or key. See ' +
       '`traceQueryHelp`.',
     args: {

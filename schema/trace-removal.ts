@@ -46,7 +46,7 @@ builder.mutationFields((t) => ({
   deleteTrace: t.field({
     type: DeletedTraceType,
     description:
-      'Deletes a trace and its annotations permanently. Spend rows of its calls stay, without error messages. For the key ' +
+      'Deletes a trace and its annotations permanently. Spend rows of its calls are not deleted, but lose their error messages. For the key ' +
       'that sent it, unless it is read-only, and for proxy administrators.',
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The trace.' }) },
     errors: {

@@ -58,7 +58,7 @@ export const TraceFilterType = builder.inputRef<FilterInput>('TraceFilter').impl
     annotation: t.field({
       type: AnnotationFilterType,
       description:
-        'One annotation of the trace or of a span that matches all of these conditions. An empty filter matches every trace ' +
+        'The trace or one of its spans must have an annotation that matches all of these conditions. An empty filter matches every trace ' +
         'with an annotation. UNSUPPORTED for `traceUpdates`.',
     }),
     text: t.string({

@@ -37,7 +37,7 @@ const TraceSourceType = builder.objectRef<TraceSource>('TraceSource').implement(
   description: 'Where a run was started: the `litellm.source.*` attributes of the root span.',
   fields: (t) => ({
     type: t.expose('type', { type: SourceKindType, description: 'Kind of system.' }),
-    url: t.exposeString('url', { description: 'Link to the place, always `https`.' }),
+    url: t.exposeString('url', { description: 'Link to where the run was started, always `https`.' }),
     title: t.string({
       nullable: true,
       description: 'Display text of the link. Null when the sender sent none.',

@@ -14,7 +14,7 @@ export const FindingStatusType = builder.enumType('FindingStatus', {
 });
 export const FindingKindType = builder.enumType('FindingKind', {
   description: 'Whether a finding is a failure or behaviour that is worth knowing.',
-  values: described<FindingKind>({ issue: 'A failure.', pattern: 'Behaviour that breaks nothing.' }),
+  values: described<FindingKind>({ issue: 'A failure.', pattern: 'Notable behaviour that is not a failure.' }),
 });
 export const FindingPriorityType = builder.enumType('FindingPriority', {
   description: 'Priority of a finding.',

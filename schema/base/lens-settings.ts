@@ -30,7 +30,7 @@ const selectionFields = (t: InputFields) => ({
   }),
   executionIds: t.idList({
     description:
-      'Only these executions, by ids of a preview. Window, service, agent, team and attributes are then ignored; the sample limits apply.',
+      'Ids of the executions to review, as a preview lists them. Window, service, agent, team and attributes are then ignored; the sample limits apply.',
   }),
   samplePercent: t.float({ description: 'Percentage of the executions, above 0 and at most 100; 100 when absent.' }),
   sampleSize: t.int({ description: 'Maximum number of executions, at least 1; no limit when absent.' }),

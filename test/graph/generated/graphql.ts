@@ -14,7 +14,7 @@ export type ActivityCategory =
 
 /** The trace or span, and its annotation: at least one of label, score and note. */
 export type AnnotateTraceInput = {
-  /** Kind of its author. */
+  /** Kind of the author. */
   annotatorKind?: AnnotatorKind;
   /** Label, at most 256 characters. */
   label?: string | null | undefined;
@@ -558,7 +558,7 @@ export type DecisionQuestionInput = {
 
 /** The annotation to delete. */
 export type DeleteAnnotationInput = {
-  /** Its global id. */
+  /** Global id of the annotation. */
   id: string | number;
 };
 
@@ -666,7 +666,7 @@ export type FindingFilter = {
 export type FindingKind =
   /** A failure. */
   | 'ISSUE'
-  /** Behaviour that breaks nothing. */
+  /** Notable behaviour that is not a failure. */
   | 'PATTERN';
 
 /** Priority of a finding. */
@@ -833,7 +833,7 @@ export type LensSettingsInput = {
   context?: string | null | undefined;
   /** Whether runs repeat; true when absent. */
   enabled?: boolean | null | undefined;
-  /** Only these executions, by ids of a preview. Window, service, agent, team and attributes are then ignored; the sample limits apply. */
+  /** Ids of the executions to review, as a preview lists them. Window, service, agent, team and attributes are then ignored; the sample limits apply. */
   executionIds?: Array<string | number> | null | undefined;
   /** Minutes between runs, at least 1; 15 when absent. */
   intervalMinutes?: number | null | undefined;
@@ -1113,7 +1113,7 @@ export type TeamMemberRole =
 export type TraceFilter = {
   /** Exact name of one of its agents. */
   agent?: string | null | undefined;
-  /** One annotation of the trace or of a span that matches all of these conditions. An empty filter matches every trace with an annotation. UNSUPPORTED for `traceUpdates`. */
+  /** The trace or one of its spans must have an annotation that matches all of these conditions. An empty filter matches every trace with an annotation. UNSUPPORTED for `traceUpdates`. */
   annotation?: AnnotationFilter | null | undefined;
   /** Whether it has model calls of a lens run or of signals, which are tagged `litellm-lens`. */
   internal?: boolean | null | undefined;
