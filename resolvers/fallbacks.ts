@@ -38,6 +38,12 @@ export interface ChosenFallback {
 const noFallback = ({ model, type }: ChosenFallback): NotFound =>
   new NotFound('fallback', fallbackId(model, type), `No ${type} fallbacks configured for model '${model}'`);
 
+const isInForce = ({ platform }: FallbackScope, { model, type }: ChosenFallback): boolean =>
+  listsFor(platform.fallbacks.policy().fallbacks, type).has(model);
+
+const ofSetting = ({ model, type }: ChosenFallback): InvalidInput =>
+  new InvalidInput(`The ${type} fallbacks of the model '${model}' are part of a stored setting. Change that setting.`);
+
 /** Whether a name selects a deployment: by its public model name, by a wildcard, or by its id. */
 const isKnown = ({ platform }: FallbackScope, name: string): boolean =>
   platform.deployments
@@ -109,8 +115,8 @@ export const listFallbacks = operation({
 });
 
 /**
- * Deletes the stored fallbacks of a model. Throws Unsupported, InvalidInput for fallbacks of the configuration file,
- * and NotFound.
+ * Deletes the stored fallbacks of a model. Throws Unsupported, InvalidInput for fallbacks of the configuration file or
+ * of a stored setting, and NotFound.
  */
 export const deleteFallback = operation({
   name: 'deleteFallback',
@@ -120,8 +126,8 @@ export const deleteFallback = operation({
     assertStoresModels(scope);
     assertNotConfigured(scope, target);
     const [removed] = await platform.stores.fallbacks.remove([fallbackId(target.model, target.type)]);
-    if (removed === undefined) throw noFallback(target);
     await platform.fallbacks.refresh();
+    if (removed === undefined) throw isInForce(scope, target) ? ofSetting(target) : noFallback(target);
     return target;
   },
 });

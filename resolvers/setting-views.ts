@@ -71,7 +71,7 @@ function describedSetting(
   const view = settingViewOf(config, stored, section, name);
   const known = KNOWN[section].get(name);
   const defaultValue = known?.defaultValue ?? null;
-  const unset = section === ROUTER ? unsetRouterSetting(config, name) : builtIn(defaultValue);
+  const unset = section === ROUTER ? unsetRouterSetting(config, stored, name) : builtIn(defaultValue);
   const isUnset = view.source === 'unset';
   const reader = readerOf(scope);
   // Every variable may be a secret.

@@ -53,7 +53,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
     log,
     scheduler,
     shutdown,
-    state: { draining: false, url: '', openRequests: () => 0, routing: settings.routing },
+    state: { draining: false, url: '', openRequests: () => 0 },
   };
   let reloads: Reloads;
   try {
@@ -120,7 +120,7 @@ async function composeBase(opening: StartContext) {
 async function composeParts({ context, stores, configuration, exports, changes, bus }: Base) {
   const http = await composeUpstreams(context);
   const { catalog, recorder } = await composeCatalog(context, { stores, bus });
-  const models = await composeDeployments(context, stores);
+  const models = await composeDeployments(context, { stores, configuration });
   const guardrails = await composeGuardrails(context, stores);
   const recording = composeRecords(context, { stores, bus, http });
   const { countedBudgets, records } = recording;

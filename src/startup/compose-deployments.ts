@@ -11,6 +11,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { createSealedCredentials, createSealedDeployments } from '../runtime/credentials/sealed-stores.ts';
 import { addressFault, withCredential } from '../runtime/settings/deployments.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
+import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
 import type { StartContext } from './context.ts';
 
 /** The deployments that calls are routed to, their fallbacks, and the stores of deployments and credentials. */
@@ -29,8 +30,14 @@ export const configuredDeployments = (
 
 /** Creates the stores, which encrypt with the salt key, and reads the stored deployments and fallbacks. */
 export async function composeDeployments(
-  { settings, state }: StartContext,
-  stores: Pick<DatabaseStores, 'credentials' | 'deployments' | 'fallbacks'>,
+  { settings }: StartContext,
+  {
+    stores,
+    configuration,
+  }: {
+    readonly stores: Pick<DatabaseStores, 'credentials' | 'deployments' | 'fallbacks'>;
+    readonly configuration: Pick<RunningConfiguration, 'routing'>;
+  },
 ): Promise<Deployments> {
   const deploymentStore = createSealedDeployments(stores.deployments, settings.saltSecrets);
   const credentialStore = createSealedCredentials(stores.credentials, settings.saltSecrets);
@@ -46,7 +53,7 @@ export async function composeDeployments(
   });
   const fallbacks = createFallbackRegistry({
     store: settings.storesModels ? stores.fallbacks : null,
-    configured: () => state.routing,
+    configured: configuration.routing,
   });
   await Promise.all([deployments.reload(), fallbacks.refresh()]);
   return { deployments, deploymentStore, credentialStore, fallbacks };

@@ -83,13 +83,12 @@ export function composeReload(context: StartContext, parts: ReloadParts): Reload
 }
 
 /** Applies a new configuration. */
-function apply({ settings, log, state }: StartContext, parts: ReloadParts, read: ReloadedConfig): void {
+function apply({ settings, log }: StartContext, parts: ReloadParts, read: ReloadedConfig): void {
   const { configuration } = parts;
   const fixed = fixedChanges(configuration.current(), read.config);
   parts.deployments.configure(configuredDeployments(settings, read.deployments), read.credentials);
   parts.passThrough.configure(read.endpoints);
   parts.guardrails.configure(read.guardrails);
-  state.routing = read.routing;
   configuration.declare(read.config);
   configuration.setLastReload({ at: systemClock.now(), failure: null });
   for (const warning of read.warnings) log.warn({}, warning);

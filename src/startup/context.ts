@@ -1,4 +1,3 @@
-import type { RoutingPolicy } from '../domain/routing/routing-policy.ts';
 import type { ProcessScheduler } from '../runtime/tasks/scheduler.ts';
 import type { Log } from '../runtime/telemetry/log.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
@@ -18,7 +17,5 @@ export interface StartContext {
     url: string;
     /** Number of requests that are not answered yet. */
     openRequests: () => number;
-    /** Retries, cooldowns and fallbacks of the configuration in force. */
-    routing: RoutingPolicy;
   };
 }

@@ -21,7 +21,10 @@ export const NO_STORED_MODELS = {
   },
   credentials: { find: () => null, firstOf: () => null, declared: () => [] },
   deploymentReader: { read: refuse },
-  fallbacks: createFallbackRegistry({ store: null, configured: () => DEFAULT_ROUTING }),
+  fallbacks: createFallbackRegistry({
+    store: null,
+    configured: () => ({ policy: DEFAULT_ROUTING, storedLists: new Set() }),
+  }),
   storesModels: false,
   modelWarning: () => {},
   publicModels: [],

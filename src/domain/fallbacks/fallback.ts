@@ -32,11 +32,18 @@ export interface FallbackStore extends RowStore<ModelFallback, FallbackFilter> {
   fingerprint(): Promise<string>;
 }
 
+/** Routing of the configuration file and of stored settings. A change replaces the object. */
+export interface ConfiguredRouting {
+  readonly policy: RoutingPolicy;
+  /** Kinds of failure whose lists are a stored setting. The lists of other kinds are those of the file. */
+  readonly storedLists: ReadonlySet<FallbackType>;
+}
+
 /** Fallbacks of the configuration and of the database, in memory. */
 export interface FallbackRegistry {
   /** The routing policy with the stored fallbacks. A change replaces the object. */
   policy(): RoutingPolicy;
-  /** Whether the configuration has fallbacks for a model, which the database cannot change. */
+  /** Whether the configuration file has fallbacks for a model, which the database cannot change. */
   isConfigured(model: string, type: FallbackType): boolean;
   /** Reads stored rows, if any of them changed since the last read. Throws Unavailable. Returns whether any did. */
   refresh(): Promise<boolean>;
@@ -60,14 +67,20 @@ const MEMBERS = { general: 'general', context_window: 'contextWindow', content_p
 /** The lists of a policy for one kind of failure. */
 export const listsFor = (policy: FallbackPolicy, type: FallbackType): FallbackLists => policy[MEMBERS[type]];
 
-/** A policy with stored fallbacks in addition to the configured ones. A list of the configuration takes precedence. */
-export function withStoredFallbacks(policy: RoutingPolicy, rows: readonly ModelFallback[]): RoutingPolicy {
+/**
+ * A policy with stored fallbacks in addition to the configured ones. For each model, the list of the file takes precedence over a
+ * stored fallback, and a stored fallback over the list of a stored setting.
+ */
+export function withStoredFallbacks(
+  { policy, storedLists }: ConfiguredRouting,
+  rows: readonly ModelFallback[],
+): RoutingPolicy {
   if (rows.length === 0) return policy;
-  const merged = (type: FallbackType): FallbackLists =>
-    new Map([
-      ...rows.filter((row) => row.type === type).map(({ model, targets }) => [model, targets] as const),
-      ...listsFor(policy.fallbacks, type),
-    ]);
+  const merged = (type: FallbackType): FallbackLists => {
+    const own = rows.filter((row) => row.type === type).map(({ model, targets }) => [model, targets] as const);
+    const configured = listsFor(policy.fallbacks, type);
+    return new Map(storedLists.has(type) ? [...configured, ...own] : [...own, ...configured]);
+  };
   const fallbacks = {
     ...policy.fallbacks,
     general: merged('general'),

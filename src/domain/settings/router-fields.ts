@@ -139,7 +139,7 @@ export interface RouterSetting extends Pick<SettingView, 'name' | 'source'> {
   readonly value: unknown;
 }
 
-/** Settings that `litellm_settings` of the file may have in place of `router_settings`. */
+/** Settings that `litellm_settings` may have in place of `router_settings`. */
 const OF_LITELLM_SETTINGS: ReadonlySet<string> = new Set([
   'num_retries',
   'fallbacks',
@@ -148,11 +148,10 @@ const OF_LITELLM_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 
 /** The value of a setting that neither the file nor the database has in `router_settings`, and its source. */
-export function unsetRouterSetting(config: DeclaredConfig, name: string): RouterSetting {
-  const inherited = OF_LITELLM_SETTINGS.has(name)
-    ? settingViewOf(config, new Map(), 'litellm_settings', name).effectiveValue
-    : null;
-  if (inherited !== null) return { name, source: 'config', value: inherited };
+export function unsetRouterSetting(config: DeclaredConfig, stored: StoredSections, name: string): RouterSetting {
+  const inherited = OF_LITELLM_SETTINGS.has(name) ? settingViewOf(config, stored, 'litellm_settings', name) : null;
+  if (inherited !== null && inherited.effectiveValue !== null)
+    return { name, source: inherited.source, value: inherited.effectiveValue };
   const value = ROUTER_FIELDS[name]?.defaultValue ?? null;
   return { name, source: value === null ? 'unset' : 'default', value };
 }
@@ -161,5 +160,5 @@ export function unsetRouterSetting(config: DeclaredConfig, name: string): Router
 export const routerSettingsOf = (config: DeclaredConfig, stored: StoredSections): readonly RouterSetting[] =>
   Object.keys(ROUTER_FIELDS).map((name) => {
     const { source, effectiveValue } = settingViewOf(config, stored, 'router_settings', name);
-    return source === 'unset' ? unsetRouterSetting(config, name) : { name, source, value: effectiveValue };
+    return source === 'unset' ? unsetRouterSetting(config, stored, name) : { name, source, value: effectiveValue };
   });

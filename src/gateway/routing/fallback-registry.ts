@@ -1,11 +1,11 @@
 import {
+  type ConfiguredRouting,
   type FallbackRegistry,
   type FallbackStore,
   listsFor,
   type ModelFallback,
   withStoredFallbacks,
 } from '../../domain/fallbacks/fallback.ts';
-import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 
 /** Keeps the stored fallbacks in memory, and reads them again after changes. Before the first read it has none. */
 export function createFallbackRegistry({
@@ -14,13 +14,13 @@ export function createFallbackRegistry({
 }: {
   /** Null: stored fallbacks are not used. */
   readonly store: Pick<FallbackStore, 'all' | 'fingerprint'> | null;
-  /** The policy of the configuration. */
-  readonly configured: () => RoutingPolicy;
+  /** The routing of the file and of stored settings. */
+  readonly configured: () => ConfiguredRouting;
 }): FallbackRegistry {
   let rows: readonly ModelFallback[] = [];
   let fingerprint = '';
   let base = configured();
-  let policy = base;
+  let policy = base.policy;
   let reading: Promise<unknown> = Promise.resolve();
 
   async function readOnce(): Promise<boolean> {
@@ -42,7 +42,10 @@ export function createFallbackRegistry({
       }
       return policy;
     },
-    isConfigured: (model, type) => listsFor(configured().fallbacks, type).has(model),
+    isConfigured(model, type) {
+      const now = configured();
+      return !now.storedLists.has(type) && listsFor(now.policy.fallbacks, type).has(model);
+    },
     refresh() {
       // Reads run sequentially, so that an older result never replaces a newer one.
       const next = reading.then(readOnce, readOnce);

@@ -29,7 +29,7 @@ function placesOf({ declared, placeOf }: Settings['config']): TransferredConfig[
 function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer> {
   try {
     const settings = readSettings(argv, env, keyGenerator);
-    const { config, deployments, credentials, routing, passThrough, guardrails, warnings } = settings;
+    const { config, deployments, credentials, passThrough, guardrails, warnings } = settings;
     const { model_list: listed, ...declared } = config.declared;
     const { model_list: _unused, ...resolved } = config.resolved;
     const models: readonly unknown[] = Array.isArray(listed) ? listed : [];
@@ -43,7 +43,6 @@ function* reloadAnswers({ argv, env, mark }: ReloadTask): Generator<ReloadAnswer
       config: { file: config.file, files: config.files, declared, resolved },
       places: placesOf(config),
       credentials,
-      routing,
       endpoints: passThrough.endpoints,
       guardrails: guardrails.definitions,
       warnings,

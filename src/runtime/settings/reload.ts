@@ -6,7 +6,6 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import type { DeclaredCredential } from '../../domain/credentials/credential.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
-import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import { withRestoredSecrets } from './marked-secrets.ts';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
@@ -16,7 +15,6 @@ export interface ReloadedConfig {
   readonly config: DeclaredConfig;
   readonly deployments: readonly Deployment[];
   readonly credentials: readonly DeclaredCredential[];
-  readonly routing: RoutingPolicy;
   readonly endpoints: readonly PassThroughEndpoint[];
   readonly guardrails: readonly GuardrailDefinition[];
   readonly warnings: readonly string[];

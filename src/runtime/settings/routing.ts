@@ -1,6 +1,13 @@
+import type { ConfiguredRouting, FallbackType } from '../../domain/fallbacks/fallback.ts';
 import { type CountsByClass, FAILURE_CLASSES } from '../../domain/routing/failure-class.ts';
 import type { FallbackLists, RoutingPolicy } from '../../domain/routing/routing-policy.ts';
-import type { SettingValues } from './table.ts';
+import { type DeclaredConfig, type StoredSections, settingViewOf } from '../../domain/settings/ownership.ts';
+import type { SettingsChange } from '../../domain/settings/configuration.ts';
+import type { Setting, ValueOf } from './setting.ts';
+import { ROUTING_SETTINGS } from './table/routing.ts';
+
+type RoutingSetting = keyof typeof ROUTING_SETTINGS;
+type RoutingValues = { readonly [Name in RoutingSetting]: ValueOf<(typeof ROUTING_SETTINGS)[Name]> };
 
 type Numbers = Readonly<Record<string, number>>;
 type Lists = Readonly<Record<string, readonly string[]>>;
@@ -20,7 +27,7 @@ const listsOf = (...candidates: readonly (Lists | null)[]): FallbackLists =>
   new Map(Object.entries(candidates.find((lists) => lists !== null) ?? {}));
 
 /** Retries, cooldowns and fallbacks as the gateway uses them. */
-export function routingOf(values: SettingValues): RoutingPolicy {
+function policyOf(values: RoutingValues): RoutingPolicy {
   const { groupRetryPolicy } = values;
   return {
     retries: values.routerRetries ?? values.retries,
@@ -45,3 +52,41 @@ export function routingOf(values: SettingValues): RoutingPolicy {
     },
   };
 }
+
+/** Rows of the table by their path in the file. No argument and no variable sets them. */
+const ROWS = Object.entries<Setting>(ROUTING_SETTINGS).map(([row, { file = '', kind, default: otherwise }]) => {
+  const dot = file.indexOf('.');
+  return { row: row as RoutingSetting, section: file.slice(0, dot), name: file.slice(dot + 1), kind, otherwise };
+});
+
+/** Settings of the lists by kind of failure. The first one that is set is in force. */
+const LISTS: readonly (readonly [type: FallbackType, rows: readonly RoutingSetting[]])[] = [
+  ['general', ['routerFallbacks', 'fallbacks']],
+  ['context_window', ['routerContextWindowFallbacks', 'contextWindowFallbacks']],
+  ['content_policy', ['routerContentPolicyFallbacks', 'contentPolicyFallbacks']],
+];
+
+/** The routing of the file, and of stored settings that the file does not declare. A stored value of a wrong type is ignored. */
+export function routingIn(config: DeclaredConfig, stored: StoredSections): ConfiguredRouting {
+  const values = new Map<RoutingSetting, unknown>();
+  const fromStore = new Set<RoutingSetting>();
+  for (const { row, section, name, kind, otherwise } of ROWS) {
+    const { source, effectiveValue } = settingViewOf(config, stored, section, name);
+    const parsed = effectiveValue === null ? {} : kind.parse(effectiveValue, 'file');
+    const isSet = 'value' in parsed;
+    values.set(row, isSet ? parsed.value : otherwise);
+    if (isSet && source === 'db') fromStore.add(row);
+  }
+  const isStored = (rows: readonly RoutingSetting[]): boolean => {
+    const inForce = rows.find((row) => values.get(row) !== null);
+    return inForce !== undefined && fromStore.has(inForce);
+  };
+  return {
+    policy: policyOf(Object.fromEntries(values) as unknown as RoutingValues),
+    storedLists: new Set(LISTS.filter(([, rows]) => isStored(rows)).map(([type]) => type)),
+  };
+}
+
+/** Whether one of the settings is a setting of the routing. */
+export const changesRouting = (changed: SettingsChange['changed']): boolean =>
+  changed.some((one) => ROWS.some(({ section, name }) => section === one.section && name === one.name));

@@ -10,7 +10,6 @@ import { type Usd, usdFrom } from '../../domain/money.ts';
 import type { GuardrailDefinition } from '../../domain/guardrails/definition.ts';
 import type { ParamReader } from '../../domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoint } from '../../domain/pass-through/endpoint.ts';
-import type { RoutingPolicy } from '../../domain/routing/routing-policy.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { DeclaredConfig } from '../../domain/settings/ownership.ts';
 import type { FileLimits } from '../../domain/upstream-objects/file-limits.ts';
@@ -34,7 +33,6 @@ import { readPassThrough } from './pass-through.ts';
 import { type EnvironmentAccount, readProviderAccounts } from './provider-accounts.ts';
 import { type ConfigReader, createConfigReader } from './reload.ts';
 import { type LensWorkSettings, lensWorkOf } from './lens.ts';
-import { routingOf } from './routing.ts';
 import { type SharingSettings, sharingOf } from './sharing.ts';
 import { type SignInSettings, signInOf } from './sign-in.ts';
 import type { SettingValues } from './table.ts';
@@ -139,8 +137,6 @@ export interface Settings {
   readonly routerDebugInErrors: boolean;
   /** The budget is checked for fallback models, too. */
   readonly enforceFallbackBudget: boolean;
-  /** Retries, cooldowns and fallbacks. */
-  readonly routing: RoutingPolicy;
   /** Only the owner of a response may read it. */
   readonly responseIdSecurity: boolean;
   /** Seconds between polls of open batches; 0 never polls. */
@@ -320,7 +316,6 @@ function settingsOf(values: SettingValues) {
     http: httpOf(values),
     routerDebugInErrors: values.routerDebugInErrors,
     enforceFallbackBudget: values.enforceFallbackBudget,
-    routing: routingOf(values),
     responseIdSecurity: !values.disableResponseIdSecurity,
     batchPollingSeconds: values.batchPollingSeconds,
     activityWriteSeconds: values.activityWriteSeconds,

@@ -7,6 +7,7 @@ import {
   readProviderBudgets,
   type RouteBudget,
 } from '../../domain/budgets/route-budget.ts';
+import type { ConfiguredRouting } from '../../domain/fallbacks/fallback.ts';
 import { throttleFractionOf } from '../../domain/keys/budget-throttle.ts';
 import { type RequiredParams, requiredParamsOf } from '../../domain/keys/enforced-params.ts';
 import { type CostAdjustments, costAdjustmentsOf } from '../../domain/settings/cost-adjustments.ts';
@@ -21,6 +22,7 @@ import {
   settingViewOf,
 } from '../../domain/settings/ownership.ts';
 import type { SettingsStore } from '../../domain/settings/stored-section.ts';
+import { changesRouting, routingIn } from '../settings/routing.ts';
 import { storedValueFaults } from '../settings/stored-values.ts';
 import { isAmong, proxyFault } from '../network/client-network.ts';
 
@@ -39,6 +41,8 @@ export interface RunningConfiguration extends Configuration {
   blocksUnpriced(): boolean;
   /** Members that calls must have. */
   requiredParams(): RequiredParams;
+  /** Retries, cooldowns and fallbacks of the file and of stored settings. A change replaces the object. */
+  routing(): ConfiguredRouting;
   /** Replaces the content of the configuration file. */
   declare(config: DeclaredConfig): void;
   /** Sets the outcome that `lastReload` returns. */
@@ -64,6 +68,7 @@ export function createConfiguration({
   let globalBudget = globalBudgetOf(config, stored);
   let limitFraction = readThrottleFraction(config, stored);
   let required = requiredParamsIn(config, stored);
+  let routing = routingIn(config, stored);
   let isUnpricedBlocked = blocksUnpriced(config, stored);
   let outcome: ConfigReload | null = null;
   /** Numbers of the latest started read and of the read in use: an older read never replaces a newer one. */
@@ -73,6 +78,8 @@ export function createConfiguration({
 
   function apply(next: DeclaredConfig, sections: StoredSections): void {
     const changed = [...changedSettings(sectionsIn(config), sectionsIn(next)), ...changedSettings(stored, sections)];
+    // Compared by file, too: a null of the file also replaces a stored value.
+    if (next !== config || changesRouting(changed)) routing = routingIn(next, sections);
     config = next;
     stored = sections;
     allowed = allowedList(config, stored);
@@ -94,6 +101,7 @@ export function createConfiguration({
     globalBudget: () => globalBudget,
     throttleFraction: () => limitFraction,
     requiredParams: () => required,
+    routing: () => routing,
     blocksUnpriced: () => isUnpricedBlocked,
     lastReload: () => outcome,
     setLastReload(next) {

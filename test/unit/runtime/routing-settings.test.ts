@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_ROUTING } from '../../../src/domain/routing/routing-policy.ts';
+import { DEFAULT_ROUTING, type RoutingPolicy } from '../../../src/domain/routing/routing-policy.ts';
+import type { StoredSections } from '../../../src/domain/settings/ownership.ts';
+import { routingIn } from '../../../src/runtime/settings/routing.ts';
+import { ROUTING_SETTINGS } from '../../../src/runtime/settings/table/routing.ts';
 import { faultsFrom, settingsFrom, warningsFrom } from '../../support/read-settings.ts';
 
 /** A configuration with every setting of retries, cooldowns and fallbacks. */
@@ -27,13 +30,20 @@ litellm_settings:
 general_settings: { enforce_fallback_model_access: true }
 `;
 
+type Stored = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+/** The routing of a file and of stored settings by section. */
+const routingOf = (yaml: string, stored: Stored = {}): ReturnType<typeof routingIn> =>
+  routingIn(settingsFrom({ yaml }).config, new Map(Object.entries(stored)) satisfies StoredSections);
+const routingFrom = (yaml: string, stored?: Stored): RoutingPolicy => routingOf(yaml, stored).policy;
+
 describe('retries, cooldowns and fallbacks in the configuration', () => {
   it('have defaults', () => {
-    expect(settingsFrom({}).routing).toEqual(DEFAULT_ROUTING);
+    expect(routingFrom('')).toEqual(DEFAULT_ROUTING);
   });
 
   it('are read from router_settings before litellm_settings', () => {
-    expect(settingsFrom({ yaml: EVERY_SETTING }).routing).toEqual({
+    expect(routingFrom(EVERY_SETTING)).toEqual({
       retries: 6,
       retryAfterSeconds: 1.5,
       retriesOf: { RateLimitError: 3, Default: 0 },
@@ -52,7 +62,7 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
       },
     });
     const both = 'router_settings: { num_retries: 0 }\nlitellm_settings: { num_retries: 5 }\n';
-    expect(settingsFrom({ yaml: both }).routing.retries).toBe(0);
+    expect(routingFrom(both).retries).toBe(0);
   });
 
   it('of a deployment are read from model_info before litellm_params, and do not change its id', () => {
@@ -92,5 +102,75 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
     expect(warningsFrom({ yaml: 'router_settings: { routing_strategy: least-busy, num_retries: 1 }\n' })).toEqual([
       'config.yaml:1: router_settings.routing_strategy: has no effect: deployments of a model take turns',
     ]);
+  });
+});
+
+/** Stored settings with every setting of `EVERY_SETTING`. */
+const EVERY_STORED: Stored = {
+  router_settings: {
+    retry_after: '1.5',
+    retry_policy: { RateLimitErrorRetries: 3, BadRequestErrorRetries: null, DefaultRetries: 0 },
+    model_group_retry_policy: { gpt: { TimeoutErrorRetries: 1 } },
+    cooldown_time: 60,
+    allowed_fails: 0,
+    allowed_fails_policy: { RateLimitErrorAllowedFails: 5 },
+    disable_cooldowns: true,
+    max_fallbacks: 2,
+    fallbacks: [{ gpt: ['claude'] }, { '*': ['llama'] }],
+    content_policy_fallbacks: { gpt: ['kind'] },
+  },
+  litellm_settings: {
+    num_retries: 6,
+    fallbacks: [{ gpt: ['ignored'] }],
+    context_window_fallbacks: [{ gpt: ['long'] }],
+    default_fallbacks: ['last'],
+  },
+  general_settings: { enforce_fallback_model_access: true },
+};
+
+describe('stored retries, cooldowns and fallbacks', () => {
+  it('are in force as in the file, where the file does not declare them', () => {
+    expect(routingOf('', EVERY_STORED)).toEqual({
+      policy: routingFrom(EVERY_SETTING),
+      storedLists: new Set(['general', 'context_window', 'content_policy']),
+    });
+  });
+
+  it('are ignored where the file declares them, also as null', () => {
+    const other = { router_settings: { num_retries: 9, retry_after: 9, fallbacks: [{ gpt: ['other'] }] } };
+    const yaml = 'router_settings: { num_retries: 1, retry_after: null, fallbacks: [{ gpt: [claude] }] }\n';
+    expect(routingOf(yaml, other)).toEqual(routingOf(yaml));
+    expect(routingOf(yaml).storedLists).toEqual(new Set());
+  });
+
+  it('of router_settings take precedence over litellm_settings, stored or in the file', () => {
+    const stored = { router_settings: { num_retries: 1 }, litellm_settings: { num_retries: 4 } };
+    expect(routingFrom('', stored).retries).toBe(1);
+    expect(routingFrom('litellm_settings: { num_retries: 5 }\n', stored).retries).toBe(1);
+    expect(routingFrom('router_settings: { num_retries: 0 }\n', stored).retries).toBe(0);
+    const lists = 'litellm_settings: { fallbacks: [{ gpt: [claude] }] }\n';
+    expect(routingOf(lists, { router_settings: { fallbacks: [{ gpt: ['llama'] }] } })).toMatchObject({
+      policy: { fallbacks: { general: new Map([['gpt', ['llama']]]) } },
+      storedLists: new Set(['general']),
+    });
+    expect(routingOf(lists, { litellm_settings: { fallbacks: [{ gpt: ['llama'] }] } })).toEqual(routingOf(lists));
+  });
+
+  it('are ignored where their value is null or of a wrong type', () => {
+    const stored = {
+      num_retries: 21,
+      retry_policy: { Other: 1 },
+      cooldown_time: 'long',
+      fallbacks: 'gpt',
+      max_fallbacks: null,
+    };
+    expect(routingOf('', { router_settings: stored })).toEqual({ policy: DEFAULT_ROUTING, storedLists: new Set() });
+  });
+
+  it('are all settings of the table: no argument and no variable sets one', () => {
+    const members = Object.values(ROUTING_SETTINGS).flatMap((row) => Object.keys(row));
+    expect(members.filter((member) => member === 'env' || member === 'argument')).toEqual([]);
+    for (const row of Object.values(ROUTING_SETTINGS))
+      expect(row.file).toMatch(/^(router|litellm|general)_settings\.[a-z_]+$/);
   });
 });

@@ -11,9 +11,11 @@ const NO_FILE: DeclaredConfig = {
   placeOf: () => ({ source: '', line: null }),
 };
 
-const section = (value: string): StoredSection => ({
-  id: 'litellm_settings',
-  content: { value },
+const section = (value: string): StoredSection => sectionOf('litellm_settings', { value });
+
+const sectionOf = (id: string, content: StoredSection['content']): StoredSection => ({
+  id,
+  content,
   createdAt: new Date(0),
   createdBy: 'admin',
   updatedAt: new Date(0),
@@ -40,4 +42,33 @@ it('an older read of the stored settings never replaces a newer one', async () =
   await older;
   expect(configuration.stored()).toEqual(new Map([['litellm_settings', { value: 'new' }]]));
   expect(changes).toHaveLength(1);
+});
+
+it('the routing is one object until a setting of it changes, in the store or in the file', async () => {
+  let rows: readonly StoredSection[] = [];
+  const configuration = createConfiguration({
+    declared: NO_FILE,
+    store: {
+      all: () => Promise.resolve(rows),
+      find: async () => null,
+      change: () => Promise.reject(new Error('Nothing is stored here.')),
+    },
+    storesModels: true,
+  });
+  const storing = async (...next: readonly StoredSection[]) => {
+    rows = next;
+    await configuration.refresh();
+    return configuration.routing();
+  };
+  const before = configuration.routing();
+  expect(await storing(section('other'))).toBe(before);
+  const changed = await storing(section('other'), sectionOf('router_settings', { num_retries: 1 }));
+  expect([changed.policy.retries, before.policy.retries]).toEqual([1, 2]);
+  expect(await storing(sectionOf('router_settings', { num_retries: 1, timeout: 5 }))).toBe(changed);
+  const declared = { router_settings: { num_retries: null } };
+  configuration.declare({ ...NO_FILE, declared, resolved: declared });
+  expect(configuration.routing().policy.retries).toBe(2);
+  configuration.declare(NO_FILE);
+  expect(configuration.routing().policy.retries).toBe(1);
+  expect((await storing()).policy.retries).toBe(2);
 });
