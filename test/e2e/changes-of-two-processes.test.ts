@@ -139,6 +139,19 @@ describe.skipIf(engine === undefined || engine.missing !== null)('a change in on
     await withinASecond(async () => expect(await callLate()).toBe(403));
   });
 
+  it('applies in the other process within a second: a stored setting of the router, and its removal', async () => {
+    const key = await newKey();
+    const standIn = { model_name: 'stand-in', litellm_params: { model: 'demo' }, model_info: { id: 'stand-in' } };
+    await changeHere('/model/new', standIn);
+    expect(await callThere(key)).toBe(500);
+    await changeHere('/config/update', { router_settings: { fallbacks: [{ away: ['stand-in'] }] } });
+    await withinASecond(async () => expect(await callThere(key)).toBe(200));
+    const query =
+      'mutation { updateSetting(input: { section: ROUTER, name: "fallbacks", value: null }) { __typename } }';
+    expect(await changeHere('/graphql', { query })).toEqual({ data: { updateSetting: { __typename: 'Setting' } } });
+    await withinASecond(async () => expect(await callThere(key)).toBe(500));
+  });
+
   it('applies after the listening connections are terminated, even if it is made before they are open again', async () => {
     const [meanwhile, later] = [await newKey(), await newKey()];
     expect([await statusThere(meanwhile), await statusThere(later)]).toEqual([200, 200]);

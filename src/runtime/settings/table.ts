@@ -62,7 +62,11 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   },
   { title: 'Rules for creating and changing keys', settings: KEY_SETTINGS },
   { title: 'Pass-through', settings: PASS_THROUGH_SETTINGS },
-  { title: 'Retries, cooldowns and fallbacks', settings: ROUTING_SETTINGS },
+  {
+    title: 'Retries, cooldowns and fallbacks',
+    note: 'They can also be stored at run time, and then apply to the next call. The file takes precedence over stored values. For a model with a fallback of `/fallback`, that fallback takes precedence over stored lists.',
+    settings: ROUTING_SETTINGS,
+  },
   { title: 'Health checks', settings: HEALTH_SETTINGS },
   { title: 'Upstream connections', settings: UPSTREAM_SETTINGS },
   { title: 'Trace storage', settings: TRACE_STORE_SETTINGS },
