@@ -103,7 +103,7 @@ const CalibrationType = builder.objectRef<CalibrationReport>('DecisionCalibratio
   fields: (t) => ({
     scope: t.exposeString('scope', {
       description:
-        'Owner of the outcomes: `team:` and an id, `key:` and a hash, or `platform` for those of administrators, which apply to callers without their own fit.',
+        'Owner of the outcomes: `team:` and an id, `key:` and a hash, or `platform` for those of administrators. The calibration of `platform` applies to callers without their own fit.',
     }),
     model: t.exposeString('model', { description: 'Provider and model, e.g. `typesafe/jev-latest`.' }),
     kind: t.expose('kind', { type: QuestionKindType, description: 'Kind of the questions.' }),
