@@ -61,7 +61,7 @@ async function ask(body: unknown, headers: Record<string, string> = {}, path = P
 const refusal = (status: number, error: object) => ({ status, body: { error: { code: String(status), ...error } } });
 
 describe('chat.completions 200', () => {
-  it('the answer of the upstream under the requested model name, with the headers of the gateway', async () => {
+  it('the answer of the upstream has the requested model name and the headers of the gateway', async () => {
     answerWith(200, ANSWER, { 'x-request-id': 'req-1', 'set-cookie': 'a=b', 'x-echo': `Bearer ${CREDENTIAL}` });
     const { status, body, headers } = await ask({ model: 'assistant', messages: MESSAGES });
     expect({ status, body }).toEqual({ status: 200, body: { ...ANSWER, model: 'assistant' } });
@@ -85,7 +85,7 @@ describe('chat.completions 200', () => {
     '/chat/completions',
     '/engines/assistant/chat/completions',
     '/openai/deployments/assistant/chat/completions',
-  ])('on the alias %s', async (path) => {
+  ])('a call on the alias path %s is answered', async (path) => {
     answerWith(200, ANSWER);
     const { status, body } = await ask(
       { model: path === '/chat/completions' ? 'assistant' : 'x', messages: [] },
@@ -103,12 +103,12 @@ describe('chat.completions 200', () => {
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ model: 'größe', messages: MESSAGES });
   });
 
-  it('the call id of the caller is used, an invalid one is replaced', async () => {
+  it('a valid call id of the caller is returned, and an invalid call id is replaced', async () => {
     answerWith(200, ANSWER);
-    const chosen = await ask({ model: 'assistant', messages: [] }, { 'x-litellm-call-id': 'mine-1' });
-    expect(chosen.headers['x-litellm-call-id']).toBe('mine-1');
-    const broken = await ask({ model: 'assistant', messages: [] }, { 'x-litellm-call-id': 'x'.repeat(201) });
-    expect(broken.headers['x-litellm-call-id']).toMatch(UUID);
+    const withValidId = await ask({ model: 'assistant', messages: [] }, { 'x-litellm-call-id': 'mine-1' });
+    expect(withValidId.headers['x-litellm-call-id']).toBe('mine-1');
+    const withInvalidId = await ask({ model: 'assistant', messages: [] }, { 'x-litellm-call-id': 'x'.repeat(201) });
+    expect(withInvalidId.headers['x-litellm-call-id']).toMatch(UUID);
   });
 
   const chunk = (delta: object, finish: string | null = null): string =>
@@ -134,7 +134,7 @@ describe('chat.completions 200', () => {
     });
   });
 
-  it('a stream that fails ends with the failure as its last event', async () => {
+  it('the last event of a stream that fails is the error', async () => {
     const first = chunk({ content: 'Hel' });
     streamWith(first, 'data: {"error":{"message":"overloaded","type":"t","code":503}}\n\n', chunk({}, 'stop'));
     const response = await app.call('POST', PATH, { model: 'assistant', messages: [], stream: true });
@@ -197,9 +197,9 @@ describe('chat.completions 400', () => {
       '{"model":"assistant","messages":[],"stream":"yes"}',
       invalid("/chat/completions: Invalid type for parameter 'stream': it must be a boolean.", 'stream'),
     ],
-  ])('a body of %j', async (sent, expected) => {
+  ])('a body of %j', async (requestBody, expected) => {
     const calls = upstream.received.length;
-    const { status, body } = await ask(sent);
+    const { status, body } = await ask(requestBody);
     expect({ status, body }).toEqual(expected);
     expect(upstream.received.length).toBe(calls);
   });
@@ -277,15 +277,18 @@ describe('chat.completions 401', () => {
 });
 
 describe('chat.completions 403', () => {
-  it.each(['assistant', 'nothing'])('a model that the key may not call, existing or not (%s)', async (model) => {
-    const { status, body } = await ask({ model, messages: MESSAGES }, await newKey({ models: ['other', 'team/*'] }));
-    const message = `The requested model '${model}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`;
-    expect({ status, body }).toEqual(refusal(403, { message, type: 'key_model_access_denied', param: 'model' }));
-  });
+  it.each(['assistant', 'nothing'])(
+    'a model that the key may not call, whether or not it is configured (%s)',
+    async (model) => {
+      const { status, body } = await ask({ model, messages: MESSAGES }, await newKey({ models: ['other', 'team/*'] }));
+      const message = `The requested model '${model}' is not available for this API key, or the model name is invalid. Check the models available to you and try again.`;
+      expect({ status, body }).toEqual(refusal(403, { message, type: 'key_model_access_denied', param: 'model' }));
+    },
+  );
 });
 
 describe('chat.completions 422', () => {
-  it('a used-up budget, for the next call after the one that exceeds it', async () => {
+  it('the call after the one that exceeded the budget', async () => {
     const key = await newKey({ key_alias: 'thrifty', max_budget: 2 });
     answerWith(200, ANSWER);
     const calls = [];
@@ -303,29 +306,32 @@ describe('chat.completions 422', () => {
     expect(headers?.['retry-after']).toBeUndefined();
   });
 
-  it('a budget of zero, for the first call too', async () => {
+  it('the first call with a budget of zero', async () => {
     const calls = upstream.received.length;
     expect((await ask({ model: 'assistant', messages: [] }, await newKey({ max_budget: 0 }))).status).toBe(422);
     expect(upstream.received.length).toBe(calls);
   });
 });
 
-describe('chat.completions forwards the kind of an upstream error', () => {
+describe('an upstream that fails', () => {
   it.each([
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('chat.completions %i, with Retry-After and without the credential', async (status, name) => {
-    answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } }, { 'retry-after': '7' });
-    for (const stream of [false, true]) {
-      const answer = await ask({ model: 'assistant', messages: MESSAGES, stream });
-      const message = `litellm.${name}: ${name}: OpenAIException - no <secret>`;
-      expect({ status: answer.status, body: answer.body }).toEqual(
-        refusal(status, { message, type: upstreamErrorType(status), param: null }),
-      );
-      expect(answer.headers['retry-after']).toBe('7');
-    }
-  });
+  ])(
+    'chat.completions %i of the upstream is forwarded with Retry-After and a masked credential',
+    async (status, name) => {
+      answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } }, { 'retry-after': '7' });
+      for (const stream of [false, true]) {
+        const answer = await ask({ model: 'assistant', messages: MESSAGES, stream });
+        const message = `litellm.${name}: ${name}: OpenAIException - no <secret>`;
+        expect({ status: answer.status, body: answer.body }).toEqual(
+          refusal(status, { message, type: upstreamErrorType(status), param: null }),
+        );
+        expect(answer.headers['retry-after']).toBe('7');
+      }
+    },
+  );
 
   it('chat.completions 500: the upstream closes the connection', async () => {
     upstream.answer((_response, socket) => socket.destroy());

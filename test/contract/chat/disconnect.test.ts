@@ -21,16 +21,13 @@ afterAll(async () => {
 
 describe('a client that disconnects', () => {
   it.each([false, true])('cancels the upstream call (stream: %s)', async (stream) => {
-    let resolveArrived: () => void = () => {};
-    const arrived = new Promise<void>((resolve) => {
-      resolveArrived = resolve;
-    });
+    const arrived = Promise.withResolvers<void>();
     upstream.answer((response) => {
       if (stream) {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write('data: {"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}\n\n');
       }
-      resolveArrived();
+      arrived.resolve();
     });
     const controller = new AbortController();
     const call = fetch(`${app.url}${PATH}`, {
@@ -39,7 +36,7 @@ describe('a client that disconnects', () => {
       body: JSON.stringify({ model: 'assistant', messages: MESSAGES, stream }),
       signal: controller.signal,
     });
-    await arrived;
+    await arrived.promise;
     if (stream) await call;
     controller.abort();
     await call.catch(() => {});

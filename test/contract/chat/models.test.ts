@@ -25,15 +25,15 @@ async function read(path: string, headers: Record<string, string> = {}) {
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-async function keyFor(models: readonly string[]): Promise<Record<string, string>> {
+async function keyHeadersFor(models: readonly string[]): Promise<Record<string, string>> {
   const response = await app.call('POST', '/key/generate', { models });
   const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
-const unknownKey = { authorization: 'Bearer sk-unknown-virtual-key' };
+const UNKNOWN_KEY_HEADERS = { authorization: 'Bearer sk-unknown-virtual-key' };
 
-const UNKNOWN = {
+const UNKNOWN_KEY_REFUSAL = {
   status: 401,
   body: {
     error: {
@@ -56,13 +56,13 @@ describe('models.list', () => {
   });
 
   it('models.list 200: only models that the key may call', async () => {
-    expect(await read('/v1/models', await keyFor(['team/*', 'demo']))).toEqual({
+    expect(await read('/v1/models', await keyHeadersFor(['team/*', 'demo']))).toEqual({
       status: 200,
       body: { object: 'list', data: [model('team/a'), model('demo')] },
     });
   });
 
-  it('models.list 200: with empty lists of fallbacks if none are configured', async () => {
+  it('models.list 200: models have an empty list of fallbacks if none are configured', async () => {
     const metadata = { fallbacks: [] };
     const listed = ['assistant', 'team/a', 'demo'].map((id) => ({ ...model(id), metadata }));
     for (const query of ['include_metadata=true', 'include_metadata=True&fallback_type=context_window'])
@@ -76,11 +76,14 @@ describe('models.list', () => {
     });
   });
 
-  it('models.list 200: an empty list of access groups; the models of the team of the key', async () => {
+  it('models.list 200: the list of access groups is empty', async () => {
     expect(await read('/v1/models?only_model_access_groups=true')).toEqual({
       status: 200,
       body: { object: 'list', data: [] },
     });
+  });
+
+  it('models.list 200: a key names its own team and lists its own models', async () => {
     const response = await app.call('POST', '/key/generate', { models: ['demo'], team_id: 'team-1' });
     const { key } = (await response.json()) as { key: string };
     expect(await read('/v1/models?team_id=team-1', { authorization: `Bearer ${key}` })).toEqual({
@@ -89,7 +92,7 @@ describe('models.list', () => {
     });
   });
 
-  it('models.list 200, 403 and 404: the models of another team', async () => {
+  it('models.list 200, 403 and 404: a team for an administrator, a team for another key, and an unknown team', async () => {
     await app.call('POST', '/team/new', { team_id: 'team-2', models: ['demo'] });
     const listed = { object: 'list', data: [model('demo')] };
     expect(await read('/v1/models?team_id=team-2')).toEqual({ status: 200, body: listed });
@@ -124,7 +127,7 @@ describe('models.list', () => {
   });
 
   it('models.list 401: an unknown key', async () => {
-    expect(await read('/v1/models', unknownKey)).toEqual(UNKNOWN);
+    expect(await read('/v1/models', UNKNOWN_KEY_HEADERS)).toEqual(UNKNOWN_KEY_REFUSAL);
   });
 });
 
@@ -136,7 +139,7 @@ describe('models.get', () => {
   it.each(['nothing', 'assistant'])(
     'models.get 404: an unknown model and a model that the key may not call have the same error (%s)',
     async (id) => {
-      expect(await read(`/v1/models/${id}`, await keyFor(['demo']))).toEqual({
+      expect(await read(`/v1/models/${id}`, await keyHeadersFor(['demo']))).toEqual({
         status: 404,
         body: {
           detail: `The model \`${id}\` does not exist or you do not have access to it.`,
@@ -146,6 +149,6 @@ describe('models.get', () => {
   );
 
   it('models.get 401: an unknown key', async () => {
-    expect(await read('/v1/models/demo', unknownKey)).toEqual(UNKNOWN);
+    expect(await read('/v1/models/demo', UNKNOWN_KEY_HEADERS)).toEqual(UNKNOWN_KEY_REFUSAL);
   });
 });
