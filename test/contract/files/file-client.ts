@@ -22,10 +22,10 @@ export const configOver = (upstream: FaultServer, general: Record<string, unknow
 export const accountOf = (upstream: FaultServer): string | undefined =>
   upstream.received.at(-1)?.headers.authorization?.replace(`Bearer ${CREDENTIAL}`, 'account');
 
-const SHOWN_FILE = { object: 'file', bytes: 5, created_at: 1, filename: 'a.txt', status: 'processed' };
-const SHOWN_BATCH = { object: 'batch', endpoint: '/v1/chat/completions', completion_window: '24h', created_at: 2 };
+const FILE = { object: 'file', bytes: 5, created_at: 1, filename: 'a.txt', status: 'processed' };
+const BATCH = { object: 'batch', endpoint: '/v1/chat/completions', completion_window: '24h', created_at: 2 };
 
-/** Makes the upstream answer requests about files and batches. `batch` has members of its batches. */
+/** Makes the upstream answer requests about files and batches. `batch` has members of each batch in its answers. */
 export function serveFiles(upstream: FaultServer, batch: Record<string, unknown> = { status: 'validating' }): void {
   upstream.answer((response, _socket, { method, path, body }) => {
     const [, , kind, id = `up-${upstream.received.length}`, more] = path.split('/');
@@ -36,11 +36,11 @@ export function serveFiles(upstream: FaultServer, batch: Record<string, unknown>
     }
     if (kind === 'batches') {
       const { input_file_id = 'up-lines', metadata } = (body === '' ? {} : JSON.parse(body)) as Record<string, unknown>;
-      return response.end(JSON.stringify({ id, ...SHOWN_BATCH, input_file_id, ...batch, metadata }));
+      return response.end(JSON.stringify({ id, ...BATCH, input_file_id, ...batch, metadata }));
     }
     if (method === 'DELETE') return response.end(JSON.stringify({ id, object: 'file', deleted: true }));
     const purpose = /name="purpose"\r\n\r\n(.*)\r\n/.exec(body)?.[1] ?? 'user_data';
-    return response.end(JSON.stringify({ id, ...SHOWN_FILE, purpose }));
+    return response.end(JSON.stringify({ id, ...FILE, purpose }));
   });
 }
 

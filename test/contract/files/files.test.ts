@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
 import { accountOf, answerOf, configOver, formOf, serveFiles, newKey, refusal, send, upload } from './file-client.ts';
 
-const OUR_FILE = /^file-[0-9a-f]{32}$/;
+const GATEWAY_FILE_ID = /^file-[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MEGABYTE = 1024 * 1024;
 
@@ -28,7 +28,7 @@ const noFile = (id: string) => refusal(404, `No such File object: ${id}`, { type
 
 describe('files.create', () => {
   it.each(['/v1/files', '/files'])(
-    '200: the answer has an id of the gateway, and the bytes are unchanged (%s)',
+    '200: the answer has an id of the gateway, and the upstream receives the bytes unchanged (%s)',
     async (path) => {
       const { traceId, headers } = newTrace();
       const form = formOf({
@@ -47,7 +47,7 @@ describe('files.create', () => {
       expect(await answerOf(response)).toEqual([
         200,
         {
-          id: expect.stringMatching(OUR_FILE),
+          id: expect.stringMatching(GATEWAY_FILE_ID),
           object: 'file',
           bytes: 5,
           created_at: 1,
@@ -56,10 +56,10 @@ describe('files.create', () => {
           purpose: 'user_data',
         },
       ]);
-      const sent = upstream.received.at(-1);
-      expect([sent?.method, sent?.path, accountOf(upstream)]).toEqual(['POST', '/v1/files', 'account']);
-      const [, boundary = ''] = /boundary=(.*)$/.exec(sent?.headers['content-type'] ?? '') ?? [];
-      expect(sent?.body.replaceAll(boundary, 'b').split('\r\n')).toEqual([
+      const forwarded = upstream.received.at(-1);
+      expect([forwarded?.method, forwarded?.path, accountOf(upstream)]).toEqual(['POST', '/v1/files', 'account']);
+      const [, boundary = ''] = /boundary=(.*)$/.exec(forwarded?.headers['content-type'] ?? '') ?? [];
+      expect(forwarded?.body.replaceAll(boundary, 'b').split('\r\n')).toEqual([
         '--b',
         'Content-Disposition: form-data; name="purpose"',
         '',
@@ -96,9 +96,9 @@ describe('files.create', () => {
     ['the provider in a field', { custom_llm_provider: 'groq' }, '', {}, 'account-groq'],
     ['the provider in the query', {}, '?custom_llm_provider=groq', {}, 'account-groq'],
     ['the provider in a header', {}, '', { 'custom-llm-provider': 'groq' }, 'account-groq'],
-    ['the order of the models, without a name', {}, '', {}, 'account'],
+    ['the first configured model, if the request has no name', {}, '', {}, 'account'],
   ])(
-    '200: the upstream is selected by %s; the name is not forwarded',
+    '200: the upstream is selected by %s, and the name is not forwarded',
     async (_what, fields, query, headers, account) => {
       const form = formOf({ purpose: 'evals', ...(fields as Record<string, string>) });
       const response = await send(app, 'POST', `/v1/files${query}`, { body: form, headers });
@@ -175,7 +175,7 @@ describe('files.create', () => {
     ['user_data', 3, 'File size is too large. File size is 3 MB. Max size is 2 MB'],
     ['batch', 1.5, 'File size is too large. File size is 1.5 MB. Max size is 1 MB'],
     ['user_data', 5, expect.stringMatching(/^Request size is too large\. Request size is 5 MB\. Max size is 4 MB$/)],
-  ])('400: a file with the purpose %s and %d MB', async (purpose, megabytes, message) => {
+  ])('400: a file of the purpose %s that is too large (%d MB)', async (purpose, megabytes, message) => {
     const body = formOf({ purpose, model: 'assistant' }, Buffer.alloc(megabytes * MEGABYTE, ' '));
     const response = await send(app, 'POST', '/v1/files', { body });
     expect(await answerOf(response)).toEqual(
@@ -241,7 +241,7 @@ describe('files.get', () => {
     ]);
   });
 
-  it('200: a file of another caller, for a read-only administrator', async () => {
+  it('200: a read-only administrator reads a file of another caller', async () => {
     const { id } = await upload(app);
     const key = await newKey(app, { user_role: 'proxy_admin_viewer' });
     expect((await send(app, 'GET', `/v1/files/${id}`, { key })).status).toBe(200);
@@ -279,12 +279,12 @@ describe('files.delete', () => {
     const { id } = await upload(app);
     const deleted = await send(app, 'DELETE', `${path}/${id}`);
     expect(await answerOf(deleted)).toEqual([200, { id, object: 'file', deleted: true }]);
-    const sent = upstream.received.at(-1);
-    expect([sent?.method, sent?.path]).toEqual(['DELETE', expect.stringMatching(/^\/v1\/files\/up-\d+$/)]);
+    const forwarded = upstream.received.at(-1);
+    expect([forwarded?.method, forwarded?.path]).toEqual(['DELETE', expect.stringMatching(/^\/v1\/files\/up-\d+$/)]);
     expect(await answerOf(await send(app, 'GET', `/v1/files/${id}`))).toEqual(noFile(id));
   });
 
-  it('404: a file that the upstream does not have is deleted in the gateway, too', async () => {
+  it('404: a file that the upstream does not have is also deleted in the gateway', async () => {
     const { id } = await upload(app);
     upstream.answer((response) => {
       response.statusCode = 404;
@@ -300,10 +300,10 @@ describe('files.delete', () => {
   it.each([
     ['administrator', 'proxy_admin_viewer', 'administrators'],
     ['key', 'internal_user_viewer', 'keys'],
-  ])('403: a read-only %s', async (_who, user_role, whom) => {
+  ])('403: a read-only %s', async (_owner, user_role, owners) => {
     const key = await newKey(app, { user_role });
     const { id } = await upload(app);
-    const message = `Read-only ${whom} cannot change files, batches and responses.`;
+    const message = `Read-only ${owners} cannot change files, batches and responses.`;
     const refused = refusal(403, message, { type: 'auth_error', param: 'None' });
     expect(await answerOf(await send(app, 'DELETE', `/v1/files/${id}`, { key }))).toEqual(refused);
     expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body: formOf({ purpose: 'x' }) }))).toEqual(

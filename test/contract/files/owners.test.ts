@@ -24,17 +24,17 @@ afterAll(async () => {
 
 const noFile = (id: string) => refusal(404, `No such File object: ${id}`, { type: 'not_found_error' });
 
-/** Rows about one file: method and end of the path. */
-const ABOUT = [
-  { row: 'files.get', method: 'GET', tail: '' },
-  { row: 'files.content', method: 'GET', tail: '/content' },
-  { row: 'files.delete', method: 'DELETE', tail: '' },
+/** Routes of one file: method and end of the path. */
+const ROUTES_OF_A_FILE = [
+  { row: 'files.get', method: 'GET', pathEnd: '' },
+  { row: 'files.content', method: 'GET', pathEnd: '/content' },
+  { row: 'files.delete', method: 'DELETE', pathEnd: '' },
 ] as const;
 
-describe.each(ABOUT)('$row', ({ method, tail }) => {
-  const ask = (id: string, options = {}) => send(app, method, `/v1/files/${id}${tail}`, options);
+describe.each(ROUTES_OF_A_FILE)('$row', ({ method, pathEnd }) => {
+  const ask = (id: string, options = {}) => send(app, method, `/v1/files/${id}${pathEnd}`, options);
 
-  it('404: a file of another key, for keys with and without a team, and an unknown file', async () => {
+  it('404: a file of another key, requested by keys with and without a team, and an unknown file', async () => {
     const owner = await newKey(app, {});
     const { id } = await upload(app, { purpose: 'x' }, { key: owner });
     const stranger = await newKey(app, {});
@@ -45,30 +45,30 @@ describe.each(ABOUT)('$row', ({ method, tail }) => {
     expect(upstream.received.length).toBe(before);
   });
 
-  it('200: a file of a team, for another key of the team and for an administrator', async () => {
-    const team = { team_id: `team-${method}${tail}` };
+  it('200: another key of the team and an administrator can use a file of the team', async () => {
+    const team = { team_id: `team-${method}${pathEnd}` };
     const owner = await newKey(app, team);
     const { id } = await upload(app, { purpose: 'x' }, { key: owner });
-    const { id: second } = await upload(app, { purpose: 'x' }, { key: owner });
+    const { id: secondId } = await upload(app, { purpose: 'x' }, { key: owner });
     expect((await ask(id, { key: await newKey(app, team) })).status).toBe(200);
-    expect((await ask(second)).status).toBe(200);
+    expect((await ask(secondId)).status).toBe(200);
   });
 
-  it('404: an id of a batch', async () => {
+  it('404: the id is that of a batch', async () => {
     const { id } = await upload(app, { purpose: 'x' });
     const batch = id.replace('file-', 'batch_');
     expect(await answerOf(await ask(batch))).toEqual(noFile(batch));
   });
 });
 
-/** Rows that call an upstream. */
-const CALLING = [{ row: 'files.create', method: 'POST', tail: '' }, ...ABOUT] as const;
+/** Routes that call an upstream. */
+const ROUTES_WITH_UPSTREAM_CALL = [{ row: 'files.create', method: 'POST', pathEnd: '' }, ...ROUTES_OF_A_FILE] as const;
 
-describe.each(CALLING)('$row', ({ row, method, tail }) => {
+describe.each(ROUTES_WITH_UPSTREAM_CALL)('$row', ({ row, method, pathEnd }) => {
   const ask = async (options: { key?: string; headers?: Record<string, string> } = {}, id?: string) =>
     row === 'files.create'
       ? await send(app, 'POST', '/v1/files', { ...options, body: formOf({ purpose: 'x' }) })
-      : await send(app, method, `/v1/files/${id}${tail}`, options);
+      : await send(app, method, `/v1/files/${id}${pathEnd}`, options);
 
   it.each([
     [429, 'RateLimitError'],
@@ -90,14 +90,17 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
   });
 });
 
-describe.each([...CALLING, { row: 'files.list', method: 'GET', tail: null }] as const)('$row', ({ method, tail }) => {
-  it('401: an unknown key', async () => {
-    const path = tail === null || method === 'POST' ? '/v1/files' : `/v1/files/file-x${tail}`;
-    expect(await answerOf(await send(app, method, path, { key: 'sk-unknown-virtual-key' }))).toEqual(
-      refusal(401, expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /), {
-        type: 'token_not_found_in_db',
-        param: 'key',
-      }),
-    );
-  });
-});
+describe.each([...ROUTES_WITH_UPSTREAM_CALL, { row: 'files.list', method: 'GET', pathEnd: null }] as const)(
+  '$row',
+  ({ method, pathEnd }) => {
+    it('401: an unknown key', async () => {
+      const path = pathEnd === null || method === 'POST' ? '/v1/files' : `/v1/files/file-x${pathEnd}`;
+      expect(await answerOf(await send(app, method, path, { key: 'sk-unknown-virtual-key' }))).toEqual(
+        refusal(401, expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /), {
+          type: 'token_not_found_in_db',
+          param: 'key',
+        }),
+      );
+    });
+  },
+);
