@@ -28,10 +28,13 @@ export function catalogOf(rows: Rows): ReadCatalog {
   return { current: () => snapshot, findSnapshot: (id) => (id === snapshot.id ? snapshot : null) };
 }
 
-/** Serves the paths of the catalog and free tier on a real port. `offered` is the credential of every request. */
+/** Serves the paths of the catalog and free tier on a real port. `credential` is the one of every request. */
 export async function startCatalogServer(
   catalog: ReadCatalog,
-  { freeTier = aFreeTier(), offered = null }: { readonly freeTier?: FreeTier; readonly offered?: string | null } = {},
+  {
+    freeTier = aFreeTier(),
+    credential = null,
+  }: { readonly freeTier?: FreeTier; readonly credential?: string | null } = {},
 ): Promise<{ url: string; close(): Promise<void> }> {
   // The catalog operations use no other part of the platform.
   const catalogResults = createCatalogResultCache(catalog);
@@ -39,12 +42,12 @@ export async function startCatalogServer(
   const serve = serveRows({
     rows: [...catalogRoutes(), ...freeTierRoutes],
     identify: () => {
-      throw new Error('Rows of the catalog require no key.');
+      throw new Error('Routes of the catalog require no key.');
     },
     scopeFor: (caller) => ({
       platform,
       caller,
-      client: aClient('192.0.2.1', offered),
+      client: aClient('192.0.2.1', credential),
       signal: new AbortController().signal,
       loaders: createLoaders(platform.stores, caller),
     }),

@@ -31,7 +31,7 @@ function get(path: string): Promise<{ status: number; body: Record<string, unkno
 }
 
 describe('catalog.get 200', () => {
-  it('has every declared field, null if it is unknown', async () => {
+  it('has every declared field; a field without a value is null', async () => {
     expect(await get('/model_catalog/GPT-4')).toEqual({
       status: 200,
       body: {
@@ -74,7 +74,7 @@ describe('catalog.get 200', () => {
     ['%C3%A9', 'é'],
     ['v1:0@2', 'v1:0@2'],
     ['v1%3A0%402', 'v1:0@2'],
-  ])('finds %s', async (path, id) => {
+  ])('the path %s finds the entry %s', async (path, id) => {
     const { status, body } = await get(`/model_catalog/${path}`);
     expect([status, body['id']]).toEqual([200, id]);
   });
@@ -88,7 +88,7 @@ describe('catalog.get 404', () => {
     ['%2541', '%41'],
     ['a;b', 'a;b'],
     ['%E2%82%AC', '€'],
-  ])('has the decoded id of %s', async (path, id) => {
+  ])('the error for the path %j has the decoded id %j', async (path, id) => {
     expect(await get(`/model_catalog/${path}`)).toEqual({
       status: 404,
       body: { detail: `Model '${id}' not found in catalog` },

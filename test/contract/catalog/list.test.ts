@@ -90,7 +90,7 @@ describe('catalog.list 200', () => {
     ['model=', [ZETA, AZURE, GPT]],
     ['model=re:', [ZETA, AZURE, GPT]],
     ['model=%67pt-4&model=zeta&unknown=1', [ZETA]],
-  ])('?%s', async (search, data) => {
+  ])('the query ?%s selects the matching entries', async (search, data) => {
     expect(await get(`/model_catalog?${search}`)).toEqual({
       status: 200,
       body: { object: 'list', data, total_count: data.length, has_more: false, page: 1, page_size: 50 },
@@ -100,10 +100,10 @@ describe('catalog.list 200', () => {
     [1, [ZETA, AZURE], true],
     [2, [GPT], false],
     [3, [], false],
-  ])('gives page %s, with two entries on a page', async (page, data, more) => {
+  ])('page %s has at most two entries if the page size is two', async (page, data, hasMore) => {
     expect(await get(`/model_catalog?page_size=2&page=${page}`)).toEqual({
       status: 200,
-      body: { object: 'list', data, total_count: 3, has_more: more, page, page_size: 2 },
+      body: { object: 'list', data, total_count: 3, has_more: hasMore, page, page_size: 2 },
     });
   });
 });
@@ -113,7 +113,7 @@ describe('catalog.list 400', () => {
     ['re:[x', "Invalid regex in 'model' param: unterminated character set at position 0"],
     ['re:x(?=y)', "Invalid regex in 'model' param: unsupported: look-around at position 1"],
     [`re:${'x'.repeat(513)}`, "Invalid regex in 'model' param: unsupported: pattern longer than 512 characters"],
-  ])('model=%s', async (model, detail) => {
+  ])('the pattern %s is invalid or not supported', async (model, detail) => {
     expect(await get(`/model_catalog?model=${encodeURIComponent(model)}`)).toEqual({ status: 400, body: { detail } });
   });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 it.each(['/public/litellm_model_cost_map', '/get/litellm_model_cost_map'])(
-  'catalog.priceMap 200: every row of the price map unchanged, without a key: %s',
+  'catalog.priceMap 200: every row of the price map is unchanged, and no key is needed (%s)',
   async (path) => {
     const answer = await fetch(`${server.url}${path}`);
     expect([answer.status, answer.headers.get('content-type'), answer.headers.get('x-catalog-snapshot')]).toEqual([

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startPriceMapUpstream, type Upstream } from '../../support/price-map-upstream.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-let upstream: Upstream;
-let other: Upstream;
-let app: TestApp;
+let failingSource: Upstream;
+let workingSource: Upstream;
+/** Reloads the working source every two hours. */
+let scheduled: TestApp;
+/** Reloads its source, which fails until a test changes its answer, on request only. */
 let unscheduled: TestApp;
 
 const manyRows = (count: number) =>
@@ -15,31 +17,34 @@ const manyRows = (count: number) =>
     ]),
   );
 
-const MOMENT = expect.stringMatching(/^\d{4}-.*Z$/) as unknown;
+const ISO_TIME = expect.stringMatching(/^\d{4}-.*Z$/) as unknown;
 
 beforeAll(async () => {
-  upstream = await startPriceMapUpstream((response) => void response.writeHead(500).end());
-  other = await startPriceMapUpstream((response) => void response.end(JSON.stringify(manyRows(5_000))));
-  app = await startApp({ env: { LITELLM_MODEL_COST_MAP_URL: other.url, LENSGATE_CATALOG_REFRESH_SECONDS: '7200' } });
+  failingSource = await startPriceMapUpstream((response) => void response.writeHead(500).end());
+  workingSource = await startPriceMapUpstream((response) => void response.end(JSON.stringify(manyRows(5_000))));
+  scheduled = await startApp({
+    env: { LITELLM_MODEL_COST_MAP_URL: workingSource.url, LENSGATE_CATALOG_REFRESH_SECONDS: '7200' },
+  });
   unscheduled = await startApp({
-    env: { LITELLM_MODEL_COST_MAP_URL: upstream.url, LENSGATE_CATALOG_REFRESH_SECONDS: '0' },
+    env: { LITELLM_MODEL_COST_MAP_URL: failingSource.url, LENSGATE_CATALOG_REFRESH_SECONDS: '0' },
   });
 });
 afterAll(async () => {
-  await app.stop();
+  await scheduled.stop();
   await unscheduled.stop();
-  upstream.close();
-  other.close();
+  failingSource.close();
+  workingSource.close();
 });
 
-async function send(on: TestApp, method: string, path: string, key = on.adminKey) {
-  const answer = await on.call(method, path, undefined, { authorization: `Bearer ${key}` });
+async function send(server: TestApp, method: string, path: string, key = server.adminKey) {
+  const answer = await server.call(method, path, undefined, { authorization: `Bearer ${key}` });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 const newKey = async (draft: object): Promise<string> =>
-  ((await (await app.call('POST', '/key/generate', draft)).json()) as { readonly key: string }).key;
-const reload = (on: TestApp, key?: string) => send(on, 'POST', '/reload/model_cost_map', key);
-const status = (on: TestApp, key?: string) => send(on, 'GET', '/schedule/model_cost_map_reload/status', key);
+  ((await (await scheduled.call('POST', '/key/generate', draft)).json()) as { readonly key: string }).key;
+const reload = (server: TestApp, key?: string) => send(server, 'POST', '/reload/model_cost_map', key);
+const scheduleStatus = (server: TestApp, key?: string) =>
+  send(server, 'GET', '/schedule/model_cost_map_reload/status', key);
 
 describe('a reload of the price map', () => {
   it('catalog.refresh 200 and 503: concurrent calls share one read, and a failed read is an error', async () => {
@@ -57,10 +62,10 @@ describe('a reload of the price map', () => {
     });
     const rows = manyRows(5_000);
     const released = Promise.withResolvers<void>();
-    const before = upstream.requests.length;
-    upstream.setAnswer((response) => void released.promise.then(() => response.end(JSON.stringify(rows))));
+    const before = failingSource.requests.length;
+    failingSource.setAnswer((response) => void released.promise.then(() => response.end(JSON.stringify(rows))));
     const reloads = Array.from({ length: 20 }, () => reload(unscheduled));
-    await expect.poll(() => upstream.requests.length).toBe(before + 1);
+    await expect.poll(() => failingSource.requests.length).toBe(before + 1);
     released.resolve();
     for (const answer of await Promise.all(reloads))
       expect(answer).toEqual({
@@ -69,28 +74,28 @@ describe('a reload of the price map', () => {
           message: 'The price map was reloaded: 5000 models.',
           status: 'success',
           models_count: 5_000,
-          timestamp: MOMENT,
+          timestamp: ISO_TIME,
         },
       });
     expect((await send(unscheduled, 'GET', '/model_catalog?page_size=1')).body).toMatchObject({ total_count: 5_000 });
   });
 
-  it('catalog.refresh 200: with a body, which is ignored', async () => {
+  it('catalog.refresh 200: the body of the request is ignored', async () => {
     const answer = await unscheduled.call('POST', '/reload/model_cost_map', {});
     expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ status: 'success' })]);
   });
 
-  it('catalog.schedule 200: with an interval, and without one', async () => {
-    await reload(app);
-    expect(await status(app)).toEqual({
+  it('catalog.schedule 200: the state with and without a schedule', async () => {
+    await reload(scheduled);
+    expect(await scheduleStatus(scheduled)).toEqual({
       status: 200,
-      body: { scheduled: true, interval_hours: 2, last_run: MOMENT, next_run: MOMENT },
+      body: { scheduled: true, interval_hours: 2, last_run: ISO_TIME, next_run: ISO_TIME },
     });
-    const { body } = await status(unscheduled);
-    expect(body).toEqual({ scheduled: false, interval_hours: null, last_run: MOMENT, next_run: null });
+    const { body } = await scheduleStatus(unscheduled);
+    expect(body).toEqual({ scheduled: false, interval_hours: null, last_run: ISO_TIME, next_run: null });
   });
 
-  it('is in the graph, with the same state', async () => {
+  it('can be requested in the graph, which answers with the state of the catalog', async () => {
     const query = `mutation { refreshCatalog { __typename ... on CatalogStatus { entryCount refreshSeconds nextCheckAt lastError } } }`;
     const answer = await unscheduled.call('POST', '/graphql', { query });
     expect(await answer.json()).toEqual({
@@ -106,13 +111,15 @@ describe('a reload of the price map', () => {
     });
   });
 
-  it('catalog.schedule 401, catalog.refresh 401 and 403: read-only administrators read the schedule and do not reload', async () => {
-    expect((await reload(app, 'sk-unknown-000000000')).status).toBe(401);
-    expect((await status(app, 'sk-unknown-000000000')).status).toBe(401);
+  it('catalog.schedule 401, catalog.refresh 401 and 403: a read-only administrator reads the schedule, but cannot reload', async () => {
+    expect((await reload(scheduled, 'sk-unknown-000000000')).status).toBe(401);
+    expect((await scheduleStatus(scheduled, 'sk-unknown-000000000')).status).toBe(401);
     const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
-    expect((await reload(app, viewer)).status).toBe(403);
-    expect((await status(app, viewer)).status).toBe(200);
+    expect((await reload(scheduled, viewer)).status).toBe(403);
+    expect((await scheduleStatus(scheduled, viewer)).status).toBe(200);
     const user = await newKey({ user_id: 'u', user_role: 'internal_user' });
-    expect([(await reload(app, user)).status, (await status(app, user)).status]).toEqual([401, 401]);
+    expect([(await reload(scheduled, user)).status, (await scheduleStatus(scheduled, user)).status]).toEqual([
+      401, 401,
+    ]);
   });
 });

@@ -12,21 +12,21 @@ interface Case {
 }
 
 const FILE = new URL('../../../../shared/data/fastapi_422_cases.json', import.meta.url);
-const present = existsSync(FILE);
-if (!present)
+const isPresent = existsSync(FILE);
+if (!isPresent)
   console.warn('SKIPPED: the recorded validation cases (../shared/data/fastapi_422_cases.json) are not here.');
 
 /** Parses integers of 17 digits and more as strings, because a number would round them. */
 const readJson = (json: string): unknown => JSON.parse(json.replace(/:\s*(\d{17,})(?=\s*[,}])/g, ':"$1"')) as unknown;
 
-const cases = present ? (readJson(readFileSync(FILE, 'utf8')) as { readonly cases: readonly Case[] }).cases : [];
+const cases = isPresent ? (readJson(readFileSync(FILE, 'utf8')) as { readonly cases: readonly Case[] }).cases : [];
 
 /** Sends the path unchanged. `fetch` would normalize it. */
 function send(
   url: string,
-  line: string,
+  requestLine: string,
 ): Promise<{ status: number; allow: string | null; type: string; body: string }> {
-  const [method = 'GET', path = '/'] = line.split(' ');
+  const [method = 'GET', path = '/'] = requestLine.split(' ');
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
     request({ hostname, port, method, path }, (response) => {
@@ -48,7 +48,7 @@ function send(
   });
 }
 
-describe.skipIf(!present)('the recorded validation cases', () => {
+describe.skipIf(!isPresent)('the recorded validation cases', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp();
@@ -59,7 +59,7 @@ describe.skipIf(!present)('the recorded validation cases', () => {
     expect(cases.length).toBe(59);
   });
 
-  it.each(cases.filter(({ parsed }) => parsed === undefined))('$request', async (recorded) => {
+  it.each(cases.filter(({ parsed }) => parsed === undefined))('$request has the recorded answer', async (recorded) => {
     const answer = await send(app.url, recorded.request);
     expect(answer).toEqual({
       status: recorded.status,
@@ -69,19 +69,22 @@ describe.skipIf(!present)('the recorded validation cases', () => {
     });
   });
 
-  it.each(cases.filter(({ parsed }) => parsed !== undefined))('$request', async ({ request: line, parsed }) => {
-    const answer = await send(app.url, line);
-    const { page, page_size } = readJson(answer.body) as Record<string, unknown>;
-    expect({ status: answer.status, page, page_size }).toEqual({
-      status: 200,
-      page: parsed?.page,
-      page_size: parsed?.page_size,
-    });
-  });
+  it.each(cases.filter(({ parsed }) => parsed !== undefined))(
+    '$request has the recorded page and page size',
+    async ({ request: requestLine, parsed }) => {
+      const answer = await send(app.url, requestLine);
+      const { page, page_size } = readJson(answer.body) as Record<string, unknown>;
+      expect({ status: answer.status, page, page_size }).toEqual({
+        status: 200,
+        page: parsed?.page,
+        page_size: parsed?.page_size,
+      });
+    },
+  );
 });
 
-function bodyOf({ request: line, body }: Case): string {
+function bodyOf({ request: requestLine, body }: Case): string {
   // The recorded application has another body for unknown ids. The gateway sends the documented one.
-  if (line === 'GET /model_catalog/nope') return `{"detail":"Model 'nope' not found in catalog"}`;
+  if (requestLine === 'GET /model_catalog/nope') return `{"detail":"Model 'nope' not found in catalog"}`;
   return body === '' ? '' : JSON.stringify(body);
 }

@@ -13,8 +13,9 @@ const HASH = 'b89abc538cbc943bc9140f3f3b384d8e71e4a27d31a5a2c43355795b3b11829d';
 let server: Awaited<ReturnType<typeof startCatalogServer>>;
 afterEach(() => server.close());
 
-async function open(freeTier: FreeTier, offered: string | null = null): Promise<void> {
-  server = await startCatalogServer(catalogOf({ 'gpt-4': {} }), { freeTier, offered });
+/** Starts the catalog. Each request has the credential `credential`. */
+async function startWith(freeTier: FreeTier, credential: string | null = null): Promise<void> {
+  server = await startCatalogServer(catalogOf({ 'gpt-4': {} }), { freeTier, credential });
 }
 
 async function get(path: string) {
@@ -24,7 +25,7 @@ async function get(path: string) {
   return { status: response.status, limits, body: await response.json() };
 }
 
-const usedUp = (detail: string, limit: string) => ({
+const usedUpAnswer = (detail: string, limit: string) => ({
   status: 429,
   limits: {
     'retry-after': '90',
@@ -42,39 +43,39 @@ describe.each([
   ['catalog.priceMap', '/public/litellm_model_cost_map'],
 ])('%s 429', (_row, path) => {
   it('is the answer to the first call above the limit', async () => {
-    await open(aFreeTier({ limit: 2, clock: CLOCK }));
+    await startWith(aFreeTier({ limit: 2, clock: CLOCK }));
     expect([(await get(path)).status, (await get(path)).status]).toEqual([200, 200]);
     const detail = `The free tier of 2 requests a day is used up for your address. It resets at 00:00 UTC. ${SEND_A_KEY}`;
-    expect(await get(path)).toEqual(usedUp(detail, '2'));
+    expect(await get(path)).toEqual(usedUpAnswer(detail, '2'));
   });
 
   it('says that the sent key is not accepted', async () => {
-    await open(aFreeTier({ limit: 1, clock: CLOCK }), 'sk-of-yesterday');
+    await startWith(aFreeTier({ limit: 1, clock: CLOCK }), 'sk-of-yesterday');
     expect((await get(path)).status).toBe(200);
     const detail = `The free tier of 1 request a day is used up for your address. It resets at 00:00 UTC. The key that was sent is not accepted. ${SEND_A_KEY}`;
-    expect(await get(path)).toEqual(usedUp(detail, '1'));
+    expect(await get(path)).toEqual(usedUpAnswer(detail, '1'));
   });
 
   it('is the answer to every call if the limit is zero', async () => {
-    await open(aFreeTier({ limit: 0, clock: CLOCK }));
-    expect(await get(path)).toEqual(usedUp(`No call is free here. ${SEND_A_KEY}`, '0'));
+    await startWith(aFreeTier({ limit: 0, clock: CLOCK }));
+    expect(await get(path)).toEqual(usedUpAnswer(`No call is free here. ${SEND_A_KEY}`, '0'));
   });
 
   it('does not mention a purchase if no key is for sale', async () => {
-    await open(aFreeTier({ limit: 0, clock: CLOCK, onSale: false }));
+    await startWith(aFreeTier({ limit: 0, clock: CLOCK, onSale: false }));
     const detail = 'No call is free here. Send a key as `Authorization: Bearer <key>` or `x-api-key`.';
-    expect(await get(path)).toEqual(usedUp(detail, '0'));
+    expect(await get(path)).toEqual(usedUpAnswer(detail, '0'));
   });
 
   it('is never the answer to a valid key', async () => {
-    await open(aFreeTier({ limit: 0, paidKeys: { holds: (key) => key === 'sk-paid' } }), 'sk-paid');
+    await startWith(aFreeTier({ limit: 0, paidKeys: { holds: (key) => key === 'sk-paid' } }), 'sk-paid');
     expect((await get(path)).status).toBe(200);
   });
 });
 
-describe('charging', () => {
-  it('counts a 404 and an invalid pattern (400), and does not count an invalid page (422)', async () => {
-    await open(aFreeTier({ limit: 10 }));
+describe('the count of free calls', () => {
+  it('includes a 404 and an invalid pattern (400), but not an invalid page (422)', async () => {
+    await startWith(aFreeTier({ limit: 10 }));
     const statuses = [];
     for (const path of [
       '/model_catalog?page=0',
@@ -101,9 +102,9 @@ describe.each([
   ['catalog.priceMap', '/public/litellm_model_cost_map'],
   ['freeTier.usage', '/billing/usage'],
 ])('%s 503', (_row, path) => {
-  it('is the answer only while calls cannot be counted', async () => {
+  it('is the answer while calls cannot be counted, and only then', async () => {
     const store = { ...createMemoryFreeTierStore(), reserve: unavailable, usedOn: unavailable };
-    await open(aFreeTier({ store, limit: 10 }));
+    await startWith(aFreeTier({ store, limit: 10 }));
     expect(await get(path)).toEqual(UNAVAILABLE);
     Object.assign(store, createMemoryFreeTierStore());
     expect((await get(path)).status).toBe(200);
@@ -112,7 +113,7 @@ describe.each([
 
 describe('freeTier.usage 200', () => {
   it('shows the use of the address without counting a call, with members in the documented order', async () => {
-    await open(aFreeTier({ limit: 3 }));
+    await startWith(aFreeTier({ limit: 3 }));
     const usage = (used: number) => ({
       status: 200,
       limits: { 'cache-control': 'no-store' },
@@ -128,14 +129,14 @@ describe('freeTier.usage 200', () => {
     expect(Object.keys(last.body as object)).toEqual(['ip_hash', 'requests_today', 'daily_limit', 'remaining']);
   });
 
-  it('shows the use of the address for a request with a key, too', async () => {
-    await open(aFreeTier({ limit: 3, paidKeys: { holds: () => true } }), 'sk-paid');
+  it('also shows the use of the address to a request with a key', async () => {
+    await startWith(aFreeTier({ limit: 3, paidKeys: { holds: () => true } }), 'sk-paid');
     await get('/model_catalog');
     expect((await get('/billing/usage')).body).toMatchObject({ requests_today: 0, remaining: 3 });
   });
 
   it('accepts only GET', async () => {
-    await open(aFreeTier());
+    await startWith(aFreeTier());
     const answers = await Promise.all(
       ['POST', 'HEAD', 'OPTIONS'].map((method) => fetch(`${server.url}/billing/usage`, { method })),
     );
