@@ -5,7 +5,7 @@ import { restRoutes } from '../../../src/http/routes.ts';
 import { ENGINES, type ScratchDatabase } from '../../ports/engines.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** Nouns whose management rows accept texts of callers. */
+/** Nouns whose management routes accept texts of callers. */
 const NOUNS =
   /^(keys|teams|teamMembers|users|tags|tagUse|customers|organizations|organizationMembers|projects|budgets|accessGroups|spend|dailyActivity|auditLog|invitations|credentials)\./;
 
@@ -32,20 +32,20 @@ function valuesWith(text: string): readonly unknown[] {
 }
 
 /**
- * Bodies of a row. In the first ones, the text replaces one member of the example. Then it is the value of every
+ * Bodies of a route. In the first ones, the text replaces one member of the example. Then it is the value of every
  * member. In the last one, it is the name of an additional member.
  */
 function bodiesOf(row: RouteRow, text: string): readonly Json[] {
   const example = exampleBody(row);
   const names = [...new Set([...Object.keys(propertiesOf(row.request)), ...Object.keys(example)])];
-  const single = names.flatMap((name) => valuesWith(text).map((value) => ({ ...example, [name]: value })));
-  return [...single, Object.fromEntries(names.map((name) => [name, text])), { ...example, [text]: text }];
+  const withOneMember = names.flatMap((name) => valuesWith(text).map((value) => ({ ...example, [name]: value })));
+  return [...withOneMember, Object.fromEntries(names.map((name) => [name, text])), { ...example, [text]: text }];
 }
 
 const DATES = { start_date: '2026-11-01', end_date: '2026-11-02' };
 
-/** Queries of a row, each with a NUL or the bytes of a lone high surrogate in one parameter. */
-function searchesOf(row: RouteRow, text: string): readonly string[] {
+/** Queries of a route, each with a NUL or the bytes of a lone high surrogate in one parameter. */
+function queriesOf(row: RouteRow, text: string): readonly string[] {
   const names = Object.keys(propertiesOf(row.query));
   // UTF-8 has no lone surrogates: their bytes are sent percent-encoded.
   const encoded = text.includes('\0') ? 'a%00b' : 'a%ED%A0%80b';
@@ -56,7 +56,7 @@ function searchesOf(row: RouteRow, text: string): readonly string[] {
 const rows = restRoutes().filter(({ name, surface }) => surface === 'management' && NOUNS.test(name));
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null || engine.name === 'sqlite3')(`management rows on ${engine.name}`, () => {
+  describe.skipIf(engine.missing !== null || engine.name === 'sqlite3')(`management routes on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let app: TestApp;
     beforeAll(async () => {
@@ -70,9 +70,11 @@ for (const engine of ENGINES)
         ['/tag/new', { name: 'x' }],
         ['/organization/new', { organization_id: 'x', organization_alias: 'x' }],
         ['/project/new', { project_id: 'x', team_id: 'x' }],
-      ] as const)
+      ] as const) {
         // oxlint-disable-next-line no-await-in-loop -- rows refer to earlier rows
-        await app.call('POST', path, body);
+        const { status } = await app.call('POST', path, body);
+        if (status !== 200) throw new Error(`${path} answered ${status}.`);
+      }
     });
     afterAll(async () => {
       await app.stop({ keepData: scratch.options.databaseUrl === null });
@@ -83,21 +85,21 @@ for (const engine of ENGINES)
       paths[0].replaceAll(/[{}]/g, '').replaceAll(/[:*](\w+)/g, value);
 
     async function failuresOf(row: RouteRow, text: string): Promise<readonly string[]> {
-      const requests: { readonly path: string; readonly body?: Json }[] = searchesOf(row, text).map((search) => ({
-        path: `${pathOf(row, 'x')}?${search}`,
+      const requests: { readonly path: string; readonly body?: Json }[] = queriesOf(row, text).map((query) => ({
+        path: `${pathOf(row, 'x')}?${query}`,
       }));
       if (/[:*]\w/.test(row.paths[0]))
         requests.push({ path: pathOf(row, text.includes('\0') ? 'a%00b' : 'a%ED%A0%80b') });
       if (row.method !== 'GET' && row.bodyLimit !== 0)
         for (const body of bodiesOf(row, text)) requests.push({ path: pathOf(row, 'x'), body });
-      const found = await Promise.all(
+      const failures = await Promise.all(
         requests.map(async ({ path, body }) => {
           const answer = await app.call(row.method, path, body);
           await answer.text();
           return answer.status < 500 ? [] : [`${row.name} ${path} ${JSON.stringify(body)}: ${answer.status}`];
         }),
       );
-      return found.flat();
+      return failures.flat();
     }
 
     it.each(TEXTS)('answer %s in a member, a query or a path without a server error', async (_name, text) => {

@@ -52,7 +52,7 @@ async function countStatements(path: string, rowsOf: (body: never) => readonly u
   return { rows: rowsOf(body as never).length, statements: used };
 }
 
-const graph = (list: string, fields: string): string =>
+const graphPath = (list: string, fields: string): string =>
   `/graphql?query=${encodeURIComponent(`{ ${list}(first: 100) { totalCount edges { node { ${fields} } } } }`)}`;
 const edgesOf =
   (list: string) =>
@@ -66,30 +66,30 @@ const LISTS: readonly (readonly [path: string, statements: number, rowsOf: (body
   ['/user/list?page_size=100', 5, ({ users }: { users: Rows }) => users],
   ['/v2/team/list?page_size=100', 6, ({ teams }: { teams: Rows }) => teams],
   ['/team/list', 14, (teams: Rows) => teams],
-  [graph('virtualKeys', 'hash alias'), 7, edgesOf('virtualKeys')],
-  [graph('users', 'id email'), 2, edgesOf('users')],
-  [graph('teams', 'id alias'), 2, edgesOf('teams')],
+  [graphPath('virtualKeys', 'hash alias'), 7, edgesOf('virtualKeys')],
+  [graphPath('users', 'id email'), 2, edgesOf('users')],
+  [graphPath('teams', 'id alias'), 2, edgesOf('teams')],
 ];
 
 /** Lowest number of statements over several requests, because background tasks add some. */
 async function lowestCount(path: string, rowsOf: (body: never) => Rows): Promise<StatementCount> {
-  const all: StatementCount[] = [];
+  const counts: StatementCount[] = [];
   for (let round = 0; round < ROUNDS; round += 1)
     // oxlint-disable-next-line no-await-in-loop -- sequential, so that each request is counted alone
-    all.push(await countStatements(path, rowsOf));
-  return all.reduce((one, other) => (other.statements < one.statements ? other : one));
+    counts.push(await countStatements(path, rowsOf));
+  return counts.reduce((lowest, count) => (count.statements < lowest.statements ? count : lowest));
 }
 
 describe.each([
   [2, 0],
   [22, 2],
-])('a list of %d rows', (all, before) => {
-  beforeAll(() => addRows(before, all - before), 60_000);
+])('a list of %d rows, %d of which exist before', (rowCount, existingCount) => {
+  beforeAll(() => addRows(existingCount, rowCount - existingCount), 60_000);
 
   it.each(LISTS)('%s runs %d statements', async (path, expected, rowsOf) => {
     // Poll until the windows of the last budgets are reset.
     await expect
       .poll(() => lowestCount(path, rowsOf), { timeout: 20_000 })
-      .toEqual({ rows: all, statements: expected });
+      .toEqual({ rows: rowCount, statements: expected });
   });
 });

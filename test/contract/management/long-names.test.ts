@@ -8,17 +8,17 @@ const LONG = randomBytes(4_000).toString('base64url');
 const MESSAGE = 'An id, a name or an alias is too long: the database stores at most about 2,600 bytes.';
 const PARAMS = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
 
-const PLAIN = { error: { message: MESSAGE, type: 'internal_server_error', param: null, code: '400' } };
+const ERROR_ENVELOPE = { error: { message: MESSAGE, type: 'internal_server_error', param: null, code: '400' } };
 
 const BODIES: readonly (readonly [path: string, body: object, answer: object])[] = [
-  ['/key/generate', { key_alias: LONG }, PLAIN],
-  ['/team/new', { team_id: LONG }, PLAIN],
-  ['/user/new', { user_id: LONG, auto_create_key: false }, PLAIN],
-  ['/user/new', { user_email: `${LONG}@example.com`, auto_create_key: false }, PLAIN],
+  ['/key/generate', { key_alias: LONG }, ERROR_ENVELOPE],
+  ['/team/new', { team_id: LONG }, ERROR_ENVELOPE],
+  ['/user/new', { user_id: LONG, auto_create_key: false }, ERROR_ENVELOPE],
+  ['/user/new', { user_email: `${LONG}@example.com`, auto_create_key: false }, ERROR_ENVELOPE],
   ['/organization/new', { organization_id: LONG, organization_alias: 'a' }, { detail: { error: MESSAGE } }],
   ['/budget/new', { budget_id: LONG }, { detail: { error: MESSAGE } }],
-  ['/credentials', { credential_name: LONG, credential_values: { api_key: 'k' }, credential_info: {} }, PLAIN],
-  ['/model/new', { model_name: 'm', litellm_params: PARAMS, model_info: { id: LONG } }, PLAIN],
+  ['/credentials', { credential_name: LONG, credential_values: { api_key: 'k' }, credential_info: {} }, ERROR_ENVELOPE],
+  ['/model/new', { model_name: 'm', litellm_params: PARAMS, model_info: { id: LONG } }, ERROR_ENVELOPE],
   ['/v1/access_group', { access_group_name: LONG }, { detail: MESSAGE }],
 ];
 
