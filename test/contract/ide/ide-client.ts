@@ -2,25 +2,25 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-/** App and upstream of the current test file. */
-export const running = {} as { app: TestApp; upstream: FaultServer };
+/** Servers of the current test file. */
+export const servers = {} as { app: TestApp; upstream: FaultServer };
 
 /** Starts app and upstream before the tests of a file, and stops them after the tests. */
 export function startForFile(): void {
   beforeAll(async () => {
-    running.upstream = await startFaultServer();
-    const params = { api_base: `${running.upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
-    const native = {
+    servers.upstream = await startFaultServer();
+    const params = { api_base: `${servers.upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
+    const responsesParams = {
       ...params,
       use_chat_completions_api: false,
       input_cost_per_token: 0.5,
       output_cost_per_token: 0.25,
     };
-    running.app = await startApp({
+    servers.app = await startApp({
       config: {
         model_list: [
-          { model_name: 'gpt', litellm_params: { model: 'openai/up-1', ...native } },
-          { model_name: 'gpt-thinking-low', litellm_params: { model: 'openai/up-2', ...native } },
+          { model_name: 'gpt', litellm_params: { model: 'openai/up-1', ...responsesParams } },
+          { model_name: 'gpt-thinking-low', litellm_params: { model: 'openai/up-2', ...responsesParams } },
           {
             model_name: 'chats',
             litellm_params: { model: 'openai/up-3', ...params, use_chat_completions_api: true },
@@ -31,16 +31,16 @@ export function startForFile(): void {
   });
 
   afterAll(async () => {
-    await running.app.stop();
-    await running.upstream.stop();
+    await servers.app.stop();
+    await servers.upstream.stop();
   });
 }
 
 export const PATH = '/ide/chat/completions';
 export const INPUT = [{ role: 'user', content: [{ type: 'input_text', text: 'Hello' }] }];
 export const MESSAGE = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] };
-export const CALL = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{"at":1}' };
-export const CUSTOM = { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: '*** Begin\n' };
+export const FUNCTION_CALL = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{"at":1}' };
+export const CUSTOM_CALL = { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: '*** Begin\n' };
 export const RESPONSE = {
   id: 'resp_up',
   object: 'response',
@@ -51,7 +51,7 @@ export const RESPONSE = {
 };
 
 export function answerWith(status: number, body: unknown): void {
-  running.upstream.answer((response) => {
+  servers.upstream.answer((response) => {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   });
@@ -60,29 +60,31 @@ export function answerWith(status: number, body: unknown): void {
 export type Event = { readonly type: string; readonly [member: string]: unknown };
 
 export function streamWith(...events: readonly Event[]): void {
-  running.upstream.answer((response) => {
+  servers.upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(events.map((one) => `event: ${one.type}\ndata: ${JSON.stringify(one)}\n\n`).join(''));
+    response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
   });
 }
 
 export async function newKey(draft: object): Promise<Record<string, string>> {
-  const response = await running.app.call('POST', '/key/generate', draft);
+  const response = await servers.app.call('POST', '/key/generate', draft);
   const { key } = (await response.json()) as { key: string };
   return { authorization: `Bearer ${key}` };
 }
 
 export async function ask(body: unknown, headers: Record<string, string> = {}, path = PATH) {
-  const response = await running.app.call('POST', path, body, headers);
+  const response = await servers.app.call('POST', path, body, headers);
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
 /** Members of every chunk except an error: their values, or the types of `id` and `created`. */
 const FRAME = { id: 'string', object: 'chat.completion.chunk', created: 'number', model: 'gpt' };
 
-/** Chunks of a stream without the members of `FRAME`, and the complete text. */
-export async function stream(body: object): Promise<{ readonly chunks: readonly unknown[]; readonly text: string }> {
-  const response = await running.app.call('POST', PATH, { ...body, stream: true });
+/** Requests a stream. Returns its chunks without the members of `FRAME`, and the complete text. */
+export async function askStreamed(
+  body: object,
+): Promise<{ readonly chunks: readonly unknown[]; readonly text: string }> {
+  const response = await servers.app.call('POST', PATH, { ...body, stream: true });
   expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   const text = await response.text();
   const frames: unknown[] = [];
@@ -96,17 +98,21 @@ export async function stream(body: object): Promise<{ readonly chunks: readonly 
       frames.push(rest['error'] === undefined ? { id: typeof id, object, created: typeof created, model } : FRAME);
       return rest;
     });
-  expect(frames.every((frame) => JSON.stringify(frame) === JSON.stringify(FRAME))).toBe(true);
+  expect(frames).toEqual(frames.map(() => FRAME));
   return { chunks, text };
 }
 
-export const sent = (): unknown => JSON.parse(running.upstream.received.at(-1)?.body ?? '');
+/** Body of the last request to the upstream. */
+export const lastUpstreamBody = (): unknown => JSON.parse(servers.upstream.received.at(-1)?.body ?? '');
+
+/** Answer with an error. */
 export const refusal = (status: number, error: object) => ({
   status,
   body: { error: { code: String(status), ...error } },
 });
 
-export const completion = (message: object, finish = 'stop', usage: object = {}) => ({
+/** Answer with a chat completion. */
+export const completionAnswer = (message: object, finish = 'stop', usage: object = {}) => ({
   status: 200,
   body: {
     id: expect.stringMatching(/^resp_/),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { modelNameError, upstreamErrorType } from '../../support/error-bodies.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
-import { running, INPUT, RESPONSE, answerWith, newKey, ask, refusal, startForFile } from './ide-client.ts';
+import { servers, INPUT, RESPONSE, answerWith, newKey, ask, refusal, startForFile } from './ide-client.ts';
 
 startForFile();
 
@@ -24,7 +24,7 @@ describe('ide.chat', () => {
     );
   });
 
-  it('400: an unconfigured model; the error has its resolved name', async () => {
+  it('400: an unconfigured model; the error names it without the suffix', async () => {
     const message =
       '/responses: Invalid model name passed in model=nothing. Call `/v1/models` to view available models for your key.';
     expect(await ask({ model: 'nothing-thinking-high', input: INPUT })).toEqual(refusal(400, modelNameError(message)));
@@ -40,7 +40,7 @@ describe('ide.chat', () => {
     );
   });
 
-  it('403: a model that the key may not call, with any suffix', async () => {
+  it('403: a model that the key may not call, with and without a suffix', async () => {
     const message =
       "The requested model 'gpt' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
     const key = await newKey({ models: ['gpt-thinking-low'] });
@@ -83,8 +83,8 @@ describe('ide.chat', () => {
       'The response has no output items: max_output_tokens.',
     ],
     [{ output: [], status: 'failed', error: { code: 'server_error', message: 'Out.' } }, 'server_error', 'Out.'],
-  ])('500: a response of the upstream without output items: %j', async (differing, code, upstreamMessage) => {
-    answerWith(200, { ...RESPONSE, ...differing });
+  ])('500: a response of the upstream without output items: %j', async (overrides, code, upstreamMessage) => {
+    answerWith(200, { ...RESPONSE, ...overrides });
     const { traceId, headers } = newTrace();
     expect(await ask({ model: 'gpt', input: INPUT }, headers)).toEqual(
       refusal(500, {
@@ -94,14 +94,14 @@ describe('ide.chat', () => {
         code,
       }),
     );
-    expect(await spansIn(running.app, traceId)).toMatchObject([
+    expect(await spansIn(servers.app, traceId)).toMatchObject([
       { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
     ]);
   });
 });
 
-it('models.list 200: the same list on the paths of IDEs as on /v1/models', async () => {
-  const models: unknown = await (await running.app.call('GET', '/v1/models')).json();
+it('models.list 200: the paths of IDEs have the same list as /v1/models', async () => {
+  const models: unknown = await (await servers.app.call('GET', '/v1/models')).json();
   for (const path of ['/ide/models', '/cursor/models'])
-    expect(await (await running.app.call('GET', path)).json()).toEqual(models);
+    expect(await (await servers.app.call('GET', path)).json()).toEqual(models);
 });
