@@ -19,10 +19,10 @@ const ENDED = { status: 'completed', completed_at: 1_800_000_000, output_file_id
 beforeAll(async () => {
   azure = await startFaultServer();
   azure.answer((response, _socket, { path, body }) => {
-    const [, , kind = '', id = `${kind}-${azure.received.length}`, more] = (path.split('?')[0] ?? '').split('/');
-    response.statusCode = more === 'content' ? output.status : 201;
+    const [, , kind = '', id = `${kind}-${azure.received.length}`, action] = (path.split('?')[0] ?? '').split('/');
+    response.statusCode = action === 'content' ? output.status : 201;
     response.setHeader('content-type', 'application/json');
-    if (more === 'content') return response.end(output.body);
+    if (action === 'content') return response.end(output.body);
     if (kind === 'files') return response.end(JSON.stringify({ id, object: 'file', purpose: 'batch', filename: 'a' }));
     const parsed = (body === '' ? {} : JSON.parse(body)) as object;
     return response.end(JSON.stringify({ id, object: 'batch', input_file_id: 'files-1', ...parsed, ...batch }));
@@ -65,8 +65,8 @@ async function createBatch(model: string, key = app.adminKey): Promise<string> {
   return ((await (await send(app, 'POST', '/v1/batches', { key, body })).json()) as { id: string }).id;
 }
 
-const read = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
-const traceOf = (id: string) => id.replace('batch_', '');
+const readBatch = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
+const traceIdOf = (id: string) => id.replace('batch_', '');
 
 describe('batches at Azure', () => {
   it('batches.create 200: files and batches are stored at Azure, with API version, key and deployment name', async () => {
@@ -98,11 +98,11 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
   it('is charged by the usage in its output', async () => {
     const id = await createBatch('priced');
     [batch, output] = [ENDED, { status: 200, body: `${outputLine(4, 2)}\n${outputLine(6, 4)}\n` }];
-    const answer = await answerOf(await read(id));
+    const answer = await answerOf(await readBatch(id));
     expect(answer).toMatchObject([200, { id, status: 'completed', output_file_id: expect.stringMatching(/^file-/) }]);
     expect(azure.received.at(-1)?.path).toBe(`/openai/files/file-out/content?${VERSION}`);
-    await read(id);
-    expect(await spansIn(app, traceOf(id))).toMatchObject([
+    await readBatch(id);
+    expect(await spansIn(app, traceIdOf(id))).toMatchObject([
       {
         name: 'batches.end priced',
         spendRow: { model: 'priced-dep', costUsd: '5.5', usage: { inputTokens: 10, outputTokens: 6 } },
@@ -117,8 +117,8 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
       { ...ENDED, usage },
       { status: 200, body: outputLine(4, 2) },
     ];
-    await read(id);
-    expect(await spansIn(app, traceOf(id))).toMatchObject([
+    await readBatch(id);
+    expect(await spansIn(app, traceIdOf(id))).toMatchObject([
       { spendRow: { costUsd: '2', usage: { inputTokens: 4, outputTokens: 2 } } },
     ]);
   });
@@ -128,8 +128,8 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
     const answer = { choices: [{ message: { role: 'assistant', content: 'x'.repeat(16) } }], model: 'gpt-4o-2099' };
     const body = JSON.stringify({ custom_id: '1', response: { status_code: 200, body: answer } });
     [batch, output] = [ENDED, { status: 200, body }];
-    await read(id);
-    expect(await spansIn(app, traceOf(id))).toMatchObject([
+    await readBatch(id);
+    expect(await spansIn(app, traceIdOf(id))).toMatchObject([
       { spendRow: { usage: { inputTokens: expect.any(Number) as number, outputTokens: 4 } } },
     ]);
   });
@@ -137,33 +137,33 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
   it('has a spend row without a cost if the model has no price', async () => {
     const id = await createBatch('unpriced');
     [batch, output] = [ENDED, { status: 200, body: outputLine(4, 2) }];
-    await read(id);
-    expect(await spansIn(app, traceOf(id))).toMatchObject([
+    await readBatch(id);
+    expect(await spansIn(app, traceIdOf(id))).toMatchObject([
       { name: 'batches.end unpriced', spendRow: { model: 'gpt-4o-2099', costUsd: null } },
     ]);
   });
 
-  it('is charged as soon as its output can be read', async () => {
+  it('is charged at the first read at which its output can be read', async () => {
     const id = await createBatch('priced');
     [batch, output] = [ENDED, { status: 503, body: '{"error":{"message":"later"}}' }];
-    expect(await answerOf(await read(id))).toMatchObject([200, { status: 'completed' }]);
-    expect((await app.call('GET', `/v1/traces/${traceOf(id)}`)).status).toBe(404);
+    expect(await answerOf(await readBatch(id))).toMatchObject([200, { status: 'completed' }]);
+    expect((await app.call('GET', `/v1/traces/${traceIdOf(id)}`)).status).toBe(404);
     output = { status: 200, body: outputLine(4, 2) };
-    await read(id);
-    expect(await spansIn(app, traceOf(id))).toMatchObject([{ spendRow: { costUsd: '2' } }]);
+    await readBatch(id);
+    expect(await spansIn(app, traceIdOf(id))).toMatchObject([{ spendRow: { costUsd: '2' } }]);
   });
 
   it.each([
     ['has an empty answer', 200, '{"custom_id":"1","response":{"status_code":200,"body":{}}}'],
     ['does not exist', 404, '{}'],
-  ])('is not charged if its output %s; the output is not read again', async (_why, status, body) => {
+  ])('is not charged if its output %s; the output is not read again', async (_fault, status, body) => {
     const id = await createBatch('priced');
     [batch, output] = [ENDED, { status, body }];
-    await read(id);
-    const reads = () => azure.received.filter(({ path }) => path.includes('/content')).length;
-    const before = reads();
-    await read(id);
-    expect(reads()).toBe(before);
-    expect((await app.call('GET', `/v1/traces/${traceOf(id)}`)).status).toBe(404);
+    await readBatch(id);
+    const outputReads = () => azure.received.filter(({ path }) => path.includes('/content')).length;
+    const before = outputReads();
+    await readBatch(id);
+    expect(outputReads()).toBe(before);
+    expect((await app.call('GET', `/v1/traces/${traceIdOf(id)}`)).status).toBe(404);
   });
 });

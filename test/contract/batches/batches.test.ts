@@ -15,7 +15,7 @@ import {
 } from '../files/file-client.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
-const OUR_BATCH = /^batch_[0-9a-f]{32}$/;
+const GATEWAY_BATCH_ID = /^batch_[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 let app: TestApp;
@@ -62,7 +62,7 @@ describe('limits of a key and of its team for a model', () => {
 });
 
 describe('batches.create', () => {
-  it.each(['/v1/batches', '/batches'])('200: batch and file have ids of the gateway (%s)', async (path) => {
+  it.each(['/v1/batches', '/batches'])('200: the batch and its file have ids of the gateway (%s)', async (path) => {
     const { id } = await uploadLines();
     const { traceId, headers } = newTrace();
     const body = batchBody(id, {
@@ -81,7 +81,7 @@ describe('batches.create', () => {
     expect(await answerOf(response)).toEqual([
       200,
       {
-        id: expect.stringMatching(OUR_BATCH),
+        id: expect.stringMatching(GATEWAY_BATCH_ID),
         object: 'batch',
         endpoint: '/v1/chat/completions',
         completion_window: '24h',
@@ -91,8 +91,8 @@ describe('batches.create', () => {
         metadata: { note: 'é' },
       },
     ]);
-    const sent = lastPost();
-    expect([sent?.path, sent?.headers['content-type'], JSON.parse(sent?.body ?? '')]).toEqual([
+    const creation = lastPost();
+    expect([creation?.path, creation?.headers['content-type'], JSON.parse(creation?.body ?? '')]).toEqual([
       '/v1/batches',
       'application/json',
       {
@@ -133,51 +133,53 @@ describe('batches.create', () => {
 
   it.each([
     [
-      'is not at the upstream of the first line',
+      'a line whose model is not at the upstream of the first line',
       `${lineFor('assistant')}\n${lineFor('apart')}`,
       400,
       '/files: The model apart is not at the upstream of this file. Name the model of its lines when you upload the file.',
       { repeats: true },
     ],
     [
-      'is unknown',
+      'a line with an unknown model',
       `${lineFor('assistant')}\n${lineFor('none')}`,
       400,
       '/files: Invalid model name passed in model=none. Call `/v1/models` to view available models for your key.',
       { repeats: true },
     ],
     [
-      'is not a string',
+      'a line whose model is not a string',
       `${lineFor('assistant')}\n${lineFor(1)}`,
       400,
       "/files: Line 2 of the file has no model in its 'body'.",
       { param: 'file' },
     ],
     [
-      'is not in a body',
+      'a line without a body',
       '{"custom_id":"1"}',
       400,
       '/files: Line 1 of the file is not a request: it must be a JSON object with a body.',
       { param: 'file' },
     ],
     [
-      'is not in JSON',
+      'a line that is not JSON',
       `\n${lineFor('assistant')}\n{`,
       400,
       '/files: Line 3 of the file is not a request: it must be a JSON object with a body.',
       { param: 'file' },
     ],
     [
-      'is in one of two bodies',
+      'a line with two bodies',
       `{"body":{"model":"apart"},"body":{"model":"assistant"}}`,
       400,
       "/files: Line 1 of the file has more than one 'body'.",
       { param: 'file' },
     ],
-  ])('files.create 400: the model of a line %s', async (_what, content, status, message, about) => {
+  ])('files.create 400: %s', async (_line, content, status, message, errorFields) => {
     const body = formOf({ purpose: 'batch' }, content);
     const before = upstream.received.length;
-    expect(await answerOf(await send(app, 'POST', '/v1/files', { body }))).toEqual(refusal(status, message, about));
+    expect(await answerOf(await send(app, 'POST', '/v1/files', { body }))).toEqual(
+      refusal(status, message, errorFields),
+    );
     expect(upstream.received.length).toBe(before);
   });
 
@@ -205,7 +207,7 @@ describe('batches.create', () => {
     expect(await answerOf(await create(body))).toEqual(refusal(400, message, { param }));
   });
 
-  it('400: a file that is not for batches', async () => {
+  it('400: a file whose purpose is not batch', async () => {
     const { id } = await upload(app);
     const message = "/batches: Invalid value for parameter 'input_file_id': the purpose of the file must be 'batch'.";
     expect(await answerOf(await create(batchBody(id)))).toEqual(refusal(400, message, { param: 'input_file_id' }));
@@ -214,13 +216,13 @@ describe('batches.create', () => {
   it('404: a file of another owner, and a file that does not exist', async () => {
     const { id } = await uploadLines();
     const key = await newKey(app, {});
-    for (const file of [id, 'file-none'])
-      expect(await answerOf(await create(batchBody(file), { key }))).toEqual(
-        refusal(404, `No such File object: ${file}`, { type: 'not_found_error' }),
+    for (const fileId of [id, 'file-none'])
+      expect(await answerOf(await create(batchBody(fileId), { key }))).toEqual(
+        refusal(404, `No such File object: ${fileId}`, { type: 'not_found_error' }),
       );
   });
 
-  it("403: another member's file for a key that may not call every model", async () => {
+  it('403: a key that may not call every model names a file of another team member', async () => {
     const team = { team_id: 'lines' };
     const { id } = await uploadLines(await newKey(app, team));
     const key = await newKey(app, { ...team, models: ['assistant'] });
@@ -229,8 +231,8 @@ describe('batches.create', () => {
       refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
     );
     expect((await create(batchBody(id), { key: await newKey(app, team) })).status).toBe(200);
-    const { id: own } = await uploadLines(key);
-    expect((await create(batchBody(own), { key })).status).toBe(200);
+    const { id: ownFileId } = await uploadLines(key);
+    expect((await create(batchBody(ownFileId), { key })).status).toBe(200);
   });
 
   it('422: a budget of zero', async () => {

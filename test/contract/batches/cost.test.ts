@@ -55,7 +55,7 @@ async function createBatch(model: string, key?: string, headers: Record<string, 
   return ((await response.json()) as { readonly id: string }).id;
 }
 
-const read = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
+const readBatch = (id: string) => send(app, 'GET', `/v1/batches/${id}`);
 /** Spans and spend rows of the trace of a batch. */
 const recordsOf = (id: string): Promise<unknown> => spansIn(app, id.replace('batch_', ''));
 
@@ -70,19 +70,20 @@ it('batches.create 403: a blocked customer; the upstream is not called', async (
   expect(upstream.received).toHaveLength(count);
 });
 
-describe('batches.get 200: a batch is charged when it ends', () => {
+describe('batches.get 200: a batch that ends', () => {
   it.each([
     ['assistant', 'up-1', '5', 'at half the price, because there is no batch price'],
     ['second', 'up-2-2026-01-01', '3.5', 'at the price for batches'],
     ['assistant', 'up-2', '3.5', 'at the price of the reported model'],
     ['assistant', 'up-unpriced', null, 'without a cost, because the reported model has no price'],
-  ])('%s, with %s as the reported model: %s USD (%s)', async (model, named, cost, _why) => {
+  ])('of the model %s with the reported model %s costs %s USD: %s', async (model, reportedModel, cost, _why) => {
     const id = await createBatch(model);
     serveFiles(upstream, { status: 'in_progress', usage: USAGE });
-    await read(id);
-    serveFiles(upstream, { ...ENDED, model: named });
-    await read(id);
-    await read(id);
+    await readBatch(id);
+    serveFiles(upstream, { ...ENDED, model: reportedModel });
+    await readBatch(id);
+    await readBatch(id);
+    // A further read and a list do not charge the batch again.
     expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=100'))).toMatchObject([200, {}]);
     expect(await recordsOf(id)).toMatchObject([
       {
@@ -97,8 +98,8 @@ describe('batches.get 200: a batch is charged when it ends', () => {
     ]);
   });
 
-  it('with the discount of the provider and a margin', async () => {
-    const setTo = async (discount: object, margin: object): Promise<void> => {
+  it('is charged with the discount of the provider and the margin', async () => {
+    const setDiscountAndMargin = async (discount: object, margin: object): Promise<void> => {
       const changes = [
         ['/config/cost_discount_config', discount],
         ['/config/cost_margin_config', margin],
@@ -106,21 +107,21 @@ describe('batches.get 200: a batch is charged when it ends', () => {
       // oxlint-disable-next-line no-await-in-loop -- one change after another
       for (const [path, body] of changes) expect((await app.call('PATCH', path, body)).status).toBe(200);
     };
-    await setTo({ openai: 0.5 }, { global: { percentage: 1 } });
+    await setDiscountAndMargin({ openai: 0.5 }, { global: { percentage: 1 } });
     const id = await createBatch('assistant');
     serveFiles(upstream, ENDED);
-    await read(id);
+    await readBatch(id);
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
-    await setTo({ openai: 0.5 }, {});
+    await setDiscountAndMargin({ openai: 0.5 }, {});
     serveFiles(upstream);
-    const other = await createBatch('assistant');
+    const second = await createBatch('assistant');
     serveFiles(upstream, ENDED);
-    await read(other);
-    expect(await recordsOf(other)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
-    await setTo({}, {});
+    await readBatch(second);
+    expect(await recordsOf(second)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
+    await setDiscountAndMargin({}, {});
   });
 
-  it('to the key that created it, if another caller lists it', async () => {
+  it('is charged to the key that created it, even if another caller lists it', async () => {
     const key = await newKey(app, { max_budget: 5 });
     const id = await createBatch('assistant', key);
     serveFiles(upstream, ENDED);
@@ -131,34 +132,39 @@ describe('batches.get 200: a batch is charged when it ends', () => {
   });
 
   it.each([{ status: 'completed' }, { status: 'failed', usage: { ...USAGE, input_tokens: 0, output_tokens: 0 } }])(
-    'only if the upstream reports tokens: %j',
-    async (state) => {
+    'is not charged if the upstream reports no tokens: %j',
+    async (batchState) => {
       const id = await createBatch('assistant');
-      serveFiles(upstream, state);
-      expect((await read(id)).status).toBe(200);
+      serveFiles(upstream, batchState);
+      expect((await readBatch(id)).status).toBe(200);
       expect((await app.call('GET', `/v1/traces/${id.replace('batch_', '')}`)).status).toBe(404);
     },
   );
 
-  it('to the tags and the customer of the call that created it', async () => {
+  it('is charged to the tags and the customer of the call that created it', async () => {
     const key = await newKey(app, { tags: ['batched'] });
     expect((await app.call('POST', '/tag/new', { name: 'batched', max_budget: 4 })).status).toBe(200);
     expect((await app.call('POST', '/customer/new', { user_id: 'batcher', max_budget: 4 })).status).toBe(200);
     const id = await createBatch('assistant', key, { 'x-litellm-customer-id': 'batcher' });
     serveFiles(upstream, ENDED);
-    await read(id);
+    await readBatch(id);
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     for (const member of [{ tags: ['batched'] }, { user: 'batcher' }]) {
       const body = JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'x' }], ...member });
       expect((await send(app, 'POST', '/v1/chat/completions', { body })).status).toBe(422);
     }
     const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { content: `${lineFor('assistant')}\n` });
-    const again = { input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', tags: ['batched'] };
-    const refused = await answerOf(await send(app, 'POST', '/v1/batches', { body: JSON.stringify(again) }));
+    const taggedBatch = {
+      input_file_id,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+      tags: ['batched'],
+    };
+    const refused = await answerOf(await send(app, 'POST', '/v1/batches', { body: JSON.stringify(taggedBatch) }));
     expect(refused).toMatchObject([422, { error: { message: expect.stringContaining('Tag=batched') as string } }]);
   });
 
-  it('by the background task, without a request', async () => {
+  it('is charged by the background task without a request', async () => {
     const id = await createBatch('assistant');
     serveFiles(upstream, ENDED);
     const { dataDir } = app;

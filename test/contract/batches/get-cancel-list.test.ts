@@ -15,7 +15,7 @@ import {
 } from '../files/file-client.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
 
-const OUR_FILE = /^file-[0-9a-f]{32}$/;
+const GATEWAY_FILE_ID = /^file-[0-9a-f]{32}$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 let app: TestApp;
@@ -68,8 +68,8 @@ describe('batches.get', () => {
         id,
         status: 'completed',
         input_file_id: fileId,
-        output_file_id: expect.stringMatching(OUR_FILE),
-        error_file_id: expect.stringMatching(OUR_FILE),
+        output_file_id: expect.stringMatching(GATEWAY_FILE_ID),
+        error_file_id: expect.stringMatching(GATEWAY_FILE_ID),
       });
       expect(await answerOf(await send(app, 'GET', `${path}/${id}`))).toEqual([200, first]);
       const content = await send(app, 'GET', `/v1/files/${String(first['output_file_id'])}/content`);
@@ -98,18 +98,18 @@ describe('batches.cancel', () => {
       { id, status: 'cancelling' },
     ]);
     // A background task may send GET requests for batches at the same time.
-    const sent = upstream.received.findLast(({ method }) => method === 'POST');
-    expect(sent?.path).toMatch(/^\/v1\/batches\/up-\d+\/cancel$/);
+    const cancellation = upstream.received.findLast(({ method }) => method === 'POST');
+    expect(cancellation?.path).toMatch(/^\/v1\/batches\/up-\d+\/cancel$/);
     expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { callType: 'acancel_batch', costUsd: '0' } }]);
   });
 
   it.each([
     ['administrator', 'proxy_admin_viewer', 'administrators'],
     ['key', 'internal_user_viewer', 'keys'],
-  ])('403: a read-only %s', async (_who, user_role, whom) => {
+  ])('403: a read-only %s', async (_owner, user_role, owners) => {
     const { id, fileId } = await createBatch();
     const key = await newKey(app, { user_role });
-    const refused = refusal(403, `Read-only ${whom} cannot change files, batches and responses.`, {
+    const refused = refusal(403, `Read-only ${owners} cannot change files, batches and responses.`, {
       type: 'auth_error',
       param: 'None',
     });
@@ -122,7 +122,7 @@ describe('batches.cancel', () => {
 
 describe('batches.list', () => {
   it.each(['/v1/batches', '/batches'])(
-    '200: current batches of the caller; ended ones are not read from the upstream (%s)',
+    '200: batches of the caller; only those that have not ended are read from the upstream (%s)',
     async (path) => {
       const key = await newKey(app, {});
       const ended = await createBatch(key);
@@ -175,17 +175,17 @@ describe('batches.list', () => {
   });
 });
 
-/** Rows about one batch: method and end of the path. */
-const ABOUT = [
-  { row: 'batches.get', method: 'GET', tail: '' },
-  { row: 'batches.cancel', method: 'POST', tail: '/cancel' },
+/** Routes of one batch: method and end of the path. */
+const ROUTES_OF_A_BATCH = [
+  { row: 'batches.get', method: 'GET', pathEnd: '' },
+  { row: 'batches.cancel', method: 'POST', pathEnd: '/cancel' },
 ] as const;
 
-describe.each(ABOUT)('$row', ({ method, tail }) => {
-  const ask = (id: string, key: string) => send(app, method, `/v1/batches/${id}${tail}`, { key });
+describe.each(ROUTES_OF_A_BATCH)('$row', ({ method, pathEnd }) => {
+  const ask = (id: string, key: string) => send(app, method, `/v1/batches/${id}${pathEnd}`, { key });
 
-  it('404: a batch of another key, and an unknown one; 200 for the team and for administrators', async () => {
-    const team = { team_id: `team${tail}` };
+  it('404: a batch of another key and an unknown batch; 200: the team and an administrator', async () => {
+    const team = { team_id: `team${pathEnd}` };
     const owner = await newKey(app, team);
     const { id, fileId } = await createBatch(owner);
     const before = upstream.received.length;
@@ -197,9 +197,13 @@ describe.each(ABOUT)('$row', ({ method, tail }) => {
   });
 });
 
-const CALLING = [{ row: 'batches.create', method: 'POST', tail: '' }, ...ABOUT] as const;
+/** Routes that call an upstream. */
+const ROUTES_WITH_UPSTREAM_CALL = [
+  { row: 'batches.create', method: 'POST', pathEnd: '' },
+  ...ROUTES_OF_A_BATCH,
+] as const;
 
-describe.each(CALLING)('$row', ({ row, method, tail }) => {
+describe.each(ROUTES_WITH_UPSTREAM_CALL)('$row', ({ row, method, pathEnd }) => {
   it.each([
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
@@ -214,7 +218,7 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
     const response =
       row === 'batches.create'
         ? await create(batchBody(fileId), { headers })
-        : await send(app, method, `/v1/batches/${id}${tail}`, { headers });
+        : await send(app, method, `/v1/batches/${id}${pathEnd}`, { headers });
     expect(response.headers.get('x-litellm-call-id')).toMatch(UUID);
     expect(await answerOf(response)).toEqual(
       refusal(status, `litellm.${kind}: ${kind}: OpenAIException - no <secret>`, { type: upstreamErrorType(status) }),
@@ -223,11 +227,11 @@ describe.each(CALLING)('$row', ({ row, method, tail }) => {
   });
 });
 
-describe.each([...CALLING, { row: 'batches.list', method: 'GET', tail: null }] as const)(
+describe.each([...ROUTES_WITH_UPSTREAM_CALL, { row: 'batches.list', method: 'GET', pathEnd: null }] as const)(
   '$row',
-  ({ row, method, tail }) => {
+  ({ row, method, pathEnd }) => {
     it('401: an unknown key', async () => {
-      const path = tail === null || row === 'batches.create' ? '/v1/batches' : `/v1/batches/batch_x${tail}`;
+      const path = pathEnd === null || row === 'batches.create' ? '/v1/batches' : `/v1/batches/batch_x${pathEnd}`;
       expect(await answerOf(await send(app, method, path, { key: 'sk-unknown-virtual-key' }))).toEqual(
         refusal(401, expect.stringMatching(/^Authentication Error, Invalid proxy server token passed\. /), {
           type: 'token_not_found_in_db',

@@ -21,12 +21,13 @@ const LINE_TOKENS = Math.ceil(JSON.stringify({ model: 'assistant', messages: [] 
 
 const linesOf = (count: number, model = 'assistant'): string => `${lineFor(model)}\n`.repeat(count);
 
-async function start(key: string, content: string, headers: Record<string, string> = {}) {
-  return startFile(key, (await upload(app, { purpose: 'batch' }, { key, content })).id, headers);
+/** Uploads a file with this content, and starts a batch of it. */
+async function startBatch(key: string, content: string, headers: Record<string, string> = {}) {
+  return startBatchOfFile(key, (await upload(app, { purpose: 'batch' }, { key, content })).id, headers);
 }
 
-async function startFile(key: string, id: string, headers: Record<string, string> = {}) {
-  const body = { input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' };
+async function startBatchOfFile(key: string, fileId: string, headers: Record<string, string> = {}) {
+  const body = { input_file_id: fileId, endpoint: '/v1/chat/completions', completion_window: '24h' };
   const answer = await send(app, 'POST', '/v1/batches', {
     key,
     body: JSON.stringify(body),
@@ -35,99 +36,113 @@ async function startFile(key: string, id: string, headers: Record<string, string
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> };
 }
 
-const refused = (text: string) => ({
-  error: { message: expect.stringContaining(text) as string, type: 'throttling_error', param: null, code: '429' },
+const refusal = (messagePart: string) => ({
+  error: {
+    message: expect.stringContaining(messagePart) as string,
+    type: 'throttling_error',
+    param: null,
+    code: '429',
+  },
 });
 
 describe('limits of batches', () => {
   it('a batch counts all of its requests', async () => {
     const key = await newKey(app, { rpm_limit: 5 });
-    expect((await start(key, linesOf(3))).status).toBe(200);
-    const second = await start(key, linesOf(3));
-    expect([second.status, second.body]).toEqual([429, refused('Limit type: requests. Current limit: 5')]);
+    expect((await startBatch(key, linesOf(3))).status).toBe(200);
+    const second = await startBatch(key, linesOf(3));
+    expect([second.status, second.body]).toEqual([429, refusal('Limit type: requests. Current limit: 5')]);
   });
 
-  it('a batch counts all of its tokens, and a refused batch none', async () => {
+  it('a batch counts all of its tokens, and a refused batch counts none', async () => {
     const key = await newKey(app, { tpm_limit: 5 * LINE_TOKENS });
-    expect((await start(key, linesOf(4))).status).toBe(200);
-    const second = await start(key, linesOf(2));
-    expect([second.status, second.body]).toEqual([429, refused('Limit type: tokens')]);
-    expect((await start(key, linesOf(1))).status).toBe(200);
+    expect((await startBatch(key, linesOf(4))).status).toBe(200);
+    const second = await startBatch(key, linesOf(2));
+    expect([second.status, second.body]).toEqual([429, refusal('Limit type: tokens')]);
+    expect((await startBatch(key, linesOf(1))).status).toBe(200);
   });
 
-  it('limits of a model count the lines with the model, in the same precedence as for calls', async () => {
+  it('a limit of a model counts the lines with the model, and the limit of a key replaces that of its team', async () => {
     const team = { team_id: 'batches', metadata: { model_rpm_limit: { assistant: 4 } } };
     await app.call('POST', '/team/new', team);
-    const own = await newKey(app, { team_id: 'batches', metadata: { model_rpm_limit: { assistant: 11 } } });
-    const pooled = await newKey(app, { team_id: 'batches' });
+    const keyWithLimit = await newKey(app, { team_id: 'batches', metadata: { model_rpm_limit: { assistant: 11 } } });
+    const keyWithoutLimit = await newKey(app, { team_id: 'batches' });
     // An upload counts as a request.
     // Calls of a key with its own limit for the model do not count in the team limit.
-    expect((await start(own, linesOf(8))).status).toBe(200);
-    expect((await start(pooled, linesOf(2) + linesOf(5, 'second'))).status).toBe(200);
-    const third = await start(pooled, linesOf(2));
-    expect([third.status, third.body]).toEqual([429, refused(':assistant. Limit type: requests. Current limit: 4')]);
-    const fourth = await start(own, linesOf(2));
-    expect([fourth.status, fourth.body]).toEqual([429, refused('model_per_key')]);
+    expect((await startBatch(keyWithLimit, linesOf(8))).status).toBe(200);
+    expect((await startBatch(keyWithoutLimit, linesOf(2) + linesOf(5, 'second'))).status).toBe(200);
+    const third = await startBatch(keyWithoutLimit, linesOf(2));
+    expect([third.status, third.body]).toEqual([429, refusal(':assistant. Limit type: requests. Current limit: 4')]);
+    const fourth = await startBatch(keyWithLimit, linesOf(2));
+    expect([fourth.status, fourth.body]).toEqual([429, refusal('model_per_key')]);
   });
 
   it.each([
-    { what: 'no limit of its own is refused by the limit of requests', own: [], refusedIn: 'requests' },
-    { what: 'its own limit of requests is refused by the limit of tokens', own: ['requests'], refusedIn: 'tokens' },
-    { what: 'its own limit of tokens is refused by the limit of requests', own: ['tokens'], refusedIn: 'requests' },
-    { what: 'its own limits of requests and tokens is accepted', own: ['requests', 'tokens'], refusedIn: null },
+    { what: 'no limit of its own is refused by the limit of requests', ownLimits: [], refusedIn: 'requests' },
+    {
+      what: 'its own limit of requests is refused by the limit of tokens',
+      ownLimits: ['requests'],
+      refusedIn: 'tokens',
+    },
+    {
+      what: 'its own limit of tokens is refused by the limit of requests',
+      ownLimits: ['tokens'],
+      refusedIn: 'requests',
+    },
+    { what: 'its own limits of requests and tokens is accepted', ownLimits: ['requests', 'tokens'], refusedIn: null },
   ])('after the team limits of a model are used up, a batch of a key with $what', async (limitCase) => {
-    const { own, refusedIn }: { own: readonly string[]; refusedIn: string | null } = limitCase;
-    const team_id = `pool-${own.join('-')}`;
-    // Uploads count as requests in the team limit: always for `pooled`, and for `key` unless it overrides requests.
-    const pool = { requests: own.includes('requests') ? 5 : 6, tokens: 4 * LINE_TOKENS };
+    const { ownLimits, refusedIn }: { ownLimits: readonly string[]; refusedIn: string | null } = limitCase;
+    const team_id = `pool-${ownLimits.join('-')}`;
+    // Uploads of `keyWithoutLimit` count as requests in the team limit.
+    // So do uploads of `key`, unless it has its own limit of requests.
+    const pool = { requests: ownLimits.includes('requests') ? 5 : 6, tokens: 4 * LINE_TOKENS };
     const limits = { model_rpm_limit: { assistant: pool.requests }, model_tpm_limit: { assistant: pool.tokens } };
     await app.call('POST', '/team/new', { team_id, metadata: limits });
     const metadata = {
-      ...(own.includes('requests') ? { model_rpm_limit: { assistant: 50 } } : {}),
-      ...(own.includes('tokens') ? { model_tpm_limit: { assistant: 50 * LINE_TOKENS } } : {}),
+      ...(ownLimits.includes('requests') ? { model_rpm_limit: { assistant: 50 } } : {}),
+      ...(ownLimits.includes('tokens') ? { model_tpm_limit: { assistant: 50 * LINE_TOKENS } } : {}),
     };
-    const [key, pooled] = [await newKey(app, { team_id, metadata }), await newKey(app, { team_id })];
+    const [key, keyWithoutLimit] = [await newKey(app, { team_id, metadata }), await newKey(app, { team_id })];
     const { id } = await upload(app, { purpose: 'batch' }, { key, content: linesOf(1) });
-    expect((await start(pooled, linesOf(4))).status).toBe(200);
-    const { status, body } = await startFile(key, id);
+    expect((await startBatch(keyWithoutLimit, linesOf(4))).status).toBe(200);
+    const { status, body } = await startBatchOfFile(key, id);
     const limit = refusedIn === 'requests' ? pool.requests : pool.tokens;
     const text = `model_per_team: ${team_id}:assistant. Limit type: ${refusedIn}. Current limit: ${limit}, Remaining: 0`;
-    const refusal = refused(text).error;
+    const { error } = refusal(text);
     expect({ status, object: body['object'], error: body['error'] }).toEqual({
       status: refusedIn === null ? 200 : 429,
       object: refusedIn === null ? 'batch' : undefined,
-      error: refusedIn === null ? undefined : refusal,
+      error: refusedIn === null ? undefined : error,
     });
   });
 
   it('tpd_limit replaces the limits per minute of its scope', async () => {
     const key = await newKey(app, { tpd_limit: 10 * LINE_TOKENS, rpm_limit: 3, tpm_limit: 1 });
-    expect((await start(key, linesOf(6))).status).toBe(200);
-    const second = await start(key, linesOf(5));
+    expect((await startBatch(key, linesOf(6))).status).toBe(200);
+    const second = await startBatch(key, linesOf(5));
     expect([second.status, second.body]).toEqual([
       429,
-      refused(`Limit type: tokens per day. Current limit: ${10 * LINE_TOKENS}, Remaining: ${4 * LINE_TOKENS}`),
+      refusal(`Limit type: tokens per day. Current limit: ${10 * LINE_TOKENS}, Remaining: ${4 * LINE_TOKENS}`),
     ]);
     expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect((await start(key, linesOf(4))).status).toBe(200);
+    expect((await startBatch(key, linesOf(4))).status).toBe(200);
   });
 
   it('tpd_limit of a team applies to all of its keys', async () => {
     await app.call('POST', '/team/new', { team_id: 'daily', tpd_limit: 3 * LINE_TOKENS });
-    const [one, two] = [await newKey(app, { team_id: 'daily' }), await newKey(app, { team_id: 'daily' })];
-    expect((await start(one, linesOf(2))).status).toBe(200);
-    expect((await start(two, linesOf(2))).body).toEqual(refused('team: daily'));
+    const [firstKey, secondKey] = [await newKey(app, { team_id: 'daily' }), await newKey(app, { team_id: 'daily' })];
+    expect((await startBatch(firstKey, linesOf(2))).status).toBe(200);
+    expect((await startBatch(secondKey, linesOf(2))).body).toEqual(refusal('team: daily'));
   });
 
   it('tpd_limit of a customer applies to all of its batches', async () => {
     await app.call('POST', '/customer/new', { user_id: 'daily', tpd_limit: LINE_TOKENS });
-    const other = await newKey(app, {});
-    const more = { 'x-litellm-customer-id': 'daily' };
-    expect((await start(other, linesOf(1), more)).status).toBe(200);
-    expect((await start(other, linesOf(1), more)).body).toEqual(refused('end_user: daily'));
+    const key = await newKey(app, {});
+    const customerHeader = { 'x-litellm-customer-id': 'daily' };
+    expect((await startBatch(key, linesOf(1), customerHeader)).status).toBe(200);
+    expect((await startBatch(key, linesOf(1), customerHeader)).body).toEqual(refusal('end_user: daily'));
   });
 
-  it('a batch that the upstream refuses counts no tokens', async () => {
+  it('a batch that fails at the upstream counts no tokens', async () => {
     const key = await newKey(app, { tpd_limit: 2 * LINE_TOKENS });
     const { id } = await upload(app, { purpose: 'batch' }, { key, content: linesOf(2) });
     const body = JSON.stringify({ input_file_id: id, endpoint: '/v1/chat/completions', completion_window: '24h' });
@@ -144,12 +159,12 @@ describe('limits of batches', () => {
 
   it('batch_enqueued_token_limit counts batches that have not ended; the refusal has no Retry-After', async () => {
     const key = await newKey(app, { metadata: { batch_enqueued_token_limit: 4 * LINE_TOKENS } });
-    const first = await start(key, linesOf(3));
+    const first = await startBatch(key, linesOf(3));
     expect(first.status).toBe(200);
-    const second = await start(key, linesOf(2));
+    const second = await startBatch(key, linesOf(2));
     expect([second.status, second.body, second.headers.get('retry-after')]).toEqual([
       429,
-      refused(`Current limit: ${4 * LINE_TOKENS}, enqueued: ${3 * LINE_TOKENS}, requested: ${2 * LINE_TOKENS}`),
+      refusal(`Current limit: ${4 * LINE_TOKENS}, enqueued: ${3 * LINE_TOKENS}, requested: ${2 * LINE_TOKENS}`),
       null,
     ]);
     serveFiles(upstream, { status: 'cancelled' });
@@ -158,6 +173,6 @@ describe('limits of batches', () => {
       { status: 'cancelled' },
     ]);
     serveFiles(upstream);
-    expect((await start(key, linesOf(2))).status).toBe(200);
+    expect((await startBatch(key, linesOf(2))).status).toBe(200);
   });
 });
