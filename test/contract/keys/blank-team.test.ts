@@ -11,7 +11,7 @@ import { as, makeKey, otlpExport, otlpSpan, send as sendTrace, WINDOW } from '..
 const ORIGINS = ['REST', 'graph', 'an old row'] as const;
 const BLANKS = ['', ' \t'] as const;
 
-interface Owned {
+interface CreatedObjects {
   readonly file: string;
   readonly batch: string;
   readonly response: string;
@@ -25,8 +25,10 @@ for (const engine of ENGINES)
       let scratch: ScratchDatabase;
       let upstream: FaultServer;
       let app: TestApp;
-      let owner: string;
-      let owned: Owned;
+      /** Another key without a team. */
+      let ownerKey: string;
+      /** Objects of `ownerKey`. */
+      let ownerObjects: CreatedObjects;
       let count = 0;
 
       beforeAll(async () => {
@@ -37,8 +39,8 @@ for (const engine of ENGINES)
           config: { ...configOver(upstream), general_settings: { demo_model: true } },
           ...scratch.appOptions,
         });
-        owner = await makeKey(app);
-        owned = await createObjects(owner);
+        ownerKey = await makeKey(app);
+        ownerObjects = await createObjects(ownerKey);
       });
       afterAll(async () => {
         await app.stop({ keepData: scratch.options.databaseUrl === null });
@@ -53,7 +55,7 @@ for (const engine of ENGINES)
       const traceOf = (traceId: string) => otlpExport(otlpSpan('1', 0, 1, {}, { traceId, name: 'run' }));
 
       /** Creates a file, a batch, a response and a trace with a key. */
-      async function createObjects(key: string): Promise<Owned> {
+      async function createObjects(key: string): Promise<CreatedObjects> {
         const traceId = nextTraceId();
         const idOf = async (answer: Promise<Response>): Promise<string> =>
           ((await (await answer).json()) as { readonly id: string }).id;
@@ -104,7 +106,7 @@ for (const engine of ENGINES)
         traces: await idsIn(`/v1/traces?${WINDOW}`, key),
       });
 
-      const missing = (message: string) => [
+      const notFound = (message: string) => [
         404,
         { error: { message, type: 'not_found_error', param: null, code: '404' } },
       ];
@@ -115,19 +117,19 @@ for (const engine of ENGINES)
           const [, info] = await ask('GET', '/key/info', key);
           expect(info).toMatchObject({ info: { team_id: null, user_id: null, key_alias: null } });
           expect(await idsInLists(key)).toEqual({ files: [], batches: [], traces: [] });
-          const noFile = missing(`No such File object: ${owned.file}`);
-          const noBatch = missing(`No batch found with id '${owned.batch}'.`);
-          const noResponse = missing(`Response with id '${owned.response}' not found.`);
+          const noFile = notFound(`No such File object: ${ownerObjects.file}`);
+          const noBatch = notFound(`No batch found with id '${ownerObjects.batch}'.`);
+          const noResponse = notFound(`Response with id '${ownerObjects.response}' not found.`);
           for (const [method, path, answer] of [
-            ['GET', `/v1/files/${owned.file}`, noFile],
-            ['GET', `/v1/files/${owned.file}/content`, noFile],
-            ['DELETE', `/v1/files/${owned.file}`, noFile],
-            ['GET', `/v1/batches/${owned.batch}`, noBatch],
-            ['POST', `/v1/batches/${owned.batch}/cancel`, noBatch],
-            ['GET', `/v1/responses/${owned.response}`, noResponse],
-            ['GET', `/v1/responses/${owned.response}/input_items`, noResponse],
-            ['DELETE', `/v1/responses/${owned.response}`, noResponse],
-            ['GET', `/v1/traces/${owned.traceId}`, [404, { detail: `Trace ${owned.traceId} not found` }]],
+            ['GET', `/v1/files/${ownerObjects.file}`, noFile],
+            ['GET', `/v1/files/${ownerObjects.file}/content`, noFile],
+            ['DELETE', `/v1/files/${ownerObjects.file}`, noFile],
+            ['GET', `/v1/batches/${ownerObjects.batch}`, noBatch],
+            ['POST', `/v1/batches/${ownerObjects.batch}/cancel`, noBatch],
+            ['GET', `/v1/responses/${ownerObjects.response}`, noResponse],
+            ['GET', `/v1/responses/${ownerObjects.response}/input_items`, noResponse],
+            ['DELETE', `/v1/responses/${ownerObjects.response}`, noResponse],
+            ['GET', `/v1/traces/${ownerObjects.traceId}`, [404, { detail: `Trace ${ownerObjects.traceId} not found` }]],
           ] as const)
             expect([method, path, await ask(method, path, key)]).toEqual([method, path, answer]);
         });
@@ -142,29 +144,29 @@ for (const engine of ENGINES)
               return feed.received.length;
             })
             .toBeGreaterThan(0);
-          const foreign = await createObjects(owner);
-          const ofKey = await createObjects(key);
+          const foreignObjects = await createObjects(ownerKey);
+          const ownObjects = await createObjects(key);
           const feedTraceIds = (): readonly unknown[] =>
             feed.received.map((event) => (event as TraceEvent).data.traceUpdates.trace.traceId);
-          await expect.poll(feedTraceIds).toContain(ofKey.traceId);
-          expect(feedTraceIds()).not.toContain(foreign.traceId);
+          await expect.poll(feedTraceIds).toContain(ownObjects.traceId);
+          expect(feedTraceIds()).not.toContain(foreignObjects.traceId);
           await feed.leave();
           const lists = await idsInLists(key);
-          expect(lists.files).toContain(ofKey.file);
-          expect(lists.files).not.toContain(foreign.file);
-          expect(await idsIn('/v1/files', owner)).not.toContain(ofKey.file);
-          expect((await ask('GET', `/v1/files/${ofKey.file}`, key))[0]).toBe(200);
-          expect((await ask('GET', `/v1/batches/${ofKey.batch}`, key))[0]).toBe(200);
-          expect((await ask('GET', `/v1/responses/${ofKey.response}`, key))[0]).toBe(200);
-          expect((await ask('GET', `/v1/files/${ofKey.file}`, owner))[0]).toBe(404);
-          expect((await ask('GET', `/v1/responses/${ofKey.response}`, owner))[0]).toBe(404);
+          expect(lists.files).toContain(ownObjects.file);
+          expect(lists.files).not.toContain(foreignObjects.file);
+          expect(await idsIn('/v1/files', ownerKey)).not.toContain(ownObjects.file);
+          expect((await ask('GET', `/v1/files/${ownObjects.file}`, key))[0]).toBe(200);
+          expect((await ask('GET', `/v1/batches/${ownObjects.batch}`, key))[0]).toBe(200);
+          expect((await ask('GET', `/v1/responses/${ownObjects.response}`, key))[0]).toBe(200);
+          expect((await ask('GET', `/v1/files/${ownObjects.file}`, ownerKey))[0]).toBe(404);
+          expect((await ask('GET', `/v1/responses/${ownObjects.response}`, ownerKey))[0]).toBe(404);
         });
       });
 
-      it('objects that another key created earlier stay with that key', async () => {
-        expect((await ask('GET', `/v1/files/${owned.file}`, owner))[0]).toBe(200);
-        expect((await ask('GET', `/v1/responses/${owned.response}`, owner))[0]).toBe(200);
-        expect((await idsInLists(owner)).batches).toContain(owned.batch);
+      it('objects that the other key without a team created still belong to it', async () => {
+        expect((await ask('GET', `/v1/files/${ownerObjects.file}`, ownerKey))[0]).toBe(200);
+        expect((await ask('GET', `/v1/responses/${ownerObjects.response}`, ownerKey))[0]).toBe(200);
+        expect((await idsInLists(ownerKey)).batches).toContain(ownerObjects.batch);
       });
     },
   );

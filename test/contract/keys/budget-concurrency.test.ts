@@ -47,7 +47,7 @@ beforeEach(() => {
 });
 
 /** Deadline for polled states. A loaded machine needs seconds for 200 calls. */
-const SOON = { timeout: 60_000, interval: 20 };
+const POLL_OPTIONS = { timeout: 60_000, interval: 20 };
 
 interface Key {
   readonly authorization: string;
@@ -93,9 +93,9 @@ function answerPending(): void {
   }
 }
 
-function failPending(which: string): void {
-  const failing = pending.filter(({ model }) => model === which);
-  pending = pending.filter(({ model }) => model !== which);
+function failPending(failingModel: string): void {
+  const failing = pending.filter(({ model }) => model === failingModel);
+  pending = pending.filter(({ model }) => model !== failingModel);
   for (const { response } of failing) {
     response.writeHead(500, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: { message: 'no', type: 't' } }));
@@ -113,7 +113,7 @@ const chunk = (rest: object): object => ({
 });
 
 /** Sends the first chunk of all unanswered calls. */
-function startPending(): readonly ServerResponse[] {
+function startPendingStreams(): readonly ServerResponse[] {
   return pending.splice(0).map(({ response }) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(event(chunk({ choices: [{ index: 0, delta: { content: 'Hi' } }] })));
@@ -131,7 +131,7 @@ async function openReservations(): Promise<number> {
   return Number(/^lensgate_budget_reservations (\d+)$/m.exec(text)?.[1]);
 }
 
-const exceeded = (key: Key, cost: string, budget: string) => ({
+const budgetError = (key: Key, cost: string, budget: string) => ({
   error: {
     message: `Budget has been exceeded! Key=None (${key.name}) Current cost: ${cost}, Max budget: ${budget}`,
     type: 'budget_exceeded',
@@ -144,15 +144,15 @@ describe('200 concurrent calls with a budget for five', () => {
   it('five are admitted, and the others are refused with the budget error', async () => {
     const key = await newKey(5);
     const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid' });
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
+    await expect.poll(() => calls.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(5);
-    expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => exceeded(key, '5.0', '5.0')));
+    expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => budgetError(key, '5.0', '5.0')));
     expect(await spendOf(key)).toBe(0);
     answerPending();
     const statuses = await calls.ended();
     expect(statuses.filter((status) => status === 200).length).toBe(5);
     expect(await openReservations()).toBe(0);
-    await expect.poll(() => spendOf(key), SOON).toBe(5);
+    await expect.poll(() => spendOf(key), POLL_OPTIONS).toBe(5);
     expect(await sendConcurrently(1, key, { model: 'paid' }).ended()).toEqual([422]);
   });
 
@@ -167,77 +167,77 @@ describe('200 concurrent calls with a budget for five', () => {
         ...(signal === undefined ? {} : { signal }),
       });
     const cancelledCalls = [send(cancellation.signal), send(cancellation.signal)];
-    await expect.poll(() => pending.length, SOON).toBe(2);
-    const cancelledStreams = startPending();
+    await expect.poll(() => pending.length, POLL_OPTIONS).toBe(2);
+    const cancelledStreams = startPendingStreams();
     await Promise.all(cancelledCalls);
     const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid', stream: true });
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
+    await expect.poll(() => calls.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     expect([cancelledStreams.length, pending.length]).toEqual([2, 3]);
     expect(await openReservations()).toBe(5);
     cancellation.abort();
-    await expect.poll(openReservations, SOON).toBe(3);
-    for (const response of startPending()) endStream(response);
+    await expect.poll(openReservations, POLL_OPTIONS).toBe(3);
+    for (const response of startPendingStreams()) endStream(response);
     await calls.ended();
-    await expect.poll(openReservations, SOON).toBe(0);
-    await expect.poll(() => spendOf(key), SOON).toBe(3);
+    await expect.poll(openReservations, POLL_OPTIONS).toBe(0);
+    await expect.poll(() => spendOf(key), POLL_OPTIONS).toBe(3);
     const later = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid', stream: true });
-    await expect.poll(() => later.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
+    await expect.poll(() => later.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(2);
-    for (const response of startPending()) endStream(response);
+    for (const response of startPendingStreams()) endStream(response);
     await later.ended();
-    await expect.poll(openReservations, SOON).toBe(0);
-    await expect.poll(() => spendOf(key), SOON).toBe(5);
+    await expect.poll(openReservations, POLL_OPTIONS).toBe(0);
+    await expect.poll(() => spendOf(key), POLL_OPTIONS).toBe(5);
   });
 
   it('five without an output limit are admitted: the estimated cost is the average of earlier calls', async () => {
     const key = await newKey(6);
     const first = sendConcurrently(1, key, { model: 'learned', max_tokens: undefined });
-    await expect.poll(() => pending.length, SOON).toBe(1);
+    await expect.poll(() => pending.length, POLL_OPTIONS).toBe(1);
     answerPending();
     expect(await first.ended()).toEqual([200]);
     const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'learned', max_tokens: undefined });
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
+    await expect.poll(() => calls.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(5);
     answerPending();
     await calls.ended();
-    await expect.poll(() => spendOf(key), SOON).toBe(6);
+    await expect.poll(() => spendOf(key), POLL_OPTIONS).toBe(6);
   });
 
-  it('five are admitted to the fallback of a free model', async () => {
+  it('five are admitted to the priced fallback of a free model', async () => {
     const key = await newKey(5);
     const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'free', fallbacks: ['spare'] });
-    await expect.poll(() => pending.length, SOON).toBe(CONCURRENT_CALLS);
+    await expect.poll(() => pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     failPending('free-up');
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
+    await expect.poll(() => calls.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     expect([...new Set(pending.map(({ model }) => model)), pending.length]).toEqual(['spare-up', 5]);
-    expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => exceeded(key, '5.0', '5.0')));
+    expect(calls.refusals).toEqual(Array.from({ length: 195 }, () => budgetError(key, '5.0', '5.0')));
     answerPending();
     await calls.ended();
     expect(await openReservations()).toBe(0);
-    await expect.poll(() => spendOf(key), SOON).toBe(5);
+    await expect.poll(() => spendOf(key), POLL_OPTIONS).toBe(5);
   });
 
   it('five are admitted to a fallback of the same price: a call has one reservation', async () => {
     const key = await newKey(5);
     const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid', fallbacks: ['spare'] });
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
+    await expect.poll(() => calls.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     failPending('paid-up');
     await expect
-      .poll(() => pending.map(({ model }) => model), SOON)
+      .poll(() => pending.map(({ model }) => model), POLL_OPTIONS)
       .toEqual(Array.from({ length: 5 }, () => 'spare-up'));
     expect(await openReservations()).toBe(5);
     answerPending();
     const statuses = await calls.ended();
     expect(statuses.filter((status) => status === 200).length).toBe(5);
     expect(await openReservations()).toBe(0);
-    await expect.poll(() => spendOf(key), SOON).toBe(5);
+    await expect.poll(() => spendOf(key), POLL_OPTIONS).toBe(5);
   });
 
   it('five are admitted again after the previous five have failed', async () => {
     const key = await newKey(5);
-    for (const model of ['paid', 'paid']) {
-      const calls = sendConcurrently(CONCURRENT_CALLS, key, { model });
-      await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
+    for (let round = 0; round < 2; round += 1) {
+      const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid' });
+      await expect.poll(() => calls.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
       expect(pending.length).toBe(5);
       failPending('paid-up');
       const statuses = await calls.ended();
@@ -249,12 +249,12 @@ describe('200 concurrent calls with a budget for five', () => {
 });
 
 describe('a budget under concurrent calls', () => {
-  it('admits free models and models without a price when all of it is reserved', async () => {
+  it('admits free models and models without a price when the whole budget is reserved', async () => {
     const key = await newKey(5);
     const paid = sendConcurrently(5, key, { model: 'paid' });
-    await expect.poll(() => pending.length, SOON).toBe(5);
+    await expect.poll(() => pending.length, POLL_OPTIONS).toBe(5);
     const others = ['free', 'unpriced'].map((model) => sendConcurrently(1, key, { model }));
-    await expect.poll(() => pending.length, SOON).toBe(7);
+    await expect.poll(() => pending.length, POLL_OPTIONS).toBe(7);
     answerPending();
     expect(await Promise.all([paid, ...others].map((calls) => calls.ended()))).toEqual([
       Array.from({ length: 5 }, () => 200),
@@ -263,13 +263,13 @@ describe('a budget under concurrent calls', () => {
     ]);
   });
 
-  it('admits only one of 200 calls if the expected cost of each exceeds it', async () => {
+  it('admits only one of 200 calls if the expected cost of each call exceeds the budget', async () => {
     const key = await newKey(5);
     const calls = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid', max_tokens: 1_000 });
-    await expect.poll(() => calls.statuses.length + pending.length, SOON).toBe(CONCURRENT_CALLS);
+    await expect.poll(() => calls.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(1);
     answerPending();
     await calls.ended();
-    await expect.poll(() => spendOf(key), SOON).toBe(1);
+    await expect.poll(() => spendOf(key), POLL_OPTIONS).toBe(1);
   });
 });

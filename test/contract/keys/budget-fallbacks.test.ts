@@ -8,7 +8,7 @@ import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 beforeEach(awayFromMidnight);
 
 let upstream: FaultServer;
-let voices: RealtimeUpstream;
+let realtimeUpstream: RealtimeUpstream;
 let app: TestApp;
 
 const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
@@ -22,15 +22,15 @@ const answerOf = (model: string) => ({
 });
 
 const eventsOf = (model: string): string => {
-  const chunk = (more: object) =>
-    `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model, choices: [], ...more })}\n\n`;
+  const chunk = (members: object) =>
+    `data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', created: 1, model, choices: [], ...members })}\n\n`;
   const choice = { index: 0, delta: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' };
   return `${chunk({ choices: [choice] })}${chunk({ usage: USAGE })}data: [DONE]\n\n`;
 };
 
 beforeAll(async () => {
   upstream = await startFaultServer();
-  voices = await startRealtimeUpstream();
+  realtimeUpstream = await startRealtimeUpstream();
   upstream.answer((response, _socket, { body }) => {
     const { model, stream = false } = JSON.parse(body) as { readonly model: string; readonly stream?: boolean };
     response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
@@ -42,7 +42,7 @@ beforeAll(async () => {
     model_name: name,
     litellm_params: { model: `openai/${name}-up`, ...connection, ...params },
   });
-  const voice = { api_base: `${voices.url}/v1`, ...priced };
+  const voice = { api_base: `${realtimeUpstream.url}/v1`, ...priced };
   app = await startApp({
     config: {
       guardrails: [
@@ -70,7 +70,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.stop();
   await upstream.stop();
-  await voices.stop();
+  await realtimeUpstream.stop();
 });
 
 const ZERO_BUDGET = { budget_limit: 0, time_period: '1d' };
@@ -96,7 +96,7 @@ async function chat(key: string, model = 'big', fields: object = {}): Promise<Re
   return { status: answer.status, body: value, group: answer.headers.get('x-litellm-model-group') };
 }
 
-interface Row {
+interface SpendRow {
   readonly model: string;
   readonly model_group: string;
   readonly spend: number;
@@ -104,11 +104,11 @@ interface Row {
 }
 
 /** The spend rows of a key, the oldest first. */
-async function rowsOf(token: string): Promise<readonly Row[]> {
+async function spendRowsOf(token: string): Promise<readonly SpendRow[]> {
   const day = new Date().toISOString().slice(0, 10);
   const period = `start_date=${day}%2000:00:00&end_date=${day}%2023:59:59&sort_order=asc`;
   const listed = await app.call('GET', `/spend/logs/v2?${period}&api_key=${token}`);
-  const { data } = (await listed.json()) as { readonly data: readonly Row[] };
+  const { data } = (await listed.json()) as { readonly data: readonly SpendRow[] };
   return data.map(({ model, model_group, spend, status }) => ({ model, model_group, spend, status }));
 }
 
@@ -135,7 +135,7 @@ describe('budget_fallbacks of a key', () => {
     expect(await chat(key)).toEqual({ status: 200, group: 'small', body: answerOf('small') });
     const row = { spend: 0.02, status: 'success' };
     await expect
-      .poll(() => rowsOf(token))
+      .poll(() => spendRowsOf(token))
       .toEqual([
         { ...row, model: 'openai/big-up', model_group: 'big' },
         { ...row, model: 'openai/small-up', model_group: 'small' },
@@ -151,7 +151,7 @@ describe('budget_fallbacks of a key', () => {
     expect([answer.status, answer.group]).toEqual([200, 'small']);
     expect(answer.body).toContain('"model":"small"');
     await expect
-      .poll(() => rowsOf(token))
+      .poll(() => spendRowsOf(token))
       .toEqual([{ model: 'openai/small-up', model_group: 'small', spend: 0.02, status: 'success' }]);
   });
 
@@ -162,7 +162,7 @@ describe('budget_fallbacks of a key', () => {
       path: '/v1/realtime?model=voice',
       headers: { authorization: `Bearer ${key}` },
     });
-    const session = await voices.session();
+    const session = await realtimeUpstream.session();
     expect(session.path).toBe('/v1/realtime?model=small-voice-up');
     client.socket.close(1000);
   });
@@ -205,7 +205,7 @@ describe('budget_fallbacks of a key', () => {
     expect(await chat(key)).toMatchObject({ status: 422, body: modelBudgetError(token, 'big') });
   });
 
-  it('apply to the budget of the model only', async () => {
+  it('are not called when the budget of the key is used up, or when the model is free', async () => {
     const { key } = await newKey({ max_budget: 0, budget_fallbacks: { big: ['small'] } });
     expect(await chat(key)).toMatchObject({
       status: 422,

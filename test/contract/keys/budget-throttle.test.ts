@@ -132,7 +132,7 @@ describe('a key beyond its budget', () => {
   it.each([
     ['throttle_on_budget_exceeded is false', { throttle_on_budget_exceeded: false, rpm_limit: 20 }],
     ['it has no request or token limit', { max_parallel_requests: 5 }],
-  ])('is refused when %s', async (_, fields) => {
+  ])('is refused when %s', async (_reason, fields) => {
     const { key, name } = await newKey({ ...overBudget, ...fields });
     const answer = await chat(key);
     expect([answer.status, answer.body]).toEqual([422, keyBudgetError(name)]);
@@ -151,26 +151,32 @@ describe('a key beyond its budget', () => {
 });
 
 describe('budget_exceeded_throttle_percentage', () => {
-  it('applies while it is stored; a value above 1 is refused', async () => {
-    const stored = await startApp({ config: { model_list: modelList() } });
+  it('applies only while it is stored, and a value above 1 is refused', async () => {
+    const appWithStoredSetting = await startApp({ config: { model_list: modelList() } });
     try {
-      const { key, name } = await newKey({ ...overBudget, rpm_limit: 10 }, stored);
-      const before = await chat(key, stored);
+      const { key, name } = await newKey({ ...overBudget, rpm_limit: 10 }, appWithStoredSetting);
+      const before = await chat(key, appWithStoredSetting);
       expect([before.status, before.body]).toEqual([422, keyBudgetError(name)]);
       const field = { field_name: 'budget_exceeded_throttle_percentage', config_type: 'general_settings' };
-      const bad = await stored.call('POST', '/config/field/update', { ...field, field_value: 1.5 });
-      expect([bad.status, await bad.json()]).toEqual([
+      const withInvalidValue = await appWithStoredSetting.call('POST', '/config/field/update', {
+        ...field,
+        field_value: 1.5,
+      });
+      expect([withInvalidValue.status, await withInvalidValue.json()]).toEqual([
         400,
         { detail: { error: 'budget_exceeded_throttle_percentage must be a number in (0, 1] or empty.' } },
       ]);
-      const set = await stored.call('POST', '/config/field/update', { ...field, field_value: 0.5 });
-      expect(set.status).toBe(200);
-      const after = await chat(key, stored);
+      const withValidValue = await appWithStoredSetting.call('POST', '/config/field/update', {
+        ...field,
+        field_value: 0.5,
+      });
+      expect(withValidValue.status).toBe(200);
+      const after = await chat(key, appWithStoredSetting);
       expect([after.status, after.headers.get('x-ratelimit-limit-requests')]).toEqual([200, '5']);
-      await stored.call('POST', '/config/field/delete', field);
-      expect((await chat(key, stored)).status).toBe(422);
+      await appWithStoredSetting.call('POST', '/config/field/delete', field);
+      expect((await chat(key, appWithStoredSetting)).status).toBe(422);
     } finally {
-      await stored.stop();
+      await appWithStoredSetting.stop();
     }
   });
 });

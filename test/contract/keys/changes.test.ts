@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-const UNKNOWN = 'sk-there-is-no-such-key';
+const UNKNOWN_KEY = 'sk-there-is-no-such-key';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 async function call(method: string, path: string, body?: unknown, key = app.adminKey) {
@@ -46,7 +46,7 @@ const unknownKey = (key: string) =>
     { type: 'token_not_found_in_db', param: 'key' },
   );
 
-const rowOf = (key: string, more: object = {}) => ({
+const rowOf = (key: string, overrides: object = {}) => ({
   token: sha256(key),
   key_name: `sk-...${key.slice(-4)}`,
   created_at: expect.stringMatching(TIME),
@@ -54,17 +54,17 @@ const rowOf = (key: string, more: object = {}) => ({
   settings_updated_at: expect.stringMatching(TIME),
   created_by: sha256(app.adminKey),
   updated_by: sha256(app.adminKey),
-  ...more,
+  ...overrides,
 });
 
 describe.each([
   ['by its secret', (key: string) => key],
   ['by its hash', sha256],
-])('a key named %s', (_how, nameOf) => {
+])('a key that the request names %s', (_name, nameOf) => {
   it('keys.block 200, keys.unblock 200: its calls are refused and accepted again immediately', async () => {
     const key = await newKey();
     expect(await statusOf(key)).toBe(200);
-    for (let time = 0; time < 2; time += 1)
+    for (let round = 0; round < 2; round += 1)
       expect(await post('/key/block', { key: nameOf(key) })).toEqual({
         status: 200,
         body: { ...LISTED_FORM, ...rowOf(key, { blocked: true }) },
@@ -85,12 +85,12 @@ describe.each([
     const key = await newKey(draft);
     const row = rowOf(key, { models: ['demo'], max_budget: 2, team_id: 't', user_id: 'u', metadata: { a: 1 } });
     const update = async (patch: object) => (await post('/key/update', { key: nameOf(key), ...patch })).body;
-    const answerWith = (more: object) => ({
+    const answerWith = (overrides: object) => ({
       key: sha256(key),
       ...STORED_FORM,
       ...row,
       expires: expect.stringMatching(TIME),
-      ...more,
+      ...overrides,
     });
     expect(await update({})).toEqual(answerWith({}));
     expect(await update({ max_budget: null, team_id: ' ', metadata: { z: 1 } })).toEqual(
@@ -104,12 +104,12 @@ describe.each([
     expect(await call('GET', '/v1/models', undefined, key)).toEqual(BLOCKED);
   });
 
-  it('keys.delete 200: the key is refused and listed as deleted; its alias is free, its secret is not', async () => {
+  it('keys.delete 200: the key is refused and listed as deleted; its alias can be used again, its secret cannot', async () => {
     const key = await newKey({ key_alias: `gone ${nameOf('')}` });
     expect(await statusOf(key)).toBe(200);
-    expect(await post('/key/delete', { keys: [nameOf(key), UNKNOWN] })).toEqual({
+    expect(await post('/key/delete', { keys: [nameOf(key), UNKNOWN_KEY] })).toEqual({
       status: 200,
-      body: { deleted_keys: [nameOf(key), UNKNOWN] },
+      body: { deleted_keys: [nameOf(key), UNKNOWN_KEY] },
     });
     expect(await call('GET', '/v1/models', undefined, key)).toEqual(unknownKey(key));
     const alias = `gone ${nameOf('')}`;
@@ -126,7 +126,7 @@ describe.each([
   it('keys.regenerate 200: the key has a new secret, a sent field changes, and other fields stay', async () => {
     const key = await newKey({ team_id: 't', max_budget: 1 });
     const { status, body } = await post('/key/regenerate', { key: nameOf(key), metadata: { rotated: true } });
-    const next = String(body['key']);
+    const newSecret = String(body['key']);
     const { settings_updated_at: _, ...regenerated } = rowOf(key, {
       team_id: 't',
       max_budget: 1,
@@ -138,14 +138,14 @@ describe.each([
         ...GENERATED_FORM,
         ...regenerated,
         key: expect.stringMatching(/^sk-[\w-]{32}$/),
-        key_name: `sk-...${next.slice(-4)}`,
+        key_name: `sk-...${newSecret.slice(-4)}`,
         token_id: sha256(key),
         litellm_budget_table: null,
       },
     });
     expect(await call('GET', '/v1/models', undefined, key)).toEqual(unknownKey(key));
-    expect(await statusOf(next)).toBe(200);
-    for (const named of [next, sha256(key), sha256(next)])
+    expect(await statusOf(newSecret)).toBe(200);
+    for (const named of [newSecret, sha256(key), sha256(newSecret)])
       expect(await call('GET', `/key/info?key=${named}`)).toMatchObject({ status: 200, body: { key: sha256(key) } });
   });
 });
@@ -153,27 +153,27 @@ describe.each([
 describe('keys.regenerate', () => {
   it('keys.regenerate 200: with the key in the path, a chosen secret, and a grace period for the old secret', async () => {
     const key = await newKey();
-    const next = 'sk-chosen-for-rotation-42';
-    const rotation = { new_key: next, grace_period: '1h' };
+    const newSecret = 'sk-chosen-for-rotation-42';
+    const rotation = { new_key: newSecret, grace_period: '1h' };
     expect(await call('POST', `/key/${sha256(key)}/regenerate`, rotation)).toMatchObject({
       status: 200,
-      body: { key: next, token: sha256(key) },
+      body: { key: newSecret, token: sha256(key) },
     });
-    expect([await statusOf(key), await statusOf(next)]).toEqual([200, 200]);
-    await post('/key/block', { key: next });
-    expect([await statusOf(key), await statusOf(next)]).toEqual([401, 401]);
+    expect([await statusOf(key), await statusOf(newSecret)]).toEqual([200, 200]);
+    await post('/key/block', { key: newSecret });
+    expect([await statusOf(key), await statusOf(newSecret)]).toEqual([401, 401]);
   });
 
   it('keys.regenerate 200: the new secret reads an object that the old secret created', async () => {
     const key = await newKey();
-    const as = { authorization: `Bearer ${key}` };
-    const response = await app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' }, as);
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await app.call('POST', '/v1/responses', { model: 'demo', input: 'Hello' }, headers);
     const { id } = (await response.json()) as { id: string };
     const { body } = await post('/key/regenerate', { key });
     expect((await call('GET', `/v1/responses/${id}`, undefined, String(body['key']))).status).toBe(200);
   });
 
-  it('keys.regenerate 400: a weak secret, and one that is or was in use', async () => {
+  it('keys.regenerate 400: a weak secret, and a secret that is or was in use', async () => {
     const key = await newKey();
     const other = await newKey();
     await post('/key/delete', { keys: [other] });
@@ -199,22 +199,22 @@ describe('keys.regenerate', () => {
   });
 });
 
-const NO_USER =
+const NO_USER_MESSAGE =
   'Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=unknown.';
 
-const CHANGES = [
+const CHANGE_ROUTES = [
   ['keys.update', '/key/update'],
   ['keys.block', '/key/block'],
   ['keys.unblock', '/key/unblock'],
   ['keys.regenerate', '/key/regenerate'],
 ] as const;
 
-describe.each(CHANGES)('%s', (row, path) => {
+describe.each(CHANGE_ROUTES)('%s', (row, path) => {
   it(`${row} 404: a key that is unknown, or deleted`, async () => {
     const missing = refusal(404, 'Key not found.', { type: 'not_found_error', param: 'key' });
     const deleted = await newKey();
     await post('/key/delete', { keys: [deleted] });
-    for (const key of [UNKNOWN, sha256(UNKNOWN), deleted, sha256(deleted)])
+    for (const key of [UNKNOWN_KEY, sha256(UNKNOWN_KEY), deleted, sha256(deleted)])
       expect(await post(path, { key })).toEqual(missing);
   });
 
@@ -227,18 +227,18 @@ describe.each(CHANGES)('%s', (row, path) => {
 
   it(`${row} 401 and 403: an unknown key, and every role but proxy administrator`, async () => {
     const key = await newKey();
-    expect(await post(path, { key }, UNKNOWN)).toEqual(unknownKey(UNKNOWN));
+    expect(await post(path, { key }, UNKNOWN_KEY)).toEqual(unknownKey(UNKNOWN_KEY));
     const authError = { type: 'auth_error', param: 'None' };
     for (const user_role of ['internal_user_viewer', 'proxy_admin_viewer'])
       expect(await post(path, { key }, await newKey({ user_role }))).toEqual(
         refusal(403, 'Only proxy admins can do this.', authError),
       );
-    expect(await post(path, { key }, await newKey())).toEqual(refusal(401, NO_USER, authError));
+    expect(await post(path, { key }, await newKey())).toEqual(refusal(401, NO_USER_MESSAGE, authError));
     const ofUser = await newKey({ user_id: 'someone' });
     const isBlocking = path.endsWith('block');
     const message = `Only proxy admins, team admins, or org admins can call ${path}. user_role=internal_user, user_id=someone`;
     // The refusal is the same for a key of another user and for an unknown key.
-    for (const named of [key, UNKNOWN])
+    for (const named of [key, UNKNOWN_KEY])
       expect(await post(path, { key: named }, ofUser)).toEqual(
         isBlocking ? { status: 403, body: { detail: { error: message } } } : refusal(403, message, authError),
       );
@@ -264,9 +264,9 @@ describe('keys.update', () => {
     );
   });
 
-  it('keys.update 422: lists the fields of a wrong type, without the invalid duration', async () => {
-    const sent = { key: await newKey(), models: 'x', max_budget: 'much', blocked: 'yes', duration: 'soon' };
-    const { status, body } = await post('/key/update', sent);
+  it('keys.update 422: every field of a wrong type, but not the invalid duration', async () => {
+    const patch = { key: await newKey(), models: 'x', max_budget: 'much', blocked: 'yes', duration: 'soon' };
+    const { status, body } = await post('/key/update', patch);
     const detail = body['detail'] as readonly { readonly loc: readonly string[]; readonly type: string }[];
     expect([status, detail.map(({ loc, type }) => [loc.at(-1), type])]).toEqual([
       422,
@@ -290,7 +290,7 @@ describe('keys.delete', () => {
   it('keys.delete 404: unknown or deleted keys', async () => {
     const key = await newKey();
     const none = refusal(404, 'No keys found', { type: 'internal_server_error', param: null });
-    expect(await post('/key/delete', { keys: [UNKNOWN, 'abc', '\0'] })).toEqual(none);
+    expect(await post('/key/delete', { keys: [UNKNOWN_KEY, 'abc', '\0'] })).toEqual(none);
     expect(await post('/key/delete', { key_aliases: ['unknown'] })).toEqual(none);
     await post('/key/delete', { keys: [key] });
     expect(await post('/key/delete', { keys: [key] })).toEqual(none);
@@ -298,8 +298,8 @@ describe('keys.delete', () => {
 
   it('keys.delete 422: no key is named', async () => {
     const msg = "Value error, At least one of 'keys' or 'key_aliases' must be provided.";
-    for (const sent of [{ keys: [] }, {}])
-      expect(await post('/key/delete', sent)).toEqual({
+    for (const request of [{ keys: [] }, {}])
+      expect(await post('/key/delete', request)).toEqual({
         status: 422,
         body: { detail: [{ type: 'value_error', loc: ['body'], msg }] },
       });
@@ -307,7 +307,7 @@ describe('keys.delete', () => {
 
   it('keys.delete 401 and 403: an unknown key, and every role but proxy administrator', async () => {
     const key = await newKey();
-    expect(await post('/key/delete', { keys: [key] }, UNKNOWN)).toEqual(unknownKey(UNKNOWN));
+    expect(await post('/key/delete', { keys: [key] }, UNKNOWN_KEY)).toEqual(unknownKey(UNKNOWN_KEY));
     for (const user_role of ['internal_user_viewer', 'proxy_admin_viewer'])
       expect((await post('/key/delete', { keys: [key] }, await newKey({ user_role }))).status).toBe(403);
     expect((await post('/key/delete', { keys: [key] }, await newKey())).status).toBe(401);

@@ -15,7 +15,8 @@ const key = async (draft: object, by?: string): Promise<string> =>
 const infoOf = async (secret: string): Promise<Json> => (await get(`/key/info?key=${secret}`)).body['info'] as Json;
 
 const userKeys: Record<string, string> = {};
-let victim: string;
+/** Key of a proxy administrator, who is a member of the team `own`. */
+let proxyAdminKey: string;
 
 beforeAll(async () => {
   await post('/team/new', { team_id: 'own' });
@@ -33,7 +34,7 @@ beforeAll(async () => {
     await post('/team/member_add', { team_id: 'own', member: { user_id, role } });
   }
   await post('/team/member_add', { team_id: 'third', member: { user_id: 'admin', role: 'admin' } });
-  victim = String((await post('/user/new', { user_id: 'boss', user_role: 'proxy_admin' })).body['key']);
+  proxyAdminKey = String((await post('/user/new', { user_id: 'boss', user_role: 'proxy_admin' })).body['key']);
   await post('/team/member_add', { team_id: 'own', member: { user_id: 'boss', role: 'user' } });
 });
 
@@ -88,8 +89,8 @@ describe.each(['admin', 'member'])('a team %s', (name) => {
     ['a team of blank text', { team_id: ' ' }],
     ['another user', { user_id: 'boss' }],
     ['no user', { user_id: null }],
-    ['no spend', { spend: 0 }],
-  ])('cannot change its key to %s: 403', async (_what, patch) => {
+    ['a spend of zero', { spend: 0 }],
+  ])('cannot change its key to %s: 403', async (_change, patch) => {
     const secret = await key({ team_id: 'own', user_id: name });
     const before = await infoOf(secret);
     expect((await post('/key/update', { key: secret, ...patch }, userKeys[name])).status).toBe(403);
@@ -120,17 +121,17 @@ describe.each(['admin', 'member'])('a team %s', (name) => {
   });
 
   it('cannot change keys of another team, keys without a team, and keys of other users', async () => {
-    const foreign = [await key({ team_id: 'other' }), await key({}), await key({ user_id: 'boss' }), victim];
-    for (const one of foreign) {
-      const before = await infoOf(one);
+    const foreignKeys = [await key({ team_id: 'other' }), await key({}), await key({ user_id: 'boss' }), proxyAdminKey];
+    for (const foreignKey of foreignKeys) {
+      const before = await infoOf(foreignKey);
       for (const path of ['/key/update', '/key/block', '/key/unblock', '/key/regenerate'])
-        expect((await post(path, { key: one }, userKeys[name])).status).toBe(403);
-      expect((await post('/key/delete', { keys: [one] }, userKeys[name])).status).toBe(403);
-      expect((await post(`/key/${one}/reset_spend`, { reset_to: 0 }, userKeys[name])).status).toBe(403);
-      expect((await post('/key/bulk_update', { keys: [{ key: one, max_budget: 1 }] }, userKeys[name])).status).toBe(
-        403,
-      );
-      expect(await infoOf(one)).toEqual(before);
+        expect((await post(path, { key: foreignKey }, userKeys[name])).status).toBe(403);
+      expect((await post('/key/delete', { keys: [foreignKey] }, userKeys[name])).status).toBe(403);
+      expect((await post(`/key/${foreignKey}/reset_spend`, { reset_to: 0 }, userKeys[name])).status).toBe(403);
+      expect(
+        (await post('/key/bulk_update', { keys: [{ key: foreignKey, max_budget: 1 }] }, userKeys[name])).status,
+      ).toBe(403);
+      expect(await infoOf(foreignKey)).toEqual(before);
     }
   });
 
@@ -144,20 +145,20 @@ describe.each(['admin', 'member'])('a team %s', (name) => {
 
 describe('keys of proxy administrators within a team', () => {
   it('cannot be rotated by the administrator of the team', async () => {
-    const ofBoss = await key({ team_id: 'own', user_id: 'boss', user_role: 'proxy_admin' });
-    const asUser = await key({ team_id: 'own', user_id: 'boss' });
-    const ofTeam = await key({ team_id: 'own', user_role: 'proxy_admin' });
-    for (const one of [ofBoss, asUser, ofTeam]) {
-      expect((await post('/key/regenerate', { key: one }, userKeys['admin'])).status).toBe(403);
-      expect((await get('/v1/models', one)).status).toBe(200);
+    const adminRoleKey = await key({ team_id: 'own', user_id: 'boss', user_role: 'proxy_admin' });
+    const adminUserKey = await key({ team_id: 'own', user_id: 'boss' });
+    const adminTeamKey = await key({ team_id: 'own', user_role: 'proxy_admin' });
+    for (const secret of [adminRoleKey, adminUserKey, adminTeamKey]) {
+      expect((await post('/key/regenerate', { key: secret }, userKeys['admin'])).status).toBe(403);
+      expect((await get('/v1/models', secret)).status).toBe(200);
     }
   });
 
   it('cannot be changed by the administrator of the team', async () => {
-    const ofBoss = await key({ team_id: 'own', user_id: 'boss', user_role: 'proxy_admin' });
+    const adminRoleKey = await key({ team_id: 'own', user_id: 'boss', user_role: 'proxy_admin' });
     for (const path of ['/key/update', '/key/block'])
-      expect((await post(path, { key: ofBoss }, userKeys['admin'])).status).toBe(403);
-    expect((await post('/key/delete', { keys: [ofBoss] }, userKeys['admin'])).status).toBe(403);
+      expect((await post(path, { key: adminRoleKey }, userKeys['admin'])).status).toBe(403);
+    expect((await post('/key/delete', { keys: [adminRoleKey] }, userKeys['admin'])).status).toBe(403);
   });
 
   it('that the administrator of the team creates may call models only', async () => {
@@ -178,19 +179,20 @@ describe('a restricted key', () => {
     ['tags', { tags: ['t'] }],
     ['a limit by model', { model_rpm_limit: { a: 1 } }],
     ['budget windows', { budget_limits: [{ budget_duration: '1d', max_budget: 1 }] }],
-  ])('with %s cannot create or rotate keys of its team, or raise their limits', async (_what, bound) => {
-    const restricted = await key({ team_id: 'own', user_id: 'admin', ...bound });
-    const another = await key({ team_id: 'own', user_id: 'admin', max_budget: 1 });
+  ])('with %s cannot create or rotate keys of its team, or raise their limits', async (_restriction, restriction) => {
+    const restricted = await key({ team_id: 'own', user_id: 'admin', ...restriction });
+    const otherKey = await key({ team_id: 'own', user_id: 'admin', max_budget: 1 });
     expect((await post('/key/generate', { team_id: 'own' }, restricted)).status).toBe(403);
     expect((await post('/key/service-account/generate', { team_id: 'own' }, restricted)).status).toBe(403);
-    expect((await post('/key/regenerate', { key: another }, restricted)).status).toBe(403);
-    for (const secret of [restricted, another])
+    expect((await post('/key/regenerate', { key: otherKey }, restricted)).status).toBe(403);
+    // A key without a budget may restrict itself by a budget.
+    for (const secret of [restricted, otherKey])
       expect((await post('/key/update', { key: secret, max_budget: 99 }, restricted)).status).toBe(
-        secret === restricted && !('max_budget' in bound) ? 200 : 403,
+        secret === restricted && !('max_budget' in restriction) ? 200 : 403,
       );
   });
 
-  it('of a team cannot create or change keys outside of the team', async () => {
+  it('of a team cannot create or change keys that are not of the team', async () => {
     const ofTeam = await key({ team_id: 'own', user_id: 'admin' });
     expect((await post('/key/generate', {}, ofTeam)).status).toBe(403);
     expect((await post('/key/generate', { team_id: 'third' }, ofTeam)).status).toBe(403);
@@ -200,23 +202,23 @@ describe('a restricted key', () => {
     expect((await post('/key/generate', { team_id: 'own' }, ofTeam)).status).toBe(200);
   });
 
-  it('with models cannot give other models', async () => {
-    const some = await key({ user_id: 'plain', models: ['a'] });
-    const inherited = await post('/key/generate', {}, some);
+  it('with models cannot create or rotate a key with other models', async () => {
+    const restricted = await key({ user_id: 'plain', models: ['a'] });
+    const inherited = await post('/key/generate', {}, restricted);
     expect([inherited.status, inherited.body['models']]).toEqual([200, ['a']]);
     for (const models of [['b'], ['a', 'b'], ['*'], ['all-proxy-models'], ['all-team-models']])
-      expect((await post('/key/generate', { models }, some)).status).toBe(403);
-    const wide = await key({ user_id: 'plain' });
-    expect((await post('/key/regenerate', { key: wide }, some)).status).toBe(403);
+      expect((await post('/key/generate', { models }, restricted)).status).toBe(403);
+    const unrestricted = await key({ user_id: 'plain' });
+    expect((await post('/key/regenerate', { key: unrestricted }, restricted)).status).toBe(403);
   });
 
-  it('with routes cannot give other routes', async () => {
-    const some = await key({ user_id: 'plain', allowed_routes: ['/key/generate', '/key/regenerate'] });
-    const inherited = await post('/key/generate', {}, some);
+  it('with routes cannot create or rotate a key with other routes', async () => {
+    const restricted = await key({ user_id: 'plain', allowed_routes: ['/key/generate', '/key/regenerate'] });
+    const inherited = await post('/key/generate', {}, restricted);
     expect(inherited.body['allowed_routes']).toEqual(['/key/generate', '/key/regenerate']);
     for (const draft of [{ allowed_routes: ['*'] }, { allowed_routes: ['/key'] }, { key_type: 'llm_api' }])
-      expect((await post('/key/generate', draft, some)).status).toBe(403);
-    expect((await post('/key/regenerate', { key: await key({ user_id: 'plain' }) }, some)).status).toBe(403);
+      expect((await post('/key/generate', draft, restricted)).status).toBe(403);
+    expect((await post('/key/regenerate', { key: await key({ user_id: 'plain' }) }, restricted)).status).toBe(403);
   });
 
   it('of a read-only role cannot change keys', async () => {
@@ -238,9 +240,9 @@ describe('a member with a budget in the team', () => {
 });
 
 describe('the graph', () => {
-  it('refuses a member wider rights, and changes of keys of other users', async () => {
+  it('refuses a member that widens the rights of its key, or changes keys of other users', async () => {
     const secret = await key({ team_id: 'own', user_id: 'member', max_budget: 1 });
-    const refused = async (mutation: string) =>
+    const errorCodeOf = async (mutation: string) =>
       (
         (await send('POST', '/graphql', { query: `mutation { ${mutation} { __typename } }` }, userKeys['member']))
           .body as unknown as { errors?: readonly { extensions: { code: string } }[] }
@@ -250,13 +252,13 @@ describe('the graph', () => {
       `updateKey(input: { key: "${secret}", role: PROXY_ADMIN })`,
       `updateKey(input: { key: "${secret}", userId: "boss" })`,
       `updateKey(input: { key: "${secret}", teamId: "third" })`,
-      `updateKey(input: { key: "${victim}", blocked: true })`,
-      `regenerateKey(input: { key: "${victim}" })`,
-      `deleteKeys(input: { keys: ["${victim}"] })`,
+      `updateKey(input: { key: "${proxyAdminKey}", blocked: true })`,
+      `regenerateKey(input: { key: "${proxyAdminKey}" })`,
+      `deleteKeys(input: { keys: ["${proxyAdminKey}"] })`,
       `generateKey(input: { role: PROXY_ADMIN })`,
       `generateKey(input: { userId: "boss" })`,
     ])
-      expect([mutation, await refused(mutation)]).toEqual([mutation, 'FORBIDDEN']);
+      expect([mutation, await errorCodeOf(mutation)]).toEqual([mutation, 'FORBIDDEN']);
     expect(await infoOf(secret)).toMatchObject({ max_budget: 1, user_id: 'member', team_id: 'own' });
   });
 });

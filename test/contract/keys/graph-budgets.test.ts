@@ -23,9 +23,9 @@ async function graph(query: string, variables: object): Promise<{ readonly statu
 }
 
 describe('a budget in the graph', () => {
-  const refused = (sent: string) => ({
+  const refused = (value: string) => ({
     __typename: 'InvalidInputError',
-    message: `max_budget must be a non-negative finite number. Received: ${sent}`,
+    message: `max_budget must be a non-negative finite number. Received: ${value}`,
     issues: [],
   });
 

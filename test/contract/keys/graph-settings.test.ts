@@ -80,7 +80,7 @@ describe('settings of a key in the graph', () => {
     ['modelRpmLimit', { modelRpmLimit: { demo: 1.5 } }],
     ['softBudgetUsd', { softBudgetUsd: '-1' }],
     ['budgetLimits', { budgetLimits: [{ duration: '1d', maxBudgetUsd: '-1' }] }],
-  ])('are refused if they are malformed: %s of %j', async (member, settings) => {
+  ])('are refused if the member %s is malformed: %j', async (member, settings) => {
     expect(await graph(GENERATE, { settings })).toEqual({
       data: {
         generateKey: {

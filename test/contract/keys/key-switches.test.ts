@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
 
-const OWN = 'sk-a-key-of-my-own-0123456789';
-const ownKeyRefusal = envelope(
+const CHOSEN_SECRET = 'sk-a-key-of-my-own-0123456789';
+const chosenSecretRefusal = envelope(
   403,
   'Custom API key values are disabled by your administrator. Keys must be auto-generated.',
 );
@@ -10,24 +10,26 @@ const orgAdminRefusal = envelope(403, 'Key generation by organization admins is 
 
 describe('disable_custom_api_keys', () => {
   const { post, send, key } = tenancyClient();
-  const store = (on: boolean) => send('PATCH', '/update/ui_settings', { disable_custom_api_keys: on });
+  const storeSetting = (value: boolean) => send('PATCH', '/update/ui_settings', { disable_custom_api_keys: value });
 
   it('keys.generate 403, keys.generateServiceKey 403, keys.regenerate 403: a chosen secret, while the setting is stored as true', async () => {
     const secret = await key({});
     await post('/team/new', { team_id: 't' });
-    expect((await store(true)).status).toBe(200);
-    expect(await post('/key/generate', { key: OWN })).toEqual(ownKeyRefusal);
-    expect(await post('/key/service-account/generate', { team_id: 't', key: OWN })).toEqual(ownKeyRefusal);
-    expect(await post('/key/regenerate', { key: secret, new_key: OWN })).toEqual(ownKeyRefusal);
+    expect((await storeSetting(true)).status).toBe(200);
+    expect(await post('/key/generate', { key: CHOSEN_SECRET })).toEqual(chosenSecretRefusal);
+    expect(await post('/key/service-account/generate', { team_id: 't', key: CHOSEN_SECRET })).toEqual(
+      chosenSecretRefusal,
+    );
+    expect(await post('/key/regenerate', { key: secret, new_key: CHOSEN_SECRET })).toEqual(chosenSecretRefusal);
     expect((await post('/key/generate', {})).status).toBe(200);
     expect((await post('/key/regenerate', { key: secret })).status).toBe(200);
-    expect((await store(false)).status).toBe(200);
-    const created = await post('/key/generate', { key: OWN });
-    expect([created.status, created.body['key']]).toEqual([200, OWN]);
+    expect((await storeSetting(false)).status).toBe(200);
+    const created = await post('/key/generate', { key: CHOSEN_SECRET });
+    expect([created.status, created.body['key']]).toEqual([200, CHOSEN_SECRET]);
   });
 });
 
-describe('the switches of keys in the configuration file', () => {
+describe('settings of key creation in the configuration file', () => {
   const { post, send, user } = tenancyClient({
     config: { general_settings: { disable_custom_api_keys: true, disable_key_generate_for_org_admin: true } },
   });
@@ -45,7 +47,7 @@ describe('the switches of keys in the configuration file', () => {
 
   it('take precedence over a stored value', async () => {
     await send('PATCH', '/update/ui_settings', { disable_custom_api_keys: false });
-    expect(await post('/key/generate', { key: OWN })).toEqual(ownKeyRefusal);
+    expect(await post('/key/generate', { key: CHOSEN_SECRET })).toEqual(chosenSecretRefusal);
   });
 
   it('keys.generate 403, keys.generateServiceKey 403: administrators of an organization', async () => {

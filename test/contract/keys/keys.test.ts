@@ -45,7 +45,7 @@ const ROW = {
 };
 
 describe('keys.generate', () => {
-  it('keys.generate 200: the secret, only in this answer, and the row of the key', async () => {
+  it('keys.generate 200: the answer has the secret, and a later read has the row without it', async () => {
     const { status, body } = await generate(DRAFT);
     const key = String(body['key']);
     expect(key).toMatch(/^sk-[\w-]{32}$/);
@@ -170,9 +170,9 @@ describe('keys.generate', () => {
     });
   });
 
-  it('keys.generate 422: every field of a wrong type, with its place', async () => {
-    const sent = { key_alias: 1, models: 'x', max_budget: 'much', user_role: 'king', metadata: [], unknown: 1 };
-    expect(await generate(sent)).toEqual({
+  it('keys.generate 422: every field of a wrong type, with its location', async () => {
+    const draft = { key_alias: 1, models: 'x', max_budget: 'much', user_role: 'king', metadata: [], unknown: 1 };
+    expect(await generate(draft)).toEqual({
       status: 422,
       body: {
         detail: [
@@ -212,17 +212,17 @@ describe('keys.generate', () => {
         msg: 'Value error, write a duration as 30s, 30m, 30h, 30d, 2w or 1mo',
       },
     ],
-  ])('keys.generate 422: a body of %j', async (sent, fault) => {
-    expect(await generate(sent)).toEqual({ status: 422, body: { detail: [fault] } });
+  ])('keys.generate 422: a body of %j', async (body, fault) => {
+    expect(await generate(body)).toEqual({ status: 422, body: { detail: [fault] } });
   });
 
   it.each([
-    ['{"a"', ['body', 4]],
-    ['{"a":', ['body', 5]],
-    ['{"a":x}', ['body']],
-    [`{"metadata":${'{"a":'.repeat(600)}1${'}'.repeat(600)}}`, ['body']],
-  ])('keys.generate 422: a body that is not JSON, or is nested too deeply', async (sent, loc) => {
-    expect(await generate(sent)).toEqual({
+    ['ends after a name', '{"a"', ['body', 4]],
+    ['ends after a colon', '{"a":', ['body', 5]],
+    ['has a value that is not JSON', '{"a":x}', ['body']],
+    ['nests too deeply', `{"metadata":${'{"a":'.repeat(600)}1${'}'.repeat(600)}}`, ['body']],
+  ])('keys.generate 422: a body that %s', async (_fault, body, loc) => {
+    expect(await generate(body)).toEqual({
       status: 422,
       body: { detail: [{ type: 'json_invalid', loc, msg: 'JSON decode error' }] },
     });
@@ -261,10 +261,10 @@ describe('keys.info', () => {
     });
   });
 
-  it('keys.info 403: another key, existing or unknown', async () => {
-    const mine = await newKey();
+  it('keys.info 403: another key, whether or not it exists', async () => {
+    const ownKey = await newKey();
     for (const other of [await newKey(), 'sk-there-is-no-such-key'])
-      expect(await info(`?key=${other}`, mine)).toEqual({
+      expect(await info(`?key=${other}`, ownKey)).toEqual({
         status: 403,
         body: {
           error: {

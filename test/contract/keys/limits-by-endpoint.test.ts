@@ -48,7 +48,8 @@ const CALLS = {
   'pass-through': ['/forwarded', { model: 'chat' }],
 } as const;
 
-async function refusal(name: keyof typeof CALLS, limits: object) {
+/** Creates a key with these limits, and sends one call with it. */
+async function callWithLimits(name: keyof typeof CALLS, limits: object) {
   const created = await app.call('POST', '/key/generate', {
     key_alias: `${name} ${JSON.stringify(limits)}`,
     ...limits,
@@ -64,7 +65,7 @@ const messageOf = ({ error }: { readonly error?: { readonly message?: unknown } 
 
 describe.each(Object.keys(CALLS) as (keyof typeof CALLS)[])('a call of %s', (name) => {
   it('above the request limit of its key is refused with 429 and a retry time', async () => {
-    const { status, headers, body } = await refusal(name, { rpm_limit: 0 });
+    const { status, headers, body } = await callWithLimits(name, { rpm_limit: 0 });
     const reset = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
     const message = `^Rate limit exceeded for api_key: [0-9a-f]{64}. Limit type: requests. Current limit: 0, Remaining: 0. Limit resets at: ${reset}$`;
     expect([status, messageOf(body as object)]).toEqual([429, expect.stringMatching(new RegExp(message))]);
@@ -77,7 +78,7 @@ describe.each(Object.keys(CALLS) as (keyof typeof CALLS)[])('a call of %s', (nam
   });
 
   it('above the budget of its key is refused with 422, with window and reset time', async () => {
-    const { status, headers, body } = await refusal(name, { max_budget: 0, budget_duration: '1d' });
+    const { status, headers, body } = await callWithLimits(name, { max_budget: 0, budget_duration: '1d' });
     const message =
       /^Budget has been exceeded! Key=\S+ {.+} \(sk-...\S{4}\) Current cost: 0.0, Max budget: 0.0. Budget window: 1d. Budget resets at: \d{4}-\d\d-\d\d 00:00:00 UTC$/;
     expect([status, messageOf(body as object)]).toEqual([422, expect.stringMatching(message)]);

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 let upstream: Server;
 /** Unfinished answers of the upstream. */
-const open: ServerResponse[] = [];
+const unfinishedAnswers: ServerResponse[] = [];
 
 const USAGE = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 };
 const chunk = (content: string): string =>
@@ -25,21 +25,22 @@ beforeAll(async () => {
     let text = '';
     request.on('data', (part: Buffer) => (text += part.toString()));
     request.on('end', () => {
-      if (text.includes('silent')) return void open.push(response);
+      // The text of a call selects the fault. A stream sends one chunk and does not end.
+      if (text.includes('silent')) return void unfinishedAnswers.push(response);
       if (text.includes('broken')) return void response.writeHead(500).end('{"error":{"message":"no"}}');
       if (text.includes('cut')) return void response.destroy();
       if (!text.includes('"stream":true'))
         return void response.writeHead(200, { 'content-type': 'application/json' }).end(ANSWER);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk('hel'));
-      open.push(response);
+      unfinishedAnswers.push(response);
     });
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`;
-  const deployment = (name: string, more: object) => ({
+  const deployment = (name: string, overrides: object) => ({
     model_name: name,
-    litellm_params: { model: 'openai/tiny-1', api_base: base, api_key: 'k', ...more },
+    litellm_params: { model: 'openai/tiny-1', api_base: base, api_key: 'k', ...overrides },
   });
   app = await startApp({
     config: {
@@ -53,13 +54,13 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  for (const response of open) response.destroy();
+  for (const response of unfinishedAnswers) response.destroy();
   await app.stop();
   upstream.close();
 });
 
 /** Creates a key with limits for one concurrent call and for the expected tokens of one call. */
-async function tightKey(): Promise<string> {
+async function newKeyForOneCall(): Promise<string> {
   const draft = { max_parallel_requests: 1, tpm_limit: 300, rpm_limit: 100 };
   const { key } = (await (await app.call('POST', '/key/generate', draft)).json()) as { key: string };
   return key;
@@ -73,7 +74,11 @@ function send(key: string, body: object, path = '/v1/chat/completions', signal?:
     ...(signal === undefined ? {} : { signal }),
   });
 }
-const chat = (content: string, more: object = {}) => ({ model: 'oa', messages: [{ role: 'user', content }], ...more });
+const chat = (content: string, overrides: object = {}) => ({
+  model: 'oa',
+  messages: [{ role: 'user', content }],
+  ...overrides,
+});
 const statusOf = async (answer: Promise<Response>): Promise<number> => {
   const { status, body } = await answer;
   await body?.cancel();
@@ -92,7 +97,7 @@ describe('a call that fails', () => {
     ['as a stream that fails before its first chunk', chat('broken', { stream: true }), '/v1/chat/completions', 500],
     ['to /v1/messages without max_tokens', chat('hi'), '/v1/messages', 400],
   ])('%s: releases its slot and its expected tokens', async (_case, body, path, status) => {
-    const key = await tightKey();
+    const key = await newKeyForOneCall();
     for (let round = 0; round < 3; round += 1)
       // oxlint-disable-next-line no-await-in-loop -- one call at a time is allowed
       expect(await statusOf(send(key, body, path))).toBe(status);
@@ -106,23 +111,23 @@ describe('a call that its caller aborts', () => {
     ['before the head of the answer', chat('silent')],
     ['before the first chunk', chat('silent', { stream: true })],
   ])('%s: releases its slot and its expected tokens', async (_case, body) => {
-    const key = await tightKey();
-    const before = open.length;
+    const key = await newKeyForOneCall();
+    const before = unfinishedAnswers.length;
     const abort = new AbortController();
     const pendingAnswer = send(key, body, '/v1/chat/completions', abort.signal).then(
       (answer) => answer,
       () => null,
     );
-    await expect.poll(() => open.length).toBe(before + 1);
+    await expect.poll(() => unfinishedAnswers.length).toBe(before + 1);
     // A stream has begun when its first chunk arrives.
     if (!JSON.stringify(body).includes('silent')) await (await pendingAnswer)?.body?.getReader().read();
     expect(await statusOf(send(key, chat('hi')))).toBe(429);
     abort.abort();
     await expect.poll(() => statusOf(send(key, chat('hi'))), { timeout: 10_000 }).toBe(200);
-    await expect.poll(() => open.at(-1)?.destroyed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => unfinishedAnswers.at(-1)?.destroyed, { timeout: 10_000 }).toBe(true);
   });
 
-  it('counts as a request, and so do failed calls', async () => {
+  it('counts as a request, as does a failed call', async () => {
     const draft = { rpm_limit: 3 };
     const { key } = (await (await app.call('POST', '/key/generate', draft)).json()) as { key: string };
     expect(await statusOf(send(key, chat('broken')))).toBe(500);

@@ -30,20 +30,20 @@ async function get(query: string, key = app.adminKey) {
 }
 
 const hashes = (...aliases: readonly string[]): readonly string[] => aliases.map((alias) => sha256(keys[alias] ?? ''));
-const page = (aliases: readonly string[], total = aliases.length, more: object = {}) => ({
+const page = (aliases: readonly string[], total = aliases.length, overrides: object = {}) => ({
   status: 200,
   body: {
     keys: hashes(...aliases),
     total_count: total,
     current_page: 1,
     total_pages: Math.ceil(total / 10),
-    ...more,
+    ...overrides,
   },
 });
 
 async function graph(query: string, variables: object = {}, key = app.adminKey): Promise<unknown> {
-  const sent = { query, variables };
-  return await (await app.call('POST', '/graphql', sent, { authorization: `Bearer ${key}` })).json();
+  const body = { query, variables };
+  return await (await app.call('POST', '/graphql', body, { authorization: `Bearer ${key}` })).json();
 }
 
 describe('keys.list', () => {
@@ -61,11 +61,11 @@ describe('keys.list', () => {
     ['?status=revoked', ['b']],
     ['?status=deleted', []],
     ['?sort_by=key_alias&sort_order=asc&size=3', ['a', 'b', 'c'], 5, { total_pages: 2 }],
-  ])('keys.list 200: an administrator, with the query %j', async (query, aliases, total, more) => {
-    expect(await get(query)).toEqual(page(aliases, total, more));
+  ])('keys.list 200: an administrator lists keys with the query %j', async (query, aliases, total, overrides) => {
+    expect(await get(query)).toEqual(page(aliases, total, overrides));
   });
 
-  it('keys.list 200: by project, organization and access group', async () => {
+  it('keys.list 200: keys by project, organization and access group', async () => {
     const other = await startApp();
     try {
       const post = async (path: string, body: object): Promise<Readonly<Record<string, unknown>>> =>
@@ -95,7 +95,7 @@ describe('keys.list', () => {
     }
   });
 
-  it('keys.list 200: by hash, with whole rows', async () => {
+  it('keys.list 200: a key by its hash, as a whole row', async () => {
     const { body } = await get(`?key_hash=${sha256(keys['b'] ?? '')}&return_full_object=true`);
     expect(body).toMatchObject({ keys: [{ token: sha256(keys['b'] ?? ''), key_alias: 'b', blocked: true }] });
   });
@@ -157,7 +157,7 @@ describe('virtualKeys of the graph', () => {
     virtualKeys(filter: $filter, first: $first, after: $after, last: $last, before: $before) {
       totalCount edges { cursor node { alias } }
       pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
-  interface Listed {
+  interface ListAnswer {
     readonly data: {
       readonly virtualKeys: {
         readonly totalCount: number;
@@ -171,7 +171,7 @@ describe('virtualKeys of the graph', () => {
     };
   }
   async function list(variables: object, key?: string) {
-    const { virtualKeys } = ((await graph(LIST, variables, key)) as Listed).data;
+    const { virtualKeys } = ((await graph(LIST, variables, key)) as ListAnswer).data;
     const { hasNextPage, hasPreviousPage } = virtualKeys.pageInfo;
     return {
       aliases: virtualKeys.edges.map(({ node }) => node.alias).join(),
@@ -217,7 +217,7 @@ describe('virtualKeys of the graph', () => {
 
 describe('key mutations of the graph', () => {
   const FIELDS = '{ __typename ... on UserError { message code } ... on VirtualKey { alias blocked teamId models } }';
-  const change = async (name: string, input: object, fields = FIELDS): Promise<unknown> => {
+  const mutate = async (name: string, input: object, fields = FIELDS): Promise<unknown> => {
     const type = name.charAt(0).toUpperCase() + name.slice(1);
     const query = `mutation ($input: ${type}Input!) { ${name}(input: $input) ${fields} }`;
     return ((await graph(query, { input })) as { data: Record<string, unknown> }).data[name];
@@ -230,25 +230,25 @@ describe('key mutations of the graph', () => {
   it('update, block and unblock a key', async () => {
     const key = await generateKey({ team_id: 't', models: ['demo'] });
     const row = { __typename: 'VirtualKey', alias: 'graph', blocked: false, teamId: null, models: ['demo'] };
-    expect(await change('updateKey', { key, alias: 'graph', teamId: ' ' })).toEqual(row);
-    expect(await change('blockKey', { key })).toEqual({ ...row, blocked: true });
+    expect(await mutate('updateKey', { key, alias: 'graph', teamId: ' ' })).toEqual(row);
+    expect(await mutate('blockKey', { key })).toEqual({ ...row, blocked: true });
     expect(await statusOf(key)).toBe(401);
-    expect(await change('unblockKey', { key: sha256(key) })).toEqual(row);
+    expect(await mutate('unblockKey', { key: sha256(key) })).toEqual(row);
     expect(await statusOf(key)).toBe(200);
-    expect(await change('updateKey', { key, models: null })).toEqual({ ...row, models: [] });
+    expect(await mutate('updateKey', { key, models: null })).toEqual({ ...row, models: [] });
   });
 
   it('rotate and delete a key', async () => {
     const key = await generateKey();
     const fields = '{ ... on GeneratedKey { key virtualKey { hash rotatedAt } } }';
-    const rotated = (await change('regenerateKey', { key }, fields)) as { key: string };
+    const rotated = (await mutate('regenerateKey', { key }, fields)) as { key: string };
     expect(rotated).toEqual({
       key: expect.stringMatching(/^sk-/),
       virtualKey: { hash: sha256(key), rotatedAt: expect.any(String) },
     });
     expect([await statusOf(key), await statusOf(rotated.key)]).toEqual([401, 200]);
     const deleted = '{ ... on DeletedKeys { virtualKeys { hash deletedAt } } }';
-    expect(await change('deleteKeys', { keys: [rotated.key], aliases: ['unknown'] }, deleted)).toEqual({
+    expect(await mutate('deleteKeys', { keys: [rotated.key], aliases: ['unknown'] }, deleted)).toEqual({
       virtualKeys: [{ hash: sha256(key), deletedAt: expect.any(String) }],
     });
     expect(await statusOf(rotated.key)).toBe(401);
@@ -259,12 +259,12 @@ describe('key mutations of the graph', () => {
     async (name) => {
       const input = { key: 'sk-there-is-no-such-key' };
       const fields = '{ __typename ... on UserError { message code } }';
-      expect(await change(name, input, fields)).toEqual({
+      expect(await mutate(name, input, fields)).toEqual({
         __typename: 'NotFoundError',
         message: 'Key not found.',
         code: 'NOT_FOUND',
       });
-      expect(await change(name, { ...input, key: 'abc' }, fields)).toEqual({
+      expect(await mutate(name, { ...input, key: 'abc' }, fields)).toEqual({
         __typename: 'InvalidInputError',
         message: 'Invalid key format.',
         code: 'INVALID_INPUT',
@@ -274,7 +274,7 @@ describe('key mutations of the graph', () => {
 
   it('refuse a taken alias, an invalid or taken secret, and a deletion without keys', async () => {
     const key = await generateKey();
-    const typenameOf = (name: string, input: object) => change(name, input, '{ __typename }');
+    const typenameOf = (name: string, input: object) => mutate(name, input, '{ __typename }');
     expect([
       await typenameOf('updateKey', { key, alias: 'a' }),
       await typenameOf('regenerateKey', { key, newKey: 'sk-1' }),

@@ -5,9 +5,9 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
 let upstream: Server;
-/** Ends the answer that the upstream delays. */
+/** Makes the upstream answer the request that it holds. */
 let release: () => void = () => {};
-/** Is called when a delayed request reaches the upstream. */
+/** Is called when a request that the upstream holds has arrived. */
 let arrived: () => void = () => {};
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ const refused = (subject: string, type: string, limit: number) => ({
 });
 
 describe('the limits of a key', () => {
-  it('refuse a request above the requests per minute', async () => {
+  it('refuse a request above the maximum of requests per minute', async () => {
     const { key, token } = await newKey({ rpm_limit: 1 });
     const first = await chat(key);
     expect(first.status).toBe(200);
@@ -107,15 +107,15 @@ describe('the limits of a key', () => {
     expect((await chat(key)).headers.get('x-ratelimit-remaining-tokens')).toBe('738');
   });
 
-  it('refuse a call above the number of parallel requests', async () => {
+  it('refuse a call above the maximum of parallel requests', async () => {
     const { key, token } = await newKey({ max_parallel_requests: 1 });
-    const underway = new Promise<void>((resolve) => (arrived = resolve));
-    const running = chat(key, 'oa', 'hold');
-    await underway;
+    const heldCallArrived = new Promise<void>((resolve) => (arrived = resolve));
+    const heldCall = chat(key, 'oa', 'hold');
+    await heldCallArrived;
     const second = await chat(key);
     expect([second.status, second.body]).toEqual([429, refused(`api_key: ${token}`, 'max_parallel_requests', 1)]);
     release();
-    expect((await running).status).toBe(200);
+    expect((await heldCall).status).toBe(200);
     expect((await chat(key)).status).toBe(200);
   });
 

@@ -13,10 +13,11 @@ async function generate(draft: object, key = calls.app.adminKey) {
   return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> };
 }
 
-const exceeded = (subject: string, spent: string, budget: string) =>
+const budgetMessage = (subject: string, spent: string, budget: string) =>
   `Budget has been exceeded! ${subject} Current cost: ${spent}, Max budget: ${budget}`;
 
-async function messageOf(key: string): Promise<string | number> {
+/** Message of the refusal of a call, or the status 200. */
+async function outcomeOf(key: string): Promise<string | number> {
   const { status, body } = await calls.chat(key);
   return status === 200 ? status : (body as { error: { message: string } }).error.message;
 }
@@ -36,32 +37,32 @@ describe('a key that names other rows', () => {
     expect(info).toMatchObject({ budget_id: 'small', litellm_budget_table: { max_budget: 1 } });
     const first = await calls.chat(key);
     expect([first.status, first.headers.get('x-ratelimit-api_key-limit-requests')]).toEqual([200, '9']);
-    expect(await messageOf(key)).toBe(exceeded(`Key=with-budget (${String(body['key_name'])})`, '1.0', '1.0'));
-    const own = await calls.newKey({ budget_id: 'small', max_budget: 5 });
-    for (let call = 0; call < 2; call += 1) expect(await messageOf(own)).toBe(200);
+    expect(await outcomeOf(key)).toBe(budgetMessage(`Key=with-budget (${String(body['key_name'])})`, '1.0', '1.0'));
+    const keyWithOwnBudget = await calls.newKey({ budget_id: 'small', max_budget: 5 });
+    for (let call = 0; call < 2; call += 1) expect(await outcomeOf(keyWithOwnBudget)).toBe(200);
   });
 
-  it('counts in its project, whose budget, models and block apply', async () => {
+  it('counts its calls in its project, and has the budget, the models and the block of the project', async () => {
     await calls.manage('/team/new', { team_id: 'p-team' });
     await calls.manage('/project/new', { team_id: 'p-team', project_id: 'p1', max_budget: 1 });
     const keys = [
       await calls.newKey({ team_id: 'p-team', project_id: 'p1' }),
       await calls.newKey({ team_id: 'p-team', project_id: 'p1' }),
     ] as const;
-    expect(await messageOf(keys[0])).toBe(200);
-    for (const key of keys) expect(await messageOf(key)).toBe(exceeded('Project=p1', '1.0', '1.0'));
-    expect(await messageOf(await calls.newKey({ team_id: 'p-team' }))).toBe(200);
+    expect(await outcomeOf(keys[0])).toBe(200);
+    for (const key of keys) expect(await outcomeOf(key)).toBe(budgetMessage('Project=p1', '1.0', '1.0'));
+    expect(await outcomeOf(await calls.newKey({ team_id: 'p-team' }))).toBe(200);
     await calls.manage('/project/update', { project_id: 'p1', max_budget: 50, models: ['free'] });
     expect((await calls.chat(keys[0])).status).toBe(403);
     expect((await calls.chat(keys[0], 'free')).status).toBe(200);
     await calls.manage('/project/update', { project_id: 'p1', blocked: true });
-    expect(await messageOf(keys[0])).toBe('Authentication Error, Project=p1 is blocked.');
+    expect(await outcomeOf(keys[0])).toBe('Authentication Error, Project=p1 is blocked.');
   });
 
-  it('without a team counts in its organization, whose budget of zero refuses the first call', async () => {
+  it('without a team has the budget of its organization, and a budget of zero refuses the first call', async () => {
     await calls.manage('/organization/new', { organization_id: 'o-own', organization_alias: 'O', max_budget: 0 });
     const key = await calls.newKey({ organization_id: 'o-own' });
-    expect(await messageOf(key)).toBe(exceeded('Organization=o-own', '0.0', '0.0'));
+    expect(await outcomeOf(key)).toBe(budgetMessage('Organization=o-own', '0.0', '0.0'));
     expect((await calls.chat(key, 'free')).status).toBe(200);
   });
 

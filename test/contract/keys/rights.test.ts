@@ -20,10 +20,10 @@ async function ask(key: string, method: string, path: string, body?: unknown) {
   return { status: answer.status, body: await answer.json() };
 }
 
-const chat = (model: string, more: object = {}) => ({
+const chat = (model: string, members: object = {}) => ({
   model,
   messages: [{ role: 'user', content: 'hi' }],
-  ...more,
+  ...members,
 });
 
 const refused = (routes: string, path: string) => ({
@@ -48,12 +48,12 @@ describe('the routes of a key', () => {
     ['read_only', 'GET', '/v1/model/info', 200],
     ['read_only', 'POST', '/key/generate', 403],
     ['read_only', 'POST', CHAT, 403],
-  ])('of the type %s: %s %s is %i', async (keyType, method, path, status) => {
+  ])('of the type %s: %s %s answers %i', async (keyType, method, path, status) => {
     const key = await newKey({ key_type: keyType, user_id: 'u' });
     expect((await ask(key, method, path, path === CHAT ? chat('demo') : undefined)).status).toBe(status);
   });
 
-  it('are paths, paths below them, and prefixes', async () => {
+  it('match paths, paths below them, and prefixes', async () => {
     const key = await newKey({ allowed_routes: ['/v1/models', '/key/*'] });
     expect((await ask(key, 'GET', '/v1/models')).status).toBe(200);
     expect((await ask(key, 'GET', '/v1/models/demo')).status).toBe(200);
@@ -64,10 +64,10 @@ describe('the routes of a key', () => {
 
   it('include the graph only if allowed_routes names it', async () => {
     const query = { query: '{ __typename }' };
-    const some = await ask(await newKey({ key_type: 'llm_api' }), 'POST', '/graphql', query);
-    expect(some.body).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
-    const named = await ask(await newKey({ allowed_routes: ['/graphql'] }), 'POST', '/graphql', query);
-    expect(named.body).toEqual({ data: { __typename: 'Query' } });
+    const withoutRoute = await ask(await newKey({ key_type: 'llm_api' }), 'POST', '/graphql', query);
+    expect(withoutRoute.body).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] });
+    const withRoute = await ask(await newKey({ allowed_routes: ['/graphql'] }), 'POST', '/graphql', query);
+    expect(withRoute.body).toEqual({ data: { __typename: 'Query' } });
   });
 });
 
@@ -92,7 +92,7 @@ describe('the models of a key', () => {
   });
 });
 
-describe('the members that a key requires', () => {
+describe('the request members that a key requires', () => {
   it('must be in the body of a call', async () => {
     const key = await newKey({ enforced_params: ['user', 'metadata.job'] });
     const message = 'BadRequest please pass param=metadata.job in request body. This is a required param';

@@ -61,7 +61,7 @@ async function infoOf(key: string): Promise<Readonly<Record<string, unknown>>> {
 }
 
 describe('the spend of a key', () => {
-  it('starts at the value that a reset or an update sets; a temporary increase raises the budget', async () => {
+  it('starts at the value that a reset or an update sets, and a temporary increase raises the budget', async () => {
     const key = await newKey({ max_budget: 2, spend: 2 });
     expect(await chat(key)).toMatchObject({
       status: 422,
@@ -87,19 +87,19 @@ describe('the spend of a key', () => {
       status: 422,
       message: expect.stringContaining('Current cost: 0.0, Max budget: 0.0') as string,
     });
-    const increased = (until: string) =>
+    const setTemporaryIncrease = (until: string) =>
       app.call('POST', '/key/update', { key, temp_budget_increase: 5, temp_budget_expiry: until });
-    await increased('2999-01-01T00:00:00Z');
+    await setTemporaryIncrease('2999-01-01T00:00:00Z');
     expect((await chat(key)).status).toBe(200);
-    await increased('2020-01-01T00:00:00Z');
+    await setTemporaryIncrease('2020-01-01T00:00:00Z');
     expect((await chat(key)).status).toBe(422);
   });
 
   it('blocks the list of models after it reaches the budget', async () => {
     const key = await newKey({ max_budget: 0.00001 });
-    const listed = async (): Promise<number> =>
+    const listStatus = async (): Promise<number> =>
       (await app.call('GET', '/v1/models', undefined, { authorization: `Bearer ${key}` })).status;
-    expect([await listed(), (await chat(key)).status, await listed()]).toEqual([200, 200, 422]);
+    expect([await listStatus(), (await chat(key)).status, await listStatus()]).toEqual([200, 200, 422]);
   });
 
   it('counts in a budget window; the refusal names the window', async () => {

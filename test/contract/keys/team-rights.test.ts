@@ -78,7 +78,7 @@ describe.each(['admin', 'orgAdmin'])('an administrator of the team or its organi
     expect((await get(`/key/info?key=${secret}`, users[name])).status).toBe(200);
   });
 
-  it('changes, blocks and deletes a key of the team in the graph', async () => {
+  it('changes, blocks, unblocks and deletes a key of the team in the graph', async () => {
     const secret = await key({ team_id: 'own' });
     const query = `mutation ($key: ID!) {
       updateKey(input: { key: $key, maxBudgetUsd: "4" }) { ... on VirtualKey { maxBudgetUsd } }
@@ -102,7 +102,7 @@ describe('a member of the team', () => {
   const notPermitted = (route: string, routes: readonly string[]) =>
     envelope(
       401,
-      `Team member does not have permissions for endpoint: ${route}. You only have access to the following endpoints: [${routes.map((one) => `'${one}'`).join(', ')}] for team own. To create keys for this team, please ask your proxy admin to check the team member permission settings and update the settings to allow team member users to create keys.`,
+      `Team member does not have permissions for endpoint: ${route}. You only have access to the following endpoints: [${routes.map((path) => `'${path}'`).join(', ')}] for team own. To create keys for this team, please ask your proxy admin to check the team member permission settings and update the settings to allow team member users to create keys.`,
       'team_member_permission_error',
       route,
     );
@@ -171,23 +171,23 @@ describe('a member of the team', () => {
 
   it('keys.list 200: lists the keys of the team if the team permits /key/list', async () => {
     const secret = await key({ team_id: 'own', user_id: 'second', key_alias: 'listed' });
-    const listed = async (name: string, more: string) =>
-      (await get(`/key/list?key_alias=listed${more}`, users[name])).body['total_count'];
+    const listedCount = async (name: string, filter: string) =>
+      (await get(`/key/list?key_alias=listed${filter}`, users[name])).body['total_count'];
     await permit();
-    expect(await listed('member', '&include_team_keys=true')).toBe(0);
+    expect(await listedCount('member', '&include_team_keys=true')).toBe(0);
     await permit('/key/list');
-    expect(await listed('member', '&include_team_keys=true')).toBe(1);
-    expect(await listed('member', '&team_id=own')).toBe(1);
-    expect(await listed('member', '')).toBe(0);
-    expect(await listed('admin', '&team_id=own')).toBe(1);
-    expect(await listed('orgAdmin', '&team_id=own')).toBe(1);
-    expect(await listed('stranger', '&team_id=own')).toBe(0);
+    expect(await listedCount('member', '&include_team_keys=true')).toBe(1);
+    expect(await listedCount('member', '&team_id=own')).toBe(1);
+    expect(await listedCount('member', '')).toBe(0);
+    expect(await listedCount('admin', '&team_id=own')).toBe(1);
+    expect(await listedCount('orgAdmin', '&team_id=own')).toBe(1);
+    expect(await listedCount('stranger', '&team_id=own')).toBe(0);
     await post('/key/delete', { keys: [secret] });
   });
 });
 
 describe('a user', () => {
-  it('keys.generate 400: the caller or the user of the key is no member of the team', async () => {
+  it('keys.generate 400: the caller or the user of the key is not a member of the team', async () => {
     expect(await post('/key/generate', { team_id: 'none' }, users['admin'])).toEqual(
       envelope(400, 'User=admin not assigned to team=none'),
     );
@@ -203,10 +203,10 @@ describe('a user', () => {
     const secret = await key({}, users['stranger']);
     const rotated = await post('/key/regenerate', { key: secret }, users['stranger']);
     expect(rotated.status).toBe(200);
-    const next = String(rotated.body['key']);
+    const newSecret = String(rotated.body['key']);
     expect((await get('/v1/models', secret)).status).toBe(401);
-    expect((await get('/v1/models', next)).status).toBe(200);
-    expect((await post('/key/regenerate', { key: next, max_budget: 1 }, users['stranger'])).status).toBe(403);
-    expect((await get('/v1/models', next)).status).toBe(200);
+    expect((await get('/v1/models', newSecret)).status).toBe(200);
+    expect((await post('/key/regenerate', { key: newSecret, max_budget: 1 }, users['stranger'])).status).toBe(403);
+    expect((await get('/v1/models', newSecret)).status).toBe(200);
   });
 });

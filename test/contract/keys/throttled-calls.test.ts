@@ -5,16 +5,18 @@ import { type RealtimeUpstream, startRealtimeUpstream } from '../../support/real
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
-let target: FaultServer;
-let upstream: RealtimeUpstream;
+let passThroughTarget: FaultServer;
+let realtimeUpstream: RealtimeUpstream;
 
 beforeAll(async () => {
-  target = await startFaultServer();
-  target.answer((response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"done":true}'));
-  upstream = await startRealtimeUpstream();
+  passThroughTarget = await startFaultServer();
+  passThroughTarget.answer((response) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"done":true}'),
+  );
+  realtimeUpstream = await startRealtimeUpstream();
   const params = {
     model: 'openai/gpt-realtime',
-    api_base: `${upstream.url}/v1`,
+    api_base: `${realtimeUpstream.url}/v1`,
     api_key: 'sk-upstream-credential-0123456789',
     input_cost_per_token: 0.01,
     output_cost_per_token: 0.01,
@@ -23,7 +25,9 @@ beforeAll(async () => {
     config: {
       litellm_settings: { budget_exceeded_throttle_percentage: 0.1 },
       general_settings: {
-        pass_through_endpoints: [{ path: '/forwarded', target: target.url, auth: true, cost_per_request: 1 }],
+        pass_through_endpoints: [
+          { path: '/forwarded', target: passThroughTarget.url, auth: true, cost_per_request: 1 },
+        ],
       },
       model_list: [{ model_name: 'voice', litellm_params: params }],
     },
@@ -31,8 +35,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app.stop();
-  await target.stop();
-  await upstream.stop();
+  await passThroughTarget.stop();
+  await realtimeUpstream.stop();
 });
 
 /** Creates a key with a used-up budget, which may send 2 of its 20 requests a minute. */
@@ -63,11 +67,11 @@ it('a key beyond its budget may send a part of its requests on pass-through path
   expect([third.status, await third.json(), third.headers.get('retry-after')]).toEqual([429, refused(token), '60']);
 });
 
-it('a key beyond its budget may open a part of its realtime sessions; the budget does not end them', async () => {
+it('a key beyond its budget may open a part of its realtime sessions, and the budget does not end a session', async () => {
   const { token, headers } = await throttledKey();
   for (let call = 0; call < 2; call += 1) {
     const client = await openRealtime(app, { path: '/v1/realtime?model=voice', headers });
-    const session = await upstream.session();
+    const session = await realtimeUpstream.session();
     // The budget of the key is checked after each answer.
     const usage = { total_tokens: 2, input_tokens: 1, output_tokens: 1 };
     const done = { type: 'response.done', response: { id: 'r', status: 'completed', usage } };

@@ -11,13 +11,16 @@ const NO_TEAM = envelope(
 );
 
 describe('a team that does not exist', () => {
-  it.each(['/key/update', '/key/regenerate'])('keys.update 404, keys.regenerate 404: %s', async (path) => {
-    const secret = await key({});
-    expect(await post(path, { key: secret, team_id: 'none' })).toEqual(NO_TEAM);
-    expect((await get('/key/info', secret)).body).toMatchObject({ info: { team_id: null, rotation_count: 0 } });
-  });
+  it.each(['/key/update', '/key/regenerate'])(
+    'keys.update 404, keys.regenerate 404: is refused by %s',
+    async (path) => {
+      const secret = await key({});
+      expect(await post(path, { key: secret, team_id: 'none' })).toEqual(NO_TEAM);
+      expect((await get('/key/info', secret)).body).toMatchObject({ info: { team_id: null, rotation_count: 0 } });
+    },
+  );
 
-  it('keys.bulkUpdate 200: only the update that names it fails', async () => {
+  it('keys.bulkUpdate 200: only the update with this team fails', async () => {
     const [secret, other] = [await key({}), await key({})];
     const { status, body } = await post('/key/bulk_update', {
       keys: [
@@ -30,7 +33,7 @@ describe('a team that does not exist', () => {
     expect(body['successful_updates']).toMatchObject([{ key_info: { max_budget: 1 } }]);
   });
 
-  it('keys.generateServiceKey 400', async () => {
+  it('keys.generateServiceKey 400: cannot have a service account', async () => {
     expect(await post('/key/service-account/generate', { key_alias: 'sa', team_id: 'none' })).toEqual({
       status: 400,
       body: {
@@ -39,7 +42,7 @@ describe('a team that does not exist', () => {
     });
   });
 
-  it('keys.generate 200: an administrator may set a team before it exists, and keep it in a change', async () => {
+  it('keys.generate 200: an administrator may set the team before it exists, and an update of the key keeps it', async () => {
     const secret = await key({ team_id: 'none' });
     expect(await post('/key/update', { key: secret, team_id: 'none', max_budget: 2 })).toMatchObject({
       status: 200,

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-const UNKNOWN = 'sk-there-is-no-such-key';
+const UNKNOWN_KEY = 'sk-there-is-no-such-key';
 let app: TestApp;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ const SETTINGS = {
   rotation_interval: '30d',
 };
 /** Settings that a key shows in its metadata. */
-const IN_METADATA = {
+const SETTINGS_IN_METADATA = {
   model_rpm_limit: { demo: 10 },
   model_tpm_limit: { demo: 1_000 },
   tags: ['a', 'b'],
@@ -57,18 +57,29 @@ const IN_METADATA = {
 
 describe('settings of a key', () => {
   it('are stored and shown', async () => {
-    const key = await newKey({ ...SETTINGS, ...IN_METADATA, metadata: { team: 'core' }, spend: 2, soft_budget: 5 });
+    const key = await newKey({
+      ...SETTINGS,
+      ...SETTINGS_IN_METADATA,
+      metadata: { team: 'core' },
+      spend: 2,
+      soft_budget: 5,
+    });
     const info = await infoOf(key);
-    expect(info).toMatchObject({ ...SETTINGS, metadata: { team: 'core', ...IN_METADATA }, spend: 2, total_spend: 0 });
+    expect(info).toMatchObject({
+      ...SETTINGS,
+      metadata: { team: 'core', ...SETTINGS_IN_METADATA },
+      spend: 2,
+      total_spend: 0,
+    });
     expect(info['litellm_budget_table']).toMatchObject({ budget_id: info['budget_id'], soft_budget: 5 });
     expect(String(info['budget_reset_at'])).toMatch(/-01T00:00:00\.000Z$/);
   });
 
-  it('change one by one, and null removes one', async () => {
-    const key = await newKey({ ...SETTINGS, ...IN_METADATA });
+  it('are changed one by one, and null removes a setting', async () => {
+    const key = await newKey({ ...SETTINGS, ...SETTINGS_IN_METADATA });
     const patch = { key, rpm_limit: null, tpm_limit: 5, aliases: null, model_rpm_limit: null, budget_duration: null };
     const { body } = await post('/key/update', patch);
-    const { model_rpm_limit: _, ...remaining } = IN_METADATA;
+    const { model_rpm_limit: _, ...remaining } = SETTINGS_IN_METADATA;
     const changed = { rpm_limit: null, tpm_limit: 5, aliases: {}, budget_duration: null, budget_reset_at: null };
     expect(body).toMatchObject({ ...SETTINGS, ...changed, metadata: remaining });
     expect((body['metadata'] as Json)['model_rpm_limit']).toBeUndefined();
@@ -92,8 +103,8 @@ describe('settings of a key', () => {
       { budget_duration: '1d', max_budget: 1 },
       { budget_duration: '1mo', max_budget: 10 },
     ];
-    const { budget_limits: shown } = await infoOf(await newKey({ budget_limits: windows }));
-    expect(shown).toEqual(
+    const { budget_limits: shownWindows } = await infoOf(await newKey({ budget_limits: windows }));
+    expect(shownWindows).toEqual(
       windows.map((window) => ({ ...window, reset_at: expect.stringMatching(/T00:00:00\.000Z$/) as string })),
     );
   });
@@ -130,7 +141,7 @@ describe('settings of a key', () => {
     expect((await post('/key/generate', { [member]: null })).status).toBe(200);
   });
 
-  it('without an effect are named in a header', async () => {
+  it('that have no effect are named in a header', async () => {
     const stored = await post('/key/generate', { metadata: { tags: ['a'] } });
     expect(stored.body).toMatchObject({ tags: null, metadata: { tags: ['a'] } });
     const { headers } = await post('/key/generate', { nonsense_field: 1, send_invite_email: true, tags: ['a'] });
@@ -141,12 +152,12 @@ describe('settings of a key', () => {
 
 describe('a key of a user', () => {
   it('creates, reads and deletes keys of its user', async () => {
-    const mine = await newKey({ user_id: 'mine' });
-    const created = await post('/key/generate', { key_alias: 'self' }, mine);
+    const userKey = await newKey({ user_id: 'mine' });
+    const created = await post('/key/generate', { key_alias: 'self' }, userKey);
     expect([created.status, created.body['user_id']]).toEqual([200, 'mine']);
     const key = String(created.body['key']);
-    expect((await send('GET', `/key/info?key=${key}`, undefined, mine)).status).toBe(200);
-    expect((await post('/key/delete', { keys: [key] }, mine)).status).toBe(200);
+    expect((await send('GET', `/key/info?key=${key}`, undefined, userKey)).status).toBe(200);
+    expect((await post('/key/delete', { keys: [key] }, userKey)).status).toBe(200);
   });
 
   it.each([
@@ -188,7 +199,7 @@ describe('keys.generateServiceKey', () => {
   });
 
   it('keys.generateServiceKey 401, 403 and 422: an unknown key, a new key with permissions, a malformed member', async () => {
-    expect((await post(PATH, { team_id: 't' }, UNKNOWN)).status).toBe(401);
+    expect((await post(PATH, { team_id: 't' }, UNKNOWN_KEY)).status).toBe(401);
     const member = await newKey({ user_id: 'sa-member' });
     await post('/team/member_add', { team_id: 't', member: { user_id: 'sa-member', role: 'admin' } });
     const granting = { team_id: 't', permissions: { get_spend_routes: true } };
@@ -200,13 +211,13 @@ describe('keys.generateServiceKey', () => {
 describe('keys.infos', () => {
   it('keys.infos 200: only keys that exist', async () => {
     const key = await newKey({ key_alias: 'seen' });
-    const { status, body } = await post('/v2/key/info', { keys: [key, UNKNOWN] });
+    const { status, body } = await post('/v2/key/info', { keys: [key, UNKNOWN_KEY] });
     expect([status, body]).toMatchObject([200, { key: [sha256(key)], info: [{ key_alias: 'seen' }] }]);
   });
 
   it('keys.infos 401, 403 and 422: an unknown key, a key without a user, a malformed body', async () => {
     expect((await post('/v2/key/info', '{"a"')).status).toBe(422);
-    expect((await post('/v2/key/info', { keys: [] }, UNKNOWN)).status).toBe(401);
+    expect((await post('/v2/key/info', { keys: [] }, UNKNOWN_KEY)).status).toBe(401);
     expect((await post('/v2/key/info', { keys: [] }, await newKey())).status).toBe(403);
     expect((await post('/v2/key/info', { keys: 1 })).status).toBe(422);
   });
@@ -225,17 +236,17 @@ describe('keys.aliases', () => {
   });
 
   it('keys.aliases 401 and 422: an unknown key, a page size of zero', async () => {
-    expect((await send('GET', '/key/aliases', undefined, UNKNOWN)).status).toBe(401);
+    expect((await send('GET', '/key/aliases', undefined, UNKNOWN_KEY)).status).toBe(401);
     expect((await send('GET', '/key/aliases?size=0')).status).toBe(422);
   });
 });
 
 describe('keys.bulkUpdate', () => {
-  it('keys.bulkUpdate 200: changed keys and failed ones', async () => {
+  it('keys.bulkUpdate 200: the updated keys, and the updates that failed', async () => {
     const key = await newKey();
     const updates = [
       { key, max_budget: 9 },
-      { key: UNKNOWN, max_budget: 9 },
+      { key: UNKNOWN_KEY, max_budget: 9 },
     ];
     const { status, body } = await post('/key/bulk_update', { keys: updates });
     expect([status, body]).toMatchObject([
@@ -248,7 +259,7 @@ describe('keys.bulkUpdate', () => {
             key_info: { ...STORED_FORM, max_budget: 9, settings_updated_at: expect.any(String) as string },
           },
         ],
-        failed_updates: [{ key: sha256(UNKNOWN), key_info: null, failed_reason: 'Key not found.' }],
+        failed_updates: [{ key: sha256(UNKNOWN_KEY), key_info: null, failed_reason: 'Key not found.' }],
       },
     ]);
   });
@@ -256,12 +267,12 @@ describe('keys.bulkUpdate', () => {
   it('keys.bulkUpdate 400: no key, and too many keys', async () => {
     const none = { detail: { error: 'No keys provided for update' } };
     expect(await post('/key/bulk_update', { keys: [] })).toMatchObject({ status: 400, body: none });
-    const many = Array.from({ length: 501 }, () => ({ key: UNKNOWN }));
+    const many = Array.from({ length: 501 }, () => ({ key: UNKNOWN_KEY }));
     expect((await post('/key/bulk_update', { keys: many })).status).toBe(400);
   });
 
   it('keys.bulkUpdate 401, 403 and 422: an unknown key, a key of a user, an update without a key', async () => {
-    expect((await post('/key/bulk_update', { keys: [{ key: UNKNOWN }] }, UNKNOWN)).status).toBe(401);
+    expect((await post('/key/bulk_update', { keys: [{ key: UNKNOWN_KEY }] }, UNKNOWN_KEY)).status).toBe(401);
     const ofUser = await newKey({ user_id: 'u' });
     expect((await post('/key/bulk_update', { keys: [{ key: ofUser }] }, ofUser)).status).toBe(403);
     expect((await post('/key/bulk_update', { keys: [{ max_budget: 1 }] })).status).toBe(422);
@@ -269,7 +280,8 @@ describe('keys.bulkUpdate', () => {
 });
 
 describe('keys.resetSpend', () => {
-  const reset = (key: string, to: unknown, as?: string) => post(`/key/${key}/reset_spend`, { reset_to: to }, as);
+  const reset = (key: string, amount: unknown, caller?: string) =>
+    post(`/key/${key}/reset_spend`, { reset_to: amount }, caller);
 
   it('keys.resetSpend 200: the spend becomes reset_to, and the total spend is unchanged', async () => {
     const key = await newKey({ spend: 3.5, max_budget: 9 });
@@ -289,9 +301,9 @@ describe('keys.resetSpend', () => {
 
   it('keys.resetSpend 401, 403, 404 and 422: an unknown caller, a user, an unknown key, an invalid amount', async () => {
     const key = await newKey({ user_id: 'u' });
-    expect((await reset(key, 0, UNKNOWN)).status).toBe(401);
+    expect((await reset(key, 0, UNKNOWN_KEY)).status).toBe(401);
     expect((await reset(key, 0, key)).status).toBe(403);
-    expect((await reset(UNKNOWN, 0)).status).toBe(404);
+    expect((await reset(UNKNOWN_KEY, 0)).status).toBe(404);
     expect((await reset(key, 'x')).status).toBe(422);
   });
 });
@@ -300,7 +312,7 @@ describe('keys.health', () => {
   it('keys.health 200 and 401: a valid key, and an unknown key', async () => {
     const healthy = { status: 200, body: { key: 'healthy', logging_callbacks: null } };
     expect(await post('/key/health', undefined, await newKey())).toMatchObject(healthy);
-    expect((await post('/key/health', undefined, UNKNOWN)).status).toBe(401);
+    expect((await post('/key/health', undefined, UNKNOWN_KEY)).status).toBe(401);
   });
 });
 

@@ -17,16 +17,16 @@ afterEach(async () => {
 });
 
 let guesses = 0;
-/** Returns a new unknown key. */
-function guess(): string {
+/** Returns a key that does not exist and was not sent before. */
+function newWrongKey(): string {
   guesses += 1;
   return `sk-guess-number-${guesses}-of-many`;
 }
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-const from = (address: string, key: string) => ({ authorization: `Bearer ${key}`, 'x-forwarded-for': address });
+const headersFrom = (address: string, key: string) => ({ authorization: `Bearer ${key}`, 'x-forwarded-for': address });
 
 async function ask(address: string, key: string, method = 'GET', path = '/v1/models', body?: unknown) {
-  const response = await app.call(method, path, body, from(address, key));
+  const response = await app.call(method, path, body, headersFrom(address, key));
   return [response.status, response.headers.get('retry-after'), await response.text()] as const;
 }
 const statusOf = async (address: string, key: string): Promise<number> => (await ask(address, key))[0];
@@ -35,31 +35,32 @@ async function newKey(): Promise<string> {
   return ((await (await app.call('POST', '/key/generate', {})).json()) as { key: string }).key;
 }
 
-async function useUp(address: string): Promise<void> {
-  for (let time = 0; time < 3; time += 1) expect(await statusOf(address, guess())).toBe(401);
+/** Sends as many wrong keys as an address may send in a minute. */
+async function sendWrongKeys(address: string): Promise<void> {
+  for (let attempt = 0; attempt < 3; attempt += 1) expect(await statusOf(address, newWrongKey())).toBe(401);
 }
 
 const MESSAGE = 'Too many wrong API keys from your address. Try again later.';
-const PROXY = { error: { message: MESSAGE, type: 'throttling_error', param: null, code: '429' } };
+const PROXY_ERROR = { error: { message: MESSAGE, type: 'throttling_error', param: null, code: '429' } };
 
 describe('an address that sent too many wrong keys', () => {
   it.each<[string, string, unknown, unknown]>([
-    ['GET', '/v1/models', undefined, PROXY],
-    ['POST', '/v1/chat/completions', { model: 'demo', messages: [] }, PROXY],
-    ['GET', '/key/info', undefined, PROXY],
+    ['GET', '/v1/models', undefined, PROXY_ERROR],
+    ['POST', '/v1/chat/completions', { model: 'demo', messages: [] }, PROXY_ERROR],
+    ['GET', '/key/info', undefined, PROXY_ERROR],
     ['GET', '/v1/traces', undefined, { detail: MESSAGE }],
     ['POST', '/v1/traces', {}, { message: MESSAGE }],
     ['POST', '/v1/messages', {}, { type: 'error', error: { type: 'rate_limit_error', message: MESSAGE } }],
     ['GET', '/v1beta/models', undefined, { error: { code: 429, message: MESSAGE, status: 'RESOURCE_EXHAUSTED' } }],
   ])('is refused on %s %s with 429 and a retry time', async (method, path, body, expected) => {
-    await useUp('192.0.2.1');
-    const [status, retryAfter, text] = await ask('192.0.2.1', guess(), method, path, body);
+    await sendWrongKeys('192.0.2.1');
+    const [status, retryAfter, text] = await ask('192.0.2.1', newWrongKey(), method, path, body);
     expect([status, retryAfter, JSON.parse(text)]).toEqual([429, '60', expected]);
   });
 
   it('is refused by the graph', async () => {
-    await useUp('192.0.2.1');
-    const [status, , text] = await ask('192.0.2.1', guess(), 'POST', '/graphql', { query: '{ __typename }' });
+    await sendWrongKeys('192.0.2.1');
+    const [status, , text] = await ask('192.0.2.1', newWrongKey(), 'POST', '/graphql', { query: '{ __typename }' });
     // The graph answers a refused credential with status 200.
     expect([status, JSON.parse(text)]).toEqual([
       200,
@@ -74,36 +75,36 @@ describe('an address that sent too many wrong keys', () => {
     ]);
   });
 
-  it('is refused with one repeated wrong key, too', async () => {
-    const key = guess();
-    for (let time = 0; time < 3; time += 1) expect(await statusOf('192.0.2.1', key)).toBe(401);
+  it('is also refused if it repeats one wrong key', async () => {
+    const key = newWrongKey();
+    for (let attempt = 0; attempt < 3; attempt += 1) expect(await statusOf('192.0.2.1', key)).toBe(401);
     expect(await statusOf('192.0.2.1', key)).toBe(429);
   });
 
   it('may use the admin key and valid keys that are cached', async () => {
     const key = await newKey();
     expect(await statusOf('198.51.100.1', key)).toBe(200);
-    await useUp('192.0.2.1');
+    await sendWrongKeys('192.0.2.1');
     expect(await statusOf('192.0.2.1', key)).toBe(200);
     expect(await statusOf('192.0.2.1', app.adminKey)).toBe(200);
-    expect(await statusOf('192.0.2.1', guess())).toBe(429);
+    expect(await statusOf('192.0.2.1', newWrongKey())).toBe(429);
   });
 
   it('may look up one key per second: a valid key that is not cached is then accepted', async () => {
     const key = await newKey();
-    await useUp('192.0.2.1');
+    await sendWrongKeys('192.0.2.1');
     expect(await statusOf('192.0.2.1', key)).toBe(429);
     nowMs += 1_000;
     expect(await statusOf('192.0.2.1', key)).toBe(200);
     expect(await statusOf('192.0.2.1', key)).toBe(200);
-    expect(await statusOf('192.0.2.1', guess())).toBe(429);
+    expect(await statusOf('192.0.2.1', newWrongKey())).toBe(429);
   });
 
-  it('may retry after a minute; other addresses are not limited', async () => {
-    await useUp('192.0.2.1');
-    expect(await statusOf('192.0.2.2', guess())).toBe(401);
+  it('may send another wrong key after a minute, and other addresses are not limited', async () => {
+    await sendWrongKeys('192.0.2.1');
+    expect(await statusOf('192.0.2.2', newWrongKey())).toBe(401);
     nowMs += 60_000;
-    const key = guess();
+    const key = newWrongKey();
     expect(await ask('192.0.2.1', key)).toEqual([
       401,
       null,
