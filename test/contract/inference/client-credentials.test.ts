@@ -4,8 +4,10 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from './trace-spans.ts';
 import { CHAT, completionOf, MESSAGES } from './scripted.ts';
 
+/** Callers may send credentials of models that list them only. */
 let app: TestApp;
-let open: TestApp;
+/** Callers may send credentials of every model. */
+let permissiveApp: TestApp;
 let operatorUpstream: FaultServer;
 let callerUpstream: FaultServer;
 
@@ -44,18 +46,18 @@ beforeAll(async () => {
   const litellm_settings = { user_url_allowed_hosts: ['127.0.0.1'] };
   const general_settings = { allow_client_side_credentials: true };
   app = await startApp({ config: { model_list, litellm_settings } });
-  open = await startApp({ config: { model_list, litellm_settings, general_settings } });
+  permissiveApp = await startApp({ config: { model_list, litellm_settings, general_settings } });
 });
 
 afterAll(async () => {
   await app.stop();
-  await open.stop();
+  await permissiveApp.stop();
   await operatorUpstream.stop();
   await callerUpstream.stop();
 });
 
-async function ask(setup: TestApp, body: object, headers: Record<string, string> = {}) {
-  const response = await setup.call('POST', CHAT, { messages: MESSAGES, ...body }, headers);
+async function ask(server: TestApp, body: object, headers: Record<string, string> = {}) {
+  const response = await server.call('POST', CHAT, { messages: MESSAGES, ...body }, headers);
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
@@ -64,9 +66,9 @@ const credentialsAt = ({ received }: FaultServer) => {
   return { calls: received.length, authorization, organization };
 };
 
-const refusal = (param: string, why: string) => ({
+const refusal = (param: string, reason: string) => ({
   status: 400,
-  body: { error: { message: `/chat/completions: ${why}`, type: 'invalid_request_error', param, code: '400' } },
+  body: { error: { message: `/chat/completions: ${reason}`, type: 'invalid_request_error', param, code: '400' } },
 });
 
 const NOT_CONFIGURED =
@@ -94,7 +96,7 @@ describe('a caller with its own key and address', () => {
     expect(operatorUpstream.received.length).toBe(before);
   });
 
-  it('calls with its key, and without the organization of the gateway', async () => {
+  it('calls the upstream with its own key, and without the organization of the gateway', async () => {
     await ask(app, { model: 'key' });
     expect(credentialsAt(operatorUpstream)).toMatchObject({
       authorization: 'Bearer sk-ours',
@@ -108,13 +110,13 @@ describe('a caller with its own key and address', () => {
     expect(JSON.parse(operatorUpstream.received.at(-1)?.body ?? '')).toEqual({ model: 'up', messages: MESSAGES });
   });
 
-  it.each(['both', 'closed'])('does not receive the key of the gateway at its address (model %s)', async (model) => {
-    const setup = model === 'both' ? app : open;
+  it.each(['both', 'closed'])('receives no key of the gateway at its own address (model %s)', async (model) => {
+    const server = model === 'both' ? app : permissiveApp;
     const base = `${callerUpstream.url}/v1/`;
-    expect((await ask(setup, { model, api_base: base })).status).toBe(200);
+    expect((await ask(server, { model, api_base: base })).status).toBe(200);
     const { calls } = credentialsAt(callerUpstream);
     expect(credentialsAt(callerUpstream)).toEqual({ calls, authorization: undefined, organization: undefined });
-    expect((await ask(setup, { model, api_base: base, api_key: 'sk-mine' })).status).toBe(200);
+    expect((await ask(server, { model, api_base: base, api_key: 'sk-mine' })).status).toBe(200);
     expect(credentialsAt(callerUpstream)).toEqual({
       calls: calls + 1,
       authorization: 'Bearer sk-mine',
@@ -124,18 +126,18 @@ describe('a caller with its own key and address', () => {
   });
 
   it('400: an address for a provider with signed requests, an invalid address, an invalid key', async () => {
-    expect(await ask(open, { model: 'signed', api_base: callerUpstream.url })).toEqual(
+    expect(await ask(permissiveApp, { model: 'signed', api_base: callerUpstream.url })).toEqual(
       refusal(
         'api_base',
         "The parameter 'api_base' cannot be honoured: the provider bedrock is not called by key and address alone.",
       ),
     );
     for (const api_base of ['ftp://x', 'nowhere', 3])
-      expect(await ask(open, { model: 'both', api_base })).toEqual(
+      expect(await ask(permissiveApp, { model: 'both', api_base })).toEqual(
         refusal('api_base', "Invalid type for parameter 'api_base': it must be an http:// or https:// address."),
       );
     for (const api_key of [3, 'two words', 'new\nline', ''])
-      expect(await ask(open, { model: 'both', api_key })).toEqual(
+      expect(await ask(permissiveApp, { model: 'both', api_key })).toEqual(
         refusal(
           'api_key',
           "Invalid type for parameter 'api_key': it must be a string of printable ASCII characters without spaces.",
@@ -147,6 +149,8 @@ describe('a caller with its own key and address', () => {
     const query = '{ deployments(filter: { model: "key" }) { health { failures } } }';
     const failures = async () => (await (await app.call('POST', '/graphql', { query })).json()) as unknown;
     const before = await failures();
+    const healthCounts = { data: { deployments: [{ health: { failures: expect.any(Number) as number } }] } };
+    expect(before).toEqual(healthCounts);
     const trace = newTrace();
     expect(await ask(app, { model: 'key', api_key: 'sk-bad' }, trace.headers)).toMatchObject({ status: 401 });
     expect(await failures()).toEqual(before);

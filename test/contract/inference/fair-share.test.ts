@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
@@ -10,10 +10,11 @@ const PATH = '/v1/chat/completions';
 const MESSAGES = [{ role: 'user', content: 'x' }];
 
 let upstream: FaultServer;
-beforeAll(async () => {
+// Each test has its own upstream, so that it counts no connections of another test.
+beforeEach(async () => {
   upstream = await startFaultServer();
 });
-afterAll(() => upstream.stop());
+afterEach(() => upstream.stop());
 
 async function start(general: object = {}): Promise<TestApp> {
   const params = { model: 'openai/m', api_base: `${upstream.url}/v1`, api_key: 'sk-upstream' };
@@ -64,18 +65,18 @@ const ACTIVE = 'lensgate_upstream_connections{state="active"}';
 
 it('260 unread streams of one key leave connections for another key; waiting calls time out', async () => {
   const app = await start();
-  const [greedy, other, third] = [await keyOf(app), await keyOf(app), await keyOf(app)];
+  const [greedyKey, secondKey, thirdKey] = [await keyOf(app), await keyOf(app), await keyOf(app)];
   answerCalls();
-  const sockets = Array.from({ length: 260 }, () => openUnreadStream(app, greedy));
+  const sockets = Array.from({ length: 260 }, () => openUnreadStream(app, greedyKey));
   try {
     // One key has at most three quarters of 256 connections.
     await expect.poll(() => metric(app, WAITING)).toBe(68);
     expect(await metric(app, ACTIVE)).toBe(192);
-    const headers = { authorization: `Bearer ${other}` };
+    const headers = { authorization: `Bearer ${secondKey}` };
     const answered = await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 5 }, headers);
     expect([answered.status, await answered.json()]).toEqual([200, COMPLETION]);
 
-    const greedyHeaders = { authorization: `Bearer ${greedy}` };
+    const greedyHeaders = { authorization: `Bearer ${greedyKey}` };
     const refused = await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 0.3 }, greedyHeaders);
     expect([refused.status, await refused.json()]).toEqual([
       408,
@@ -89,9 +90,9 @@ it('260 unread streams of one key leave connections for another key; waiting cal
       },
     ]);
 
-    sockets.push(...Array.from({ length: 60 }, () => openUnreadStream(app, other)));
+    sockets.push(...Array.from({ length: 60 }, () => openUnreadStream(app, secondKey)));
     await expect.poll(() => metric(app, WAITING)).toBeGreaterThan(68);
-    const thirdHeaders = { authorization: `Bearer ${third}` };
+    const thirdHeaders = { authorization: `Bearer ${thirdKey}` };
     expect((await app.call('POST', PATH, { model: 'm', messages: MESSAGES, timeout: 5 }, thirdHeaders)).status).toBe(
       200,
     );

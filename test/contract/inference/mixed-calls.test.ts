@@ -5,7 +5,7 @@ import { randomFrom } from '../../support/random.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const CALLS = Number(process.env['LENSGATE_MIXED_CALLS'] ?? 1_500);
-const AT_ONCE = 64;
+const CONCURRENCY = 64;
 const SEED = 20_261_122;
 /** Unique text of a call, with the number of the call. Answers repeat the text, embeddings only the number. */
 const MARK = /mark-\d+-end/g;
@@ -20,14 +20,20 @@ beforeAll(async () => {
     const mark = body.match(MARK)?.[0] ?? 'no mark';
     const { stream = false } = JSON.parse(body) as { stream?: boolean };
     // On average, 3 of 20 answers fail: a 429, a connection closed before the head, a body cut off.
-    const fate = random(20);
-    if (fate === 0) return void response.writeHead(429).end(JSON.stringify({ error: { message: `no ${mark}` } }));
-    if (fate === 1) return void socket.destroy();
-    const events = path.endsWith('/messages') ? messageEvents(mark) : chunks(mark, path);
+    const faultNumber = random(20);
+    if (faultNumber === 0)
+      return void response.writeHead(429).end(JSON.stringify({ error: { message: `no ${mark}` } }));
+    if (faultNumber === 1) return void socket.destroy();
+    const events = path.endsWith('/messages') ? messageEvents(mark) : completionEvents(mark, path);
     if (stream)
-      return inPieces(response, fate === 2 ? events.slice(0, 2).join('') : events.join(''), random, fate === 2);
+      return writeInPieces(
+        response,
+        faultNumber === 2 ? events.slice(0, 2).join('') : events.join(''),
+        random,
+        faultNumber === 2,
+      );
     response.writeHead(200, { 'content-type': 'application/json' });
-    inPieces(response, JSON.stringify(wholeOf(mark, path)), random, fate === 2);
+    writeInPieces(response, JSON.stringify(wholeAnswerOf(mark, path)), random, faultNumber === 2);
   });
   const params = { api_key: 'sk-up', input_cost_per_token: 0.25, output_cost_per_token: 0.5 };
   app = await startApp({
@@ -53,7 +59,12 @@ afterAll(async () => {
  * Writes a body in pieces of random size, each in another turn of the event loop. `isCut` omits the last character and
  * closes the connection.
  */
-function inPieces(response: ServerResponse, text: string, random: (bound: number) => number, isCut: boolean): void {
+function writeInPieces(
+  response: ServerResponse,
+  text: string,
+  random: (bound: number) => number,
+  isCut: boolean,
+): void {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   let rest = isCut ? text.slice(0, -1) : text;
   const step = (): void => {
@@ -69,7 +80,7 @@ function inPieces(response: ServerResponse, text: string, random: (bound: number
 
 const usage = { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 };
 
-function wholeOf(mark: string, path: string): object {
+function wholeAnswerOf(mark: string, path: string): object {
   if (path.endsWith('/embeddings'))
     return {
       object: 'list',
@@ -103,7 +114,7 @@ function wholeOf(mark: string, path: string): object {
 
 const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 
-function chunks(mark: string, path: string): readonly string[] {
+function completionEvents(mark: string, path: string): readonly string[] {
   const isChat = path.endsWith('/chat/completions');
   const frame = {
     id: `id-${mark}`,
@@ -111,19 +122,19 @@ function chunks(mark: string, path: string): readonly string[] {
     created: 1,
     model: 'up',
   };
-  const piece = (text: string, finish: string | null = null): string =>
+  const chunkOf = (text: string, finish: string | null = null): string =>
     event({
       ...frame,
       choices: [{ index: 0, ...(isChat ? { delta: { content: text } } : { text }), finish_reason: finish }],
     });
   return mark
     .split('')
-    .map((letter) => piece(letter))
-    .concat(piece('', 'stop'), event({ ...frame, choices: [], usage }), 'data: [DONE]\n\n');
+    .map((letter) => chunkOf(letter))
+    .concat(chunkOf('', 'stop'), event({ ...frame, choices: [], usage }), 'data: [DONE]\n\n');
 }
 
 function messageEvents(mark: string): readonly string[] {
-  const { content: _, ...start } = wholeOf(mark, '/messages') as { content: unknown };
+  const { content: _, ...start } = wholeAnswerOf(mark, '/messages') as { content: unknown };
   const named = (value: { type: string }): string => `event: ${value.type}\n${event(value)}`;
   return [
     named({ type: 'message_start', message: { ...start, content: [], stop_reason: null } } as never),
@@ -145,12 +156,12 @@ interface Kind {
   readonly streams: boolean;
 }
 
-const messages = (content: string) => [{ role: 'user', content }];
+const userMessages = (content: string) => [{ role: 'user', content }];
 
 const KINDS: readonly Kind[] = [
   {
     path: () => '/v1/chat/completions',
-    body: (mark, model) => ({ model, messages: messages(mark) }),
+    body: (mark, model) => ({ model, messages: userMessages(mark) }),
     text: /"content":"([^"]*)"/g,
     streams: true,
   },
@@ -162,7 +173,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     path: () => '/v1/messages',
-    body: (mark, model) => ({ model, messages: messages(mark), max_tokens: 9 }),
+    body: (mark, model) => ({ model, messages: userMessages(mark), max_tokens: 9 }),
     text: /"text":"([^"]*)"/g,
     streams: true,
   },
@@ -193,27 +204,31 @@ function modelTextOf(answer: string, kind: Kind, stream: boolean): string {
 }
 
 it(
-  `${CALLS} calls of every dialect, streamed and not, ${AT_ONCE} at a time: none gets the answer of another call`,
+  `${CALLS} calls of every dialect, streamed and not, ${CONCURRENCY} at a time: none gets the answer of another call`,
   { timeout: 30_000 + CALLS * 40 },
   async () => {
     const random = randomFrom(SEED + 1);
     const keys = await Promise.all(
-      Array.from({ length: 8 }, async (_, at) => {
-        const response = await app.call('POST', '/key/generate', at % 2 === 0 ? {} : { team_id: `team-${at % 3}` });
+      Array.from({ length: 8 }, async (_, index) => {
+        const response = await app.call(
+          'POST',
+          '/key/generate',
+          index % 2 === 0 ? {} : { team_id: `team-${index % 3}` },
+        );
         return ((await response.json()) as { key: string }).key;
       }),
     );
     const outcomes = { complete: 0, failed: 0, cancelled: 0 };
-    const wrong: string[] = [];
+    const wrongAnswers: string[] = [];
     const completeCalls: { readonly mark: string; readonly traceId: string }[] = [];
 
-    async function call(nth: number): Promise<void> {
-      const mark = `mark-${nth}-end`;
+    async function call(callNumber: number): Promise<void> {
+      const mark = `mark-${callNumber}-end`;
       const kind = KINDS[random(KINDS.length)];
       if (kind === undefined) return;
       const stream = kind.streams && random(2) === 0;
       const isCancelled = stream && random(15) === 0;
-      const traceId = `7${(nth + 1).toString(16).padStart(31, '0')}`;
+      const traceId = `7${(callNumber + 1).toString(16).padStart(31, '0')}`;
       const controller = new AbortController();
       const body = kind.body(mark, random(2) === 0 ? 'gpt' : 'claude');
       const response = await fetch(`${app.url}${kind.path(stream)}`, {
@@ -233,29 +248,30 @@ it(
         return;
       }
       const answer = await response.text();
-      const foreignMarks = (answer.match(MARK) ?? []).filter((one) => one !== mark);
+      const foreignMarks = (answer.match(MARK) ?? []).filter((found) => found !== mark);
       const answerText = modelTextOf(answer, kind, stream);
-      const expected = kind.path(false) === '/v1/embeddings' ? String(nth) : mark;
+      const expected = kind.path(false) === '/v1/embeddings' ? String(callNumber) : mark;
       const hasFailed = response.status !== 200 || /"error":\s*\{|"type":"error"/.test(answer);
       outcomes[hasFailed ? 'failed' : 'complete'] += 1;
       if (!hasFailed) completeCalls.push({ mark, traceId });
       // A failed call has no text, or the beginning of its own answer.
       if (foreignMarks.length > 0 || !(hasFailed ? expected.startsWith(answerText) : answerText === expected))
-        wrong.push(`${mark} ${kind.path(stream)} ${response.status}: ${answer.slice(0, 500)}`);
+        wrongAnswers.push(`${mark} ${kind.path(stream)} ${response.status}: ${answer.slice(0, 500)}`);
     }
 
     let next = 0;
     const worker = async (): Promise<void> => {
-      for (let nth = next++; nth < CALLS; nth = next++) await call(nth);
+      for (let callNumber = next++; callNumber < CALLS; callNumber = next++) await call(callNumber);
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    expect(wrong).toEqual([]);
+    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+    expect(wrongAnswers).toEqual([]);
     expect(outcomes.complete).toBeGreaterThan(CALLS / 2);
     expect(outcomes.failed).toBeGreaterThan(CALLS / 50);
+    expect(outcomes.cancelled).toBeGreaterThan(0);
     expect(outcomes.complete + outcomes.failed + outcomes.cancelled).toBe(CALLS);
 
     // The span of a call contains only the text of this call. The test reads the span of every 25th complete call.
-    for (const { mark, traceId } of completeCalls.filter((_one, at) => at % 25 === 0)) {
+    for (const { mark, traceId } of completeCalls.filter((_call, index) => index % 25 === 0)) {
       const query = `{ trace(id: "${traceId}") { spans { nodes { spanId } } } }`;
       const read = async () => {
         const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {

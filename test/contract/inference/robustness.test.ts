@@ -19,9 +19,9 @@ let app: TestApp;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
-  const deployment = (model_name: string, provider: string, more: object = {}) => ({
+  const deployment = (model_name: string, provider: string, overrides: object = {}) => ({
     model_name,
-    litellm_params: { model: `${provider}/up-1`, api_base: upstream.url, api_key: 'sk-upstream', ...more },
+    litellm_params: { model: `${provider}/up-1`, api_base: upstream.url, api_key: 'sk-upstream', ...overrides },
   });
   app = await startApp({
     config: {
@@ -41,6 +41,19 @@ afterAll(async () => {
 const MESSAGES = [{ role: 'user', content: 'x' }];
 const PATH = '/v1/chat/completions';
 
+/**
+ * Sets the handler of the next requests. Resolves when the response to one of them is closed. `nextDisconnect` of the
+ * upstream would also resolve because of a disconnect that an earlier test did not wait for.
+ */
+function answerUntilClosed(handle: Parameters<FaultServer['answer']>[0]): Promise<void> {
+  const closed = Promise.withResolvers<void>();
+  upstream.answer((response, socket, call) => {
+    response.once('close', closed.resolve);
+    handle(response, socket, call);
+  });
+  return closed.promise;
+}
+
 /** Sends a call. Returns the answer and the spend row. */
 async function ask(body: object) {
   const { traceId, headers } = newTrace();
@@ -48,7 +61,7 @@ async function ask(body: object) {
   const text = await response.text();
   await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status).toBe(200);
   const [call] = (await spansIn(app, traceId)) as { spendRow: { status: string; errorCode: string | null } }[];
-  return { status: response.status, text, row: [call?.spendRow.status, call?.spendRow.errorCode] };
+  return { status: response.status, text, spendRow: [call?.spendRow.status, call?.spendRow.errorCode] };
 }
 
 const FAILED = ['FAILURE', 'UPSTREAM_FAILED'];
@@ -63,71 +76,87 @@ const wireOf = (provider: string): UpstreamWire => {
   return wire;
 };
 
-describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
+describe.each(UPSTREAMS)('an upstream whose answers are %s', (model, provider, name) => {
   const wire = wireOf(provider);
 
-  it.each([false, true])('and times out (stream: %s)', async (stream) => {
-    upstream.answer(() => {});
-    const { status, text, row } = await ask({ model: `${model}-hasty`, stream });
+  it.each([false, true])('times out: 408, and the upstream connection is closed (stream: %s)', async (stream) => {
+    const closed = answerUntilClosed(() => {});
+    const { status, text, spendRow } = await ask({ model: `${model}-hasty`, stream });
     const message = expect.stringMatching(
       new RegExp(`^litellm\\.Timeout: Timeout: ${name}Exception - The upstream did not answer in time`),
     );
-    expect({ status, body: JSON.parse(text), row }).toEqual({ status: 408, body: refusal(408, message), row: FAILED });
-    await upstream.nextDisconnect();
+    expect({ status, body: JSON.parse(text), spendRow }).toEqual({
+      status: 408,
+      body: refusal(408, message),
+      spendRow: FAILED,
+    });
+    await closed;
   });
 
-  it('and ends before its head', async () => {
-    upstream.answer((_response, socket) => socket.destroy());
-    const { status, text, row } = await ask({ model });
+  it('closes the connection before the head of its answer: 500', async () => {
+    const closed = answerUntilClosed((_response, socket) => socket.destroy());
+    const { status, text, spendRow } = await ask({ model });
     const message = expect.stringMatching(
       new RegExp(`^litellm\\.APIConnectionError: APIConnectionError: ${name}Exception - `),
     );
-    expect({ status, body: JSON.parse(text), row }).toEqual({ status: 500, body: refusal(500, message), row: FAILED });
-    await upstream.nextDisconnect();
+    expect({ status, body: JSON.parse(text), spendRow }).toEqual({
+      status: 500,
+      body: refusal(500, message),
+      spendRow: FAILED,
+    });
+    await closed;
   });
 
-  it('and ends in the middle', async () => {
-    upstream.answer((response, socket) => {
+  it('closes the connection in the middle of its answer: 500', async () => {
+    const closed = answerUntilClosed((response, socket) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"choices":', () => socket.destroy());
     });
-    const { status, text, row } = await ask({ model });
+    const { status, text, spendRow } = await ask({ model });
     const message = expect.stringContaining('closed the connection before its answer was complete');
-    expect({ status, body: JSON.parse(text), row }).toEqual({ status: 500, body: refusal(500, message), row: FAILED });
-    await upstream.nextDisconnect();
+    expect({ status, body: JSON.parse(text), spendRow }).toEqual({
+      status: 500,
+      body: refusal(500, message),
+      spendRow: FAILED,
+    });
+    await closed;
   });
 
   it.each([
-    ['garbage', '\u0000\u0001 no JSON'],
+    ['bytes that are not JSON', '\u0000\u0001 no JSON'],
     ['JSON of another shape', '{"hello":1}'],
     ['an HTML page', '<html>busy</html>'],
-  ])('and is %s', async (_what, body) => {
+  ])('answers %s: 500', async (_answer, body) => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(body);
     });
-    const { status, text, row } = await ask({ model });
+    const { status, text, spendRow } = await ask({ model });
     const message = expect.stringMatching(
       new RegExp(`^litellm\\.APIError: APIError: ${name}Exception - The upstream's answer cannot be used: it is not `),
     );
-    expect({ status, body: JSON.parse(text), row }).toEqual({ status: 500, body: refusal(500, message), row: FAILED });
+    expect({ status, body: JSON.parse(text), spendRow }).toEqual({
+      status: 500,
+      body: refusal(500, message),
+      spendRow: FAILED,
+    });
   });
 
-  it('and is an error with status 200', async () => {
+  it('answers an error with status 200: the call fails', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(wire.refusal));
     });
-    const { status, text, row } = await ask({ model });
+    const { status, text, spendRow } = await ask({ model });
     expect(text).toContain(`${name}Exception - slow down`);
-    expect({ status: status >= 400, row }).toEqual({ status: true, row: FAILED });
+    expect({ status: status >= 400, spendRow }).toEqual({ status: true, spendRow: FAILED });
   });
 
   it.each([
     ['a closed connection', null, 'closed the connection before its answer was complete'],
-    ['garbage', Buffer.from('data: \u0000 nonsense\n\nand more of it, without an end'), 'cannot be '],
+    ['an invalid event', Buffer.from('data: \u0000 nonsense\n\nand more of it, without an end'), 'cannot be '],
     ['a failure', wire.failure, 'slow down'],
-  ])('and is a stream that ends with %s', async (_what, rest, words) => {
+  ])('ends a stream with %s: the last event is an error', async (_ending, rest, messagePart) => {
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': wire.streams });
       response.write(wire.pieces('words')[0], () => {
@@ -135,21 +164,21 @@ describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
         else response.end(rest);
       });
     });
-    const { status, text, row } = await ask({ model, stream: true });
+    const { status, text, spendRow } = await ask({ model, stream: true });
     const events = text.split('\n\n').filter((event) => event !== '');
     const last = JSON.parse(events.at(-1)?.replace(/^data: /, '') ?? '') as { error: object };
     expect(text).toContain('"content":"Grüß "');
     expect(last.error).toEqual({
-      message: expect.stringContaining(words),
+      message: expect.stringContaining(messagePart),
       type: expect.toSatisfy((type) => type === null || typeof type === 'string'),
       param: null,
       code: expect.stringMatching(/^\d{3}$/),
     });
-    expect({ status, row }).toEqual({ status: 200, row: FAILED });
+    expect({ status, spendRow }).toEqual({ status: 200, spendRow: FAILED });
   });
 
-  it('and never ends is cancelled when the client disconnects', async () => {
-    upstream.answer((response) => {
+  it('never ends a stream: the upstream connection is closed when the client disconnects', async () => {
+    const closed = answerUntilClosed((response) => {
       response.writeHead(200, { 'content-type': wire.streams });
       response.write(wire.pieces('words')[0]);
     });
@@ -164,21 +193,21 @@ describe.each(UPSTREAMS)('an answer that is %s', (model, provider, name) => {
     const reader = response.body?.getReader();
     expect((await reader?.read())?.done).toBe(false);
     controller.abort();
-    await upstream.nextDisconnect();
+    await closed;
     await expect.poll(async () => (await app.call('GET', `/v1/traces/${traceId}`)).status).toBe(200);
     expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { status: 'FAILURE', errorCode: 'CLIENT_GONE' } }]);
   });
 
-  it('and whose request has ten thousand messages is complete', async () => {
+  it('answers a request with ten thousand messages completely', async () => {
     upstream.answer((response) => response.end(JSON.stringify(wire.whole('words'))));
     const messages = Array.from({ length: 10_000 }, (_, index) => ({
       role: index % 2 === 0 ? 'user' : 'assistant',
       content: `message ${index}`,
     }));
-    const { status, row } = await ask({ model, messages });
-    expect({ status, row }).toEqual({ status: 200, row: ['SUCCESS', null] });
-    const sent = JSON.parse(upstream.received.at(-1)?.body ?? '') as { messages: unknown[] };
-    expect(sent.messages).toHaveLength(10_000);
+    const { status, spendRow } = await ask({ model, messages });
+    expect({ status, spendRow }).toEqual({ status: 200, spendRow: ['SUCCESS', null] });
+    const forwarded = JSON.parse(upstream.received.at(-1)?.body ?? '') as { messages: unknown[] };
+    expect(forwarded.messages).toHaveLength(10_000);
   });
 });
 
@@ -186,7 +215,7 @@ describe('a body of 100 MiB', () => {
   const SIZE = 100 * 1024 * 1024;
   const PIECE = Buffer.alloc(1024 * 1024, 0x20);
 
-  /** Sends the body until the answer arrives. `sent` is the number of bytes written until then. */
+  /** Sends the body until the answer arrives. `sentBytes` is the number of bytes written until then. */
   async function send(headers: Record<string, string>) {
     const outgoing = httpRequest(`${app.url}${PATH}`, {
       method: 'POST',
@@ -194,11 +223,11 @@ describe('a body of 100 MiB', () => {
     });
     // An early refusal may close the connection during the send.
     outgoing.on('error', () => {});
-    let sent = 0;
+    let sentBytes = 0;
     const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>;
     const next = (): void => {
-      if (sent >= SIZE || outgoing.destroyed) return;
-      sent += PIECE.length;
+      if (sentBytes >= SIZE || outgoing.destroyed) return;
+      sentBytes += PIECE.length;
       outgoing.write(PIECE, next);
     };
     next();
@@ -206,15 +235,15 @@ describe('a body of 100 MiB', () => {
     let text = '';
     for await (const chunk of response) text += String(chunk);
     outgoing.destroy();
-    return { status: response.statusCode, body: JSON.parse(text) as unknown, sent };
+    return { status: response.statusCode, body: JSON.parse(text) as unknown, sentBytes };
   }
 
   it.each([
     ['declared', { 'content-length': String(SIZE) }],
     ['undeclared', { 'transfer-encoding': 'chunked' }],
-  ])('is refused before all of it is sent, if its length is %s', async (_how, headers) => {
+  ])('is refused before the client has sent it completely, if its length is %s', async (_length, headers) => {
     const before = upstream.received.length;
-    const { status, body, sent } = await send(headers);
+    const { status, body, sentBytes } = await send(headers);
     expect({ status, body }).toEqual({
       status: 400,
       body: {
@@ -226,23 +255,23 @@ describe('a body of 100 MiB', () => {
         },
       },
     });
-    expect(sent).toBeLessThan(SIZE);
+    expect(sentBytes).toBeLessThan(SIZE);
     expect(upstream.received.length).toBe(before);
   });
 });
 
-it('a message of Bedrock with a wrong prelude checksum ends the stream', async () => {
+it('a message of Bedrock with a wrong prelude checksum ends the stream with an error', async () => {
   const head = converseEvent('messageStart', { role: 'assistant' });
   const corrupt = Buffer.from(head);
   corrupt.writeUInt32BE(0x7fffffff, 0);
-  upstream.answer((response) => {
+  const closed = answerUntilClosed((response) => {
     response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
     response.write(Buffer.concat([head, corrupt]));
   });
-  const { text, row } = await ask({ model: 'translated', stream: true });
+  const { text, spendRow } = await ask({ model: 'translated', stream: true });
   expect(text).toContain('checksum');
-  expect(row).toEqual(FAILED);
-  await upstream.nextDisconnect();
+  expect(spendRow).toEqual(FAILED);
+  await closed;
 });
 
 it('no test leaves a connection open', async () => {
