@@ -77,7 +77,7 @@ async function headOf(path: string, body: object, headers: Record<string, string
   );
 }
 
-const ALWAYS = {
+const HEADERS_OF_EVERY_CALL = {
   'x-litellm-timeout': '20',
   'x-litellm-attempted-retries': '0',
   'x-litellm-attempted-fallbacks': '0',
@@ -86,10 +86,10 @@ const ALWAYS = {
 describe('the response head of a call', () => {
   it.each(['/v1/chat/completions', '/v1/messages'])('has the rate limit headers of the upstream (%s)', async (path) => {
     answerWith('gpt', OPENAI_LIMITS);
-    expect(await headOf(path, { ...CHAT, model: 'gpt' })).toEqual({ ...ALWAYS, ...OPENAI_LIMITS });
+    expect(await headOf(path, { ...CHAT, model: 'gpt' })).toEqual({ ...HEADERS_OF_EVERY_CALL, ...OPENAI_LIMITS });
     answerWith('claude', ANTHROPIC_LIMITS);
     expect(await headOf(path, { ...CHAT, model: 'claude' })).toEqual({
-      ...ALWAYS,
+      ...HEADERS_OF_EVERY_CALL,
       'x-ratelimit-limit-requests': '50',
       'x-ratelimit-remaining-requests': '49',
       'x-ratelimit-limit-tokens': '9000',
@@ -98,21 +98,21 @@ describe('the response head of a call', () => {
   });
 
   describe('x-litellm-model-api-base', () => {
-    const ask = async (on: TestApp, headers: Record<string, string>) => {
-      const response = await on.call('POST', '/v1/chat/completions', { ...CHAT, model: 'gpt' }, headers);
+    const ask = async (server: TestApp, headers: Record<string, string>) => {
+      const response = await server.call('POST', '/v1/chat/completions', { ...CHAT, model: 'gpt' }, headers);
       expect(response.status).toBe(200);
       await response.text();
       return response.headers.get('x-litellm-model-api-base');
     };
-    const plainKey = async (on: TestApp) => {
-      const { key } = (await (await on.call('POST', '/key/generate', {})).json()) as { key: string };
+    const newKeyHeaders = async (server: TestApp) => {
+      const { key } = (await (await server.call('POST', '/key/generate', {})).json()) as { key: string };
       return { authorization: `Bearer ${key}` };
     };
 
     it('is sent to every key by default', async () => {
       answerWith('gpt', {});
       expect(await ask(app, {})).toBe(`${upstream.url}/v1`);
-      expect(await ask(app, await plainKey(app))).toBe(`${upstream.url}/v1`);
+      expect(await ask(app, await newKeyHeaders(app))).toBe(`${upstream.url}/v1`);
     });
 
     it.each([
@@ -122,9 +122,9 @@ describe('the response head of a call', () => {
       answerWith('gpt', {});
       const guarded = await startApp({ config: { model_list: modelList(), ...config }, env });
       try {
-        const key = await plainKey(guarded);
+        const keyHeaders = await newKeyHeaders(guarded);
         expect(await ask(guarded, {})).toBe(`${upstream.url}/v1`);
-        expect(await ask(guarded, key)).toBeNull();
+        expect(await ask(guarded, keyHeaders)).toBeNull();
         expect(await ask(guarded, {})).toBe(`${upstream.url}/v1`);
       } finally {
         await guarded.stop();
@@ -137,7 +137,7 @@ describe('the response head of a call', () => {
     const response = await app.call('POST', '/key/generate', { max_budget: 10 });
     const { key } = (await response.json()) as { key: string };
     const ask = () => headOf('/v1/chat/completions', { ...CHAT, model: 'gpt' }, { authorization: `Bearer ${key}` });
-    const limits = { ...ALWAYS, 'x-litellm-key-max-budget': '10' };
+    const limits = { ...HEADERS_OF_EVERY_CALL, 'x-litellm-key-max-budget': '10' };
     expect(await ask()).toEqual({ ...limits, 'x-litellm-key-spend': '1' });
     expect(await ask()).toEqual({ ...limits, 'x-litellm-key-spend': '2' });
   });

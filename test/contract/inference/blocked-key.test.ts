@@ -36,14 +36,14 @@ describe('401: a blocked key', () => {
     ['POST', '/ide/chat/completions', { model: 'demo', input: 'x' }],
     ['GET', '/v1/models', undefined],
     ['GET', '/model/info', undefined],
-  ])('%s %s', async (method, path, body) => {
+  ])('is refused on %s %s', async (method, path, body) => {
     expect(await refusal(method, path, body)).toEqual({
       status: 401,
       body: { error: { message: MESSAGE, type: 'auth_error', param: 'None', code: '401' } },
     });
   });
 
-  it('on paths of Anthropic and Google, in their error formats', async () => {
+  it('is refused on paths of Anthropic and Google in their error formats', async () => {
     expect(await refusal('POST', '/v1/messages', CHAT)).toEqual({
       status: 401,
       body: { type: 'error', error: { type: 'authentication_error', message: MESSAGE } },

@@ -17,7 +17,8 @@ afterAll(async () => {
 });
 
 const CHAT = '/v1/chat/completions';
-const ROWS = [
+/** A call in each dialect: path and body. */
+const CALLS = [
   [CHAT, { messages: [] }],
   ['/v1/messages', { messages: [], max_tokens: 5 }],
   ['/v1beta/models/assistant:generateContent', { contents: [] }],
@@ -33,7 +34,7 @@ async function ask(path: string, body: object, headers: Record<string, string> =
 }
 
 describe('the timeout of a request until the first byte', () => {
-  it.each(ROWS)('is set by a header or in the body: %s', async (path, body) => {
+  it.each(CALLS)('is set by a header or in the body: %s', async (path, body) => {
     upstream.answer(() => {});
     expect(await ask(path, body, { 'x-litellm-timeout': '0.05' })).toMatchObject({ status: 408, timeout: '0.05' });
     expect(await ask(path, { ...body, timeout: 0.06 })).toMatchObject({ status: 408, timeout: '0.06' });
@@ -55,13 +56,13 @@ describe('the timeout of a request until the first byte', () => {
     });
   });
 
-  it('has its own value for streams, and a header has precedence over the body', async () => {
+  it('has a separate value for streams, and a header has precedence over the body', async () => {
     upstream.answer(() => {});
-    const both = { messages: [], timeout: 9, stream_timeout: 0.05 };
-    expect(await ask(CHAT, { ...both, stream: true })).toMatchObject({ status: 408, timeout: '0.05' });
-    expect(await ask(CHAT, { ...both, timeout: 0.06 })).toMatchObject({ status: 408, timeout: '0.06' });
+    const bodyTimeouts = { messages: [], timeout: 9, stream_timeout: 0.05 };
+    expect(await ask(CHAT, { ...bodyTimeouts, stream: true })).toMatchObject({ status: 408, timeout: '0.05' });
+    expect(await ask(CHAT, { ...bodyTimeouts, timeout: 0.06 })).toMatchObject({ status: 408, timeout: '0.06' });
     const headers = { 'x-litellm-timeout': '9', 'x-litellm-stream-timeout': '0.07' };
-    expect(await ask(CHAT, { ...both, stream: true }, headers)).toMatchObject({ status: 408, timeout: '0.07' });
+    expect(await ask(CHAT, { ...bodyTimeouts, stream: true }, headers)).toMatchObject({ status: 408, timeout: '0.07' });
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({
       model: 'up-1',
       messages: [],

@@ -27,8 +27,8 @@ afterAll(async () => {
 
 const event = (value: object, model = 'up-1'): string =>
   `data: ${JSON.stringify({ id: 'cmpl-1', object: 'text_completion', created: 1, model, ...value })}\n\n`;
-const piece = (text: string, finish: string | null = null, more: object = {}, model = 'up-1'): string =>
-  event({ choices: [{ text, index: 0, logprobs: null, finish_reason: finish }], ...more }, model);
+const piece = (text: string, finish: string | null = null, members: object = {}, model = 'up-1'): string =>
+  event({ choices: [{ text, index: 0, logprobs: null, finish_reason: finish }], ...members }, model);
 const USAGE = { usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 } };
 const usage = (model = 'up-1'): string => event({ choices: [], ...USAGE }, model);
 
@@ -71,7 +71,7 @@ describe('completions.create 200, streamed', () => {
     ]);
   });
 
-  it('is billed, but has no usage chunk if none is requested', async () => {
+  it('is billed, but has no chunk with usage unless the request asks for it', async () => {
     streamWith(piece('a', 'stop'), usage(), DONE);
     const { traceId, headers } = newTrace();
     const response = await ask(REQUEST, headers);

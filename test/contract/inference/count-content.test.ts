@@ -10,12 +10,12 @@ let upstream: FaultServer;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
-  const at = { api_base: upstream.url, api_key: CREDENTIAL };
+  const connection = { api_base: upstream.url, api_key: CREDENTIAL };
   app = await startApp({
     config: {
       model_list: [
-        { model_name: 'team/flash', litellm_params: { model: 'gemini/gemini-2.5-flash', ...at } },
-        { model_name: 'claude', litellm_params: { model: 'anthropic/claude-sonnet-4-5', ...at } },
+        { model_name: 'team/flash', litellm_params: { model: 'gemini/gemini-2.5-flash', ...connection } },
+        { model_name: 'claude', litellm_params: { model: 'anthropic/claude-sonnet-4-5', ...connection } },
       ],
     },
   });
@@ -38,7 +38,7 @@ async function call(method: string, path: string, body?: unknown, headers: Recor
   return {
     status: response.status,
     body: (await response.json()) as unknown,
-    by: response.headers.get('x-gateway-tokens-counted-by'),
+    countedBy: response.headers.get('x-gateway-tokens-counted-by'),
   };
 }
 
@@ -55,7 +55,7 @@ const lastUpstreamRequest = () => {
 const refusal = (code: number, status: string, message: unknown) => ({
   status: code,
   body: { error: { code, message, status } },
-  by: null,
+  countedBy: null,
 });
 
 describe('content.generate: counting tokens', () => {
@@ -68,7 +68,7 @@ describe('content.generate: counting tokens', () => {
       expect(await call('POST', `${base}/team/flash:countTokens`, { generateContentRequest })).toEqual({
         status: 200,
         body: { totalTokens: 31, litellm_count_source: 'provider' },
-        by: 'upstream',
+        countedBy: 'upstream',
       });
       expect(lastUpstreamRequest()).toEqual({
         path: '/v1beta/models/gemini-2.5-flash:countTokens',
@@ -78,12 +78,12 @@ describe('content.generate: counting tokens', () => {
     },
   );
 
-  it('200: the count of an upstream of another dialect, translated', async () => {
+  it('200: the translated count of an upstream of another dialect', async () => {
     answerWith(200, { input_tokens: 17 });
     const countRequest = { contents: CONTENTS, generationConfig: { maxOutputTokens: 5 } };
     expect(await call('POST', '/v1beta/models/claude:countTokens', countRequest)).toMatchObject({
       body: { totalTokens: 17, litellm_count_source: 'provider' },
-      by: 'upstream',
+      countedBy: 'upstream',
     });
     expect(lastUpstreamRequest()).toEqual({
       path: '/v1/messages/count_tokens',
@@ -97,7 +97,7 @@ describe('content.generate: counting tokens', () => {
     const message = { model: 'team/flash', system: 'Be brief.', messages: [{ role: 'user', content: 'Hello' }] };
     expect(await call('POST', '/v1/messages/count_tokens', message)).toMatchObject({
       body: { input_tokens: 19 },
-      by: 'upstream',
+      countedBy: 'upstream',
     });
     expect(lastUpstreamRequest().body).toEqual({
       generateContentRequest: {
@@ -117,15 +117,15 @@ describe('content.generate: counting tokens', () => {
     expect(await call('POST', '/v1beta/models/team/flash:countTokens', { contents: CONTENTS })).toEqual({
       status: 200,
       body: { totalTokens: 14, litellm_count_source: 'local_estimate' },
-      by: 'estimate',
+      countedBy: 'estimate',
     });
   });
 
-  it('200: an estimate if the provider does not count', async () => {
+  it('200: an estimate if the provider does not count tokens', async () => {
     expect(await call('POST', '/v1beta/models/demo:countTokens', { contents: CONTENTS })).toEqual({
       status: 200,
       body: { totalTokens: 14, litellm_count_source: 'local_estimate' },
-      by: 'estimate',
+      countedBy: 'estimate',
     });
   });
 

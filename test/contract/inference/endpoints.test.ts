@@ -46,14 +46,14 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
 }
 
 describe.each(ENDPOINT_ROWS)('$name', (row) => {
-  const { path, fields, field, form, aliases, noAnswer, operation, type, callType, answer, cost, usage } = row;
+  const { path, fields, field, fieldType, aliases, answerKind, operation, type, callType, answer, cost, usage } = row;
   /** Answer for the caller, under the requested model name. */
   const publicAnswer = 'model' in answer ? { ...answer, model: 'assistant' } : answer;
   const request = { model: 'assistant', ...fields };
   const aliasesWithModel = aliases.filter((alias) => alias.endsWith('/assistant'));
 
-  async function ask(body: unknown, headers: Record<string, string> = {}, where: string = `/v1${path}`) {
-    const response = await app.call('POST', where, body, headers);
+  async function ask(body: unknown, headers: Record<string, string> = {}, requestPath: string = `/v1${path}`) {
+    const response = await app.call('POST', requestPath, body, headers);
     const text = await response.text();
     return {
       status: response.status,
@@ -65,7 +65,7 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
   const refusal = (status: number, error: object) => ({ status, body: { error: { code: String(status), ...error } } });
   const invalid = (message: string, param: string) => refusal(400, { message, type: 'invalid_request_error', param });
 
-  it('200: the answer of the upstream under the requested model name, with the headers of the gateway', async () => {
+  it('200: the answer of the upstream has the requested model name and the headers of the gateway', async () => {
     answerWith(200, answer, { 'x-request-id': 'req-1' });
     const { status, body, headers } = await ask(request);
     expect({ status, body }).toEqual({ status: 200, body: publicAnswer });
@@ -80,13 +80,13 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
       'x-litellm-response-duration-ms': expect.stringMatching(/^\d+\.\d+$/),
       'llm_provider-x-request-id': 'req-1',
     });
-    const sent = upstream.received.at(-1);
-    expect(sent?.path).toBe(`/v1${path}`);
-    expect(sent?.headers.authorization).toBe(`Bearer ${CREDENTIAL}`);
-    expect(JSON.parse(sent?.body ?? '')).toEqual({ ...fields, model: 'up-1' });
+    const forwarded = upstream.received.at(-1);
+    expect(forwarded?.path).toBe(`/v1${path}`);
+    expect(forwarded?.headers.authorization).toBe(`Bearer ${CREDENTIAL}`);
+    expect(JSON.parse(forwarded?.body ?? '')).toEqual({ ...fields, model: 'up-1' });
   });
 
-  it('200: on every alias path; a model in the path has precedence', async () => {
+  it('200: every alias path, where a model in the path has precedence over the body', async () => {
     answerWith(200, answer);
     const answers = [await ask(request, {}, path)];
     for (const alias of aliases) answers.push(await ask({ ...fields, model: 'assistant' }, {}, `${alias}${path}`));
@@ -98,25 +98,28 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
     for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 200, body: publicAnswer });
   });
 
-  it.each(aliasesWithModel)('200: on %s, with a slash in the name of the model', async (alias) => {
+  it.each(aliasesWithModel)('200: the model name in the path may contain a slash (%s)', async (alias) => {
     answerWith(200, answer);
-    const where = `${alias.replace('assistant', 'team%2Fup-2')}${path}`;
-    expect((await ask(fields, {}, where)).headers['x-litellm-model-group']).toBe('team/up-2');
+    const aliasPath = `${alias.replace('assistant', 'team%2Fup-2')}${path}`;
+    expect((await ask(fields, {}, aliasPath)).headers['x-litellm-model-group']).toBe('team/up-2');
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...fields, model: 'up-2' });
   });
 
-  it('200: unknown fields are forwarded, gateway fields are not, except for the metadata of responses', async () => {
-    const unusual = JSON.stringify({ ...answer, later: { x: [1, 'é'] } }).replace('"model":"up-1"', '"model" : "up-1"');
-    answerWith(200, unusual);
-    const sent = { ...request, user: 'u', new_option: 1e-7, tags: ['t'], metadata: { a: 1 }, num_retries: 3 };
-    const response = await app.call('POST', path, sent);
-    expect(await response.text()).toBe(unusual.replace('"up-1"', '"assistant"'));
+  it('200: unknown fields are forwarded, and gateway fields are not, except for the metadata of responses', async () => {
+    const unusualAnswer = JSON.stringify({ ...answer, later: { x: [1, 'é'] } }).replace(
+      '"model":"up-1"',
+      '"model" : "up-1"',
+    );
+    answerWith(200, unusualAnswer);
+    const requestBody = { ...request, user: 'u', new_option: 1e-7, tags: ['t'], metadata: { a: 1 }, num_retries: 3 };
+    const response = await app.call('POST', path, requestBody);
+    expect(await response.text()).toBe(unusualAnswer.replace('"up-1"', '"assistant"'));
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({
       ...fields,
       model: 'up-1',
       user: 'u',
       new_option: 1e-7,
-      ...('keeps' in row ? row.keeps : {}),
+      ...('forwardedFields' in row ? row.forwardedFields : {}),
     });
   });
 
@@ -152,8 +155,8 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
   it('200: a model without a price has no cost, not a cost of zero', async () => {
     answerWith(200, answer);
     const { traceId, headers } = newTrace();
-    const got = await ask({ ...request, model: 'unpriced' }, headers);
-    expect(got.headers['x-litellm-response-cost']).toBeUndefined();
+    const { headers: answerHeaders } = await ask({ ...request, model: 'unpriced' }, headers);
+    expect(answerHeaders['x-litellm-response-cost']).toBeUndefined();
     expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { costUsd: null, usage, status: 'SUCCESS' } }]);
   });
 
@@ -173,11 +176,11 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
     ],
     [
       { ...request, [field]: { text: 'x' } },
-      invalid(`${path}: Invalid type for parameter '${field}': it must be ${form}.`, field),
+      invalid(`${path}: Invalid type for parameter '${field}': it must be ${fieldType}.`, field),
     ],
-  ])('400: a body of %j', async (sent, expected) => {
+  ])('400: a body of %j', async (requestBody, expected) => {
     const calls = upstream.received.length;
-    const { status, body } = await ask(sent);
+    const { status, body } = await ask(requestBody);
     expect({ status, body }).toEqual(expected);
     expect(upstream.received.length).toBe(calls);
   });
@@ -215,8 +218,8 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
   });
 
   it('422: a used-up budget', async () => {
-    const allowance = cost ?? '0.0';
-    const key = await newKey({ key_alias: `thrifty${path}`, max_budget: Number(allowance) });
+    const budget = cost ?? '0.0';
+    const key = await newKey({ key_alias: `thrifty${path}`, max_budget: Number(budget) });
     answerWith(200, answer);
     // A call without a known cost cannot use up a budget. The budget of the key is then zero.
     const first = cost === null ? null : await ask(request, key);
@@ -225,7 +228,7 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
     const name = `sk-...${key.authorization.slice(-4)}`;
     expect({ status, body }).toEqual(
       refusal(422, {
-        message: `Budget has been exceeded! Key=thrifty${path} (${name}) Current cost: ${allowance}, Max budget: ${allowance}`,
+        message: `Budget has been exceeded! Key=thrifty${path} (${name}) Current cost: ${budget}, Max budget: ${budget}`,
         type: 'budget_exceeded',
         param: null,
       }),
@@ -239,19 +242,19 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
   ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
     answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } }, { 'retry-after': '7' });
     const { traceId, headers } = newTrace();
-    const got = await ask(request, headers);
+    const failure = await ask(request, headers);
     const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;
-    expect({ status: got.status, body: got.body }).toEqual(
+    expect({ status: failure.status, body: failure.body }).toEqual(
       refusal(status, { message, type: upstreamErrorType(status), param: null }),
     );
-    expect(got.headers['x-litellm-call-id']).toMatch(UUID);
-    expect(got.headers['retry-after']).toBe('7');
+    expect(failure.headers['x-litellm-call-id']).toMatch(UUID);
+    expect(failure.headers['retry-after']).toBe('7');
     expect(await spansIn(app, traceId)).toMatchObject([
       { name: `${operation} assistant`, spendRow: { callType, status: 'FAILURE', costUsd: null, usage: null } },
     ]);
   });
 
-  const unusable = `The upstream's answer cannot be used: it is not ${noAnswer}.`;
+  const unusableAnswer = `The upstream's answer cannot be used: it is not ${answerKind}.`;
   it.each([
     [
       'an error inside a 200',
@@ -260,13 +263,13 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
       'ServiceUnavailableError',
       'overloaded',
     ],
-    ['a 200 that is not JSON', '<html>', 500, 'APIError', unusable],
-    ['a 200 of another shape', '{"items":[]}', 500, 'APIError', unusable],
-    ['a 200 with an extra byte at the end', `${JSON.stringify(answer)}}`, 500, 'APIError', unusable],
-  ])('%s is a failure', async (_what, body, status, kind, upstreamMessage) => {
+    ['a 200 that is not JSON', '<html>', 500, 'APIError', unusableAnswer],
+    ['a 200 of another shape', '{"items":[]}', 500, 'APIError', unusableAnswer],
+    ['a 200 with an extra byte at the end', `${JSON.stringify(answer)}}`, 500, 'APIError', unusableAnswer],
+  ])('%s is a failure', async (_answer, body, status, kind, upstreamMessage) => {
     answerWith(200, body);
-    const got = await ask(request);
-    expect({ status: got.status, body: got.body }).toEqual(
+    const failure = await ask(request);
+    expect({ status: failure.status, body: failure.body }).toEqual(
       refusal(status, {
         message: `litellm.${kind}: ${kind}: OpenAIException - ${upstreamMessage}`,
         type: upstreamErrorType(status),
@@ -275,7 +278,7 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
     );
   });
 
-  it('500 when the upstream closes the connection during its answer', async () => {
+  it('500: the upstream closes the connection during its answer', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write(JSON.stringify(answer).slice(0, 20), () => response.destroy());
@@ -322,8 +325,8 @@ describe('rerank.create 400', () => {
     ['assistant', { documents: undefined }, "Missing required parameter: 'documents'.", 'documents'],
     ['assistant', { query: ['x'] }, "Invalid type for parameter 'query': it must be a string.", 'query'],
     ['demo', { documents: 'x' }, "Invalid type for parameter 'documents': it must be an array.", 'documents'],
-  ])('model %s with %j: %s', async (model, differing, message, param) => {
-    const response = await app.call('POST', '/rerank', { model, query: 'x', documents: ['y'], ...differing });
+  ])('model %s with %j: %s', async (model, overrides, message, param) => {
+    const response = await app.call('POST', '/rerank', { model, query: 'x', documents: ['y'], ...overrides });
     const error = { message: `/rerank: ${message}`, type: 'invalid_request_error', param, code: '400' };
     expect([response.status, await response.json()]).toEqual([400, { error }]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Answer, chat as plainChat, tenancyClient } from '../../support/tenancy-client.ts';
 
 const CHAT = '/v1/chat/completions';
-const chat = (more: object = {}) => ({ ...plainChat('demo'), ...more });
+const chat = (members: object = {}) => ({ ...plainChat('demo'), ...members });
 
 const missing = (path: string) => ({
   status: 400,
@@ -18,8 +18,8 @@ const missing = (path: string) => ({
 
 describe('general_settings.enforce_user_param', () => {
   const client = tenancyClient({ config: { general_settings: { enforce_user_param: true } } });
-  const post = (more: object, headers: Readonly<Record<string, string>> = {}) =>
-    client.app().call('POST', CHAT, chat(more), headers);
+  const post = (members: object, headers: Readonly<Record<string, string>> = {}) =>
+    client.app().call('POST', CHAT, chat(members), headers);
 
   it('400: calls without an end user, with the admin key and with a virtual key', async () => {
     expect(await client.post(CHAT, chat())).toEqual(missing('user'));
@@ -48,7 +48,7 @@ describe('members that the configuration or a key requires', () => {
       },
     },
   });
-  const ask = (key: string, more: object): Promise<Answer> => client.post(CHAT, chat(more), key);
+  const ask = (key: string, members: object): Promise<Answer> => client.post(CHAT, chat(members), key);
   const serviceAccountKey = async (): Promise<string> => {
     await client.post('/team/new', { team_id: 'service' });
     const { body } = await client.post('/key/service-account/generate', { team_id: 'service' });

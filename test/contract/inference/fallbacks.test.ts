@@ -24,10 +24,15 @@ beforeEach(() => setup.plan({}));
 
 describe('fallbacks', () => {
   it('are called in order after the last retry; the answer has the name of the fallback that answered', async () => {
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     setup.plan({ 'one-up': [500], 'pair-a': [400], 'pair-b': [400] });
     const answer = await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['pair', 'spare'] });
-    expect(setup.requestedModels(from)).toEqual(['one-up', 'one-up', expect.stringMatching(/^pair-/), 'spare-up']);
+    expect(setup.requestedModels(firstIndex)).toEqual([
+      'one-up',
+      'one-up',
+      expect.stringMatching(/^pair-/),
+      'spare-up',
+    ]);
     expect(answer).toEqual({
       status: 200,
       retryHeaders: {
@@ -44,22 +49,26 @@ describe('fallbacks', () => {
 
   it('may be of another dialect, with replaced members', async () => {
     setup.plan({ 'one-up': [400] });
-    const other = [{ role: 'user', content: 'say it in short' }];
-    const answer = await setup.ask({ model: 'one', max_tokens: 9, fallbacks: [{ model: 'claude', messages: other }] });
+    const replacedMessages = [{ role: 'user', content: 'say it in short' }];
+    const answer = await setup.ask({
+      model: 'one',
+      max_tokens: 9,
+      fallbacks: [{ model: 'claude', messages: replacedMessages }],
+    });
     expect(contentOf(answer)).toBe('I am claude-up');
     expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({
       model: 'claude-up',
       max_tokens: 9,
       messages: [{ role: 'user', content: [{ type: 'text', text: 'say it in short' }] }],
     });
-    const claude = { model: 'claude', messages: other, max_tokens: 3 };
+    const claude = { model: 'claude', messages: replacedMessages, max_tokens: 3 };
     await setup.ask({ model: 'one', max_tokens: 9, fallbacks: [claude] }, {}, '/v1/messages');
     expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({ ...claude, model: 'claude-up' });
     setup.plan({ 'claude-up': [500] });
     await setup.ask({ model: 'claude', max_tokens: 9, fallbacks: [{ ...claude, model: 'spare' }] });
     expect(JSON.parse(setup.upstream.received.at(-1)?.body ?? '')).toEqual({
       model: 'spare-up',
-      messages: other,
+      messages: replacedMessages,
       max_tokens: 3,
     });
   });
@@ -114,14 +123,14 @@ describe('fallbacks', () => {
   });
 
   it('are at most five', async () => {
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     setup.plan({ 'one-up': [500], 'spare-up': [500] });
     await setup.ask({ model: 'one', fallbacks: Array.from({ length: 9 }, () => 'spare') });
-    expect(setup.requestedModels(from)).toEqual(['one-up', ...Array.from({ length: 5 }, () => 'spare-up')]);
+    expect(setup.requestedModels(firstIndex)).toEqual(['one-up', ...Array.from({ length: 5 }, () => 'spare-up')]);
   });
 
   it('are disabled by disable_fallbacks', async () => {
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     setup.plan({ 'one-up': [500] });
     expect(await setup.ask({ model: 'one', fallbacks: ['spare'], disable_fallbacks: true })).toEqual(
       upstreamFailure(500, {
@@ -129,7 +138,7 @@ describe('fallbacks', () => {
         type: 'internal_server_error',
       }),
     );
-    expect(setup.requestedModels(from)).toEqual(['one-up']);
+    expect(setup.requestedModels(firstIndex)).toEqual(['one-up']);
   });
 
   it('have health counts without the failures of the deployment that they replace', async () => {
@@ -140,7 +149,7 @@ describe('fallbacks', () => {
       const { data } = (await answer.json()) as { data: { deployments: { health: Health }[] } };
       return data.deployments[0]?.health;
     }
-    const [one, spare] = [await health('one'), await health('spare')];
+    const [oneBefore, spareBefore] = [await health('one'), await health('spare')];
     setup.plan({ 'one-up': [500] });
     await setup.ask({ model: 'one', num_retries: 1, fallbacks: ['spare'] });
     const healthAfter = (before: Health | undefined, calls: number, failures: number) => ({
@@ -148,12 +157,12 @@ describe('fallbacks', () => {
       failures: (before?.failures ?? 0) + failures,
       inFlight: 0,
     });
-    expect(await health('one')).toEqual(healthAfter(one, 2, 2));
-    expect(await health('spare')).toEqual(healthAfter(spare, 1, 0));
+    expect(await health('one')).toEqual(healthAfter(oneBefore, 2, 2));
+    expect(await health('spare')).toEqual(healthAfter(spareBefore, 1, 0));
   });
 
   it('403 and 400, without an upstream call: a fallback that the caller may not call or that does not exist', async () => {
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     const response = await setup.app.call('POST', '/key/generate', { models: ['one'] });
     const { key } = (await response.json()) as { key: string };
     for (const fallback of ['spare', 'unknown', 'pair-b-id'])
@@ -172,7 +181,7 @@ describe('fallbacks', () => {
         param: 'None',
       }),
     );
-    expect(setup.requestedModels(from)).toEqual([]);
+    expect(setup.requestedModels(firstIndex)).toEqual([]);
   });
 
   it.each([
@@ -195,7 +204,7 @@ describe('fallbacks', () => {
 
 describe('fallbacks of a response', () => {
   it.each(['input', 'previous_response_id', 'conversation'])('400: a fallback that replaces %s', async (member) => {
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     setup.plan({ 'one-up': [500] });
     for (const path of ['/v1/responses', '/ide/chat/completions']) {
       const body = {
@@ -212,7 +221,7 @@ describe('fallbacks of a response', () => {
         }),
       );
     }
-    expect(setup.requestedModels(from)).toEqual([]);
+    expect(setup.requestedModels(firstIndex)).toEqual([]);
   });
 });
 
@@ -251,7 +260,7 @@ describe('the budget of a key', () => {
     const authorization = { authorization: `Bearer ${key}` };
     expect((await setup.ask({ model: 'free' }, authorization)).status).toBe(200);
     expect((await setup.ask({ model: 'one' }, authorization)).status).toBe(422);
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     setup.plan({ 'free-up': [500] });
     const answer = await setup.ask({ model: 'free', fallbacks: ['spare'] }, authorization);
     expect(answer).toEqual(
@@ -260,7 +269,7 @@ describe('the budget of a key', () => {
         type: 'budget_exceeded',
       }),
     );
-    expect(setup.requestedModels(from)).toEqual(['free-up']);
+    expect(setup.requestedModels(firstIndex)).toEqual(['free-up']);
     setup.plan({ 'free-up': [500, 200] });
     expect(await setup.ask({ model: 'free', fallbacks: ['spare', 'free'] }, authorization)).toMatchObject({
       status: 200,
@@ -279,20 +288,20 @@ describe('a fallback beyond the budget of the caller', () => {
     };
     const ask = async (key: string, fallbacks: readonly string[]) =>
       setup.ask({ model: 'one', fallbacks }, { authorization: `Bearer ${key}` });
-    const one = await keyFor('spare');
-    const from = setup.upstream.received.length;
+    const spareSpentKey = await keyFor('spare');
+    const firstIndex = setup.upstream.received.length;
     setup.plan({ 'one-up': [500, 500, 200] });
-    expect(await ask(one, ['spare', 'claude'])).toMatchObject({
+    expect(await ask(spareSpentKey, ['spare', 'claude'])).toMatchObject({
       status: 200,
       retryHeaders: { 'attempted-fallbacks': '1', 'model-group': 'claude' },
     });
-    expect(setup.requestedModels(from)).toEqual(['one-up', 'claude-up']);
-    const both = await keyFor('spare', 'claude');
-    const refusal = await ask(both, ['claude', 'spare']);
+    expect(setup.requestedModels(firstIndex)).toEqual(['one-up', 'claude-up']);
+    const bothSpentKey = await keyFor('spare', 'claude');
+    const refusal = await ask(bothSpentKey, ['claude', 'spare']);
     expect(refusal).toMatchObject({ status: 422, body: { error: { type: 'budget_exceeded' } } });
     expect(JSON.stringify(refusal)).toContain('exceeded budget for model=spare');
-    expect(setup.requestedModels(from)).toEqual(['one-up', 'claude-up', 'one-up']);
-    expect((await ask(both, ['spare'])).status).toBe(200);
+    expect(setup.requestedModels(firstIndex)).toEqual(['one-up', 'claude-up', 'one-up']);
+    expect((await ask(bothSpentKey, ['spare'])).status).toBe(200);
   });
 });
 

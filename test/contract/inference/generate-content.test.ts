@@ -56,8 +56,8 @@ async function newKey(draft: object): Promise<string> {
 }
 
 /** Sends a request in the form of Google's clients. `key` null sends no key. */
-async function ask(tail: string, body: unknown, key: string | null = app.adminKey) {
-  const response = await fetch(`${app.url}/v1beta/models/${tail}`, {
+async function ask(modelAndMethod: string, body: unknown, key: string | null = app.adminKey) {
+  const response = await fetch(`${app.url}/v1beta/models/${modelAndMethod}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...(key === null ? {} : { 'x-goog-api-key': key }) },
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -80,14 +80,14 @@ const FLASH = 'team/flash:generateContent';
 describe('content.generate 200', () => {
   it("is forwarded to Google's models without gateway fields, and answered under the requested model name", async () => {
     answerWith(200, ANSWER);
-    const sent = JSON.stringify({ contents: CONTENTS, safetySettings: [], tags: ['a'] });
-    const answer = await ask(FLASH, sent);
+    const requestBody = JSON.stringify({ contents: CONTENTS, safetySettings: [], tags: ['a'] });
+    const answer = await ask(FLASH, requestBody);
     expect(statusAndBody(answer)).toEqual({ status: 200, body: { ...ANSWER, modelVersion: 'team/flash' } });
     expect(answer.headers).toMatchObject({ 'x-litellm-model-group': 'team/flash', 'x-litellm-response-cost': '1.75' });
-    const received = upstream.received.at(-1);
-    expect(received?.path).toBe('/v1beta/models/flash-up:generateContent');
-    expect(received?.headers['x-goog-api-key']).toBe(CREDENTIAL);
-    expect(JSON.parse(received?.body ?? '')).toEqual({ contents: CONTENTS, safetySettings: [] });
+    const forwarded = upstream.received.at(-1);
+    expect(forwarded?.path).toBe('/v1beta/models/flash-up:generateContent');
+    expect(forwarded?.headers['x-goog-api-key']).toBe(CREDENTIAL);
+    expect(JSON.parse(forwarded?.body ?? '')).toEqual({ contents: CONTENTS, safetySettings: [] });
   });
 
   it('is streamed as events with `alt=sse`, and as one array without it', async () => {
@@ -151,7 +151,7 @@ describe('content.generate 200', () => {
     expect(JSON.parse(array.text)).toEqual([first, last]);
   });
 
-  it('takes the key from the query if no header has one, and does not forward it', async () => {
+  it('accepts a key in the query if no header has one, and does not forward it', async () => {
     answerWith(200, ANSWER);
     const answer = await ask(`${FLASH}?key=${await newKey({})}`, { contents: CONTENTS }, null);
     expect(answer.status).toBe(200);
@@ -186,7 +186,7 @@ describe('refusals', () => {
       { contents: [LARGE] },
       "/generateContent: Invalid type for parameter 'contents': it must be an array of objects.",
     ],
-  ])('content.generate 400: a large body %s', async (_, body, message) => {
+  ])('content.generate 400: a large body %s', async (_description, body, message) => {
     expect(statusAndBody(await ask(FLASH, body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
   });
 

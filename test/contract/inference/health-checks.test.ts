@@ -38,9 +38,10 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-function answerWith(status: number, body: object, only?: string): void {
-  upstream.answer((response, _socket, { body: sent }) => {
-    const matches = only === undefined || sent.includes(only);
+/** Sets the answer of the upstream. With `matchingText`, only of requests that contain this text. */
+function answerWith(status: number, body: object, matchingText?: string): void {
+  upstream.answer((response, _socket, { body: requestBody }) => {
+    const matches = matchingText === undefined || requestBody.includes(matchingText);
     response.writeHead(matches ? status : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(matches ? body : ANSWER));
   });
@@ -90,9 +91,10 @@ describe('health.deployments', () => {
         [{ ...ANY, ...address, reason: REASON }],
       ),
     );
-    const sent = upstream.received.slice(before);
-    expect(sent.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${CREDENTIAL}`, `Bearer ${CREDENTIAL}`]);
-    expect(new Set(sent.map(({ body }) => body))).toEqual(
+    const probes = upstream.received.slice(before);
+    const authorizations = probes.map(({ headers }) => headers.authorization);
+    expect(authorizations).toEqual([`Bearer ${CREDENTIAL}`, `Bearer ${CREDENTIAL}`]);
+    expect(new Set(probes.map(({ body }) => body))).toEqual(
       new Set(
         ['up-1', 'up-2'].map((model) =>
           JSON.stringify({
@@ -182,11 +184,10 @@ describe('health.deployments', () => {
   });
 
   it('health.deployments 200: a header lists omitted members, except for administrators', async () => {
-    const NOTICE = 'litellm-health-field-notice';
     const noticeFor = async (headers = {}) => {
       const answer = await app.call('GET', '/health?model_id=one', undefined, headers);
       await answer.text();
-      return answer.headers.get(NOTICE);
+      return answer.headers.get('litellm-health-field-notice');
     };
     expect(await noticeFor()).toBeNull();
     expect(await noticeFor(await keyFor({}))).toBe('api_base and api_version are shown to proxy administrators only');
@@ -216,9 +217,9 @@ describe('health.deployments', () => {
     ['team', {}],
     ['user', {}],
     ['organization', { organization_alias: 'spent' }],
-  ])('health.deployments 422: the used-up budget of the %s', async (owner, further) => {
+  ])('health.deployments 422: the used-up budget of the %s', async (owner, members) => {
     const named = { [`${owner}_id`]: 'spent' };
-    expect((await app.call('POST', `/${owner}/new`, { ...named, ...further, max_budget: 0 })).status).toBe(200);
+    expect((await app.call('POST', `/${owner}/new`, { ...named, ...members, max_budget: 0 })).status).toBe(200);
     const before = upstream.received.length;
     const { status, body } = await health('', await keyFor({ models: ['chat'], ...named }));
     expect([status, body]).toMatchObject([422, { error: { type: 'budget_exceeded', code: '422' } }]);
@@ -244,18 +245,18 @@ describe('health.deployments', () => {
     expect(upstream.received).toHaveLength(before);
   });
 
-  it('makes one call for concurrent requests', async () => {
+  it('makes one upstream call for concurrent requests', async () => {
     const before = upstream.received.length;
-    const waiting: (() => void)[] = [];
+    const pendingAnswers: (() => void)[] = [];
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      waiting.push(() => response.end(JSON.stringify(ANSWER)));
+      pendingAnswers.push(() => response.end(JSON.stringify(ANSWER)));
     });
     const requests = [health('?model_id=one'), health('?model_id=one')];
-    await vi.waitFor(() => expect(waiting).toHaveLength(1), POLLING);
+    await vi.waitFor(() => expect(pendingAnswers).toHaveLength(1), POLLING);
     // This third request makes no upstream call. When it is answered, the server has read the second one.
     await health('?model_id=any');
-    for (const answer of waiting) answer();
+    for (const answer of pendingAnswers) answer();
     const [first, second] = await Promise.all(requests);
     expect(second).toEqual(first);
     expect(upstream.received).toHaveLength(before + 1);

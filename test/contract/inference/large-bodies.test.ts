@@ -11,7 +11,7 @@ const LARGE_JSON = JSON.stringify(LARGE);
 const CHAT = {
   path: '/chat/completions',
   field: 'messages',
-  form: 'an array of messages',
+  fieldType: 'an array of messages',
   fields: { messages: [{ role: 'user', content: LARGE }] },
   answer: { choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }] },
 } as const;
@@ -32,7 +32,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field, form, fields, answer }) => {
+describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field, fieldType, fields, answer }) => {
   async function ask(body: unknown) {
     const response = await app.call('POST', `/v1${path}`, body);
     return { status: response.status, body: (await response.json()) as unknown };
@@ -43,21 +43,21 @@ describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field,
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(answer));
     });
-    const sent = { ...fields, ...(field === 'messages' ? {} : { [field]: LARGE }), tags: ['ours'], seed: 1 };
-    expect((await ask({ ...sent, model: 'assistant' })).status).toBe(200);
-    const { tags: _, ...forwarded } = sent;
+    const requestBody = { ...fields, ...(field === 'messages' ? {} : { [field]: LARGE }), tags: ['ours'], seed: 1 };
+    expect((await ask({ ...requestBody, model: 'assistant' })).status).toBe(200);
+    const { tags: _, ...forwarded } = requestBody;
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...forwarded, model: 'up-1' });
   });
 
   const NOT_JSON = ['The request body is not valid JSON.', 'request_body'] as const;
   const NOT_OBJECT = ['The request body is not a JSON object.', 'request_body'] as const;
   const MISSING = [`${path}: Missing required parameter: '${field}'.`, field] as const;
-  const MISTYPED = [`${path}: Invalid type for parameter '${field}': it must be ${form}.`, field] as const;
+  const MISTYPED = [`${path}: Invalid type for parameter '${field}': it must be ${fieldType}.`, field] as const;
   it('400: a body without a model', async () => {
     const error = { ...modelNameError(`${path}: Missing required parameter: 'model'.`, 'model'), code: '400' };
     const { [field]: _, ...others } = fields as Readonly<Record<string, unknown>>;
-    const sent = `${JSON.stringify({ ...others, seed: 1 }).slice(0, -1)},"${field}":${LARGE_JSON}}`;
-    expect(await ask(sent)).toEqual({ status: 400, body: { error } });
+    const requestBody = `${JSON.stringify({ ...others, seed: 1 }).slice(0, -1)},"${field}":${LARGE_JSON}}`;
+    expect(await ask(requestBody)).toEqual({ status: 400, body: { error } });
   });
 
   it.each([
@@ -76,10 +76,10 @@ describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field,
       JSON.stringify({ ...fields, model: 'assistant', [field]: { text: LARGE } }),
       MISTYPED,
     ],
-  ] as const)('400: a body %s', async (_, sent, [message, param]) => {
+  ] as const)('400: a body %s', async (_description, requestBody, [message, param]) => {
     const calls = upstream.received.length;
     const error = { message, type: 'invalid_request_error', param, code: '400' };
-    expect(await ask(sent)).toEqual({ status: 400, body: { error } });
+    expect(await ask(requestBody)).toEqual({ status: 400, body: { error } });
     expect(upstream.received.length).toBe(calls);
   });
 });
@@ -88,7 +88,7 @@ it.each([
   ['a string', LARGE_JSON, 'an array of messages'],
   ['an array of strings', `[${LARGE_JSON}]`, 'an array of objects'],
   ['an array of a message and null', `[{"role":"user","content":${LARGE_JSON}},null]`, 'an array of objects'],
-])('400: a chat whose messages are %s', async (_, messages, wanted) => {
+])('400: a chat whose messages are %s', async (_description, messages, wanted) => {
   const response = await app.call('POST', '/v1/chat/completions', `{"model":"assistant","messages":${messages}}`);
   const message = `/chat/completions: Invalid type for parameter 'messages': it must be ${wanted}.`;
   const error = { message, type: 'invalid_request_error', param: 'messages', code: '400' };

@@ -37,77 +37,77 @@ const TRANSCRIPT_COST = '10.75';
 const NO_DETAILS = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 /**
- * A request and an upstream answer for each endpoint of images, transcriptions and translations. `sends` matches three
- * parts of the request to the upstream. `missingField` is a request without the required field `param`.
+ * A request and an upstream answer for each endpoint of images, transcriptions and translations. `forwardedParts` matches
+ * three parts of the request to the upstream. `missingField` is a request without the required field `param`.
  */
 export const MEDIA_ROWS = [
   {
     name: 'images.generate',
     path: '/images/generations',
     body: (model: string | null) => JSON.stringify({ ...(model === null ? {} : { model }), prompt: 'a cat', n: 2 }),
-    sends: /"model":"up-1"|"prompt":"a cat"|"n":2/g,
+    forwardedParts: /"model":"up-1"|"prompt":"a cat"|"n":2/g,
     missingField: { body: JSON.stringify({ model: 'medium' }), param: 'prompt' },
     answer: PICTURES,
     cost: PICTURES_COST,
     usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
-    outputs: 'image',
+    outputType: 'image',
     callType: 'aimage_generation',
-    noAnswer: 'a list of pictures',
+    answerKind: 'a list of pictures',
   },
   {
     name: 'images.edit',
     path: '/images/edits',
     body: (model: string | null) =>
       aForm({ ...(model === null ? {} : { model }), prompt: 'a cat', tags: 'x' }, 'image[]'),
-    sends: /name="(model"\r\n\r\nup-1|prompt"\r\n\r\na cat|image\[\]"; filename="naïve\.bin")/g,
+    forwardedParts: /name="(model"\r\n\r\nup-1|prompt"\r\n\r\na cat|image\[\]"; filename="naïve\.bin")/g,
     missingField: { body: aForm({ model: 'medium', prompt: 'x' }, null), param: 'image' },
     answer: PICTURES,
     cost: PICTURES_COST,
     usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
-    outputs: 'image',
+    outputType: 'image',
     callType: 'aimage_edit',
-    noAnswer: 'a list of pictures',
+    answerKind: 'a list of pictures',
   },
   {
     name: 'images.variation',
     path: '/images/variations',
     body: (model: string | null) =>
       aForm({ ...(model === null ? {} : { model }), size: '256x256', user: 'é' }, 'image'),
-    sends: /name="(model"\r\n\r\nup-1|size"\r\n\r\n256x256|image"; filename="naïve\.bin")/g,
+    forwardedParts: /name="(model"\r\n\r\nup-1|size"\r\n\r\n256x256|image"; filename="naïve\.bin")/g,
     missingField: { body: aForm({ model: 'medium' }, null), param: 'image' },
     answer: PICTURES,
     cost: PICTURES_COST,
     usage: { inputTokens: 60, outputTokens: 1000, ...NO_DETAILS },
-    outputs: 'image',
+    outputType: 'image',
     callType: 'aimage_variation',
-    noAnswer: 'a list of pictures',
+    answerKind: 'a list of pictures',
   },
   {
     name: 'transcriptions.create',
     path: '/audio/transcriptions',
     body: (model: string | null) =>
       aForm({ ...(model === null ? {} : { model }), language: 'en', 'metadata[a]': 'b' }, 'file'),
-    sends: /name="(model"\r\n\r\nup-1|language"\r\n\r\nen|file"; filename="naïve\.bin")/g,
+    forwardedParts: /name="(model"\r\n\r\nup-1|language"\r\n\r\nen|file"; filename="naïve\.bin")/g,
     missingField: { body: aForm({ model: 'medium' }, null), param: 'file' },
     answer: TRANSCRIPT,
     cost: TRANSCRIPT_COST,
     usage: { inputTokens: 14, outputTokens: 5, ...NO_DETAILS },
-    outputs: 'text',
+    outputType: 'text',
     callType: 'atranscription',
-    noAnswer: 'a transcript',
+    answerKind: 'a transcript',
   },
   {
     name: 'translations.create',
     path: '/audio/translations',
     body: (model: string | null) =>
       aForm({ ...(model === null ? {} : { model }), temperature: '0', caching: 'true' }, 'file'),
-    sends: /name="(model"\r\n\r\nup-1|temperature"\r\n\r\n0|file"; filename="naïve\.bin")/g,
+    forwardedParts: /name="(model"\r\n\r\nup-1|temperature"\r\n\r\n0|file"; filename="naïve\.bin")/g,
     missingField: { body: aForm({ model: 'medium' }, null), param: 'file' },
     answer: TRANSCRIPT,
     cost: TRANSCRIPT_COST,
     usage: { inputTokens: 14, outputTokens: 5, ...NO_DETAILS },
-    outputs: 'text',
+    outputType: 'text',
     callType: 'atranslation',
-    noAnswer: 'a transcript',
+    answerKind: 'a transcript',
   },
 ] as const;

@@ -29,10 +29,10 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const event = (value: { type: string; [member: string]: unknown }, named = true): string =>
-  `${named ? `event: ${value.type}\n` : ''}data: ${JSON.stringify(value)}\n\n`;
+const event = (value: { type: string; [member: string]: unknown }, hasEventLine = true): string =>
+  `${hasEventLine ? `event: ${value.type}\n` : ''}data: ${JSON.stringify(value)}\n\n`;
 
-const streamOf = (...events: readonly string[]): void =>
+const streamWith = (...events: readonly string[]): void =>
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const one of events) response.write(one);
@@ -43,7 +43,7 @@ const PARTIAL = { type: 'image_generation.partial_image', b64_json: 'QUJD', part
 const USAGE = { input_tokens: 10, input_tokens_details: { text_tokens: 10, image_tokens: 0 }, output_tokens: 100 };
 const COMPLETED = { type: 'image_generation.completed', b64_json: 'QUJDRA==', size: '1024x1024', quality: 'low' };
 
-const draw = (model = 'medium', headers: Record<string, string> = {}) =>
+const requestImage = (model = 'medium', headers: Record<string, string> = {}) =>
   send(app, 'POST', '/v1/images/generations', {
     body: JSON.stringify({ model, prompt: 'a cat', stream: true, partial_images: 1 }),
     headers: { 'content-type': 'application/json', ...headers },
@@ -52,11 +52,11 @@ const draw = (model = 'medium', headers: Record<string, string> = {}) =>
 describe('images.generate', () => {
   it.each([true, false])(
     '200: events are forwarded unchanged, and the call is billed (events with an `event:` line: %s)',
-    async (named) => {
-      const events = [event(PARTIAL, named), event({ ...COMPLETED, usage: USAGE }, named)];
-      streamOf(...events);
+    async (hasEventLine) => {
+      const events = [event(PARTIAL, hasEventLine), event({ ...COMPLETED, usage: USAGE }, hasEventLine)];
+      streamWith(...events);
       const { traceId, headers } = newTrace();
-      const response = await draw('medium', headers);
+      const response = await requestImage('medium', headers);
       expect([response.headers.get('content-type'), await response.text()]).toEqual([
         'text/event-stream; charset=utf-8',
         events.join(''),
@@ -74,16 +74,16 @@ describe('images.generate', () => {
   );
 
   it('200: two pictures at 0.5 USD each cost 1 USD', async () => {
-    streamOf(event(PARTIAL), event(COMPLETED), event(COMPLETED));
+    streamWith(event(PARTIAL), event(COMPLETED), event(COMPLETED));
     const { traceId, headers } = newTrace();
-    await (await draw('piece', headers)).text();
+    await (await requestImage('piece', headers)).text();
     expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { costUsd: '1', status: 'SUCCESS', usage: null } }]);
   });
 
-  it('500 in the last event: a stream that ends before the image is complete', async () => {
-    streamOf(event(PARTIAL));
+  it('500: a stream that ends before the image is complete has an error as its last event', async () => {
+    streamWith(event(PARTIAL));
     const { traceId, headers } = newTrace();
-    const text = await (await draw('medium', headers)).text();
+    const text = await (await requestImage('medium', headers)).text();
     const message =
       "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: the stream ended before the answer did.";
     expect(text).toBe(
@@ -108,9 +108,9 @@ describe('images.generate', () => {
       'internal_server_error',
       "The upstream's answer cannot be used: an event of its stream is not a JSON object.",
     ],
-  ])('a stream that begins with %s is an error', async (answer, status, kind, type, message) => {
-    streamOf(answer);
-    expect(await answerOf(await draw())).toEqual(
+  ])('a stream that begins with %s is answered with an error', async (answer, status, kind, type, message) => {
+    streamWith(answer);
+    expect(await answerOf(await requestImage())).toEqual(
       refusal(status, `litellm.${kind}: ${kind}: OpenAIException - ${message}`, { type }),
     );
   });
@@ -122,7 +122,7 @@ describe('images.generate', () => {
     });
     const message =
       "litellm.APIError: APIError: OpenAIException - The upstream's answer cannot be used: a stream was requested, but it is not a stream.";
-    expect(await answerOf(await draw())).toEqual(refusal(500, message, { type: 'internal_server_error' }));
+    expect(await answerOf(await requestImage())).toEqual(refusal(500, message, { type: 'internal_server_error' }));
   });
 
   it('a client that disconnects cancels the upstream call', async () => {
@@ -130,7 +130,7 @@ describe('images.generate', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(event(PARTIAL));
     });
-    const response = await draw();
+    const response = await requestImage();
     await response.body?.cancel();
     await expect(upstream.nextDisconnect()).resolves.toBeUndefined();
   });
@@ -149,7 +149,7 @@ describe('transcriptions.create', () => {
       event(done, false),
       'data: [DONE]\n\n',
     ];
-    streamOf(...events);
+    streamWith(...events);
     const { traceId, headers } = newTrace();
     const form = aForm({ model: 'medium', stream: 'true' }, 'file');
     const response = await send(app, 'POST', '/v1/audio/transcriptions', { body: form, headers });

@@ -46,19 +46,19 @@ const answerWith = (status: number, body: unknown): void =>
 
 describe.each(MEDIA_ROWS)(
   '$name',
-  ({ path, body, sends, missingField, answer, cost, usage, outputs, callType, noAnswer }) => {
+  ({ path, body, forwardedParts, missingField, answer, cost, usage, outputType, callType, answerKind }) => {
     const ask = (
       options: { key?: string; headers?: Record<string, string>; body?: FormData | string } = {},
-      at = `/v1${path}`,
-    ) => send(app, 'POST', at, { body: body('medium'), ...options });
+      requestPath = `/v1${path}`,
+    ) => send(app, 'POST', requestPath, { body: body('medium'), ...options });
 
     it.each([`/v1${path}`, path, `/engines/medium${path}`, `/openai/deployments/medium${path}?api-version=1`])(
       '200: the answer is unchanged and priced, and gateway fields are not forwarded (%s)',
-      async (at) => {
+      async (requestPath) => {
         answerWith(200, answer);
         const { traceId, headers } = newTrace();
-        const modelField = at.includes('medium') ? null : 'medium';
-        const response = await ask({ headers, body: body(modelField) }, at);
+        const modelField = requestPath.includes('medium') ? null : 'medium';
+        const response = await ask({ headers, body: body(modelField) }, requestPath);
         expect(Object.fromEntries(response.headers)).toMatchObject({
           'content-type': 'application/json',
           'x-litellm-call-id': expect.stringMatching(UUID),
@@ -66,26 +66,26 @@ describe.each(MEDIA_ROWS)(
           'x-litellm-response-cost': cost,
         });
         expect(await answerOf(response)).toEqual([200, answer]);
-        const sent = upstream.received.at(-1);
-        expect(sent?.path).toBe(`/v1${path}`);
-        expect(sent?.body.match(sends)).toHaveLength(3);
-        expect(sent?.body).not.toMatch(/"(tags|metadata|caching)/);
+        const forwarded = upstream.received.at(-1);
+        expect(forwarded?.path).toBe(`/v1${path}`);
+        expect(forwarded?.body.match(forwardedParts)).toHaveLength(3);
+        expect(forwarded?.body).not.toMatch(/"(tags|metadata|caching)/);
         expect(await spansIn(app, traceId)).toMatchObject([
           {
             name: 'generate_content medium',
             type: 'llm',
-            attributes: { 'gen_ai.operation.name': 'generate_content', 'gen_ai.output.type': outputs },
+            attributes: { 'gen_ai.operation.name': 'generate_content', 'gen_ai.output.type': outputType },
             spendRow: { callType, model: 'up-1', costUsd: cost, status: 'SUCCESS', usage },
           },
         ]);
       },
     );
 
-    it('422 or 400 without a required field, 400 without a model', async () => {
-      const { body: bare, param } = missingField;
+    it('422 or 400: a required field is missing; 400: the model is missing', async () => {
+      const { body: incompleteBody, param } = missingField;
       const fault = { type: 'missing', loc: ['body', param], msg: 'Field required' };
       const answers422 = path !== '/images/edits' && path !== '/images/generations';
-      expect(await answerOf(await ask({ body: bare }))).toEqual(
+      expect(await answerOf(await ask({ body: incompleteBody }))).toEqual(
         answers422
           ? [422, { detail: [fault] }]
           : refusal(400, `${path}: Missing required parameter: '${param}'.`, { param }),
@@ -149,8 +149,8 @@ describe.each(MEDIA_ROWS)(
 
     it.each([
       ['{"error":{"message":"overloaded","code":503}}', 503, 'ServiceUnavailableError', 'overloaded'],
-      ['{}', 500, 'APIError', `The upstream's answer cannot be used: it is not ${noAnswer}.`],
-      ['<html>', 500, 'APIError', `The upstream's answer cannot be used: it is not ${noAnswer}.`],
+      ['{}', 500, 'APIError', `The upstream's answer cannot be used: it is not ${answerKind}.`],
+      ['<html>', 500, 'APIError', `The upstream's answer cannot be used: it is not ${answerKind}.`],
     ])('a 200 with the body %s is a failure', async (upstreamBody, status, kind, message) => {
       answerWith(200, upstreamBody);
       expect(await answerOf(await ask())).toEqual(
@@ -162,9 +162,10 @@ describe.each(MEDIA_ROWS)(
   },
 );
 
-const FORMS = MEDIA_ROWS.filter(({ name }) => name !== 'images.generate');
+/** Endpoints that accept forms. */
+const FORM_ROWS = MEDIA_ROWS.filter(({ name }) => name !== 'images.generate');
 
-describe.each(FORMS)('$name', ({ path, body }) => {
+describe.each(FORM_ROWS)('$name', ({ path, body }) => {
   it('400: an invalid form', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
     const response = await send(app, 'POST', `/v1${path}`, { body: '--b\r\n', headers });
@@ -248,8 +249,8 @@ describe('images.edit', () => {
     const headers = { 'content-type': 'application/json' };
     const response = await send(app, 'POST', '/v1/images/edits', { body: JSON.stringify(imageRequest), headers });
     expect(response.status).toBe(200);
-    const { tags: _, ...sent } = imageRequest;
-    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...sent, model: 'up-1' });
+    const { tags: _, ...forwarded } = imageRequest;
+    expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toEqual({ ...forwarded, model: 'up-1' });
   });
 
   it('400: a prompt of the wrong type', async () => {

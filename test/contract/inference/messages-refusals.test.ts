@@ -64,9 +64,9 @@ describe('messages.create 400', () => {
       { ...REQUEST, model: 'other', messages: [{ role: 'judge' }] },
       invalid("Invalid value for 'messages[0].role': it must be one of user, assistant, system."),
     ],
-  ])('a body of %j', async (sent, expected) => {
+  ])('a body of %j', async (requestBody, expected) => {
     const calls = server.upstream.received.length;
-    const { status, body } = await server.ask(sent);
+    const { status, body } = await server.ask(requestBody);
     expect({ status, body }).toEqual(expected);
     expect(server.upstream.received.length).toBe(calls);
   });
@@ -84,12 +84,12 @@ describe('messages.create 400', () => {
       { ...REQUEST, messages: LARGE },
       "/messages: Invalid type for parameter 'messages': it must be an array of messages.",
     ],
-  ])('a large body %s', async (_, sent, message) => {
-    const { status, body } = await server.ask(sent);
+  ])('a large body %s', async (_description, requestBody, message) => {
+    const { status, body } = await server.ask(requestBody);
     expect({ status, body }).toEqual(invalid(message));
   });
 
-  it('a valid request id of the caller is returned, an invalid one is not', async () => {
+  it('a valid request id of the caller is returned, and an invalid request id is not', async () => {
     const body = { type: 'error', error: { type: 'invalid_request_error', message: expect.any(String) } };
     expect((await server.ask('[]', { 'x-request-id': 'mine-1' })).body).toEqual({ ...body, request_id: 'mine-1' });
     expect((await server.ask('[]', { 'x-request-id': 'x'.repeat(201) })).body).toEqual(body);
@@ -162,10 +162,10 @@ describe('messages.create', () => {
   ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind, type) => {
     server.answerWith(status, { type: 'error', error: { type: 'some_error', message: `no ${CREDENTIAL}` } });
     const { traceId, headers } = newTrace();
-    const got = await server.ask(REQUEST, headers);
+    const failure = await server.ask(REQUEST, headers);
     const message = `litellm.${kind}: ${kind}: AnthropicException - no <secret>`;
-    expect({ status: got.status, body: got.body }).toEqual(refusal(status, type, message));
-    expect(got.headers['x-litellm-call-id']).toMatch(UUID);
+    expect({ status: failure.status, body: failure.body }).toEqual(refusal(status, type, message));
+    expect(failure.headers['x-litellm-call-id']).toMatch(UUID);
     expect(await spansIn(server.app, traceId)).toMatchObject([
       { spendRow: { callType: 'anthropic_messages', status: 'FAILURE', costUsd: null, usage: null } },
     ]);
@@ -182,7 +182,7 @@ describe('messages.create', () => {
     ['an error inside a 200', { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } }, 429],
     ['a 200 that is not JSON', '<html>', 500],
     ['a 200 of another shape', { items: [] }, 500],
-  ])('%s is a failure', async (_what, answer, expected) => {
+  ])('%s is a failure', async (_answer, answer, expected) => {
     server.answerWith(200, answer);
     expect((await server.ask(REQUEST)).status).toBe(expected);
   });

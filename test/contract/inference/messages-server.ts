@@ -79,8 +79,8 @@ export async function startMessagesServer(): Promise<MessagesServer> {
       return { status: response.status, body: JSON.parse(text), headers: Object.fromEntries(response.headers) };
     },
     lastUpstreamRequest() {
-      const sent = upstream.received.at(-1);
-      return { path: sent?.path ?? '', headers: sent?.headers ?? {}, body: JSON.parse(sent?.body ?? 'null') };
+      const last = upstream.received.at(-1);
+      return { path: last?.path ?? '', headers: last?.headers ?? {}, body: JSON.parse(last?.body ?? 'null') };
     },
   };
 }

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('messages.create 200', () => {
-  it.each(PATHS)('on %s: the answer of the upstream under the requested model name', async (path) => {
+  it.each(PATHS)('the answer of the upstream has the requested model name, on %s', async (path) => {
     server.answerWith(200, ANSWER, { 'request-id': 'req_1' });
     const { status, body, headers } = await server.ask(REQUEST, {}, path);
     expect({ status, body }).toEqual({ status: 200, body: { ...ANSWER, model: 'claude' } });
@@ -33,14 +33,14 @@ describe('messages.create 200', () => {
       'x-litellm-response-cost': COST,
       'llm_provider-request-id': 'req_1',
     });
-    const sent = server.lastUpstreamRequest();
-    expect(sent.path).toBe('/v1/messages');
-    expect(sent.headers).toMatchObject({ 'x-api-key': CREDENTIAL, 'anthropic-version': '2023-06-01' });
-    expect(sent.headers['authorization']).toBeUndefined();
-    expect(sent.body).toEqual({ ...REQUEST, model: 'claude-up-1' });
+    const forwarded = server.lastUpstreamRequest();
+    expect(forwarded.path).toBe('/v1/messages');
+    expect(forwarded.headers).toMatchObject({ 'x-api-key': CREDENTIAL, 'anthropic-version': '2023-06-01' });
+    expect(forwarded.headers['authorization']).toBeUndefined();
+    expect(forwarded.body).toEqual({ ...REQUEST, model: 'claude-up-1' });
   });
 
-  it('the version and betas of the caller are forwarded, the key of the caller is not', async () => {
+  it('the version and betas of the caller are forwarded, and the key of the caller is not', async () => {
     server.answerWith(200, ANSWER);
     const callerHeaders = { 'anthropic-version': '2024-01-01', 'anthropic-beta': 'a-2025-01-01,b-2025-01-01' };
     await server.ask(
@@ -52,7 +52,7 @@ describe('messages.create 200', () => {
     expect(JSON.stringify(server.lastUpstreamRequest().headers)).not.toContain(server.app.adminKey);
   });
 
-  it('unknown fields are forwarded, gateway fields are not', async () => {
+  it('unknown fields are forwarded, and gateway fields are not', async () => {
     server.answerWith(200, ANSWER);
     const otherFields = { metadata: { user_id: 'u' }, system: [{ type: 'text', text: 'x' }], later: 1e-7 };
     await server.ask({ ...REQUEST, ...otherFields, tags: ['t'], litellm_metadata: { a: 1 }, num_retries: 3 });
@@ -139,11 +139,11 @@ describe('messages.create 200', () => {
     const { status, headers } = await server.ask({ ...REQUEST, model: 'other', messages });
     expect(status).toBe(200);
     expect(headers['x-gateway-dropped-params']?.split(', ')).toEqual(
-      messages.slice(0, 50).map((_message, at) => `messages[${at}].content[0].cache_control`),
+      messages.slice(0, 50).map((_message, index) => `messages[${index}].content[0].cache_control`),
     );
   });
 
-  it('an answer has no header of dropped fields when all of their names are too long for it', async () => {
+  it('an answer has no header of dropped fields when each of their names is too long for the header', async () => {
     server.answerWith(200, {
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -196,7 +196,7 @@ describe('messages.create 200', () => {
     });
   });
 
-  it('an Anthropic model answers chat completions and completions', async () => {
+  it('an Anthropic model answers chat completions, streamed and not, and completions', async () => {
     server.answerWith(200, ANSWER);
     const messages = [{ role: 'user', content: 'Hello' }];
     const chat = await server.ask({ model: 'claude', messages }, {}, '/v1/chat/completions');

@@ -39,19 +39,19 @@ interface Content {
   readonly candidates?: readonly { readonly content: { readonly parts?: readonly { readonly text?: string }[] } }[];
 }
 
-const chat = ({ choices = [] }: Choices) => choices[0]?.message?.content ?? choices[0]?.delta?.content;
-const message = ({ content, delta }: Message) => content?.map(({ text }) => text).join('') ?? delta?.text;
-const response = ({ type, delta, output }: Response) =>
+const chatText = ({ choices = [] }: Choices) => choices[0]?.message?.content ?? choices[0]?.delta?.content;
+const messageText = ({ content, delta }: Message) => content?.map(({ text }) => text).join('') ?? delta?.text;
+const responseText = ({ type, delta, output }: Response) =>
   type === 'response.output_text.delta' ? delta : output?.map(({ content }) => content[0]?.text).join('');
-const content = ({ candidates = [] }: Content) => candidates[0]?.content.parts?.map(({ text }) => text).join('');
+const contentText = ({ candidates = [] }: Content) => candidates[0]?.content.parts?.map(({ text }) => text).join('');
 const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
 
 const DIALECTS: Readonly<Record<string, Dialect>> = {
-  chat: { path: () => '/v1/chat/completions', body: { model: 'one', messages: MESSAGES }, textOf: chat },
+  chat: { path: () => '/v1/chat/completions', body: { model: 'one', messages: MESSAGES }, textOf: chatText },
   'chat of a model of another dialect': {
     path: () => '/v1/chat/completions',
     body: { model: 'claude', messages: MESSAGES },
-    textOf: chat,
+    textOf: chatText,
   },
   completions: {
     path: () => '/v1/completions',
@@ -61,18 +61,22 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
   messages: {
     path: () => '/v1/messages',
     body: { model: 'one', messages: MESSAGES, max_tokens: 9 },
-    textOf: message,
-    refusal: (messageText) => ({ type: 'error', error: { type: 'invalid_request_error', message: messageText } }),
+    textOf: messageText,
+    refusal: (message) => ({ type: 'error', error: { type: 'invalid_request_error', message } }),
   },
-  responses: { path: () => '/v1/responses', body: { model: 'one', input: 'x' }, textOf: response },
+  responses: { path: () => '/v1/responses', body: { model: 'one', input: 'x' }, textOf: responseText },
   generateContent: {
     path: (stream) => `/v1beta/models/one:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     body: { contents },
-    textOf: content,
-    refusal: (messageText) => ({ error: { code: 400, message: messageText, status: 'INVALID_ARGUMENT' } }),
+    textOf: contentText,
+    refusal: (message) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
   },
-  'chat of an IDE': { path: () => '/ide/chat/completions', body: { model: 'one', messages: MESSAGES }, textOf: chat },
-  'items of an IDE': { path: () => '/ide/chat/completions', body: { model: 'one', input: 'x' }, textOf: chat },
+  'chat of an IDE': {
+    path: () => '/ide/chat/completions',
+    body: { model: 'one', messages: MESSAGES },
+    textOf: chatText,
+  },
+  'items of an IDE': { path: () => '/ide/chat/completions', body: { model: 'one', input: 'x' }, textOf: chatText },
 };
 
 /** Joined text of the events of a stream. The event with the complete response adds no text. */
@@ -102,41 +106,44 @@ describe.each(Object.entries(DIALECTS))('mock_response in %s', (_name, dialect) 
     setup.app.call('POST', path(stream), { ...body, stream, mock_response: mock });
 
   it('is the text of the answer, for any text', async () => {
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     for (const text of TEXTS) {
       const answer = await ask(text, false);
       expect([answer.status, textOf((await answer.json()) as never)]).toEqual([200, text]);
     }
-    expect(setup.requestedModels(from)).toEqual([]);
+    expect(setup.requestedModels(firstIndex)).toEqual([]);
   });
 
   it('is the text of a stream, for any text', async () => {
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     for (const text of TEXTS) {
       const answer = await ask(text, true);
       expect([answer.status, streamedText(await answer.text(), dialect)]).toEqual([200, text]);
     }
-    expect(setup.requestedModels(from)).toEqual([]);
+    expect(setup.requestedModels(firstIndex)).toEqual([]);
   });
 
-  it.each([false, true])('causes a 400 if it is not a string; null calls the model (stream: %s)', async (stream) => {
-    const from = setup.upstream.received.length;
-    for (const value of NOT_STRINGS) {
-      const answer = await ask(value, stream);
-      const { error } = (await answer.clone().json()) as { error: { message: string } };
-      const messageMatcher = expect.stringMatching(
-        /^\/[a-zA-Z/]+: Invalid type for parameter 'mock_response': it must be a string\.$/,
-      ) as string;
-      const expectedBody = refusal?.(messageMatcher) ?? {
-        error: { message: messageMatcher, type: 'invalid_request_error', param: 'mock_response', code: '400' },
-      };
-      expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining(expectedBody)]);
-      expect(error.message).toContain('mock_response');
-    }
-    expect(setup.requestedModels(from)).toEqual([]);
-    await (await ask(null, stream)).text();
-    expect(setup.requestedModels(from)).toHaveLength(1);
-  });
+  it.each([false, true])(
+    'causes a 400 if it is not a string, and null calls the model (stream: %s)',
+    async (stream) => {
+      const firstIndex = setup.upstream.received.length;
+      for (const value of NOT_STRINGS) {
+        const answer = await ask(value, stream);
+        const { error } = (await answer.clone().json()) as { error: { message: string } };
+        const messageMatcher = expect.stringMatching(
+          /^\/[a-zA-Z/]+: Invalid type for parameter 'mock_response': it must be a string\.$/,
+        ) as string;
+        const expectedBody = refusal?.(messageMatcher) ?? {
+          error: { message: messageMatcher, type: 'invalid_request_error', param: 'mock_response', code: '400' },
+        };
+        expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining(expectedBody)]);
+        expect(error.message).toContain('mock_response');
+      }
+      expect(setup.requestedModels(firstIndex)).toEqual([]);
+      await (await ask(null, stream)).text();
+      expect(setup.requestedModels(firstIndex)).toHaveLength(1);
+    },
+  );
 });
 
 describe('mock_response', () => {
@@ -146,8 +153,8 @@ describe('mock_response', () => {
     ['/v1/rerank', { query: 'x', documents: ['x'] }],
     ['/v1/images/generations', { prompt: 'x' }],
     ['/v1/audio/speech', { input: 'x', voice: 'v' }],
-  ])('causes a 400 on an endpoint that answers no text, even with an empty string: %s', async (path, body) => {
-    const from = setup.upstream.received.length;
+  ])('causes a 400 on an endpoint whose answers have no text, even if it is empty: %s', async (path, body) => {
+    const firstIndex = setup.upstream.received.length;
     for (const mock of ['', 'x']) {
       const answer = await setup.app.call('POST', path, { model: 'one', ...body, mock_response: mock });
       expect([answer.status, await answer.json()]).toEqual([
@@ -162,7 +169,7 @@ describe('mock_response', () => {
         },
       ]);
     }
-    expect(setup.requestedModels(from)).toEqual([]);
+    expect(setup.requestedModels(firstIndex)).toEqual([]);
   });
 
   it('is the text of one choice for each prompt', async () => {
@@ -171,7 +178,7 @@ describe('mock_response', () => {
     expect(answer.choices?.map(({ text }) => text)).toEqual(['', '']);
   });
 
-  it('that is empty is the text of the only message of a stored response', async () => {
+  it('is the text of the only message of a stored response, even if it is empty', async () => {
     const created = await setup.app.call('POST', '/v1/responses', { model: 'claude', input: 'x', mock_response: '' });
     const createdResponse = (await created.json()) as { id: string; output: readonly object[] };
     expect(createdResponse.output).toEqual([

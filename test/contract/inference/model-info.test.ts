@@ -62,7 +62,7 @@ describe('models.info', () => {
   it('200: has the configuration of every deployment, completed from the catalog', async () => {
     const { status, body } = await read('/model/info');
     expect(status).toBe(200);
-    const [known, madeUp, ...wild] = body.data;
+    const [known, madeUp, ...wildcardEntries] = body.data;
     const catalog = await app.call('GET', '/model_catalog/gpt-4o-mini');
     const { max_input_tokens, output_cost_per_token } = (await catalog.json()) as Readonly<Record<string, number>>;
     expect(known).toEqual({
@@ -101,8 +101,8 @@ describe('models.info', () => {
         access_via_team_ids: [],
       },
     });
-    expect(wild.map(({ model_name }) => model_name)).toContain('g/-lite');
-    expect(wild.find(({ model_name }) => model_name === 'g/-lite')).toMatchObject({
+    expect(wildcardEntries.map(({ model_name }) => model_name)).toContain('g/-lite');
+    expect(wildcardEntries.find(({ model_name }) => model_name === 'g/-lite')).toMatchObject({
       litellm_params: { model: 'gemini/gemini-2.5-flash-lite' },
       model_info: { id: 'g', key: 'gemini/gemini-2.5-flash-lite', litellm_provider: 'gemini' },
     });
@@ -121,12 +121,12 @@ describe('models.info', () => {
     expect((await read('/model/info', await keyFor(['g/-lite']))).body.data).toHaveLength(1);
   });
 
-  it('200: one deployment by its id; only healthy deployments on request', async () => {
+  it('200: one deployment by its id, and only healthy deployments if the query asks for them', async () => {
     const ids = async (query: string) =>
       (await read(`/model/info${query}`)).body.data.map(({ model_info }) => model_info['id']);
     expect(await ids('?litellm_model_id=known-2')).toEqual(['known-2']);
-    const fail = () => app.call('POST', '/v1/chat/completions', { model: 'known', messages: [] });
-    await Promise.all([fail(), fail()]);
+    const sendFailingCall = () => app.call('POST', '/v1/chat/completions', { model: 'known', messages: [] });
+    await Promise.all([sendFailingCall(), sendFailingCall()]);
     expect((await ids('')).slice(0, 2)).toEqual(['known-1', 'known-2']);
     expect((await ids('?healthy_only=true')).filter((id) => id !== 'g')).toEqual([]);
   });

@@ -68,7 +68,7 @@ describe('content.models', () => {
     },
   );
 
-  it('content.models 200: pages, and only models that the key in the query may call', async () => {
+  it('content.models 200: the list in pages, and only models that the key in the query may call', async () => {
     const first = await read('/v1beta/models?pageSize=3');
     const { nextPageToken } = first.body as { readonly nextPageToken: string };
     expect(first).toEqual(listed(['team/flash', 'claude', 'vectors'], { nextPageToken: expect.any(String) }));

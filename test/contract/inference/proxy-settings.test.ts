@@ -41,7 +41,7 @@ const MISSING = {
 };
 
 describe('litellm_key_header_name', () => {
-  // One path each of the fast path, of Koa and of the graph.
+  // One request path for each part of the server: the fast path, Koa and the graph.
   it.each(['/v1/chat/completions', '/v1/models', '/graphql'])('is the header for the key (%s)', async (path) => {
     const bearer = `Bearer ${app.adminKey}`;
     const answer = await ask(path, { 'x-our-key': bearer, authorization: 'Bearer for-another-server' });
@@ -50,7 +50,7 @@ describe('litellm_key_header_name', () => {
   });
 
   it.each(['/v1/chat/completions', '/v1/models'])(
-    '401: Authorization, or a key without `Bearer` (%s)',
+    '401: a key in Authorization, no key, and a key without `Bearer` (%s)',
     async (path) => {
       expect(await ask(path, { authorization: `Bearer ${app.adminKey}` })).toEqual(MISSING);
       expect(await ask(path, { 'x-our-key': '' })).toEqual(MISSING);
@@ -58,7 +58,7 @@ describe('litellm_key_header_name', () => {
     },
   );
 
-  it('does not replace x-api-key', async () => {
+  it('does not disable x-api-key', async () => {
     expect((await ask('/v1/chat/completions', { 'x-api-key': app.adminKey })).status).toBe(200);
   });
 
@@ -80,9 +80,9 @@ describe('litellm_key_header_name', () => {
 });
 
 describe('budget_exceeded_status_code', () => {
-  const answerOf = async (setup: TestApp, path: string, key: string) => {
+  const answerOf = async (server: TestApp, path: string, key: string) => {
     const body = { model: 'm', messages: [], max_tokens: 5 };
-    const response = await setup.call('POST', path, body, { authorization: `Bearer ${key}` });
+    const response = await server.call('POST', path, body, { authorization: `Bearer ${key}` });
     return { status: response.status, body: (await response.json()) as unknown };
   };
 
@@ -91,7 +91,7 @@ describe('budget_exceeded_status_code', () => {
     [429, 'rate_limit_error'],
     [400, 'invalid_request_error'],
   ])('is the status for a used-up budget: %i', async (code, anthropicType) => {
-    const setup = await startApp({
+    const server = await startApp({
       config: {
         litellm_settings: { budget_exceeded_status_code: code },
         model_list: [
@@ -100,25 +100,25 @@ describe('budget_exceeded_status_code', () => {
       },
     });
     try {
-      const response = await setup.call('POST', '/key/generate', { key_alias: 'poor', max_budget: 0 });
+      const response = await server.call('POST', '/key/generate', { key_alias: 'poor', max_budget: 0 });
       const { key } = (await response.json()) as { key: string };
       const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
-      expect(await answerOf(setup, '/v1/chat/completions', key)).toEqual({
+      expect(await answerOf(server, '/v1/chat/completions', key)).toEqual({
         status: code,
         body: { error: { message, type: 'budget_exceeded', param: null, code: String(code) } },
       });
-      expect(await answerOf(setup, '/v1/messages', key)).toEqual({
+      expect(await answerOf(server, '/v1/messages', key)).toEqual({
         status: code,
         body: { type: 'error', error: { type: anthropicType, message } },
       });
     } finally {
-      await setup.stop();
+      await server.stop();
     }
   });
 });
 
 describe('always_include_stream_usage', () => {
-  it('adds the usage to the end of a stream; the request to the upstream asks for it in any case; a header has the region', async () => {
+  it('adds the usage to the end of a stream; the gateway always requests it from the upstream; a header has the region', async () => {
     const upstream = await startFaultServer();
     const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up' };
     const events = [
@@ -135,13 +135,13 @@ describe('always_include_stream_usage', () => {
       model_list: [{ model_name: 'm', litellm_params: { ...params, aws_region_name: 'eu-west-1' } }],
     });
     const streamWith = async (always: boolean) => {
-      const setup = await startApp({ config: config(always) });
+      const server = await startApp({ config: config(always) });
       try {
-        const response = await setup.call('POST', '/v1/chat/completions', { model: 'm', messages: [], stream: true });
+        const response = await server.call('POST', '/v1/chat/completions', { model: 'm', messages: [], stream: true });
         const usages = (await response.text()).match(/"usage":\{[^}]*\}/g);
         return { usages, region: response.headers.get('x-litellm-model-region') };
       } finally {
-        await setup.stop();
+        await server.stop();
       }
     };
     try {

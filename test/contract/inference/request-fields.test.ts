@@ -191,7 +191,7 @@ describe('x-litellm-enable-message-redaction', () => {
 
 describe('mock_response', () => {
   it('is the answer, at no cost and without an upstream call', async () => {
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     const trace = newTrace();
     const answer = await setup.ask({ model: 'one', mock_response: 'It is fine.' }, trace.headers);
     expect(answer).toEqual({
@@ -211,7 +211,7 @@ describe('mock_response', () => {
         usage: { prompt_tokens: 8, completion_tokens: 3, total_tokens: 11 },
       },
     });
-    expect(setup.requestedModels(from)).toEqual([]);
+    expect(setup.requestedModels(firstIndex)).toEqual([]);
     expect(await spansIn(setup.app, trace.traceId)).toMatchObject([
       { spendRow: { modelGroup: 'one', model: 'mock', costUsd: '0', status: 'SUCCESS' } },
     ]);
@@ -233,7 +233,7 @@ describe('mock_response', () => {
     });
   });
 
-  it('403 and 400: a model that the caller may not call, an unknown model, a mock that is not text, embeddings', async () => {
+  it('403: a model that the caller may not call; 400: an unknown model, a mock that is not text, and embeddings', async () => {
     const response = await setup.app.call('POST', '/key/generate', { models: ['one'] });
     const { key } = (await response.json()) as { key: string };
     const mock = { mock_response: 'x' };
@@ -259,30 +259,31 @@ describe('mock_response', () => {
 const NOT_CONFIGURED =
   'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
 
+/** Refused fields: the body, the name of the field, and the reason in the error. */
 const REFUSALS: readonly (readonly [object, string, string])[] = [
   [{ api_key: 'sk-mine' }, 'api_key', NOT_CONFIGURED],
-  ...['', '_context', '_content_policy'].map((what): readonly [object, string, string] => {
-    const name = `mock_testing${what}_fallbacks`;
+  ...['', '_context', '_content_policy'].map((kind): readonly [object, string, string] => {
+    const name = `mock_testing${kind}_fallbacks`;
     return [{ [name]: true }, name, 'switches for router tests are disabled'];
   }),
 ];
 
 describe('gateway fields', () => {
-  it.each(REFUSALS)('that are not allowed cause a 400, without an upstream call: %j', async (body, param, why) => {
-    const from = setup.upstream.received.length;
-    const error = `/chat/completions: The parameter '${param}' cannot be honoured: ${why}.`;
-    const repeated = param.startsWith('mock_testing') ? { provider_specific_fields: { error } } : {};
+  it.each(REFUSALS)('that are not allowed cause a 400, without an upstream call: %j', async (body, param, reason) => {
+    const firstIndex = setup.upstream.received.length;
+    const error = `/chat/completions: The parameter '${param}' cannot be honoured: ${reason}.`;
+    const repeatedError = param.startsWith('mock_testing') ? { provider_specific_fields: { error } } : {};
     expect(await setup.ask({ model: 'one', ...body })).toEqual(
-      refused(400, { message: error, type: 'invalid_request_error', param, ...repeated }),
+      refused(400, { message: error, type: 'invalid_request_error', param, ...repeatedError }),
     );
-    const message = `/messages: The parameter '${param}' cannot be honoured: ${why}.`;
-    const alsoRepeated = param.startsWith('mock_testing') ? { provider_specific_fields: { error: message } } : {};
+    const message = `/messages: The parameter '${param}' cannot be honoured: ${reason}.`;
+    const repeatedMessage = param.startsWith('mock_testing') ? { provider_specific_fields: { error: message } } : {};
     expect(await setup.ask({ model: 'claude', max_tokens: 5, ...body }, {}, '/v1/messages')).toEqual({
       status: 400,
       retryHeaders: {},
-      body: { type: 'error', error: { type: 'invalid_request_error', message, ...alsoRepeated } },
+      body: { type: 'error', error: { type: 'invalid_request_error', message, ...repeatedMessage } },
     });
-    expect(setup.requestedModels(from)).toEqual([]);
+    expect(setup.requestedModels(firstIndex)).toEqual([]);
   });
 
   it('are accepted if their values are empty, null or false', async () => {
@@ -291,7 +292,7 @@ describe('gateway fields', () => {
   });
 
   it('of chat completions, messages and generateContent are not forwarded', async () => {
-    const harmless: Readonly<Record<string, unknown>> = {
+    const gatewayFields: Readonly<Record<string, unknown>> = {
       litellm_metadata: { a: 1 },
       tags: ['a'],
       guardrails: [],
@@ -312,18 +313,18 @@ describe('gateway fields', () => {
       api_base: null,
       drop_params: true,
     };
-    expect(Object.keys(harmless).toSorted()).toEqual(GATEWAY_FIELDS.toSorted());
-    expect((await setup.ask({ model: 'one', ...harmless })).body).toEqual({
+    expect(Object.keys(gatewayFields).toSorted()).toEqual(GATEWAY_FIELDS.toSorted());
+    expect((await setup.ask({ model: 'one', ...gatewayFields })).body).toEqual({
       ...completionOf('one-up'),
       model: 'one',
       guardrail_information: [],
     });
     expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES });
-    await setup.ask({ model: 'claude', max_tokens: 5, ...harmless }, {}, '/v1/messages');
+    await setup.ask({ model: 'claude', max_tokens: 5, ...gatewayFields }, {}, '/v1/messages');
     expect(lastBody()).toEqual({ model: 'claude-up', messages: MESSAGES, max_tokens: 5 });
     // Google's dialect accepts names in snake case, too.
     const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
-    const content = { messages: undefined, contents, ...harmless, drop_params: false };
+    const content = { messages: undefined, contents, ...gatewayFields, drop_params: false };
     expect((await setup.ask(content, {}, '/v1beta/models/one:generateContent')).status).toBe(200);
     expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES });
   });

@@ -22,14 +22,14 @@ afterAll(() => setup.stop());
 
 beforeEach(() => setup.plan({}));
 
-const ascending = (one = '', other = '') => Number(one) - Number(other);
+const ascending = (left = '', right = '') => Number(left) - Number(right);
 
 describe('a call with num_retries', () => {
   it('is retried at the same deployment until it answers; a header has the number of retries', async () => {
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     setup.plan({ 'one-up': [503, 500, 200] });
     const answer = await setup.ask({ model: 'one', num_retries: 3 });
-    expect(setup.requestedModels(from)).toEqual(['one-up', 'one-up', 'one-up']);
+    expect(setup.requestedModels(firstIndex)).toEqual(['one-up', 'one-up', 'one-up']);
     expect(answer).toEqual({
       status: 200,
       retryHeaders: {
@@ -46,7 +46,7 @@ describe('a call with num_retries', () => {
 
   it('is retried at the other deployment after a failure of the first one', async () => {
     for (const status of [401, 404, 429, 500]) {
-      const from = setup.upstream.received.length;
+      const firstIndex = setup.upstream.received.length;
       setup.plan({ 'pair-a': [status], 'pair-b': [200] });
       const first = await setup.ask({ model: 'pair', num_retries: 1 });
       const second = await setup.ask({ model: 'pair', num_retries: 1 });
@@ -56,11 +56,11 @@ describe('a call with num_retries', () => {
         '0',
         '1',
       ]);
-      expect(setup.requestedModels(from).filter((model) => model === 'pair-a')).toHaveLength(1);
+      expect(setup.requestedModels(firstIndex).filter((model) => model === 'pair-a')).toHaveLength(1);
     }
   });
 
-  it('is retried as often as x-litellm-num-retries says, which has precedence over the body', async () => {
+  it('is retried as often as x-litellm-num-retries allows, and the header has precedence over the body', async () => {
     setup.plan({ 'one-up': [500, 500, 200] });
     const answer = await setup.ask({ model: 'one', num_retries: 0 }, { 'x-litellm-num-retries': '2' });
     expect(answer).toMatchObject({ status: 200, retryHeaders: { 'attempted-retries': '2' } });
@@ -86,10 +86,10 @@ describe('a call with num_retries', () => {
 
   it('is not retried at the only deployment after 400, 401, 403, 404, 413 or 422', async () => {
     for (const status of [400, 401, 403, 404, 413, 422]) {
-      const from = setup.upstream.received.length;
+      const firstIndex = setup.upstream.received.length;
       setup.plan({ 'one-up': [status] });
       expect((await setup.ask({ model: 'one', num_retries: 5 })).status).toBe(status);
-      expect(setup.requestedModels(from)).toEqual(['one-up']);
+      expect(setup.requestedModels(firstIndex)).toEqual(['one-up']);
     }
   });
 
@@ -108,17 +108,17 @@ describe('a call with num_retries', () => {
 
   it('ends when the caller disconnects before the first retry', async () => {
     const { traceId, headers } = newTrace();
-    const from = setup.upstream.received.length;
+    const firstIndex = setup.upstream.received.length;
     setup.plan({ 'slow-up': [429] });
     const controller = new AbortController();
-    const refusedOnce = setup.nextError('slow-up');
+    const firstFailure = setup.nextError('slow-up');
     const call = fetch(`${setup.app.url}${CHAT}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers },
       body: JSON.stringify({ model: 'slow', messages: MESSAGES, num_retries: 3 }),
       signal: controller.signal,
     });
-    await refusedOnce;
+    await firstFailure;
     controller.abort();
     await expect(call).rejects.toThrow();
     await vi.waitFor(
@@ -130,7 +130,7 @@ describe('a call with num_retries', () => {
         ]),
       POLLING,
     );
-    expect(setup.requestedModels(from)).toEqual(['slow-up']);
+    expect(setup.requestedModels(firstIndex)).toEqual(['slow-up']);
   });
 
   it('400: an invalid number of retries', async () => {

@@ -4,8 +4,8 @@ import { completionOf, upstreamFailure, contentOf, type ScriptedApp, startScript
 let setup: ScriptedApp | null = null;
 
 /** Starts the app and a scripted upstream with these router settings. */
-async function startRouter(router_settings: object, more: object = {}): Promise<ScriptedApp> {
-  setup = await startScripted({ router_settings, ...more });
+async function startRouter(router_settings: object, config: object = {}): Promise<ScriptedApp> {
+  setup = await startScripted({ router_settings, ...config });
   setup.plan({});
   return setup;
 }
@@ -49,17 +49,17 @@ describe('retries that the request does not configure', () => {
       { retry_policy: { BadRequestErrorRetries: 1 }, model_group_retry_policy: { spare: { DefaultRetries: 0 } } },
       { litellm_settings: { num_retries: 1 } },
     );
-    const calls = async (model: string, status: number, more: object = {}): Promise<number> => {
-      const from = requestedModels().length;
+    const callCount = async (model: string, status: number, members: object = {}): Promise<number> => {
+      const firstIndex = requestedModels().length;
       plan({ [`${model}-up`]: [status] });
-      expect((await ask({ model, ...more })).status).toBe(status);
-      return requestedModels(from).length;
+      expect((await ask({ model, ...members })).status).toBe(status);
+      return requestedModels(firstIndex).length;
     };
-    expect(await calls('one', 500)).toBe(2);
-    expect(await calls('one', 400)).toBe(2);
-    expect(await calls('one', 422)).toBe(1);
-    expect(await calls('one', 400, { num_retries: 0 })).toBe(1);
-    expect(await calls('spare', 500)).toBe(1);
+    expect(await callCount('one', 500)).toBe(2);
+    expect(await callCount('one', 400)).toBe(2);
+    expect(await callCount('one', 422)).toBe(1);
+    expect(await callCount('one', 400, { num_retries: 0 })).toBe(1);
+    expect(await callCount('spare', 500)).toBe(1);
   });
 });
 
@@ -73,17 +73,17 @@ describe('cooldowns', () => {
     });
     expect((await ask({ model: 'one' })).status).toBe(401);
     plan({});
-    const from = requestedModels().length;
+    const firstIndex = requestedModels().length;
     expect(await ask({ model: 'one' })).toEqual({
       status: 429,
       retryHeaders: { 'retry-after': '5' },
       body: { error: ONE_IN_COOLDOWN },
     });
-    expect(requestedModels(from)).toEqual([]);
+    expect(requestedModels(firstIndex)).toEqual([]);
     expect((await ask({ model: 'spare' })).status).toBe(200);
   });
 
-  it('exclude the failed one of two deployments', async () => {
+  it('exclude the deployment of a model that failed, and the other deployment answers', async () => {
     const { ask, requestedModels } = await startRouter({ num_retries: 0, allowed_fails: 0, cooldown_time: 60 }, {});
     setup?.answerWith((response, _socket, { body }) => {
       const { model } = JSON.parse(body) as { model: string };
@@ -92,9 +92,9 @@ describe('cooldowns', () => {
     });
     const first = [await ask({ model: 'pair' }), await ask({ model: 'pair' })];
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200, 500]));
-    const from = requestedModels().length;
+    const firstIndex = requestedModels().length;
     for (let call = 0; call < 4; call += 1) expect(contentOf(await ask({ model: 'pair' }))).toBe('I am pair-b');
-    expect(requestedModels(from)).toEqual(['pair-b', 'pair-b', 'pair-b', 'pair-b']);
+    expect(requestedModels(firstIndex)).toEqual(['pair-b', 'pair-b', 'pair-b', 'pair-b']);
   });
 
   it('end after the Retry-After of the upstream', async () => {

@@ -20,29 +20,29 @@ export interface ScriptedApp {
   /** Replaces the script by a handler until the next `plan`. */
   answerWith(answer: Parameters<FaultServer['answer']>[0]): void;
   ask(body: object, headers?: Record<string, string>, path?: string): Promise<Answer>;
-  /** Upstream models of the requests since position `from`, in order. */
-  requestedModels(from?: number): string[];
+  /** Upstream models of the requests in the order of arrival. Skips the first `firstIndex` requests. */
+  requestedModels(firstIndex?: number): string[];
   /** Resolves at the next error answer of a model. */
   nextError(model: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the app and its upstream. `more` is further configuration. */
-export async function startScripted(more: object = {}): Promise<ScriptedApp> {
+/** Starts the app and its upstream. `config` is configuration besides the list of models. */
+export async function startScripted(config: object = {}): Promise<ScriptedApp> {
   const upstream = await startFaultServer();
-  const app = await startApp({ config: { model_list: modelsAt(upstream.url), ...more } });
+  const app = await startApp({ config: { model_list: modelsAt(upstream.url), ...config } });
   let script: Record<string, readonly (number | object)[]> = {};
-  const waiting = new Map<string, () => void>();
+  const errorListeners = new Map<string, () => void>();
   const answerByScript: Parameters<FaultServer['answer']>[0] = (response, _socket, { path, body }) => {
     const { model, stream } = JSON.parse(body) as { model: string; stream?: boolean };
-    const [now = 200, ...later] = script[model] ?? [];
+    const [current = 200, ...later] = script[model] ?? [];
     if (later.length > 0) script[model] = later;
-    const status = typeof now === 'number' ? now : 400;
+    const status = typeof current === 'number' ? current : 400;
     if (status !== 200) {
       const wait = model === 'slow-up' ? '30' : '0.01';
       response.writeHead(status, { 'content-type': 'application/json', 'retry-after': wait });
-      const error = typeof now === 'number' ? { message: `${model} says ${status}`, type: 'its_type' } : now;
-      response.end(JSON.stringify({ error }), () => waiting.get(model)?.());
+      const error = typeof current === 'number' ? { message: `${model} says ${status}`, type: 'its_type' } : current;
+      response.end(JSON.stringify({ error }), () => errorListeners.get(model)?.());
       return;
     }
     if (stream === true) {
@@ -75,9 +75,9 @@ export async function startScripted(more: object = {}): Promise<ScriptedApp> {
         body: text.startsWith('{') ? JSON.parse(text) : text,
       };
     },
-    requestedModels: (from = 0) =>
-      upstream.received.slice(from).map(({ body }) => (JSON.parse(body) as { model: string }).model),
-    nextError: (model) => new Promise((resolve) => void waiting.set(model, resolve)),
+    requestedModels: (firstIndex = 0) =>
+      upstream.received.slice(firstIndex).map(({ body }) => (JSON.parse(body) as { model: string }).model),
+    nextError: (model) => new Promise((resolve) => void errorListeners.set(model, resolve)),
     async stop() {
       await app.stop();
       await upstream.stop();
@@ -87,9 +87,9 @@ export async function startScripted(more: object = {}): Promise<ScriptedApp> {
 
 function modelsAt(url: string): readonly object[] {
   const priced = { api_key: 'sk-up', timeout: 20, input_cost_per_token: 0.25, output_cost_per_token: 0.5 };
-  const openai = (model_name: string, model: string, more: object = {}) => ({
+  const openai = (model_name: string, model: string, overrides: object = {}) => ({
     model_name,
-    litellm_params: { ...priced, model: `openai/chat_completions/${model}`, api_base: `${url}/v1`, ...more },
+    litellm_params: { ...priced, model: `openai/chat_completions/${model}`, api_base: `${url}/v1`, ...overrides },
   });
   return [
     openai('one', 'one-up'),

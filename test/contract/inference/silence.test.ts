@@ -40,54 +40,57 @@ function stallAfter(text: string, contentType = 'text/event-stream'): void {
 }
 
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
-/** A call in each dialect, and the last event of its stream. */
+/** A call in each dialect, the first event of the upstream, and the last event for the caller. */
 const CALLS = [
   {
     row: 'chat.completions',
     path: '/v1/chat/completions',
     body: { model: 'chats', messages: MESSAGES, stream: true },
-    begins: CHUNK,
-    last: `data: ${JSON.stringify({ error: { message: TIMEOUT_MESSAGE, type: null, param: null, code: '408' } })}`,
+    firstEvent: CHUNK,
+    lastEvent: `data: ${JSON.stringify({ error: { message: TIMEOUT_MESSAGE, type: null, param: null, code: '408' } })}`,
   },
   {
     row: 'messages.create',
     path: '/v1/messages',
     body: { model: 'chats', messages: MESSAGES, max_tokens: 5, stream: true },
-    begins: CHUNK,
-    last: `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'timeout_error', message: TIMEOUT_MESSAGE } })}`,
+    firstEvent: CHUNK,
+    lastEvent: `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type: 'timeout_error', message: TIMEOUT_MESSAGE } })}`,
   },
   {
     row: 'content.generate',
     path: '/v1beta/models/chats:streamGenerateContent?alt=sse',
     body: { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },
-    begins: CHUNK,
-    last: `data: ${JSON.stringify({ error: { code: 408, message: TIMEOUT_MESSAGE, status: 'DEADLINE_EXCEEDED' } })}`,
+    firstEvent: CHUNK,
+    lastEvent: `data: ${JSON.stringify({ error: { code: 408, message: TIMEOUT_MESSAGE, status: 'DEADLINE_EXCEEDED' } })}`,
   },
   {
     row: 'responses.create, native',
     path: '/v1/responses',
     body: { model: 'thinker', input: 'Hello', stream: true },
-    begins: CREATED,
-    last: `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 1, code: '408', message: TIMEOUT_MESSAGE, param: null })}`,
+    firstEvent: CREATED,
+    lastEvent: `event: error\ndata: ${JSON.stringify({ type: 'error', sequence_number: 1, code: '408', message: TIMEOUT_MESSAGE, param: null })}`,
   },
 ] as const;
 
-describe.each(CALLS)('$row: an upstream that stops sending within an answer', ({ path, body, begins, last }) => {
-  it('times out: the last event is an error, and the upstream connection is closed', async () => {
-    stallAfter(begins);
-    const { traceId, headers } = newTrace();
-    const response = await app.call('POST', path, body, headers);
-    expect(response.status).toBe(200);
-    const events = (await response.text()).trimEnd().split('\n\n');
-    expect(events.length).toBeGreaterThan(1);
-    expect(events.at(-1)).toBe(last);
-    await upstream.nextDisconnect();
-    expect(await upstream.connections()).toBe(0);
-    expect(await spansIn(app, traceId)).toMatchObject([
-      { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
-    ]);
-  });
-});
+describe.each(CALLS)(
+  '$row: an upstream that stops sending within an answer',
+  ({ path, body, firstEvent, lastEvent }) => {
+    it('times out: the last event is an error, and the upstream connection is closed', async () => {
+      stallAfter(firstEvent);
+      const { traceId, headers } = newTrace();
+      const response = await app.call('POST', path, body, headers);
+      expect(response.status).toBe(200);
+      const events = (await response.text()).trimEnd().split('\n\n');
+      expect(events.length).toBeGreaterThan(1);
+      expect(events.at(-1)).toBe(lastEvent);
+      await upstream.nextDisconnect();
+      expect(await upstream.connections()).toBe(0);
+      expect(await spansIn(app, traceId)).toMatchObject([
+        { spendRow: { status: 'FAILURE', errorCode: 'UPSTREAM_FAILED' } },
+      ]);
+    });
+  },
+);
 
 it('an incomplete translated response is not stored, and its last event has the next sequence number', async () => {
   stallAfter(CHUNK);

@@ -53,32 +53,35 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
 }
 
 describe('speech.create 200', () => {
-  it.each([PATH, '/audio/speech'])('the audio unchanged, priced by the characters of the input (%s)', async (path) => {
-    answerWith(200, AUDIO);
-    const { traceId, headers } = newTrace();
-    const response = await ask(REQUEST, headers, path);
-    expect(Buffer.from(await response.arrayBuffer())).toEqual(AUDIO);
-    expect(response.status).toBe(200);
-    expect(response.headers.get('x-litellm-call-id')).toMatch(UUID);
-    expect(Object.fromEntries(response.headers)).toMatchObject({
-      'content-type': 'audio/mpeg',
-      'x-litellm-model-id': expect.stringMatching(/^voice#[0-9a-f]{12}$/),
-      'x-litellm-model-group': 'voice',
-      'x-litellm-response-cost': '2.5',
-    });
-    const sent = upstream.received.at(-1);
-    expect([sent?.path, JSON.parse(sent?.body ?? '')]).toEqual([PATH, { ...REQUEST, model: 'up-1' }]);
-    expect(await spansIn(app, traceId)).toMatchObject([
-      {
-        name: 'generate_content voice',
-        type: 'llm',
-        attributes: { 'gen_ai.operation.name': 'generate_content', 'gen_ai.output.type': 'speech' },
-        spendRow: { callType: 'aspeech', model: 'up-1', costUsd: '2.5', status: 'SUCCESS', usage: null },
-      },
-    ]);
-  });
+  it.each([PATH, '/audio/speech'])(
+    'the audio is unchanged, and priced by the characters of the input (%s)',
+    async (path) => {
+      answerWith(200, AUDIO);
+      const { traceId, headers } = newTrace();
+      const response = await ask(REQUEST, headers, path);
+      expect(Buffer.from(await response.arrayBuffer())).toEqual(AUDIO);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('x-litellm-call-id')).toMatch(UUID);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'audio/mpeg',
+        'x-litellm-model-id': expect.stringMatching(/^voice#[0-9a-f]{12}$/),
+        'x-litellm-model-group': 'voice',
+        'x-litellm-response-cost': '2.5',
+      });
+      const forwarded = upstream.received.at(-1);
+      expect([forwarded?.path, JSON.parse(forwarded?.body ?? '')]).toEqual([PATH, { ...REQUEST, model: 'up-1' }]);
+      expect(await spansIn(app, traceId)).toMatchObject([
+        {
+          name: 'generate_content voice',
+          type: 'llm',
+          attributes: { 'gen_ai.operation.name': 'generate_content', 'gen_ai.output.type': 'speech' },
+          spendRow: { callType: 'aspeech', model: 'up-1', costUsd: '2.5', status: 'SUCCESS', usage: null },
+        },
+      ]);
+    },
+  );
 
-  it('the cost of a voice that is priced by tokens is not known', async () => {
+  it('the cost of a voice with a price for tokens is not known', async () => {
     answerWith(200, AUDIO);
     const response = await ask({ ...REQUEST, model: 'token-voice' });
     await response.arrayBuffer();
@@ -101,18 +104,18 @@ describe('speech.create 200', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('incomplete audio ends with a closed connection, without an error text', async () => {
-    let cut: () => void = () => {};
+  it('audio that the upstream cuts off ends with a closed connection, without an error text', async () => {
+    let closeConnection: () => void = () => {};
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
       response.write(AUDIO);
-      cut = () => socket.destroy();
+      closeConnection = () => socket.destroy();
     });
     const { traceId, headers } = newTrace();
     const response = await ask(REQUEST, headers);
     const reader = response.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? [])).toEqual(AUDIO);
-    cut();
+    closeConnection();
     await expect(reader?.read()).rejects.toThrow('terminated');
     await upstream.nextDisconnect();
     expect(await spansIn(app, traceId)).toMatchObject([
@@ -231,7 +234,7 @@ describe('speech.create', () => {
     ]);
   });
 
-  it('500 when the upstream closes the connection before the first byte of audio', async () => {
+  it('500: the upstream closes the connection before the first byte of audio', async () => {
     upstream.answer((response, socket) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
       response.flushHeaders();

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => app.stop());
 
-async function names(query = '', headers: Record<string, string> = {}): Promise<readonly string[]> {
+async function listedNames(query = '', headers: Record<string, string> = {}): Promise<readonly string[]> {
   const response = await app.call('GET', `/v1/models${query}`, undefined, headers);
   const { data } = (await response.json()) as { readonly data: readonly { readonly id: string }[] };
   return data.map(({ id }) => id);
@@ -33,26 +33,27 @@ async function keyFor(models: readonly string[]): Promise<Record<string, string>
 
 describe('a wildcard model', () => {
   it('is replaced by the catalog models of its provider, if there are any', async () => {
-    const listed = await names();
+    const listed = await listedNames();
     expect(listed).toContain('g/flash');
     expect(listed).toContain('openai/gpt-4o');
     expect(listed.filter((name) => name.endsWith('*'))).toEqual(['own/*']);
+    // Catalog ids that price one image size, such as `1024-x-1024/dall-e-2`, are not models.
     expect(listed.filter((name) => name.includes('-x-'))).toEqual([]);
     expect(new Set(listed).size).toBe(listed.length);
   });
 
   it('is listed itself on request', async () => {
-    const all = await names('?return_wildcard_routes=true');
+    const all = await listedNames('?return_wildcard_routes=true');
     expect(all.filter((name) => name.endsWith('*'))).toEqual(['g/*', 'own/*', 'openai/*']);
     expect(all).toContain('g/flash');
   });
 
   it('is replaced by the matching models of a key, with or without a catalog entry', async () => {
-    expect(await names('', await keyFor(['own/llama', 'openai/gpt-4o']))).toEqual(['own/llama', 'openai/gpt-4o']);
-    expect(await names('', await keyFor(['own/*']))).toEqual(['own/*']);
+    expect(await listedNames('', await keyFor(['own/llama', 'openai/gpt-4o']))).toEqual(['own/llama', 'openai/gpt-4o']);
+    expect(await listedNames('', await keyFor(['own/*']))).toEqual(['own/*']);
   });
 
-  it('makes every matching model readable for callers that may call it', async () => {
+  it('lets callers read every matching model that they may call', async () => {
     const key = await keyFor(['own/llama']);
     const read = async (name: string, headers?: Record<string, string>) =>
       (await app.call('GET', `/v1/models/${name}`, undefined, headers)).status;
