@@ -49,8 +49,8 @@ describe('malformed claims', () => {
     ['a user that is a number', { sub: 7, groups: ['red'] }],
     ['a scope that is an object', { sub: 'anna', scope: { litellm_proxy_admin: true } }],
     ['a customer in `__proto__`', { sub: 'anna', ['__proto__']: { customer: 'c' } }],
-    ['a customer that only a prototype has', { sub: 'anna' }],
-  ])('200: %s', async (_case, claims) => {
+    ['no claim on the path `__proto__.customer`', { sub: 'anna' }],
+  ])('200: a token with %s is accepted', async (_claim, claims) => {
     expect((await send(await token(claims))).status).toBe(200);
   });
 
@@ -63,13 +63,13 @@ describe('malformed claims', () => {
   it.each<[string, Record<string, unknown>]>([
     ['an object', { sub: { id: 'anna' } }],
     ['blank', { sub: '   ' }],
-    ['a flag', { sub: true }],
+    ['a boolean', { sub: true }],
     ['of 300 characters', { sub: 'x'.repeat(300) }],
-  ])('401: a user that is %s', async (_case, claims) => {
+  ])('401: a user that is %s', async (_user, claims) => {
     expect(await send(await token(claims))).toEqual(invalidToken("the token has no claim 'sub'"));
   });
 
-  it('401: an expiry that is text', async () => {
+  it('401: an expiry that is a string', async () => {
     expect(await send(await token({ sub: 'anna', exp: 'soon' }))).toEqual(invalidToken('its expiry is not a time'));
   });
 });
@@ -88,7 +88,7 @@ describe('a token that claims rights', () => {
       'claims that are named like the role of a user',
       { role: 'proxy_admin', user_role: 'proxy_admin', litellm_role: 'proxy_admin' },
     ],
-  ])('403: no administrator rights by %s', async (_case, claims) => {
+  ])('403: no administrator rights through %s', async (_claim, claims) => {
     const bearer = await token({ sub: 'mallory', ...claims });
     expect((await send(bearer, '/user/list')).status).toBe(403);
     expect((await send(bearer, '/key/generate', app, { user_id: 'boss' })).status).toBe(403);
@@ -106,7 +106,7 @@ describe('the team and the user of a token', () => {
 
   it('one user is created for concurrent tokens of new subjects with the same email', async () => {
     const tokens = await Promise.all(
-      Array.from({ length: 12 }, (_none, number) => token({ sub: `twin-${number}`, email: 'twin@corp.example' })),
+      Array.from({ length: 12 }, (_, number) => token({ sub: `twin-${number}`, email: 'twin@corp.example' })),
     );
     const statuses = await Promise.all(tokens.map(async (bearer) => (await send(bearer)).status));
     expect(statuses).toEqual(tokens.map(() => 200));
@@ -114,7 +114,7 @@ describe('the team and the user of a token', () => {
     expect(body['total']).toBe(1);
   });
 
-  it('401: a deleted user, with user_id_upsert off', async () => {
+  it('401: a deleted user is not created again if user_id_upsert is false', async () => {
     const other = await startApp({
       config: {
         general_settings: { enable_jwt_auth: true, litellm_jwtauth: { ...RULES, user_id_upsert: false } },
@@ -148,83 +148,89 @@ describe('a token of a megabyte', () => {
 });
 
 describe('the key set of an issuer', () => {
-  /** Starts an app with its own issuer. `prepare` changes the issuer before its keys are read. */
-  async function withIssuer(prepare: (own: Issuer) => void, work: (own: Issuer, server: TestApp) => Promise<void>) {
-    const own = await startIssuer(['ES256']);
-    prepare(own);
+  /** Starts an app with its own issuer, and checks it. `prepare` changes the issuer before its keys are read. */
+  async function withIssuer(
+    prepare: (ownIssuer: Issuer) => void,
+    check: (ownIssuer: Issuer, server: TestApp) => Promise<void>,
+  ) {
+    const ownIssuer = await startIssuer(['ES256']);
+    prepare(ownIssuer);
     const server = await startApp({
       config: { general_settings: { enable_jwt_auth: true } },
-      env: tokenEnvironment(own),
+      env: tokenEnvironment(ownIssuer),
     });
     try {
-      await work(own, server);
+      await check(ownIssuer, server);
     } finally {
-      await own.stop();
+      await ownIssuer.stop();
       await server.stop();
     }
   }
 
   const UNREADABLE = 'Tokens cannot be checked now: the keys of their issuer cannot be read.';
 
-  it.each<[string, (own: Issuer) => void]>([
+  it.each<[string, (ownIssuer: Issuer) => void]>([
     ['is not JSON', ({ state }) => (state.text = '<html>keys</html>')],
     ['has two megabytes', ({ state }) => (state.text = `{"keys":[],"x":"${'x'.repeat(2 * 1024 * 1024)}"}`)],
     ['has the status 500', ({ state }) => (state.status = 500)],
     ['has keys that are not a list', ({ state }) => (state.text = '{"keys":"all"}')],
-  ])('503: %s; many concurrent tokens read the key set once', async (_case, prepare) => {
-    await withIssuer(prepare, async (own, server) => {
+  ])('503: %s; concurrent tokens read the key set once', async (_keySet, prepare) => {
+    await withIssuer(prepare, async (ownIssuer, server) => {
       const tokens = await Promise.all(
-        Array.from({ length: 40 }, (_none, number) => own.token({ sub: `s-${number}` }, ES)),
+        Array.from({ length: 40 }, (_, number) => ownIssuer.token({ sub: `s-${number}` }, ES)),
       );
       const answers = await Promise.all(tokens.map((bearer) => send(bearer, '/v1/models', server)));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
       expect(JSON.stringify(answers[0]?.body)).toContain(UNREADABLE);
-      expect(own.state.reads).toBe(1);
+      expect(ownIssuer.state.reads).toBe(1);
     });
   });
 
-  it('200: a slow key set; tokens wait for one read, and the admin key does not wait', async () => {
+  it('200: is slow; tokens wait for one read, and the admin key does not wait', async () => {
     const { promise: gate, resolve: release } = Promise.withResolvers<void>();
     await withIssuer(
       ({ state }) => {
         state.held = gate;
       },
-      async (own, server) => {
+      async (ownIssuer, server) => {
         const tokens = await Promise.all(
-          Array.from({ length: 10 }, (_none, number) => own.token({ sub: `s-${number}` }, ES)),
+          Array.from({ length: 10 }, (_, number) => ownIssuer.token({ sub: `s-${number}` }, ES)),
         );
         const waiting = Promise.all(tokens.map(async (bearer) => (await send(bearer, '/v1/models', server)).status));
-        await expect.poll(() => own.state.reads).toBe(1);
+        await expect.poll(() => ownIssuer.state.reads).toBe(1);
         expect((await send(server.adminKey, '/v1/models', server)).status).toBe(200);
         release();
         expect(await waiting).toEqual(tokens.map(() => 200));
-        expect(own.state.reads).toBe(1);
+        expect(ownIssuer.state.reads).toBe(1);
       },
     );
   });
 
-  it('200 and 401: an added key is accepted, and a removed key is refused', async () => {
+  it('200 and 401: has an added key, which is accepted, and a removed key, which is refused', async () => {
     await withIssuer(
       () => {},
-      async (own, server) => {
-        await own.addKey('ES256', 'new');
-        own.removeKey('key-ES256');
-        expect((await send(await own.token({ sub: 's' }, { ...ES, kid: 'new' }), '/v1/models', server)).status).toBe(
-          200,
-        );
-        expect(await send(await own.token({ sub: 's' }, ES), '/v1/models', server)).toEqual(
+      async (ownIssuer, server) => {
+        await ownIssuer.addKey('ES256', 'new');
+        ownIssuer.removeKey('key-ES256');
+        expect(
+          (await send(await ownIssuer.token({ sub: 's' }, { ...ES, kid: 'new' }), '/v1/models', server)).status,
+        ).toBe(200);
+        expect(await send(await ownIssuer.token({ sub: 's' }, ES), '/v1/models', server)).toEqual(
           invalidToken('no key of the issuer has signed it'),
         );
-        expect(own.state.reads).toBe(1);
+        expect(ownIssuer.state.reads).toBe(1);
       },
     );
   });
 
-  it('401: a token that is signed with an HMAC secret of the key set', async () => {
+  it('401: has an HMAC secret, with which a token is signed', async () => {
     await withIssuer(
       ({ state }) => (state.text = JSON.stringify({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'key-ES256' }] })),
-      async (own, server) => {
-        const forged = await own.token({ sub: 'boss' }, { alg: 'HS256', kid: 'key-ES256', key: Buffer.from('secret') });
+      async (ownIssuer, server) => {
+        const forged = await ownIssuer.token(
+          { sub: 'boss' },
+          { alg: 'HS256', kid: 'key-ES256', key: Buffer.from('secret') },
+        );
         expect(await send(forged, '/v1/models', server)).toEqual(
           invalidToken('its algorithm is not one of a public key'),
         );

@@ -31,41 +31,42 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-async function send(method: string, path: string, body?: unknown, { key = app.adminKey, on = app } = {}) {
-  const answer = await on.call(method, path, body, { authorization: `Bearer ${key}` });
+async function send(method: string, path: string, body?: unknown, { key = app.adminKey, server = app } = {}) {
+  const answer = await server.call(method, path, body, { authorization: `Bearer ${key}` });
   return { status: answer.status, body: (await answer.json()) as Json };
 }
-const post = (path: string, body: unknown, as?: Parameters<typeof send>[3]) => send('POST', path, body, as);
-const newKey = async (draft: object, on = app): Promise<string> =>
-  String((await post('/key/generate', draft, { key: on.adminKey, on })).body['key']);
+const post = (path: string, body: unknown, caller?: Parameters<typeof send>[3]) => send('POST', path, body, caller);
+const newKey = async (draft: object, server = app): Promise<string> =>
+  String((await post('/key/generate', draft, { key: server.adminKey, server })).body['key']);
 const tokenOf = (claims: Json) => issuer.token(claims, { alg: 'ES256' });
-const call = (key: string, model = 'demo', on = app) => post('/v1/chat/completions', { ...chat(), model }, { key, on });
+const call = (key: string, model = 'demo', server = app) =>
+  post('/v1/chat/completions', { ...chat(), model }, { key, server });
 
 const NEW = '/jwt/key/mapping/new';
-const map = async (value: string, key: string, more: object = {}) =>
-  await post(NEW, { jwt_claim_name: 'client_id', jwt_claim_value: value, key, ...more });
+const createMapping = async (value: string, key: string, members: object = {}) =>
+  await post(NEW, { jwt_claim_name: 'client_id', jwt_claim_value: value, key, ...members });
 /** Creates a mapping. Returns its id. */
 const newMapping = async (value: string, key: string): Promise<string> => {
-  const { status, body } = await map(value, key);
+  const { status, body } = await createMapping(value, key);
   expect(status).toBe(200);
   return String(body['id']);
 };
-const MOMENT = expect.stringMatching(/^\d{4}-.*Z$/) as unknown;
+const ISO_TIME = expect.stringMatching(/^\d{4}-.*Z$/) as unknown;
 const detail = (text: string) => ({ detail: text });
 const missing = (...loc: string[]) => ({ detail: [{ type: 'missing', loc, msg: 'Field required' }] });
 
 describe('mappings of tokens over HTTP', () => {
   it('tokenMappings.create 200, tokenMappings.info 200, tokenMappings.list 200: the key is not shown', async () => {
     const key = await newKey({});
-    const { status, body } = await map('shown', key, { description: 'd' });
+    const { status, body } = await createMapping('shown', key, { description: 'd' });
     const row = {
       id: expect.any(String) as unknown,
       jwt_claim_name: 'client_id',
       jwt_claim_value: 'shown',
       description: 'd',
       is_active: true,
-      created_at: MOMENT,
-      updated_at: MOMENT,
+      created_at: ISO_TIME,
+      updated_at: ISO_TIME,
       created_by: 'default_user_id',
       updated_by: 'default_user_id',
     };
@@ -78,7 +79,7 @@ describe('mappings of tokens over HTTP', () => {
   });
 
   it('tokenMappings.list 200: an empty list', async () => {
-    const admin = { key: strict.adminKey, on: strict };
+    const admin = { key: strict.adminKey, server: strict };
     expect(await send('GET', '/jwt/key/mapping/list', undefined, admin)).toEqual({
       status: 200,
       body: { mappings: [], total_count: 0, current_page: 1, total_pages: 0 },
@@ -88,15 +89,15 @@ describe('mappings of tokens over HTTP', () => {
   it('tokenMappings.create 400, 409, 422: an unknown key or invalid value, a taken value, a missing value', async () => {
     const key = await newKey({});
     await newMapping('taken', key);
-    expect(await map('taken', key)).toEqual({
+    expect(await createMapping('taken', key)).toEqual({
       status: 409,
       body: detail("A mapping of the claim 'client_id' with 'taken' already exists."),
     });
     const unknown = 'sk-unknown-000000000000';
-    const none = await map('x', unknown);
-    expect(none).toEqual({ status: 400, body: detail('The key does not exist.') });
-    expect(await map(' ', key)).toEqual({ status: 400, body: detail('jwt_claim_value must not be blank.') });
-    expect(await map('x'.repeat(257), key)).toEqual({
+    const withUnknownKey = await createMapping('x', unknown);
+    expect(withUnknownKey).toEqual({ status: 400, body: detail('The key does not exist.') });
+    expect(await createMapping(' ', key)).toEqual({ status: 400, body: detail('jwt_claim_value must not be blank.') });
+    expect(await createMapping('x'.repeat(257), key)).toEqual({
       status: 400,
       body: detail('jwt_claim_value must have at most 256 characters.'),
     });
@@ -106,7 +107,7 @@ describe('mappings of tokens over HTTP', () => {
     });
   });
 
-  it('tokenMappings.update 200, 400, 404, 422: omitted members keep their values', async () => {
+  it('tokenMappings.update 200, 400, 404, 422: omitted members are unchanged; an unknown key, an unknown mapping, and no id', async () => {
     const id = await newMapping('changed', await newKey({}));
     const path = '/jwt/key/mapping/update';
     const { status, body } = await post(path, { id, description: 'new' });
@@ -118,7 +119,7 @@ describe('mappings of tokens over HTTP', () => {
     expect(await post(path, {})).toEqual({ status: 422, body: missing('body', 'id') });
   });
 
-  it('tokenMappings.delete 200, 404, 422, tokenMappings.info 404, 422, tokenMappings.list 422', async () => {
+  it('tokenMappings.delete 200, 404, 422, tokenMappings.info 404, 422, tokenMappings.list 422: a deleted mapping, no id, and an invalid page size', async () => {
     const id = await newMapping('gone', await newKey({}));
     const path = '/jwt/key/mapping/delete';
     expect(await post(path, { id })).toEqual({ status: 200, body: { status: 'success' } });
@@ -138,14 +139,17 @@ describe('mappings of tokens over HTTP', () => {
     ['tokenMappings.delete', 'POST', '/jwt/key/mapping/delete'],
     ['tokenMappings.info', 'GET', '/jwt/key/mapping/info?id=none'],
     ['tokenMappings.list', 'GET', '/jwt/key/mapping/list'],
-  ])('%s 401, 403: administrators only; read-only administrators may read', async (_row, method, path) => {
-    const body = method === 'GET' ? undefined : { jwt_claim_name: 'c', jwt_claim_value: 'v', key: 'k', id: 'none' };
-    expect((await send(method, path, body, { key: 'sk-unknown-000000000' })).status).toBe(401);
-    const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
-    expect(method === 'GET' ? [200, 404] : [403]).toContain((await send(method, path, body, { key: viewer })).status);
-    const user = await newKey({ user_id: 'someone', user_role: 'internal_user' });
-    expect([401, 403]).toContain((await send(method, path, body, { key: user })).status);
-  });
+  ])(
+    '%s 401, 403: only administrators may call it, and read-only administrators may read',
+    async (_row, method, path) => {
+      const body = method === 'GET' ? undefined : { jwt_claim_name: 'c', jwt_claim_value: 'v', key: 'k', id: 'none' };
+      expect((await send(method, path, body, { key: 'sk-unknown-000000000' })).status).toBe(401);
+      const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
+      expect(method === 'GET' ? [200, 404] : [403]).toContain((await send(method, path, body, { key: viewer })).status);
+      const user = await newKey({ user_id: 'someone', user_role: 'internal_user' });
+      expect([401, 403]).toContain((await send(method, path, body, { key: user })).status);
+    },
+  );
 });
 
 describe('a token that is mapped to a key', () => {
@@ -161,11 +165,11 @@ describe('a token that is mapped to a key', () => {
       },
     });
     await newMapping('machine', key);
-    const fresh = await tokenOf({ client_id: 'machine', customer: 'c' });
-    expect((await call(fresh)).status).toBe(200);
-    expect((await call(fresh, 'other')).status).toBe(403);
+    const mappedToken = await tokenOf({ client_id: 'machine', customer: 'c' });
+    expect((await call(mappedToken)).status).toBe(200);
+    expect((await call(mappedToken, 'other')).status).toBe(403);
     const ofKey = (await send('GET', '/key/info', undefined, { key })).body;
-    expect((await send('GET', '/key/info', undefined, { key: fresh })).body).toEqual(ofKey);
+    expect((await send('GET', '/key/info', undefined, { key: mappedToken })).body).toEqual(ofKey);
   });
 
   it('follows changes of its mapping and its key immediately: another key, inactive, blocked, deleted', async () => {
@@ -199,10 +203,10 @@ describe('a token that is mapped to a key', () => {
     expect((await call(token)).status).toBe(200);
     await post('/key/regenerate', { key });
     expect((await call(token)).status).toBe(200);
-    const short = await newKey({ duration: '1s' });
-    await newMapping('short', short);
-    const late = await tokenOf({ client_id: 'short' });
-    await expect.poll(async () => (await call(late)).status, { timeout: 30_000 }).toBe(401);
+    const shortKey = await newKey({ duration: '1s' });
+    await newMapping('short', shortKey);
+    const shortToken = await tokenOf({ client_id: 'short' });
+    await expect.poll(async () => (await call(shortToken)).status, { timeout: 30_000 }).toBe(401);
   });
 
   it('has the role of its key even if its scope has more rights, and opens no session', async () => {
@@ -214,8 +218,8 @@ describe('a token that is mapped to a key', () => {
     expect((await post('/v2/login', { username: 'viewer', password: token })).status).toBe(401);
   });
 
-  it('is the only one that the behavior `reject` admits; an unverified email is not mapped', async () => {
-    const admin = { key: strict.adminKey, on: strict };
+  it('is the only token that the behavior `reject` admits, and an unverified email is not mapped', async () => {
+    const admin = { key: strict.adminKey, server: strict };
     const key = await newKey({}, strict);
     const body = { jwt_claim_name: 'app.email', jwt_claim_value: 'a@example.org', key };
     expect((await post(NEW, body, admin)).status).toBe(200);

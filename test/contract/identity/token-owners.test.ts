@@ -45,11 +45,11 @@ async function get(claims: Json, headers: Record<string, string> = {}, path = '/
 
 describe('a token without teams', () => {
   it('200: has the memberships of its user; the header selects one', async () => {
-    const chosen = await get({ sub: 'anna' }, { 'x-litellm-team-id': 'First' });
-    expect(chosen).toMatchObject({ status: 200, body: { data: [{ id: 'demo' }] } });
+    const answer = await get({ sub: 'anna' }, { 'x-litellm-team-id': 'First' });
+    expect(answer).toMatchObject({ status: 200, body: { data: [{ id: 'demo' }] } });
   });
 
-  it('403: a team without a membership, and a removed membership', async () => {
+  it('403: a team of which the user is not a member, and a team after the membership was removed', async () => {
     const refused = envelope(
       403,
       'The team header matches no team id and no team alias among your team memberships.',
@@ -65,7 +65,7 @@ describe('a token without teams', () => {
     expect((await app.call('GET', '/v1/models', undefined, headers)).status).toBe(403);
   });
 
-  it('401: an unknown and a deleted user', async () => {
+  it('401: an unknown user, and a deleted user', async () => {
     const refused = envelope(401, "Authentication Error, user 'bert' does not exist.", 'token_not_found_in_db', 'key');
     expect(await get({ sub: 'bert' })).toEqual(refused);
     const bearer = await token({ sub: 'bert' });
@@ -89,21 +89,22 @@ describe('the email of a user', () => {
   it('users.update 403: cannot be changed by the user, because tokens of another user would match', async () => {
     const created = await app.call('POST', '/user/new', { user_id: 'mallory', user_email: 'mallory@corp.example' });
     const { key } = (await created.json()) as { key: string };
-    const own = { authorization: `Bearer ${key}` };
+    const ownHeaders = { authorization: `Bearer ${key}` };
     const change = { user_id: 'mallory', user_email: 'boss@corp.example' };
-    const answer = await app.call('POST', '/user/update', change, own);
+    const answer = await app.call('POST', '/user/update', change, ownHeaders);
     expect({ status: answer.status, body: await answer.json() }).toEqual(
       envelope(403, 'Only proxy admins change emails, because signed tokens name their users by email.'),
     );
-    const other = await app.call('POST', '/user/update', { user_id: 'mallory', user_alias: 'M' }, own);
-    expect(other.status).toBe(200);
+    const aliasChange = await app.call('POST', '/user/update', { user_id: 'mallory', user_alias: 'M' }, ownHeaders);
+    expect(aliasChange.status).toBe(200);
     expect((await get({ sub: 'boss', email: 'boss@corp.example' })).status).toBe(401);
     expect((await app.call('POST', '/user/update', change)).status).toBe(200);
   });
 });
 
 describe('a WebSocket of the graph', () => {
-  const open = async (key: string): Promise<string> => {
+  /** First message of a new socket, or the code with which the server closes it. */
+  const firstMessageOrCode = async (key: string): Promise<string> => {
     const socket = new WebSocket(`${app.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
       headers: { authorization: `Bearer ${key}` },
     });
@@ -118,13 +119,15 @@ describe('a WebSocket of the graph', () => {
   };
 
   it('is accepted with a valid token, and closed with an invalid token', async () => {
-    expect(await open(await token({ scope: 'litellm_proxy_admin' }))).toBe('{"type":"connection_ack"}');
-    expect(await open(await issuer.token({ sub: 'anna' }, { alg: 'ES256', audience: 'other' }))).toBe('4403');
+    expect(await firstMessageOrCode(await token({ scope: 'litellm_proxy_admin' }))).toBe('{"type":"connection_ack"}');
+    expect(await firstMessageOrCode(await issuer.token({ sub: 'anna' }, { alg: 'ES256', audience: 'other' }))).toBe(
+      '4403',
+    );
   });
 });
 
 describe('an issuer that fails', () => {
-  it('503: its tokens, with a retry time', async () => {
+  it('503: its tokens are refused with a retry time', async () => {
     const failing = await startIssuer(['ES256']);
     failing.state.status = 500;
     const other = await startApp({

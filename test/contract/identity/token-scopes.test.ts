@@ -38,7 +38,8 @@ afterAll(async () => {
   await second.stop();
 });
 
-async function models(token: string): Promise<unknown> {
+/** Names of the models that a token may call, or the error. */
+async function modelsOrError(token: string): Promise<unknown> {
   const answer = await app.call('GET', '/v1/models', undefined, { authorization: `Bearer ${token}` });
   const { data, error } = (await answer.json()) as {
     readonly data?: readonly { readonly id: string }[];
@@ -47,7 +48,8 @@ async function models(token: string): Promise<unknown> {
   return data?.map(({ id }) => id).toSorted() ?? { status: answer.status, message: error?.message };
 }
 
-async function chat(token: string, model: string): Promise<number> {
+/** Status of a chat. */
+async function chatStatus(token: string, model: string): Promise<number> {
   const body = { model, messages: [{ role: 'user', content: 'hi' }] };
   const answer = await app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${token}` });
   await answer.body?.cancel();
@@ -64,13 +66,14 @@ describe('scopes of a token', () => {
     ['', []],
   ])('%j allows the models %j', async (scope, allowed) => {
     const token = await first.token({ sub: 'anna', scope }, ES);
-    expect(await models(token)).toEqual(allowed);
-    for (const model of ['demo', 'other']) expect(await chat(token, model)).toBe(allowed.includes(model) ? 200 : 403);
+    expect(await modelsOrError(token)).toEqual(allowed);
+    for (const model of ['demo', 'other'])
+      expect(await chatStatus(token, model)).toBe(allowed.includes(model) ? 200 : 403);
   });
 
   it('do not limit an administrator', async () => {
     const token = await first.token({ sub: 'root', scope: 'litellm_proxy_admin' }, ES);
-    expect(await chat(token, 'other')).toBe(200);
+    expect(await chatStatus(token, 'other')).toBe(200);
   });
 });
 
@@ -79,7 +82,7 @@ describe('an unknown team in a token', () => {
     const tokens = await Promise.all(
       ['anna', 'bert', 'cleo'].map((sub) => first.token({ sub, scope: 'reader', groups: ['new-team'] }, ES)),
     );
-    expect(await Promise.all(tokens.map((token) => chat(token, 'demo')))).toEqual([200, 200, 200]);
+    expect(await Promise.all(tokens.map((token) => chatStatus(token, 'demo')))).toEqual([200, 200, 200]);
     const info = await app.call('GET', '/team/info?team_id=new-team');
     expect([info.status, await info.json()]).toMatchObject([200, { team_id: 'new-team' }]);
   });
@@ -93,19 +96,19 @@ describe('an unknown team in a token', () => {
 });
 
 describe('several issuers', () => {
-  const ofSecond = { ...ES, issuer: SECOND, audience: 'second-gateway' };
+  const secondIssuer = { ...ES, issuer: SECOND, audience: 'second-gateway' };
   const refused = (reason: string) => ({ status: 401, message: expect.stringContaining(reason) as string });
 
   it('have separate keys and audiences', async () => {
-    expect(await models(await second.token({ sub: 'anna', scope: 'reader' }, ofSecond))).toEqual(['demo']);
-    expect(await models(await first.token({ sub: 'anna', scope: 'reader' }, ofSecond))).toEqual(
+    expect(await modelsOrError(await second.token({ sub: 'anna', scope: 'reader' }, secondIssuer))).toEqual(['demo']);
+    expect(await modelsOrError(await first.token({ sub: 'anna', scope: 'reader' }, secondIssuer))).toEqual(
       refused('its signature is wrong'),
     );
-    expect(await models(await second.token({ sub: 'anna' }, { ...ofSecond, audience: 'the-gateway' }))).toEqual(
-      refused('its audience is another'),
-    );
-    expect(await models(await second.token({ sub: 'anna' }, ES))).toEqual(refused('its signature is wrong'));
-    expect(await models(await first.token({ sub: 'anna' }, { ...ES, issuer: 'https://third.example' }))).toEqual(
+    expect(
+      await modelsOrError(await second.token({ sub: 'anna' }, { ...secondIssuer, audience: 'the-gateway' })),
+    ).toEqual(refused('its audience is another'));
+    expect(await modelsOrError(await second.token({ sub: 'anna' }, ES))).toEqual(refused('its signature is wrong'));
+    expect(await modelsOrError(await first.token({ sub: 'anna' }, { ...ES, issuer: 'https://third.example' }))).toEqual(
       refused('its issuer is another'),
     );
   });
