@@ -28,9 +28,9 @@ const BATCH = { object: 'batch', endpoint: '/v1/chat/completions', completion_wi
 /** Makes the upstream answer requests about files and batches. `batch` has members of each batch in its answers. */
 export function serveFiles(upstream: FaultServer, batch: Record<string, unknown> = { status: 'validating' }): void {
   upstream.answer((response, _socket, { method, path, body }) => {
-    const [, , kind, id = `up-${upstream.received.length}`, more] = path.split('/');
+    const [, , kind, id = `up-${upstream.received.length}`, action] = path.split('/');
     response.setHeader('content-type', 'application/json');
-    if (more === 'content') {
+    if (action === 'content') {
       response.setHeader('content-type', 'application/jsonl');
       return response.end('{"a":1}\n');
     }
@@ -120,11 +120,11 @@ export async function upload(
   return file;
 }
 
-/** Line of a batch input file. */
-export const lineFor = (model: unknown, more: object = {}): string =>
+/** Line of a batch input file. `members` are further members of its body. */
+export const lineFor = (model: unknown, members: object = {}): string =>
   JSON.stringify({
     custom_id: '1',
     method: 'POST',
     url: '/v1/chat/completions',
-    body: { model, messages: [], ...more },
+    body: { model, messages: [], ...members },
   });

@@ -183,7 +183,7 @@ describe('files.create', () => {
     );
   });
 
-  it('200: a large file is stored completely', async () => {
+  it('200: a large file is forwarded completely', async () => {
     const content = Array.from({ length: 150_000 }, (_, index) => `line ${index}`).join('\n');
     await upload(app, { purpose: 'user_data' }, { content });
     expect(upstream.received.at(-1)?.body).toContain(content);
@@ -230,7 +230,7 @@ describe('files.create', () => {
 });
 
 describe('files.get', () => {
-  it.each(['/v1/files', '/files'])('200: the current file (%s)', async (path) => {
+  it.each(['/v1/files', '/files'])('200: the file as the upstream reports it (%s)', async (path) => {
     const { id } = await upload(app);
     const { traceId, headers } = newTrace();
     const response = await send(app, 'GET', `${path}/${id}`, { headers });
@@ -343,7 +343,7 @@ describe('files.list', () => {
     ['limit=10001', 'limit', 'a whole number from 1 to 10000'],
     ['limit=many', 'limit', 'a whole number from 1 to 10000'],
     ['order=up', 'order', "'asc' or 'desc'"],
-  ])('400: %s', async (query, param, wanted) => {
+  ])('400: the query %s', async (query, param, wanted) => {
     const message = `/files: Invalid value for parameter '${param}': it must be ${wanted}.`;
     expect(await answerOf(await send(app, 'GET', `/v1/files?${query}`))).toEqual(refusal(400, message, { param }));
   });
