@@ -28,9 +28,9 @@ beforeAll(async () => {
     return response.end(JSON.stringify({ id, object: 'batch', input_file_id: 'files-1', ...parsed, ...batch }));
   });
   const params = { api_base: azure.url, api_key: 'azure-key', api_version: '2025-03-01-preview' };
-  const deployment = (model_name: string, more: object) => ({
+  const deployment = (model_name: string, prices: object) => ({
     model_name,
-    litellm_params: { model: `azure/${model_name}-dep`, ...params, ...more },
+    litellm_params: { model: `azure/${model_name}-dep`, ...params, ...prices },
   });
   app = await startApp({
     config: {

@@ -36,8 +36,8 @@ afterAll(async () => {
 const uploadLines = (key?: string, lines = `${lineFor('assistant')}\n`) =>
   upload(app, { purpose: 'batch' }, { ...(key === undefined ? {} : { key }), content: lines });
 
-const batchBody = (input_file_id: unknown, more: object = {}): string =>
-  JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...more });
+const batchBody = (input_file_id: unknown, overrides: object = {}): string =>
+  JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...overrides });
 
 /** Last POST to the upstream. */
 const lastPost = () => upstream.received.findLast(({ method }) => method === 'POST');

@@ -38,8 +38,8 @@ const noBatch = (id: string) => refusal(404, `No batch found with id '${id}'.`, 
 const uploadLines = (key?: string, lines = `${lineFor('assistant')}\n`) =>
   upload(app, { purpose: 'batch' }, { ...(key === undefined ? {} : { key }), content: lines });
 
-const batchBody = (input_file_id: unknown, more: object = {}): string =>
-  JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h', ...more });
+const batchBody = (input_file_id: unknown): string =>
+  JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' });
 
 const create = (body: string, options: { key?: string; headers?: Record<string, string> } = {}, path = '/v1/batches') =>
   send(app, 'POST', path, { ...options, body });
@@ -52,7 +52,7 @@ async function createBatch(key?: string): Promise<{ readonly id: string; readonl
 
 describe('batches.get', () => {
   it.each(['/v1/batches', '/batches'])(
-    '200: the current batch, with ids of the gateway for its files (%s)',
+    '200: the batch as the upstream reports it, with ids of the gateway for its files (%s)',
     async (path) => {
       const { id, fileId } = await createBatch();
       const creation = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
@@ -77,7 +77,7 @@ describe('batches.get', () => {
     },
   );
 
-  it('200: a batch has the id of its deleted file', async () => {
+  it('200: a batch still has the id of its input file after the file is deleted', async () => {
     const { id, fileId } = await createBatch();
     const creation = upstream.received.findLast((call) => call.method === 'POST' && call.path === '/v1/batches');
     const { input_file_id } = JSON.parse(creation?.body ?? '') as { input_file_id: string };
@@ -129,7 +129,7 @@ describe('batches.list', () => {
       serveFiles(upstream, { status: 'failed' });
       await send(app, 'GET', `/v1/batches/${ended.id}`, { key });
       serveFiles(upstream);
-      const open = await createBatch(key);
+      const running = await createBatch(key);
       serveFiles(upstream, { status: 'in_progress' });
       const before = upstream.received.length;
       const list = async (query: string) => await answerOf(await send(app, 'GET', `${path}${query}`, { key }));
@@ -138,16 +138,16 @@ describe('batches.list', () => {
         {
           object: 'list',
           data: [
-            { id: open.id, status: 'in_progress' },
+            { id: running.id, status: 'in_progress' },
             { id: ended.id, status: 'failed' },
           ],
-          first_id: open.id,
+          first_id: running.id,
           last_id: ended.id,
           has_more: false,
         },
       ]);
       expect(upstream.received.length).toBe(before + 1);
-      expect(await list(`?limit=1&after=${open.id}`)).toMatchObject([
+      expect(await list(`?limit=1&after=${running.id}`)).toMatchObject([
         200,
         { data: [{ id: ended.id }], has_more: false },
       ]);
