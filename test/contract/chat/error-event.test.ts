@@ -35,8 +35,8 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const ask = (more: object = {}): Promise<Response> =>
-  app.call('POST', '/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'x' }], ...more });
+const ask = (members: object = {}): Promise<Response> =>
+  app.call('POST', '/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'x' }], ...members });
 
 it('an error event in the last chunk of a stream does not block later calls', async () => {
   for (let round = 0; round < 3; round += 1) {
