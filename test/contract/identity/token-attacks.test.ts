@@ -115,7 +115,7 @@ describe('the team and the user of a token', () => {
   });
 
   it('401: a deleted user is not created again if user_id_upsert is false', async () => {
-    const other = await startApp({
+    const appWithoutUpsert = await startApp({
       config: {
         general_settings: { enable_jwt_auth: true, litellm_jwtauth: { ...RULES, user_id_upsert: false } },
       },
@@ -123,14 +123,14 @@ describe('the team and the user of a token', () => {
     });
     try {
       const bearer = await token({ sub: 'gone', email: 'gone@corp.example' });
-      await other.call('POST', '/user/new', { user_id: 'gone', user_email: 'gone@corp.example' });
-      expect((await send(bearer, '/v1/models', other)).status).toBe(200);
-      await other.call('POST', '/user/delete', { user_ids: ['gone'] });
-      expect(await send(bearer, '/v1/models', other)).toEqual(
+      await appWithoutUpsert.call('POST', '/user/new', { user_id: 'gone', user_email: 'gone@corp.example' });
+      expect((await send(bearer, '/v1/models', appWithoutUpsert)).status).toBe(200);
+      await appWithoutUpsert.call('POST', '/user/delete', { user_ids: ['gone'] });
+      expect(await send(bearer, '/v1/models', appWithoutUpsert)).toEqual(
         envelope(401, "Authentication Error, user 'gone' does not exist.", 'token_not_found_in_db', 'key'),
       );
     } finally {
-      await other.stop();
+      await appWithoutUpsert.stop();
     }
   });
 });

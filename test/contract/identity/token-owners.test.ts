@@ -130,16 +130,16 @@ describe('an issuer that fails', () => {
   it('503: its tokens are refused with a retry time', async () => {
     const failing = await startIssuer(['ES256']);
     failing.state.status = 500;
-    const other = await startApp({
+    const appOfFailingIssuer = await startApp({
       config: { general_settings: { enable_jwt_auth: true } },
       env: tokenEnvironment(failing),
     });
     try {
       const headers = { authorization: `Bearer ${await failing.token({}, { alg: 'ES256' })}` };
-      const answer = await other.call('GET', '/v1/models', undefined, headers);
+      const answer = await appOfFailingIssuer.call('GET', '/v1/models', undefined, headers);
       expect([answer.status, Number(answer.headers.get('retry-after')) > 0]).toEqual([503, true]);
     } finally {
-      await other.stop();
+      await appOfFailingIssuer.stop();
       await failing.stop();
     }
   });
@@ -147,13 +147,15 @@ describe('an issuer that fails', () => {
 
 describe('without `enable_jwt_auth`', () => {
   it('401: the error names the setting that enables tokens', async () => {
-    const other = await startApp();
+    const appWithoutTokens = await startApp();
     try {
-      const answer = await other.call('GET', '/v1/models', undefined, { authorization: `Bearer ${await token({})}` });
+      const answer = await appWithoutTokens.call('GET', '/v1/models', undefined, {
+        authorization: `Bearer ${await token({})}`,
+      });
       expect(answer.status).toBe(401);
       expect(JSON.stringify(await answer.json())).toContain('set `general_settings.enable_jwt_auth` to accept it');
     } finally {
-      await other.stop();
+      await appWithoutTokens.stop();
     }
   });
 });

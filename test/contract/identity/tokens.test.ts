@@ -162,10 +162,10 @@ describe('the bearer of a token', () => {
   });
 
   it('403: no team allows the model, or no team of the token exists', async () => {
-    const blue = await tokenOf({ sub: 'bert', groups: ['blue'] });
-    expect((await send(blue, '/v1/chat/completions', chat())).status).toBe(403);
-    const both = await tokenOf({ sub: 'bert', groups: ['blue', 'red'] });
-    const answer = await send(both, '/v1/chat/completions', chat('third'));
+    const blueOnly = await tokenOf({ sub: 'bert', groups: ['blue'] });
+    expect((await send(blueOnly, '/v1/chat/completions', chat())).status).toBe(403);
+    const blueAndRed = await tokenOf({ sub: 'bert', groups: ['blue', 'red'] });
+    const answer = await send(blueAndRed, '/v1/chat/completions', chat('third'));
     expect({ status: answer.status, body: answer.body }).toMatchObject({
       status: 403,
       body: { error: { message: 'No team has access to the requested model: third.' } },
