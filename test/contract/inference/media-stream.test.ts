@@ -35,7 +35,7 @@ const event = (value: { type: string; [member: string]: unknown }, hasEventLine 
 const streamWith = (...events: readonly string[]): void =>
   upstream.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const one of events) response.write(one);
+    for (const text of events) response.write(text);
     response.end();
   });
 

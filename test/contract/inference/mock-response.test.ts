@@ -153,7 +153,7 @@ describe('mock_response', () => {
     ['/v1/rerank', { query: 'x', documents: ['x'] }],
     ['/v1/images/generations', { prompt: 'x' }],
     ['/v1/audio/speech', { input: 'x', voice: 'v' }],
-  ])('causes a 400 on an endpoint whose answers have no text, even if it is empty: %s', async (path, body) => {
+  ])('causes a 400 on an endpoint whose answers have no text, even with an empty string: %s', async (path, body) => {
     const firstIndex = setup.upstream.received.length;
     for (const mock of ['', 'x']) {
       const answer = await setup.app.call('POST', path, { model: 'one', ...body, mock_response: mock });

@@ -233,7 +233,7 @@ describe('mock_response', () => {
     });
   });
 
-  it('403: a model that the caller may not call; 400: an unknown model, a mock that is not text, and embeddings', async () => {
+  it('403: a model that the caller may not call; 400: an unknown model, a value that is not a string, and embeddings', async () => {
     const response = await setup.app.call('POST', '/key/generate', { models: ['one'] });
     const { key } = (await response.json()) as { key: string };
     const mock = { mock_response: 'x' };
