@@ -175,11 +175,11 @@ describe('keys.regenerate', () => {
 
   it('keys.regenerate 400: a weak secret, and a secret that is or was in use', async () => {
     const key = await newKey();
-    const other = await newKey();
-    await post('/key/delete', { keys: [other] });
+    const deletedKey = await newKey();
+    await post('/key/delete', { keys: [deletedKey] });
     expect(await post('/key/regenerate', { key, new_key: 'sk-1' })).toMatchObject({ status: 400 });
     const taken = refusal(400, 'This key already exists.', { type: 'invalid_request_error', param: null });
-    expect(await post('/key/regenerate', { key, new_key: other })).toEqual(taken);
+    expect(await post('/key/regenerate', { key, new_key: deletedKey })).toEqual(taken);
     expect(await post('/key/regenerate', { key, new_key: key })).toEqual(taken);
     const { body } = await post('/key/regenerate', { key });
     expect(await post('/key/regenerate', { key: body['key'], new_key: key })).toEqual(taken);
@@ -245,7 +245,7 @@ describe.each(CHANGE_ROUTES)('%s', (row, path) => {
     expect(await statusOf(key)).toBe(200);
   });
 
-  it(`${row} 422: no key, or one of a wrong type`, async () => {
+  it(`${row} 422: no key, or a key of a wrong type`, async () => {
     const missing = { type: 'missing', loc: ['body', 'key'], msg: 'Field required' };
     expect(await post(path, {})).toEqual({ status: 422, body: { detail: [missing] } });
     const wrong = { type: 'string_type', loc: ['body', 'key'], msg: 'Input should be a valid string' };
@@ -280,7 +280,7 @@ describe('keys.update', () => {
 });
 
 describe('keys.delete', () => {
-  it('keys.delete 200: by alias; the answer has the alias, as in the reference', async () => {
+  it('keys.delete 200: a key by its alias, which the answer repeats as in the reference', async () => {
     const key = await newKey({ key_alias: 'by alias' });
     const { status, body } = await post('/key/delete', { key_aliases: ['by alias'] });
     expect({ status, body }).toEqual({ status: 200, body: { deleted_keys: ['by alias'] } });

@@ -136,10 +136,10 @@ describe.each(['admin', 'member'])('a team %s', (name) => {
   });
 
   it('deletes none of several keys if one belongs to another team', async () => {
-    const own = await key({ team_id: 'own', user_id: name });
-    const foreign = await key({ team_id: 'other' });
-    expect((await post('/key/delete', { keys: [own, foreign] }, userKeys[name])).status).toBe(403);
-    expect((await get('/v1/models', own)).status).toBe(200);
+    const ownKey = await key({ team_id: 'own', user_id: name });
+    const foreignKey = await key({ team_id: 'other' });
+    expect((await post('/key/delete', { keys: [ownKey, foreignKey] }, userKeys[name])).status).toBe(403);
+    expect((await get('/v1/models', ownKey)).status).toBe(200);
   });
 });
 

@@ -35,8 +35,8 @@ describe('default_key_generate_params and upperbound_key_generate_params', () =>
     });
     const days = (Date.parse(String(body['expires'])) - Date.now()) / 86_400_000;
     expect(Math.round(days)).toBe(30);
-    const own = { max_budget: 1, models: ['x'], metadata: { a: 1 }, tpm_limit: 1, rpm_limit: 0, duration: '1h' };
-    expect((await post('/key/generate', own)).body).toMatchObject({ ...own, duration: null });
+    const draft = { max_budget: 1, models: ['x'], metadata: { a: 1 }, tpm_limit: 1, rpm_limit: 0, duration: '1h' };
+    expect((await post('/key/generate', draft)).body).toMatchObject({ ...draft, duration: null });
   });
 
   it.each([
@@ -172,7 +172,7 @@ describe('required_params of keys without a team', () => {
     },
   });
 
-  it('keys.generate 200 and 400: the request must have them, even if the configuration has a default or a cap', async () => {
+  it('keys.generate 200 and 400: required members must be in the request, even if the configuration has a default or a cap', async () => {
     for (const [draft, missing] of [
       [{}, 'max_budget'],
       [{ max_budget: 1 }, 'rpm_limit'],

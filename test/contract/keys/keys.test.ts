@@ -152,14 +152,17 @@ describe('keys.generate', () => {
     expect((await generate({}, 'sk-unknown-virtual-key')).status).toBe(401);
   });
 
-  it.each(['internal_user_viewer', 'proxy_admin_viewer'])('keys.generate 403: %s', async (role) => {
-    expect(await generate({}, await newKey({ user_role: role }))).toEqual({
-      status: 403,
-      body: {
-        error: { message: 'Only proxy admins can do this.', type: 'auth_error', param: 'None', code: '403' },
-      },
-    });
-  });
+  it.each(['internal_user_viewer', 'proxy_admin_viewer'])(
+    'keys.generate 403: a caller with the role %s',
+    async (role) => {
+      expect(await generate({}, await newKey({ user_role: role }))).toEqual({
+        status: 403,
+        body: {
+          error: { message: 'Only proxy admins can do this.', type: 'auth_error', param: 'None', code: '403' },
+        },
+      });
+    },
+  );
 
   it('keys.generate 401: a key without a user', async () => {
     const message =
@@ -263,8 +266,8 @@ describe('keys.info', () => {
 
   it('keys.info 403: another key, whether or not it exists', async () => {
     const ownKey = await newKey();
-    for (const other of [await newKey(), 'sk-there-is-no-such-key'])
-      expect(await info(`?key=${other}`, ownKey)).toEqual({
+    for (const otherKey of [await newKey(), 'sk-there-is-no-such-key'])
+      expect(await info(`?key=${otherKey}`, ownKey)).toEqual({
         status: 403,
         body: {
           error: {
@@ -278,7 +281,7 @@ describe('keys.info', () => {
   });
 
   it.each(['sk-there-is-no-such-key', 'sk-%00', '%00', 'a%27b', '__proto__'])(
-    'keys.info 404: %s, for an administrator',
+    'keys.info 404: an administrator asks for the unknown key %s',
     async (named) => {
       expect(await info(`?key=${named}`)).toEqual({
         status: 404,

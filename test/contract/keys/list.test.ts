@@ -66,10 +66,10 @@ describe('keys.list', () => {
   });
 
   it('keys.list 200: keys by project, organization and access group', async () => {
-    const other = await startApp();
+    const emptyApp = await startApp();
     try {
       const post = async (path: string, body: object): Promise<Readonly<Record<string, unknown>>> =>
-        (await (await other.call('POST', path, body)).json()) as Readonly<Record<string, unknown>>;
+        (await (await emptyApp.call('POST', path, body)).json()) as Readonly<Record<string, unknown>>;
       const { organization_id: organization } = await post('/organization/new', { organization_alias: 'org' });
       await post('/team/new', { team_id: 't' });
       const { project_id: project } = await post('/project/new', { team_id: 't', project_alias: 'project' });
@@ -79,7 +79,7 @@ describe('keys.list', () => {
       await post('/key/generate', { key_alias: 'of project', team_id: 't', project_id: project });
       await post('/key/generate', { key_alias: 'of group', access_group_ids: [group] });
       const listedBy = async (query: string): Promise<unknown> => {
-        const answer = await other.call('GET', `/key/list?return_full_object=true&${query}`);
+        const answer = await emptyApp.call('GET', `/key/list?return_full_object=true&${query}`);
         const { keys: rows, total_count: total } = (await answer.json()) as {
           keys: readonly { readonly key_alias: string }[];
           total_count: number;
@@ -91,7 +91,7 @@ describe('keys.list', () => {
       expect(await listedBy(`access_group_id=${String(group)}`)).toEqual([['of group'], 1]);
       expect(await listedBy(`access_group_id=${String(group)}&project_id=${String(project)}`)).toEqual([[], 0]);
     } finally {
-      await other.stop();
+      await emptyApp.stop();
     }
   });
 
@@ -143,7 +143,7 @@ describe('keys.list', () => {
     ['size=0', { type: 'greater_than_equal', msg: 'Input should be greater than or equal to 1' }],
     ['size=101', { type: 'less_than_equal', msg: 'Input should be less than or equal to 100' }],
     ['size=abc', { type: 'int_parsing', msg: 'Input should be a valid integer, unable to parse string as an integer' }],
-  ])('keys.list 422: %s', async (query, fault) => {
+  ])('keys.list 422: the query %s', async (query, fault) => {
     const [name] = query.split('=');
     expect(await get(`?${query}`)).toEqual({
       status: 422,
@@ -176,20 +176,23 @@ describe('virtualKeys of the graph', () => {
     return {
       aliases: virtualKeys.edges.map(({ node }) => node.alias).join(),
       total: virtualKeys.totalCount,
-      more: [hasPreviousPage, hasNextPage],
+      hasPreviousAndNext: [hasPreviousPage, hasNextPage],
       cursors: virtualKeys.edges.map(({ cursor }) => cursor),
     };
   }
 
   it('pages by cursor in both directions, with the total count', async () => {
     const first = await list({ first: 2 });
-    expect(first).toMatchObject({ aliases: 'viewer,d', total: 5, more: [false, true] });
+    expect(first).toMatchObject({ aliases: 'viewer,d', total: 5, hasPreviousAndNext: [false, true] });
     const second = await list({ first: 2, after: first.cursors.at(-1) });
-    expect(second).toMatchObject({ aliases: 'c,b', total: 5, more: [true, true] });
+    expect(second).toMatchObject({ aliases: 'c,b', total: 5, hasPreviousAndNext: [true, true] });
     const last = await list({ first: 2, after: second.cursors.at(-1) });
-    expect(last).toMatchObject({ aliases: 'a', total: 5, more: [true, false] });
-    expect(await list({ last: 2, before: last.cursors[0] })).toMatchObject({ aliases: 'c,b', more: [true, true] });
-    expect(await list({ last: 2 })).toMatchObject({ aliases: 'b,a', more: [true, false] });
+    expect(last).toMatchObject({ aliases: 'a', total: 5, hasPreviousAndNext: [true, false] });
+    expect(await list({ last: 2, before: last.cursors[0] })).toMatchObject({
+      aliases: 'c,b',
+      hasPreviousAndNext: [true, true],
+    });
+    expect(await list({ last: 2 })).toMatchObject({ aliases: 'b,a', hasPreviousAndNext: [true, false] });
   });
 
   it.each([
@@ -199,7 +202,7 @@ describe('virtualKeys of the graph', () => {
     [{ blocked: true }, 'b'],
     [{ blocked: false, teamId: 't' }, 'a'],
     [{ teamId: '' }, 'viewer,d,c,b,a'],
-  ])('filters %j', async (filter, aliases) => {
+  ])('lists the keys that match the filter %j', async (filter, aliases) => {
     expect(await list({ filter })).toMatchObject({ aliases, total: aliases.split(',').length });
   });
 
@@ -208,7 +211,7 @@ describe('virtualKeys of the graph', () => {
   });
 
   it.each([{ first: 0 }, { first: 101 }, { last: 0 }, { after: 'x' }, { first: 1, last: 1 }])(
-    'refuses %j',
+    'refuses the arguments %j',
     async (variables) => {
       expect(await graph(LIST, variables)).toMatchObject({ errors: [{ extensions: { code: 'INVALID_INPUT' } }] });
     },

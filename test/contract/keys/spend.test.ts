@@ -123,8 +123,8 @@ describe('the spend of a key', () => {
         /^LiteLLM Virtual Key: [0-9a-f]{64}, key_alias: None, exceeded budget for model=priced\. Budget window: 1d\. Budget resets at: \d{4}-\d\d-\d\d 00:00:00 UTC$/,
       ) as string,
     });
-    const other = await newKey({ model_max_budget: { elsewhere: budget } });
-    expect([(await chat(other)).status, (await chat(other)).status]).toEqual([200, 200]);
+    const keyForOtherModel = await newKey({ model_max_budget: { elsewhere: budget } });
+    expect([(await chat(keyForOtherModel)).status, (await chat(keyForOtherModel)).status]).toEqual([200, 200]);
   });
 
   it('is reset at the end of a budget window; the total spend is not', async () => {
