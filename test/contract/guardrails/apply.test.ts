@@ -14,7 +14,7 @@ afterAll(() => guarded.stop());
 const PATHS = ['/guardrails/apply_guardrail', '/apply_guardrail'];
 
 describe.each(PATHS)('guardrails.apply at %s', (path) => {
-  it('guardrails.apply 200: the unchanged or the masked text', async () => {
+  it('guardrails.apply 200: returns the text, unchanged or masked', async () => {
     const key = await guarded.newKey();
     const apply = async (body: object) => {
       const { status, body: answer } = await guarded.ask(path, body, key);
@@ -28,12 +28,12 @@ describe.each(PATHS)('guardrails.apply at %s', (path) => {
 
   it('guardrails.apply 400: a text that the guardrail blocks', async () => {
     const { status, body } = await guarded.ask(path, { guardrail_name: 'words', text: 'this is bad' });
-    const error = "Content blocked: keyword 'bad' detected";
+    const message = "Content blocked: keyword 'bad' detected";
     expect([status, body]).toEqual([
       400,
       {
         error: {
-          message: error,
+          message,
           type: 'internal_server_error',
           param: null,
           code: '400',
@@ -66,7 +66,7 @@ describe.each(PATHS)('guardrails.apply at %s', (path) => {
     ]);
   });
 
-  it('503: a guardrail that cannot run', async () => {
+  it('guardrails.apply 503: a guardrail that cannot run', async () => {
     const { status } = await guarded.ask(path, { guardrail_name: 'foreign', text: 'x' });
     expect(status).toBe(503);
   });

@@ -5,10 +5,10 @@ import {
   ID,
   type Json,
   latestName,
+  notFoundBody,
   PARAMS,
   row,
   startGuardrailServer,
-  unknown,
 } from './guardrail-server.ts';
 
 let server: GuardrailServer;
@@ -18,18 +18,20 @@ beforeAll(async () => {
 });
 afterAll(() => server.app.stop());
 
-const changedRow = (differing: Json): Json =>
-  row({ team_id: null, status: 'active', submitted_at: null, reviewed_at: null, ...differing });
-const missing = (...loc: readonly string[]): Json => ({
+const changedRow = (overrides: Json): Json =>
+  row({ team_id: null, status: 'active', submitted_at: null, reviewed_at: null, ...overrides });
+const missingField = (...loc: readonly string[]): Json => ({
   type: 'missing',
   loc: ['body', ...loc],
   msg: 'Field required',
 });
 
-const inFile = (id: string): Json => ({ detail: `The guardrail ${id} is in the configuration file. Change it there.` });
+const fileGuardrailError = (id: string): Json => ({
+  detail: `The guardrail ${id} is in the configuration file. Change it there.`,
+});
 
 describe('guardrails.create', () => {
-  it('200: the guardrail', async () => {
+  it('200: the guardrail is created and returned', async () => {
     const [status, body] = await server.create({ guardrail_name: 'new', litellm_params: PARAMS });
     const expected = { guardrail_id: ID, guardrail_name: 'new', litellm_params: PARAMS, guardrail_info: null };
     expect([status, body]).toEqual([200, expected]);
@@ -37,7 +39,7 @@ describe('guardrails.create', () => {
     expect(await server.ask('GET', `/guardrails/${String(body['guardrail_id'])}`)).toEqual([200, stored]);
   });
 
-  it('200, then 409: the caller sets the id, and sets it a second time', async () => {
+  it('200, then 409: the caller chooses an id, and creates another guardrail with the same id', async () => {
     expect((await server.create(aDraft({ guardrail_id: 'own', team_id: 't' })))[1]['guardrail_id']).toBe('own');
     expect(await server.create(aDraft({ guardrail_id: 'own' }))).toEqual([
       409,
@@ -62,8 +64,8 @@ describe('guardrails.create', () => {
     [{ guardrail_name: 'a,b' }, 'guardrail_name must have no comma and no control character'],
     [{ guardrail_name: 'a\0' }, 'guardrail_name must have no comma and no control character'],
     [{ guardrail_name: 'x'.repeat(257) }, 'guardrail_name must have at most 256 characters'],
-  ])('400: an invalid guardrail: %j', async (differing, message) => {
-    expect(await server.create(aDraft(differing))).toEqual([
+  ])('400: an invalid guardrail is refused: %j', async (overrides, message) => {
+    expect(await server.create(aDraft(overrides))).toEqual([
       400,
       { detail: `Guardrail configuration error: ${message}` },
     ]);
@@ -91,10 +93,10 @@ describe('guardrails.create', () => {
   });
 
   it('422: missing members, and wrong types', async () => {
-    expect(await server.ask('POST', '/guardrails', {})).toEqual([422, { detail: [missing('guardrail')] }]);
+    expect(await server.ask('POST', '/guardrails', {})).toEqual([422, { detail: [missingField('guardrail')] }]);
     expect(await server.create({})).toEqual([
       422,
-      { detail: [missing('guardrail', 'guardrail_name'), missing('guardrail', 'litellm_params')] },
+      { detail: [missingField('guardrail', 'guardrail_name'), missingField('guardrail', 'litellm_params')] },
     ]);
     const wrong = {
       type: 'dict_type',
@@ -120,21 +122,21 @@ describe('guardrails.replace', () => {
     ]);
   });
 
-  it('400, 404, 409, 422: an unsupported kind, an unknown id, a name or guardrail of the file, no guardrail', async () => {
+  it('400: an unsupported kind; 404: an unknown id; 409: a name or guardrail of the file; 422: no guardrail', async () => {
     const id = await server.createAndGetId();
     const put = (guardrail: Json | undefined, at = id) => server.ask('PUT', `/guardrails/${at}`, { guardrail });
     expect(await put(aDraft({ litellm_params: { guardrail: 'zzz', mode: 'pre_call' } }))).toEqual([
       400,
       { detail: 'Guardrail configuration error: Unsupported guardrail: zzz' },
     ]);
-    expect(await put(aDraft(), 'nope')).toEqual([404, unknown('nope')]);
+    expect(await put(aDraft(), 'nope')).toEqual([404, notFoundBody('nope')]);
     expect(await put(aDraft({ guardrail_name: 'of-file' }))).toEqual([
       409,
       { detail: "The name 'of-file' is that of a guardrail of the configuration file" },
     ]);
-    const file = await server.idOfFile();
-    expect(await put(aDraft(), file)).toEqual([409, inFile(file)]);
-    expect(await put(undefined)).toEqual([422, { detail: [missing('guardrail')] }]);
+    const fileId = await server.idOfFile();
+    expect(await put(aDraft(), fileId)).toEqual([409, fileGuardrailError(fileId)]);
+    expect(await put(undefined)).toEqual([422, { detail: [missingField('guardrail')] }]);
   });
 });
 
@@ -171,12 +173,12 @@ describe('guardrails.update', () => {
   });
 
   it('404: an unknown id', async () => {
-    expect(await server.ask('PATCH', '/guardrails/nope', {})).toEqual([404, unknown('nope')]);
+    expect(await server.ask('PATCH', '/guardrails/nope', {})).toEqual([404, notFoundBody('nope')]);
   });
 
   it('409: a guardrail of the file, and a name that is taken', async () => {
-    const file = await server.idOfFile();
-    expect(await server.ask('PATCH', `/guardrails/${file}`, {})).toEqual([409, inFile(file)]);
+    const fileId = await server.idOfFile();
+    expect(await server.ask('PATCH', `/guardrails/${fileId}`, {})).toEqual([409, fileGuardrailError(fileId)]);
     const [draft, id] = [aDraft(), await server.createAndGetId()];
     await server.create(draft);
     expect(await server.ask('PATCH', `/guardrails/${id}`, { guardrail_name: draft['guardrail_name'] })).toEqual([
@@ -201,15 +203,15 @@ describe('guardrails.delete', () => {
       200,
       { message: `Guardrail ${id} deleted successfully` },
     ]);
-    expect(await server.ask('GET', `/guardrails/${id}`)).toEqual([404, unknown(id)]);
+    expect(await server.ask('GET', `/guardrails/${id}`)).toEqual([404, notFoundBody(id)]);
   });
 
   it('404: an unknown id', async () => {
-    expect(await server.ask('DELETE', '/guardrails/nope')).toEqual([404, unknown('nope')]);
+    expect(await server.ask('DELETE', '/guardrails/nope')).toEqual([404, notFoundBody('nope')]);
   });
 
   it('409: a guardrail of the file', async () => {
-    const file = await server.idOfFile();
-    expect(await server.ask('DELETE', `/guardrails/${file}`)).toEqual([409, inFile(file)]);
+    const fileId = await server.idOfFile();
+    expect(await server.ask('DELETE', `/guardrails/${fileId}`)).toEqual([409, fileGuardrailError(fileId)]);
   });
 });

@@ -109,12 +109,12 @@ describe.each(ROUTES.map((route, index) => ({ ...route, index })))(
   ({ path, body }) => {
     it('200: a masked text does not reach the upstream', async () => {
       const { status, headers } = await guarded.ask(path, { ...body(`mail ${SECRET} now`), guardrails: ['mask'] });
-      const sent = JSON.stringify(guarded.upstreamRequests());
+      const upstreamBodies = JSON.stringify(guarded.upstreamRequests());
       expect([
         status,
         guarded.upstreamRequests().length,
-        sent.includes(SECRET),
-        sent.includes(`mail ${MASKED} now`),
+        upstreamBodies.includes(SECRET),
+        upstreamBodies.includes(`mail ${MASKED} now`),
       ]).toEqual([200, 1, false, true]);
       expect(headers['x-litellm-applied-guardrails']).toBe('mask');
     });

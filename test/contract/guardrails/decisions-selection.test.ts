@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
-const blockFilter = (name: string, more: object = {}): object =>
-  contentFilter(name, { blocked_words: [{ keyword: `${name}word`, action: 'BLOCK' }], ...more });
+const blockFilter = (name: string, params: object = {}): object =>
+  contentFilter(name, { blocked_words: [{ keyword: `${name}word`, action: 'BLOCK' }], ...params });
 
 let guarded: GuardedApp;
 beforeAll(async () => {
@@ -49,8 +49,8 @@ const refusalBy = (name: string, mode = 'pre_call') => ({
 describe.each(FORMATS)('decisions at $path', ({ path, body }) => {
   it.each(['input', 'instructions'])('400: a guardrail of the key blocks a text in the %s', async (place) => {
     const key = await guarded.newKey({ metadata: { guardrails: ['key'] } });
-    const sent = place === 'input' ? body('a keyword') : body('x', 'a keyword');
-    expect(await guarded.ask(path, sent, key)).toMatchObject(refusalBy('key'));
+    const request = place === 'input' ? body('a keyword') : body('x', 'a keyword');
+    expect(await guarded.ask(path, request, key)).toMatchObject(refusalBy('key'));
     expect(guarded.upstreamRequests()).toEqual([]);
   });
 
@@ -63,15 +63,15 @@ describe.each(FORMATS)('decisions at $path', ({ path, body }) => {
   });
 
   it('400: a guardrail that the request names blocks a text', async () => {
-    const sent = { ...body('a requestword'), guardrails: ['request'] };
-    expect(await guarded.ask(path, sent)).toMatchObject(refusalBy('request'));
+    const request = { ...body('a requestword'), guardrails: ['request'] };
+    expect(await guarded.ask(path, request)).toMatchObject(refusalBy('request'));
     expect(guarded.upstreamRequests()).toEqual([]);
   });
 
   it('400: a guardrail blocks a text of the answer after the call', async () => {
     guarded.setAnswer('answerword');
-    const sent = { ...body('x', 'x', ['answerword', 'no']), guardrails: ['answer'] };
-    expect(await guarded.ask(path, sent)).toMatchObject(refusalBy('answer', 'post_call'));
+    const request = { ...body('x', 'x', ['answerword', 'no']), guardrails: ['answer'] };
+    expect(await guarded.ask(path, request)).toMatchObject(refusalBy('answer', 'post_call'));
     expect(guarded.upstreamRequests()).toHaveLength(1);
   });
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => guarded.stop());
 
-const sentBody = (): unknown => JSON.parse(guarded.upstreamRequests()[0]?.body ?? 'null');
+const upstreamBody = (): unknown => JSON.parse(guarded.upstreamRequests()[0]?.body ?? 'null');
 
 describe('decisions with a guardrail', () => {
   it('200: texts are masked in place in the standard format; choice values and names are unchanged', async () => {
@@ -34,7 +34,7 @@ describe('decisions with a guardrail', () => {
     const input = [{ role: 'user', content: [{ type: 'input_text', text: `from ${SECRET}` }] }];
     const { status } = await guarded.ask('/v1/decisions', { model: 'decider', input, questions: [question] });
     expect(status).toBe(200);
-    expect(sentBody()).toEqual({
+    expect(upstreamBody()).toEqual({
       model: 'up',
       input: [{ role: 'user', type: 'message', content: [{ type: 'input_text', text: `from ${MASKED}` }] }],
       questions: [
@@ -56,7 +56,7 @@ describe('decisions with a guardrail', () => {
       questions: { q: { type: 'choice', instructions: { text: SECRET }, criteria } },
     });
     expect(status).toBe(200);
-    expect(sentBody()).toMatchObject({
+    expect(upstreamBody()).toMatchObject({
       state: { ticket: { lines: [`a ${MASKED}`, 7, null] } },
       questions: {
         q: { instructions: { text: MASKED }, criteria: { 2: `two ${MASKED}`, 1: 'one', b: { deep: [MASKED] } } },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const SECRET = 'john.doe@example.com';
-const HIT = 'classified';
+const BLOCKED_TEXT = 'classified';
 
 let guarded: GuardedApp;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
         mode: 'post_call',
         default_on: true,
         patterns: [
-          { pattern_type: 'regex', pattern: HIT, name: 'hit', action: 'BLOCK' },
+          { pattern_type: 'regex', pattern: BLOCKED_TEXT, name: 'hit', action: 'BLOCK' },
           { pattern_type: 'prebuilt', pattern_name: 'email', action: 'MASK' },
         ],
       }),
@@ -62,7 +62,7 @@ const completion = (message: object, more: object = {}): string =>
   });
 const chunk = (delta: object): string =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'up', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
-const clean = Array.from({ length: 6 }, () => chunk({ content: 'a ' }));
+const cleanChunks = Array.from({ length: 6 }, () => chunk({ content: 'a ' }));
 
 describe('a masked text does not appear in another member', () => {
   it('200: in the `logprobs` of a chat', async () => {
@@ -87,19 +87,19 @@ describe('a masked text does not appear in another member', () => {
   });
 });
 
-const STREAMED: readonly object[] = [
-  { reasoning: HIT },
-  { content: [{ type: 'text', text: HIT }] },
-  { function_call: { arguments: HIT } },
-  { audio: { transcript: HIT } },
-  { thinking_blocks: [{ thinking: HIT }] },
+const BLOCKED_DELTAS: readonly object[] = [
+  { reasoning: BLOCKED_TEXT },
+  { content: [{ type: 'text', text: BLOCKED_TEXT }] },
+  { function_call: { arguments: BLOCKED_TEXT } },
+  { audio: { transcript: BLOCKED_TEXT } },
+  { thinking_blocks: [{ thinking: BLOCKED_TEXT }] },
   { tool_calls: [{ index: 0, function: { arguments: String.raw`{"a":"\u0063lassified"}` } }] },
 ];
 
 describe('a blocked text does not reach the caller of a stream', () => {
-  it.each(STREAMED)('in the delta %j', async (delta) => {
+  it.each(BLOCKED_DELTAS)('in the delta %j', async (delta) => {
     const text = await statusAndBody(CHAT, chatBody({ stream: true }), 'text/event-stream', [
-      ...clean,
+      ...cleanChunks,
       chunk(delta),
       'data: [DONE]\n\n',
     ]);
@@ -107,12 +107,12 @@ describe('a blocked text does not reach the caller of a stream', () => {
   });
 
   it('in an event with several lines of data', async () => {
-    const event = chunk({ content: HIT }).replace('"delta":', '"delta":\ndata: ');
+    const event = chunk({ content: BLOCKED_TEXT }).replace('"delta":', '"delta":\ndata: ');
     const text = await statusAndBody(CHAT, chatBody({ stream: true }), 'text/event-stream', [
       event,
       'data: [DONE]\n\n',
     ]);
-    expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
+    expect([text.includes('hit pattern detected'), text.includes(BLOCKED_TEXT)]).toEqual([true, false]);
   });
 
   it.each(['response.completed', 'response.output_item.done', 'response.output_text.done'])(
@@ -122,14 +122,14 @@ describe('a blocked text does not reach the caller of a stream', () => {
         type: 'message',
         id: 'm',
         role: 'assistant',
-        content: [{ type: 'output_text', text: HIT, annotations: [] }],
+        content: [{ type: 'output_text', text: BLOCKED_TEXT, annotations: [] }],
       };
       const base = { id: 'resp_1', object: 'response', status: 'completed', model: 'up', created_at: 1, output: [] };
       const end = { type: 'response.completed', response: base };
       const events: Readonly<Record<string, readonly object[]>> = {
         'response.completed': [{ ...end, response: { ...base, output: [item] } }],
         'response.output_item.done': [{ type, output_index: 0, item }, end],
-        'response.output_text.done': [{ type, output_index: 0, content_index: 0, text: HIT }, end],
+        'response.output_text.done': [{ type, output_index: 0, content_index: 0, text: BLOCKED_TEXT }, end],
       };
       const lines = (events[type] ?? []).map((event) => `data: ${JSON.stringify(event)}\n\n`);
       const text = await statusAndBody(
@@ -138,7 +138,7 @@ describe('a blocked text does not reach the caller of a stream', () => {
         'text/event-stream',
         lines,
       );
-      expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
+      expect([text.includes('hit pattern detected'), text.includes(BLOCKED_TEXT)]).toEqual([true, false]);
     },
   );
 
@@ -158,39 +158,39 @@ describe('a blocked text does not reach the caller of a stream', () => {
       {
         type: 'content_block_start',
         index: 0,
-        content_block: { type: 'tool_use', id: 't', name: 'f', input: { a: HIT } },
+        content_block: { type: 'tool_use', id: 't', name: 'f', input: { a: BLOCKED_TEXT } },
       },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
       { type: 'message_stop' },
     ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
     const body = { ...chatBody({ model: 'claude', stream: true }), max_tokens: 9 };
     const text = await statusAndBody('/v1/messages', body, 'text/event-stream', events);
-    expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
+    expect([text.includes('hit pattern detected'), text.includes(BLOCKED_TEXT)]).toEqual([true, false]);
   });
 });
 
-describe('an answer of a pass-through path is checked', () => {
+describe('a blocked text does not reach the caller of a pass-through path', () => {
   it.each([
-    ['application/x-ndjson', `{"a":"${HIT}"}\n`],
-    ['application/xml', `<a>${HIT}</a>`],
-    ['text/event-stream', `data: {"other":"${HIT}"}\n\n`],
-    ['text/event-stream', `data: ${HIT}\n\n`],
-  ])('content type %s', async (type, answer) => {
+    ['application/x-ndjson', `{"a":"${BLOCKED_TEXT}"}\n`],
+    ['application/xml', `<a>${BLOCKED_TEXT}</a>`],
+    ['text/event-stream', `data: {"other":"${BLOCKED_TEXT}"}\n\n`],
+    ['text/event-stream', `data: ${BLOCKED_TEXT}\n\n`],
+  ])('in an answer of the content type %s', async (type, answer) => {
     const text = await statusAndBody('/own', { a: 1 }, type, answer);
-    expect([text.includes('hit pattern detected'), text.includes(HIT)]).toEqual([true, false]);
+    expect([text.includes('hit pattern detected'), text.includes(BLOCKED_TEXT)]).toEqual([true, false]);
   });
 
   it('200, then the end of the connection: no byte of an event is sent before the event is checked', async () => {
     serve('text/event-stream', [
       ...Array.from({ length: 9 }, () => 'data: {"a":"b"}\n\n'),
-      ...`data: {"other":"${HIT}${'x'.repeat(9)}"}\n\n`.split(''),
+      ...`data: {"other":"${BLOCKED_TEXT}${'x'.repeat(9)}"}\n\n`.split(''),
     ]);
     const response = await guarded.app.call('POST', '/own', { a: 1 });
     let text = '';
-    const read = async (): Promise<void> => {
+    const readAll = async (): Promise<void> => {
       for await (const piece of response.body ?? []) text += Buffer.from(piece as Uint8Array).toString();
     };
-    await expect(read()).rejects.toThrow('terminated');
+    await expect(readAll()).rejects.toThrow('terminated');
     expect([response.status, text.includes('"b"'), text.includes('other')]).toEqual([200, true, false]);
   });
 });

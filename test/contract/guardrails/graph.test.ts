@@ -26,7 +26,7 @@ async function chat(content: string, guardrails: readonly string[]): Promise<unk
 }
 
 describe('guardrails of a chat in the graph', () => {
-  it('run on the request and on the answer', async () => {
+  it('block the request before the upstream call, and block the answer', async () => {
     expect(await chat('classified', [])).toMatchObject({ data: { chat: { __typename: 'RejectedError', message } } });
     expect(guarded.upstreamRequests()).toEqual([]);
     guarded.setAnswer('it is classified');
@@ -41,7 +41,7 @@ describe('guardrails of a chat in the graph', () => {
     expect(guarded.upstreamRequests()[0]?.body).toContain('I am [EMAIL_REDACTED]');
   });
 
-  it('end a stream before a blocked text', async () => {
+  it('end a stream with an error before a blocked text', async () => {
     guarded.setAnswer('one ', 'two ', 'three ', 'four ', 'five ', 'class', 'ified ', 'eight');
     const query = `subscription ($input: ChatInput!) { chatStream(input: $input) {
       __typename ... on ChatText { textSoFar } ... on ChatFailure { message } } }`;

@@ -129,7 +129,7 @@ function chatEvents(texts: readonly string[]): string {
 
 export async function startGuarded(
   guardrails: readonly object[],
-  more: {
+  options: {
     /** Further models by name, with the names of their guardrails. */
     readonly models?: Readonly<Record<string, readonly string[]>>;
     /** Members of `general_settings`. */
@@ -140,38 +140,42 @@ export async function startGuarded(
 ): Promise<GuardedApp> {
   const upstream = await startFaultServer();
   let texts: readonly string[] = [DEFAULT_TEXT];
-  let from = 0;
+  /** Index of the first upstream request of the last `ask`. */
+  let firstRequest = 0;
   upstream.answer((response, _socket, { path, body }) => {
     const isStream = body.includes('"stream":true');
     response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
     response.end(isStream ? chatEvents(texts) : JSON.stringify(answerAt(path, texts)));
   });
-  const at = { api_base: `${upstream.url}/v1`, api_key: 'sk-up-0123456789abcdef' };
+  const upstreamParams = { api_base: `${upstream.url}/v1`, api_key: 'sk-up-0123456789abcdef' };
   const priced = { input_cost_per_token: 0.001, output_cost_per_token: 0.01 };
   const app = await startApp({
     config: {
       general_settings: {
-        ...more.general,
-        ...(more.passThrough === undefined
+        ...options.general,
+        ...(options.passThrough === undefined
           ? {}
           : {
               pass_through_endpoints: [
-                { target: `${upstream.url}/echo`, ...more.passThrough },
+                { target: `${upstream.url}/echo`, ...options.passThrough },
                 { target: `${upstream.url}/echo`, path: '/free' },
               ],
             }),
       },
       guardrails,
       model_list: [
-        { model_name: 'chat', litellm_params: { model: 'openai/up', ...at, ...priced } },
-        { model_name: 'claude', litellm_params: { model: 'anthropic/up', ...at, api_base: upstream.url } },
-        { model_name: 'gemini-up', litellm_params: { model: 'gemini/up', ...at, api_base: upstream.url } },
-        { model_name: 'decider', litellm_params: { model: 'openai/up', ...at } },
-        { model_name: 'named', litellm_params: { model: 'hosted_vllm/up', ...at } },
-        { model_name: 'down', litellm_params: { model: 'openai/up', ...at, api_base: 'http://127.0.0.1:1/v1' } },
-        ...Object.entries(more.models ?? {}).map(([name, named]) => ({
+        { model_name: 'chat', litellm_params: { model: 'openai/up', ...upstreamParams, ...priced } },
+        { model_name: 'claude', litellm_params: { model: 'anthropic/up', ...upstreamParams, api_base: upstream.url } },
+        { model_name: 'gemini-up', litellm_params: { model: 'gemini/up', ...upstreamParams, api_base: upstream.url } },
+        { model_name: 'decider', litellm_params: { model: 'openai/up', ...upstreamParams } },
+        { model_name: 'named', litellm_params: { model: 'hosted_vllm/up', ...upstreamParams } },
+        {
+          model_name: 'down',
+          litellm_params: { model: 'openai/up', ...upstreamParams, api_base: 'http://127.0.0.1:1/v1' },
+        },
+        ...Object.entries(options.models ?? {}).map(([name, guardrailNames]) => ({
           model_name: name,
-          litellm_params: { model: 'openai/up', ...at, guardrails: named },
+          litellm_params: { model: 'openai/up', ...upstreamParams, guardrails: guardrailNames },
         })),
       ],
     },
@@ -186,7 +190,7 @@ export async function startGuarded(
     app,
     upstream,
     async ask(path, body, headers = {}) {
-      from = upstream.received.length;
+      firstRequest = upstream.received.length;
       const response = await app.call('POST', path, body, headers);
       const text = await response.text();
       let value: unknown = text;
@@ -200,7 +204,7 @@ export async function startGuarded(
     setAnswer(...next) {
       texts = next;
     },
-    upstreamRequests: () => upstream.received.slice(from).map(({ path, body }) => ({ path, body })),
+    upstreamRequests: () => upstream.received.slice(firstRequest).map(({ path, body }) => ({ path, body })),
     async newKey(draft = {}) {
       const response = await app.call('POST', '/key/generate', draft);
       const { key } = (await response.json()) as { key: string };

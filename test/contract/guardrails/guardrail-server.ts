@@ -15,23 +15,24 @@ const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string;
 export const ID = expect.any(String) as string;
 
 /** Stored guardrail in a response. */
-export const row = (differing: Json): Json => ({
+export const row = (overrides: Json): Json => ({
   guardrail_id: ID,
   litellm_params: PARAMS,
   guardrail_info: { i: 1 },
   created_at: TIME,
   updated_at: TIME,
-  ...differing,
+  ...overrides,
 });
 
-export const unknown = (id: string): Json => ({ detail: `Guardrail with ID ${id} not found` });
+/** Body of an answer about an unknown id. */
+export const notFoundBody = (id: string): Json => ({ detail: `Guardrail with ID ${id} not found` });
 
 let number = 0;
 /** Name of the latest draft. */
 export const latestName = (): string => `g${number}`;
-export const aDraft = (differing: Json = {}): Json => {
+export const aDraft = (overrides: Json = {}): Json => {
   number += 1;
-  return { guardrail_name: latestName(), litellm_params: PARAMS, guardrail_info: { i: 1 }, ...differing };
+  return { guardrail_name: latestName(), litellm_params: PARAMS, guardrail_info: { i: 1 }, ...overrides };
 };
 
 /** Starts a server with one guardrail in its configuration file. */
@@ -51,8 +52,8 @@ export async function startGuardrailServer() {
     ask,
     create,
     /** Creates a guardrail. Returns its id. */
-    createAndGetId: async (differing: Json = {}): Promise<string> =>
-      String((await create(aDraft(differing)))[1]['guardrail_id']),
+    createAndGetId: async (overrides: Json = {}): Promise<string> =>
+      String((await create(aDraft(overrides)))[1]['guardrail_id']),
     async idOfFile(): Promise<string> {
       const [, { guardrails }] = await ask('GET', '/guardrails/list');
       return String((guardrails as readonly Json[])[0]?.['guardrail_id']);

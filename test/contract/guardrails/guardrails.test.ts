@@ -7,10 +7,10 @@ import {
   ID,
   type Json,
   latestName,
+  notFoundBody,
   PARAMS,
   row,
   startGuardrailServer,
-  unknown,
 } from './guardrail-server.ts';
 
 let server: GuardrailServer;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.app.stop());
 
-const ofFile = (params: Json): Json => ({
+const fileGuardrail = (params: Json): Json => ({
   guardrail_id: ID,
   guardrail_name: 'of-file',
   litellm_params: params,
@@ -35,7 +35,7 @@ const ofFile = (params: Json): Json => ({
   guardrail_definition_location: 'config',
 });
 
-const noKey = (): Json => ({
+const noKeyError = (): Json => ({
   error: {
     message: expect.stringContaining('No api key passed in') as string,
     type: 'auth_error',
@@ -43,10 +43,10 @@ const noKey = (): Json => ({
     code: '401',
   },
 });
-const adminOnly = (): Json => ({
+const adminOnlyError = (): Json => ({
   error: { message: expect.stringContaining('proxy admin') as string, type: 'auth_error', param: 'None', code: '401' },
 });
-const readOnly = (): Json => ({
+const readOnlyError = (): Json => ({
   error: {
     message: expect.stringContaining('proxy_admin_viewer') as string,
     type: 'auth_error',
@@ -59,12 +59,12 @@ const bodyFor = (method: string): Json | undefined => {
   if (method === 'PATCH') return {};
   return method === 'POST' || method === 'PUT' ? { guardrail: aDraft() } : undefined;
 };
-async function anonymous(method: string, path: string): Promise<Answer> {
+async function askWithoutKey(method: string, path: string): Promise<Answer> {
   const answer = await fetch(`${server.app.url}${path}`, { method });
   return [answer.status, (await answer.json()) as Json];
 }
 
-const ROWS = [
+const ROUTES = [
   ['guardrails.list', 'GET', '/guardrails/list'],
   ['guardrails.listAll', 'GET', '/v2/guardrails/list'],
   ['guardrails.submissions', 'GET', '/guardrails/submissions'],
@@ -80,21 +80,21 @@ const ROWS = [
 ] as const;
 
 describe('routes of guardrails', () => {
-  it.each(ROWS)('%s 401: no key', async (_name, method, path) => {
-    expect(await anonymous(method, path)).toEqual([401, noKey()]);
+  it.each(ROUTES)('%s 401: no key', async (_name, method, path) => {
+    expect(await askWithoutKey(method, path)).toEqual([401, noKeyError()]);
   });
 
-  it.each(ROWS.filter(([name]) => name !== 'guardrails.list'))(
-    '%s 401: a key that is not of an administrator',
+  it.each(ROUTES.filter(([name]) => name !== 'guardrails.list'))(
+    '%s 401: the key of a user who is not an administrator',
     async (_name, method, path) => {
-      expect(await server.ask(method, path, bodyFor(method), userKey)).toEqual([401, adminOnly()]);
+      expect(await server.ask(method, path, bodyFor(method), userKey)).toEqual([401, adminOnlyError()]);
     },
   );
 
-  it.each(ROWS.filter(([, method]) => method !== 'GET'))(
+  it.each(ROUTES.filter(([, method]) => method !== 'GET'))(
     '%s 403: a read-only administrator',
     async (_name, method, path) => {
-      expect(await server.ask(method, path, bodyFor(method), viewerKey)).toEqual([403, readOnly()]);
+      expect(await server.ask(method, path, bodyFor(method), viewerKey)).toEqual([403, readOnlyError()]);
     },
   );
 });
@@ -103,18 +103,18 @@ describe('guardrails.list', () => {
   it('200: guardrails of the file, without secrets', async () => {
     await server.createAndGetId();
     const params = { ...FILE_PARAMS, api_key: 'REDACTED' };
-    expect(await server.ask('GET', '/guardrails/list')).toEqual([200, { guardrails: [ofFile(params)] }]);
+    expect(await server.ask('GET', '/guardrails/list')).toEqual([200, { guardrails: [fileGuardrail(params)] }]);
     expect(await server.ask('GET', '/guardrails/list', undefined, viewerKey)).toEqual([
       200,
-      { guardrails: [ofFile(params)] },
+      { guardrails: [fileGuardrail(params)] },
     ]);
   });
 
-  it('200: only kind, modes and `default_on` of the params, for keys of users', async () => {
+  it('200: a user key sees only kind, modes and `default_on` of the params', async () => {
     const params = { guardrail: 'presidio', mode: ['pre_call'], default_on: false };
     expect(await server.ask('GET', '/guardrails/list', undefined, userKey)).toEqual([
       200,
-      { guardrails: [ofFile(params)] },
+      { guardrails: [fileGuardrail(params)] },
     ]);
   });
 });
@@ -128,7 +128,7 @@ describe('guardrails.listAll', () => {
     const rows = body['guardrails'] as readonly Json[];
     expect([status, rows[0], rows.at(-1)]).toEqual([
       200,
-      ofFile({ ...FILE_PARAMS, api_key: 'REDACTED' }),
+      fileGuardrail({ ...FILE_PARAMS, api_key: 'REDACTED' }),
       row({
         guardrail_id: id,
         guardrail_name: latestName(),
@@ -149,7 +149,7 @@ describe('guardrails.get', () => {
   });
 
   it('404: an unknown id', async () => {
-    expect(await server.ask('GET', '/guardrails/nope')).toEqual([404, unknown('nope')]);
+    expect(await server.ask('GET', '/guardrails/nope')).toEqual([404, notFoundBody('nope')]);
   });
 });
 
@@ -221,7 +221,7 @@ describe('information for the forms of guardrails', () => {
     });
   });
 
-  it('guardrails.airlines 200: none', async () => {
+  it('guardrails.airlines 200: an empty list', async () => {
     expect(await server.ask('GET', '/guardrails/ui/major_airlines')).toEqual([200, { airlines: [] }]);
   });
 
@@ -233,8 +233,8 @@ describe('information for the forms of guardrails', () => {
   });
 });
 
-describe('the creation of a guardrail', () => {
-  it('is in the audit log with `default_on`, without secrets and blocked words', async () => {
+describe('the audit log entry of a new guardrail', () => {
+  it('has `default_on`, and neither secrets nor blocked words', async () => {
     const id = await server.createAndGetId({ litellm_params: { ...PARAMS, api_key: 'sk-guard', default_on: true } });
     const [, { audit_logs: logs }] = await server.ask('GET', `/audit?object_id=${id}`);
     expect(logs).toMatchObject([{ action: 'created', object_id: id }]);

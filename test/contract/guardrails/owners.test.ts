@@ -26,9 +26,13 @@ async function ask(method: string, path: string, body?: unknown, key = app.admin
 }
 const post = (path: string, body: Json, key?: string) => ask('POST', path, body, key);
 
-const SET = { guardrails: ['words'], disable_global_guardrails: true, opted_out_global_guardrails: ['tone'] };
+const GUARDRAIL_FIELDS = {
+  guardrails: ['words'],
+  disable_global_guardrails: true,
+  opted_out_global_guardrails: ['tone'],
+};
 const UNKNOWN = "The guardrail 'nope' does not exist.";
-const NO_RIGHT = {
+const NO_PERMISSION = {
   error: {
     message: 'Your team does not have permission to modify guardrails.',
     type: 'auth_error',
@@ -37,7 +41,7 @@ const NO_RIGHT = {
   },
 };
 
-const WRONG = [
+const INVALID_FIELDS = [
   [{ guardrails: ['words', 'nope'] }, UNKNOWN],
   [{ opted_out_global_guardrails: ['nope'] }, UNKNOWN],
   [{ metadata: { guardrails: ['nope'] } }, UNKNOWN],
@@ -51,8 +55,8 @@ const WRONG = [
 
 describe('guardrails of a key', () => {
   it('keys.create 200, keys.update 200: guardrails are stored and shown', async () => {
-    const [status, created] = await post('/key/generate', SET);
-    expect([status, created['guardrails'], created['metadata']]).toEqual([200, ['words'], SET]);
+    const [status, created] = await post('/key/generate', GUARDRAIL_FIELDS);
+    expect([status, created['guardrails'], created['metadata']]).toEqual([200, ['words'], GUARDRAIL_FIELDS]);
     const key = String(created['key']);
     const [, changed] = await post('/key/update', { key, guardrails: [], disable_global_guardrails: null });
     expect(changed['metadata']).toEqual({ guardrails: [], opted_out_global_guardrails: ['tone'] });
@@ -60,14 +64,14 @@ describe('guardrails of a key', () => {
     expect(info).toMatchObject({ metadata: { guardrails: [], opted_out_global_guardrails: ['tone'] } });
   });
 
-  it.each(WRONG)(
+  it.each(INVALID_FIELDS)(
     'keys.create, keys.update, keys.regenerate 400: unknown guardrails and invalid values: %j',
-    async (wrong, message) => {
+    async (fields, message) => {
       const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
-      expect(await post('/key/generate', wrong)).toEqual(refused);
+      expect(await post('/key/generate', fields)).toEqual(refused);
       const key = String((await post('/key/generate', {}))[1]['key']);
-      expect(await post('/key/update', { key, ...wrong })).toEqual(refused);
-      expect(await post('/key/regenerate', { key, ...wrong })).toEqual(refused);
+      expect(await post('/key/update', { key, ...fields })).toEqual(refused);
+      expect(await post('/key/regenerate', { key, ...fields })).toEqual(refused);
     },
   );
 
@@ -79,13 +83,13 @@ describe('guardrails of a key', () => {
   });
 
   it('keys.create 403: a user cannot disable guardrails', async () => {
-    for (const off of [
+    for (const fields of [
       { disable_global_guardrails: true },
       { opted_out_global_guardrails: ['tone'] },
       { metadata: { disable_global_guardrails: true } },
     ])
       // oxlint-disable-next-line no-await-in-loop -- one key after another
-      expect(await post('/key/generate', off, leadKey)).toEqual([403, NO_RIGHT]);
+      expect(await post('/key/generate', fields, leadKey)).toEqual([403, NO_PERMISSION]);
     const added = await post('/key/generate', { guardrails: ['words'], disable_global_guardrails: false }, leadKey);
     expect([added[0], added[1]['guardrails']]).toEqual([200, ['words']]);
   });
@@ -106,10 +110,10 @@ async function createTeam(draft: Json = {}): Promise<string> {
 
 describe('guardrails of a team', () => {
   it('teams.create 200, teams.update 200: guardrails are stored and shown', async () => {
-    const [status, created] = await post('/team/new', { ...SET, allow_team_guardrail_config: true });
+    const [status, created] = await post('/team/new', { ...GUARDRAIL_FIELDS, allow_team_guardrail_config: true });
     expect([status, created['metadata'], created['allow_team_guardrail_config']]).toEqual([
       200,
-      { ...SET, allow_team_guardrail_config: true },
+      { ...GUARDRAIL_FIELDS, allow_team_guardrail_config: true },
       true,
     ]);
     const change = { team_id: created['team_id'], metadata: { guardrails: { modify_guardrails: false } } };
@@ -119,17 +123,17 @@ describe('guardrails of a team', () => {
     ]);
   });
 
-  it.each(WRONG)(
+  it.each(INVALID_FIELDS)(
     'teams.create 400, teams.update 400: unknown guardrails and invalid values: %j',
-    async (wrong, message) => {
+    async (fields, message) => {
       const refused = [400, { error: expect.objectContaining({ message }) as unknown }];
-      expect(await post('/team/new', wrong)).toEqual(refused);
-      expect(await post('/team/update', { team_id: await createTeam(), ...wrong })).toEqual(refused);
+      expect(await post('/team/new', fields)).toEqual(refused);
+      expect(await post('/team/update', { team_id: await createTeam(), ...fields })).toEqual(refused);
     },
   );
 
   it('teams.update 403: administrators of a team without the permission', async () => {
-    const id = await createTeam({ metadata: { job: 'a', ...SET } });
+    const id = await createTeam({ metadata: { job: 'a', ...GUARDRAIL_FIELDS } });
     for (const change of [
       { guardrails: [] },
       { guardrails: ['tone'] },
@@ -140,20 +144,20 @@ describe('guardrails of a team', () => {
       { metadata: { guardrails: null } },
     ])
       // oxlint-disable-next-line no-await-in-loop -- one change after another
-      expect(await post('/team/update', { team_id: id, ...change }, leadKey)).toEqual([403, NO_RIGHT]);
+      expect(await post('/team/update', { team_id: id, ...change }, leadKey)).toEqual([403, NO_PERMISSION]);
     const unchanged = await post(
       '/team/update',
       { team_id: id, guardrails: ['words'], metadata: { job: 'b' } },
       leadKey,
     );
-    expect(unchanged).toMatchObject([200, { data: { metadata: { job: 'b', ...SET } } }]);
+    expect(unchanged).toMatchObject([200, { data: { metadata: { job: 'b', ...GUARDRAIL_FIELDS } } }]);
   });
 
-  it('teams.update 200 and 403: the permission allows changes of guardrails, not of the permission', async () => {
+  it('teams.update 200 and 403: the permission allows changes of guardrails, but not of the permission itself', async () => {
     const id = await createTeam({ allow_team_guardrail_config: true });
-    expect(await post('/team/update', { team_id: id, ...SET }, leadKey)).toMatchObject([
+    expect(await post('/team/update', { team_id: id, ...GUARDRAIL_FIELDS }, leadKey)).toMatchObject([
       200,
-      { data: { metadata: SET } },
+      { data: { metadata: GUARDRAIL_FIELDS } },
     ]);
     for (const change of [
       { allow_team_guardrail_config: false },
@@ -161,12 +165,12 @@ describe('guardrails of a team', () => {
       { metadata: { allow_team_guardrail_config: null } },
     ])
       // oxlint-disable-next-line no-await-in-loop -- one change after another
-      expect(await post('/team/update', { team_id: id, ...change }, leadKey)).toEqual([403, NO_RIGHT]);
+      expect(await post('/team/update', { team_id: id, ...change }, leadKey)).toEqual([403, NO_PERMISSION]);
     await post('/team/update', {
       team_id: id,
-      metadata: { ...SET, guardrails: { modify_guardrails: false }, allow_team_guardrail_config: true },
+      metadata: { ...GUARDRAIL_FIELDS, guardrails: { modify_guardrails: false }, allow_team_guardrail_config: true },
     });
-    expect(await post('/team/update', { team_id: id, guardrails: ['words'] }, leadKey)).toEqual([403, NO_RIGHT]);
+    expect(await post('/team/update', { team_id: id, guardrails: ['words'] }, leadKey)).toEqual([403, NO_PERMISSION]);
   });
 });
 
@@ -175,9 +179,9 @@ describe('guardrails of a project', () => {
     const [status, created] = await post('/project/new', {
       team_id: await createTeam(),
       metadata: { job: 'a' },
-      ...SET,
+      ...GUARDRAIL_FIELDS,
     });
-    expect([status, created['metadata']]).toEqual([200, { job: 'a', ...SET }]);
+    expect([status, created['metadata']]).toEqual([200, { job: 'a', ...GUARDRAIL_FIELDS }]);
     expect(await post('/project/update', { project_id: created['project_id'], guardrails: null })).toMatchObject([
       200,
       { metadata: { job: 'a', disable_global_guardrails: true, opted_out_global_guardrails: ['tone'] } },
@@ -194,9 +198,9 @@ describe('guardrails of a project', () => {
 
   it('projects.create 403, projects.update 403: administrators of a team without the permission', async () => {
     const team = await createTeam();
-    expect(await post('/project/new', { team_id: team, guardrails: ['words'] }, leadKey)).toEqual([403, NO_RIGHT]);
+    expect(await post('/project/new', { team_id: team, guardrails: ['words'] }, leadKey)).toEqual([403, NO_PERMISSION]);
     const [, { project_id: id }] = await post('/project/new', { team_id: team, guardrails: ['words'] });
-    expect(await post('/project/update', { project_id: id, guardrails: [] }, leadKey)).toEqual([403, NO_RIGHT]);
+    expect(await post('/project/update', { project_id: id, guardrails: [] }, leadKey)).toEqual([403, NO_PERMISSION]);
     expect(await post('/project/update', { project_id: id, metadata: { job: 'b' } }, leadKey)).toMatchObject([
       200,
       { metadata: { job: 'b', guardrails: ['words'] } },
@@ -212,6 +216,6 @@ describe('a request that changes guardrails', () => {
     expect((await post('/v1/chat/completions', chat, key))[0]).toBe(200);
     for (const change of [{ metadata: { guardrails: ['words'] } }, { metadata: { disable_global_guardrails: true } }])
       // oxlint-disable-next-line no-await-in-loop -- one call after another
-      expect(await post('/v1/chat/completions', { ...chat, ...change }, key)).toEqual([403, NO_RIGHT]);
+      expect(await post('/v1/chat/completions', { ...chat, ...change }, key)).toEqual([403, NO_PERMISSION]);
   });
 });

@@ -47,11 +47,11 @@ async function recordsOf(text: string, guardrails: readonly string[]) {
   const query = 'query ($t: ID!, $s: ID!) { span(traceId: $t, spanId: $s) { input output } }';
   const variables = { t: traceId, s: trace.spans.find(({ type }) => type === 'llm')?.span_id };
   const payload = await guarded.app.call('POST', '/graphql', { query, variables });
-  const written = JSON.stringify([trace, await payload.json()]);
-  return { status, text: written, spans: trace.spans, metadata: row?.metadata ?? {} };
+  const recordedText = JSON.stringify([trace, await payload.json()]);
+  return { status, text: recordedText, spans: trace.spans, metadata: row?.metadata ?? {} };
 }
 
-const runOf = (name: string, mode: string, status: string) => ({
+const guardrailRun = (name: string, mode: string, status: string) => ({
   guardrail_name: name,
   guardrail_mode: mode,
   guardrail_status: status,
@@ -75,9 +75,9 @@ describe('records of a call with guardrails', () => {
     expect(metadata).toMatchObject({
       applied_guardrails: ['words', 'mask', 'after'],
       guardrail_information: [
-        runOf('words', 'pre_call', 'success'),
-        runOf('mask', 'pre_call', 'guardrail_intervened'),
-        runOf('after', 'post_call', 'guardrail_intervened'),
+        guardrailRun('words', 'pre_call', 'success'),
+        guardrailRun('mask', 'pre_call', 'guardrail_intervened'),
+        guardrailRun('after', 'post_call', 'guardrail_intervened'),
       ],
     });
     expect([
@@ -92,11 +92,11 @@ describe('records of a call with guardrails', () => {
     expect([status, metadata['status']]).toEqual([400, 'failure']);
     expect(metadata).toMatchObject({
       error_information: { error_code: 'REJECTED' },
-      guardrail_information: [runOf('words', 'pre_call', 'guardrail_intervened')],
+      guardrail_information: [guardrailRun('words', 'pre_call', 'guardrail_intervened')],
     });
   });
 
-  it('the spend row of a call that names no guardrail has no runs', async () => {
+  it('200: the spend row of a call that names no guardrail has no runs', async () => {
     const { metadata } = await recordsOf('hi', []);
     expect([metadata['applied_guardrails'], metadata['guardrail_information']]).toEqual([[], null]);
   });

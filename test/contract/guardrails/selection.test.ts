@@ -31,7 +31,7 @@ const chat = (text: string, more: object = {}) => ({
 });
 
 /** Names of the guardrails that block a call with their word. */
-async function blocking(more: object, headers: Record<string, string> = {}): Promise<readonly string[]> {
+async function blockingGuardrails(more: object, headers: Record<string, string> = {}): Promise<readonly string[]> {
   const found: string[] = [];
   for (const name of ['first', 'second', 'always', 'model']) {
     const { status } = await guarded.ask(CHAT, chat(`a ${name}-word`, more), headers);
@@ -41,39 +41,41 @@ async function blocking(more: object, headers: Record<string, string> = {}): Pro
 }
 
 describe('selection of guardrails', () => {
-  it('by default, by the request, and by its metadata', async () => {
-    expect(await blocking({})).toEqual(['always']);
-    expect(await blocking({ guardrails: ['first'] })).toEqual(['first', 'always']);
-    expect(await blocking({ guardrails: [{ first: {} }] })).toEqual(['first', 'always']);
-    expect(await blocking({ metadata: { guardrails: ['second'] }, guardrails: ['first'] })).toEqual([
+  it('default guardrails always run; the request and its metadata add others', async () => {
+    expect(await blockingGuardrails({})).toEqual(['always']);
+    expect(await blockingGuardrails({ guardrails: ['first'] })).toEqual(['first', 'always']);
+    expect(await blockingGuardrails({ guardrails: [{ first: {} }] })).toEqual(['first', 'always']);
+    expect(await blockingGuardrails({ metadata: { guardrails: ['second'] }, guardrails: ['first'] })).toEqual([
       'first',
       'second',
       'always',
     ]);
   });
 
-  it('by the model', async () => {
-    expect(await blocking({ model: 'guarded-model' })).toEqual(['always', 'model']);
+  it('a guardrail of the model runs', async () => {
+    expect(await blockingGuardrails({ model: 'guarded-model' })).toEqual(['always', 'model']);
   });
 
-  it('by the fallback model', async () => {
+  it('400: a guardrail of the fallback model runs', async () => {
     const { status } = await guarded.ask(CHAT, chat('a model-word', { model: 'down', fallbacks: ['guarded-model'] }));
     expect(status).toBe(400);
   });
 
-  it('by the metadata of the key; opt-outs of a request are ignored', async () => {
-    expect(await blocking({}, await guarded.newKey({ metadata: { guardrails: ['first'] } }))).toEqual([
+  it('the metadata of the key add or disable guardrails; opt-outs in a request are ignored', async () => {
+    expect(await blockingGuardrails({}, await guarded.newKey({ metadata: { guardrails: ['first'] } }))).toEqual([
       'first',
       'always',
     ]);
-    expect(await blocking({}, await guarded.newKey({ metadata: { disable_global_guardrails: true } }))).toEqual([]);
-    expect(await blocking({}, await guarded.newKey({ metadata: { opted_out_global_guardrails: ['always'] } }))).toEqual(
-      [],
-    );
-    expect(await blocking({ disable_global_guardrails: true, opted_out_global_guardrails: ['always'] })).toEqual([
-      'always',
-    ]);
-    expect(await blocking({ metadata: { disable_global_guardrails: true } })).toEqual(['always']);
+    expect(
+      await blockingGuardrails({}, await guarded.newKey({ metadata: { disable_global_guardrails: true } })),
+    ).toEqual([]);
+    expect(
+      await blockingGuardrails({}, await guarded.newKey({ metadata: { opted_out_global_guardrails: ['always'] } })),
+    ).toEqual([]);
+    expect(
+      await blockingGuardrails({ disable_global_guardrails: true, opted_out_global_guardrails: ['always'] }),
+    ).toEqual(['always']);
+    expect(await blockingGuardrails({ metadata: { disable_global_guardrails: true } })).toEqual(['always']);
   });
 
   it('503: calls of a key and of a model whose guardrail does not exist', async () => {
@@ -90,13 +92,13 @@ describe('selection of guardrails', () => {
     });
   });
 
-  it('edits are chained in the order of the configuration', async () => {
+  it('masks are applied one after the other, in the order of the configuration', async () => {
     const answer = await guarded.ask(CHAT, chat('alpha', { guardrails: ['two', 'one'] }));
     expect(answer.headers['x-litellm-applied-guardrails']).toBe('always,one,two');
     expect(guarded.upstreamRequests()[0]?.body).toContain('"gamma"');
   });
 
-  it('system and tool messages are skipped by configuration', async () => {
+  it('a guardrail configured to skip system and tool messages checks only the others', async () => {
     const messages = [
       { role: 'system', content: 'tools-skipped-word' },
       { role: 'user', content: 'call' },

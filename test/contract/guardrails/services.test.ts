@@ -148,7 +148,7 @@ describe('generic_guardrail_api', () => {
     expect(guarded.upstreamRequests()[0]?.body).not.toContain(SECRET);
   });
 
-  it('400: a block has the reason of the service, before and during the call', async () => {
+  it('400: the error has the reason of the service, for a block before and during the call', async () => {
     reply = () => ({ body: { action: 'BLOCKED', blocked_reason: 'not today' } });
     const before = await guarded.ask(CHAT, chat('closed', 'hi'));
     const error = { message: 'not today', type: 'invalid_request_error', param: null, code: '400' };
@@ -158,7 +158,7 @@ describe('generic_guardrail_api', () => {
     expect(during.headers['x-litellm-applied-guardrails']).toBe('during');
   });
 
-  it('400: fewer texts than sent are a failure, and the upstream is not called', async () => {
+  it('400: a service that returns fewer texts than it received; the upstream is not called', async () => {
     reply = () => ({ body: { action: 'GUARDRAIL_INTERVENED', texts: ['one'] } });
     const answer = await guarded.ask(CHAT, chat('closed', 'hi'));
     expect(answer).toMatchObject(failure(400, 'The guardrail returned another number of texts than it was given'));
@@ -178,12 +178,12 @@ describe('generic_guardrail_api', () => {
     expect((await guarded.ask(CHAT, chat(open, 'hi'))).status).toBe(200);
   });
 
-  const GARBAGE: readonly (readonly [string, Reply, string])[] = [
+  const INVALID_REPLIES: readonly (readonly [string, Reply, string])[] = [
     ['garbage', { body: '<html>' }, 'its answer is not JSON'],
     ['an unknown action', { body: { action: 'MAYBE' } }, 'its answer does not have the form of a guardrail answer'],
     ['401', { status: 401, body: {} }, 'it answered with the status 401'],
   ];
-  it.each(GARBAGE)('502, also with fail_open: a service that answers %s', async (_what, fault, reason) => {
+  it.each(INVALID_REPLIES)('502, also with fail_open: a service that answers %s', async (_what, fault, reason) => {
     reply = () => fault;
     for (const name of ['closed', 'open'])
       expect(await guarded.ask(CHAT, chat(name, 'hi'))).toMatchObject(
@@ -200,14 +200,14 @@ describe('generic_guardrail_api', () => {
 });
 
 describe('openai_moderation', () => {
-  const moderated = (flagged: boolean) => ({
+  const moderationResult = (flagged: boolean) => ({
     flagged,
     categories: { violence: flagged, hate: false },
     category_scores: { violence: flagged ? 0.9 : 0.1 },
   });
 
-  it('200 for texts that are not flagged, with the default model', async () => {
-    reply = () => ({ body: { results: [moderated(false), moderated(false)] } });
+  it('200: texts that are not flagged; the service is asked with the default model', async () => {
+    reply = () => ({ body: { results: [moderationResult(false), moderationResult(false)] } });
     expect((await guarded.ask(CHAT, chat('moderation', 'hi'))).status).toBe(200);
     const { path, body, headers } = service.received.at(-1) ?? {};
     expect([path, JSON.parse(body ?? ''), headers?.authorization]).toEqual([
@@ -217,8 +217,8 @@ describe('openai_moderation', () => {
     ]);
   });
 
-  it('400 for a flagged text', async () => {
-    reply = () => ({ body: { results: [moderated(false), moderated(true)] } });
+  it('400: a flagged text', async () => {
+    reply = () => ({ body: { results: [moderationResult(false), moderationResult(true)] } });
     expect(await guarded.ask(CHAT, chat('moderation', 'hi'))).toMatchObject({
       status: 400,
       body: {
@@ -233,20 +233,20 @@ describe('openai_moderation', () => {
     });
   });
 
-  it('502 for fewer results than texts', async () => {
-    reply = () => ({ body: { results: [moderated(false)] } });
+  it('502: fewer results than texts', async () => {
+    reply = () => ({ body: { results: [moderationResult(false)] } });
     expect((await guarded.ask(CHAT, chat('moderation', 'hi'))).status).toBe(502);
     expect(guarded.upstreamRequests()).toEqual([]);
   });
 });
 
 describe('presidio', () => {
-  const found = (kind: string, score: number) => [{ entity_type: kind, start: 5, end: 15, score }];
+  const findings = (kind: string, score: number) => [{ entity_type: kind, start: 5, end: 15, score }];
 
   it('200: a text is masked by the anonymizer', async () => {
     reply = (path, body) => {
       const { text } = body as { text: string };
-      if (path === '/analyze') return { body: text.includes(SECRET) ? found('PERSON', 0.9) : [] };
+      if (path === '/analyze') return { body: text.includes(SECRET) ? findings('PERSON', 0.9) : [] };
       return { body: { text: text.replace(SECRET, '<PERSON>') } };
     };
     const more = { include_guardrail_response: true };
@@ -256,7 +256,7 @@ describe('presidio', () => {
   });
 
   it('400: a text with an entity whose action is BLOCK', async () => {
-    reply = () => ({ body: found('US_SSN', 0.9) });
+    reply = () => ({ body: findings('US_SSN', 0.9) });
     const answer = await guarded.ask(CHAT, chat('presidio', 'hi'));
     const message =
       'Blocked entity detected: US_SSN by Guardrail: presidio. This entity is not allowed to be used in this request.';
@@ -267,13 +267,13 @@ describe('presidio', () => {
   });
 
   it('200: a finding below the threshold', async () => {
-    reply = () => ({ body: found('US_SSN', 0.4) });
+    reply = () => ({ body: findings('US_SSN', 0.4) });
     expect((await guarded.ask(CHAT, chat('presidio', 'hi'))).status).toBe(200);
   });
 });
 
 describe('decision_model', () => {
-  it('400 for a check above its threshold, 200 for a check below', async () => {
+  it('400: a check above its threshold; 200: a check below it', async () => {
     const blocked = await guarded.ask(CHAT, chat('judge', 'you fool'));
     expect([blocked.status, blocked.body]).toEqual([
       400,

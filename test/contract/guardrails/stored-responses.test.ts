@@ -25,7 +25,11 @@ describe('a response that the gateway stores', () => {
     const text = await stored.text();
     expect([stored.status, text.includes(SECRET), text.includes('ask [EMAIL_REDACTED]')]).toEqual([200, false, true]);
     const next = await guarded.ask('/v1/responses', { model: 'claude', input: 'and?', previous_response_id: id });
-    const sent = guarded.upstreamRequests()[0]?.body ?? '';
-    expect([next.status, sent.includes(SECRET), sent.includes('I am [EMAIL_REDACTED]')]).toEqual([200, false, true]);
+    const upstreamBody = guarded.upstreamRequests()[0]?.body ?? '';
+    expect([next.status, upstreamBody.includes(SECRET), upstreamBody.includes('I am [EMAIL_REDACTED]')]).toEqual([
+      200,
+      false,
+      true,
+    ]);
   });
 });

@@ -53,8 +53,8 @@ const messages = [{ role: 'user', content: 'hi' }];
 const CHAT = { model: 'chat', stream: true, messages };
 const PATH = '/v1/chat/completions';
 
-describe('a mask in a stream', () => {
-  it('of the messages dialect', async () => {
+describe('an email address that is split across events of a stream is masked', () => {
+  it('in the messages dialect', async () => {
     const message = { id: 'm', type: 'message', role: 'assistant', model: 'up', content: [] };
     const text = await statusAndBody('/v1/messages', { model: 'claude', max_tokens: 9, stream: true, messages }, [
       event({ type: 'message_start', message: { ...message, usage: { input_tokens: 1, output_tokens: 1 } } }),
@@ -73,7 +73,7 @@ describe('a mask in a stream', () => {
     ]);
   });
 
-  it('of generateContent, over the parts of one event', async () => {
+  it('in generateContent, also across the parts of one event', async () => {
     const part = (...texts: readonly string[]): string =>
       event({ candidates: [{ content: { role: 'model', parts: texts.map((text) => ({ text })) }, index: 0 }] });
     const last = event({ candidates: [{ finishReason: 'STOP', index: 0 }] });
@@ -84,7 +84,7 @@ describe('a mask in a stream', () => {
     expect([valuesOf(text, 'text'), text.includes('john')]).toEqual([MASKED, false]);
   });
 
-  it('of a chat, in the arguments of a tool call and in `logprobs`', async () => {
+  it('in the arguments of a tool call and in `logprobs` of a chat', async () => {
     const call = (piece: string): string =>
       chunk(
         { tool_calls: [{ index: 0, function: { arguments: piece } }] },
@@ -99,7 +99,7 @@ describe('a mask in a stream', () => {
     ]);
   });
 
-  it('of a chat whose events have several lines of data', async () => {
+  it('in a chat whose events have several lines of data', async () => {
     const cut = PIECES.map((content) => chunk({ content }).replace('"delta":', '"delta":\r\ndata: '));
     const text = await statusAndBody(PATH, CHAT, [...cut, 'data: [DONE]\n\n']);
     expect([valuesOf(text, 'content'), text.includes('john')]).toEqual([MASKED, false]);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
@@ -10,13 +12,13 @@ let service: FaultServer;
 /** Answers the pending request of the guardrail service. */
 let decide: (answer: object) => void;
 /** Resolved when the guardrail service receives a request. */
-let arrived: PromiseWithResolvers<void>;
+let serviceAsked: PromiseWithResolvers<void>;
 
 beforeAll(async () => {
   service = await startFaultServer();
   service.answer((response) => {
     decide = (answer) => response.end(JSON.stringify(answer));
-    arrived.resolve();
+    serviceAsked.resolve();
   });
   const words = (more: object) => ({ mode: 'post_call', blocked_words: [{ keyword: 'classified' }], ...more });
   guarded = await startGuarded([
@@ -37,12 +39,12 @@ afterAll(async () => {
   await service.stop();
 });
 beforeEach(() => {
-  arrived = Promise.withResolvers();
+  serviceAsked = Promise.withResolvers();
 });
 
 const chat = (more: object) => ({ model: 'chat', stream: true, messages: [{ role: 'user', content: 'hi' }], ...more });
 const message = "Content blocked: keyword 'classified' detected";
-const ten = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight ', 'nine ', 'ten'];
+const TEN_WORDS = ['one ', 'two ', 'three ', 'four ', 'five ', 'six ', 'seven ', 'eight ', 'nine ', 'ten'];
 
 /** Joined contents of the chunks, the error event, and whether `[DONE]` was sent. */
 function eventsOf(text: unknown): { readonly text: string; readonly error: unknown; readonly done: boolean } {
@@ -79,14 +81,14 @@ function streamChunks(texts: readonly string[]): void {
 
 describe('post_call on a stream', () => {
   it('200: a clean stream arrives whole', async () => {
-    streamChunks(ten);
+    streamChunks(TEN_WORDS);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     expect([answer.status, answer.headers['x-litellm-applied-guardrails']]).toEqual([200, 'after']);
-    expect(eventsOf(answer.body)).toEqual({ text: ten.join(''), error: undefined, done: true });
+    expect(eventsOf(answer.body)).toEqual({ text: TEN_WORDS.join(''), error: undefined, done: true });
   });
 
   it('400: a block before the first chunk sets the status', async () => {
-    streamChunks(['this is ', 'class', 'ified', ...ten]);
+    streamChunks(['this is ', 'class', 'ified', ...TEN_WORDS]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     expect(answer).toMatchObject({
       status: 400,
@@ -95,7 +97,7 @@ describe('post_call on a stream', () => {
   });
 
   it('200, then an error event: a later block; the blocked text is not sent', async () => {
-    streamChunks([...ten, ...ten, 'class', 'ified', ...ten]);
+    streamChunks([...TEN_WORDS, ...TEN_WORDS, 'class', 'ified', ...TEN_WORDS]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     const { text, error, done } = eventsOf(answer.body);
     expect(answer.status).toBe(200);
@@ -108,7 +110,7 @@ describe('post_call on a stream', () => {
   });
 
   it('400: a guardrail that checks only at the end delays the whole stream', async () => {
-    streamChunks([...ten, ...ten, 'class', 'ified']);
+    streamChunks([...TEN_WORDS, ...TEN_WORDS, 'class', 'ified']);
     expect((await guarded.ask(CHAT, chat({ guardrails: ['whole'] }))).status).toBe(400);
   });
 
@@ -135,20 +137,24 @@ describe('post_call on a stream', () => {
 });
 
 describe('during_call', () => {
-  it('the answer is sent when the guardrail passes', async () => {
-    streamChunks(ten);
+  it('200: the answer is sent when the guardrail passes', async () => {
+    streamChunks(TEN_WORDS);
     const answering = guarded.ask(CHAT, chat({ guardrails: ['during'] }));
-    await arrived.promise;
+    await serviceAsked.promise;
     decide({ action: 'NONE' });
-    expect(eventsOf((await answering).body).text).toBe(ten.join(''));
+    expect(eventsOf((await answering).body).text).toBe(TEN_WORDS.join(''));
   });
 
   it('400: a block cancels the call to the upstream', async () => {
-    guarded.upstream.answer(() => undefined);
+    const upstreamCalled = Promise.withResolvers<ServerResponse>();
+    guarded.upstream.answer((response) => upstreamCalled.resolve(response));
     const answering = guarded.ask(CHAT, chat({ guardrails: ['during'] }));
-    await arrived.promise;
+    await serviceAsked.promise;
+    const upstreamResponse = await upstreamCalled.promise;
+    const disconnected = once(upstreamResponse, 'close');
     decide({ action: 'BLOCKED', blocked_reason: 'stop' });
     expect(await answering).toMatchObject({ status: 400, body: { error: { message: 'stop' } } });
-    if (guarded.upstreamRequests().length > 0) await guarded.upstream.nextDisconnect();
+    await disconnected;
+    expect(upstreamResponse.writableEnded).toBe(false);
   });
 });

@@ -10,14 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.app.stop());
 
-const ROWS = [
+const ROUTES = [
   ['guardrailUse.overview', '/guardrails/usage/overview'],
   ['guardrailUse.detail', '/guardrails/usage/detail/x'],
   ['guardrailUse.logs', '/guardrails/usage/logs'],
 ] as const;
 
 describe('routes of the use of guardrails', () => {
-  it.each(ROWS)('%s 401: no key, and a key that is not of an administrator', async (_name, path) => {
+  it.each(ROUTES)('%s 401: no key, and the key of a user who is not an administrator', async (_name, path) => {
     expect((await fetch(`${server.app.url}${path}`)).status).toBe(401);
     const refused = { error: { type: 'auth_error', param: 'None', code: '401' } };
     expect(await server.ask('GET', path, undefined, userKey)).toMatchObject([401, refused]);
