@@ -92,21 +92,21 @@ async function call({ key, fields }: Pick<BudgetCase, 'key' | 'fields'>): Promis
   return answer.status === 200 ? 200 : [answer.status, received];
 }
 
-const admittedIn = ({ refusesEqual = true }: BudgetCase): number => (refusesEqual ? 2 : 3);
+const admittedCalls = ({ refusesEqual = true }: BudgetCase): number => (refusesEqual ? 2 : 3);
 
-/** Uses up the budget of a window in which `already` calls were admitted, and expects the refusal. */
-async function spendWindow(budgetCase: BudgetCase, already = 0): Promise<void> {
-  for (let one = already; one < admittedIn(budgetCase); one += 1) expect(await call(budgetCase)).toBe(200);
+/** Uses up the budget of a window in which `admittedBefore` calls were admitted, and expects the refusal. */
+async function spendWindow(budgetCase: BudgetCase, admittedBefore = 0): Promise<void> {
+  for (let one = admittedBefore; one < admittedCalls(budgetCase); one += 1) expect(await call(budgetCase)).toBe(200);
   expect(await call(budgetCase)).toEqual(refusalOf(budgetCase));
 }
 
 /** Refusal with the spend of this window, and any reset time in whole seconds. */
 function refusalOf(budgetCase: BudgetCase, duration = '30d'): unknown {
-  const cost = `${admittedIn(budgetCase)}.0`;
+  const cost = `${admittedCalls(budgetCase)}.0`;
   const stem = budgetCase.refusal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const day = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`;
-  const words = `^${stem}.*${cost}, (Max budget: |Budget=)2\\.0\\. Budget window: ${duration}\\. Budget resets at: ${day} UTC$`;
-  const message = expect.stringMatching(new RegExp(words)) as string;
+  const pattern = `^${stem}.*${cost}, (Max budget: |Budget=)2\\.0\\. Budget window: ${duration}\\. Budget resets at: ${day} UTC$`;
+  const message = expect.stringMatching(new RegExp(pattern)) as string;
   return [422, { error: { message, type: 'budget_exceeded', param: null, code: '422' } }];
 }
 

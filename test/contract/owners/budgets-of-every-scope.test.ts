@@ -106,7 +106,7 @@ const SUBJECTS: Readonly<Record<string, (id: string) => string>> = {
   'Model of a team': (id) => `LiteLLM Team: ${id}, exceeded budget for model=priced`,
 };
 
-async function call({ key, fields }: BudgetCaller, model = 'priced') {
+async function statusOrRefusal({ key, fields }: BudgetCaller, model = 'priced') {
   const body = { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
   const { error } = (await answer.json()) as { readonly error?: object };
@@ -117,20 +117,26 @@ it.each(Object.entries(SCOPES))(
   '%s: a budget of null is unlimited, and a budget of 0 refuses the first call',
   async (scope, make) => {
     const id = scope.toLowerCase().replaceAll(' ', '-');
-    const unlimited = await make(`${id}-unlimited`, null);
-    expect([await call(unlimited), await call(unlimited), await call(unlimited)]).toEqual([200, 200, 200]);
-    const none = await make(`${id}-none`, 0);
+    const withoutLimit = await make(`${id}-unlimited`, null);
+    expect([
+      await statusOrRefusal(withoutLimit),
+      await statusOrRefusal(withoutLimit),
+      await statusOrRefusal(withoutLimit),
+    ]).toEqual([200, 200, 200]);
+    const subject = SUBJECTS[scope];
+    if (subject === undefined) throw new Error(`No subject for the scope ${scope}.`);
+    const zeroBudget = await make(`${id}-none`, 0);
     const refused = {
       status: 422,
       error: {
-        message: expect.stringContaining(SUBJECTS[scope]?.(`${id}-none`) ?? '') as string,
+        message: expect.stringContaining(subject(`${id}-none`)) as string,
         type: 'budget_exceeded',
         param: null,
         code: '422',
       },
     };
-    expect([await call(none), await call(none)]).toEqual([refused, refused]);
-    // Free models skip the budget check. Budgets of a model do not apply: they are for another model.
-    expect(await call(none, 'free')).toBe(200);
+    expect([await statusOrRefusal(zeroBudget), await statusOrRefusal(zeroBudget)]).toEqual([refused, refused]);
+    // Free models skip the budget check. A budget for the model `priced` does not apply to the model `free`.
+    expect(await statusOrRefusal(zeroBudget, 'free')).toBe(200);
   },
 );

@@ -18,7 +18,7 @@ const exceeded = (subject: string, cost: string, budget: string) => ({
   },
 });
 
-async function answerOf(key: string, model?: string) {
+async function statusOrRefusal(key: string, model?: string) {
   const { status, body } = await calls.chat(key, model);
   return status === 200 ? status : [status, body];
 }
@@ -33,29 +33,29 @@ describe('the budget of a team', () => {
     await calls.manage('/team/new', { team_id: 'shared', max_budget: 2 });
     const keys = [await calls.newKey({ team_id: 'shared' }), await calls.newKey({ team_id: 'shared' })] as const;
     // The budget of a team does not refuse a spend that equals it.
-    for (const key of [...keys, keys[0]]) expect(await answerOf(key)).toBe(200);
-    for (const key of keys) expect(await answerOf(key)).toEqual([422, exceeded('Team=shared', '3.0', '2.0')]);
-    expect(await answerOf(keys[0], 'free')).toBe(200);
-    expect(await answerOf(await calls.newKey({}))).toBe(200);
+    for (const key of [...keys, keys[0]]) expect(await statusOrRefusal(key)).toBe(200);
+    for (const key of keys) expect(await statusOrRefusal(key)).toEqual([422, exceeded('Team=shared', '3.0', '2.0')]);
+    expect(await statusOrRefusal(keys[0], 'free')).toBe(200);
+    expect(await statusOrRefusal(await calls.newKey({}))).toBe(200);
     await calls.manage('/team/update', { team_id: 'shared', max_budget: 4 });
-    expect(await answerOf(keys[1])).toBe(200);
+    expect(await statusOrRefusal(keys[1])).toBe(200);
   });
 
   it('of zero refuses the first call', async () => {
     await calls.manage('/team/new', { team_id: 'none', max_budget: 0 });
     const key = await calls.newKey({ team_id: 'none' });
-    expect(await answerOf(key)).toEqual([422, exceeded('Team=none', '0.0', '0.0')]);
+    expect(await statusOrRefusal(key)).toEqual([422, exceeded('Team=none', '0.0', '0.0')]);
   });
 
   it('includes earlier spend of the keys of the team, also of a deleted key', async () => {
     await calls.manage('/team/new', { team_id: 'later' });
     const [one, two] = [await calls.newKey({ team_id: 'later' }), await calls.newKey({ team_id: 'later' })];
-    for (const key of [one, two, one]) expect(await answerOf(key)).toBe(200);
+    for (const key of [one, two, one]) expect(await statusOrRefusal(key)).toBe(200);
     // A new budget counts stored spend only, so wait until the spend is stored.
     await vi.waitFor(async () => expect([await spendOf(one), await spendOf(two)]).toEqual([2, 1]), POLLING);
     await calls.manage('/key/delete', { keys: [two] });
     await calls.manage('/team/update', { team_id: 'later', max_budget: 2 });
-    expect(await answerOf(one)).toEqual([422, exceeded('Team=later', '3.0', '2.0')]);
+    expect(await statusOrRefusal(one)).toEqual([422, exceeded('Team=later', '3.0', '2.0')]);
   });
 });
 
@@ -78,26 +78,26 @@ describe('a budget with a window', () => {
       const refusal = {
         error: { ...error, message: expect.stringMatching(new RegExp(`^${message}${reset}`)) as string },
       };
-      await vi.waitFor(async () => expect(await answerOf(key)).toEqual([422, refusal]), POLLING);
-      await vi.waitFor(async () => expect(await answerOf(key)).toBe(200), { ...POLLING, interval: 200 });
+      await vi.waitFor(async () => expect(await statusOrRefusal(key)).toEqual([422, refusal]), POLLING);
+      await vi.waitFor(async () => expect(await statusOrRefusal(key)).toBe(200), { ...POLLING, interval: 200 });
     }
   });
 });
 
 describe('the budget of a user', () => {
-  it('applies to the keys without a team, and counts the spend of all keys of the user', async () => {
+  it('refuses calls with keys without a team, and counts the spend of all keys of the user', async () => {
     await calls.manage('/user/new', { user_id: 'bob', auto_create_key: false, max_budget: 2 });
     await calls.manage('/team/new', { team_id: 'of-bob' });
     const [one, two] = [await calls.newKey({ user_id: 'bob' }), await calls.newKey({ user_id: 'bob' })];
     const inTeam = await calls.newKey({ user_id: 'bob', team_id: 'of-bob' });
-    for (const key of [one, inTeam]) expect(await answerOf(key)).toBe(200);
-    for (const key of [one, two]) expect(await answerOf(key)).toEqual([422, exceeded('User=bob', '2.0', '2.0')]);
-    expect(await answerOf(inTeam)).toBe(200);
+    for (const key of [one, inTeam]) expect(await statusOrRefusal(key)).toBe(200);
+    for (const key of [one, two]) expect(await statusOrRefusal(key)).toEqual([422, exceeded('User=bob', '2.0', '2.0')]);
+    expect(await statusOrRefusal(inTeam)).toBe(200);
   });
 });
 
 describe('the budget of a member', () => {
-  it('applies to keys of the member in the team only', async () => {
+  it('refuses calls only with keys of the member in the team', async () => {
     await calls.manage('/user/new', { user_id: 'cem', auto_create_key: false });
     await calls.manage('/team/new', { team_id: 'club' });
     await calls.manage('/team/member_add', {
@@ -106,9 +106,9 @@ describe('the budget of a member', () => {
       max_budget_in_team: 1,
     });
     const key = await calls.newKey({ user_id: 'cem', team_id: 'club' });
-    expect(await answerOf(key)).toBe(200);
-    expect(await answerOf(key)).toEqual([422, exceeded('TeamMember=cem:club', '1.0', '1.0')]);
-    expect(await answerOf(await calls.newKey({ user_id: 'cem' }))).toBe(200);
-    expect(await answerOf(await calls.newKey({ team_id: 'club' }))).toBe(200);
+    expect(await statusOrRefusal(key)).toBe(200);
+    expect(await statusOrRefusal(key)).toEqual([422, exceeded('TeamMember=cem:club', '1.0', '1.0')]);
+    expect(await statusOrRefusal(await calls.newKey({ user_id: 'cem' }))).toBe(200);
+    expect(await statusOrRefusal(await calls.newKey({ team_id: 'club' }))).toBe(200);
   });
 });

@@ -14,7 +14,7 @@ afterAll(() => calls.stop());
 
 const TAGGED = { key: { metadata: { tags: ['of key'] } }, team: { metadata: { tags: ['of team'] } } };
 
-async function call(key: string, fields: object = {}): Promise<unknown> {
+async function statusOrRefusal(key: string, fields: object = {}): Promise<unknown> {
   const body = { model: 'priced', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
   const received: unknown = await answer.json();
@@ -44,30 +44,30 @@ describe('the tags of a key and of its team', () => {
   it('follow the tags of the request in the spend row of a call, without repetitions', async () => {
     await calls.manage('/team/new', { team_id: 'tagged', ...TAGGED.team });
     const key = await calls.newKey({ team_id: 'tagged', ...TAGGED.key });
-    expect(await call(key, { tags: ['of call', 'of key'] })).toBe(200);
+    expect(await statusOrRefusal(key, { tags: ['of call', 'of key'] })).toBe(200);
     await vi.waitFor(async () => expect(await tagsOf(key)).toEqual([['of call', 'of key', 'of team']]), POLLING);
   });
 
-  it('have budgets, which count the calls of the key', async () => {
+  it('have budgets that count the calls with the key', async () => {
     await calls.manage('/tag/new', { name: 'own', max_budget: 0.5 });
     await calls.manage('/tag/new', { name: 'team', max_budget: 0.5 });
     await calls.manage('/team/new', { team_id: 'counted', tags: ['team'] });
     const own = await calls.newKey({ tags: ['own'] });
     const ofTeam = await calls.newKey({ team_id: 'counted' });
-    expect([await call(own), await call(ofTeam)]).toEqual([200, 200]);
-    expect([await call(own), await call(ofTeam)]).toEqual([exceeded('own'), exceeded('team')]);
-    expect(await call(await calls.newKey({}), { tags: ['own'] })).toEqual(exceeded('own'));
+    expect([await statusOrRefusal(own), await statusOrRefusal(ofTeam)]).toEqual([200, 200]);
+    expect([await statusOrRefusal(own), await statusOrRefusal(ofTeam)]).toEqual([exceeded('own'), exceeded('team')]);
+    expect(await statusOrRefusal(await calls.newKey({}), { tags: ['own'] })).toEqual(exceeded('own'));
   });
 
-  it('are at most 64 together with those of the request; a tag has at most 256 characters', async () => {
+  it('400: refuse a call with more than 64 tags in total, or with a tag of more than 256 characters', async () => {
     const numbered = (count: number) => Array.from({ length: count }, (_, at) => `tag ${at}`);
     const key = await calls.newKey({ tags: ['one more'] });
     const message = 'A call has at most 64 tags, with those of its key, team and project. This call has 65.';
     const refused = [400, { error: { message, type: 'invalid_request_error', param: 'tags', code: '400' } }] as const;
-    expect(await call(key, { tags: numbered(64) })).toEqual(refused);
-    expect(await call(await calls.newKey({}), { tags: numbered(65) })).toEqual(refused);
-    expect(await call(key, { tags: numbered(63) })).toBe(200);
-    expect(await call(key, { metadata: { tags: ['x'.repeat(257)] } })).toEqual([
+    expect(await statusOrRefusal(key, { tags: numbered(64) })).toEqual(refused);
+    expect(await statusOrRefusal(await calls.newKey({}), { tags: numbered(65) })).toEqual(refused);
+    expect(await statusOrRefusal(key, { tags: numbered(63) })).toBe(200);
+    expect(await statusOrRefusal(key, { metadata: { tags: ['x'.repeat(257)] } })).toEqual([
       400,
       { error: { ...refused[1].error, message: 'A tag has at most 256 characters.' } },
     ]);
@@ -78,7 +78,7 @@ describe('a tag or a customer with a name of more than 100 characters', () => {
   it.each([
     ['/tag/new', 'name'],
     ['/customer/new', 'user_id'],
-  ])('is refused: %s', async (path, member) => {
+  ])('422: is refused by %s', async (path, member) => {
     const create = async (name: string) => (await calls.app.call('POST', path, { [member]: name })).status;
     expect([await create('n'.repeat(101)), await create('n'.repeat(100))]).toEqual([422, 200]);
   });

@@ -6,7 +6,7 @@ import {
   sendTrace,
   SHARED_TRACE,
   startOwnersFixture,
-  type Things,
+  type OwnedObjects,
   type OwnersFixture,
 } from './parties.ts';
 
@@ -22,7 +22,7 @@ afterAll(() => fixture.stop());
 const [FROM, TO] = [START_MS - 1_000, START_MS + 3_600_000];
 const WINDOW = `start_ms=${FROM}&end_ms=${TO}`;
 const IN_WINDOW = `from: "${new Date(FROM).toISOString()}", to: "${new Date(TO).toISOString()}"`;
-const FACTS = `name traceRef teamId keyHash inputPreview agentNames models key { alias } team { id } owners { teamId keyHash }
+const TRACE_FIELDS = `name traceRef teamId keyHash inputPreview agentNames models key { alias } team { id } owners { teamId keyHash }
   spans { nodes { id name error inputPreview spendRow { id } } } agents { name } spendRows { id }`;
 const SPAN = '1'.repeat(16);
 
@@ -33,70 +33,80 @@ const node = (address: string, fields: string): string =>
 interface Read {
   readonly name: string;
   /** REST path or GraphQL query. */
-  readonly of: (things: Things) => string;
+  readonly request: (objects: OwnedObjects) => string;
 }
 
 /** Reads of one object. Without access, the answer is the same as for an unknown object. */
-const ADDRESSED: readonly Read[] = [
-  { name: 'files.get', of: ({ file }) => `/v1/files/${file}` },
-  { name: 'files.content', of: ({ file }) => `/v1/files/${file}/content` },
-  { name: 'batches.get', of: ({ batch }) => `/v1/batches/${batch}` },
-  { name: 'responses.get', of: ({ response }) => `/v1/responses/${response}` },
-  { name: 'responses.inputItems', of: ({ response }) => `/v1/responses/${response}/input_items` },
-  { name: 'traces.get', of: ({ trace }) => `/v1/traces/${trace}` },
-  { name: 'traces.get, a page', of: ({ trace }) => `/v1/traces/${trace}?page_size=1` },
-  { name: 'traces.get by ref', of: ({ trace, traceRef }) => `/v1/traces/${trace}?trace_ref=${traceRef}` },
-  { name: 'traces.get of a call', of: ({ callTraceId }) => `/v1/traces/${callTraceId}` },
-  { name: 'traces.span', of: ({ trace }) => `/v1/traces/${trace}/spans/${SPAN}` },
+const READS_OF_ONE_OBJECT: readonly Read[] = [
+  { name: 'files.get', request: ({ file }) => `/v1/files/${file}` },
+  { name: 'files.content', request: ({ file }) => `/v1/files/${file}/content` },
+  { name: 'batches.get', request: ({ batch }) => `/v1/batches/${batch}` },
+  { name: 'responses.get', request: ({ response }) => `/v1/responses/${response}` },
+  { name: 'responses.inputItems', request: ({ response }) => `/v1/responses/${response}/input_items` },
+  { name: 'traces.get', request: ({ trace }) => `/v1/traces/${trace}` },
+  { name: 'traces.get, a page', request: ({ trace }) => `/v1/traces/${trace}?page_size=1` },
+  { name: 'traces.get by ref', request: ({ trace, traceRef }) => `/v1/traces/${trace}?trace_ref=${traceRef}` },
+  { name: 'traces.get of a call', request: ({ callTraceId }) => `/v1/traces/${callTraceId}` },
+  { name: 'traces.span', request: ({ trace }) => `/v1/traces/${trace}/spans/${SPAN}` },
   {
     name: 'traces.span by ref',
-    of: ({ trace, traceRef }) => `/v1/traces/${trace}/spans/${SPAN}?trace_ref=${traceRef}`,
+    request: ({ trace, traceRef }) => `/v1/traces/${trace}/spans/${SPAN}?trace_ref=${traceRef}`,
   },
-  { name: 'traces.error', of: ({ trace }) => `/v1/traces/${trace}/spans/${SPAN}/error` },
-  { name: 'trace', of: ({ trace }) => `{ trace(id: "${trace}") { ${FACTS} } }` },
+  { name: 'traces.error', request: ({ trace }) => `/v1/traces/${trace}/spans/${SPAN}/error` },
+  { name: 'trace', request: ({ trace }) => `{ trace(id: "${trace}") { ${TRACE_FIELDS} } }` },
   {
     name: 'trace by ref',
-    of: ({ trace, traceRef }) => `{ trace(id: "${trace}", traceRef: "${traceRef}") { ${FACTS} } }`,
+    request: ({ trace, traceRef }) => `{ trace(id: "${trace}", traceRef: "${traceRef}") { ${TRACE_FIELDS} } }`,
   },
-  { name: 'trace of a call', of: ({ callTraceId }) => `{ trace(id: "${callTraceId}") { ${FACTS} } }` },
-  { name: 'span', of: ({ trace }) => `{ span(traceId: "${trace}", spanId: "${SPAN}") { name input attributes } }` },
-  { name: 'spans', of: ({ trace }) => `{ trace(id: "${trace}") { spans { nodes { name error inputPreview } } } }` },
+  { name: 'trace of a call', request: ({ callTraceId }) => `{ trace(id: "${callTraceId}") { ${TRACE_FIELDS} } }` },
+  {
+    name: 'span',
+    request: ({ trace }) => `{ span(traceId: "${trace}", spanId: "${SPAN}") { name input attributes } }`,
+  },
+  {
+    name: 'spans',
+    request: ({ trace }) => `{ trace(id: "${trace}") { spans { nodes { name error inputPreview } } } }`,
+  },
   {
     name: 'node of a trace',
-    of: ({ trace, traceRef }) => node(`Trace:${trace}:${traceRef}`, `... on Trace { ${FACTS} }`),
+    request: ({ trace, traceRef }) => node(`Trace:${trace}:${traceRef}`, `... on Trace { ${TRACE_FIELDS} }`),
   },
-  { name: 'node of all traces of an id', of: ({ trace }) => node(`Trace:${trace}`, `... on Trace { ${FACTS} }`) },
+  {
+    name: 'node of all traces of an id',
+    request: ({ trace }) => node(`Trace:${trace}`, `... on Trace { ${TRACE_FIELDS} }`),
+  },
   {
     name: 'node of a span',
-    of: ({ trace, traceRef }) =>
+    request: ({ trace, traceRef }) =>
       node(`Span:${trace}:${SPAN}:${traceRef}`, '... on Span { name input attributes parent { name } }'),
   },
 ];
 
-const filtered = (filter: string): string => `{ traces(${IN_WINDOW}, filter: ${filter}) { nodes { ${FACTS} } } }`;
+const filtered = (filter: string): string =>
+  `{ traces(${IN_WINDOW}, filter: ${filter}) { nodes { ${TRACE_FIELDS} } } }`;
 
 /** Reads that list objects, or that read a trace id which several owners use. */
-const LISTS: readonly Read[] = [
-  { name: 'files.list', of: () => '/v1/files' },
-  { name: 'batches.list', of: () => '/v1/batches' },
-  { name: 'traces.list', of: () => `/v1/traces?${WINDOW}` },
-  { name: 'traces.get of a shared id', of: () => `/v1/traces/${SHARED_TRACE}` },
-  { name: 'traces.span of a shared id', of: () => `/v1/traces/${SHARED_TRACE}/spans/${SPAN}` },
-  { name: 'trace of a shared id', of: () => `{ trace(id: "${SHARED_TRACE}") { ${FACTS} } }` },
+const READS_OF_SEVERAL_OBJECTS: readonly Read[] = [
+  { name: 'files.list', request: () => '/v1/files' },
+  { name: 'batches.list', request: () => '/v1/batches' },
+  { name: 'traces.list', request: () => `/v1/traces?${WINDOW}` },
+  { name: 'traces.get of a shared id', request: () => `/v1/traces/${SHARED_TRACE}` },
+  { name: 'traces.span of a shared id', request: () => `/v1/traces/${SHARED_TRACE}/spans/${SPAN}` },
+  { name: 'trace of a shared id', request: () => `{ trace(id: "${SHARED_TRACE}") { ${TRACE_FIELDS} } }` },
   {
     name: 'span of a shared id',
-    of: () => `{ span(traceId: "${SHARED_TRACE}", spanId: "${SPAN}") { name input attributes } }`,
+    request: () => `{ span(traceId: "${SHARED_TRACE}", spanId: "${SPAN}") { name input attributes } }`,
   },
-  { name: 'traces', of: () => `{ traces(${IN_WINDOW}) { nodes { ${FACTS} } } }` },
+  { name: 'traces', request: () => `{ traces(${IN_WINDOW}) { nodes { ${TRACE_FIELDS} } } }` },
   {
     name: 'traces, ordered',
-    of: () => `{ traces(${IN_WINDOW}, orderBy: { field: DURATION }) { nodes { ${FACTS} } } }`,
+    request: () => `{ traces(${IN_WINDOW}, orderBy: { field: DURATION }) { nodes { ${TRACE_FIELDS} } } }`,
   },
-  { name: 'traces of a key', of: ({ owner }) => filtered(`{ keyHash: "${owner.keyHash}" }`) },
-  { name: 'traces of a team', of: ({ owner }) => filtered(`{ teamId: "${owner.teamId}" }`) },
-  { name: 'traces of an agent', of: ({ mark }) => filtered(`{ agent: "${mark}" }`) },
-  { name: 'traces with a text', of: ({ mark }) => filtered(`{ text: "${mark}" }`) },
-  { name: 'agents', of: () => `{ agents(${IN_WINDOW}) { name } }` },
+  { name: 'traces of a key', request: ({ owner }) => filtered(`{ keyHash: "${owner.keyHash}" }`) },
+  { name: 'traces of a team', request: ({ owner }) => filtered(`{ teamId: "${owner.teamId}" }`) },
+  { name: 'traces of an agent', request: ({ mark }) => filtered(`{ agent: "${mark}" }`) },
+  { name: 'traces with a text', request: ({ mark }) => filtered(`{ text: "${mark}" }`) },
+  { name: 'agents', request: () => `{ agents(${IN_WINDOW}) { name } }` },
 ];
 
 async function ask(reader: Party, read: string): Promise<{ readonly status: number; readonly text: string }> {
@@ -109,12 +119,12 @@ async function ask(reader: Party, read: string): Promise<{ readonly status: numb
 }
 
 /** Whether an answer contains the mark of an owner, its key hash, or its file id, batch id, response id or trace ref. */
-const containsDataOf = (text: string, { owner, mark, file, batch, response, traceRef }: Things): boolean =>
+const containsDataOf = (text: string, { owner, mark, file, batch, response, traceRef }: OwnedObjects): boolean =>
   [`"${mark}"`, `: ${mark}"`, owner.keyHash, file, batch, response, traceRef].some((secret) => text.includes(secret));
 
 /** A copy of the objects with unknown ids. */
-const withUnknownIds = (things: Things): Things => ({
-  ...things,
+const withUnknownIds = (objects: OwnedObjects): OwnedObjects => ({
+  ...objects,
   file: `file-${'0'.repeat(32)}`,
   batch: `batch_${'0'.repeat(32)}`,
   response: `resp_${'0'.repeat(32)}`,
@@ -124,7 +134,7 @@ const withUnknownIds = (things: Things): Things => ({
 });
 
 /** Masks the requested ids in an answer, because some answers repeat them. */
-const maskIds = (text: string, { file, batch, response, trace, callTraceId }: Things): string =>
+const maskIds = (text: string, { file, batch, response, trace, callTraceId }: OwnedObjects): string =>
   [file, batch, response, trace, callTraceId].reduce((masked, id) => masked.replaceAll(id, '<id>'), text);
 
 describe('reads across owners', () => {
@@ -132,21 +142,23 @@ describe('reads across owners', () => {
     const wrong: string[] = [];
     let reads = 0;
     for (const reader of fixture.parties)
-      for (const { name, of } of ADDRESSED) {
-        const unknown = new Map<string, { status: number; text: string }>();
-        for (const things of fixture.things) {
-          const { status, text } = await ask(reader, of(things));
+      for (const { name, request } of READS_OF_ONE_OBJECT) {
+        const unknownAnswers = new Map<string, { status: number; text: string }>();
+        for (const objects of fixture.objects) {
+          const { status, text } = await ask(reader, request(objects));
           reads += 1;
-          const isShown = maySee(reader, things.owner);
-          const none = unknown.get(name) ?? (await ask(reader, of(withUnknownIds(things))));
-          unknown.set(name, none);
-          const isNone = status === none.status && maskIds(text, things) === maskIds(none.text, withUnknownIds(things));
-          if (isShown ? isNone || status !== 200 : !isNone)
-            wrong.push(`${name} of ${things.owner.name} by ${reader.name}: ${status} ${text.slice(0, 300)}`);
+          const hasAccess = maySee(reader, objects.owner);
+          const unknownAnswer = unknownAnswers.get(name) ?? (await ask(reader, request(withUnknownIds(objects))));
+          unknownAnswers.set(name, unknownAnswer);
+          const looksUnknown =
+            status === unknownAnswer.status &&
+            maskIds(text, objects) === maskIds(unknownAnswer.text, withUnknownIds(objects));
+          if (hasAccess ? looksUnknown || status !== 200 : !looksUnknown)
+            wrong.push(`${name} of ${objects.owner.name} by ${reader.name}: ${status} ${text.slice(0, 300)}`);
         }
       }
     expect(wrong).toEqual([]);
-    expect(reads).toBe(fixture.parties.length * fixture.things.length * ADDRESSED.length);
+    expect(reads).toBe(fixture.parties.length * fixture.objects.length * READS_OF_ONE_OBJECT.length);
     expect(reads).toBeGreaterThan(900);
   });
 
@@ -154,29 +166,29 @@ describe('reads across owners', () => {
     const wrong: string[] = [];
     let reads = 0;
     for (const reader of fixture.parties)
-      for (const { name, of } of LISTS)
-        for (const thing of fixture.things) {
-          const { status, text } = await ask(reader, of(thing));
+      for (const { name, request } of READS_OF_SEVERAL_OBJECTS)
+        for (const ownerObjects of fixture.objects) {
+          const { status, text } = await ask(reader, request(ownerObjects));
           reads += 1;
-          const strangers = fixture.things.filter(
-            (things) => !maySee(reader, things.owner) && containsDataOf(text, things),
+          const foreignObjects = fixture.objects.filter(
+            (objects) => !maySee(reader, objects.owner) && containsDataOf(text, objects),
           );
-          if (strangers.length > 0)
+          if (foreignObjects.length > 0)
             wrong.push(
-              `${name} by ${reader.name} returns data of ${strangers.map(({ owner }) => owner.name).join(', ')}`,
+              `${name} by ${reader.name} returns data of ${foreignObjects.map(({ owner }) => owner.name).join(', ')}`,
             );
           // A merged trace keeps the earliest of the spans with one id. Here all start at the same time, so any owner's
           // span may be kept.
-          const isWanted = maySee(reader, thing.owner) && !/^(traces\.)?span of/.test(name);
-          if (isWanted && (status !== 200 || !containsDataOf(text, thing)))
-            wrong.push(`${name} by ${reader.name}: no data of ${thing.owner.name}`);
+          const isExpected = maySee(reader, ownerObjects.owner) && !/^(traces\.)?span of/.test(name);
+          if (isExpected && (status !== 200 || !containsDataOf(text, ownerObjects)))
+            wrong.push(`${name} by ${reader.name}: no data of ${ownerObjects.owner.name}`);
         }
     expect(wrong).toEqual([]);
-    expect(reads).toBe(fixture.parties.length * fixture.things.length * LISTS.length);
+    expect(reads).toBe(fixture.parties.length * fixture.objects.length * READS_OF_SEVERAL_OBJECTS.length);
   });
 
   it('live feeds contain exactly the traces to which their callers have access', async () => {
-    const { app, parties, things } = fixture;
+    const { app, parties, objects } = fixture;
     const query = 'subscription { traceUpdates { trace { name teamId keyHash } } }';
     const feeds = await Promise.all(
       parties.map(async (reader) => {
@@ -218,7 +230,7 @@ describe('reads across owners', () => {
         })
         .toBe(true);
     }
-    for (const [nth, { owner, mark }] of things.entries())
+    for (const [nth, { owner, mark }] of objects.entries())
       await sendTrace(app, owner, traceIdOf(100 + nth), `live ${mark}`);
     for (const [nth, { reader, body, abort }] of feeds.entries()) {
       const sender = senderFor(reader);
@@ -226,8 +238,8 @@ describe('reads across owners', () => {
       const reading = readUntil(body, `end ${nth}`);
       await sendTrace(app, sender, traceIdOf(200 + nth), `end ${nth}`);
       const text = await reading;
-      const owners = things.filter(({ mark }) => text.includes(`"live ${mark}"`)).map(({ owner }) => owner.name);
-      const expected = things.filter(({ owner }) => maySee(reader, owner)).map(({ owner }) => owner.name);
+      const owners = objects.filter(({ mark }) => text.includes(`"live ${mark}"`)).map(({ owner }) => owner.name);
+      const expected = objects.filter(({ owner }) => maySee(reader, owner)).map(({ owner }) => owner.name);
       expect([reader.name, owners]).toEqual([reader.name, expected]);
       abort.abort();
     }
@@ -237,9 +249,9 @@ describe('reads across owners', () => {
     for (const reader of fixture.parties)
       for (const owner of fixture.parties.filter(({ key }) => key !== fixture.app.adminKey)) {
         const { status, text } = await ask(reader, `/key/info?key=${owner.keyHash}`);
-        const isShown = reader.seesAll || reader.key === owner.key;
-        expect([reader.name, owner.name, status === 200]).toEqual([reader.name, owner.name, isShown]);
-        expect(text.includes(`mark of ${owner.name}"`)).toBe(isShown);
+        const hasAccess = reader.seesAll || reader.key === owner.key;
+        expect([reader.name, owner.name, status === 200]).toEqual([reader.name, owner.name, hasAccess]);
+        expect(text.includes(`mark of ${owner.name}"`)).toBe(hasAccess);
       }
   });
 });

@@ -15,7 +15,7 @@ async function update(budget_limits: unknown) {
 const windowsOf = async (draft: object) => (await calls.manage('/team/new', draft))['budget_limits'];
 const midnight = (): string => new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
 
-it('the default budget windows apply to new teams without their own', async () => {
+it('the default budget windows apply to new teams that set no windows', async () => {
   const day = { budget_duration: '1d', max_budget: 1 };
   expect(await update([day])).toMatchObject({ status: 200, body: { settings: { budget_limits: [day] } } });
   expect(await windowsOf({ team_id: 'defaulted' })).toEqual([{ ...day, reset_at: midnight() }]);
@@ -47,10 +47,10 @@ it.each([
   [[{ budget_duration: '1d', max_budget: -1 }]],
   [[{ budget_duration: '1d', max_budget: 'much' }]],
   [[{ budget_duration: '1d', max_budget: null }]],
-  [Array.from({ length: 33 }, (_, at) => ({ budget_duration: `${at + 1}h`, max_budget: 1 }))],
-])('422: an invalid list of budget windows is not stored: case %#', async (sent) => {
+  [Array.from({ length: 33 }, (_, index) => ({ budget_duration: `${index + 1}h`, max_budget: 1 }))],
+])('422: an invalid list of budget windows is not stored: case %#', async (budgetLimits) => {
   expect((await update([])).status).toBe(200);
-  expect(await update(sent)).toEqual({
+  expect(await update(budgetLimits)).toEqual({
     status: 422,
     body: {
       detail: [

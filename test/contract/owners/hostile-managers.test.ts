@@ -19,12 +19,12 @@ const client = tenancyClient({
 const { post, get } = client;
 
 /** Keys by user: an administrator and two members of the team `own`, and a user without a team. */
-const users: Record<string, string> = {};
+const userKeys: Record<string, string> = {};
 
 beforeAll(async () => {
   await post('/team/new', { team_id: 'own' });
   await post('/team/new', { team_id: 'foreign' });
-  for (const name of ['admin', 'member', 'leaver', 'stranger']) users[name] = await client.user({ user_id: name });
+  for (const name of ['admin', 'member', 'leaver', 'stranger']) userKeys[name] = await client.user({ user_id: name });
   for (const [user_id, role] of [
     ['admin', 'admin'],
     ['member', 'user'],
@@ -34,13 +34,13 @@ beforeAll(async () => {
 });
 
 describe('a removed member', () => {
-  it('teamMembers.remove 200: loses its keys of the team, and keeps its other keys', async () => {
+  it('teamMembers.remove 200: the removed user loses the keys of the team, and keeps other keys', async () => {
     const ofTeam = await client.key({ team_id: 'own', user_id: 'leaver' });
     const ofMember = await client.key({ team_id: 'own', user_id: 'member' });
     expect((await post('/v1/chat/completions', chat(), ofTeam)).status).toBe(200);
-    const removed = await post('/team/member_delete', { team_id: 'own', user_id: 'leaver' }, users['admin']);
+    const removed = await post('/team/member_delete', { team_id: 'own', user_id: 'leaver' }, userKeys['admin']);
     expect(removed.status).toBe(200);
-    const statuses = [ofTeam, ofMember, users['leaver']].map(
+    const statuses = [ofTeam, ofMember, userKeys['leaver']].map(
       async (key) => (await post('/v1/chat/completions', chat(), key)).status,
     );
     expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
@@ -57,21 +57,23 @@ describe('an administrator of a team', () => {
     await post('/budget/new', { budget_id: 'of-others', max_budget: 1 });
     const draft = { team_id: 'own', project_alias: 'p', budget_id: 'of-others' };
     const refused = 'Only proxy admins choose the budget of a project by its id.';
-    expect(await post('/project/new', draft, users['admin'])).toEqual(envelope(403, refused, 'auth_error', 'None'));
-    const { body } = await post('/project/new', { team_id: 'own', project_alias: 'p' }, users['admin']);
+    expect(await post('/project/new', draft, userKeys['admin'])).toEqual(envelope(403, refused, 'auth_error', 'None'));
+    const { body } = await post('/project/new', { team_id: 'own', project_alias: 'p' }, userKeys['admin']);
     const change = { project_id: body['project_id'], budget_id: 'of-others' };
-    expect(await post('/project/update', change, users['admin'])).toEqual(envelope(403, refused, 'auth_error', 'None'));
+    expect(await post('/project/update', change, userKeys['admin'])).toEqual(
+      envelope(403, refused, 'auth_error', 'None'),
+    );
   });
 
   it('projects.update 200: changes the limits of the project only, not a shared budget', async () => {
     await post('/budget/new', { budget_id: 'shared', max_budget: 1, rpm_limit: 7 });
     const { body } = await post('/project/new', { team_id: 'own', project_alias: 'q', budget_id: 'shared' });
     const change = { project_id: body['project_id'], max_budget: 9_999 };
-    const changed = await post('/project/update', change, users['admin']);
+    const changed = await post('/project/update', change, userKeys['admin']);
     expect(changed.body['litellm_budget_table']).toMatchObject({ max_budget: 9_999, rpm_limit: 7 });
     expect(changed.body['budget_id']).not.toBe('shared');
     expect(await budgetOf('shared')).toBe(1);
-    const again = await post('/project/update', { ...change, max_budget: 5 }, users['admin']);
+    const again = await post('/project/update', { ...change, max_budget: 5 }, userKeys['admin']);
     expect(again.body['budget_id']).toBe(changed.body['budget_id']);
     expect(again.body['litellm_budget_table']).toMatchObject({ max_budget: 5, rpm_limit: 7 });
   });
@@ -92,10 +94,10 @@ describe('the metadata of a team', () => {
   const metadataOf = async (id: string): Promise<unknown> =>
     ((await get(`/team/info?team_id=${id}`)).body['team_info'] as Json)['metadata'];
 
-  it('teams.update 403: its administrators cannot change its limits, pass-through paths, tags and tools', async () => {
+  it('teams.update 403: its administrators cannot change limits, pass-through paths, tags and tools', async () => {
     await post('/team/new', { team_id: 'ruled', metadata: RULES });
     await post('/team/member_add', { team_id: 'ruled', member: { user_id: 'admin', role: 'admin' } });
-    const wider = [
+    const changes = [
       { metadata: { model_rpm_limit: { paid: 999 } } },
       { metadata: { model_rpm_limit: null } },
       { model_rpm_limit: { paid: 999 } },
@@ -104,8 +106,8 @@ describe('the metadata of a team', () => {
       { metadata: { tags: [] } },
       { metadata: { allowed_tools: ['shell'] } },
     ];
-    for (const body of wider)
-      expect([body, await post('/team/update', { team_id: 'ruled', ...body }, users['admin'])]).toEqual([
+    for (const body of changes)
+      expect([body, await post('/team/update', { team_id: 'ruled', ...body }, userKeys['admin'])]).toEqual([
         body,
         refused,
       ]);
@@ -114,7 +116,7 @@ describe('the metadata of a team', () => {
 
   it('teams.update 200: its administrators replace all other metadata, and proxy administrators replace everything', async () => {
     const body = { team_id: 'ruled', metadata: { note: 'ours' } };
-    expect((await post('/team/update', body, users['admin'])).status).toBe(200);
+    expect((await post('/team/update', body, userKeys['admin'])).status).toBe(200);
     expect(await metadataOf('ruled')).toEqual({ note: 'ours', ...RULES });
     expect((await post('/team/update', { team_id: 'ruled', metadata: {} })).status).toBe(200);
     expect(await metadataOf('ruled')).toEqual({});
@@ -125,21 +127,21 @@ describe('the metadata of a team', () => {
     const member = { user_id: 'stranger', role: 'org_admin' };
     await post('/organization/member_add', { organization_id: 'org', member });
     const metadata = { allowed_passthrough_routes: ['/paid-for-by-the-operator'] };
-    expect(await post('/team/new', { organization_id: 'org', metadata }, users['stranger'])).toEqual(refused);
+    expect(await post('/team/new', { organization_id: 'org', metadata }, userKeys['stranger'])).toEqual(refused);
     const limited = { organization_id: 'org', metadata: { model_rpm_limit: { paid: 1 } } };
-    expect((await post('/team/new', limited, users['stranger'])).status).toBe(200);
+    expect((await post('/team/new', limited, userKeys['stranger'])).status).toBe(200);
   });
 });
 
-describe('objects without access are refused like unknown ones', () => {
+describe('objects without access get the same answer as unknown objects', () => {
   it('projects.info 403, projects.update 401: a project of another team', async () => {
     const { body } = await post('/project/new', { team_id: 'foreign', project_alias: 'f' });
     const refused = (id: unknown) =>
       envelope(403, `User=stranger not authorized to access this project=${String(id)}`, 'auth_error', 'None');
     for (const id of [body['project_id'], 'none'])
-      expect(await get(`/project/info?project_id=${String(id)}`, users['stranger'])).toEqual(refused(id));
+      expect(await get(`/project/info?project_id=${String(id)}`, userKeys['stranger'])).toEqual(refused(id));
     const answers = [body['project_id'], 'none'].map((project_id) =>
-      post('/project/update', { project_id, max_budget: 1 }, users['stranger']),
+      post('/project/update', { project_id, max_budget: 1 }, userKeys['stranger']),
     );
     const [known, unknown] = await Promise.all(answers);
     expect(known).toEqual(unknown);
@@ -150,8 +152,8 @@ describe('objects without access are refused like unknown ones', () => {
     await client.key({ key_alias: 'theirs', team_id: 'foreign' });
     const refused = envelope(403, 'You are not authorized to delete this key');
     for (const name of ['theirs', 'nobodys'])
-      expect(await post('/key/delete', { key_aliases: [name] }, users['stranger'])).toEqual(refused);
-    expect(await post('/key/delete', { keys: ['0'.repeat(64)] }, users['stranger'])).toEqual(refused);
+      expect(await post('/key/delete', { key_aliases: [name] }, userKeys['stranger'])).toEqual(refused);
+    expect(await post('/key/delete', { keys: ['0'.repeat(64)] }, userKeys['stranger'])).toEqual(refused);
   });
 
   it('spend.estimate 404: the price of a model that the key may not call', async () => {

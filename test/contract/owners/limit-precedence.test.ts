@@ -8,27 +8,27 @@ beforeAll(async () => {
 });
 afterAll(() => calls.stop());
 
-const TEAM = { requests: 6, tokens: 400 };
-const OWN = { requests: 9, tokens: 2_000 };
+const TEAM_LIMITS = { requests: 6, tokens: 400 };
+const KEY_LIMITS = { requests: 9, tokens: 2_000 };
 
 /** Types of limits that a key overrides for the model, and the member of the key with the override. */
-const CASES = (['metadata', 'model_max_budget'] as const).flatMap((place) =>
-  [[], ['requests'], ['tokens'], ['requests', 'tokens']].map((own) => ({ place, own })),
+const CASES = (['metadata', 'model_max_budget'] as const).flatMap((member) =>
+  [[], ['requests'], ['tokens'], ['requests', 'tokens']].map((overridden) => ({ member, overridden })),
 );
 
 /** Members of a key that overrides limits of the model `priced`. */
-function overrideOf({ place, own }: (typeof CASES)[number]): object {
-  const requests = own.includes('requests') ? OWN.requests : undefined;
-  const tokens = own.includes('tokens') ? OWN.tokens : undefined;
-  if (own.length === 0) return {};
-  if (place === 'model_max_budget')
+function overrideOf({ member, overridden }: (typeof CASES)[number]): object {
+  const requests = overridden.includes('requests') ? KEY_LIMITS.requests : undefined;
+  const tokens = overridden.includes('tokens') ? KEY_LIMITS.tokens : undefined;
+  if (overridden.length === 0) return {};
+  if (member === 'model_max_budget')
     return { model_max_budget: { priced: { budget_limit: null, rpm_limit: requests, tpm_limit: tokens } } };
-  const of = (limit: number | undefined) => (limit === undefined ? undefined : { priced: limit });
-  return { metadata: { model_rpm_limit: of(requests), model_tpm_limit: of(tokens) } };
+  const forModel = (limit: number | undefined) => (limit === undefined ? undefined : { priced: limit });
+  return { metadata: { model_rpm_limit: forModel(requests), model_tpm_limit: forModel(tokens) } };
 }
 
 /** Headers of the model limits in which a call counts. */
-const countedIn = (headers: Headers): Record<string, string> =>
+const modelLimitHeaders = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-ratelimit-model_per_')));
 
 /** Headers of one limit of a scope. */
@@ -44,51 +44,62 @@ async function ask(key: string, path: string, body: object): Promise<Response> {
 const chat = (key: string): Promise<Response> =>
   ask(key, '/v1/chat/completions', { model: 'priced', messages: [{ role: 'user', content: 'hi' }] });
 
-describe.each(CASES)('a key that overrides these limits of a model in $place: $own', (override) => {
-  const { place, own } = override;
-  const of = (type: 'requests' | 'tokens'): number => (own.includes(type) ? OWN : TEAM)[type];
+describe.each(CASES)('a key that overrides these limits of a model in $member: $overridden', (override) => {
+  const { member, overridden } = override;
+  const limitOf = (type: 'requests' | 'tokens'): number => (overridden.includes(type) ? KEY_LIMITS : TEAM_LIMITS)[type];
   /** Expected tokens: one of the prompt, and a quarter of the smallest token limit of the call. */
-  const expected = 1 + of('tokens') / 4;
+  const expected = 1 + limitOf('tokens') / 4;
 
-  async function newTeam(team_id: string): Promise<{ readonly key: string; readonly other: string }> {
-    const limits = { model_rpm_limit: { priced: TEAM.requests }, model_tpm_limit: { priced: TEAM.tokens } };
+  async function newTeam(team_id: string): Promise<{ readonly key: string; readonly otherKey: string }> {
+    const limits = {
+      model_rpm_limit: { priced: TEAM_LIMITS.requests },
+      model_tpm_limit: { priced: TEAM_LIMITS.tokens },
+    };
     await calls.manage('/team/new', { team_id, ...limits });
-    return { key: await calls.newKey({ team_id, ...overrideOf(override) }), other: await calls.newKey({ team_id }) };
+    return { key: await calls.newKey({ team_id, ...overrideOf(override) }), otherKey: await calls.newKey({ team_id }) };
   }
 
-  it('counts in its own limits, and in the team limit of each type that it does not override', async () => {
-    const { key, other } = await newTeam(`counted-${place}-${own.join('-')}`);
+  it('counts its calls in its own limits, and in the team limit of each type that it does not override', async () => {
+    const { key, otherKey } = await newTeam(`counted-${member}-${overridden.join('-')}`);
     const answer = await chat(key);
-    expect([answer.status, countedIn(answer.headers)]).toEqual([
+    expect([answer.status, modelLimitHeaders(answer.headers)]).toEqual([
       200,
       {
-        ...limitHeaders('model_per_key', 'requests', of('requests'), 1),
-        ...limitHeaders('model_per_key', 'tokens', of('tokens'), expected),
-        ...(own.includes('requests') ? {} : limitHeaders('model_per_team', 'requests', TEAM.requests, 1)),
-        ...(own.includes('tokens') ? {} : limitHeaders('model_per_team', 'tokens', TEAM.tokens, expected)),
+        ...limitHeaders('model_per_key', 'requests', limitOf('requests'), 1),
+        ...limitHeaders('model_per_key', 'tokens', limitOf('tokens'), expected),
+        ...(overridden.includes('requests') ? {} : limitHeaders('model_per_team', 'requests', TEAM_LIMITS.requests, 1)),
+        ...(overridden.includes('tokens')
+          ? {}
+          : limitHeaders('model_per_team', 'tokens', TEAM_LIMITS.tokens, expected)),
       },
     ]);
     // Remaining limits of the other keys of the team. The first call used two tokens.
-    const others = countedIn((await chat(other)).headers);
-    expect(others).toMatchObject({
-      ...limitHeaders('model_per_team', 'requests', TEAM.requests, own.includes('requests') ? 1 : 2),
-      ...limitHeaders('model_per_team', 'tokens', TEAM.tokens, 1 + TEAM.tokens / 4 + (own.includes('tokens') ? 0 : 2)),
+    const otherKeyLimits = modelLimitHeaders((await chat(otherKey)).headers);
+    expect(otherKeyLimits).toMatchObject({
+      ...limitHeaders('model_per_team', 'requests', TEAM_LIMITS.requests, overridden.includes('requests') ? 1 : 2),
+      ...limitHeaders(
+        'model_per_team',
+        'tokens',
+        TEAM_LIMITS.tokens,
+        1 + TEAM_LIMITS.tokens / 4 + (overridden.includes('tokens') ? 0 : 2),
+      ),
     });
   });
 
   it('is refused by a used-up team limit only if it does not override that type', async () => {
-    const team = `pool-${place}-${own.join('-')}`;
-    const { key, other } = await newTeam(team);
+    const team = `pool-${member}-${overridden.join('-')}`;
+    const { key, otherKey } = await newTeam(team);
     // Each call uses 2 tokens of the team limit, and the last one all remaining tokens.
-    for (let call = 0; call < TEAM.requests - 1; call += 1) expect((await calls.chat(other)).status).toBe(200);
-    const remaining = TEAM.tokens - 2 * (TEAM.requests - 1);
+    for (let call = 0; call < TEAM_LIMITS.requests - 1; call += 1)
+      expect((await calls.chat(otherKey)).status).toBe(200);
+    const remaining = TEAM_LIMITS.tokens - 2 * (TEAM_LIMITS.requests - 1);
     calls.upstreamUses(remaining);
-    expect((await calls.chat(other)).status).toBe(200);
+    expect((await calls.chat(otherKey)).status).toBe(200);
     calls.upstreamUses(2);
-    const first = (['requests', 'tokens'] as const).find((type) => !own.includes(type));
+    const first = (['requests', 'tokens'] as const).find((type) => !overridden.includes(type));
     const answer = await chat(key);
     const { object, error } = (await answer.json()) as { readonly object?: string; readonly error?: object };
-    const subject = `model_per_team: ${team}:priced. Limit type: ${first}. Current limit: ${first && TEAM[first]}, Remaining: 0`;
+    const subject = `model_per_team: ${team}:priced. Limit type: ${first}. Current limit: ${first && TEAM_LIMITS[first]}, Remaining: 0`;
     const refusal = {
       message: expect.stringContaining(subject) as string,
       type: 'throttling_error',
@@ -104,17 +115,17 @@ describe.each(CASES)('a key that overrides these limits of a model in $place: $o
   });
 
   it('may estimate costs beyond every limit, and the estimates count in no limit', async () => {
-    const { key } = await newTeam(`estimates-${place}-${own.join('-')}`);
-    const body = { model: 'priced', input_tokens: 10, output_tokens: 10 * OWN.tokens };
-    for (let call = 0; call <= OWN.requests; call += 1) {
+    const { key } = await newTeam(`estimates-${member}-${overridden.join('-')}`);
+    const body = { model: 'priced', input_tokens: 10, output_tokens: 10 * KEY_LIMITS.tokens };
+    for (let call = 0; call <= KEY_LIMITS.requests; call += 1) {
       const answer = await ask(key, '/cost/estimate', body);
-      expect([answer.status, countedIn(answer.headers)]).toEqual([200, {}]);
-      expect(await answer.json()).toMatchObject({ model: 'priced', cost_per_request: 10 * OWN.tokens });
+      expect([answer.status, modelLimitHeaders(answer.headers)]).toEqual([200, {}]);
+      expect(await answer.json()).toMatchObject({ model: 'priced', cost_per_request: 10 * KEY_LIMITS.tokens });
     }
     const called = await chat(key);
     expect([called.status, called.headers.get('x-ratelimit-model_per_key-remaining-requests')]).toEqual([
       200,
-      String(of('requests') - 1),
+      String(limitOf('requests') - 1),
     ]);
   });
 });

@@ -15,7 +15,7 @@ afterAll(() => calls.stop());
 const PERIOD = { time_period: '30d' };
 const RESET = String.raw`Budget window: \w+. Budget resets at: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
 
-interface Parties {
+interface Caller {
   /** Id of every owner and label. */
   readonly id: string;
   readonly key: string;
@@ -27,52 +27,52 @@ const modelBudget = (budget_limit: number | null) =>
   budget_limit === null ? {} : { priced: { budget_limit, ...PERIOD } };
 
 /** Setters of the budgets of a call. A limit of null removes the budget, or sets one that the calls do not reach. */
-const SET = {
-  key: ({ key }: Parties, max_budget: number | null) => calls.manage('/key/update', { key, max_budget }),
-  keyWindow: ({ key }: Parties, limit: number | null) =>
+const setBudget = {
+  key: ({ key }: Caller, max_budget: number | null) => calls.manage('/key/update', { key, max_budget }),
+  keyWindow: ({ key }: Caller, limit: number | null) =>
     calls.manage('/key/update', {
       key,
       // Half of the limit: the amount in the refusal differs from that of the budget of the key.
       budget_limits: [{ budget_duration: '1d', max_budget: limit === null ? 100 : limit / 2 }],
     }),
-  modelOfKey: ({ key }: Parties, limit: number | null) =>
+  modelOfKey: ({ key }: Caller, limit: number | null) =>
     calls.manage('/key/update', { key, model_max_budget: modelBudget(limit) }),
-  modelOfUser: ({ id }: Parties, limit: number | null) =>
+  modelOfUser: ({ id }: Caller, limit: number | null) =>
     calls.manage('/user/update', { user_id: id, model_max_budget: modelBudget(limit) }),
-  modelOfCustomer: ({ id }: Parties, limit: number | null) =>
+  modelOfCustomer: ({ id }: Caller, limit: number | null) =>
     calls.manage('/budget/update', { budget_id: id, model_max_budget: modelBudget(limit) }),
-  customer: ({ id }: Parties, max_budget: number | null) =>
+  customer: ({ id }: Caller, max_budget: number | null) =>
     calls.manage('/budget/update', { budget_id: id, max_budget }),
-  project: ({ id }: Parties, max_budget: number | null) =>
+  project: ({ id }: Caller, max_budget: number | null) =>
     calls.manage('/project/update', { project_id: id, max_budget }),
-  teamWindow: ({ id }: Parties, limit: number | null) =>
+  teamWindow: ({ id }: Caller, limit: number | null) =>
     calls.manage('/team/update', {
       team_id: id,
       budget_limits: [{ budget_duration: '1d', max_budget: limit === null ? 100 : limit / 2 }],
     }),
-  team: ({ id }: Parties, max_budget: number | null) => calls.manage('/team/update', { team_id: id, max_budget }),
-  modelOfTeam: ({ id }: Parties, limit: number | null) =>
+  team: ({ id }: Caller, max_budget: number | null) => calls.manage('/team/update', { team_id: id, max_budget }),
+  modelOfTeam: ({ id }: Caller, limit: number | null) =>
     calls.manage('/team/update', { team_id: id, metadata: { model_max_budget: modelBudget(limit) } }),
-  member: ({ id }: Parties, max_budget_in_team: number | null) =>
+  member: ({ id }: Caller, max_budget_in_team: number | null) =>
     calls.manage('/team/member_update', { team_id: id, user_id: id, max_budget_in_team }),
-  membersOfTeam: ({ id }: Parties, team_member_budget: number | null) =>
+  membersOfTeam: ({ id }: Caller, team_member_budget: number | null) =>
     calls.manage('/team/update', { team_id: id, team_member_budget }),
-  organization: ({ id }: Parties, max_budget: number | null) =>
+  organization: ({ id }: Caller, max_budget: number | null) =>
     calls.app.call('PATCH', '/organization/update', { organization_id: id, max_budget }),
-  tag: ({ id }: Parties, max_budget: number | null) => calls.manage('/tag/update', { name: id, max_budget }),
+  tag: ({ id }: Caller, max_budget: number | null) => calls.manage('/tag/update', { name: id, max_budget }),
   // The budget of all calls counts the calls of all tests.
-  global: (_parties: Parties, max_budget: number | null) =>
+  global: (_caller: Caller, max_budget: number | null) =>
     calls.manage('/config/update', { litellm_settings: { max_budget: max_budget ?? 100 } }),
-  user: ({ id }: Parties, max_budget: number | null) => calls.manage('/user/update', { user_id: id, max_budget }),
+  user: ({ id }: Caller, max_budget: number | null) => calls.manage('/user/update', { user_id: id, max_budget }),
 } as const;
-type Scope = keyof typeof SET;
+type Scope = keyof typeof setBudget;
 
 const usedUp = (subject: string) =>
   new RegExp(`^${RegExp.escape(`Budget has been exceeded! ${subject} Current cost: 2.0, Max budget: 1.0`)}$`);
 const modelUsedUp = (subject: string) => new RegExp(`^${subject}, exceeded budget for model=priced. ${RESET}$`);
 
 /** Message of the refusal by the budget of a scope. */
-const refusalOf = (scope: Scope, { id, token, keyName }: Parties): RegExp =>
+const refusalOf = (scope: Scope, { id, token, keyName }: Caller): RegExp =>
   ({
     key: usedUp(`Key=${id} (${keyName})`),
     keyWindow: /^ExceededBudget: Key over 1d budget. Spend=\$2.0000, Limit=\$0.50/,
@@ -94,7 +94,7 @@ const refusalOf = (scope: Scope, { id, token, keyName }: Parties): RegExp =>
     user: usedUp(`User=${id}`),
   })[scope];
 
-async function chat({ id, key }: Parties) {
+async function chat({ id, key }: Caller) {
   const body = {
     model: 'priced',
     messages: [{ role: 'user', content: 'hi' }],
@@ -107,38 +107,38 @@ async function chat({ id, key }: Parties) {
   return { status: answer.status, error };
 }
 
-async function partiesOf(id: string, isOfTeam: boolean): Promise<Parties> {
+async function newCaller(id: string, hasTeam: boolean): Promise<Caller> {
   await calls.manage('/organization/new', { organization_id: id, organization_alias: id });
   await calls.manage('/user/new', { user_id: id, auto_create_key: false });
   await calls.manage('/budget/new', { budget_id: id });
   await calls.manage('/customer/new', { user_id: id, budget_id: id });
   await calls.manage('/tag/new', { name: id });
-  if (isOfTeam) {
+  if (hasTeam) {
     await calls.manage('/team/new', { team_id: id, organization_id: id });
     await calls.manage('/team/member_add', { team_id: id, member: { role: 'user', user_id: id } });
     await calls.manage('/project/new', { team_id: id, project_id: id });
   }
-  const owners = isOfTeam ? { team_id: id, project_id: id } : {};
+  const owners = hasTeam ? { team_id: id, project_id: id } : {};
   const response = await calls.manage('/key/generate', { key_alias: id, user_id: id, organization_id: id, ...owners });
   return { id, key: String(response['key']), token: String(response['token']), keyName: String(response['key_name']) };
 }
 
 /** Uses up all budgets, then removes them one by one. Returns the answer to a call before each removal. */
-async function refusalsInOrder(parties: Parties, order: readonly Scope[]): Promise<readonly object[]> {
-  for (const scope of order) await SET[scope](parties, 100);
-  expect([(await chat(parties)).status, (await chat(parties)).status]).toEqual([200, 200]);
-  for (const scope of order) await SET[scope](parties, 1);
+async function answersInOrder(caller: Caller, order: readonly Scope[]): Promise<readonly object[]> {
+  for (const scope of order) await setBudget[scope](caller, 100);
+  expect([(await chat(caller)).status, (await chat(caller)).status]).toEqual([200, 200]);
+  for (const scope of order) await setBudget[scope](caller, 1);
   const answers = [];
   for (const scope of order) {
-    answers.push(await chat(parties));
-    await SET[scope](parties, null);
+    answers.push(await chat(caller));
+    await setBudget[scope](caller, null);
   }
   return answers;
 }
 
-function refusals(parties: Parties, order: readonly Scope[]): readonly object[] {
+function expectedRefusals(caller: Caller, order: readonly Scope[]): readonly object[] {
   return order.map((scope) => {
-    const refusal = refusalOf(scope, parties);
+    const refusal = refusalOf(scope, caller);
     const message: unknown = expect.stringMatching(refusal);
     return { status: 422, error: { message, type: 'budget_exceeded', param: null, code: '422' } };
   });
@@ -161,8 +161,8 @@ describe('budgets that are all used up refuse a call in the order of the contrac
       'customer',
       'global',
     ];
-    const parties = await partiesOf('in-team', true);
-    expect(await refusalsInOrder(parties, order)).toEqual(refusals(parties, order));
+    const caller = await newCaller('in-team', true);
+    expect(await answersInOrder(caller, order)).toEqual(expectedRefusals(caller, order));
   });
 
   it('with a key in a team with a budget for members and a budget for a model', async () => {
@@ -181,8 +181,8 @@ describe('budgets that are all used up refuse a call in the order of the contrac
       'global',
       'modelOfTeam',
     ];
-    const parties = await partiesOf('of-members', true);
-    expect(await refusalsInOrder(parties, order)).toEqual(refusals(parties, order));
+    const caller = await newCaller('of-members', true);
+    expect(await answersInOrder(caller, order)).toEqual(expectedRefusals(caller, order));
   });
 
   it('with a key of a user and no team; the provider budget is last', async () => {
@@ -198,9 +198,9 @@ describe('budgets that are all used up refuse a call in the order of the contrac
       'customer',
       'global',
     ];
-    const parties = await partiesOf('of-user', false);
-    expect(await refusalsInOrder(parties, order)).toEqual(refusals(parties, order));
-    expect(await chat(parties)).toEqual({
+    const caller = await newCaller('of-user', false);
+    expect(await answersInOrder(caller, order)).toEqual(expectedRefusals(caller, order));
+    expect(await chat(caller)).toEqual({
       status: 429,
       error: {
         message: expect.stringMatching(

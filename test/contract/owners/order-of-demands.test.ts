@@ -22,8 +22,8 @@ interface Call {
   readonly metadata?: object;
 }
 
-async function chat(key: string, { model = 'priced', ...more }: Call) {
-  const body = { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...more };
+async function chat(key: string, { model = 'priced', ...fields }: Call) {
+  const body = { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
   const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
   return { status: answer.status, body: (await answer.json()) as Json };
 }
@@ -54,7 +54,7 @@ async function newKeyWithSpend(id: string) {
 }
 
 describe('a call without a required member', () => {
-  it('is refused by used-up budgets and for missing members, in the order of the contract', async () => {
+  it('422 or 400: is refused for used-up budgets and missing members, in the order of the contract', async () => {
     const id = 'demanded';
     const { key, metadata, keyName } = await newKeyWithSpend(id);
     await calls.manage('/key/update', { key, max_budget: 1 });
@@ -97,7 +97,7 @@ describe('a call without a required member', () => {
     expect(answers[8]?.status).toBe(200);
   });
 
-  it('is refused also with a free or an unknown model, and reserves nothing', async () => {
+  it('400: is refused also with a free or an unknown model, and reserves no cost', async () => {
     const { key } = await newKeyWithSpend('free-of-charge');
     await calls.manage('/key/update', { key, max_budget: 3 });
     for (let nth = 0; nth < 5; nth += 1) expect(await chat(key, {})).toEqual(missing('user'));

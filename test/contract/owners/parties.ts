@@ -18,7 +18,7 @@ export interface Party {
 }
 
 /** Objects that the key `owner` created. `mark` is a text in all of them but the file. */
-export interface Things {
+export interface OwnedObjects {
   readonly owner: Party;
   readonly mark: string;
   readonly file: string;
@@ -34,7 +34,7 @@ export interface Things {
 export interface OwnersFixture {
   readonly app: TestApp;
   readonly parties: readonly Party[];
-  readonly things: readonly Things[];
+  readonly objects: readonly OwnedObjects[];
   stop(): Promise<void>;
 }
 
@@ -69,20 +69,20 @@ export async function startOwnersFixture(): Promise<OwnersFixture> {
   const app = await startApp({ config: configOver(upstream, { store_prompts_in_spend_logs: true }) });
   serveFiles(upstream);
   const parties: Party[] = [];
-  const join = (name: string, key: string, draft: object): void => {
+  const addParty = (name: string, key: string, draft: object): void => {
     const { team_id: teamId = '', user_role: role } = draft as { team_id?: string; user_role?: string };
     const seesAll = role?.startsWith('proxy_admin') ?? false;
     parties.push({ name, key, keyHash: keyGenerator.hash(key), teamId, seesAll });
   };
   for (const [name, draft] of Object.entries(DRAFTS))
-    join(name, await newKey(app, { ...draft, key_alias: `mark of ${name}` }), draft);
-  join('the administrator', app.adminKey, { user_role: 'proxy_admin' });
-  const things: Things[] = [];
-  for (const owner of parties.filter(({ name }) => OWNERS.has(name))) things.push(await thingsOf(app, owner));
+    addParty(name, await newKey(app, { ...draft, key_alias: `mark of ${name}` }), draft);
+  addParty('the administrator', app.adminKey, { user_role: 'proxy_admin' });
+  const objects: OwnedObjects[] = [];
+  for (const owner of parties.filter(({ name }) => OWNERS.has(name))) objects.push(await createObjects(app, owner));
   return {
     app,
     parties,
-    things,
+    objects,
     async stop() {
       await app.stop();
       await upstream.stop();
@@ -102,7 +102,7 @@ export async function sendTrace(app: TestApp, owner: Party, traceId: string, mar
   if (answer.status !== 200) throw new Error(`an export of ${owner.name} was refused: ${await answer.text()}`);
 }
 
-async function thingsOf(app: TestApp, owner: Party): Promise<Things> {
+async function createObjects(app: TestApp, owner: Party): Promise<OwnedObjects> {
   const mark = `mark of ${owner.name}`;
   const headers = { authorization: `Bearer ${owner.key}` };
   const create = async (path: string, body: object, more: Record<string, string> = {}) => {

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => calls.stop());
 
 const RESET = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
-const refused = (subject: string, type: string, limit: number) => ({
+const refusal = (subject: string, type: string, limit: number) => ({
   error: {
     message: expect.stringMatching(
       new RegExp(
@@ -23,7 +23,7 @@ const refused = (subject: string, type: string, limit: number) => ({
 });
 
 describe('rate limits', () => {
-  it('are shared by all keys of a team', async () => {
+  it('of a team are shared by all its keys', async () => {
     await calls.manage('/team/new', { team_id: 'pool', rpm_limit: 2 });
     const [one, two] = [await calls.newKey({ team_id: 'pool' }), await calls.newKey({ team_id: 'pool' })];
     const first = await calls.chat(one);
@@ -36,22 +36,22 @@ describe('rate limits', () => {
     expect((await calls.chat(two)).status).toBe(200);
     for (const key of [one, two]) {
       const third = await calls.chat(key);
-      expect([third.status, third.body]).toEqual([429, refused('team: pool', 'requests', 2)]);
+      expect([third.status, third.body]).toEqual([429, refusal('team: pool', 'requests', 2)]);
       expect(Object.fromEntries(third.headers)).toMatchObject({ 'retry-after': '60', rate_limit_type: 'requests' });
     }
     expect((await calls.chat(await calls.newKey({}))).status).toBe(200);
   });
 
-  it('of a model are shared by all keys of a team', async () => {
+  it('of a team for a model are shared by all its keys', async () => {
     await calls.manage('/team/new', { team_id: 'models', metadata: { model_rpm_limit: { priced: 2 } } });
     const [one, two] = [await calls.newKey({ team_id: 'models' }), await calls.newKey({ team_id: 'models' })];
     for (const key of [one, two]) expect((await calls.chat(key)).status).toBe(200);
     const third = await calls.chat(one);
-    expect([third.status, third.body]).toEqual([429, refused('model_per_team: models:priced', 'requests', 2)]);
+    expect([third.status, third.body]).toEqual([429, refusal('model_per_team: models:priced', 'requests', 2)]);
     expect((await calls.chat(one, 'free')).status).toBe(200);
   });
 
-  it('of a model are shared by all keys of an organization, and of a project', async () => {
+  it('of an organization or a project for a model are shared by all its keys', async () => {
     const limits = { model_rpm_limit: { priced: 1 } };
     await calls.manage('/organization/new', { organization_id: 'limited', organization_alias: 'limited', ...limits });
     await calls.manage('/team/new', { team_id: 'planned' });
@@ -64,7 +64,7 @@ describe('rate limits', () => {
       const [one, two] = [await calls.newKey(draft), await calls.newKey(draft)];
       expect((await calls.chat(one)).status).toBe(200);
       const second = await calls.chat(two);
-      expect([second.status, second.body]).toEqual([429, refused(`model_per_${scope}: limited:priced`, 'requests', 1)]);
+      expect([second.status, second.body]).toEqual([429, refusal(`model_per_${scope}: limited:priced`, 'requests', 1)]);
       expect((await calls.chat(two, 'free')).status).toBe(200);
     }
     const changed = { organization_id: 'limited', model_rpm_limit: null };
@@ -85,10 +85,10 @@ describe('rate limits', () => {
     const first = await ask({ user: 'hasty' }, key);
     expect([first.status, first.headers.get('x-ratelimit-end_user-limit-requests')]).toEqual([200, '1']);
     const second = await ask({ user: 'hasty' });
-    expect([second.status, second.body]).toEqual([429, refused('end_user: hasty', 'requests', 1)]);
+    expect([second.status, second.body]).toEqual([429, refusal('end_user: hasty', 'requests', 1)]);
     expect((await ask({ tags: ['hasty'] }, key)).status).toBe(200);
     const third = await ask({ tags: ['x', 'hasty'] });
-    expect([third.status, third.body]).toEqual([429, refused('tag: hasty', 'requests', 1)]);
+    expect([third.status, third.body]).toEqual([429, refusal('tag: hasty', 'requests', 1)]);
     expect(third.headers.get('retry-after')).toBe('60');
     expect((await ask({ user: 'patient', tags: ['patient'] })).status).toBe(200);
   });
@@ -100,7 +100,7 @@ describe('rate limits', () => {
     })) as { key: string; token: string };
     expect((await calls.chat(key)).status).toBe(200);
     const second = await calls.chat(key);
-    expect([second.status, second.body]).toEqual([429, refused(`tag_per_key: ${token}:limited`, 'requests', 1)]);
+    expect([second.status, second.body]).toEqual([429, refusal(`tag_per_key: ${token}:limited`, 'requests', 1)]);
     const other = await calls.newKey({ tags: ['limited'] });
     expect([(await calls.chat(other)).status, (await calls.chat(other)).status]).toEqual([200, 200]);
   });
@@ -110,7 +110,7 @@ describe('rate limits', () => {
     const [one, two] = [await calls.newKey({ user_id: 'ann' }), await calls.newKey({ user_id: 'ann' })];
     expect((await calls.chat(one)).status).toBe(200);
     const second = await calls.chat(two);
-    expect([second.status, second.body]).toEqual([429, refused('user: ann', 'requests', 1)]);
+    expect([second.status, second.body]).toEqual([429, refusal('user: ann', 'requests', 1)]);
   });
 
   it('of a key for a model replace the limits of its team for the model, separately for requests and tokens', async () => {
@@ -119,21 +119,21 @@ describe('rate limits', () => {
       model_rpm_limit: { priced: 1 },
       model_tpm_limit: { priced: 2 },
     });
-    const both = { model_rpm_limit: { priced: 5 }, model_tpm_limit: { priced: 500 } };
-    const keyOf = (own: object) => calls.newKey({ team_id: 'overridden', ...own });
+    const keyLimits = { model_rpm_limit: { priced: 5 }, model_tpm_limit: { priced: 500 } };
+    const keyOf = (limits: object) => calls.newKey({ team_id: 'overridden', ...limits });
     const [rpm, tpm, rpmAndTpm, budgeted] = [
-      await keyOf({ model_rpm_limit: both.model_rpm_limit }),
-      await keyOf({ model_tpm_limit: both.model_tpm_limit }),
-      await keyOf(both),
+      await keyOf({ model_rpm_limit: keyLimits.model_rpm_limit }),
+      await keyOf({ model_tpm_limit: keyLimits.model_tpm_limit }),
+      await keyOf(keyLimits),
       await keyOf({ model_max_budget: { priced: { budget_limit: null, rpm_limit: 1, tpm_limit: 500 } } }),
     ];
     // Uses one request and all tokens of the team limits.
     expect((await calls.chat(await keyOf({}))).status).toBe(200);
-    const pool = (type: string, limit: number) => refused('model_per_team: overridden:priced', type, limit);
+    const teamRefusal = (type: string, limit: number) => refusal('model_per_team: overridden:priced', type, limit);
     const answers = [await calls.chat(rpm), await calls.chat(tpm)].map(({ status, body }) => [status, body]);
     expect(answers).toEqual([
-      [429, pool('tokens', 2)],
-      [429, pool('requests', 1)],
+      [429, teamRefusal('tokens', 2)],
+      [429, teamRefusal('requests', 1)],
     ]);
     expect([(await calls.chat(rpmAndTpm)).status, (await calls.chat(budgeted)).status]).toEqual([200, 200]);
     const again = await calls.chat(budgeted);

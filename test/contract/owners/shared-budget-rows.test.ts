@@ -79,7 +79,7 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
 /** Creates one owner of each kind. */
 async function everyOwner(prefix: string): Promise<readonly Owner[]> {
   const owners: Owner[] = [];
-  for (const [name, make] of Object.entries(OWNERS)) owners.push(await make(`${prefix}-${name}`));
+  for (const [name, newOwner] of Object.entries(OWNERS)) owners.push(await newOwner(`${prefix}-${name}`));
   return owners;
 }
 
@@ -92,13 +92,13 @@ async function refusalOf({ subject, budgetId }: Owner, cost: string, budget = '1
   return { status: 422, body: { error: { message, type: 'budget_exceeded', param: null, code: '422' } } };
 }
 
-async function answerOf({ key }: Pick<Owner, 'key'>) {
+async function statusOrRefusal({ key }: Pick<Owner, 'key'>) {
   const { status, body } = await calls.chat(key);
   return status === 200 ? 200 : { status, body };
 }
 
 /** Waits until a call of the owner is admitted. */
-const untilAdmitted = (owner: Owner) => vi.waitFor(async () => expect(await answerOf(owner)).toBe(200), POLLING);
+const untilAdmitted = (owner: Owner) => vi.waitFor(async () => expect(await statusOrRefusal(owner)).toBe(200), POLLING);
 
 /** Ends the windows of budget rows, and waits until the next windows are stored. */
 async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<void> {
@@ -115,23 +115,23 @@ async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<v
 }
 
 describe('the window of a budget row', () => {
-  it('survives restarts, for every kind of owner', async () => {
+  it('keeps its spend over restarts, for every kind of owner', async () => {
     const owners = await everyOwner('restarted');
     for (const owner of owners) {
-      expect(await answerOf(owner)).toBe(200);
-      expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0'));
+      expect(await statusOrRefusal(owner)).toBe(200);
+      expect(await statusOrRefusal(owner)).toEqual(await refusalOf(owner, '1.0'));
     }
     await endWindows(owners);
     await calls.restart();
     for (const owner of owners) await untilAdmitted(owner);
     await calls.restart();
     // Only the spend of the second window counts.
-    for (const owner of owners) expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0'));
+    for (const owner of owners) expect(await statusOrRefusal(owner)).toEqual(await refusalOf(owner, '1.0'));
   });
 
   it('ends while the process is down', async () => {
     const owners = await everyOwner('down');
-    for (const owner of owners) expect(await answerOf(owner)).toBe(200);
+    for (const owner of owners) expect(await statusOrRefusal(owner)).toBe(200);
     const resets = await Promise.all(owners.map(({ budgetId }) => budgetOf(budgetId)));
     const { dataDir } = calls.app;
     await calls.restart(async () => {
@@ -141,7 +141,10 @@ describe('the window of a budget row', () => {
     });
     for (const owner of owners) {
       await untilAdmitted(owner);
-      await vi.waitFor(async () => expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0')), POLLING);
+      await vi.waitFor(
+        async () => expect(await statusOrRefusal(owner)).toEqual(await refusalOf(owner, '1.0')),
+        POLLING,
+      );
     }
     await vi.waitFor(async () => {
       const rows = await Promise.all(owners.map(({ budgetId }) => budgetOf(budgetId)));
@@ -149,47 +152,53 @@ describe('the window of a budget row', () => {
     }, POLLING);
   });
 
-  it.concurrent('counts separately for two organizations that share the row', async () => {
+  it.concurrent('counts separately for each of two organizations that share the row', async () => {
     await calls.manage('/budget/new', { budget_id: 'of-two', ...WINDOW });
     const [one, two] = [await organization('two-1', 'of-two'), await organization('two-2', 'of-two')];
-    expect(await answerOf(one)).toBe(200);
-    expect(await answerOf(one)).toEqual(await refusalOf(one, '1.0'));
+    expect(await statusOrRefusal(one)).toBe(200);
+    expect(await statusOrRefusal(one)).toEqual(await refusalOf(one, '1.0'));
     await endWindows([one]);
     for (const owner of [one, two]) {
       await untilAdmitted(owner);
-      expect(await answerOf(owner)).toEqual(await refusalOf(owner, '1.0'));
+      expect(await statusOrRefusal(owner)).toEqual(await refusalOf(owner, '1.0'));
     }
   });
 
-  it.concurrent('accepts another amount, and includes the spend of deleted keys', async () => {
+  it.concurrent('applies a changed amount, and counts the spend of deleted keys', async () => {
     await calls.manage('/budget/new', { budget_id: 'amounts', ...WINDOW });
     const owner = await organization('amounts', 'amounts');
-    expect(await answerOf(owner)).toBe(200);
+    expect(await statusOrRefusal(owner)).toBe(200);
     await endWindows([owner]);
     await untilAdmitted(owner);
     const later = { ...owner, key: await calls.newKey({ organization_id: 'amounts' }) };
     await calls.manage('/key/delete', { keys: [owner.key] });
-    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '1.0')), POLLING);
+    await vi.waitFor(async () => expect(await statusOrRefusal(later)).toEqual(await refusalOf(owner, '1.0')), POLLING);
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 2 });
     await untilAdmitted(later);
-    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '2.0', '2.0')), POLLING);
+    await vi.waitFor(
+      async () => expect(await statusOrRefusal(later)).toEqual(await refusalOf(owner, '2.0', '2.0')),
+      POLLING,
+    );
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: null });
     await untilAdmitted(later);
     await calls.manage('/budget/update', { budget_id: 'amounts', max_budget: 0 });
-    await vi.waitFor(async () => expect(await answerOf(later)).toEqual(await refusalOf(owner, '3.0', '0.0')), POLLING);
+    await vi.waitFor(
+      async () => expect(await statusOrRefusal(later)).toEqual(await refusalOf(owner, '3.0', '0.0')),
+      POLLING,
+    );
   });
 
-  it.concurrent('of a newly assigned row counts only the spend of the key since the start of the window', async () => {
-    const make = OWNERS['key'];
-    if (make === undefined) throw new Error('No key.');
-    const owner = await make('swapped');
-    expect(await answerOf(owner)).toBe(200);
+  it.concurrent('counts only the spend since its start for a key that gets the row later', async () => {
+    const newOwner = OWNERS['key'];
+    if (newOwner === undefined) throw new Error('No key.');
+    const owner = await newOwner('swapped');
+    expect(await statusOrRefusal(owner)).toBe(200);
     await calls.manage('/budget/new', { budget_id: 'swapped-2', ...WINDOW });
     await endWindows([{ budgetId: 'swapped-2' }]);
     await calls.manage('/key/update', { key: owner.key, budget_id: 'swapped-2' });
     const other = { ...owner, budgetId: 'swapped-2' };
     await untilAdmitted(other);
-    expect(await answerOf(other)).toEqual(await refusalOf(other, '1.0'));
+    expect(await statusOrRefusal(other)).toEqual(await refusalOf(other, '1.0'));
   });
 });
 

@@ -182,7 +182,7 @@ async function expectSpend(owner: Owner, spend: number, total: number): Promise<
 }
 
 describe.each(Object.entries(OWNERS))('the shown spend of a %s with a budget row', (name, make) => {
-  it('is that of the current window', async () => {
+  it('is the spend of the current window', async () => {
     const owner = await make(`shown-${name}`);
     expect(Object.values(await owner.overHttp())).not.toContain(undefined);
     await expectSpend(owner, 0, 0);

@@ -80,18 +80,21 @@ describe('the budget windows of a team', () => {
     [{ budget_limits: [{ budget_duration: 1, max_budget: 1 }] }, 'string_type'],
     [{ budget_limits: [{ budget_duration: '1d', max_budget: 'x' }] }, 'float_parsing'],
     [{ budget_limits: [{ budget_duration: '1d', max_budget: -1 }] }, 'float_type'],
-  ])('are refused when they are malformed: %j', async (sent, type) => {
+  ])('422: are refused if they are malformed: %j', async (fields, type) => {
     for (const [path, id] of [
       ['/team/new', 'malformed'],
       ['/team/update', 'malformed'],
     ] as const) {
-      const { status, body } = await post(path, { team_id: id, ...sent });
+      const { status, body } = await post(path, { team_id: id, ...fields });
       expect([status, body]).toMatchObject([422, { detail: [{ type, loc: ['body', 'budget_limits'] }] }]);
     }
   });
 
-  it('are at most 32 for teams and keys', async () => {
-    const budget_limits = Array.from({ length: 33 }, (_, at) => ({ budget_duration: `${at + 1}h`, max_budget: 1 }));
+  it('400: are refused if a team or a key has more than 32', async () => {
+    const budget_limits = Array.from({ length: 33 }, (_, index) => ({
+      budget_duration: `${index + 1}h`,
+      max_budget: 1,
+    }));
     const error = {
       message: 'budget_limits has more than 32 windows.',
       type: 'internal_server_error',
@@ -99,17 +102,17 @@ describe('the budget windows of a team', () => {
       code: '400',
     };
     await calls.manage('/team/new', { team_id: 'windowed' });
-    for (const [path, about] of [
+    for (const [path, subject] of [
       ['/team/new', {}],
       ['/team/update', { team_id: 'windowed' }],
       ['/key/generate', {}],
     ] as const)
-      expect([path, await post(path, { ...about, budget_limits })]).toEqual([path, { status: 400, body: { error } }]);
-    const most = { team_id: 'windowed', budget_limits: budget_limits.slice(1) };
-    expect((await post('/team/update', most)).status).toBe(200);
+      expect([path, await post(path, { ...subject, budget_limits })]).toEqual([path, { status: 400, body: { error } }]);
+    const atMost = { team_id: 'windowed', budget_limits: budget_limits.slice(1) };
+    expect((await post('/team/update', atMost)).status).toBe(200);
   });
 
-  it('are refused with a malformed duration', async () => {
+  it('400: are refused with a malformed duration', async () => {
     const message = "Invalid budget_duration 'xyz'. Use a format like '1h', '24h', '7d', or '30d'.";
     const windows = { budget_limits: [{ budget_duration: 'xyz', max_budget: 1 }] };
     await calls.manage('/team/new', { team_id: 'duration' });
@@ -239,7 +242,7 @@ describe('the budget windows of a team in the graph', () => {
   const graph = async (query: string, variables: object): Promise<unknown> =>
     (await calls.app.call('POST', '/graphql', { query, variables })).json();
 
-  it('are set, shown, kept and removed', async () => {
+  it('are set, shown, kept by other changes, and removed', async () => {
     const create = `mutation ($input: CreateTeamInput!) { createTeam(input: $input) { ... on Team { ${FIELDS} } } }`;
     const update = `mutation ($input: UpdateTeamInput!) { updateTeam(input: $input) { ... on Team { ${FIELDS} }
       ... on InvalidInputError { message } } }`;
