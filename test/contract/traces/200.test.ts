@@ -60,11 +60,11 @@ describe('traces.ingest 200', () => {
       ...(contentType === undefined ? {} : { 'content-type': contentType }),
       ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
     };
-    const sent = sendBytes(app, encoding === 'GZIP' ? gzipSync(body) : body, headers);
-    expect(await statusTypeAndBody(sent)).toEqual([200, 'application/x-protobuf', '']);
+    const response = sendBytes(app, encoding === 'GZIP' ? gzipSync(body) : body, headers);
+    expect(await statusTypeAndBody(response)).toEqual([200, 'application/x-protobuf', '']);
   });
 
-  it('a repeated export changes nothing; later spans are added', async () => {
+  it('ignores the spans of a repeated export, and adds later spans', async () => {
     const key = await makeKey(app);
     const one = otlpExport(otlpSpan('1', 0, 10));
     const both = otlpExport(otlpSpan('1', 0, 10), otlpSpan('2', 5, 10, {}, { parentSpanId: '1'.repeat(16) }));
@@ -102,7 +102,7 @@ const summary = {
 };
 
 describe('traces.list 200', () => {
-  it('is a page of summaries', async () => {
+  it('returns a page of summaries', async () => {
     expect(await statusAndBody(app.call('GET', `/v1/traces?${WINDOW}&unknown=1`))).toEqual([
       200,
       {
@@ -127,15 +127,19 @@ describe('traces.list 200', () => {
     expect(trace).toMatchObject({ summary: { duration_ms: 1.6 } });
   });
 
-  it('covers the last 24 hours by default', async () => {
+  it('returns the traces of the last 24 hours by default', async () => {
     const key = await makeKey(app);
     const hour = 3_600_000;
-    const at = (ms: number, digit: string) => {
+    const spanAt = (ms: number, digit: string) => {
       const ns = String(BigInt(Math.round(ms)) * 1_000_000n);
       return otlpSpan('1', 0, 0, {}, { traceId: digit.repeat(32), startTimeUnixNano: ns, endTimeUnixNano: ns });
     };
     const now = Date.now();
-    await send(app, otlpExport(at(now - hour, '1'), at(now - 23 * hour, '2'), at(now - 25 * hour, '3')), as(key));
+    await send(
+      app,
+      otlpExport(spanAt(now - hour, '1'), spanAt(now - 23 * hour, '2'), spanAt(now - 25 * hour, '3')),
+      as(key),
+    );
     const [, list] = await statusAndBody(app.call('GET', '/v1/traces', undefined, as(key)));
     expect(list).toMatchObject({ data: [{ trace_id: '1'.repeat(32) }, { trace_id: '2'.repeat(32) }] });
   });
@@ -224,7 +228,7 @@ const agents = [
 ];
 
 describe('traces.get 200', () => {
-  it('is the trace of one owner by its ref', async () => {
+  it('returns the trace of one owner by its ref', async () => {
     const ref = refFor(app.adminKey);
     expect(await statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID}?trace_ref=${ref}`))).toEqual([
       200,
@@ -232,7 +236,7 @@ describe('traces.get 200', () => {
     ]);
   });
 
-  it('without a ref merges all visible traces of the id, with each span id once', async () => {
+  it('merges all visible traces of the id without a ref, with each span id once', async () => {
     const team = await makeKey(app, { team_id: 'team-1' });
     await send(app, workedExample, as(team));
     const asTeam = await statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID}`, undefined, as(team)));
@@ -248,7 +252,7 @@ describe('traces.get 200', () => {
 });
 
 describe('traces.span 200', () => {
-  it('has input, output and every other attribute', async () => {
+  it('has input, output and all other attributes', async () => {
     const ref = refFor(app.adminKey);
     expect(
       await statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID}/spans/${'b'.repeat(16)}?trace_ref=${ref}`)),

@@ -22,13 +22,13 @@ const exports = createTracePacker({ limits: DEFAULT_OTLP_LIMITS, unpacking, offl
 
 let server: Server;
 beforeAll(async () => {
-  const unavailable = async (): Promise<never> => {
+  const throwUnavailable = async (): Promise<never> => {
     throw new Unavailable('Traces cannot be read now: their store does not answer.');
   };
   const traces = {
     ...createMemoryTraceStore(),
-    listSummaries: unavailable,
-    findSummaries: unavailable,
+    listSummaries: throwUnavailable,
+    findSummaries: throwUnavailable,
     ingestExport: async (...[, reading]: Parameters<TraceStore['ingestExport']>) => {
       await reading;
       throw new Unavailable('Too many exports are waiting to be stored.');

@@ -27,7 +27,7 @@ const read = (digit: string, query = '') =>
 const cursorOf = (state: unknown): string => Buffer.from(JSON.stringify(state)).toString('base64url');
 
 describe('traces.error 200', () => {
-  it('is the error text of a span, or empty', async () => {
+  it('returns the error text of a span, or an empty text', async () => {
     const whole = (digit: string, message: string) => [
       200,
       { span_id: digit.repeat(16), message, total_chars: message.length, next_cursor: null },
@@ -35,7 +35,7 @@ describe('traces.error 200', () => {
     expect([await read('2'), await read('3', 'cursor=')]).toEqual([whole('2', 'no such order'), whole('3', '')]);
   });
 
-  it('a long error text is read in parts', async () => {
+  it('returns a long error text in parts', async () => {
     const [status, first] = await read('1');
     expect([status, first]).toEqual([
       200,
@@ -67,13 +67,13 @@ describe('traces.error 200', () => {
 });
 
 it.each(['nonsense', cursorOf(7), cursorOf([1]), cursorOf([0, LONG.length]), cursorOf([LONG.length, LONG.length])])(
-  'traces.error 400: the cursor %s',
+  'traces.error 400: an invalid cursor: %s',
   async (cursor) => {
     expect(await read('1', `cursor=${cursor}`)).toEqual([400, { detail: 'Invalid cursor.' }]);
   },
 );
 
-it('traces.error 409: a cursor of another error text', async () => {
+it('traces.error 409: a cursor from before the error text changed', async () => {
   expect(await read('1', `cursor=${cursorOf([1, LONG.length + 1])}`)).toEqual([
     409,
     {

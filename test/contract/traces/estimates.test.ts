@@ -55,11 +55,11 @@ interface TraceAnswer {
   readonly agents: readonly object[];
   readonly spans: readonly { readonly span_id: string }[];
 }
-const SPEND = ['spend', 'priced_calls', 'estimated_calls'];
-const CALLS = ['llm_calls', 'input_tokens', 'output_tokens'];
-const OF_SPAN = ['spend', 'cost_source', 'spend_match'];
-const pick = (of: object | undefined, names: readonly string[]): unknown =>
-  Object.fromEntries(Object.entries(of ?? {}).filter(([name]) => names.includes(name)));
+const SPEND_FIELDS = ['spend', 'priced_calls', 'estimated_calls'];
+const CALL_FIELDS = ['llm_calls', 'input_tokens', 'output_tokens'];
+const SPAN_SPEND_FIELDS = ['spend', 'cost_source', 'spend_match'];
+const pick = (row: object | undefined, names: readonly string[]): unknown =>
+  Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => names.includes(name)));
 
 async function read(traceId: string): Promise<{ readonly traceAnswer: TraceAnswer; readonly listed: unknown }> {
   const [, traceAnswer] = await statusAndBody(app.call('GET', `/v1/traces/${traceId}`));
@@ -68,18 +68,18 @@ async function read(traceId: string): Promise<{ readonly traceAnswer: TraceAnswe
   const { data } = list as { data: readonly { readonly trace_id: string }[] };
   const listed = pick(
     data.find(({ trace_id: id }) => id === traceId),
-    SPEND,
+    SPEND_FIELDS,
   );
   return { traceAnswer: traceAnswer as TraceAnswer, listed };
 }
 const spanOf = (traceAnswer: TraceAnswer, digit: string): unknown =>
   pick(
     traceAnswer.spans.find(({ span_id: id }) => id === digit.repeat(16)),
-    OF_SPAN,
+    SPAN_SPEND_FIELDS,
   );
 
 describe('traces.get 200: a model call in the trace of a client', () => {
-  it('is estimated from the catalog: in its span, in its agent and in the summary of the trace', async () => {
+  it('has a cost estimate from the catalog in its span, in its agent and in the summary of the trace', async () => {
     const traceId = '1'.repeat(32);
     const child = { traceId, parentSpanId: 'a'.repeat(16) };
     await send(
@@ -95,7 +95,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
     const { traceAnswer, listed } = await read(traceId);
     const costOfTwo = usdNumber(usdFromAtto(BigInt(Math.round(costOfChat() * 2e12)) * 1_000_000n));
     const spend = { spend: costOfTwo, priced_calls: 2, estimated_calls: 2 };
-    expect([pick(traceAnswer.summary, SPEND), listed, pick(traceAnswer.agents[0], SPEND)]).toEqual([
+    expect([pick(traceAnswer.summary, SPEND_FIELDS), listed, pick(traceAnswer.agents[0], SPEND_FIELDS)]).toEqual([
       spend,
       spend,
       spend,
@@ -145,15 +145,15 @@ describe('traces.get 200: a model call in the trace of a client', () => {
     ]);
   });
 
-  it('is stored with any reported usage, and has no estimate for an impossible cost', async () => {
+  it('is stored with any reported usage, and has no estimate for an implausible cost', async () => {
     const traceId = '9'.repeat(32);
-    const most = { 'gen_ai.usage.input_tokens': 4_294_967_295, 'gen_ai.usage.output_tokens': 4_294_967_295 };
-    const spans = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit, at) =>
-      otlpSpan(digit, at, 1, { ...CHAT, ...most, 'gen_ai.request.model': 'o1-pro' }, { traceId }),
+    const maxTokens = { 'gen_ai.usage.input_tokens': 4_294_967_295, 'gen_ai.usage.output_tokens': 4_294_967_295 };
+    const spans = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit, index) =>
+      otlpSpan(digit, index, 1, { ...CHAT, ...maxTokens, 'gen_ai.request.model': 'o1-pro' }, { traceId }),
     );
     expect(await statusAndBody(send(app, otlpExport(...spans)))).toEqual([200, {}]);
     const { traceAnswer, listed } = await read(traceId);
-    expect([listed, pick(traceAnswer.summary, SPEND)]).toEqual(
+    expect([listed, pick(traceAnswer.summary, SPEND_FIELDS)]).toEqual(
       Array.from({ length: 2 }, () => ({ spend: null, priced_calls: 0, estimated_calls: 0 })),
     );
     expect(spanOf(traceAnswer, 'a')).toEqual({ spend: null, cost_source: null, spend_match: 'no_call_id' });
@@ -164,15 +164,15 @@ describe('traces.get 200: a model call in the trace of a client', () => {
     const traceId = '8'.repeat(32);
     const price = Number(loadEmbeddedSnapshot().find('o1-pro')?.row['output_cost_per_token']);
     const expensive = { 'gen_ai.request.model': 'o1-pro', 'gen_ai.usage.output_tokens': Math.floor(990 / price) };
-    const spans = Array.from({ length: 9_600 }, (_, at) => {
-      const spanId = (at + 1).toString(16).padStart(16, '0');
+    const spans = Array.from({ length: 9_600 }, (_, index) => {
+      const spanId = (index + 1).toString(16).padStart(16, '0');
       return otlpSpan('1', 0, 1, { ...CHAT, ...expensive }, { traceId, spanId });
     });
     for (let from = 0; from < spans.length; from += 1_000)
       expect(await statusAndBody(send(app, otlpExport(...spans.slice(from, from + 1_000))))).toEqual([200, {}]);
     const { traceAnswer, listed } = await read(traceId);
     const totals = { spend: 9_223_372.036_854_776, priced_calls: 9_600, estimated_calls: 9_600 };
-    expect([listed, pick(traceAnswer.summary, SPEND)]).toEqual([totals, totals]);
+    expect([listed, pick(traceAnswer.summary, SPEND_FIELDS)]).toEqual([totals, totals]);
   });
 
   /** Calls the gateway within the client's span. Returns the cost. */
@@ -191,7 +191,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
   async function expectGatewayPrice(traceId: string, cost: number): Promise<void> {
     const { traceAnswer, listed } = await read(traceId);
     const spend = { spend: cost, priced_calls: 1, estimated_calls: 0 };
-    expect([pick(traceAnswer.summary, SPEND), listed]).toEqual([spend, spend]);
+    expect([pick(traceAnswer.summary, SPEND_FIELDS), listed]).toEqual([spend, spend]);
     expect(spanOf(traceAnswer, 'b')).toEqual({ spend: cost, cost_source: 'gateway', spend_match: 'matched' });
   }
 
@@ -220,11 +220,15 @@ describe('traces.get 200: a model call in the trace of a client', () => {
     const { id, usage } = (await answer.json()) as { id: string; usage: Record<string, number> };
     const cost = ((usage['prompt_tokens'] ?? 0) + 2 * (usage['completion_tokens'] ?? 0)) / 1_000;
     const now = BigInt(Date.now()) * 1_000_000n;
-    const at = { startTimeUnixNano: String(now), endTimeUnixNano: String(now + 1n) };
+    const times = { startTimeUnixNano: String(now), endTimeUnixNano: String(now + 1n) };
     const traceId = '7'.repeat(32);
-    const named = [{ 'gen_ai.response.id': id }, { 'litellm.call_id': 'call-of-mine' }, { 'gen_ai.response.id': 'no' }];
-    const spans = named.map((name, place) =>
-      otlpSpan('bcd'.charAt(place), 0, 0, { ...CHAT, ...name }, { traceId, ...at }),
+    const callIds = [
+      { 'gen_ai.response.id': id },
+      { 'litellm.call_id': 'call-of-mine' },
+      { 'gen_ai.response.id': 'no' },
+    ];
+    const spans = callIds.map((name, place) =>
+      otlpSpan('bcd'.charAt(place), 0, 0, { ...CHAT, ...name }, { traceId, ...times }),
     );
     // Another key sends the same answer id, but does not own that call.
     const stranger = await makeKey(app);
@@ -241,12 +245,12 @@ describe('traces.get 200: a model call in the trace of a client', () => {
       ({ trace_id: listedId }) => listedId === traceId,
     );
     // In the list, only the gateway's own trace has the gateway's cost: sums over traces count the cost once.
-    expect(listed.map((summary) => pick(summary, SPEND))).toEqual(
+    expect(listed.map((summary) => pick(summary, SPEND_FIELDS))).toEqual(
       [costOfChat(), costOfChat()].map((spend) => ({ spend, priced_calls: 1, estimated_calls: 1 })),
     );
     const estimated = { spend: costOfChat(), cost_source: 'estimated', spend_match: 'no_spend_log' };
     const strangersTrace = await traceFor(stranger);
-    expect([pick(strangersTrace.summary, SPEND), spanOf(strangersTrace, 'b')]).toEqual([
+    expect([pick(strangersTrace.summary, SPEND_FIELDS), spanOf(strangersTrace, 'b')]).toEqual([
       { spend: costOfChat(), priced_calls: 1, estimated_calls: 1 },
       estimated,
     ]);
@@ -259,7 +263,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
       estimated,
     ]);
     const total = usdFrom(cost) ?? 0n;
-    expect(pick((traceAnswer as TraceAnswer).summary, SPEND)).toEqual({
+    expect(pick((traceAnswer as TraceAnswer).summary, SPEND_FIELDS)).toEqual({
       spend: usdNumber((total + (usdFrom(costOfChat()) ?? 0n)) as Usd),
       priced_calls: 2,
       estimated_calls: 1,
@@ -271,7 +275,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
     const answer = await (await app.call('POST', '/v1/chat/completions', body)).text();
     const traceId = '2f'.repeat(16);
     const now = BigInt(Date.now()) * 1_000_000n;
-    const at = { startTimeUnixNano: String(now), endTimeUnixNano: String(now + 1n) };
+    const times = { startTimeUnixNano: String(now), endTimeUnixNano: String(now + 1n) };
     const call = {
       'openinference.span.kind': 'LLM',
       'llm.provider': 'openai',
@@ -280,15 +284,18 @@ describe('traces.get 200: a model call in the trace of a client', () => {
       'llm.token_count.completion': 100,
       'output.value': answer,
     };
-    await send(app, otlpExport(otlpSpan('b', 0, 0, call, { traceId, ...at })));
+    await send(app, otlpExport(otlpSpan('b', 0, 0, call, { traceId, ...times })));
     const [, traceAnswer] = await statusAndBody(app.call('GET', `/v1/traces/${traceId}`));
     expect(spanOf(traceAnswer as TraceAnswer, 'b')).toMatchObject({ cost_source: 'gateway', spend_match: 'matched' });
-    expect(pick((traceAnswer as TraceAnswer).summary, SPEND)).toMatchObject({ priced_calls: 1, estimated_calls: 0 });
+    expect(pick((traceAnswer as TraceAnswer).summary, SPEND_FIELDS)).toMatchObject({
+      priced_calls: 1,
+      estimated_calls: 0,
+    });
     const [, list] = await statusAndBody(app.call('GET', '/v1/traces'));
     const listed = (list as { data: readonly { readonly trace_id: string }[] }).data.find(
       ({ trace_id: id }) => id === traceId,
     );
-    expect(pick(listed, SPEND)).toEqual({ spend: null, priced_calls: 0, estimated_calls: 0 });
+    expect(pick(listed, SPEND_FIELDS)).toEqual({ spend: null, priced_calls: 0, estimated_calls: 0 });
   });
 
   it('is counted once if two instrumentations report it, in one export or in two', async () => {
@@ -303,7 +310,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
       else for (const span of [inner, outer]) await send(app, otlpExport(span));
       const { traceAnswer, listed } = await read(traceId);
       expect(listed).toEqual({ spend: costOfChat(), priced_calls: 1, estimated_calls: 1 });
-      expect(pick(traceAnswer.summary, CALLS)).toEqual({ llm_calls: 1, input_tokens: 1_000, output_tokens: 100 });
+      expect(pick(traceAnswer.summary, CALL_FIELDS)).toEqual({ llm_calls: 1, input_tokens: 1_000, output_tokens: 100 });
       expect([spanOf(traceAnswer, 'b'), spanOf(traceAnswer, 'c')]).toEqual([
         { spend: null, cost_source: null, spend_match: 'no_call_id' },
         { spend: costOfChat(), cost_source: 'estimated', spend_match: 'no_call_id' },

@@ -21,9 +21,9 @@ import { aTracePacker } from '../../support/trace-packer.ts';
 /** Number of payloads of all kinds. `.ci/run` sets a higher number. */
 const PAYLOADS = Number(process.env['LENSGATE_FUZZ_PAYLOADS'] ?? 8_000);
 const KINDS = ['protobuf', 'JSON', 'gzipped protobuf', 'gzipped JSON'] as const;
-const EACH = Math.ceil(PAYLOADS / KINDS.length);
+const PER_KIND = Math.ceil(PAYLOADS / KINDS.length);
 /** Deadline for the payloads of one kind: a minute, and 10 ms for each payload. */
-const LONGEST_MS = 60_000 + EACH * 10;
+const TIMEOUT_MS = 60_000 + PER_KIND * 10;
 /** Maximum number of spans in a recorded seed. Small payloads run faster. */
 const SEED_SPANS = 3;
 
@@ -125,13 +125,13 @@ describe.each(KINDS)('%s', (kind) => {
   const headers = { 'content-type': mediaType, ...(gzipped ? { 'content-encoding': 'gzip' } : {}) };
 
   it(
-    `${EACH} of ${PAYLOADS} damaged exports are stored completely or refused`,
+    `${PER_KIND} of ${PAYLOADS} damaged exports are stored completely or refused`,
     async () => {
       const draw = seeded(11);
-      const whole = seeds()[json ? 'JSON' : 'protobuf'];
-      const pick = (): Uint8Array => whole[draw(whole.length)] ?? Uint8Array.of();
+      const seedExports = seeds()[json ? 'JSON' : 'protobuf'];
+      const pick = (): Uint8Array => seedExports[draw(seedExports.length)] ?? Uint8Array.of();
       const counts = { accepted: 0, refused: 0, compared: 0 };
-      for (let payload = 0; payload < EACH; payload++) {
+      for (let payload = 0; payload < PER_KIND; payload++) {
         // Half of the gzipped payloads are damaged before compression, half after it.
         const packFirst = gzipped && payload % 2 === 0;
         const plain = packFirst ? pick() : mutated(pick(), draw, pick());
@@ -146,10 +146,10 @@ describe.each(KINDS)('%s', (kind) => {
         if (!json && !gzipped && assertSameReading(body) === 'compared') counts.compared++;
       }
       // More than a fiftieth of the payloads have each outcome, so the damage is neither too strong nor too weak.
-      expect(counts.accepted + counts.refused).toBe(EACH);
-      expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(EACH / 50);
-      expect(counts.compared).toBeGreaterThan(json || gzipped ? -1 : EACH / 50);
+      expect(counts.accepted + counts.refused).toBe(PER_KIND);
+      expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(PER_KIND / 50);
+      expect(counts.compared).toBeGreaterThan(json || gzipped ? -1 : PER_KIND / 50);
     },
-    LONGEST_MS,
+    TIMEOUT_MS,
   );
 });

@@ -14,7 +14,7 @@ async function labelsOf(traceId: string, key: string): Promise<unknown> {
   return graph;
 }
 
-it('traces.ingest 200: session, user and tags of the root span are those of the trace', async () => {
+it('traces.ingest 200: a trace has the session, user and tags of its root span', async () => {
   const key = await makeKey(app);
   const traceId = 'a1'.repeat(16);
   const root = { 'session.id': 's-1', 'user.id': 'ann', 'tag.tags': 'beta,alpha' };
@@ -35,7 +35,7 @@ it('traces.ingest 200: a trace without labels has null and empty values', async 
   expect(await labelsOf(traceId, key)).toEqual({ data: { trace: { sessionId: null, userId: null, tags: [] } } });
 });
 
-it('inference.chat 200: session, end user and tags of a request are those of its trace', async () => {
+it('inference.chat 200: the trace of a request has its session, end user and tags', async () => {
   const traceId = 'c1'.repeat(16);
   const body = {
     model: 'demo',

@@ -50,7 +50,8 @@ function deepSpan(levels: number): Uint8Array {
   return exportOf(protobufField(0x12, Buffer.concat([exportedSpan(protobufSpan).subarray(6), attribute])));
 }
 
-const deep = (levels: number): unknown => (levels === 0 ? {} : { arrayValue: { values: [deep(levels - 1)] } });
+const nestedLists = (levels: number): unknown =>
+  levels === 0 ? {} : { arrayValue: { values: [nestedLists(levels - 1)] } };
 
 describe('a refused export', () => {
   let app: TestApp;
@@ -61,22 +62,19 @@ describe('a refused export', () => {
   });
   afterAll(() => app.stop());
   /** Answer to an export, and the stored traces of the key. */
-  async function attempt(answer: Promise<readonly unknown[]>): Promise<readonly unknown[]> {
-    const head = await answer;
+  async function answerAndTraces(answer: Promise<readonly unknown[]>): Promise<readonly unknown[]> {
+    const answerParts = await answer;
     const everything = await app.call('GET', '/v1/traces?start_ms=0&end_ms=9000000000000', undefined, as(key));
     const { data }: { readonly data: readonly unknown[] } = await everything.json();
-    return [...head, data];
+    return [...answerParts, data];
   }
 
-  it('traces.ingest 413: attributes 300 deep, in both encodings', async () => {
-    expect(await attempt(statusTypeAndBody(sendBytes(app, deepSpan(300), { ...PROTOBUF, ...as(key) })))).toEqual([
-      413,
-      'application/x-protobuf',
-      asProtobuf(TOO_DEEP),
-      [],
-    ]);
-    const json = otlpExport(otlpSpan('1', 0, 1, {}, { attributes: [{ key: 'k', value: deep(300) }] }));
-    expect(await attempt(statusAndBody(send(app, json, as(key))))).toEqual([413, { message: TOO_DEEP }, []]);
+  it('traces.ingest 413: attributes nested 300 levels deep, in both encodings', async () => {
+    expect(
+      await answerAndTraces(statusTypeAndBody(sendBytes(app, deepSpan(300), { ...PROTOBUF, ...as(key) }))),
+    ).toEqual([413, 'application/x-protobuf', asProtobuf(TOO_DEEP), []]);
+    const json = otlpExport(otlpSpan('1', 0, 1, {}, { attributes: [{ key: 'k', value: nestedLists(300) }] }));
+    expect(await answerAndTraces(statusAndBody(send(app, json, as(key))))).toEqual([413, { message: TOO_DEEP }, []]);
   });
 
   it('traces.ingest 413: 300,000 and a million spans in small compressed bodies', async () => {
@@ -84,21 +82,18 @@ describe('a refused export', () => {
     const body = manySpans(300_000);
     expect(body.length).toBeLessThan(16_777_216);
     expect(
-      await attempt(statusTypeAndBody(sendBytes(app, gzipSync(body), { ...PROTOBUF, ...GZIP, ...as(key) }))),
+      await answerAndTraces(statusTypeAndBody(sendBytes(app, gzipSync(body), { ...PROTOBUF, ...GZIP, ...as(key) }))),
     ).toEqual([413, 'application/x-protobuf', asProtobuf(TOO_MANY_SPANS), []]);
     const million = gzipSync(manySpans(1_000_000));
-    expect(await attempt(statusTypeAndBody(sendBytes(app, million, { ...PROTOBUF, ...GZIP, ...as(key) })))).toEqual([
-      413,
-      'application/x-protobuf',
-      asProtobuf('The body is larger than 16777216 bytes once inflated.'),
-      [],
-    ]);
+    expect(
+      await answerAndTraces(statusTypeAndBody(sendBytes(app, million, { ...PROTOBUF, ...GZIP, ...as(key) }))),
+    ).toEqual([413, 'application/x-protobuf', asProtobuf('The body is larger than 16777216 bytes once inflated.'), []]);
   });
 
   it('traces.ingest 413: a gzip bomb that declares a small size', async () => {
     // Two gzip members: the length at the end is that of the last member.
     const bomb = Buffer.concat([gzipSync(new Uint8Array(17_000_000)), gzipSync(new Uint8Array(1))]);
-    expect(await attempt(statusAndBody(sendBytes(app, bomb, { ...JSON_TYPE, ...GZIP, ...as(key) })))).toEqual([
+    expect(await answerAndTraces(statusAndBody(sendBytes(app, bomb, { ...JSON_TYPE, ...GZIP, ...as(key) })))).toEqual([
       413,
       { message: 'The body is larger than 16777216 bytes once inflated.' },
       [],
@@ -107,7 +102,7 @@ describe('a refused export', () => {
 
   it('traces.ingest 413: more keys and values than the limit of a body', async () => {
     const body = `{"resourceSpans":[],"x":[${Array(70_000).fill(1).join(',')}]}`;
-    expect(await attempt(statusAndBody(send(app, body, as(key))))).toEqual([
+    expect(await answerAndTraces(statusAndBody(send(app, body, as(key))))).toEqual([
       413,
       { message: 'The export has too many fields.' },
       [],
@@ -123,10 +118,10 @@ describe('a refused export', () => {
       { links: [{ traceId: new Uint8Array(16), spanId: new Uint8Array(8).fill(1) }] },
       'a link has an invalid trace_id or span_id',
     ],
-  ])('traces.ingest 400: %s, in protobuf', async (_what, differing, fault) => {
-    const spans = [protobufSpan, { ...protobufSpan, ...differing }];
+  ])('traces.ingest 400: %s, in protobuf', async (_what, overrides, fault) => {
+    const spans = [protobufSpan, { ...protobufSpan, ...overrides }];
     const body = encodeExport({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
-    expect(await attempt(statusTypeAndBody(sendBytes(app, body, { ...PROTOBUF, ...as(key) })))).toEqual([
+    expect(await answerAndTraces(statusTypeAndBody(sendBytes(app, body, { ...PROTOBUF, ...as(key) })))).toEqual([
       400,
       'application/x-protobuf',
       asProtobuf(`Span 1 of the export is invalid: ${fault}.`),
@@ -149,9 +144,9 @@ describe('a refused export', () => {
       { endTimeUnixNano: '9223372036854775808' },
       'start and end times must be nanoseconds between 0 and 2^63-1',
     ],
-  ])('traces.ingest 400: %s', async (_what, differing, fault) => {
-    const spans = [otlpSpan('1', 0, 1), otlpSpan('2', 0, 1, {}, differing)];
-    expect(await attempt(statusAndBody(send(app, otlpExport(...spans), as(key))))).toEqual([
+  ])('traces.ingest 400: %s', async (_what, overrides, fault) => {
+    const spans = [otlpSpan('1', 0, 1), otlpSpan('2', 0, 1, {}, overrides)];
+    expect(await answerAndTraces(statusAndBody(send(app, otlpExport(...spans), as(key))))).toEqual([
       400,
       { message: `Span 1 of the export is invalid: ${fault}.` },
       [],
@@ -159,7 +154,7 @@ describe('a refused export', () => {
   });
 });
 
-it('an attribute of more than 64 KiB is truncated to its first 64 KiB', async () => {
+it('traces.ingest 200: an attribute of more than 64 KiB is truncated to its first 64 KiB', async () => {
   const app = await startApp();
   try {
     const text = 'ä'.repeat(40_000);
@@ -173,7 +168,7 @@ it('an attribute of more than 64 KiB is truncated to its first 64 KiB', async ()
   }
 });
 
-it('every limit is a setting', async () => {
+it('traces.ingest 413: every limit is a setting', async () => {
   const app = await startApp({
     env: {
       OTLP_MAX_BODY_BYTES: '2000',
@@ -209,7 +204,7 @@ it('every limit is a setting', async () => {
       { message: 'The export is too large once decoded.' },
     ]);
     expect(await answerTo({ x: Array(140).fill(1) })).toEqual([413, { message: 'The export has too many fields.' }]);
-    const nested = otlpSpan('2', 0, 1, {}, { attributes: [{ key: 'k', value: deep(3) }] });
+    const nested = otlpSpan('2', 0, 1, {}, { attributes: [{ key: 'k', value: nestedLists(3) }] });
     expect(await answerTo(otlpExport(nested))).toEqual([413, { message: TOO_DEEP }]);
     const [status] = await statusTypeAndBody(sendBytes(app, new Uint8Array(2_001), PROTOBUF));
     expect(status).toBe(413);

@@ -21,12 +21,12 @@ afterAll(() => app.stop());
 
 const list = async (query: string): Promise<ListBody> => (await app.call('GET', `/v1/traces?${query}`)).json();
 const answerTo = (query: string) => statusAndBody(app.call('GET', `/v1/traces?${query}`));
-const all = `start_ms=${START_MS}&end_ms=${START_MS + TRACES}`;
+const WHOLE_WINDOW = `start_ms=${START_MS}&end_ms=${START_MS + TRACES}`;
 
 describe('traces.list 200: paging', () => {
-  it('fifty traces a page, newest first, each trace once', async () => {
-    const first = await list(all);
-    const second = await list(`${all}&cursor=${first.next_cursor}`);
+  it('returns fifty traces per page, newest first, each trace once', async () => {
+    const first = await list(WHOLE_WINDOW);
+    const second = await list(`${WHOLE_WINDOW}&cursor=${first.next_cursor}`);
     expect([first.data.length, second.data.length, second.next_cursor]).toEqual([50, 1, null]);
     expect(first.next_cursor).toMatch(/^[\w-]+$/);
     const ids = [...first.data, ...second.data].map(({ trace_id }) => trace_id);
@@ -42,7 +42,7 @@ describe('traces.list 200: paging', () => {
   });
 
   it('the cursor contains its window, and the same window may be sent with it', async () => {
-    const { next_cursor: cursor } = await list(all);
+    const { next_cursor: cursor } = await list(WHOLE_WINDOW);
     expect((await list(`cursor=${cursor}`)).data).toHaveLength(1);
     expect((await list(`end_ms=${START_MS + TRACES}&cursor=${cursor}`)).data).toHaveLength(1);
   });
@@ -55,7 +55,7 @@ describe('traces.list 200: paging', () => {
   });
 
   it('an empty cursor is the first page', async () => {
-    expect((await list(`${all}&cursor=`)).data).toHaveLength(50);
+    expect((await list(`${WHOLE_WINDOW}&cursor=`)).data).toHaveLength(50);
   });
 });
 
@@ -72,7 +72,7 @@ describe('traces.list 400', () => {
   });
 
   it('a cursor with another window', async () => {
-    const { next_cursor: cursor } = await list(all);
+    const { next_cursor: cursor } = await list(WHOLE_WINDOW);
     expect(await answerTo(`start_ms=1&cursor=${cursor}`)).toEqual([
       400,
       { detail: 'The cursor belongs to another window.' },
@@ -88,7 +88,7 @@ describe('traces.list 422', () => {
     input,
   });
 
-  it('every fault with its location, in the order of the parameters', async () => {
+  it('each invalid parameter is named, in the order of the parameters', async () => {
     const cursor = 'a'.repeat(513);
     expect(await answerTo(`cursor=${cursor}&end_ms=1.5&start_ms=abc`)).toEqual([
       422,
@@ -110,8 +110,8 @@ describe('traces.list 422', () => {
 
   it('an empty number, and a number with too many digits', async () => {
     expect(await answerTo('start_ms=')).toEqual([422, { detail: [malformed('start_ms', '')] }]);
-    const endless = '9'.repeat(4_301);
-    expect(await answerTo(`end_ms=${endless}`)).toEqual([
+    const tooLong = '9'.repeat(4_301);
+    expect(await answerTo(`end_ms=${tooLong}`)).toEqual([
       422,
       {
         detail: [
@@ -119,7 +119,7 @@ describe('traces.list 422', () => {
             type: 'int_parsing_size',
             loc: ['query', 'end_ms'],
             msg: 'Unable to parse input string as an integer, exceeded maximum size',
-            input: endless,
+            input: tooLong,
           },
         ],
       },

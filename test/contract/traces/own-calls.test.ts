@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-it('an answered call is immediately in the list of traces', async () => {
+it('traces.list 200: an answered call is immediately in the list', async () => {
   for (let calls = 1; calls <= 3; calls += 1) {
     const chat = await app.call('POST', '/v1/chat/completions', {
       model: 'demo',
@@ -96,8 +96,8 @@ it('each call within a span of a client is one child span; spans and spend rows 
       };
     };
   };
-  const sumOf = (of: readonly { readonly costUsd: string | null }[]): bigint =>
-    of.reduce((sum, { costUsd }) => sum + (costUsd === null ? 0n : (usdFrom(costUsd) ?? 0n)), 0n);
+  const sumOf = (rows: readonly { readonly costUsd: string | null }[]): bigint =>
+    rows.reduce((sum, { costUsd }) => sum + (costUsd === null ? 0n : (usdFrom(costUsd) ?? 0n)), 0n);
   const { costUsd: traceCost, spendRows, spans } = data.trace;
   expect(spendRows).toHaveLength(statuses.length);
   const total = usdFrom(traceCost);

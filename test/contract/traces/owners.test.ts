@@ -30,7 +30,7 @@ const refsOf = async (key: string) => {
 };
 
 describe('traces.list 200: the owner of a trace', () => {
-  it('one id sent by two teams is two traces for administrators, and one for each team', async () => {
+  it('administrators see two traces with an id that two teams sent, and each team sees its own', async () => {
     const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
     for (const key of [one, two]) expect((await send(app, workedExample, as(key))).status).toBe(200);
@@ -40,7 +40,7 @@ describe('traces.list 200: the owner of a trace', () => {
     for (const admin of [app.adminKey, viewer]) expect((await refsOf(admin)).toSorted()).toEqual(refs.toSorted());
   });
 
-  it('a trace merged from three owners has all owners for administrators, and one owner for each key', async () => {
+  it('administrators see all three owners of a merged trace, and each key sees one owner', async () => {
     const traceId = '9'.repeat(32);
     const teams = ['team-m', 'team-n', null];
     const keys = await Promise.all(teams.map((team_id) => makeKey(app, team_id === null ? {} : { team_id })));
@@ -50,7 +50,7 @@ describe('traces.list 200: the owner of a trace', () => {
       const owner = { teamId: teams[at] ?? null, keyHash: keyGenerator.hash(key) };
       return { traceRef: traceRefOf(owner, traceId), ...owner };
     });
-    const [one, two, lone] = owners;
+    const [one, two, withoutTeam] = owners;
     const query = `{ trace(id: "${traceId}") { teamId keyHash team { teamId } owners { traceRef teamId keyHash } } }`;
     const inGraph = async (key: string) => {
       const [, answer] = await statusAndBody(app.call('POST', '/graphql', { query }, as(key)));
@@ -62,8 +62,13 @@ describe('traces.list 200: the owner of a trace', () => {
     };
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
     for (const admin of [app.adminKey, viewer]) {
-      expect(await inGraph(admin)).toEqual({ teamId: null, keyHash: null, team: null, owners: [lone, one, two] });
-      const ownerRows = [lone, one, two].map((owner) => ({
+      expect(await inGraph(admin)).toEqual({
+        teamId: null,
+        keyHash: null,
+        team: null,
+        owners: [withoutTeam, one, two],
+      });
+      const ownerRows = [withoutTeam, one, two].map((owner) => ({
         trace_ref: owner?.traceRef,
         team_id: owner?.teamId,
         api_key_hash: owner?.keyHash,

@@ -55,7 +55,7 @@ describe('the spans of a trace, page by page', () => {
     [Buffer.from('[5.5,"1","a"]').toString('base64url'), 'Invalid cursor.'],
     [Buffer.from('[5,"9223372036854775808","a"]').toString('base64url'), 'Invalid cursor.'],
     [Buffer.from('[5,"1","A"]').toString('base64url'), 'Invalid cursor.'],
-  ])('traces.get 400: the cursor %s', async (cursor, detail) => {
+  ])('traces.get 400: an invalid cursor: %s', async (cursor, detail) => {
     expect(await read(`/v1/traces/${TRACE_ID}?cursor=${cursor}`)).toEqual([400, { detail }]);
   });
 
@@ -70,7 +70,7 @@ describe('the spans of a trace, page by page', () => {
       'x'.repeat(513),
       { max_length: 512 },
     ],
-  ])('traces.get 422: %s', async (query, name, type, msg, input, ctx) => {
+  ])('traces.get 422: an invalid parameter: %s', async (query, name, type, msg, input, ctx) => {
     expect(await read(`/v1/traces/${TRACE_ID}?${query}`)).toEqual([
       422,
       { detail: [{ type, loc: ['query', name], msg, input, ctx }] },
@@ -92,9 +92,9 @@ describe('the spans of a trace, page by page', () => {
   });
 });
 
-it('traces.get 200: a call that a client traces, too, has the price of the gateway once', async () => {
+it('traces.get 200: a call that its client also traces has the price of the gateway once', async () => {
   const traceId = 'd'.repeat(32);
-  const [agent, call, unrecorded, withoutCallId] = ['a', 'b', 'c', 'e'].map((digit) => digit.repeat(16));
+  const [agent, call, withoutSpendRow, withoutCallId] = ['a', 'b', 'c', 'e'].map((digit) => digit.repeat(16));
   const answer = await app.call(
     'POST',
     '/v1/chat/completions',
@@ -107,29 +107,31 @@ it('traces.get 200: a call that a client traces, too, has the price of the gatew
   };
   const cost = (usage.prompt_tokens + 2 * usage.completion_tokens) / 1_000;
   const chat = { 'gen_ai.operation.name': 'chat', 'gen_ai.agent.name': 'triage' };
-  const at = { traceId, startTimeUnixNano: '1', endTimeUnixNano: '2' };
+  const times = { traceId, startTimeUnixNano: '1', endTimeUnixNano: '2' };
   await send(
     app,
     otlpExport(
-      otlpSpan('a', 0, 0, { 'gen_ai.operation.name': 'invoke_agent' }, { ...at, name: 'triage' }),
-      otlpSpan('b', 0, 0, { ...chat, 'gen_ai.response.id': id }, { ...at, parentSpanId: agent }),
-      otlpSpan('c', 0, 0, { ...chat, 'gen_ai.response.id': 'elsewhere' }, { ...at, parentSpanId: agent }),
-      otlpSpan('e', 0, 0, chat, { ...at, parentSpanId: agent }),
+      otlpSpan('a', 0, 0, { 'gen_ai.operation.name': 'invoke_agent' }, { ...times, name: 'triage' }),
+      otlpSpan('b', 0, 0, { ...chat, 'gen_ai.response.id': id }, { ...times, parentSpanId: agent }),
+      otlpSpan('c', 0, 0, { ...chat, 'gen_ai.response.id': 'elsewhere' }, { ...times, parentSpanId: agent }),
+      otlpSpan('e', 0, 0, chat, { ...times, parentSpanId: agent }),
     ),
   );
   const [, trace] = (await read(`/v1/traces/${traceId}`)) as [number, ReadTrace];
   expect(trace.summary).toMatchObject({ spend: cost, priced_calls: 1, estimated_calls: 0 });
   expect(trace.agents).toMatchObject([{ name: 'triage', spend: cost, priced_calls: 1, estimated_calls: 0 }]);
-  const own = trace.spans.find(({ span_id: spanId }) => ![agent, call, unrecorded, withoutCallId].includes(spanId));
-  const rowId = own?.spend_log_request_id;
+  const gatewaySpan = trace.spans.find(
+    ({ span_id: spanId }) => ![agent, call, withoutSpendRow, withoutCallId].includes(spanId),
+  );
+  const rowId = gatewaySpan?.spend_log_request_id;
   const matched = { spend_match: 'matched', spend: cost, cost_source: 'gateway', spend_log_request_id: rowId };
   const unpriced = { spend: null, cost_source: null, spend_log_request_id: null };
   expect(rowId).toMatch(/^[\da-f-]{36}$/);
   expect(Object.fromEntries(trace.spans.map((span) => [span.span_id, span]))).toMatchObject({
     [agent ?? '']: { spend_match: null, ...unpriced },
     [call ?? '']: matched,
-    [unrecorded ?? '']: { spend_match: 'no_spend_log', ...unpriced },
+    [withoutSpendRow ?? '']: { spend_match: 'no_spend_log', ...unpriced },
     [withoutCallId ?? '']: { spend_match: 'no_call_id', ...unpriced },
-    [own?.span_id ?? '']: matched,
+    [gatewaySpan?.span_id ?? '']: matched,
   });
 });

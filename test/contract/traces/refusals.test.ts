@@ -84,7 +84,7 @@ describe('traces.ingest 400', () => {
 });
 
 describe('401', () => {
-  it('traces.ingest 401 has an OTLP body', async () => {
+  it('traces.ingest 401: no key, with an OTLP body', async () => {
     const url = `${app.url}/v1/traces`;
     const json = fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
     expect(await statusAndBody(json)).toEqual([401, { message: MISSING }]);
@@ -96,10 +96,10 @@ describe('401', () => {
   });
 
   it.each([
-    ['traces.list 401', '/v1/traces'],
-    ['traces.get 401', `/v1/traces/${TRACE_ID}`],
-    ['traces.span 401', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}`],
-    ['traces.error 401', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}/error`],
+    ['traces.list 401: no key', '/v1/traces'],
+    ['traces.get 401: no key', `/v1/traces/${TRACE_ID}`],
+    ['traces.span 401: no key', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}`],
+    ['traces.error 401: no key', `/v1/traces/${TRACE_ID}/spans/${'a'.repeat(16)}/error`],
   ])('%s', async (_what, path) => {
     expect(await statusAndBody(fetch(`${app.url}${path}`))).toEqual([
       401,
@@ -151,7 +151,7 @@ describe('404', () => {
     expect(await get(path)).toEqual([404, { detail }]);
   });
 
-  it('traces of other owners are answered like unknown ones', async () => {
+  it('traces.get, traces.span, traces.error 404: traces of other owners', async () => {
     const team = await makeKey(app, { team_id: 'team-1' });
     const sameTeam = await makeKey(app, { team_id: 'team-1' });
     const loner = await makeKey(app);
@@ -162,15 +162,15 @@ describe('404', () => {
     await send(app, otlpExport(otlpSpan('1', 0, 1, {}, { traceId: otherTrace })), as(loner));
     expect((await get(`/v1/traces/${traceId}`, as(sameTeam)))[0]).toBe(200);
     expect((await get(`/v1/traces/${otherTrace}`, as(loner)))[0]).toBe(200);
-    const unseen: readonly (readonly [string, string])[] = [
+    const withoutAccess: readonly (readonly [string, string])[] = [
       ...others.flatMap((key) => [[key, traceId] as const, [key, otherTrace] as const]),
       [loner, traceId],
       [team, otherTrace],
     ];
-    for (const [key, id] of unseen) {
+    for (const [key, id] of withoutAccess) {
       expect(await get(`/v1/traces/${id}`, as(key))).toEqual([404, { detail: `Trace ${id} not found` }]);
-      for (const what of ['', '/error'])
-        expect(await get(`/v1/traces/${id}/spans/${'1'.repeat(16)}${what}`, as(key))).toEqual([
+      for (const ending of ['', '/error'])
+        expect(await get(`/v1/traces/${id}/spans/${'1'.repeat(16)}${ending}`, as(key))).toEqual([
           404,
           { detail: `Span ${'1'.repeat(16)} not found` },
         ]);

@@ -50,7 +50,7 @@ const summary = (ref: string) => ({
   estimated_calls: 0,
 });
 
-it('traces.list and traces.get 200: the worked example, sent twice by each of two teams', async () => {
+it('traces.list and traces.get 200: two teams that send the worked example twice each see their own trace once', async () => {
   const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
   const [first, second] = [refFor(one, 'team-1'), refFor(two, 'team-2')];
   for (const key of [one, two, one, two])
@@ -81,19 +81,19 @@ it('traces.list and traces.get 200: the worked example, sent twice by each of tw
 
 it('traces.get 200: a tool call counts for the agent in its attributes', async () => {
   const key = await makeKey(app);
-  const of = { traceId: '1'.repeat(32) };
-  const child = { ...of, parentSpanId: 'a'.repeat(16) };
-  const named = { 'gen_ai.agent.name': 'triage' };
+  const trace = { traceId: '1'.repeat(32) };
+  const child = { ...trace, parentSpanId: 'a'.repeat(16) };
+  const agentName = { 'gen_ai.agent.name': 'triage' };
   await send(
     app,
     otlpExport(
-      otlpSpan('a', 0, 9, { 'gen_ai.operation.name': 'invoke_agent', ...named }, { ...of, name: 'triage' }),
-      otlpSpan('b', 1, 1, { 'gen_ai.operation.name': 'execute_tool', ...named }, child),
+      otlpSpan('a', 0, 9, { 'gen_ai.operation.name': 'invoke_agent', ...agentName }, { ...trace, name: 'triage' }),
+      otlpSpan('b', 1, 1, { 'gen_ai.operation.name': 'execute_tool', ...agentName }, child),
       otlpSpan('c', 2, 1, { 'gen_ai.operation.name': 'execute_tool' }, child),
     ),
     as(key),
   );
-  expect(await read(key, of.traceId)).toMatchObject([
+  expect(await read(key, trace.traceId)).toMatchObject([
     200,
     { summary: { tool_calls: 2 }, agents: [{ name: 'triage', llm_calls: 0, tool_calls: 1 }] },
   ]);
@@ -122,10 +122,10 @@ it.each([
 ])('traces.list and traces.get 200: a start of %s ns after the second is shown as %s', async (ns, time) => {
   const key = await makeKey(app);
   const traceId = '3'.repeat(32);
-  const at = String(BigInt(START_MS) * 1_000_000n + BigInt(ns));
+  const startNs = String(BigInt(START_MS) * 1_000_000n + BigInt(ns));
   await send(
     app,
-    otlpExport(otlpSpan('1', 0, 0, {}, { traceId, startTimeUnixNano: at, endTimeUnixNano: at })),
+    otlpExport(otlpSpan('1', 0, 0, {}, { traceId, startTimeUnixNano: startNs, endTimeUnixNano: startNs })),
     as(key),
   );
   expect([await list(key), await read(key, traceId)]).toMatchObject([
@@ -138,18 +138,21 @@ it.each([
   ['400000', 0, 0.4],
   ['1499999', 1, 1.499999],
   ['1600000', 2, 1.6],
-])('traces.list and traces.get 200: %s ns are %s ms in a list and %s ms in a read', async (ns, whole, exact) => {
-  const key = await makeKey(app);
-  const traceId = '4'.repeat(32);
-  const end = String(BigInt(START_MS) * 1_000_000n + BigInt(ns));
-  await send(app, otlpExport(otlpSpan('1', 0, 0, {}, { traceId, endTimeUnixNano: end })), as(key));
-  expect([await list(key), await read(key, traceId)]).toMatchObject([
-    [200, { data: [{ duration_ms: whole }] }],
-    [200, { summary: { duration_ms: exact }, spans: [{ duration_ms: exact }] }],
-  ]);
-});
+])(
+  'traces.list and traces.get 200: a duration of %s ns is %s ms in the list and %s ms in the trace',
+  async (ns, whole, exact) => {
+    const key = await makeKey(app);
+    const traceId = '4'.repeat(32);
+    const end = String(BigInt(START_MS) * 1_000_000n + BigInt(ns));
+    await send(app, otlpExport(otlpSpan('1', 0, 0, {}, { traceId, endTimeUnixNano: end })), as(key));
+    expect([await list(key), await read(key, traceId)]).toMatchObject([
+      [200, { data: [{ duration_ms: whole }] }],
+      [200, { summary: { duration_ms: exact }, spans: [{ duration_ms: exact }] }],
+    ]);
+  },
+);
 
-it('traces.list and traces.get 200: the preview is that of the model call below the request span, in any order of arrival', async () => {
+it('traces.list and traces.get 200: the preview is the input of the model call below the request span, in any order of arrival', async () => {
   const traceId = '7'.repeat(32);
   const root = otlpSpan('a', 0, 9, { 'http.request.method': 'POST' }, { traceId, name: 'POST /ask', kind: 2 });
   const call = otlpSpan(

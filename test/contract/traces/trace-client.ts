@@ -15,8 +15,11 @@ const attributes = (values: Fields) =>
     value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
   }));
 
-/** Span in OTLP/JSON. `digit` fills its id, `from` is the offset to `START_MS` in ms, `lasts` is the duration in ms. */
-export function otlpSpan(digit: string, from: number, lasts: number, values: Fields = {}, differing: Fields = {}) {
+/**
+ * Span in OTLP/JSON. `digit` fills its id, `from` is the offset to `START_MS` in ms, `lasts` is the duration in ms.
+ * `overrides` replaces members.
+ */
+export function otlpSpan(digit: string, from: number, lasts: number, values: Fields = {}, overrides: Fields = {}) {
   const startNs = BigInt(START_MS + from) * 1_000_000n;
   return {
     traceId: TRACE_ID,
@@ -26,7 +29,7 @@ export function otlpSpan(digit: string, from: number, lasts: number, values: Fie
     startTimeUnixNano: String(startNs),
     endTimeUnixNano: String(startNs + BigInt(Math.round(lasts * 1_000_000))),
     attributes: attributes(values),
-    ...differing,
+    ...overrides,
   };
 }
 
