@@ -13,9 +13,10 @@ const { app, send, get, post, key } = tenancyClient({
 });
 
 const detail = (status: number, error: string) => ({ status, body: { detail: { error } } });
-const create = (body: object, by?: string) => post('/access_group/new', body, by);
-const update = (group: string, body: object, by?: string) => send('PUT', `/access_group/${group}/update`, body, by);
-const remove = (group: string, by?: string) => send('DELETE', `/access_group/${group}/delete`, undefined, by);
+const createGroup = (body: object, by?: string) => post('/access_group/new', body, by);
+const updateGroup = (group: string, body: object, by?: string) =>
+  send('PUT', `/access_group/${group}/update`, body, by);
+const deleteGroup = (group: string, by?: string) => send('DELETE', `/access_group/${group}/delete`, undefined, by);
 const groupRow = (group: string, models: readonly string[], count: number) => ({
   access_group: group,
   model_names: models,
@@ -24,11 +25,11 @@ const groupRow = (group: string, models: readonly string[], count: number) => ({
   budget: null,
 });
 const REFUSED = envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None');
-const add = (name: string, id: string) =>
+const addModel = (name: string, id: string) =>
   post('/model/new', { model_name: name, litellm_params: DEMO, model_info: { id } });
 
 /** Ids of the deployments that serve four calls of a key. A failed call gives its status instead. */
-async function servedBy(model: string, by: string): Promise<readonly (string | null)[]> {
+async function deploymentIdsOf(model: string, by: string): Promise<readonly (string | null)[]> {
   const headers = { authorization: `Bearer ${by}` };
   const ids: (string | null)[] = [];
   for (let turn = 0; turn < 4; turn += 1) {
@@ -39,14 +40,14 @@ async function servedBy(model: string, by: string): Promise<readonly (string | n
   return ids;
 }
 
-it('modelAccessGroups.create 200: by name and by id', async () => {
-  for (const id of ['a1', 'a2']) await add('alpha', id);
-  await add('beta', 'b1');
-  expect(await create({ access_group: 'g', model_names: ['alpha'] })).toEqual({
+it('modelAccessGroups.create 200: adds the deployments that the request names by model or by id', async () => {
+  for (const id of ['a1', 'a2']) await addModel('alpha', id);
+  await addModel('beta', 'b1');
+  expect(await createGroup({ access_group: 'g', model_names: ['alpha'] })).toEqual({
     status: 200,
     body: { access_group: 'g', model_names: ['alpha'], model_ids: null, models_updated: 2 },
   });
-  expect(await create({ access_group: 'one', model_ids: ['a2'] })).toEqual({
+  expect(await createGroup({ access_group: 'one', model_ids: ['a2'] })).toEqual({
     status: 200,
     body: { access_group: 'one', model_names: null, model_ids: ['a2'], models_updated: 1 },
   });
@@ -54,23 +55,23 @@ it('modelAccessGroups.create 200: by name and by id', async () => {
   expect(info[0]?.['model_info']).toMatchObject({ access_groups: ['g', 'one'] });
 });
 
-it('keys that name a group may call and list only its deployments', async () => {
+it('keys that name access groups may call and list only the deployments of these groups', async () => {
   const [ofGroup, ofOne, ofFile] = [
     await key({ models: ['g'] }),
     await key({ models: ['one'] }),
     await key({ models: ['file-group', 'beta'] }),
   ];
-  expect(await servedBy('alpha', ofGroup)).toEqual(expect.arrayContaining(['a1', 'a2']));
-  expect(await servedBy('alpha', ofOne)).toEqual(['a2', 'a2', 'a2', 'a2']);
-  expect(await servedBy('filed', ofFile)).toEqual(['filed-1', 'filed-1', 'filed-1', 'filed-1']);
-  expect(await servedBy('beta', ofOne)).toEqual(['403', '403', '403', '403']);
+  expect(await deploymentIdsOf('alpha', ofGroup)).toEqual(expect.arrayContaining(['a1', 'a2']));
+  expect(await deploymentIdsOf('alpha', ofOne)).toEqual(['a2', 'a2', 'a2', 'a2']);
+  expect(await deploymentIdsOf('filed', ofFile)).toEqual(['filed-1', 'filed-1', 'filed-1', 'filed-1']);
+  expect(await deploymentIdsOf('beta', ofOne)).toEqual(['403', '403', '403', '403']);
   const models = async (by: string) =>
     ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
   expect(await models(ofOne)).toEqual(['alpha']);
   expect(await models(ofFile)).toEqual(['filed', 'beta']);
 });
 
-it('models.list 200: with access groups, or access groups only', async () => {
+it('models.list 200: lists models with access groups, or access groups only', async () => {
   const idsOf = async (query: string) =>
     ((await get(`/v1/models?${query}`)).body['data'] as readonly Json[]).map(({ id }) => id);
   const groups = ['file-group', 'g', 'one'];
@@ -80,30 +81,39 @@ it('models.list 200: with access groups, or access groups only', async () => {
 
 it('keys of a team that names a group may call its deployments', async () => {
   const team = (await post('/team/new', { models: ['one'] })).body['team_id'];
-  expect(await servedBy('alpha', await key({ team_id: team }))).toEqual(['a2', 'a2', 'a2', 'a2']);
-  expect(await servedBy('alpha', await key({ team_id: team, models: ['beta'] }))).toEqual(['403', '403', '403', '403']);
+  expect(await deploymentIdsOf('alpha', await key({ team_id: team }))).toEqual(['a2', 'a2', 'a2', 'a2']);
+  expect(await deploymentIdsOf('alpha', await key({ team_id: team, models: ['beta'] }))).toEqual([
+    '403',
+    '403',
+    '403',
+    '403',
+  ]);
 });
 
 it('modelAccessGroups.create 400 and 409: invalid models and names, and a taken name', async () => {
-  expect(await create({ access_group: 'x', model_names: ['zzz'] })).toEqual(detail(400, 'Model(s) not found: zzz'));
-  expect(await create({ access_group: 'x', model_ids: ['zzz'] })).toEqual(detail(400, 'Model id(s) not found: zzz'));
-  expect(await create({ access_group: 'x', model_names: ['plain'] })).toEqual(
+  expect(await createGroup({ access_group: 'x', model_names: ['zzz'] })).toEqual(
+    detail(400, 'Model(s) not found: zzz'),
+  );
+  expect(await createGroup({ access_group: 'x', model_ids: ['zzz'] })).toEqual(
+    detail(400, 'Model id(s) not found: zzz'),
+  );
+  expect(await createGroup({ access_group: 'x', model_names: ['plain'] })).toEqual(
     detail(400, 'Models of the configuration file cannot be changed: plain'),
   );
-  expect(await create({ access_group: 'x' })).toEqual(detail(400, 'model_names or model_ids must name a model.'));
-  expect(await create({ access_group: ' ', model_names: ['beta'] })).toEqual(
+  expect(await createGroup({ access_group: 'x' })).toEqual(detail(400, 'model_names or model_ids must name a model.'));
+  expect(await createGroup({ access_group: ' ', model_names: ['beta'] })).toEqual(
     detail(400, 'access_group must not be blank.'),
   );
-  expect(await create({ access_group: 'g', model_names: ['beta'] })).toEqual(
+  expect(await createGroup({ access_group: 'g', model_names: ['beta'] })).toEqual(
     detail(409, "Access group 'g' already exists"),
   );
 });
 
-it('modelAccessGroups.create 401, 403 and 422', async () => {
+it('modelAccessGroups.create 401: no key; 403: a user key; 422: no name', async () => {
   const body = { access_group: 'x', model_names: ['beta'] };
-  expect((await create(body, '')).status).toBe(401);
-  expect(await create(body, await key({}))).toEqual(REFUSED);
-  expect(await create({ model_names: ['beta'] })).toEqual({
+  expect((await createGroup(body, '')).status).toBe(401);
+  expect(await createGroup(body, await key({}))).toEqual(REFUSED);
+  expect(await createGroup({ model_names: ['beta'] })).toEqual({
     status: 422,
     body: { detail: [{ type: 'missing', loc: ['body', 'access_group'], msg: 'Field required' }] },
   });
@@ -119,45 +129,51 @@ it('modelAccessGroups.list 200, modelAccessGroups.info 200: groups of the file a
   expect(await get('/access_group/g/info')).toEqual({ status: 200, body: groupRow('g', ['alpha'], 2) });
 });
 
-it('modelAccessGroups.list 401, modelAccessGroups.info 401 and 404', async () => {
+it('modelAccessGroups.list 401, modelAccessGroups.info 401: no key, a user key; modelAccessGroups.info 404: an unknown group', async () => {
   for (const path of ['/access_group/list', '/access_group/g/info'])
     for (const by of ['', await key({})]) expect((await get(path, by)).status).toBe(401);
   expect(await get('/access_group/zzz/info')).toEqual(detail(404, "Access group 'zzz' not found"));
 });
 
 it('modelAccessGroups.update 200: replaces the models', async () => {
-  expect(await update('one', { model_names: ['beta'] })).toEqual({
+  expect(await updateGroup('one', { model_names: ['beta'] })).toEqual({
     status: 200,
     body: { access_group: 'one', model_names: ['beta'], model_ids: null, models_updated: 2 },
   });
   expect((await get('/access_group/one/info')).body).toEqual(groupRow('one', ['beta'], 1));
 });
 
-it.each([400, 401, 403, 404, 422])('modelAccessGroups.update %i', async (status) => {
+it.each([
+  [400, 'an unknown model'],
+  [401, 'no key'],
+  [403, 'a user key'],
+  [404, 'an unknown group'],
+  [422, 'models that are not a list'],
+])('modelAccessGroups.update %i: %s', async (status) => {
   const answers: Readonly<Record<number, () => Promise<{ readonly status: number }>>> = {
-    400: () => update('one', { model_names: ['zzz'] }),
-    401: () => update('one', { model_names: ['beta'] }, ''),
-    403: async () => update('one', { model_names: ['beta'] }, await key({})),
-    404: () => update('zzz', { model_names: ['beta'] }),
-    422: () => update('one', { model_names: 'beta' }),
+    400: () => updateGroup('one', { model_names: ['zzz'] }),
+    401: () => updateGroup('one', { model_names: ['beta'] }, ''),
+    403: async () => updateGroup('one', { model_names: ['beta'] }, await key({})),
+    404: () => updateGroup('zzz', { model_names: ['beta'] }),
+    422: () => updateGroup('one', { model_names: 'beta' }),
   };
   expect((await answers[status]?.())?.status).toBe(status);
 });
 
 it('modelAccessGroups.delete 200 and 404: keys that name the group lose its models', async () => {
   const ofGroup = await key({ models: ['g'] });
-  expect(await remove('g')).toEqual({
+  expect(await deleteGroup('g')).toEqual({
     status: 200,
     body: { access_group: 'g', models_updated: 2, message: "Access group 'g' deleted successfully" },
   });
-  expect(await servedBy('alpha', ofGroup)).toEqual(['403', '403', '403', '403']);
-  expect(await remove('g')).toEqual(detail(404, "Access group 'g' not found"));
+  expect(await deploymentIdsOf('alpha', ofGroup)).toEqual(['403', '403', '403', '403']);
+  expect(await deleteGroup('g')).toEqual(detail(404, "Access group 'g' not found"));
 });
 
-it('modelAccessGroups.delete 400, 401 and 403', async () => {
-  expect(await remove('file-group')).toEqual(
+it('modelAccessGroups.delete 400: a group of the file; 401: no key; 403: a user key', async () => {
+  expect(await deleteGroup('file-group')).toEqual(
     detail(400, "The configuration file has models of the access group 'file-group'. It cannot be deleted."),
   );
-  expect((await remove('one', '')).status).toBe(401);
-  expect(await remove('one', await key({}))).toEqual(REFUSED);
+  expect((await deleteGroup('one', '')).status).toBe(401);
+  expect(await deleteGroup('one', await key({}))).toEqual(REFUSED);
 });

@@ -60,24 +60,24 @@ it('a value whose environment variable is not set is left out, with a warning', 
   rmSync(folder, { recursive: true });
 });
 
-it('variables that are not set are named in the warning of a nested value, and in the fault of a name', () => {
+it('an unset environment variable is named in the warning about a nested value, and in the error about a name', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-credential-'));
   const file = join(folder, 'config.yaml');
-  const settingsOf = (entry: object) => {
+  const readEntry = (entry: object) => {
     writeFileSync(file, stringify({ credential_list: [entry] }));
     return readSettings(['--config', file], { LENSGATE_DATA_DIR: folder }, keyGenerator);
   };
   const nested = { extra_headers: { 'x-key': 'os.environ/NOT_THERE' } };
-  expect(settingsOf({ credential_name: 'c', credential_values: nested }).warnings).toContain(
+  expect(readEntry({ credential_name: 'c', credential_values: nested }).warnings).toContain(
     `${file}:5: credential_list.0.credential_values.extra_headers.x-key: the environment variable NOT_THERE it refers to is not set`,
   );
-  expect(() => settingsOf({ credential_name: 'os.environ/NOT_THERE' })).toThrow(
+  expect(() => readEntry({ credential_name: 'os.environ/NOT_THERE' })).toThrow(
     'credential_list.0.credential_name: the environment variable NOT_THERE it refers to is not set',
   );
   rmSync(folder, { recursive: true });
 });
 
-it('calls of a model whose credential does not exist fail', async () => {
+it('503: calls of a model whose credential does not exist', async () => {
   expect(await call('absent')).toEqual(
     envelope(
       503,
@@ -136,8 +136,8 @@ it('credentials.create, credentials.update, credentials.delete 400: credentials 
     "The credential 'shared' is set in the configuration file (credential_list). Edit the file to change it, or remove it there.";
   const refused = envelope(400, message);
   const values = { api_key: 'sk-stored', api_base: upstream.base };
-  const sent = { credential_name: 'shared', credential_values: values, credential_info: {} };
-  expect(await ask('POST', '/credentials', sent)).toEqual(refused);
+  const draft = { credential_name: 'shared', credential_values: values, credential_info: {} };
+  expect(await ask('POST', '/credentials', draft)).toEqual(refused);
   expect(await ask('PATCH', '/credentials/shared', { credential_values: values })).toEqual(refused);
   expect(await ask('DELETE', '/credentials/shared')).toEqual(refused);
   const query = `mutation ($input: DeleteCredentialInput!) {
@@ -166,7 +166,7 @@ it('a stored credential is ignored, and shown as ignored, once the file declares
   });
 });
 
-it('a reload applies new values; after an invalid list, the current values are used', async () => {
+it('a reload applies new values; a reload with an invalid list keeps the current values', async () => {
   await app.reload(stringify(configOf('sk-of-the-reload')));
   expect((await call('shared')).status).toBe(200);
   expect(upstream.requests().at(-1)?.authorization).toBe('Bearer sk-of-the-reload');

@@ -17,22 +17,22 @@ const { send, get, post, user } = tenancyClient({
 
 const VALUES = { api_key: 'sk-secret-value-12345', api_base: 'http://127.0.0.1:1/v1' };
 const C1 = { credential_name: 'c1', credential_values: VALUES, credential_info: { description: 'd' } };
-const SHOWN = {
+const MASKED_C1 = {
   credential_name: 'c1',
   display_name: null,
   credential_info: { description: 'd' },
   credential_values: { api_key: 'sk****45', api_base: 'http://127.0.0.1:1/v1' },
   source: 'db',
 };
-const unknown = (name: string) => envelope(404, `Credential not found. Got credential name: ${name}`);
+const notFound = (name: string) => envelope(404, `Credential not found. Got credential name: ${name}`);
 const success = (what: string) => ({
   status: 200,
   body: { success: true, message: `Credential ${what} successfully` },
 });
-const PATCH = (name: string, body: unknown, by?: string) => send('PATCH', `/credentials/${name}`, body, by);
+const patch = (name: string, body: unknown, by?: string) => send('PATCH', `/credentials/${name}`, body, by);
 const statusOf = async (model: string): Promise<number> => (await post('/v1/chat/completions', chat(model))).status;
 
-it('credentials.create 200: from values, and from a model', async () => {
+it('credentials.create 200: stores given values, or copies those of a model', async () => {
   // 503: the credential of the model does not exist. 500: it exists, but the upstream refuses connections.
   expect(await statusOf('named')).toBe(503);
   expect(await post('/credentials', C1)).toEqual(success('created'));
@@ -45,7 +45,7 @@ it('credentials.create 200: from values, and from a model', async () => {
   });
 });
 
-it('credentials.create 404, 409 and 422', async () => {
+it('credentials.create 404: an unknown model; 409: a taken name; 422: missing members', async () => {
   expect(await post('/credentials', C1)).toEqual(
     envelope(409, "Credential 'c1' already exists. Update it with PATCH /credentials/c1, or delete it first."),
   );
@@ -68,17 +68,17 @@ it('credentials.create 404, 409 and 422', async () => {
   expect((await faultOf({ ...C1, credential_name: '' }))[0]).toBe(422);
 });
 
-it('credentials.list 200, credentials.get 200 and 404: secrets are masked', async () => {
+it('credentials.list 200, credentials.get 200: secrets are masked; credentials.get 404: an unknown credential', async () => {
   const listed = await get('/credentials');
   expect(listed).toMatchObject({
     status: 200,
-    body: { success: true, credentials: [SHOWN, { credential_name: 'c/2' }] },
+    body: { success: true, credentials: [MASKED_C1, { credential_name: 'c/2' }] },
   });
-  expect(await get('/credentials/by_name/c1')).toEqual({ status: 200, body: SHOWN });
-  expect(await get('/credentials/by_name/none')).toEqual(unknown('none'));
+  expect(await get('/credentials/by_name/c1')).toEqual({ status: 200, body: MASKED_C1 });
+  expect(await get('/credentials/by_name/none')).toEqual(notFound('none'));
 });
 
-it('credentials.ofModel 200 and 404', async () => {
+it('credentials.ofModel 200: the masked credential of a model; 404: an unknown model', async () => {
   expect(await get('/credentials/by_model/filed-1')).toEqual({
     status: 200,
     body: {
@@ -91,8 +91,8 @@ it('credentials.ofModel 200 and 404', async () => {
   expect(await get('/credentials/by_model/none')).toEqual(envelope(404, 'Model not found. Got model id: none'));
 });
 
-it('credentials.update 200, 404 and 422: merges values', async () => {
-  expect(await PATCH('c1', { credential_values: { api_key: 'new', api_base: null, region: 'eu' } })).toEqual(
+it('credentials.update 200: merges values; 404: an unknown credential; 422: a wrong type', async () => {
+  expect(await patch('c1', { credential_values: { api_key: 'new', api_base: null, region: 'eu' } })).toEqual(
     success('updated'),
   );
   expect((await get('/credentials/by_name/c1')).body).toMatchObject({
@@ -101,23 +101,23 @@ it('credentials.update 200, 404 and 422: merges values', async () => {
   });
   // The provider of the model has no default address.
   expect(await statusOf('named')).toBe(503);
-  expect(await PATCH('none', { credential_values: {} })).toEqual(unknown('none'));
-  expect((await PATCH('c1', { credential_values: 'x' })).status).toBe(422);
+  expect(await patch('none', { credential_values: {} })).toEqual(notFound('none'));
+  expect((await patch('c1', { credential_values: 'x' })).status).toBe(422);
 });
 
 it('credentials.delete 200 and 404: a stored model that uses the credential cannot be called any more', async () => {
-  await PATCH('c1', { credential_values: VALUES });
+  await patch('c1', { credential_values: VALUES });
   const model = { model: 'openai/m', litellm_credential_name: 'c1' };
   expect((await post('/model/new', { model_name: 'm', litellm_params: model })).status).toBe(200);
   expect(await statusOf('m')).toBe(500);
   expect(await send('DELETE', '/credentials/c1')).toEqual(success('deleted'));
   expect(await statusOf('m')).toBe(400);
-  expect(await send('DELETE', '/credentials/c1')).toEqual(unknown('c1'));
+  expect(await send('DELETE', '/credentials/c1')).toEqual(notFound('c1'));
 });
 
 it.each([
   { name: 'create', ask: (by: string) => post('/credentials', C1, by) },
-  { name: 'update', ask: (by: string) => PATCH('c1', {}, by) },
+  { name: 'update', ask: (by: string) => patch('c1', {}, by) },
   { name: 'delete', ask: (by: string) => send('DELETE', '/credentials/c1', undefined, by) },
 ])('credentials.$name 401 and 403: administrators only', async ({ ask }) => {
   expect((await ask('')).status).toBe(401);

@@ -9,7 +9,7 @@ const { send, get, post, user, key } = tenancyClient({
 });
 
 const DEMO = { model: 'demo' };
-const PATCH = (id: string, body: unknown, by?: string) => send('PATCH', `/model/${id}/update`, body, by);
+const patch = (id: string, body: unknown, by?: string) => send('PATCH', `/model/${id}/update`, body, by);
 const create = (name: string, id: string, params: object = DEMO, info: object = {}) =>
   post('/model/new', { model_name: name, litellm_params: params, model_info: { id, ...info } });
 const statusOf = async (model: string): Promise<number> => (await post('/v1/chat/completions', chat(model))).status;
@@ -18,8 +18,8 @@ const missing = (...loc: readonly string[]) => ({
   body: { detail: [{ type: 'missing', loc: ['body', ...loc], msg: 'Field required' }] },
 });
 const refused = (message: string) => envelope(403, message, 'auth_error', 'None');
-const unknown = (id: string) => envelope(404, `Model ${id} not found on proxy.`, 'not_found_error');
-const FILED = envelope(400, 'Model updates only supported for DB-stored models', 'validation_error');
+const notFound = (id: string) => envelope(404, `Model ${id} not found on proxy.`, 'not_found_error');
+const FILE_MODEL_REFUSED = envelope(400, 'Model updates only supported for DB-stored models', 'validation_error');
 const ADMINS_ONLY = 'Only proxy admins can change models.';
 const valueError = (message: string, ...loc: readonly string[]) => ({
   status: 422,
@@ -31,7 +31,7 @@ describe('stored models', () => {
     expect(await statusOf('new-1')).toBe(400);
     const params = { ...DEMO, api_key: 'sk-secret-value-12345', input_cost_per_token: 0.001, rpm: 5 };
     const created = await create('new-1', 'id-1', params, { mode: 'chat' });
-    const at = expect.any(String) as unknown;
+    const time = expect.any(String) as unknown;
     expect(created).toEqual({
       status: 200,
       body: {
@@ -40,9 +40,9 @@ describe('stored models', () => {
         litellm_params: { api_key: 'sk****45', model: 'demo', input_cost_per_token: 0.001, rpm: 5 },
         model_info: { mode: 'chat', id: 'id-1', db_model: true },
         blocked: false,
-        created_at: at,
+        created_at: time,
         created_by: 'default_user_id',
-        updated_at: at,
+        updated_at: time,
         updated_by: 'default_user_id',
       },
     });
@@ -92,7 +92,7 @@ describe('stored models', () => {
     expect(await create('x', 'x', { ...DEMO, litellm_credential_name: 'none' })).toEqual(
       valueError('the credential none does not exist', 'litellm_params', 'litellm_credential_name'),
     );
-    expect(await PATCH('x', { litellm_params: { rpm: 1 } })).toEqual(unknown('x'));
+    expect(await patch('x', { litellm_params: { rpm: 1 } })).toEqual(notFound('x'));
   });
 
   it('deployments.update 200: merges parameters and model_info; null removes a member', async () => {
@@ -107,7 +107,7 @@ describe('stored models', () => {
     expect([await statusOf('new-1'), await statusOf('renamed')]).toEqual([400, 200]);
   });
 
-  it('deployments.update 200: an answer that is sent back stores no values of the price map', async () => {
+  it('deployments.update 200: model information that is sent back stores no values of the price map', async () => {
     const echo = { id: 'id-1', key: 'gpt-4o', max_input_tokens: 128_000, input_cost_per_token: 9, note: 'mine' };
     const changed = await post('/model/update', { model_info: echo });
     expect(changed.body['model_info']).toEqual({
@@ -119,7 +119,7 @@ describe('stored models', () => {
     });
   });
 
-  it('deployments.update 400 and 422: no `model_info`, an unknown id, an id of the file, a numeric id', async () => {
+  it('deployments.update 400: no `model_info`, an unknown id, an id of the file; 422: a numeric id', async () => {
     const auth = (message: string) => envelope(400, message, 'auth_error', 'None');
     const update = (body: object) => post('/model/update', { litellm_params: DEMO, ...body });
     expect(await update({})).toEqual(auth('Authentication Error, model_info not provided'));
@@ -133,19 +133,19 @@ describe('stored models', () => {
     expect(await post('/model/update', { model_info: { id: 'id-1' } }, await key({}))).toEqual(refused(ADMINS_ONLY));
   });
 
-  it('deployments.patch 200, 400, 404 and 422', async () => {
-    const changed = await PATCH('id-1', { litellm_params: { timeout: 30, api_key: 'os.environ/SOME_KEY' } });
+  it('deployments.patch 200: merges parameters; 400: a model of the file; 404: an unknown id; 422: wrong types', async () => {
+    const changed = await patch('id-1', { litellm_params: { timeout: 30, api_key: 'os.environ/SOME_KEY' } });
     expect(changed.status).toBe(200);
     expect(changed.body['litellm_params']).toEqual({ api_key: 'os****EY', model: 'demo', tpm: 7, timeout: 30 });
-    expect(await PATCH('filed-1', { litellm_params: { tpm: 9 } })).toEqual(FILED);
-    expect(await PATCH('none', { litellm_params: { tpm: 9 } })).toEqual(unknown('none'));
-    expect((await PATCH('id-1', { litellm_params: 'x' })).status).toBe(422);
-    expect((await PATCH('id-1', { litellm_params: { timeout: 'x' } })).status).toBe(422);
+    expect(await patch('filed-1', { litellm_params: { tpm: 9 } })).toEqual(FILE_MODEL_REFUSED);
+    expect(await patch('none', { litellm_params: { tpm: 9 } })).toEqual(notFound('none'));
+    expect((await patch('id-1', { litellm_params: 'x' })).status).toBe(422);
+    expect((await patch('id-1', { litellm_params: { timeout: 'x' } })).status).toBe(422);
   });
 
   it('deployments.patch 401 and 403: administrators only', async () => {
-    expect((await PATCH('id-1', {}, '')).status).toBe(401);
-    expect(await PATCH('id-1', {}, await user({ user_id: 'u2' }))).toEqual(refused(ADMINS_ONLY));
+    expect((await patch('id-1', {}, '')).status).toBe(401);
+    expect(await patch('id-1', {}, await user({ user_id: 'u2' }))).toEqual(refused(ADMINS_ONLY));
   });
 
   it('deployments.block 200, deployments.unblock 200: calls of a blocked model are refused', async () => {
@@ -159,12 +159,12 @@ describe('stored models', () => {
   });
 
   it.each([{ name: 'block' }, { name: 'unblock' }])(
-    'deployments.$name 400, 401, 403, 404 and 422',
+    'deployments.$name 400: a model of the file; 401: no key; 403: a user key; 404: an unknown id; 422: no id',
     async ({ name }) => {
-      expect(await post(`/model/${name}`, { model_id: 'filed-1' })).toEqual(FILED);
+      expect(await post(`/model/${name}`, { model_id: 'filed-1' })).toEqual(FILE_MODEL_REFUSED);
       expect((await post(`/model/${name}`, { model_id: 'id-1' }, '')).status).toBe(401);
       expect(await post(`/model/${name}`, { model_id: 'id-1' }, await key({}))).toEqual(refused(ADMINS_ONLY));
-      expect(await post(`/model/${name}`, { model_id: 'none' })).toEqual(unknown('none'));
+      expect(await post(`/model/${name}`, { model_id: 'none' })).toEqual(notFound('none'));
       expect(await post(`/model/${name}`, { id: 'id-1' })).toEqual(missing('model_id'));
     },
   );
@@ -177,7 +177,7 @@ describe('stored models', () => {
     expect(await statusOf('renamed')).toBe(400);
   });
 
-  it('deployments.delete 400, 401, 403 and 422', async () => {
+  it('deployments.delete 400: an unknown id, a model of the file; 401: no key; 403: a user key; 422: no id', async () => {
     for (const id of ['id-1', 'filed-1'])
       expect(await post('/model/delete', { id })).toEqual(
         envelope(400, `Model with id=${id} not found in db`, 'auth_error', 'None'),

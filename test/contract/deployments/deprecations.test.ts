@@ -9,14 +9,14 @@ const model = (name: string, upstream: string) => ({
 const { get, key } = tenancyClient({
   config: {
     general_settings: { demo_model: false },
-    // The first is in the built-in catalog and has a deprecation date. The second is not in the catalog.
+    // The upstream model of `old` is in the built-in catalog, with a deprecation date. That of `new` is not in the catalog.
     model_list: [model('old', 'openai/gpt-4-0613'), model('new', 'openai/not-in-catalog')],
   },
 });
 
 const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as unknown;
 
-it('models.deprecations 200: by the dates of the catalog, for the models of the key', async () => {
+it('models.deprecations 200: lists the models of the key whose deprecation date in the catalog has passed', async () => {
   const row = {
     model_group: 'old',
     model: 'openai/gpt-4-0613',
@@ -38,7 +38,7 @@ it('models.deprecations 200: by the dates of the catalog, for the models of the 
   });
 });
 
-it('models.deprecations 401 and 422', async () => {
+it('models.deprecations 401: no key; 422: a negative number of days', async () => {
   expect(await get('/model/deprecations', '')).toEqual(NO_KEY);
   expect((await get('/model/deprecations?warn_within_days=-1')).status).toBe(422);
 });

@@ -32,13 +32,13 @@ beforeAll(async () => {
 afterAll(() => upstream.stop());
 
 const testModel = (body: object, by?: string) => post('/health/test_connection', body, by);
-const number = expect.any(Number) as unknown;
+const ANY_NUMBER = expect.any(Number) as unknown;
 
 it('health.testConnection 200: a working and a failing connection; nothing is stored', async () => {
   const params = { model: 'openai/m', api_base: upstream.base, api_key: 'sk-secret' };
   expect(await testModel({ litellm_params: params })).toEqual({
     status: 200,
-    body: { status: 'success', result: { model: 'openai/m', api_base: upstream.base, latency_ms: number } },
+    body: { status: 'success', result: { model: 'openai/m', api_base: upstream.base, latency_ms: ANY_NUMBER } },
   });
   expect(upstream.requests()).toEqual([
     { path: '/v1/chat/completions', authorization: 'Bearer sk-secret', model: 'm' },
@@ -59,7 +59,7 @@ it('health.testConnection 200: a working and a failing connection; nothing is st
   expect((await get('/v1/models')).body['data']).toHaveLength(2);
 });
 
-it('health.testConnection 401, 403 and 422', async () => {
+it('health.testConnection 401: no key; 403: a user key; 422: no model, an unknown credential', async () => {
   const litellm = { litellm_params: { model: 'demo' } };
   expect(await testModel(litellm, '')).toEqual(NO_KEY);
   expect(await testModel(litellm, await key({}))).toEqual(
@@ -84,7 +84,7 @@ it('health.history 200, newest first; health.latest 200, by deployment', async (
     healthy_count: isHealthy ? 1 : 0,
     unhealthy_count: isHealthy ? 0 : 1,
     error_message: isHealthy ? null : refused,
-    response_time_ms: number,
+    response_time_ms: ANY_NUMBER,
     checked_by: expect.any(String) as unknown,
     checked_at: expect.stringMatching(/Z$/) as unknown,
   });
@@ -108,7 +108,7 @@ it('health.history 200, newest first; health.latest 200, by deployment', async (
   });
 });
 
-it('the graph pages through the stored checks', async () => {
+it('healthChecks in the graph returns the stored checks by page, filter and access of the key', async () => {
   const query = `query ($filter: HealthCheckFilter, $after: String) {
     healthChecks(first: 1, after: $after, filter: $filter) {
       totalCount
@@ -126,7 +126,7 @@ it('the graph pages through the stored checks', async () => {
     model: id,
     at: expect.stringMatching(/Z$/) as unknown,
     checkedBy: expect.any(String) as unknown,
-    latencyMs: number,
+    latencyMs: ANY_NUMBER,
     error,
   });
   const first = await page({});
@@ -144,7 +144,7 @@ it('the graph pages through the stored checks', async () => {
   expect(await page({}, await key({ models: ['works'] }))).toEqual(pageOf([works], 1, false));
 });
 
-it('health.history 422', async () => {
+it('health.history 422: a limit of zero, an unknown status', async () => {
   expect((await get('/health/history?limit=0')).status).toBe(422);
   expect(await get('/health/history?status_filter=x')).toEqual({
     status: 422,
@@ -154,7 +154,7 @@ it('health.history 422', async () => {
   });
 });
 
-it('health.sharedStatus, health.license, health.backlog 200', async () => {
+it('health.sharedStatus, health.license, health.backlog 200: health checks are not shared, no licence, no queued requests', async () => {
   expect(await get('/health/shared-status')).toEqual({
     status: 200,
     body: { shared_health_check_enabled: false, message: 'Each process checks the deployments by itself.' },
@@ -171,11 +171,11 @@ it('health.sharedStatus, health.license, health.backlog 200', async () => {
   });
   expect(await get('/health/backlog')).toEqual({
     status: 200,
-    body: { in_flight_requests: number, admitted_requests: number, queued_requests: 0, rejected_requests: 0 },
+    body: { in_flight_requests: ANY_NUMBER, admitted_requests: ANY_NUMBER, queued_requests: 0, rejected_requests: 0 },
   });
 });
 
-it('health.readinessDetails 200', async () => {
+it('health.readinessDetails 200: the state of the database, the catalog and waiting records', async () => {
   expect(await get('/health/readiness/details')).toEqual({
     status: 200,
     body: {
@@ -186,14 +186,14 @@ it('health.readinessDetails 200', async () => {
       success_callbacks: [],
       catalog: {
         source: 'embedded',
-        entries: number,
+        entries: ANY_NUMBER,
         taken_at: expect.stringMatching(/Z$/) as unknown,
-        age_seconds: number,
+        age_seconds: ANY_NUMBER,
         quarantined: 3,
         last_checked_at: null,
         last_error: null,
       },
-      records_waiting: number,
+      records_waiting: ANY_NUMBER,
     },
   });
 });
@@ -224,11 +224,11 @@ it.each([
   ['license', 'license'],
   ['backlog', 'backlog'],
   ['readinessDetails', 'readiness/details'],
-])('health.%s 401', async (_name, path) => {
+])('health.%s 401: no key', async (_name, path) => {
   expect(await get(`/health/${path}`, '')).toEqual(NO_KEY);
 });
 
-it('health.services 400, 401, 403 and 422', async () => {
+it('health.services 400: unknown or unconfigured; 401: no key, a read-only user; 403: a read-only administrator; 422: no service', async () => {
   const refused = (message: string) => envelope(400, message, 'auth_error', 'None');
   expect(await get('/health/services?service=zzz')).toEqual(
     refused('The service must be one of `otel`, `webhook`, `database`, `redis`, not `zzz`.'),
@@ -247,7 +247,7 @@ it('health.services 400, 401, 403 and 422', async () => {
   });
 });
 
-it('service.callbacks 200 and 401', async () => {
+it('service.callbacks 200: no callbacks; 401: no key', async () => {
   expect(await get('/callbacks/list')).toEqual({
     status: 200,
     body: { success: [], failure: [], success_and_failure: [] },
@@ -255,7 +255,7 @@ it('service.callbacks 200 and 401', async () => {
   expect(await get('/callbacks/list', '')).toEqual(NO_KEY);
 });
 
-it('service.cache 401 and 503', async () => {
+it('service.cache 401: no key; 503: no configured cache', async () => {
   expect(await get('/cache/ping', '')).toEqual(NO_KEY);
   expect(await get('/cache/ping')).toEqual(envelope(503, 'No cache of answers is configured.', 'service_unavailable'));
 });
@@ -264,7 +264,7 @@ it.each([
   ['service.cacheInfo', 'GET', '/cache/redis/info', undefined],
   ['service.deleteCached', 'POST', '/cache/delete', { keys: ['a'] }],
   ['service.flushCache', 'POST', '/cache/flushall', {}],
-] as const)('%s 401 and 503: no key, and no configured cache', async (_row, method, path, body) => {
+] as const)('%s 401: no key; 503: no configured cache', async (_row, method, path, body) => {
   const refused = envelope(503, 'No cache of answers is configured.', 'service_unavailable');
   expect(await send(method, path, body)).toEqual(refused);
   expect(await send(method, path, body, '')).toEqual(NO_KEY);
@@ -285,7 +285,7 @@ it('service.deleteCached 422: without keys', async () => {
   });
 });
 
-it('health.services 200, service.callbacks 200: with a collector', async () => {
+it('health.services 200, service.callbacks 200: a configured collector of spans', async () => {
   const other = await startApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' } });
   const json = async (path: string): Promise<unknown> => (await other.call('GET', path)).json();
   const spans = { sent: 0, failed: 0, dropped: 0, waiting: 0 };
@@ -305,7 +305,7 @@ describe('health.services: services that can be tested', () => {
     expect(await get('/health/services?service=database')).toEqual(answers('database'));
   });
 
-  it('health.services 200 and 503: the webhook gets an alert that is marked as a test', async () => {
+  it('health.services 200: the webhook gets an alert that is marked as a test; 503: the webhook fails', async () => {
     const receiver = await startFaultServer();
     const url = `${receiver.url}/hooks/secret`;
     const other = await startApp({

@@ -10,15 +10,15 @@ const { get, post, key, user } = tenancyClient({
 });
 
 beforeAll(async () => {
-  const make = (name: string, params: object, info: object) =>
+  const createModel = (name: string, params: object, info: object) =>
     post('/model/new', { model_name: name, litellm_params: { model: 'demo', ...params }, model_info: info });
-  await make(
+  await createModel(
     'alpha',
     { input_cost_per_token: 2, rpm: 5, api_key: 'sk-hidden-1' },
     { id: 'a', access_groups: ['beta'] },
   );
-  await make('Beta-1', { input_cost_per_token: 1, output_cost_per_token: 3 }, { id: 'b' });
-  await make('alpha', { rpm: 7 }, { id: 'c' });
+  await createModel('Beta-1', { input_cost_per_token: 1, output_cost_per_token: 3 }, { id: 'b' });
+  await createModel('alpha', { rpm: 7 }, { id: 'c' });
 });
 
 const pageOf = async (query: string) => {
@@ -75,7 +75,7 @@ describe('pages of models', () => {
     ['sortBy=costs&sortOrder=desc', ['b', 'a', 'filed-1', 'c']],
     ['sortBy=created_at&sortOrder=desc', ['c', 'b', 'a', 'filed-1']],
     ['sortBy=other', ['filed-1', 'a', 'b', 'c']],
-  ])('models.page 200: %s', async (query, ids) => {
+  ])('models.page 200: models and order of the query %s', async (query, ids) => {
     expect((await pageOf(`?${query}`)).ids).toEqual(ids);
   });
 
@@ -84,7 +84,7 @@ describe('pages of models', () => {
     expect(body).toMatchObject({ total_count: 1, data: [{ model_name: 'Beta-1' }] });
   });
 
-  it('models.page 400, 401 and 422', async () => {
+  it('models.page 400: an invalid order; 401: no key; 422: an invalid page or size', async () => {
     expect(await get('/v2/model/info?sortBy=costs&sortOrder=up')).toEqual({
       status: 400,
       body: { detail: "Invalid sortOrder: up. Must be 'asc' or 'desc'." },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { envelope, type Json } from '../../support/tenancy-client.ts';
 import { teamModelCalls } from './team-model-calls.ts';
 
-const { post, send, key, make, statusAndCredential, namesOf, modelIdsAt, upstream, keys } = teamModelCalls();
+const { post, send, key, createModel, statusAndCredential, namesOf, modelIdsAt, upstream, keys } = teamModelCalls();
 
 describe('an administrator of a team', () => {
   const REFUSED = envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None');
@@ -58,8 +58,8 @@ describe('an administrator of a team', () => {
   });
 
   it('cannot change models of other teams, public models, or team models by other authors', async () => {
-    expect(await make('x', 'x', 'k', { info: { team_id: 'blue' }, by: keys.admin })).toEqual(REFUSED);
-    expect(await make('x', 'x', 'k', { by: keys.admin })).toEqual(REFUSED);
+    expect(await createModel('x', 'x', 'k', { info: { team_id: 'blue' }, by: keys.admin })).toEqual(REFUSED);
+    expect(await createModel('x', 'x', 'k', { by: keys.admin })).toEqual(REFUSED);
     for (const id of ['common', 'own', 'filed-1', 'filed-2', 'none']) {
       expect(await patch(id, { litellm_params: { api_base: 'https://taken.example/v1' } })).toEqual(REFUSED);
       expect(await post('/model/delete', { id }, keys.admin)).toEqual(REFUSED);

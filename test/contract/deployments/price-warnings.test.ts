@@ -23,7 +23,7 @@ const { get, post, key, app } = tenancyClient({
 
 const WARNING = 'Input has a price and output has none: output is free. Set output_cost_per_token, 0 for free output.';
 
-it('an input price without an output price gives a warning in the graph and in /health', async () => {
+it('an input price without an output price gives administrators a warning in the graph and in /health', async () => {
   expect((await post('/model/new', priced('stored', INPUT_ONLY))).status).toBe(200);
   const query = '{ deployments { model warning } }';
   const rows = [
@@ -35,8 +35,8 @@ it('an input price without an output price gives a warning in the graph and in /
     { model: 'stored', warning: WARNING },
   ];
   expect((await post('/graphql', { query })).body).toEqual({ data: { deployments: rows } });
-  const visible = (await post('/graphql', { query }, await key({}))).body;
-  expect(visible).toEqual({ data: { deployments: rows.map(({ model }) => ({ model, warning: null })) } });
+  const userAnswer = (await post('/graphql', { query }, await key({}))).body;
+  expect(userAnswer).toEqual({ data: { deployments: rows.map(({ model }) => ({ model, warning: null })) } });
 
   const { status, body } = await get('/health');
   expect(status).toBe(200);
@@ -52,8 +52,8 @@ it('an input price without an output price gives a warning in the graph and in /
 });
 
 it('answers to changes of models have the warning in a header, not in the body', async () => {
-  const sendModel = async (path: string, sent: object) => {
-    const answer = await app().call('POST', path, sent);
+  const sendModel = async (path: string, draft: object) => {
+    const answer = await app().call('POST', path, draft);
     const body = (await answer.json()) as object;
     return [answer.status, answer.headers.get('x-lensgate-warning'), Object.keys(body).includes('warning')];
   };

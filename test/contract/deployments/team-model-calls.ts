@@ -24,26 +24,26 @@ export function teamModelCalls() {
 
   let upstream: RecordingUpstream;
   const keys = { admin: '', red: '', blue: '' };
-  const make = (
+  const createModel = (
     name: string,
     id: string,
     apiKey: string,
-    more: { readonly info?: object; readonly by?: string } = {},
+    options: { readonly info?: object; readonly by?: string } = {},
   ) =>
     post(
       '/model/new',
       {
         model_name: name,
         litellm_params: { model: `openai/${id}`, api_base: upstream.base, api_key: apiKey },
-        model_info: { id, ...more.info },
+        model_info: { id, ...options.info },
       },
-      more.by,
+      options.by,
     );
   /** Status of a call, and the credential that the upstream received. Null if it received no request. */
   async function statusAndCredential(model: string, by?: string): Promise<readonly [number, string | null]> {
-    const before = upstream.requests().length;
+    const requestCount = upstream.requests().length;
     const { status } = await post('/v1/chat/completions', chat(model), by);
-    return [status, upstream.requests()[before]?.authorization ?? null];
+    return [status, upstream.requests()[requestCount]?.authorization ?? null];
   }
   const namesOf = async (by?: string): Promise<readonly unknown[]> =>
     ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
@@ -61,9 +61,9 @@ export function teamModelCalls() {
     keys.admin = await key({ user_id: 'anna' });
     keys.red = await key({ team_id: 'red' });
     keys.blue = await key({ team_id: 'blue' });
-    await make('gpt', 'common', 'sk-common');
-    await make('gpt', 'own', 'sk-red', { info: { team_id: 'red' } });
-    await make('only', 'hidden', 'sk-hidden', { info: { team_id: 'red' } });
+    await createModel('gpt', 'common', 'sk-common');
+    await createModel('gpt', 'own', 'sk-red', { info: { team_id: 'red' } });
+    await createModel('only', 'hidden', 'sk-hidden', { info: { team_id: 'red' } });
   });
   afterAll(() => upstream.stop());
 
@@ -72,7 +72,7 @@ export function teamModelCalls() {
     post,
     send,
     key,
-    make,
+    createModel,
     statusAndCredential,
     namesOf,
     modelIdsAt,

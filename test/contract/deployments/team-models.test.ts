@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chat, envelope, type Json } from '../../support/tenancy-client.ts';
 import { teamModelCalls } from './team-model-calls.ts';
 
-const { get, post, send, key, make, statusAndCredential, namesOf, modelIdsAt, keys } = teamModelCalls();
+const { get, post, send, key, createModel, statusAndCredential, namesOf, modelIdsAt, keys } = teamModelCalls();
 
 describe('a model of a team', () => {
   it('has precedence over a public model of the same name for keys of the team', async () => {
@@ -66,7 +66,7 @@ describe('a model of a team', () => {
     ]);
   });
 
-  it('models.info 200: for each model, whether the user may call it, and through which teams', async () => {
+  it('models.info 200: each model shows whether the user may call it, and through which teams', async () => {
     const accessOf = async (by?: string) =>
       ((await get('/model/info', by)).body['data'] as readonly { readonly model_info: Json }[]).map(
         ({ model_info: info }) => [info['id'], info['direct_access'], info['access_via_team_ids']],
@@ -95,7 +95,7 @@ describe('a model of a team', () => {
     expect(first?.model_info).not.toHaveProperty('direct_access');
   });
 
-  it('models.info 403 and 404, models.page 403 and 404: another team, and an unknown team', async () => {
+  it('models.info, models.page 403: another team; 404: an unknown team', async () => {
     for (const path of ['/model/info', '/v2/model/info']) {
       expect((await get(`${path}?teamId=red`, keys.blue)).status).toBe(403);
       expect((await get(`${path}?teamId=none`)).status).toBe(404);
@@ -103,13 +103,13 @@ describe('a model of a team', () => {
   });
 
   it('deployments.create 400: an unknown team', async () => {
-    expect(await make('x', 'x', 'k', { info: { team_id: 'none' } })).toEqual(
+    expect(await createModel('x', 'x', 'k', { info: { team_id: 'none' } })).toEqual(
       envelope(400, 'Team not found, passed team_id=none'),
     );
   });
 
   it('models.list 200: models of a team; access groups contain public models only', async () => {
-    await make('grouped', 'grouped', 'sk-red', { info: { team_id: 'red', access_groups: ['secret-group'] } });
+    await createModel('grouped', 'grouped', 'sk-red', { info: { team_id: 'red', access_groups: ['secret-group'] } });
     const listed = async (query: string, by?: string) =>
       ((await get(`/v1/models?${query}`, by)).body['data'] as readonly Json[]).map(({ id }) => id);
     expect(await listed('team_id=red')).toEqual(['filed', 'from-file', 'gpt', 'only', 'grouped']);
@@ -147,7 +147,7 @@ describe('a model of a team', () => {
     expect(await modelIdsAt('/model/info', keys.red)).toEqual(['filed-1', 'filed-2', 'own', 'hidden']);
   });
 
-  it('that is blocked does not give its team access to a public model of the same name', async () => {
+  it('does not give its team access to a public model of the same name while it is blocked', async () => {
     await post('/model/block', { model_id: 'own' });
     expect(await statusAndCredential('gpt', keys.red)).toEqual([403, null]);
     expect(await namesOf(keys.red)).not.toContain('gpt');
@@ -155,10 +155,10 @@ describe('a model of a team', () => {
     expect(await statusAndCredential('gpt', keys.red)).toEqual([200, 'Bearer sk-red']);
   });
 
-  it('with a wildcard does not allow public models that the list of the team lacks', async () => {
-    await make('vendor/exact', 'exact', 'sk-common');
-    await make('vendor/long*', 'long', 'sk-common');
-    await make('vendor/*', 'wild', 'sk-red', { info: { team_id: 'red' } });
+  it('with a wildcard does not allow public models that the team may not call', async () => {
+    await createModel('vendor/exact', 'exact', 'sk-common');
+    await createModel('vendor/long*', 'long', 'sk-common');
+    await createModel('vendor/*', 'wild', 'sk-red', { info: { team_id: 'red' } });
     expect(await statusAndCredential('vendor/exact', keys.red)).toEqual([403, null]);
     expect(await statusAndCredential('vendor/longer', keys.red)).toEqual([403, null]);
     expect(await statusAndCredential('vendor/other', keys.red)).toEqual([200, 'Bearer sk-red']);
@@ -185,7 +185,7 @@ describe('a model of a team', () => {
 
   it('is deleted with its team, and a later team with the same id does not have it', async () => {
     await post('/team/new', { team_id: 'green' });
-    await make('greens', 'greens', 'sk-green', { info: { team_id: 'green' } });
+    await createModel('greens', 'greens', 'sk-green', { info: { team_id: 'green' } });
     expect((await post('/team/delete', { team_ids: ['green'] })).status).toBe(200);
     await post('/team/new', { team_id: 'green' });
     const green = await key({ team_id: 'green' });
@@ -193,7 +193,7 @@ describe('a model of a team', () => {
     expect(await modelIdsAt('/model/info')).not.toContain('greens');
   });
 
-  it('that is blocked answers 403 to its team, and is unknown to others', async () => {
+  it('is refused with 403 for its team, and is unknown to others, while it is blocked', async () => {
     await post('/model/block', { model_id: 'hidden' });
     expect((await post('/v1/chat/completions', chat('only'), keys.red)).status).toBe(403);
     expect((await post('/v1/chat/completions', chat('only'), keys.blue)).status).toBe(400);

@@ -3,10 +3,10 @@ import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
 
 const { send, post } = tenancyClient({ env: { STORE_MODEL_IN_DB: 'False' } });
 
-const OFF = "Set `'STORE_MODEL_IN_DB='True'` in your env to enable this feature.";
+const NOT_ENABLED = "Set `'STORE_MODEL_IN_DB='True'` in your env to enable this feature.";
 
 it('deployments.create 400, deployments.delete 400: models are not stored', async () => {
-  const refusal = envelope(400, OFF, 'invalid_request_error');
+  const refusal = envelope(400, NOT_ENABLED, 'invalid_request_error');
   expect(await post('/model/new', { model_name: 'x', litellm_params: { model: 'demo' } })).toEqual(refusal);
   expect(await post('/model/delete', { id: 'none' })).toEqual(refusal);
 });
@@ -21,7 +21,7 @@ it('deployments.update 400, deployments.patch 400: no model can be changed', asy
 });
 
 it('fallbacks.set, fallbacks.delete, modelAccessGroups.create 400: nothing is stored', async () => {
-  const refusal = envelope(400, OFF, 'invalid_request_error');
+  const refusal = envelope(400, NOT_ENABLED, 'invalid_request_error');
   expect(await post('/fallback', { model: 'demo', fallback_models: ['demo'] })).toEqual(refusal);
   expect(await send('DELETE', '/fallback/demo')).toEqual(refusal);
   expect(await post('/access_group/new', { access_group: 'g', model_names: ['demo'] })).toEqual(refusal);
