@@ -3,7 +3,7 @@ import { tenancyClient } from '../../support/tenancy-client.ts';
 
 const { post } = tenancyClient();
 
-it('of equal cases of a dataset, the first is kept at its position', async () => {
+it('lens.saveDataset 200: the first of equal cases stays at its position, and the others are dropped', async () => {
   const { body } = await post('/lens/datasets', { name: 'repeated' });
   const cases = [
     { messages: [{ role: 'user', content: 'A' }], expected: 'first' },

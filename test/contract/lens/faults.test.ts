@@ -21,7 +21,7 @@ const asWorker = (method: string, path: string, body: unknown = {}, attempt = 1)
   send(method, path, method === 'GET' ? undefined : body, token, { 'x-litellm-lens-attempt': String(attempt) });
 
 /** Ends the lease of a run, as it ends five minutes after the last heartbeat of its worker. */
-async function loseWorker(runId: string): Promise<void> {
+async function endLease(runId: string): Promise<void> {
   const sql = "update job set due_at = 1 where id = ? and status = 'running'";
   expect(await changeInOtherProcess(app().dataDir, sql, runId)).toBe(1);
 }
@@ -33,9 +33,14 @@ describe('a run whose worker is lost', () => {
     const path = `/lens/worker/${lens.id}/${runId}`;
     await asWorker('POST', CLAIM);
     const sample = (await asWorker('GET', `${path}/sample`)).body;
-    await loseWorker(runId);
-    const again = (await asWorker('POST', CLAIM)).body;
-    expect(again['job']).toMatchObject({ id: runId, status: 'running', stage: 'Collecting executions', attempts: 2 });
+    await endLease(runId);
+    const secondClaim = (await asWorker('POST', CLAIM)).body;
+    expect(secondClaim['job']).toMatchObject({
+      id: runId,
+      status: 'running',
+      stage: 'Collecting executions',
+      attempts: 2,
+    });
     expect((await asWorker('GET', `${path}/sample`, undefined, 2)).body).toEqual(sample);
     for (const call of ['heartbeat', 'progress'])
       expect(await asWorker('POST', `${path}/${call}`)).toEqual(detail(409, 'This worker no longer owns the job'));
@@ -48,7 +53,7 @@ describe('a run whose worker is lost', () => {
     const runId = lens.jobs[0].id;
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       expect((await asWorker('POST', CLAIM)).body['job']).toMatchObject({ id: runId, attempts: attempt });
-      await loseWorker(runId);
+      await endLease(runId);
     }
     expect((await asWorker('POST', CLAIM)).body).toBeNull();
     const failed = await lensAt(lens.id);
@@ -92,7 +97,7 @@ describe('a lens that is edited while it runs', () => {
     });
   });
 
-  it('calls the model of its run, even if the lens has another one now', async () => {
+  it('calls the model of its run, also after the lens gets another model', async () => {
     const lens = await create(aLens());
     const path = `/lens/worker/${lens.id}/${lens.jobs[0].id}`;
     await asWorker('POST', CLAIM);

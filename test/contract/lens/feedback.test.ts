@@ -10,7 +10,7 @@ const RUNS = syntheticRuns(4, 3);
 const [FIRST, SECOND] = RUNS.map(({ traceId }) => traceId);
 
 const PATH = '/lens/feedback';
-const of = (traceId: string | undefined) => `${PATH}?trace_id=${traceId}`;
+const pathOf = (traceId: string | undefined) => `${PATH}?trace_id=${traceId}`;
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
 const NO_TRACE = detail(404, 'Trace not found');
 const issue = (type: string, loc: readonly string[], msg: string) => ({ type, loc, msg });
@@ -19,20 +19,20 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string;
 beforeAll(() => ingest(RUNS));
 
 describe('feedback about traces', () => {
-  it('lens.setFeedback, lens.feedback, lens.feedbackSummary 200, lens.deleteFeedback 204: one feedback for each author', async () => {
+  it('lens.setFeedback, lens.feedback, lens.feedbackSummary 200, lens.deleteFeedback 204: each author has one feedback for a trace', async () => {
     const put = await send('PUT', PATH, { trace_id: FIRST, score: 3, comment: 'wrong order', user: 'ann' });
-    const one = { trace_id: FIRST, trace_ref: expect.any(String), created_at: time, updated_at: time };
-    expect(put).toEqual({ status: 200, body: { ...one, score: 3, comment: 'wrong order', author: 'ann' } });
+    const stored = { trace_id: FIRST, trace_ref: expect.any(String), created_at: time, updated_at: time };
+    expect(put).toEqual({ status: 200, body: { ...stored, score: 3, comment: 'wrong order', author: 'ann' } });
     await send('PUT', PATH, { trace_id: FIRST?.toUpperCase(), score: '9' });
     const changed = (await send('PUT', PATH, { trace_id: FIRST, score: 4, user: 'ann' })).body;
     expect(changed).toMatchObject({ score: 4, comment: '', created_at: put.body['created_at'] });
-    const { body } = await send('GET', of(FIRST));
+    const { body } = await send('GET', pathOf(FIRST));
     expect(body).toEqual({
       trace_id: FIRST,
       trace_ref: put.body['trace_ref'],
       feedback: [
-        { ...one, score: 4, comment: '', author: 'ann' },
-        { ...one, score: 9, comment: '', author: 'default_user_id' },
+        { ...stored, score: 4, comment: '', author: 'ann' },
+        { ...stored, score: 9, comment: '', author: 'default_user_id' },
       ],
     });
     const summary = {
@@ -43,9 +43,9 @@ describe('feedback about traces', () => {
       { trace_id: SECOND, trace_ref: expect.any(String), count: 0, average: null, lowest: null },
       { trace_id: 'f'.repeat(32), trace_ref: 'x', count: 0, average: null, lowest: null },
     ]);
-    const deleted = await app().call('DELETE', `${of(FIRST)}&user=ann`);
+    const deleted = await app().call('DELETE', `${pathOf(FIRST)}&user=ann`);
     expect([deleted.status, await deleted.text()]).toEqual([204, '']);
-    expect(await send('DELETE', `${of(FIRST)}&user=ann`)).toEqual(
+    expect(await send('DELETE', `${pathOf(FIRST)}&user=ann`)).toEqual(
       detail(404, 'No feedback from this user on this trace'),
     );
   });
@@ -67,8 +67,8 @@ describe('feedback about traces', () => {
     expect((await send('PUT', PATH, { ...body, score: 3, user: 'guest' }, dave)).status).toBe(200);
     expect((await send('PUT', PATH, body, carol)).status).toBe(200);
     expect(await send('PUT', PATH, { ...body, score: 10, user: 'carol' }, dave)).toEqual(refused);
-    expect(await send('DELETE', `${of(run.traceId)}&user=carol`, undefined, dave)).toEqual(refused);
-    const { feedback } = (await send('GET', of(run.traceId))).body as { readonly feedback: readonly Json[] };
+    expect(await send('DELETE', `${pathOf(run.traceId)}&user=carol`, undefined, dave)).toEqual(refused);
+    const { feedback } = (await send('GET', pathOf(run.traceId))).body as { readonly feedback: readonly Json[] };
     expect(feedback.map(({ author, score }) => [author, score])).toEqual([
       ['guest', 3],
       ['carol', 2],
@@ -76,7 +76,7 @@ describe('feedback about traces', () => {
     expect((await send('PUT', PATH, { ...body, score: 9, user: 'carol' })).status).toBe(200);
   });
 
-  it('can name a session: the id of its trace is a hash of the session id', async () => {
+  it('lens.setFeedback 200: can name a session, because its trace id is a hash of the session id', async () => {
     const session = 'f3a1';
     const id = createHash('sha256').update(`litellm.claude.session.v1\0${session}`).digest('hex').slice(0, 32);
     const [run] = syntheticRuns(1, 9);
@@ -88,19 +88,19 @@ describe('feedback about traces', () => {
 
   it('lens.feedback, lens.setFeedback, lens.deleteFeedback 404: an unknown trace, an invalid id, and an unknown ref', async () => {
     const body = { score: 1 };
-    expect(await send('GET', of('a'.repeat(32)))).toEqual(NO_TRACE);
+    expect(await send('GET', pathOf('a'.repeat(32)))).toEqual(NO_TRACE);
     expect(await send('PUT', PATH, { ...body, trace_id: 'zz' })).toEqual(NO_TRACE);
-    expect(await send('DELETE', of('zz'))).toEqual(NO_TRACE);
-    expect(await send('GET', `${of(FIRST)}&trace_ref=none`)).toEqual(NO_TRACE);
+    expect(await send('DELETE', pathOf('zz'))).toEqual(NO_TRACE);
+    expect(await send('GET', `${pathOf(FIRST)}&trace_ref=none`)).toEqual(NO_TRACE);
   });
 
-  it('lens.feedback, lens.setFeedback, lens.deleteFeedback, lens.feedbackSummary 422: names each fault', async () => {
+  it('lens.feedback, lens.setFeedback, lens.deleteFeedback, lens.feedbackSummary 422: names each invalid member', async () => {
     const either = 'Value error, Pass exactly one of trace_id or session_id';
     expect(await send('GET', PATH)).toEqual(detail(422, [issue('value_error', ['query'], either)]));
-    expect(await send('DELETE', `${of(FIRST)}&session_id=s`)).toEqual(
+    expect(await send('DELETE', `${pathOf(FIRST)}&session_id=s`)).toEqual(
       detail(422, [issue('value_error', ['query'], either)]),
     );
-    expect(await send('GET', `${of(FIRST)}&x=1`)).toEqual(
+    expect(await send('GET', `${pathOf(FIRST)}&x=1`)).toEqual(
       detail(422, [issue('extra_forbidden', ['query', 'x'], 'Extra inputs are not permitted')]),
     );
     expect(await send('PUT', PATH, { score: 11, comment: 'a'.repeat(10_001) })).toEqual(
@@ -115,30 +115,30 @@ describe('feedback about traces', () => {
     );
   });
 
-  it('lens.setFeedback, lens.deleteFeedback, lens.feedback, lens.feedbackSummary 401 and 403: keys write about their own traces and do not read', async () => {
-    const own = (await key({})).key;
+  it('lens.setFeedback, lens.deleteFeedback, lens.feedback, lens.feedbackSummary 401 and 403: keys write feedback about their own traces, and cannot read feedback', async () => {
+    const userKey = (await key({})).key;
     const body = { trace_id: SECOND, score: 2 };
     const summary = { traces: [{ trace_id: SECOND }] };
-    const all = [
+    const routes = [
       ['PUT', PATH, body],
-      ['DELETE', of(SECOND), undefined],
-      ['GET', of(SECOND), undefined],
+      ['DELETE', pathOf(SECOND), undefined],
+      ['GET', pathOf(SECOND), undefined],
       ['POST', `${PATH}/summary`, summary],
     ] as const;
-    for (const [method, path, sent] of all) expect((await send(method, path, sent, '')).status).toBe(401);
-    expect(await send('PUT', PATH, body, own)).toEqual(NO_TRACE);
+    for (const [method, path, payload] of routes) expect((await send(method, path, payload, '')).status).toBe(401);
+    expect(await send('PUT', PATH, body, userKey)).toEqual(NO_TRACE);
     const refused = detail(403, 'Lens requires proxy administrator access');
-    expect(await send('GET', of(SECOND), undefined, own)).toEqual(refused);
-    expect(await send('POST', `${PATH}/summary`, summary, own)).toEqual(refused);
+    expect(await send('GET', pathOf(SECOND), undefined, userKey)).toEqual(refused);
+    expect(await send('POST', `${PATH}/summary`, summary, userKey)).toEqual(refused);
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
     const readOnly = detail(403, 'Admin viewers cannot write feedback');
     expect(await send('PUT', PATH, body, viewer)).toEqual(readOnly);
-    expect(await send('DELETE', of(SECOND), undefined, viewer)).toEqual(readOnly);
-    expect((await send('GET', of(SECOND), undefined, viewer)).status).toBe(200);
+    expect(await send('DELETE', pathOf(SECOND), undefined, viewer)).toEqual(readOnly);
+    expect((await send('GET', pathOf(SECOND), undefined, viewer)).status).toBe(200);
     const [run] = syntheticRuns(1, 11);
     if (run === undefined) throw new Error('No run was made.');
-    await send('POST', '/v1/traces', exportOf([run], Date.now() - 3_600_000), own);
-    expect((await send('PUT', PATH, { trace_id: run.traceId, score: 2 }, own)).status).toBe(200);
+    await send('POST', '/v1/traces', exportOf([run], Date.now() - 3_600_000), userKey);
+    expect((await send('PUT', PATH, { trace_id: run.traceId, score: 2 }, userKey)).status).toBe(200);
   });
 
   it('lens.setFeedback 409: a trace with the maximum number of annotations', async () => {
@@ -146,14 +146,16 @@ describe('feedback about traces', () => {
     if (run === undefined) throw new Error('No run was made.');
     await ingest([run]);
     const trace = { trace_id: run.traceId, score: 5 };
-    for (let at = 0; at < MAX_ANNOTATIONS; at += 50)
-      await Promise.all(Array.from({ length: 50 }, (_one, n) => send('PUT', PATH, { ...trace, user: `u${at + n}` })));
+    for (let first = 0; first < MAX_ANNOTATIONS; first += 50)
+      await Promise.all(
+        Array.from({ length: 50 }, (_one, n) => send('PUT', PATH, { ...trace, user: `u${first + n}` })),
+      );
     expect(await send('PUT', PATH, { ...trace, user: 'late' })).toEqual(
       detail(409, `A trace has at most ${MAX_ANNOTATIONS} annotations.`),
     );
   });
 
-  it('is part of reviews: new feedback causes a new review', async () => {
+  it('is part of a review, so that new feedback causes a new review', async () => {
     const lens = await untilRunEnds((await create(aLens())).id);
     const before = judge().answers();
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });

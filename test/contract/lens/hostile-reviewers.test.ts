@@ -4,13 +4,13 @@ import { syntheticRuns, type SyntheticRun } from '../../../bench/lens/runs.ts';
 import { aLens, lensClient } from '../../support/lens-client.ts';
 
 let changeAnswer: (answer: string) => string = (answer) => answer;
-const sentTexts: string[] = [];
+const reviewerPrompts: string[] = [];
 
 const { ingest, create, untilRunEnds, send, app } = lensClient({
   slots: 1,
   judge: {
     answer(messages) {
-      sentTexts.push(messages.map(({ content }) => content).join('\n'));
+      reviewerPrompts.push(messages.map(({ content }) => content).join('\n'));
       return changeAnswer(judgeAnswer(messages));
     },
   },
@@ -34,7 +34,7 @@ describe('reviewers of a lens', () => {
     await ingest(syntheticRuns(3, 1).map(injected));
     const lens = await untilRunEnds((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', error: '' });
-    const prompts = sentTexts.filter((text) => text.includes('report nothing'));
+    const prompts = reviewerPrompts.filter((text) => text.includes('report nothing'));
     expect(prompts.length).toBeGreaterThanOrEqual(3);
     for (const text of prompts) {
       const tags = text.match(/<\s*\/?\s*trace\b[^>]*>/gi) ?? [];
@@ -52,9 +52,9 @@ describe('reviewers of a lens', () => {
     ['with a zero-width space', (quote: string) => `${quote.slice(0, 3)}\u200B${quote.slice(3)}`],
     ['with an ellipsis', (quote: string) => `${quote.slice(0, 4)}…`],
     ['in quotation marks', (quote: string) => `“${quote}”`],
-    ['without words', () => '   '],
-    ['empty', () => ''],
-  ])('with inexact quotes have no evidence: %s', async (_name, change) => {
+    ['of spaces only', () => '   '],
+    ['without characters', () => ''],
+  ])('with inexact quotes add no finding: a quote %s', async (_name, change) => {
     changeAnswer = (answer) => withQuotes(answer, change);
     const lens = await untilRunEnds((await create(aLens())).id);
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: 3, candidates: 0 } });
@@ -66,14 +66,17 @@ describe('reviewers of a lens', () => {
     ['nested arrays', () => '['.repeat(5 * 1024 * 1024)],
     ['an unknown member', (answer: string) => `{"zzz":"${'x'.repeat(10 * 1024 * 1024)}",${answer.slice(1)}`],
     ['observations', () => `{"observations":[${'{},'.repeat(3 * 1024 * 1024)}{}]}`],
-  ])('that answer with megabytes of %s fail or complete, and the server continues', async (_name, change) => {
-    changeAnswer = change;
-    const lens = await untilRunEnds((await create(aLens())).id);
-    expect(lens.jobs[0].status).toBeOneOf(['completed', 'failed']);
-    expect(JSON.stringify(lens).length).toBeLessThan(1024 * 1024);
-    const ready = await app().call('GET', '/health/readiness');
-    expect(ready.status).toBe(200);
-    const reviews = await send('GET', `/lens/${lens.id}/runs/${lens.jobs[0].id}/reviews`);
-    expect(reviews.status).toBe(200);
-  });
+  ])(
+    'with megabytes of %s in an answer complete or fail the run, and the server stays ready',
+    async (_name, change) => {
+      changeAnswer = change;
+      const lens = await untilRunEnds((await create(aLens())).id);
+      expect(lens.jobs[0].status).toBeOneOf(['completed', 'failed']);
+      expect(JSON.stringify(lens).length).toBeLessThan(1024 * 1024);
+      const ready = await app().call('GET', '/health/readiness');
+      expect(ready.status).toBe(200);
+      const reviews = await send('GET', `/lens/${lens.id}/runs/${lens.jobs[0].id}/reviews`);
+      expect(reviews.status).toBe(200);
+    },
+  );
 });

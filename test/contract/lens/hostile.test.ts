@@ -10,14 +10,14 @@ const [RUN] = syntheticRuns(1, 81);
 const TRACE = RUN?.traceId ?? '';
 const NUL_AND_SURROGATE = 'a\0b\ud800';
 /** Ids and texts that may cause errors in a store. */
-const ODD = [NUL_AND_SURROGATE, '%', "' or 1=1 --", '../..', '\u{1F600}'.repeat(300), '__proto__'];
+const HOSTILE_TEXTS = [NUL_AND_SURROGATE, '%', "' or 1=1 --", '../..', '\u{1F600}'.repeat(300), '__proto__'];
 const LENS = { name: 'l', model: 'judge', context: 'c', enabled: false };
 
 for (const engine of ENGINES)
   describe.skipIf(engine.missing !== null)(`ids and texts of a client on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let app: TestApp;
-    let foreign = '';
+    let foreignKey = '';
     beforeAll(async () => {
       scratch = await engine.create();
       const { env, ...options } = scratch.appOptions;
@@ -28,7 +28,7 @@ for (const engine of ENGINES)
       });
       await app.call('POST', '/v1/traces', exportOf(RUN === undefined ? [] : [RUN], Date.now() - 3_600_000));
       const created = (await (await app.call('POST', '/key/generate', { team_id: 'other' })).json()) as Json;
-      foreign = String(created['key']);
+      foreignKey = String(created['key']);
     });
     afterAll(async () => {
       await app.stop({ keepData: true });
@@ -49,47 +49,51 @@ for (const engine of ENGINES)
       const lens = (await send('POST', '/lens', LENS)).body;
       const id = String(lens['id']);
       const dataset = String((await send('POST', '/lens/datasets', { name: NUL_AND_SURROGATE })).body['id']);
-      for (const odd of ODD) {
-        const at = encodeURIComponent(odd.toWellFormed());
-        const executionId = executionIdOf('', { traceId: odd, traceRef: odd });
+      for (const text of HOSTILE_TEXTS) {
+        const encoded = encodeURIComponent(text.toWellFormed());
+        const executionId = executionIdOf('', { traceId: text, traceRef: text });
         const execution = encodeURIComponent(executionId);
         const calls: readonly (readonly [method: string, path: string, body?: unknown])[] = [
-          ['GET', `/lens/${at}`],
-          ['GET', `/lens/${at}/runs`],
-          ['POST', `/lens/${at}/runs`, {}],
-          ['GET', `/lens/${id}/runs/${at}`],
-          ['GET', `/lens/${id}/runs/${at}/reviews`],
-          ['GET', `/lens/${id}/executions/${at}`],
+          ['GET', `/lens/${encoded}`],
+          ['GET', `/lens/${encoded}/runs`],
+          ['POST', `/lens/${encoded}/runs`, {}],
+          ['GET', `/lens/${id}/runs/${encoded}`],
+          ['GET', `/lens/${id}/runs/${encoded}/reviews`],
+          ['GET', `/lens/${id}/executions/${encoded}`],
           ['GET', `/lens/${id}/executions/${execution}`],
-          ['PATCH', `/lens/${id}/findings/${at}`, { status: 'open', reason: odd }],
-          ['PUT', `/lens/${id}`, { ...LENS, name: odd, context: odd, service: odd, agent_name: odd, team_id: odd }],
+          ['PATCH', `/lens/${id}/findings/${encoded}`, { status: 'open', reason: text }],
+          [
+            'PUT',
+            `/lens/${id}`,
+            { ...LENS, name: text, context: text, service: text, agent_name: text, team_id: text },
+          ],
           ['PUT', `/lens/${id}`, { ...LENS, execution_ids: [executionId] }],
-          ['POST', '/lens', { ...LENS, model: odd }],
-          ['POST', '/lens/preview/sample', { selection: { service: odd, agent_name: odd, team_id: odd } }],
+          ['POST', '/lens', { ...LENS, model: text }],
+          ['POST', '/lens/preview/sample', { selection: { service: text, agent_name: text, team_id: text } }],
           ['POST', '/lens/preview/sample', { selection: { execution_ids: [executionId] } }],
-          ['POST', '/lens/preview/sample', { selection: { filters: [{ key: odd, value: odd }] } }],
-          ['POST', '/lens/traces/findings', { traces: [{ trace_id: odd, trace_ref: odd }] }],
-          ['POST', '/lens/traces/signals', { traces: [{ trace_id: odd, trace_ref: odd }] }],
-          ['PUT', '/lens/feedback', { trace_id: odd, score: 1, comment: odd, user: odd }],
-          ['PUT', '/lens/feedback', { trace_id: TRACE, score: 1, comment: odd, user: odd.slice(0, 200) }],
-          ['GET', `/lens/feedback?trace_id=${at}`],
-          ['GET', `/lens/datasets/${at}`],
-          ['POST', `/lens/datasets/${at}/revisions`, { base_revision: 0, cases: [] }],
+          ['POST', '/lens/preview/sample', { selection: { filters: [{ key: text, value: text }] } }],
+          ['POST', '/lens/traces/findings', { traces: [{ trace_id: text, trace_ref: text }] }],
+          ['POST', '/lens/traces/signals', { traces: [{ trace_id: text, trace_ref: text }] }],
+          ['PUT', '/lens/feedback', { trace_id: text, score: 1, comment: text, user: text }],
+          ['PUT', '/lens/feedback', { trace_id: TRACE, score: 1, comment: text, user: text.slice(0, 200) }],
+          ['GET', `/lens/feedback?trace_id=${encoded}`],
+          ['GET', `/lens/datasets/${encoded}`],
+          ['POST', `/lens/datasets/${encoded}/revisions`, { base_revision: 0, cases: [] }],
           [
             'POST',
             '/lens/datasets/build',
-            { sources: [{ kind: 'trace', trace_id: odd, trace_ref: odd, span_id: odd }] },
+            { sources: [{ kind: 'trace', trace_id: text, trace_ref: text, span_id: text }] },
           ],
-          ['POST', '/lens/datasets/build', { sources: [{ kind: 'finding', lens_id: odd, finding_ids: [odd] }] }],
-          ['POST', '/lens/datasets/build', { sources: [{ kind: 'text', text: odd }], dataset_id: dataset }],
-          ['POST', '/lens/tracing/keys', { name: odd.slice(0, 100), team_id: odd.slice(0, 100) }],
-          ['DELETE', `/lens/tracing/keys/${at}`],
-          ['PUT', `/lens/workers/${at}/billing-key`, { analysis_key_id: 'a'.repeat(64) }],
-          ['DELETE', `/lens/workers/${at}`],
+          ['POST', '/lens/datasets/build', { sources: [{ kind: 'finding', lens_id: text, finding_ids: [text] }] }],
+          ['POST', '/lens/datasets/build', { sources: [{ kind: 'text', text }], dataset_id: dataset }],
+          ['POST', '/lens/tracing/keys', { name: text.slice(0, 100), team_id: text.slice(0, 100) }],
+          ['DELETE', `/lens/tracing/keys/${encoded}`],
+          ['PUT', `/lens/workers/${encoded}/billing-key`, { analysis_key_id: 'a'.repeat(64) }],
+          ['DELETE', `/lens/workers/${encoded}`],
           [
             'PUT',
             '/lens/signals',
-            { signals: [{ id: 'a', name: odd.slice(0, 40), question: `${odd.slice(0, 200)}???` }] },
+            { signals: [{ id: 'a', name: text.slice(0, 40), question: `${text.slice(0, 200)}???` }] },
           ],
         ];
         for (const [method, path, body] of calls) {
@@ -108,46 +112,46 @@ for (const engine of ENGINES)
         lensExecution(lensId: $id, executionId: $id) { nextCursor }
         traces(filter: { tag: $text, internal: false }) { totalCount }
       }`;
-      for (const odd of ODD) {
-        const after = Buffer.from(JSON.stringify(['2026-01-01T00:00:00Z', odd])).toString('base64url');
+      for (const text of HOSTILE_TEXTS) {
+        const after = Buffer.from(JSON.stringify(['2026-01-01T00:00:00Z', text])).toString('base64url');
         for (const id of [
-          odd,
-          ...['Lens', 'Finding', 'LensRun', 'DatasetSummary', 'TracingKey'].map((type) => globalIdOf(type, odd)),
+          text,
+          ...['Lens', 'Finding', 'LensRun', 'DatasetSummary', 'TracingKey'].map((type) => globalIdOf(type, text)),
         ]) {
-          const { errors = [] } = await graph(query, { id, text: odd, after });
+          const { errors = [] } = await graph(query, { id, text, after });
           for (const { extensions } of errors) expect(extensions.code).toBeOneOf(['NOT_FOUND', 'INVALID_INPUT']);
         }
       }
     });
 
-    it('that exist look like unknown ones to a key of another team', async () => {
+    it('of existing objects get the same answers as unknown ids, with a key of another team', async () => {
       const lens = String((await send('POST', '/lens', LENS)).body['id']);
       const dataset = String((await send('POST', '/lens/datasets', { name: 'd' })).body['id']);
       const record = (await send('POST', '/lens/tracing/keys', { name: 'k' })).body['record'] as Json;
-      const real = [
+      const existingIds = [
         globalIdOf('Lens', lens),
         globalIdOf('DatasetSummary', dataset),
         globalIdOf('TracingKey', String(record['id'])),
       ];
-      const unknown = [globalIdOf('Lens', 'x'), globalIdOf('DatasetSummary', 'x'), globalIdOf('TracingKey', 'x')];
+      const unknownIds = [globalIdOf('Lens', 'x'), globalIdOf('DatasetSummary', 'x'), globalIdOf('TracingKey', 'x')];
       const nodes = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
-      const none = { data: { nodes: [null, null, null] } };
-      expect(await graph(nodes, { ids: real }, foreign)).toEqual(none);
-      expect(await graph(nodes, { ids: unknown }, foreign)).toEqual(none);
-      expect((await graph(nodes, { ids: real })).data).toEqual({ nodes: real.map((id) => ({ id })) });
+      const noNodes = { data: { nodes: [null, null, null] } };
+      expect(await graph(nodes, { ids: existingIds }, foreignKey)).toEqual(noNodes);
+      expect(await graph(nodes, { ids: unknownIds }, foreignKey)).toEqual(noNodes);
+      expect((await graph(nodes, { ids: existingIds })).data).toEqual({ nodes: existingIds.map((id) => ({ id })) });
       for (const [one, other] of [
         [`/lens/${lens}`, '/lens/none'],
         [`/lens/datasets/${dataset}`, '/lens/datasets/none'],
         [`/lens/feedback?trace_id=${TRACE}`, `/lens/feedback?trace_id=${'0'.repeat(32)}`],
       ])
-        expect(await send('GET', one ?? '', undefined, foreign)).toEqual(
-          await send('GET', other ?? '', undefined, foreign),
+        expect(await send('GET', one ?? '', undefined, foreignKey)).toEqual(
+          await send('GET', other ?? '', undefined, foreignKey),
         );
-      const set = (traceId: string) => send('PUT', '/lens/feedback', { trace_id: traceId, score: 1 }, foreign);
+      const set = (traceId: string) => send('PUT', '/lens/feedback', { trace_id: traceId, score: 1 }, foreignKey);
       expect(await set(TRACE)).toEqual(await set('f'.repeat(32)));
       // Only proxy administrators may build cases.
       const build = { sources: [{ kind: 'trace', trace_id: TRACE }] };
-      expect((await send('POST', '/lens/datasets/build', build, foreign)).status).toBe(403);
+      expect((await send('POST', '/lens/datasets/build', build, foreignKey)).status).toBe(403);
     });
   });
 

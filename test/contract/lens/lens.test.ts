@@ -39,7 +39,7 @@ const WRITES = [
   { name: 'lens.revokeWorker', method: 'DELETE', path: '/lens/workers/x', body: undefined },
 ];
 
-describe('the rights of lenses', () => {
+describe('access to the routes of lenses', () => {
   it.each(READS)('$name 401 and 403: only administrators read', async ({ method, path, body }) => {
     expect((await send(method, path, body, '')).status).toBe(401);
     expect(await send(method, path, body, (await key({})).key)).toEqual(READ_REFUSED);
@@ -77,7 +77,7 @@ describe('lenses', () => {
       concurrency: 8,
       monthly_budget: 100,
     };
-    const at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
     const [job] = created.jobs;
     expect(created).toEqual({
       id: expect.any(String),
@@ -85,17 +85,17 @@ describe('lenses', () => {
       settings,
       revision: 1,
       version: 0,
-      created_at: at,
-      next_run_at: at,
+      created_at: time,
+      next_run_at: time,
       last_scan_at: null,
       jobs: [
         {
           id: expect.any(String),
           status: 'queued',
           stage: 'Queued',
-          created_at: at,
-          start: at,
-          end: at,
+          created_at: time,
+          start: time,
+          end: time,
           settings,
           revision: 1,
           worker_id: null,
@@ -147,7 +147,7 @@ describe('lenses', () => {
     expect((await send('GET', `/lens/${created.id}/runs/${job.id}`)).body).toEqual(job);
   });
 
-  it('lens.run 200, lens.cancel 200: an active run is returned; a new one starts after it ends', async () => {
+  it('lens.run 200, lens.cancel 200: an active run is returned, and a new run starts after it ends', async () => {
     const { id, jobs } = await create(aLens());
     const [first] = jobs;
     expect((await send('POST', `/lens/${id}/runs`, {})).body).toMatchObject({ version: 0, jobs: [{ id: first.id }] });
@@ -241,7 +241,7 @@ describe('bodies of lenses', () => {
       ],
     ],
     [aLens({ execution_ids: ['x'] }), 'Choose execution IDs returned by the activity preview'],
-  ])('lens.create 422, lens.update 422: %j', async (body, expected) => {
+  ])('lens.create 422, lens.update 422: invalid settings: %j', async (body, expected) => {
     expect(await send('POST', '/lens', body)).toEqual(detail(422, expected));
     const { id } = await create(aLens());
     expect(await send('PUT', `/lens/${id}`, body)).toEqual(detail(422, expected));
@@ -319,12 +319,12 @@ describe('workers of lenses', () => {
     expect(await send('PUT', path, { analysis_key_id: hash })).toEqual(
       detail(409, 'Register a new worker instead of updating revoked access'),
     );
-    const missing = detail(404, 'Worker not found');
-    expect(await send('PUT', '/lens/workers/none/billing-key', { analysis_key_id: hash })).toEqual(missing);
-    expect(await send('DELETE', '/lens/workers/none')).toEqual(missing);
+    const workerNotFound = detail(404, 'Worker not found');
+    expect(await send('PUT', '/lens/workers/none/billing-key', { analysis_key_id: hash })).toEqual(workerNotFound);
+    expect(await send('DELETE', '/lens/workers/none')).toEqual(workerNotFound);
   });
 
-  it('lens.create 400: no key of a worker may call the model, by an access group of the model or of the key', async () => {
+  it('lens.create 400: no worker key may call the model; 200: one may call it by an access group', async () => {
     const register = async (draft: object): Promise<string> => {
       const { hash } = await key(draft);
       const { body } = await send('POST', '/lens/workers/register', { analysis_key_id: hash });

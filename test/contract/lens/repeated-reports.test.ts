@@ -16,8 +16,8 @@ it('lensWorker.progress 200: a report that is sent again counts each review once
   const { body } = await asWorker('POST', `/lens/worker/claim?protocol_version=7&worker_release=${VERSION}`);
   const path = `/lens/worker/${lens.id}/${String((body['job'] as Json)['id'])}`;
   const sample = (await asWorker('GET', `${path}/sample`)).body['executions'] as readonly Json[];
-  const reviewOf = (at: number) => ({
-    execution_id: sample[at]?.['id'],
+  const reviewOf = (index: number) => ({
+    execution_id: sample[index]?.['id'],
     trace_id: '',
     at: '2026-01-01T00:00:00Z',
   });

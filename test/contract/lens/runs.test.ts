@@ -42,7 +42,7 @@ describe('a run of a lens by the worker of this process', () => {
     for (const finding of lens.findings) expect(finding).toMatchObject({ kind: 'issue', status: 'open' });
   });
 
-  it('costs what its key is charged, and releases its reservation', async () => {
+  it('costs the same amount as its key is charged, and releases its reservation', async () => {
     expect(lens.jobs[0].cost).toBeGreaterThan(0);
     expect(lens.spent).toBeCloseTo(lens.jobs[0].cost, 12);
     expect(lens['reservations']).toEqual([]);
@@ -76,6 +76,7 @@ describe('a run of a lens by the worker of this process', () => {
   });
 
   it('lens.execution 200: every quote of a finding is in its span', async () => {
+    expect(lens.findings.flatMap(({ evidence }) => evidence).length).toBeGreaterThanOrEqual(failing.length);
     for (const { evidence } of lens.findings)
       for (const { execution_id: execution, span_id: span, quote } of evidence) {
         const { status, body } = await send('GET', `/lens/${lens.id}/executions/${encodeURIComponent(execution)}`);
@@ -94,7 +95,7 @@ describe('a run of a lens by the worker of this process', () => {
     expect(all[0]).toMatchObject({ agent: 'shop', extraction: null, cannot_assess: false, reused: false });
   });
 
-  it('lens.preview, lens.agents, lens.activity, lens.traceFindings 200: shows activity', async () => {
+  it('lens.preview, lens.agents, lens.activity, lens.traceFindings 200: show the traces, agents and findings', async () => {
     const { body } = await send('POST', '/lens/preview/sample', {
       selection: { agent_name: 'shop', sample_percent: 50 },
     });
@@ -120,12 +121,12 @@ describe('a run of a lens by the worker of this process', () => {
     const before = judge().answers();
     const [run] = lens.jobs;
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
-    const again = await untilRunEnds(lens.id);
-    expect(again.jobs[0].id).not.toBe(run.id);
-    expect(again.jobs[0].coverage).toMatchObject({ eligible: 24, screened: 24, reused: 24, reusable: 24 });
+    const rerun = await untilRunEnds(lens.id);
+    expect(rerun.jobs[0].id).not.toBe(run.id);
+    expect(rerun.jobs[0].coverage).toMatchObject({ eligible: 24, screened: 24, reused: 24, reusable: 24 });
     // Calls for groups and examinations only.
     expect(judge().answers() - before).toBe(16);
-    expect(again.findings.map(({ id }) => id).toSorted()).toEqual(lens.findings.map(({ id }) => id).toSorted());
+    expect(rerun.findings.map(({ id }) => id).toSorted()).toEqual(lens.findings.map(({ id }) => id).toSorted());
     expect((await send('GET', `/lens/${lens.id}/runs`)).body).toHaveLength(2);
   });
 
@@ -152,16 +153,16 @@ describe('a run of a lens by the worker of this process', () => {
 
   it('stops at a used-up budget, with an error that names the budget', async () => {
     const { id } = await create(aLens({ name: 'poor', monthly_budget: 0.02, context: 'more' }));
-    const poor = await untilRunEnds(id);
-    expect(poor.jobs[0].error).toMatch(/remains in the investigation budget/);
-    expect(poor.spent).toBeLessThanOrEqual(0.02);
-    expect(poor['reservations']).toEqual([]);
+    const limited = await untilRunEnds(id);
+    expect(limited.jobs[0].error).toMatch(/remains in the investigation budget/);
+    expect(limited.spent).toBeLessThanOrEqual(0.02);
+    expect(limited['reservations']).toEqual([]);
   });
 
   it('completes against the built-in demo model', async () => {
     const { id } = await create({ name: 'demo', model: 'demo', context: 'Answer politely.', enabled: false });
-    const done = await untilRunEnds(id);
-    expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', cost: 0 });
-    expect(done.findings).toEqual([]);
+    const completed = await untilRunEnds(id);
+    expect(completed.jobs[0]).toMatchObject({ status: 'completed', error: '', cost: 0 });
+    expect(completed.findings).toEqual([]);
   });
 });

@@ -50,7 +50,7 @@ async function send(method: string, path: string, body?: unknown, key = app.admi
   return { status: answer.status, body: (await answer.json()) as Json };
 }
 
-const keyOf = async (draft: object): Promise<string> =>
+const newKey = async (draft: object): Promise<string> =>
   String((await send('POST', '/key/generate', draft)).body['key']);
 
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
@@ -62,8 +62,8 @@ const CONFIG = { model: 'decider', threshold: 0.6, signals: SIGNALS };
 
 async function signalsOf(traceId: string): Promise<Json> {
   const { data } = (await send('GET', '/v1/traces')).body as { readonly data: readonly Json[] };
-  const found = data.find(({ trace_id: id }) => id === traceId);
-  const request = { traces: [{ trace_id: traceId, trace_ref: found?.['trace_ref'] }] };
+  const trace = data.find(({ trace_id: id }) => id === traceId);
+  const request = { traces: [{ trace_id: traceId, trace_ref: trace?.['trace_ref'] }] };
   const rows = (await send('POST', '/lens/traces/signals', request)).body as unknown as readonly Json[];
   return rows[0] ?? {};
 }
@@ -154,7 +154,7 @@ describe('signals of traces', () => {
       });
   });
 
-  it('changed questions are sent again; a question without an answer is a failure', async () => {
+  it('lens.traceSignals 200: changed questions are sent again, and a question without an answer makes the signals fail', async () => {
     const [run] = syntheticRuns(1, 51);
     probabilities = { annoyed: 0.9 };
     await send('PUT', '/lens/signals', { ...CONFIG, signals: SIGNALS.toReversed() });
@@ -169,7 +169,7 @@ describe('signals of traces', () => {
     );
   });
 
-  it('lens.setSignals 422, lens.traceSignals 422: names each fault', async () => {
+  it('lens.setSignals 422, lens.traceSignals 422: names each invalid member', async () => {
     const issue = (type: string, loc: readonly (string | number)[], msg: string) => ({
       type,
       loc: ['body', ...loc],
@@ -188,7 +188,7 @@ describe('signals of traces', () => {
     expect(await send('PUT', '/lens/signals', { signals: [SIGNALS[0], SIGNALS[0]] })).toEqual(
       detail(422, [issue('value_error', ['signals'], 'Value error, Signal IDs must be unique')]),
     );
-    const many = Array.from({ length: 21 }, (_one, at) => ({ ...SIGNALS[0], id: `s${at}` }));
+    const many = Array.from({ length: 21 }, (_one, index) => ({ ...SIGNALS[0], id: `s${index}` }));
     expect(await send('PUT', '/lens/signals', { signals: many })).toEqual(
       detail(422, [issue('value_error', ['signals'], 'Value error, A maximum of 20 signals is allowed')]),
     );
@@ -197,20 +197,20 @@ describe('signals of traces', () => {
     );
   });
 
-  it('lens.signals, lens.setSignals, lens.traceSignals 401 and 403: only for administrators', async () => {
-    const own = await keyOf({});
-    const viewer = await keyOf({ user_role: 'proxy_admin_viewer' });
+  it('lens.signals, lens.setSignals, lens.traceSignals 401: no key; 403: keys without the required administrator role', async () => {
+    const userKey = await newKey({});
+    const viewer = await newKey({ user_role: 'proxy_admin_viewer' });
     const body = { traces: [{ trace_id: 'a'.repeat(32) }] };
     const read = detail(403, 'Lens requires proxy administrator access');
     const write = detail(403, 'Only proxy admins can configure or run Lens');
-    for (const [method, path, sent] of [
+    for (const [method, path, payload] of [
       ['GET', '/lens/signals', undefined],
       ['PUT', '/lens/signals', {}],
       ['POST', '/lens/traces/signals', body],
     ] as const) {
-      expect((await send(method, path, sent, '')).status).toBe(401);
-      expect(await send(method, path, sent, own)).toEqual(method === 'PUT' ? write : read);
-      expect((await send(method, path, sent, viewer)).status).toBe(method === 'PUT' ? 403 : 200);
+      expect((await send(method, path, payload, '')).status).toBe(401);
+      expect(await send(method, path, payload, userKey)).toEqual(method === 'PUT' ? write : read);
+      expect((await send(method, path, payload, viewer)).status).toBe(method === 'PUT' ? 403 : 200);
     }
   });
 });

@@ -10,7 +10,7 @@ import { aLens, lensClient, type WireLens } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
 
 const { send, app, judge, ingest, create, untilRunEnds, key, lensAt } = lensClient();
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;
 const CLAIM = `/lens/worker/claim?protocol_version=7&worker_release=${VERSION}`;
 
 const detail = (status: number, text: string) => ({ status, body: { detail: text } });
@@ -79,7 +79,7 @@ describe('the protocol of lens workers', () => {
     expect(await asWorker(method, `${claimedPath}/${path}`, body)).toEqual(LOST);
   });
 
-  it('lensWorker.claim, lensWorker.sample, lensWorker.content, lensWorker.progress, lensWorker.reviews, lensWorker.heartbeat, lensWorker.model, lensWorker.result 200, lens.revokeWorker 409: a run step by step', async () => {
+  it('lensWorker.claim, lensWorker.sample, lensWorker.content, lensWorker.progress, lensWorker.reviews, lensWorker.heartbeat, lensWorker.model, lensWorker.result 200, lens.revokeWorker 409: a run from claim to result', async () => {
     expect(await asWorker('POST', CLAIM)).toEqual({ status: 200, body: null });
     const { path, lens, run } = await claimNewRun();
     expect(run).toMatchObject({ status: 'running', stage: 'Collecting executions', attempts: 1, worker_id: workerId });
@@ -112,9 +112,9 @@ describe('the protocol of lens workers', () => {
     expect(judge().answers()).toBe(answers);
     const assessments = executions.map((execution) => ({ execution_id: execution['id'] }));
     const result = { assessments, findings: [], coverage: { eligible: 12, selected: 12 } };
-    const done = (await asWorker('POST', `${path}/result`, result)).body;
-    expect(done).toMatchObject({ id: lens.id, jobs: [{ status: 'completed', stage: 'Complete' }] });
-    expect((await asWorker('POST', `${path}/result`, result)).body).toEqual(done);
+    const completed = (await asWorker('POST', `${path}/result`, result)).body;
+    expect(completed).toMatchObject({ id: lens.id, jobs: [{ status: 'completed', stage: 'Complete' }] });
+    expect((await asWorker('POST', `${path}/result`, result)).body).toEqual(completed);
   });
 
   it('lensWorker.result, lensWorker.progress, lensWorker.model 422: reports that contradict the run', async () => {
@@ -166,7 +166,7 @@ describe('the key that pays for a worker', () => {
       const { hash } = await key({ models });
       return String((await send('POST', '/lens/workers/register', { analysis_key_id: hash })).body['token']);
     };
-    const [grouped, other] = [await tokenOf(['reviewers']), await tokenOf(['other'])];
+    const [grouped, withoutAccess] = [await tokenOf(['reviewers']), await tokenOf(['other'])];
     const lens = await create(aLens());
     const { body } = await send('POST', CLAIM, {}, grouped);
     expect(body).toMatchObject({ lens_id: lens.id });
@@ -175,7 +175,7 @@ describe('the key that pays for a worker', () => {
     expect((await send('POST', path, task, grouped, { 'x-litellm-lens-attempt': '1' })).status).toBe(200);
     await cancel(lens.id);
     const waiting = await create(aLens());
-    expect(await send('POST', CLAIM, {}, other)).toEqual({ status: 200, body: null });
+    expect(await send('POST', CLAIM, {}, withoutAccess)).toEqual({ status: 200, body: null });
     expect((await lensAt(waiting.id)).jobs[0].status).toBe('queued');
     await cancel(waiting.id);
   });
@@ -186,16 +186,16 @@ function killedAt(backend: LensBackend, nth: number): LensBackend {
   let calls = 0;
   return {
     ...backend,
-    async model(...sent) {
+    async model(...args) {
       calls += 1;
       if (calls >= nth) throw new Error('The worker was killed.');
-      return backend.model(...sent);
+      return backend.model(...args);
     },
   };
 }
 
 async function claimRun(backend: LensBackend): Promise<ClaimedRun> {
-  const run = await backend.claim(never);
+  const run = await backend.claim(neverAborted);
   if (run === null) throw new Error('No run was due.');
   return run;
 }
@@ -205,7 +205,7 @@ describe('a worker on another machine', () => {
     const lens = await create(aLens({ context: 'Be kind.' }));
     const backend = httpBackend(app().url, new Secret(token));
     const run = await claimRun(backend);
-    const work = { clock: systemClock, signal: never };
+    const work = { clock: systemClock, signal: neverAborted };
     const answeredBefore = judge().answers();
     await expect(investigate(run, { ...work, backend: killedAt(backend, 6) })).rejects.toThrow(
       'The worker was killed.',
@@ -215,13 +215,13 @@ describe('a worker on another machine', () => {
     expect(paidBefore - answeredBefore).toBe(5);
     // The same claim continues the run, as a new claim would after the end of the lease.
     await investigate(run, { ...work, backend });
-    const done = await untilRunEnds(lens.id);
-    expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 12 } });
-    expect(done.findings).toHaveLength(4);
+    const completed = await untilRunEnds(lens.id);
+    expect(completed.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 12 } });
+    expect(completed.findings).toHaveLength(4);
     const modelCalls = 12 + 4 + 4;
     expect(judge().answers() - paidBefore).toBe(modelCalls - 5);
-    expect(done.jobs[0].cost).toBeGreaterThan(cost);
-    await expect(backend.heartbeat({ lensId: lens.id, runId: run.run.id, attempt: 1 }, never)).rejects.toThrow(
+    expect(completed.jobs[0].cost).toBeGreaterThan(cost);
+    await expect(backend.heartbeat({ lensId: lens.id, runId: run.run.id, attempt: 1 }, neverAborted)).rejects.toThrow(
       OwnershipLost,
     );
   });
