@@ -11,7 +11,7 @@ import { teamRoutes } from '../../../rest-shims/teams.ts';
 import { invitationRoutes, userRoutes } from '../../../rest-shims/users.ts';
 import { type Json, tenancyClient } from '../../support/tenancy-client.ts';
 
-const ROWS: readonly RouteRow[] = [
+const ROUTES: readonly RouteRow[] = [
   ...userRoutes,
   ...invitationRoutes,
   ...teamRoutes,
@@ -25,7 +25,7 @@ const ROWS: readonly RouteRow[] = [
 ];
 const { send, post, user } = tenancyClient();
 
-/** Required members of all rows. Each row reads its own. */
+/** Required members of all routes. Each route reads its own. */
 const BODY = {
   user_id: 'a',
   user_ids: ['a'],
@@ -52,8 +52,8 @@ const BODY = {
 };
 const bodyOf = ({ name }: Pick<RouteRow, 'name'>): object => (name === 'users.create' ? { user_id: 'a' } : BODY);
 const pathOf = ({ paths }: RouteRow): string => paths[0].replaceAll(/:\w+/g, 'a');
-const rowsWith = (status: number, isChange: boolean): readonly RouteRow[] =>
-  ROWS.filter(({ answers, method }) => answers.includes(status) && (method !== 'GET') === isChange);
+const routesWith = (status: number, isChange: boolean): readonly RouteRow[] =>
+  ROUTES.filter(({ answers, method }) => answers.includes(status) && (method !== 'GET') === isChange);
 
 let viewer = '';
 beforeAll(async () => {
@@ -62,19 +62,24 @@ beforeAll(async () => {
 
 const typeOf = ({ error }: Json): unknown => (error as Json)['type'];
 
-describe('a row of users, teams and related nouns', () => {
-  it.each([...rowsWith(401, true), ...rowsWith(401, false)])('$name 401: without a key', async (row) => {
-    const { status, body } = await send(row.method, pathOf(row), row.method === 'GET' ? undefined : bodyOf(row), '');
+describe('a route of users, teams and related objects', () => {
+  it.each([...routesWith(401, true), ...routesWith(401, false)])('$name 401: without a key', async (route) => {
+    const { status, body } = await send(
+      route.method,
+      pathOf(route),
+      route.method === 'GET' ? undefined : bodyOf(route),
+      '',
+    );
     expect([status, typeOf(body)]).toEqual([401, 'auth_error']);
   });
 
-  it.each(rowsWith(403, true))('$name 403: a read-only administrator cannot change anything', async (row) => {
-    const { status, body } = await send(row.method, pathOf(row), bodyOf(row), viewer);
+  it.each(routesWith(403, true))('$name 403: a read-only administrator cannot change anything', async (route) => {
+    const { status, body } = await send(route.method, pathOf(route), bodyOf(route), viewer);
     expect([status, typeOf(body)]).toEqual([403, 'auth_error']);
   });
 
-  it.each(rowsWith(422, true))('$name 422: a body that is not an object', async (row) => {
-    const { status, body } = await send(row.method, pathOf(row), []);
+  it.each(routesWith(422, true))('$name 422: a body that is not an object', async (route) => {
+    const { status, body } = await send(route.method, pathOf(route), []);
     expect(status).toBe(422);
     expect(body['detail']).toMatchObject([{ type: 'model_attributes_type', loc: ['body'] }]);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
-let user = '';
+let userKey = '';
 
 async function send(method: string, path: string, body?: unknown, key = app.adminKey) {
   const answer = await app.call(method, path, body, { authorization: `Bearer ${key}` });
@@ -14,16 +14,16 @@ beforeAll(async () => {
     config: { litellm_settings: { default_internal_user_params: { available_teams: ['open', 'not-made'] } } },
   });
   for (const team of ['open', 'closed']) await send('POST', '/team/new', { team_id: team });
-  user = ((await send('POST', '/user/new', { user_id: 'ann' })).body as { key: string }).key;
+  userKey = ((await send('POST', '/user/new', { user_id: 'ann' })).body as { key: string }).key;
 });
 afterAll(() => app.stop());
 
-const join = (team: string, role = 'user', userId = 'ann') =>
-  send('POST', '/team/member_add', { team_id: team, member: { role, user_id: userId } }, user);
+const addMember = (team: string, role = 'user', userId = 'ann') =>
+  send('POST', '/team/member_add', { team_id: team, member: { role, user_id: userId } }, userKey);
 
 it('teams.available 200: the existing teams of available_teams', async () => {
   expect((await send('GET', '/team/available')).body).toMatchObject([{ team_id: 'open' }]);
-  expect((await send('GET', '/team/available', undefined, user)).body).toMatchObject([{ team_id: 'open' }]);
+  expect((await send('GET', '/team/available', undefined, userKey)).body).toMatchObject([{ team_id: 'open' }]);
 });
 
 it('teams.available 401: an unknown key', async () => {
@@ -31,9 +31,9 @@ it('teams.available 401: an unknown key', async () => {
 });
 
 it('a user may add only itself, only as a plain member, and only to an available team', async () => {
-  expect((await join('closed')).status).toBe(403);
-  expect((await join('open', 'admin')).status).toBe(403);
-  expect((await join('open', 'user', 'bob')).status).toBe(403);
-  expect((await join('open')).status).toBe(200);
-  expect((await send('GET', '/team/available', undefined, user)).body).toEqual([]);
+  expect((await addMember('closed')).status).toBe(403);
+  expect((await addMember('open', 'admin')).status).toBe(403);
+  expect((await addMember('open', 'user', 'bob')).status).toBe(403);
+  expect((await addMember('open')).status).toBe(200);
+  expect((await send('GET', '/team/available', undefined, userKey)).body).toEqual([]);
 });

@@ -34,8 +34,8 @@ beforeAll(async () => {
     });
   }).listen(0, '127.0.0.1');
   await once(collector, 'listening');
-  const at = collector.address();
-  address = `http://127.0.0.1:${typeof at === 'object' && at !== null ? at.port : 0}`;
+  const socketAddress = collector.address();
+  address = `http://127.0.0.1:${typeof socketAddress === 'object' && socketAddress !== null ? socketAddress.port : 0}`;
 });
 afterAll(() => void collector.close());
 
@@ -49,13 +49,13 @@ const langfuse = (more: object = {}) => ({
   callback_type: 'success',
   callback_vars: { ...VARS, ...more },
 });
-async function team(id: string): Promise<void> {
+async function createTeam(id: string): Promise<void> {
   expect((await post('/team/new', { team_id: id })).status).toBe(200);
 }
 
 describe('callbacks of a team', () => {
   it('teamLogging.addCallback 200, teamLogging.get 200, teamLogging.disable 200: keys are redacted', async () => {
-    await team('log-1');
+    await createTeam('log-1');
     const { status, body } = await post('/team/log-1/callback', langfuse({ langfuse_host: 'http://langfuse.test' }));
     const { team_id: id, metadata } = body['data'] as Json;
     const callback_vars = {
@@ -110,7 +110,7 @@ describe('callbacks of a team', () => {
   });
 
   it('teamLogging.addCallback 400: a callback that the team already has', async () => {
-    await team('log-twice');
+    await createTeam('log-twice');
     expect((await post('/team/log-twice/callback', langfuse())).status).toBe(200);
     expect(await post('/team/log-twice/callback', langfuse())).toEqual(
       envelope(400, 'callback_name = langfuse already exists for team_id = log-twice.'),
@@ -174,9 +174,9 @@ describe('callbacks of a team', () => {
     expect((await send('POST', '/team/log-access/disable_logging', undefined, boss)).status).toBe(200);
   });
 
-  it('receive the calls of their team until logging is disabled', async () => {
-    await team('log-live');
-    await team('log-other');
+  it('receive the calls of only their team, until logging is disabled', async () => {
+    await createTeam('log-live');
+    await createTeam('log-other');
     const [own, other] = [await key({ team_id: 'log-live' }), await key({ team_id: 'log-other' })];
     await post('/team/log-live/callback', langfuse({ langfuse_host: `${address}/` }));
     const langsmith = { langsmith_api_key: 'ls-1', langsmith_project: 'p1', langsmith_base_url: address };
@@ -201,7 +201,7 @@ describe('callbacks of a team', () => {
     received.length = 0;
     expect((await send('POST', '/team/log-live/disable_logging')).status).toBe(200);
     expect((await post('/v1/chat/completions', chat(), own)).status).toBe(200);
-    await team('log-marker');
+    await createTeam('log-marker');
     // The marker has the same destination: a span of the disabled team would arrive with it or before it.
     await post('/team/log-marker/callback', langfuse({ langfuse_host: `${address}/` }));
     expect((await post('/v1/chat/completions', chat(), await key({ team_id: 'log-marker' }))).status).toBe(200);
@@ -217,7 +217,7 @@ describe('callbacks in the metadata of a team', () => {
   const entry = (vars: object, more: object = {}) => ({ callback_name: 'langfuse', callback_vars: vars, ...more });
 
   it('keep a redacted secret only if the name and the address of the callback are unchanged', async () => {
-    await team('log-kept');
+    await createTeam('log-kept');
     expect((await post('/team/log-kept/callback', langfuse({ langfuse_host: 'http://mine.test' }))).status).toBe(200);
     const [own, theirs] = [
       { ...hidden, langfuse_host: 'http://mine.test' },
@@ -243,7 +243,7 @@ describe('callbacks in the metadata of a team', () => {
   });
 
   it('are limited and validated like callbacks that the callback route adds', async () => {
-    await team('log-bounds');
+    await createTeam('log-bounds');
     const wrong = 'langfuse_host must be an http(s) address without a user, a query or a fragment.';
     expect(await update('log-bounds', [entry({ ...VARS, langfuse_host: 'ftp://x' })])).toEqual(envelope(400, wrong));
     expect(

@@ -6,7 +6,7 @@ const { get, post, user } = tenancyClient();
 it.each([
   ['by one id', 'twice', [{ user_id: 'twice' }, { user_id: 'twice' }]],
   ['by id and by email', 'both', [{ user_id: 'both' }, { user_email: 'both@x.org' }]],
-])('teams.create 400: no team is stored when a member is named twice, %s', async (_title, id, names) => {
+])('teams.create 400: no team is stored if the request names a member twice, %s', async (_title, id, names) => {
   const email = `${id}@x.org`;
   await user({ user_id: id, user_email: email });
   const members = names.map((name) => ({ ...name, role: 'user' }));

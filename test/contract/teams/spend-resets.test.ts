@@ -10,16 +10,16 @@ beforeAll(async () => {
 });
 afterAll(() => calls.stop());
 
-async function send(method: string, path: string, body?: unknown, as = calls.app.adminKey) {
-  const answer = await calls.app.call(method, path, body, { authorization: as === '' ? '' : `Bearer ${as}` });
+async function send(method: string, path: string, body?: unknown, key = calls.app.adminKey) {
+  const answer = await calls.app.call(method, path, body, { authorization: key === '' ? '' : `Bearer ${key}` });
   return { status: answer.status, body: (await answer.json()) as Json };
 }
 const pathOf = (team: string, user: string): string => `/team/${team}/member/${user}/reset_spend`;
-const reset = (team: string, user: string, to: unknown, as?: string) =>
-  send('POST', pathOf(team, user), { reset_to: to }, as);
+const reset = (team: string, user: string, to: unknown, key?: string) =>
+  send('POST', pathOf(team, user), { reset_to: to }, key);
 
 /** Creates a team with one member. Returns the key of the member in the team. */
-async function member(id: string, draft: object = { team_member_budget: 2 }): Promise<string> {
+async function newMember(id: string, draft: object = { team_member_budget: 2 }): Promise<string> {
   await calls.manage('/user/new', { user_id: id, auto_create_key: false });
   await calls.manage('/team/new', { team_id: id, ...draft });
   await calls.manage('/team/member_add', { team_id: id, member: { role: 'user', user_id: id } });
@@ -60,7 +60,7 @@ const chat = async (key: string) => {
 
 describe('teamMembers.resetSpend 200', () => {
   it('a member over its budget is admitted again after a reset', async () => {
-    const key = await member('over');
+    const key = await newMember('over');
     for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusal('over'));
     await expectSpend('over', 2, 2);
@@ -79,7 +79,7 @@ describe('teamMembers.resetSpend 200', () => {
   });
 
   it('the reset value is kept after a restart, until the next window of the budget', async () => {
-    const key = await member('kept', { team_member_budget: 9, team_member_budget_duration: '30d' });
+    const key = await newMember('kept', { team_member_budget: 9, team_member_budget_duration: '30d' });
     await calls.chat(key);
     await calls.chat(key);
     await expectSpend('kept', 2, 2);
@@ -102,7 +102,7 @@ describe('teamMembers.resetSpend 200', () => {
   });
 
   it('the answer has a null budget for a member without one, and the reset is in the audit log', async () => {
-    await member('free', {});
+    await newMember('free', {});
     expect(await reset('free', 'free', 0)).toEqual(resetAnswer('free', 0, 0, null));
     const { body } = await send('GET', '/audit?table_name=LiteLLM_TeamMembership&action=updated&sort_order=desc');
     const [entry] = body['audit_logs'] as readonly Json[];
@@ -114,18 +114,18 @@ describe('teamMembers.resetSpend 200', () => {
     });
   });
 
-  it('administrators of the team may reset', async () => {
-    await member('led');
+  it('administrators of the team may reset the spend of a member', async () => {
+    await newMember('led');
     await calls.manage('/user/new', { user_id: 'leader', auto_create_key: false });
     await calls.manage('/team/member_add', { team_id: 'led', member: { role: 'admin', user_id: 'leader' } });
     expect(await reset('led', 'led', 0, await calls.newKey({ user_id: 'leader' }))).toEqual(resetAnswer('led', 0, 0));
   });
 });
 
-describe('refusals', () => {
+describe('refused resets of the spend of a member', () => {
   let key = '';
   beforeAll(async () => {
-    key = await member('sure');
+    key = await newMember('sure');
   });
 
   it('teamMembers.resetSpend 400: more than the spend, and less than zero', async () => {
@@ -155,16 +155,16 @@ describe('refusals', () => {
   });
 
   it('teamMembers.resetSpend 422: a missing and an invalid amount', async () => {
-    const wrong = (type: string, msg: string) => ({
+    const invalid = (type: string, msg: string) => ({
       status: 422,
       body: { detail: [{ loc: ['body', 'reset_to'], msg, type }] },
     });
-    expect(await send('POST', pathOf('sure', 'sure'), {})).toEqual(wrong('missing', 'Field required'));
+    expect(await send('POST', pathOf('sure', 'sure'), {})).toEqual(invalid('missing', 'Field required'));
     expect(await reset('sure', 'sure', 'much')).toEqual(
-      wrong('float_parsing', 'Input should be a valid number, unable to parse string as a number'),
+      invalid('float_parsing', 'Input should be a valid number, unable to parse string as a number'),
     );
     expect(await send('POST', pathOf('sure', 'sure'), '{"reset_to":1e999}')).toEqual(
-      wrong('finite_number', 'Input should be a finite number'),
+      invalid('finite_number', 'Input should be a finite number'),
     );
   });
 });

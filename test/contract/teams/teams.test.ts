@@ -3,15 +3,15 @@ import { chat, detail, envelope, type Json, tenancyClient } from '../../support/
 
 const { send, get, post, user, key } = tenancyClient();
 
-const team = (id: string, more: object = {}) => post('/team/new', { team_id: id, ...more });
+const createTeam = (id: string, more: object = {}) => post('/team/new', { team_id: id, ...more });
 const infoOf = async (id: string): Promise<Json> => (await get(`/team/info?team_id=${id}`)).body;
-const unknown = (status: number) => detail(status, 'Team not found, passed team_id=none');
+const notFound = (status: number) => detail(status, 'Team not found, passed team_id=none');
 
 describe('teams', () => {
   it('teams.create, teams.info 200: a team with limits, members and a budget for members', async () => {
     const settings = { team_alias: 'T', models: ['demo'], max_budget: 100, budget_duration: '30d', rpm_limit: 5 };
     const members = [{ role: 'user', user_id: 'm1' }];
-    const created = await team('t1', {
+    const created = await createTeam('t1', {
       ...settings,
       metadata: { x: 1 },
       members_with_roles: members,
@@ -33,13 +33,13 @@ describe('teams', () => {
     ]);
   });
 
-  it('teams.create 200: concurrent requests with the same new user', async () => {
+  it('teams.create 200: concurrent requests with the same new user add one user', async () => {
     const ids = ['at-once-1', 'at-once-2', 'at-once-3', 'at-once-4'];
     const members = [
       { role: 'user', user_id: 'at-once' },
       { role: 'user', user_email: 'At.Once@example.org' },
     ];
-    const responses = await Promise.all(ids.map((id) => team(id, { members_with_roles: members })));
+    const responses = await Promise.all(ids.map((id) => createTeam(id, { members_with_roles: members })));
     expect(responses.map(({ status }) => status)).toEqual(ids.map(() => 200));
     const [first, ...others] = responses.map(({ body }) => body['members_with_roles'] as readonly Json[]);
     expect(first).toHaveLength(3);
@@ -47,17 +47,19 @@ describe('teams', () => {
   });
 
   it('teams.create 400: a taken id, a budget below zero, an unknown organization', async () => {
-    expect(await team('t1')).toEqual(envelope(400, 'Team id = t1 already exists. Please use a different team id.'));
-    expect(await team('t2', { max_budget: -5 })).toEqual(
+    expect(await createTeam('t1')).toEqual(
+      envelope(400, 'Team id = t1 already exists. Please use a different team id.'),
+    );
+    expect(await createTeam('t2', { max_budget: -5 })).toEqual(
       envelope(400, 'max_budget must be a non-negative finite number. Received: -5'),
     );
-    expect(await team('t2', { organization_id: 'none' })).toEqual(
+    expect(await createTeam('t2', { organization_id: 'none' })).toEqual(
       envelope(400, 'Organization not found for organization_id=none'),
     );
   });
 
   it('teams.create 422: a member without a user, and one with an unknown role', async () => {
-    const refused = async (member: object) => (await team('t3', { members_with_roles: [member] })).body['detail'];
+    const refused = async (member: object) => (await createTeam('t3', { members_with_roles: [member] })).body['detail'];
     expect(await refused({ role: 'user' })).toMatchObject([
       { type: 'value_error', loc: ['body', 'members_with_roles', 0] },
     ]);
@@ -65,7 +67,7 @@ describe('teams', () => {
   });
 
   it('teams.info 200, 403, 404 and 422: a member, another user, an unknown team, no id', async () => {
-    await team('read');
+    await createTeam('read');
     const [member, other] = [await user({ user_id: 'in', teams: ['read'] }), await user({ user_id: 'out' })];
     expect((await get('/team/info?team_id=read', member)).status).toBe(200);
     expect((await get('/team/info?team_id=read', await key({ team_id: 'read' }))).status).toBe(200);
@@ -78,7 +80,7 @@ describe('teams', () => {
     expect((await get('/team/info')).status).toBe(422);
   });
 
-  it('teams.list 200, teams.list 401: administrators list all teams, users their own', async () => {
+  it('teams.list 200: administrators list all teams, users their own; teams.list 401: users list other teams', async () => {
     const own = await user({ user_id: 'lister', teams: ['t1'] });
     const listed = (await get('/team/list?user_id=lister', own)).body as unknown as readonly Json[];
     expect(listed).toMatchObject([{ team_id: 't1', team_memberships: [{}, {}, { user_id: 'lister' }] }]);
@@ -88,8 +90,8 @@ describe('teams', () => {
       expect(await get(path, own)).toEqual(refused);
   });
 
-  it('teams.page 200 and 422: pages, filters, and an invalid page', async () => {
-    for (const id of ['p1', 'p2', 'p3']) await team(id, { team_alias: `Page ${id}` });
+  it('teams.page 200: pages and filters; 422: an invalid page', async () => {
+    for (const id of ['p1', 'p2', 'p3']) await createTeam(id, { team_alias: `Page ${id}` });
     const page = (await get('/v2/team/list?team_alias=page&page=2&page_size=2&sort_by=team_id')).body;
     expect(page).toMatchObject({ total: 3, page: 2, page_size: 2, total_pages: 2 });
     expect(page['teams']).toMatchObject([{ team_id: 'p3', members_count: 1, keys_count: 0 }]);
@@ -98,7 +100,7 @@ describe('teams', () => {
   });
 
   it('teams.update, teams.patch 200: only the sent fields change', async () => {
-    await team('upd', { max_budget: 1, metadata: { a: 1 } });
+    await createTeam('upd', { max_budget: 1, metadata: { a: 1 } });
     expect((await post('/team/update', { team_id: 'upd', max_budget: 2, team_alias: 'U' })).body).toMatchObject({
       team_id: 'upd',
       data: { max_budget: 2, team_alias: 'U', metadata: { a: 1 } },
@@ -118,17 +120,17 @@ describe('teams', () => {
     const inEnvelope = envelope(404, 'Team not found, passed team_id=none');
     expect(await post('/team/update', { team_id: 'none' })).toEqual(inEnvelope);
     expect(await send('PATCH', '/team/none', {})).toEqual(inEnvelope);
-    expect(await post('/team/block', { team_id: 'none' })).toEqual(unknown(404));
-    expect(await post('/team/unblock', { team_id: 'none' })).toEqual(unknown(404));
-    expect(await post('/team/delete', { team_ids: ['t1', 'none'] })).toEqual(unknown(404));
+    expect(await post('/team/block', { team_id: 'none' })).toEqual(notFound(404));
+    expect(await post('/team/unblock', { team_id: 'none' })).toEqual(notFound(404));
+    expect(await post('/team/delete', { team_ids: ['t1', 'none'] })).toEqual(notFound(404));
     expect((await infoOf('t1'))['team_id']).toBe('t1');
   });
 
   it('teams.addModels, teams.removeModels, teams.updatePermissions, teams.permissions 404: an unknown team', async () => {
-    expect(await post('/team/model/add', { team_id: 'none', models: [] })).toEqual(unknown(404));
-    expect(await post('/team/model/delete', { team_id: 'none', models: [] })).toEqual(unknown(404));
+    expect(await post('/team/model/add', { team_id: 'none', models: [] })).toEqual(notFound(404));
+    expect(await post('/team/model/delete', { team_id: 'none', models: [] })).toEqual(notFound(404));
     const permissions = { team_id: 'none', team_member_permissions: [] };
-    expect(await post('/team/permissions_update', permissions)).toEqual(unknown(404));
+    expect(await post('/team/permissions_update', permissions)).toEqual(notFound(404));
     expect((await get('/team/permissions_list?team_id=none')).status).toBe(404);
   });
 
@@ -143,7 +145,7 @@ describe('teams', () => {
   });
 
   it('teams.delete 200: the keys of the team are deleted, too', async () => {
-    await team('gone');
+    await createTeam('gone');
     const secret = await key({ team_id: 'gone' });
     expect((await post('/v1/chat/completions', chat(), secret)).status).toBe(200);
     expect(await post('/team/delete', { team_ids: ['gone'] })).toEqual({
@@ -157,7 +159,7 @@ describe('teams', () => {
 
 describe('calls with the keys of teams and users', () => {
   it('teams.block 200, teams.unblock 200: keys of a blocked team are refused immediately', async () => {
-    await team('block');
+    await createTeam('block');
     const secret = await key({ team_id: 'block' });
     expect((await post('/v1/chat/completions', chat(), secret)).status).toBe(200);
     expect((await post('/team/block', { team_id: 'block' })).body).toMatchObject({ team_id: 'block', blocked: true });
@@ -168,7 +170,7 @@ describe('calls with the keys of teams and users', () => {
   });
 
   it('teams.addModels 200, teams.removeModels 200: the models of a team limit those of its keys', async () => {
-    await team('models', { models: ['other'] });
+    await createTeam('models', { models: ['other'] });
     const secret = await key({ team_id: 'models', models: ['all-team-models'] });
     const { status, body } = await post('/v1/chat/completions', chat(), secret);
     expect([status, (body['error'] as Json)['type']]).toEqual([403, 'team_model_access_denied']);
@@ -186,7 +188,7 @@ describe('calls with the keys of teams and users', () => {
   });
 
   it('keys call models by the aliases of their team', async () => {
-    await team('alias', { models: ['demo'], model_aliases: { fast: 'demo' } });
+    await createTeam('alias', { models: ['demo'], model_aliases: { fast: 'demo' } });
     expect((await post('/v1/chat/completions', chat('fast'), await key({ team_id: 'alias' }))).status).toBe(200);
   });
 
@@ -201,7 +203,7 @@ describe('calls with the keys of teams and users', () => {
 
 describe('members of a team', () => {
   it('teamMembers.add 200: users by id and by email, with their own limits', async () => {
-    await team('add');
+    await createTeam('add');
     const member = [
       { role: 'user', user_id: 'a1' },
       { role: 'admin', user_email: 'a2@x.org' },
@@ -229,10 +231,10 @@ describe('members of a team', () => {
         'member',
       ),
     );
-    expect(await post('/team/member_add', { team_id: 'none', member })).toEqual(unknown(404));
+    expect(await post('/team/member_add', { team_id: 'none', member })).toEqual(notFound(404));
   });
 
-  it('teamMembers.addMany 200 and 404: each user has an outcome; an unknown team', async () => {
+  it('teamMembers.addMany 200: each user has an outcome; 404: an unknown team', async () => {
     const members = [
       { role: 'user', user_id: 'a1' },
       { role: 'user', user_id: 'a3' },
@@ -246,7 +248,7 @@ describe('members of a team', () => {
         { user_id: 'a3', success: true, updated_team_membership: {} },
       ],
     });
-    expect(await post('/team/bulk_member_add', { team_id: 'none', members })).toEqual(unknown(404));
+    expect(await post('/team/bulk_member_add', { team_id: 'none', members })).toEqual(notFound(404));
   });
 
   it('teamMembers.update 200: role and limits of a member', async () => {
@@ -261,15 +263,15 @@ describe('members of a team', () => {
     expect(roles).toContainEqual({ user_id: 'a1', user_email: null, user_alias: null, role: 'admin' });
   });
 
-  it('teamMembers.update 400 and teamMembers.update 422: invalid amounts change nothing', async () => {
+  it('teamMembers.update 400, teamMembers.update 422: invalid amounts change nothing', async () => {
     const path = '/team/member_update';
-    const named = { team_id: 'add', user_id: 'a1', role: 'user' };
+    const change = { team_id: 'add', user_id: 'a1', role: 'user' };
     const wrong = (sent: string) => `max_budget must be a non-negative finite number. Received: ${sent}`;
-    expect(await post(path, { ...named, max_budget_in_team: -1 })).toEqual(detail(400, wrong('-1')));
-    const [start] = JSON.stringify(named).split('}');
+    expect(await post(path, { ...change, max_budget_in_team: -1 })).toEqual(detail(400, wrong('-1')));
+    const [start] = JSON.stringify(change).split('}');
     expect(await post(path, `${start},"max_budget_in_team":1e400}`)).toEqual(detail(400, wrong('Infinity')));
     for (const sent of ['NaN', '1e400'])
-      expect((await post(path, { ...named, max_budget_in_team: sent })).status).toBe(422);
+      expect((await post(path, { ...change, max_budget_in_team: sent })).status).toBe(422);
     const { team_memberships: rows, team_info: info } = await infoOf('add');
     expect(rows).toContainEqual(
       expect.objectContaining({
@@ -293,7 +295,7 @@ describe('members of a team', () => {
 
   it('teamMembers.update, teamMembers.remove 400: an unknown team, and a user who is not a member', async () => {
     for (const path of ['/team/member_update', '/team/member_delete']) {
-      expect(await post(path, { team_id: 'none', user_id: 'a1' })).toEqual(unknown(400));
+      expect(await post(path, { team_id: 'none', user_id: 'a1' })).toEqual(notFound(400));
       expect(await post(path, { team_id: 'add', user_id: 'zzz' })).toEqual(
         detail(400, 'User zzz is not a member of team add.'),
       );
@@ -314,7 +316,7 @@ describe('members of a team', () => {
   });
 
   it('an administrator of a team manages its members, but not its budget', async () => {
-    await team('led');
+    await createTeam('led');
     const lead = await user({ user_id: 'lead', user_role: 'internal_user' });
     const member = { role: 'user', user_id: 'led1' };
     const refused = detail(403, 'Call not allowed. User not proxy admin OR team admin.');

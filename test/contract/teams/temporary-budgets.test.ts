@@ -20,39 +20,47 @@ beforeAll(async () => {
 const statusOf = async (name: string): Promise<number> =>
   (await post('/v1/chat/completions', chat('priced'), keys[name])).status;
 const update = (user_id: string, change: object) => post('/team/member_update', { team_id: 'own', user_id, ...change });
-const until = (year: number) => ({ temp_budget_increase: 100, temp_budget_expiry: `${year}-01-01T00:00:00.000Z` });
+const increaseUntil = (year: number) => ({
+  temp_budget_increase: 100,
+  temp_budget_expiry: `${year}-01-01T00:00:00.000Z`,
+});
 const MEMBER = { user_email: null, team_id: 'own', tpm_limit: null, rpm_limit: null, budget_duration: null };
 
 describe('teamMembers.update 200: a temporary increase of the budget of a member', () => {
-  it('applies until it expires, and is shown', async () => {
+  it('applies until it expires, and is shown in the team', async () => {
     await update('ann', { max_budget_in_team: 0 });
     expect(await statusOf('ann')).toBe(422);
-    expect(await update('ann', until(2999))).toEqual({
+    expect(await update('ann', increaseUntil(2999))).toEqual({
       status: 200,
-      body: { ...MEMBER, user_id: 'ann', max_budget_in_team: 0, allowed_models: null, ...until(2999) },
+      body: { ...MEMBER, user_id: 'ann', max_budget_in_team: 0, allowed_models: null, ...increaseUntil(2999) },
     });
     expect(await statusOf('ann')).toBe(200);
     const { team_memberships: memberships } = (await get('/team/info?team_id=own')).body as {
       readonly team_memberships: readonly Json[];
     };
-    expect(memberships.find((one) => one['user_id'] === 'ann')).toMatchObject({ litellm_budget_table: until(2999) });
-    await update('ann', until(2020));
+    expect(memberships.find((one) => one['user_id'] === 'ann')).toMatchObject({
+      litellm_budget_table: increaseUntil(2999),
+    });
+    await update('ann', increaseUntil(2020));
     expect(await statusOf('ann')).toBe(422);
-    await update('ann', { ...until(2999), temp_budget_increase: null });
+    await update('ann', { ...increaseUntil(2999), temp_budget_increase: null });
     expect(await statusOf('ann')).toBe(422);
   });
 
   it('is added to the default budget of the team if the member has no budget', async () => {
     expect(await statusOf('bob')).toBe(422);
-    expect((await update('bob', until(2999))).body).toMatchObject({ max_budget_in_team: 0, ...until(2999) });
+    expect((await update('bob', increaseUntil(2999))).body).toMatchObject({
+      max_budget_in_team: 0,
+      ...increaseUntil(2999),
+    });
     expect(await statusOf('bob')).toBe(200);
     await update('bob', { temp_budget_expiry: null });
     expect(await statusOf('bob')).toBe(422);
   });
 });
 
-describe('teamMembers.update 400, teamMembers.update 422', () => {
-  it('a negative amount, and an invalid time', async () => {
+describe('teamMembers.update', () => {
+  it('teamMembers.update 400: a negative amount; teamMembers.update 422: an invalid time', async () => {
     expect(await update('ann', { temp_budget_increase: -1 })).toEqual(
       detail(400, 'temp_budget_increase must be a non-negative finite number. Received: -1'),
     );
