@@ -51,9 +51,13 @@ beforeAll(async () => {
       response.end(ANSWER);
     };
     waiting.push(end);
-    // The first call is sent alone. Later answers wait until 16 calls are open or all calls have arrived.
+    // The first call is sent alone. Later answers wait until 16 calls are open or all calls have arrived. They are sent
+    // 20 ms later, so that a call above the maximum would arrive while 16 are open.
     const isFull = open === CONCURRENCY || bodies.length === 1 || bodies.length === COUNT;
-    if (isFull) for (const one of waiting.splice(0)) one();
+    if (isFull)
+      setTimeout(() => {
+        for (const one of waiting.splice(0)) one();
+      }, 20);
   });
   app = await startApp({
     config: {

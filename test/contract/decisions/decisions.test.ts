@@ -84,9 +84,9 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
 
   it.each(paths)(
     '200: by a model of the standard format, priced and with the headers of the gateway (%s)',
-    async (at) => {
+    async (route) => {
       answerWith(200, { id: 'dec_1', ...STANDARD_ANSWER });
-      const { status, body: answer, headers } = await ask(at, body('standard'));
+      const { status, body: answer, headers } = await ask(route, body('standard'));
       expect({ status, body: answer }).toEqual({ status: 200, body: standardBody });
       expect(headers).toMatchObject({
         'content-type': 'application/json',
@@ -94,10 +94,10 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
         'x-litellm-response-cost': COST,
         'x-litellm-attempted-retries': '0',
       });
-      const sent = upstream.received.at(-1);
-      expect(sent?.path).toBe('/v1/decisions');
-      expect(sent?.headers.authorization).toBe(`Bearer ${CREDENTIAL}`);
-      expect(JSON.parse(sent?.body ?? '')).toMatchObject({ model: 'up-1', input: 'a ticket' });
+      const upstreamRequest = upstream.received.at(-1);
+      expect(upstreamRequest?.path).toBe('/v1/decisions');
+      expect(upstreamRequest?.headers.authorization).toBe(`Bearer ${CREDENTIAL}`);
+      expect(JSON.parse(upstreamRequest?.body ?? '')).toMatchObject({ model: 'up-1', input: 'a ticket' });
     },
   );
 
@@ -106,8 +106,8 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
     const { status, body: answer, headers } = await ask(path, body('named'));
     expect({ status, body: answer }).toEqual({ status: 200, body: namedBody });
     expect(headers['x-litellm-response-cost']).toBe(COST);
-    const sent = upstream.received.at(-1);
-    expect([sent?.path, JSON.parse(sent?.body ?? '')]).toEqual([
+    const upstreamRequest = upstream.received.at(-1);
+    expect([upstreamRequest?.path, JSON.parse(upstreamRequest?.body ?? '')]).toEqual([
       '/v1/systemone',
       { model: 'up-2', state: 'a ticket', questions: byName },
     ]);
@@ -131,7 +131,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
     expect([headers.host, headers['x-bad']]).toEqual([new URL(upstream.url).host, undefined]);
   });
 
-  it('200: the list of guardrails that ran, on request', async () => {
+  it('200: lists the guardrails that ran if the request asks for them', async () => {
     answerWith(200, STANDARD_ANSWER);
     const { body: answer } = await ask(path, { ...body('standard'), include_guardrail_response: true });
     expect(answer).toEqual({ ...standardBody, guardrail_information: [] });
@@ -210,9 +210,9 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
         "litellm.BadRequestError: Unknown Decisions provider 'anthropic'. Supported providers: openai, openrouter, azure_ai, perplexity, typesafe, strands_decider, cloudflare, databricks, hosted_vllm, fireworks_ai",
       ),
     ],
-  ])('400: %s; the upstream is not called', async (_fault, sent, refused) => {
+  ])('400: %s; the upstream is not called', async (_fault, request, refused) => {
     const before = upstream.received.length;
-    const { status, body: answer } = await ask(path, sent);
+    const { status, body: answer } = await ask(path, request);
     expect({ status, body: answer }).toEqual(refused);
     expect(upstream.received.length).toBe(before);
   });
@@ -273,7 +273,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
     expect({ status, body: answer }).toMatchObject(error(422, { type: 'budget_exceeded', param: null }));
   });
 
-  it('429: a limit per minute of the key, and one of the upstream', async () => {
+  it('429: a rate limit of the upstream, and a rate limit of the key', async () => {
     answerWith(429, { error: { message: 'slow down' } }, { 'retry-after': '7' });
     const { status, body: answer, headers } = await ask(path, body('standard'));
     expect({ status, body: answer }).toEqual(
@@ -301,8 +301,8 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
       { answers: [] },
       "litellm.InternalServerError: InternalServerError: OpenAIException - Decisions provider 'openai' returned an unexpected response: model is not a string.",
     ],
-  ])('500: the upstream sends %s', async (_fault, sent, message) => {
-    answerWith(200, sent);
+  ])('500: the upstream sends %s', async (_fault, upstreamAnswer, message) => {
+    answerWith(200, upstreamAnswer);
     const { status, body: answer } = await ask(path, body('standard'));
     expect({ status, body: answer }).toEqual(error(500, { message, type: 'internal_server_error', param: null }));
   });
@@ -323,14 +323,14 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
 describe('chat calls of models that cannot serve them', () => {
   const messages = [{ role: 'user', content: 'Hello' }];
 
-  it('a deployment without an address refuses calls', async () => {
+  it('400: a deployment without an address', async () => {
     const { status, body } = await ask('/v1/chat/completions', { model: 'nowhere', messages });
     expect({ status, body }).toEqual(
       invalid('The model "nowhere" cannot be called: the provider hosted_vllm needs an api_base.'),
     );
   });
 
-  it('a provider that has only decision models refuses a chat', async () => {
+  it('400: a provider with decision models only', async () => {
     const { status, body } = await ask('/v1/chat/completions', { model: 'decider', messages });
     expect({ status, body }).toEqual(invalid('/chat/completions: The provider typesafe has decision models only.'));
   });

@@ -10,10 +10,10 @@ interface UpstreamRequest {
 
 let app: TestApp;
 let upstream: FaultServer;
-let sent: UpstreamRequest[] = [];
+let upstreamRequests: UpstreamRequest[] = [];
 /** Probabilities by upstream model and question. The model refuses a question without a probability. */
 let answers: Readonly<Record<string, Readonly<Record<string, number>>>> = {};
-let broken: ReadonlySet<string> = new Set();
+let brokenModels: ReadonlySet<string> = new Set();
 
 beforeAll(async () => {
   upstream = await startFaultServer();
@@ -41,12 +41,12 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  sent = [];
-  broken = new Set();
+  upstreamRequests = [];
+  brokenModels = new Set();
   upstream.answer((response, _socket, { body }) => {
     const call = JSON.parse(body) as UpstreamRequest;
-    sent.push(call);
-    if (broken.has(call.model)) {
+    upstreamRequests.push(call);
+    if (brokenModels.has(call.model)) {
       response.writeHead(500, { 'content-type': 'application/json' });
       return void response.end('{"error":{"message":"broken"}}');
     }
@@ -66,7 +66,7 @@ beforeEach(() => {
 });
 
 const QUESTIONS = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { type: 'noul', instructions: name }]));
-const sentQuestions = () => sent.map(({ model, questions }) => [model, Object.keys(questions)]);
+const questionsByModel = () => upstreamRequests.map(({ model, questions }) => [model, Object.keys(questions)]);
 
 async function decide(model: string, headers: Record<string, string> = {}, more: object = {}) {
   const body = { model, state: 'a ticket', questions: QUESTIONS, ...more };
@@ -86,7 +86,7 @@ describe('refused questions of a decision', () => {
     answers = { one: { b: 0.1 }, two: { a: 0.2, d: 0.3 }, three: { c: 0.4 } };
     const { status, body, cost, group, callId } = await decide('one');
     expect(status).toBe(200);
-    expect(sentQuestions()).toEqual([
+    expect(questionsByModel()).toEqual([
       ['one', ['a', 'b', 'c', 'd']],
       ['two', ['a', 'c', 'd']],
       ['three', ['c']],
@@ -117,8 +117,8 @@ describe('refused questions of a decision', () => {
       };
       const nodes = data.spendRows.edges.map(({ node }) => node);
       const trace = nodes.find((node) => node.gatewayCallId === callId)?.traceId;
-      const own = nodes.filter(({ traceId }) => traceId === trace);
-      expect(own.map(({ modelGroup, costUsd }) => [modelGroup, costUsd].join(' ')).toSorted()).toEqual([
+      const rowsOfTrace = nodes.filter(({ traceId }) => traceId === trace);
+      expect(rowsOfTrace.map(({ modelGroup, costUsd }) => [modelGroup, costUsd].join(' ')).toSorted()).toEqual([
         'one 0.01',
         'three 0.01',
         'two 0.01',
@@ -129,16 +129,16 @@ describe('refused questions of a decision', () => {
   it('stay refused if no fallback answers them', async () => {
     answers = { one: { a: 0.1, b: 0.1, c: 0.1 }, two: {}, three: {} };
     const { body } = await decide('one');
-    expect(sentQuestions().slice(1)).toEqual([
+    expect(questionsByModel().slice(1)).toEqual([
       ['two', ['d']],
       ['three', ['d']],
     ]);
     expect(Object.keys(body.answers as object)).toEqual(['a', 'b', 'c']);
   });
 
-  it('skip a fallback that fails', async () => {
+  it('are sent to the next fallback if a fallback fails', async () => {
     answers = { one: { a: 0.1, b: 0.1, c: 0.1 }, three: { d: 0.7 } };
-    broken = new Set(['two']);
+    brokenModels = new Set(['two']);
     const { status, body, cost } = await decide('one');
     expect([status, Number(cost)]).toEqual([200, 0.02]);
     expect(body.answers).toMatchObject({ d: { noul: 0.7, x_model: 'perplexity/three' } });
@@ -149,28 +149,28 @@ describe('refused questions of a decision', () => {
     const { body } = await decide('alone');
     expect(body.answers).toEqual({ a: { type: 'noul', noul: 0.1 } });
     await decide('one', {}, { disable_fallbacks: true });
-    expect(sentQuestions().map(([model]) => model)).toEqual(['alone', 'one']);
-    sent = [];
+    expect(questionsByModel().map(([model]) => model)).toEqual(['alone', 'one']);
+    upstreamRequests = [];
     answers = { one: { a: 0.1, b: 0.2, c: 0.3, d: 0.4 } };
-    const whole = await decide('one');
-    expect(sentQuestions()).toHaveLength(1);
-    expect(JSON.stringify(whole.body)).not.toContain('x_model');
+    const answered = await decide('one');
+    expect(questionsByModel()).toHaveLength(1);
+    expect(JSON.stringify(answered.body)).not.toContain('x_model');
   });
 
   it('are not sent to a model that the key may not call, or after the budget of the key is used up', async () => {
     answers = { one: { a: 0.1 }, two: { b: 0.2 }, three: { c: 0.3 } };
-    const keyOf = async (draft: object): Promise<Record<string, string>> => {
+    const newKeyHeaders = async (draft: object): Promise<Record<string, string>> => {
       const created = (await (await app.call('POST', '/key/generate', draft)).json()) as { readonly key: string };
       return { authorization: `Bearer ${created.key}` };
     };
-    const narrow = await keyOf({ models: ['one', 'three'] });
+    const narrow = await newKeyHeaders({ models: ['one', 'three'] });
     expect((await decide('one', narrow)).status).toBe(200);
-    expect(sentQuestions().map(([model]) => model)).toEqual(['one', 'three']);
-    sent = [];
+    expect(questionsByModel().map(([model]) => model)).toEqual(['one', 'three']);
+    upstreamRequests = [];
     // The first call uses up the budget.
-    const poor = await keyOf({ max_budget: 0.005 });
+    const poor = await newKeyHeaders({ max_budget: 0.005 });
     expect((await decide('one', poor)).status).toBe(200);
-    expect(sentQuestions().map(([model]) => model)).toEqual(['one']);
+    expect(questionsByModel().map(([model]) => model)).toEqual(['one']);
   });
 
   it('are streamed at their positions, and each answer has the name of its model', async () => {
@@ -211,7 +211,7 @@ describe('refused questions of a decision', () => {
 });
 
 describe('recordDecisionOutcome', () => {
-  it('counts an outcome for the model that gave the answer', async () => {
+  it('counts an outcome for the model that answered the question', async () => {
     answers = { one: { b: 0.6, c: 0.7, d: 0.8 }, two: { a: 0.9 } };
     const { callId, status } = await decide('one');
     expect(status).toBe(200);

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 let app: TestApp;
 let upstream: FaultServer;
-const sent: { readonly model: string; readonly body: Record<string, unknown> }[] = [];
+const upstreamRequests: { readonly model: string; readonly body: Record<string, unknown> }[] = [];
 
 const CHOICE = { type: 'choice', choice: 'yes', confidence: 1, probabilities: { yes: 1, no: 0 } };
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   upstream = await startFaultServer();
   upstream.answer((response, _socket, { body }) => {
     const call = JSON.parse(body) as Record<string, unknown> & { readonly model: string };
-    sent.push({ model: call.model, body: call });
+    upstreamRequests.push({ model: call.model, body: call });
     const isDown = call.model === 'down';
     response.writeHead(isDown ? 500 : 200, { 'content-type': 'application/json' });
     const answers = Object.keys(call['questions'] as object).map((name) => [
@@ -54,12 +54,12 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-it('health sends a decision model one question, or health_check_params', async () => {
+it('a health check sends a decision model one question, or the members of health_check_params', async () => {
   // The healthy models include the built-in demo model.
   const response = await app.call('GET', '/health');
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ healthy_count: 4, unhealthy_count: 1 });
-  const bodies = new Map(sent.map(({ model, body }) => [model, body]));
+  const bodies = new Map(upstreamRequests.map(({ model, body }) => [model, body]));
   expect(bodies.get('plain')).toMatchObject({ questions: { reachable: { type: 'noul' } } });
   expect(bodies.get('own')).toMatchObject({
     state: 'our state',

@@ -62,7 +62,7 @@ describe('an upstream of the named-map format', () => {
     ['0.5', '0.5', '1e300', 'usage.input_tokens is not a count.'],
     ['0.5', '0.5', '0.5', 'usage.input_tokens is not a count.'],
     ['0.5', '0.5', '-1', 'usage.input_tokens is not a count.'],
-  ])('with the probabilities %s and %s and %s tokens is a failure', async (noul, share, tokens, message) => {
+  ])('500: with the probabilities %s and %s and %s tokens is a failure', async (noul, share, tokens, message) => {
     expect(await decide('named', named(noul, share, tokens))).toEqual(unexpected(message));
   });
 
@@ -81,7 +81,7 @@ describe('an upstream of the named-map format', () => {
 });
 
 describe('an upstream of the standard format', () => {
-  it('with an infinite number is a failure', async () => {
+  it('500: with an infinite number is a failure', async () => {
     const answers = '[{"type":"predicate","name":"p","probability":1e999}]';
     const answer = `{"model":"m","answers":${answers},"usage":{"input_tokens":1,"output_tokens":1}}`;
     expect(await decide('standard', answer)).toEqual(unexpected('answers.0.probability is not a number.'));
@@ -124,8 +124,8 @@ it('128 questions of 255 options with long texts, which the upstream does not an
     type: 'choice',
     name: `q${index}`,
     instructions: 'x'.repeat(1_000),
-    choices: Array.from({ length: 255 }, (_one, at) => ({
-      value: `o${at}-\u{1F600}\u202E`,
+    choices: Array.from({ length: 255 }, (_one, option) => ({
+      value: `o${option}-\u{1F600}\u202E`,
       description: 'd'.repeat(50),
     })),
   }));
