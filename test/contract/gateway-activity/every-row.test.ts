@@ -41,7 +41,7 @@ async function startUpstream() {
   return { base: `http://127.0.0.1:${port}/v1`, stop: () => server.close() };
 }
 
-/** Bodies for each row: none (sent without a key), invalid JSON, a successful call, and a call whose upstream fails. */
+/** Bodies for each route: none (sent without a key), invalid JSON, a successful call, and a call whose upstream fails. */
 const BODIES = [
   null,
   '{',
@@ -59,11 +59,11 @@ const BODIES = [
   ),
 ];
 
-describe('every row of the HTTP routes', () => {
+describe('gateway activity of every HTTP route', () => {
   let app: TestApp;
   let upstream: Awaited<ReturnType<typeof startUpstream>>;
   const expectedCounts = new Map<string, [number, number]>();
-  const classes = new Set<number>();
+  const statusClasses = new Set<number>();
 
   beforeAll(async () => {
     upstream = await startUpstream();
@@ -80,7 +80,7 @@ describe('every row of the HTTP routes', () => {
     upstream.stop();
   });
 
-  /** Sends every body to a row, and adds the expected counts to `expectedCounts`. */
+  /** Sends every body to a route, and adds the expected counts to `expectedCounts`. */
   async function sendAll(method: string, pattern: string): Promise<void> {
     for (const body of BODIES) {
       const model = body?.includes('"broken"') === true ? 'broken' : 'good';
@@ -100,7 +100,7 @@ describe('every row of the HTTP routes', () => {
       await answer.arrayBuffer();
       const route = countedRouteOf(method, path);
       if (route === null) continue;
-      classes.add(Math.floor(answer.status / 100));
+      statusClasses.add(Math.floor(answer.status / 100));
       const counts = expectedCounts.get(`${route.category} ${route.route}`) ?? [0, 0];
       counts[answer.ok ? 0 : 1] += 1;
       expectedCounts.set(`${route.category} ${route.route}`, counts);
@@ -115,7 +115,7 @@ describe('every row of the HTTP routes', () => {
   }
 
   it('counts each model call once, by its status', async () => {
-    expect(classes).toEqual(new Set([2, 4, 5]));
+    expect(statusClasses).toEqual(new Set([2, 4, 5]));
     expect(expectedCounts.get('llm /chat/completions')?.[0]).toBeGreaterThan(1);
     await vi.waitFor(async () => expect(await storedCounts()).toEqual(Object.fromEntries(expectedCounts)), POLLING);
   });

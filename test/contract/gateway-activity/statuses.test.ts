@@ -6,7 +6,7 @@ import { awayFromMidnight } from '../../support/away-from-midnight.ts';
 beforeEach(awayFromMidnight);
 
 const PATH = '/gateway/daily/activity';
-const NONE = { total_successful_requests: 0, total_failed_requests: 0, by_date: [], by_route: [] };
+const NO_COUNTS = { total_successful_requests: 0, total_failed_requests: 0, by_date: [], by_route: [] };
 const day = (days = 0): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 describe('gatewayActivity.daily', () => {
@@ -32,10 +32,10 @@ describe('gatewayActivity.daily', () => {
   });
   afterAll(() => app.stop());
 
-  const read = async (query = ''): Promise<typeof NONE> =>
-    (await (await app.call('GET', `${PATH}${query}`)).json()) as typeof NONE;
+  const read = async (query = ''): Promise<typeof NO_COUNTS> =>
+    (await (await app.call('GET', `${PATH}${query}`)).json()) as typeof NO_COUNTS;
 
-  const all = () => ({
+  const allCounts = () => ({
     total_successful_requests: 2,
     total_failed_requests: 2,
     by_date: [{ date: day(), successful_requests: 2, failed_requests: 2 }],
@@ -60,7 +60,7 @@ describe('gatewayActivity.daily', () => {
     ['?foo=1', 'all'],
   ];
   it.each(PERIODS)('gatewayActivity.daily 200: the query `%s` gives %s of the counts', async (query, counts) => {
-    expect(await read(query)).toEqual(counts === 'none' ? NONE : all());
+    expect(await read(query)).toEqual(counts === 'none' ? NO_COUNTS : allCounts());
   });
 
   const send = async (key: string | null): Promise<readonly [number, unknown]> => {
@@ -72,10 +72,10 @@ describe('gatewayActivity.daily', () => {
   };
 
   it('gatewayActivity.daily 200: a read-only administrator', async () => {
-    expect(await send(viewerKey)).toEqual([200, all()]);
+    expect(await send(viewerKey)).toEqual([200, allCounts()]);
   });
 
-  it('gatewayActivity.daily 403: keys that are not of an administrator', async () => {
+  it('gatewayActivity.daily 403: keys of users who are not administrators', async () => {
     const refusal = [403, { detail: 'Only proxy administrators can see the counts of the whole deployment.' }];
     expect([await send(userKey), await send(plainKey)]).toEqual([refusal, refusal]);
   });

@@ -23,7 +23,7 @@ afterEach(async () => {
   app = null;
 });
 
-const open = async (everySeconds: number, dataDir?: string): Promise<TestApp> =>
+const openApp = async (everySeconds: number, dataDir?: string): Promise<TestApp> =>
   startApp({
     config: { general_settings: { demo_model: true, proxy_batch_write_at: everySeconds } },
     env: { LENSGATE_DATABASE_LOCK_TIMEOUT_MS: '50' },
@@ -31,7 +31,7 @@ const open = async (everySeconds: number, dataDir?: string): Promise<TestApp> =>
   });
 
 /** Sends calls while `until` is false, and counts successes and failures. */
-async function load({ url, adminKey }: TestApp, counts: [number, number], until: () => boolean): Promise<void> {
+async function sendCalls({ url, adminKey }: TestApp, counts: [number, number], until: () => boolean): Promise<void> {
   await Promise.all(
     [0, 1, 2].map(async (client) => {
       for (let n = 0; !until(); n += 1) {
@@ -48,30 +48,30 @@ async function load({ url, adminKey }: TestApp, counts: [number, number], until:
   );
 }
 
-async function totals(of: TestApp): Promise<readonly [number, number]> {
-  const activity = (await (await of.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
+async function totals(target: TestApp): Promise<readonly [number, number]> {
+  const activity = (await (await target.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
   return [activity.total_successful_requests, activity.total_failed_requests];
 }
 
 it(
-  'gateway activity has exact counts under load after a time without writes to the store',
+  'gateway activity has exact counts under load after the store has accepted no writes for some time',
   async () => {
-    app = await open(0.1);
+    app = await openApp(0.1);
     let isDone = false;
     const counts: [number, number] = [0, 0];
-    const loading = load(app, counts, () => isDone);
+    const loading = sendCalls(app, counts, () => isDone);
     /** Waits until the smaller of both counts has grown by `count`. */
-    const further = async (count: number): Promise<void> => {
+    const waitForMoreCalls = async (count: number): Promise<void> => {
       const target = Math.min(...counts) + count;
       await vi.waitUntil(() => Math.min(...counts) >= target, POLLING);
     };
-    await further(10);
+    await waitForMoreCalls(10);
     const release = await lockWrites(app);
     const before = await totals(app);
     await wait(AWAY_MS);
     expect(await totals(app)).toEqual(before);
     await release();
-    await further(10);
+    await waitForMoreCalls(10);
     isDone = true;
     await loading;
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(20);
@@ -82,12 +82,12 @@ it(
 );
 
 it('gateway activity is committed at shutdown', async () => {
-  const first = await open(3_600);
+  const first = await openApp(3_600);
   for (const model of ['demo', 'demo', 'nope'])
     await (await first.call('POST', '/v1/chat/completions', { ...CHAT, model })).arrayBuffer();
   expect(await totals(first)).toEqual([0, 0]);
   await first.stop({ keepData: true });
-  app = await open(3_600, first.dataDir);
+  app = await openApp(3_600, first.dataDir);
   expect(await totals(app)).toEqual([2, 1]);
   await app.stop();
   app = null;
@@ -95,7 +95,7 @@ it('gateway activity is committed at shutdown', async () => {
 });
 
 it('gateway activity counts a request whose client disconnects before the end of the body, and each pipelined request', async () => {
-  app = await open(0.1);
+  app = await openApp(0.1);
   const { port } = new URL(app.url);
   const body = JSON.stringify(CHAT);
   const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${app.adminKey}\r\nContent-Type: application/json\r\n`;
@@ -106,11 +106,11 @@ it('gateway activity counts a request whose client disconnects before the end of
   socket.write(whole + whole + whole);
   await vi.waitFor(() => expect(answers.split('HTTP/1.1 200')).toHaveLength(4), POLLING);
   socket.destroy();
-  const leaving = connect(Number(port), '127.0.0.1');
-  await once(leaving, 'connect');
-  leaving.write(`${head}Content-Length: ${body.length + 10}\r\n\r\n${body}`);
+  const disconnecting = connect(Number(port), '127.0.0.1');
+  await once(disconnecting, 'connect');
+  disconnecting.write(`${head}Content-Length: ${body.length + 10}\r\n\r\n${body}`);
   await wait(100);
-  leaving.destroy();
+  disconnecting.destroy();
   const running = app;
   await vi.waitFor(async () => expect(await totals(running)).toEqual([3, 1]), POLLING);
 });

@@ -20,12 +20,12 @@ describe.skipIf(engine === undefined || engine.missing !== null)('counts of two 
     if (engine === undefined) throw new Error('There is no PostgreSQL among the engines.');
     scratch = await engine.create();
     const config = { general_settings: { demo_model: true, proxy_batch_write_at: 0.1 } };
-    const open = (): Promise<TestApp> =>
+    const openApp = (): Promise<TestApp> =>
       startApp({
         config,
         env: { DATABASE_URL: scratch.options.databaseUrl ?? '', LENSGATE_DATABASE_LOCK_TIMEOUT_MS: '100' },
       });
-    apps = [await open(), await open()];
+    apps = [await openApp(), await openApp()];
   });
   afterAll(async () => {
     for (const app of apps) await app.stop();
