@@ -17,32 +17,33 @@ interface ActivityAnswer {
 
 /** Entities with the number of calls that an administrator sees, and one id of the entity with one call. */
 const ENTITIES = [
-  { entity: 'user', path: '/user', named: 'user_id', calls: 4, shown: 'internal-1' },
-  { entity: 'team', path: '/team', named: 'team_ids', calls: 4, shown: 'team-1' },
-  { entity: 'tag', path: '/tag', named: 'tags', calls: 4, shown: 'red' },
-  { entity: 'organization', path: '/organization', named: 'organization_ids', calls: 1, shown: 'org-1' },
-  { entity: 'endUser', path: '/customer', named: 'end_user_ids', calls: 1, shown: 'customer-1' },
-  { entity: 'agent', path: '/agent', named: 'agent_ids', calls: 1, shown: 'agent-1' },
+  { entity: 'user', path: '/user', param: 'user_id', calls: 4, entityId: 'internal-1' },
+  { entity: 'team', path: '/team', param: 'team_ids', calls: 4, entityId: 'team-1' },
+  { entity: 'tag', path: '/tag', param: 'tags', calls: 4, entityId: 'red' },
+  { entity: 'organization', path: '/organization', param: 'organization_ids', calls: 1, entityId: 'org-1' },
+  { entity: 'endUser', path: '/customer', param: 'end_user_ids', calls: 1, entityId: 'customer-1' },
+  { entity: 'agent', path: '/agent', param: 'agent_ids', calls: 1, entityId: 'agent-1' },
 ] as const;
 
-/** Rows of each entity: the end of their path, a further parameter, and a query that is refused with 422. */
-const ROWS = [
-  { kind: '', end: '', more: '', invalid: 'page=0' },
-  { kind: 'Whole', end: '/aggregated', more: '', invalid: 'api_key_limit=1001' },
-  { kind: 'Keys', end: '/aggregated/keys', more: '', invalid: 'limit=0' },
-  { kind: 'Search', end: '/aggregated/search', more: '&search=Alias', invalid: 'search=' },
-  { kind: 'ModelKeys', end: '/aggregated/model_top_keys', more: '&model_group=demo', invalid: 'model_group=' },
-  { kind: 'Export', end: '/export', more: '', invalid: 'export_type=zzz' },
+/** Routes of each entity: the end of the path, a further query parameter, and a query that is refused with 422. */
+const ROUTE_ENDINGS = [
+  { kind: '', end: '', extra: '', invalid: 'page=0' },
+  { kind: 'Whole', end: '/aggregated', extra: '', invalid: 'api_key_limit=1001' },
+  { kind: 'Keys', end: '/aggregated/keys', extra: '', invalid: 'limit=0' },
+  { kind: 'Search', end: '/aggregated/search', extra: '&search=Alias', invalid: 'search=' },
+  { kind: 'ModelKeys', end: '/aggregated/model_top_keys', extra: '&model_group=demo', invalid: 'model_group=' },
+  { kind: 'Export', end: '/export', extra: '', invalid: 'export_type=zzz' },
 ] as const;
 
-const UNCACHED = { kind: 'UncachedKeys', end: '/aggregated/cache_leakage_keys', more: '', invalid: 'limit=0' } as const;
+const UNCACHED = { kind: 'UncachedKeys', end: '/aggregated/cache_leakage_keys', extra: '', invalid: 'limit=0' };
 
-const ALL = ENTITIES.flatMap((entity) =>
-  [...ROWS, ...(entity.entity === 'user' ? [UNCACHED] : [])].map((row) => ({
+const ALL_ROUTES = ENTITIES.flatMap((entity) =>
+  [...ROUTE_ENDINGS, ...(entity.entity === 'user' ? [UNCACHED] : [])].map((row) => ({
     ...entity,
     ...row,
     name: `dailyActivity.${entity.entity}${row.kind}`,
-    at: `${entity.path}/daily/activity${row.end}`,
+    url: `${entity.path}/daily/activity${row.end}`,
+    validUrl: `${entity.path}/daily/activity${row.end}?${DAYS}${row.extra}`,
   })),
 );
 
@@ -56,8 +57,8 @@ const create = async (path: string, body: object): Promise<string> => {
   return ((await answer.json()) as { readonly key?: string }).key ?? '';
 };
 
-async function chat(key: string, more: object = {}): Promise<void> {
-  const body = { model: 'demo', messages: [{ role: 'user', content: 'hi' }], ...more };
+async function chat(key: string, fields: object = {}): Promise<void> {
+  const body = { model: 'demo', messages: [{ role: 'user', content: 'hi' }], ...fields };
   const head = { authorization: `Bearer ${key}`, 'user-agent': 'tester/1.0' };
   const answer = await app.call('POST', '/v1/chat/completions', body, head);
   await answer.arrayBuffer();
@@ -109,83 +110,81 @@ const read = async (path: string, key = app.adminKey): Promise<ActivityAnswer> =
 };
 
 describe('dailyActivity.user and similar routes', () => {
-  it.each(ALL)('$name 200: administrators, also read-only administrators', async ({ at, more }) => {
-    const [all, visible] = [
-      await send(`${at}?${DAYS}${more}`, app.adminKey),
-      await send(`${at}?${DAYS}${more}`, keys.viewer),
-    ];
+  it.each(ALL_ROUTES)('$name 200: administrators, also read-only administrators', async ({ validUrl }) => {
+    const [all, visible] = [await send(validUrl, app.adminKey), await send(validUrl, keys.viewer)];
     expect(all[0]).toBe(200);
     expect(visible).toEqual(all);
   });
 
-  it.each(ALL)('$name 400: missing and invalid dates', async ({ at, more }) => {
+  it.each(ALL_ROUTES)('$name 400: missing and invalid dates', async ({ url, extra }) => {
     const missing = { detail: { error: 'Please provide start_date and end_date' } };
-    expect(await send(`${at}?${more.slice(1)}`, app.adminKey)).toEqual([400, missing]);
-    const [status, answer] = await send(`${at}?start_date=2026-1-1&end_date=2026-01-02${more}`, app.adminKey);
+    expect(await send(`${url}?${extra.slice(1)}`, app.adminKey)).toEqual([400, missing]);
+    const [status, answer] = await send(`${url}?start_date=2026-1-1&end_date=2026-01-02${extra}`, app.adminKey);
     expect([status, Object.keys((answer as { readonly detail: object }).detail)]).toEqual([400, ['error']]);
   });
 
-  it.each(ALL)('$name 401: no key', async ({ at, more }) => {
-    const [status, answer] = await send(`${at}?${DAYS}${more}`, null);
+  it.each(ALL_ROUTES)('$name 401: no key', async ({ validUrl }) => {
+    const [status, answer] = await send(validUrl, null);
     expect([status, answer]).toMatchObject([401, { error: { type: 'auth_error' } }]);
   });
 
-  it.each(ALL)('$name 422: an invalid parameter', async ({ at, invalid, more }) => {
+  it.each(ALL_ROUTES)('$name 422: an invalid parameter', async ({ url, invalid, extra }) => {
     const [name = ''] = invalid.split('=');
-    const rest = more.startsWith(`&${name}=`) ? '' : more;
-    const [status, answer] = await send(`${at}?${DAYS}${rest}&${invalid}`, app.adminKey);
+    const rest = extra.startsWith(`&${name}=`) ? '' : extra;
+    const [status, answer] = await send(`${url}?${DAYS}${rest}&${invalid}`, app.adminKey);
     const { detail } = answer as { readonly detail: readonly { readonly loc: readonly string[] }[] };
     expect([status, detail.map(({ loc }) => loc)]).toEqual([422, [['query', name]]]);
   });
 
-  it.each(ALL.filter(({ entity }) => entity === 'user' || entity === 'tag' || entity === 'organization'))(
+  it.each(ALL_ROUTES.filter(({ entity }) => entity === 'user' || entity === 'tag' || entity === 'organization'))(
     '$name 403: a key without a user',
-    async ({ at, more, entity }) => {
+    async ({ validUrl, entity }) => {
       const error = `Keys without a user cannot query ${entity} analytics. Use a key of a user, or call as a proxy admin.`;
-      expect(await send(`${at}?${DAYS}${more}`, keys.plain)).toEqual([403, { detail: { error } }]);
+      expect(await send(validUrl, keys.plain)).toEqual([403, { detail: { error } }]);
     },
   );
 
-  it.each(ALL.filter(({ entity }) => entity === 'endUser' || entity === 'agent'))(
+  it.each(ALL_ROUTES.filter(({ entity }) => entity === 'endUser' || entity === 'agent'))(
     '$name 401: keys of users and of read-only users',
-    async ({ at, more }) => {
-      expect(await send(`${at}?${DAYS}${more}`, keys.internal)).toMatchObject([401, { error: { type: 'auth_error' } }]);
-      await create('/user/new', { user_id: `reader-${at}`, user_role: 'internal_user_viewer' });
-      const key = await create('/key/generate', { user_id: `reader-${at}` });
-      expect((await send(`${at}?${DAYS}${more}`, key))[0]).toBe(401);
+    async ({ name, validUrl }) => {
+      expect(await send(validUrl, keys.internal)).toMatchObject([401, { error: { type: 'auth_error' } }]);
+      await create('/user/new', { user_id: `reader-${name}`, user_role: 'internal_user_viewer' });
+      const key = await create('/key/generate', { user_id: `reader-${name}` });
+      expect((await send(validUrl, key))[0]).toBe(401);
     },
   );
 
-  it.each(ALL.filter(({ entity }) => entity === 'team'))('$name 404: no user, another team', async ({ at, more }) => {
-    expect(await send(`${at}?${DAYS}${more}`, keys.plain)).toEqual([
-      404,
-      { detail: { error: 'User= None not found' } },
-    ]);
-    const [status] = await send(`${at}?${DAYS}${more}&team_ids=team-2`, keys.internal);
-    expect(status).toBe(404);
-  });
+  it.each(ALL_ROUTES.filter(({ entity }) => entity === 'team'))(
+    '$name 404: a key without a user, and another team',
+    async ({ validUrl }) => {
+      expect(await send(validUrl, keys.plain)).toEqual([404, { detail: { error: 'User= None not found' } }]);
+      const [status] = await send(`${validUrl}&team_ids=team-2`, keys.internal);
+      expect(status).toBe(404);
+    },
+  );
 });
 
 describe('an administrator sees', () => {
-  it.each(ENTITIES)('calls of all, one, and all but one: $entity', async ({ path, named, calls, shown, entity }) => {
+  it.each(ENTITIES)('calls of all, one and others: $entity', async ({ path, param, calls, entityId, entity }) => {
     const all = await read(`${path}/daily/activity?${DAYS}`);
     expect(all.metadata['total_api_requests']).toBe(calls);
-    const one = await read(`${path}/daily/activity?${DAYS}&${named}=${shown}`);
+    const one = await read(`${path}/daily/activity?${DAYS}&${param}=${entityId}`);
     expect(one.metadata['total_api_requests']).toBe(1);
-    expect(Object.keys(one.results[0]?.breakdown['entities'] ?? {})).toEqual([shown]);
-    const others = await read(`${path}/daily/activity?${DAYS}&exclude_${named}=${shown}`);
+    expect(Object.keys(one.results[0]?.breakdown['entities'] ?? {})).toEqual([entityId]);
+    const others = await read(`${path}/daily/activity?${DAYS}&exclude_${param}=${entityId}`);
     expect(others.metadata['total_api_requests']).toBe(calls - 1);
-    const known = { user: { user_email: 'one@example.com', user_alias: null }, team: { team_alias: 'Team' }, tag: {} };
     const metadata = {
-      ...known,
+      user: { user_email: 'one@example.com', user_alias: null },
+      team: { team_alias: 'Team' },
+      tag: {},
       organization: { organization_alias: 'Organization' },
       endUser: { alias: 'Customer' },
       agent: {},
     };
-    expect(one.results[0]?.breakdown['entities']?.[shown]?.metadata).toEqual(metadata[entity]);
+    expect(one.results[0]?.breakdown['entities']?.[entityId]?.metadata).toEqual(metadata[entity]);
   });
 
-  it('at most api_key_limit keys in an aggregated answer, and the number of all keys', async () => {
+  it('at most api_key_limit keys in an aggregated answer, with the number of all keys', async () => {
     const whole = await read(`/tag/daily/activity/aggregated?${DAYS}&api_key_limit=1`);
     expect(Object.keys(whole.results[0]?.breakdown['api_keys'] ?? {})).toHaveLength(1);
     const counts = { red: 1, 'User-Agent: tester': 4, 'User-Agent: tester/1.0': 4 };
@@ -331,7 +330,7 @@ describe('tagUse.daily and similar routes', () => {
     ]);
   });
 
-  it('tagUse.users 200: users with their client; each call counts once', async () => {
+  it('tagUse.users 200: users with their client, where each call counts once', async () => {
     const [status, answer] = await send('/tag/user-agent/per-user-analytics?page_size=1', app.adminKey);
     const result = {
       user_id: 'internal-1',
