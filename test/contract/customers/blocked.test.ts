@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 let upstream: FaultServer;
 let key: string;
-let calls = 0;
+let upstreamCalls = 0;
 
 beforeAll(async () => {
   upstream = await startFaultServer();
@@ -30,9 +30,9 @@ beforeAll(async () => {
   await app.call('POST', '/customer/block', { user_ids: ['refused'] });
 });
 beforeEach(() => {
-  calls = 0;
+  upstreamCalls = 0;
   upstream.answer((response) => {
-    calls += 1;
+    upstreamCalls += 1;
     response.writeHead(200, { 'content-type': 'application/json' });
     const message = { role: 'assistant', content: 'hello' };
     const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
@@ -80,23 +80,23 @@ describe('a call that names a blocked customer', () => {
   ])('is refused without an upstream call: %s', async (_kind, path, body) => {
     const headers = { 'x-litellm-customer-id': 'refused' };
     expect(await send(path, body, headers)).toEqual({ status: 403, body: refusal('refused') });
-    expect(calls).toBe(0);
+    expect(upstreamCalls).toBe(0);
   });
 
-  it('is refused in the format of Anthropic', async () => {
+  it('is refused with an error in the format of Anthropic', async () => {
     const body = { model: 'priced', max_tokens: 1, messages, metadata: { user_id: 'refused' } };
     expect(await send('/v1/messages', body)).toMatchObject({
       status: 403,
       body: { error: { type: 'permission_error', message: message('refused') } },
     });
-    expect(calls).toBe(0);
+    expect(upstreamCalls).toBe(0);
   });
 
   it('is refused with the admin key, and for a customer that was created blocked', async () => {
     const body = { model: 'priced', messages, user: 'born-blocked' };
     const answer = await app.call('POST', '/v1/chat/completions', body);
     expect([answer.status, await answer.json()]).toEqual([403, refusal('born-blocked')]);
-    expect(calls).toBe(0);
+    expect(upstreamCalls).toBe(0);
   });
 
   it('is admitted after the customer is unblocked, and refused again after the customer is blocked', async () => {
@@ -109,10 +109,10 @@ describe('a call that names a blocked customer', () => {
     expect((await app.call('POST', '/customer/update', { user_id: 'toggled', blocked: true })).status).toBe(200);
     expect((await chat('toggled')).status).toBe(403);
     expect((await chat('another')).status).toBe(200);
-    expect(calls).toBe(3);
+    expect(upstreamCalls).toBe(3);
   });
 
-  it('is not charged', async () => {
+  it('is refused without a cost', async () => {
     const limited = await newKey({ max_budget: 0.25 });
     const headers = { authorization: `Bearer ${limited}` };
     for (let call = 0; call < 3; call += 1)

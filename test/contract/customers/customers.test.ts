@@ -5,8 +5,8 @@ const { get, post } = tenancyClient();
 
 describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
   const id = `c${path.length}`;
-  const unknown = (param: string, named = 'none') =>
-    envelope(404, `End User Id=${named} does not exist in db`, 'not_found', param);
+  const notFound = (param: string, customerId = 'none') =>
+    envelope(404, `End User Id=${customerId} does not exist in db`, 'not_found', param);
 
   it('customers.create, customers.info, customers.list 200: a customer with a budget', async () => {
     const draft = { user_id: id, alias: 'C', blocked: false, allowed_model_region: 'eu', default_model: 'demo' };
@@ -34,17 +34,17 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
     expect((await get(`${path}/info?end_user_id=x`)).status).toBe(404);
   });
 
-  it('customers.info 404 and 422, customers.create 422: an unknown customer, no id, an unknown region', async () => {
-    expect(await get(`${path}/info?end_user_id=none`)).toEqual(unknown('end_user_id'));
+  it('customers.info 404: an unknown customer; 422: no id; customers.create 422: an unknown region', async () => {
+    expect(await get(`${path}/info?end_user_id=none`)).toEqual(notFound('end_user_id'));
     expect((await get(`${path}/info`)).status).toBe(422);
     expect((await post(`${path}/new`, { user_id: 'x', allowed_model_region: 'mars' })).status).toBe(422);
   });
 
-  it('customers.update 200, 400 and 404: changed fields, a budget below zero, an unknown customer', async () => {
+  it('customers.update 200: changed fields; 400: a budget below zero; 404: an unknown customer', async () => {
     const { body } = await post(`${path}/update`, { user_id: id, max_budget: 9, alias: 'Z' });
     expect(body).toMatchObject({ alias: 'Z', default_model: 'demo', litellm_budget_table: { max_budget: 9 } });
     expect((await post(`${path}/update`, { user_id: id, max_budget: -1 })).status).toBe(400);
-    expect(await post(`${path}/update`, { user_id: 'none' })).toEqual(unknown('user_id'));
+    expect(await post(`${path}/update`, { user_id: 'none' })).toEqual(notFound('user_id'));
   });
 
   it('customers.block, customers.unblock 200: an unknown customer is created blocked', async () => {
@@ -60,11 +60,11 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
     });
   });
 
-  it('customers.delete 200 and 404: an unknown customer is refused', async () => {
+  it('customers.delete 404: no customer is deleted if one is unknown; 200: a known customer', async () => {
     expect(await post(`${path}/delete`, { user_ids: [id, 'none'] })).toEqual(
       envelope(404, 'End User Id(s)=none do not exist in db', 'not_found', 'user_ids'),
     );
     expect((await post(`${path}/delete`, { user_ids: [id] })).body).toMatchObject({ deleted_customers: 1 });
-    expect(await get(`${path}/info?end_user_id=${id}`)).toEqual(unknown('end_user_id', id));
+    expect(await get(`${path}/info?end_user_id=${id}`)).toEqual(notFound('end_user_id', id));
   });
 });

@@ -76,12 +76,12 @@ describe('a customer with allowed_model_region', () => {
     expect(await ask('led', 'both')).toBe('both-eu');
   });
 
-  it('does not leave the region by a fallback', async () => {
+  it('is not served outside the region by a fallback', async () => {
     expect(await ask('strict', 'broken', { fallbacks: ['american'] })).toMatchObject({ status: 500 });
     expect(await ask('strict', 'broken', { fallbacks: ['american', 'both'] })).toBe('both-eu');
   });
 
-  it('gets 400 for an unknown model', async () => {
+  it('is refused with 400 for an unknown model', async () => {
     expect(await ask('strict', 'unknown')).toMatchObject({ status: 400 });
   });
 });
