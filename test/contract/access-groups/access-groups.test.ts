@@ -22,7 +22,7 @@ const create = async (draft: object): Promise<string> => {
   expect(status).toBe(201);
   return String(body?.['access_group_id']);
 };
-const missing = (id: string) => ({ status: 404, body: { detail: `Access group '${id}' not found` } });
+const notFound = (id: string) => ({ status: 404, body: { detail: `Access group '${id}' not found` } });
 
 describe('access groups', () => {
   it('accessGroups.create 201, accessGroups.info 200, accessGroups.list 200: a group with its lists', async () => {
@@ -60,7 +60,7 @@ describe('access groups', () => {
     expect((await send('GET', PATH)).body).toEqual([body]);
   });
 
-  it('accessGroups.create 409, 400, 422: a taken, a blank and a missing name', async () => {
+  it('accessGroups.create 409: a taken name; 400: a blank name; 422: no name', async () => {
     await create({ access_group_name: 'taken' });
     expect(await send('POST', PATH, { access_group_name: 'taken' })).toEqual({
       status: 409,
@@ -76,7 +76,7 @@ describe('access groups', () => {
     });
   });
 
-  it('accessGroups.update 200, 400, 404, 409, 422: omitted members keep their values', async () => {
+  it('accessGroups.update 200: omitted members keep their values; 400, 404, 409, 422: invalid changes', async () => {
     const id = await create({ access_group_name: 'one', access_model_names: ['free'] });
     await create({ access_group_name: 'two' });
     expect((await send('PUT', `${PATH}/${id}`, { description: 'x' })).body).toMatchObject({
@@ -85,17 +85,17 @@ describe('access groups', () => {
       access_model_names: ['free'],
     });
     expect((await send('PUT', `${PATH}/${id}`, { access_group_name: '' })).status).toBe(400);
-    expect(await send('PUT', `${PATH}/none`, {})).toEqual(missing('none'));
+    expect(await send('PUT', `${PATH}/none`, {})).toEqual(notFound('none'));
     expect((await send('PUT', `${PATH}/${id}`, { access_group_name: 'two' })).status).toBe(409);
     expect((await send('PUT', `${PATH}/${id}`, { access_model_names: 'free' })).status).toBe(422);
   });
 
-  it('accessGroups.delete 204, accessGroups.delete 404, accessGroups.info 404: a group is deleted once', async () => {
+  it('accessGroups.delete 204: deletes a group; accessGroups.delete 404, accessGroups.info 404: a deleted group', async () => {
     const id = await create({ access_group_name: 'gone' });
     const deleted = await calls.app.call('DELETE', `${PATH}/${id}`);
     expect([deleted.status, deleted.headers.get('content-length'), await deleted.text()]).toEqual([204, null, '']);
-    expect(await send('DELETE', `${PATH}/${id}`)).toEqual(missing(id));
-    expect(await send('GET', `${PATH}/${id}`)).toEqual(missing(id));
+    expect(await send('DELETE', `${PATH}/${id}`)).toEqual(notFound(id));
+    expect(await send('GET', `${PATH}/${id}`)).toEqual(notFound(id));
   });
 
   it.each([
@@ -104,7 +104,7 @@ describe('access groups', () => {
     ['accessGroups.delete', 'DELETE', `${PATH}/any`],
     ['accessGroups.info', 'GET', `${PATH}/any`],
     ['accessGroups.list', 'GET', PATH],
-  ])('%s 401 for an unknown key; changes 403 for a read-only administrator', async (_row, method, path) => {
+  ])('%s 401: an unknown key; 403: a change by a read-only administrator', async (_row, method, path) => {
     const body = method === 'GET' || method === 'DELETE' ? undefined : { access_group_name: 'x' };
     expect((await send(method, path, body, 'sk-unknown-000000000')).status).toBe(401);
     const viewer = await calls.newKey({ user_role: 'proxy_admin_viewer' });
