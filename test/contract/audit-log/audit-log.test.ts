@@ -78,7 +78,7 @@ describe('the audit log', () => {
     });
   });
 
-  it('names blocks, rotations and deletions of keys', async () => {
+  it('records blocks, rotations and deletions of keys', async () => {
     const { key: secret, token } = (await post('/key/generate', { key_alias: 'audited-key' })).body;
     await post('/key/block', { key: secret });
     await post('/key/unblock', { key: secret });
@@ -111,7 +111,7 @@ describe('the audit log', () => {
     expect(byAdminKey.map(({ action }) => action)).toEqual(['created']);
   });
 
-  it('writes nothing for a refused change', async () => {
+  it('records nothing for a refused change', async () => {
     await post('/tag/new', { name: 'once' });
     expect((await post('/tag/new', { name: 'once' })).status).toBe(400);
     expect((await post('/team/update', { team_id: 'unknown-team', team_alias: 'x' })).status).toBe(404);
@@ -119,7 +119,7 @@ describe('the audit log', () => {
     expect(await actions('object_id=unknown-team')).toEqual([]);
   });
 
-  it('has no secret of keys, credentials, models and settings', async () => {
+  it('contains no secrets of keys, credentials, models and settings', async () => {
     const secret = await key({ metadata: { api_token: 'token-in-metadata' } });
     await post('/credentials', {
       credential_name: 'audited-credential',
@@ -141,28 +141,28 @@ describe('the audit log', () => {
 
   it('pages and sorts its entries, and filters them by time', async () => {
     for (const name of ['p1', 'p2', 'p3']) await post('/budget/new', { budget_id: name });
-    const named = async (search: string) =>
+    const budgetIds = async (search: string) =>
       (await entries(`table_name=LiteLLM_BudgetTable&${search}`)).map(({ object_id }) => object_id);
-    expect(await named('sort_by=object_id&sort_order=asc&page_size=2')).toEqual(['p1', 'p2']);
-    expect(await named('sort_by=object_id&sort_order=asc&page_size=2&page=2')).toEqual(['p3']);
+    expect(await budgetIds('sort_by=object_id&sort_order=asc&page_size=2')).toEqual(['p1', 'p2']);
+    expect(await budgetIds('sort_by=object_id&sort_order=asc&page_size=2&page=2')).toEqual(['p3']);
     const today = new Date().toISOString().slice(0, 10);
-    expect(await named(`start_date=${today}&end_date=${today}`)).toEqual(['p3', 'p2', 'p1']);
-    expect(await named('end_date=2020-01-01')).toEqual([]);
-    expect(await named('start_date=2099-01-01T00:00:00Z')).toEqual([]);
+    expect(await budgetIds(`start_date=${today}&end_date=${today}`)).toEqual(['p3', 'p2', 'p1']);
+    expect(await budgetIds('end_date=2020-01-01')).toEqual([]);
+    expect(await budgetIds('start_date=2099-01-01T00:00:00Z')).toEqual([]);
   });
 
   it('auditLog.list 422: a malformed page, action, table, order and time', async () => {
-    const loc = async (search: string) => {
+    const statusAndLocation = async (search: string) => {
       const { status, body } = await get(`/audit?${search}`);
       return [status, (body['detail'] as readonly { readonly loc: readonly string[] }[])[0]?.loc];
     };
-    expect(await loc('page=0')).toEqual([422, ['query', 'page']]);
-    expect(await loc('page_size=101')).toEqual([422, ['query', 'page_size']]);
-    expect(await loc('action=guessed')).toEqual([422, ['query', 'action']]);
-    expect(await loc('table_name=guessed')).toEqual([422, ['query', 'table_name']]);
-    expect(await loc('sort_by=guessed')).toEqual([422, ['query', 'sort_by']]);
-    expect(await loc('sort_order=up')).toEqual([422, ['query', 'sort_order']]);
-    expect(await loc('start_date=yesterday')).toEqual([422, ['query', 'start_date']]);
+    expect(await statusAndLocation('page=0')).toEqual([422, ['query', 'page']]);
+    expect(await statusAndLocation('page_size=101')).toEqual([422, ['query', 'page_size']]);
+    expect(await statusAndLocation('action=guessed')).toEqual([422, ['query', 'action']]);
+    expect(await statusAndLocation('table_name=guessed')).toEqual([422, ['query', 'table_name']]);
+    expect(await statusAndLocation('sort_by=guessed')).toEqual([422, ['query', 'sort_by']]);
+    expect(await statusAndLocation('sort_order=up')).toEqual([422, ['query', 'sort_order']]);
+    expect(await statusAndLocation('start_date=yesterday')).toEqual([422, ['query', 'start_date']]);
   });
 
   it('auditLog.get 404: an unknown id', async () => {
@@ -223,7 +223,7 @@ describe('auditLog in the graph', () => {
 });
 
 describe('changes by background tasks', () => {
-  it('have the task as author: the reset of a budget window', async () => {
+  it('have the task as author, for example the reset of a budget window', async () => {
     await post('/team/new', { team_id: 'resets', max_budget: 1, budget_duration: '1s' });
     const secret = await key({ key_alias: 'resets', max_budget: 1, budget_duration: '1s' });
     expect(secret).toMatch(/^sk-/);
