@@ -38,7 +38,7 @@ describe('budgets', () => {
     expect(await valueOf('none', 'max_budget')).toBeNull();
   });
 
-  it('budgets.update 200 and 400: null for an unknown budget; an invalid change is refused', async () => {
+  it('budgets.update 200: a changed budget, or null for an unknown budget; 400: an invalid change, no id', async () => {
     expect(
       (await post('/budget/update', { budget_id: 'b1', max_budget: 11, budget_duration: null })).body,
     ).toMatchObject({
@@ -66,7 +66,7 @@ describe('budgets', () => {
 });
 
 describe('tags', () => {
-  const unknown = { status: 404, body: { detail: 'Tag none not found' } };
+  const tagNotFound = { status: 404, body: { detail: 'Tag none not found' } };
 
   it('tags.create, tags.info, tags.list 200: a tag with a budget', async () => {
     const draft = { name: 't1', description: 'd', models: ['demo'] };
@@ -85,9 +85,9 @@ describe('tags', () => {
     expect((await post('/tag/update', { name: 't1', description: 'new' })).body).toMatchObject({
       tag: { name: 't1', description: 'new', models: ['demo'] },
     });
-    expect(await post('/tag/info', { names: ['t1', 'none'] })).toEqual(unknown);
-    expect(await post('/tag/update', { name: 'none' })).toEqual(unknown);
-    expect(await post('/tag/delete', { name: 'none' })).toEqual(unknown);
+    expect(await post('/tag/info', { names: ['t1', 'none'] })).toEqual(tagNotFound);
+    expect(await post('/tag/update', { name: 'none' })).toEqual(tagNotFound);
+    expect(await post('/tag/delete', { name: 'none' })).toEqual(tagNotFound);
     expect((await post('/tag/delete', { name: 't1' })).body).toEqual({ message: 'Tag t1 deleted successfully' });
     expect((await get('/tag/list')).body).toEqual([]);
   });
