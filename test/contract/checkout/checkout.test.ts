@@ -15,8 +15,8 @@ afterAll(async () => {
   await stripe.stop();
 });
 
-const begin = (at: TestApp = app, init: RequestInit = {}): Promise<Response> =>
-  fetch(`${at.url}/billing/checkout`, { method: 'POST', ...init });
+const begin = (target: TestApp = app, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${target.url}/billing/checkout`, { method: 'POST', ...init });
 
 async function read(response: Response) {
   return {
@@ -157,7 +157,7 @@ describe('checkout.create', () => {
     await other.stop();
   });
 
-  it.each(['GET', 'PUT', 'HEAD', 'DELETE'])('a %s is answered 405', async (method) => {
+  it.each(['GET', 'PUT', 'HEAD', 'DELETE'])('405: the method %s', async (method) => {
     const answer = await fetch(`${app.url}/billing/checkout`, { method });
     expect([answer.status, answer.headers.get('allow'), await answer.text()]).toEqual([
       405,
@@ -185,24 +185,26 @@ describe('checkout.webhook', () => {
     },
   );
 
-  const stale = 'The signature is older than 300 seconds.';
-  const wrong = 'The signature does not belong to these bytes.';
+  const STALE_SIGNATURE = 'The signature is older than 300 seconds.';
+  const WRONG_SIGNATURE = 'The signature does not belong to these bytes.';
   const seconds = () => Math.floor(Date.now() / 1000);
   it.each([
     ['no signature', () => ({ signature: null }), 'The Stripe-Signature header is missing.'],
-    ['a malformed signature', () => ({ signature: 'v1=abc' }), wrong],
-    ['a signature of another secret', () => ({ secret: 'whsec_other' }), wrong],
-    ['a stale timestamp', () => ({ timestamp: seconds() - 302 }), stale],
-    ['a changed body', () => ({ body: '{"id":"evt_forged"}' }), wrong],
-    ['an empty body', () => ({ body: '' }), wrong],
-  ])('checkout.webhook 400: %s', async (_name, differing, detail) => {
-    expect(await read(await stripe.deliver(app.url, event(), differing()))).toEqual(json(400, { detail }));
+    ['a malformed signature', () => ({ signature: 'v1=abc' }), WRONG_SIGNATURE],
+    ['a signature of another secret', () => ({ secret: 'whsec_other' }), WRONG_SIGNATURE],
+    ['a stale timestamp', () => ({ timestamp: seconds() - 302 }), STALE_SIGNATURE],
+    ['a changed body', () => ({ body: '{"id":"evt_forged"}' }), WRONG_SIGNATURE],
+    ['an empty body', () => ({ body: '' }), WRONG_SIGNATURE],
+  ])('checkout.webhook 400: %s', async (_name, overrides, detail) => {
+    expect(await read(await stripe.deliver(app.url, event(), overrides()))).toEqual(json(400, { detail }));
   });
 
   it('checkout.webhook 400: a body that was parsed and serialised again', async () => {
     const stripeEvent = event();
     const body = JSON.stringify(stripeEvent, null, 2);
-    expect(await read(await stripe.deliver(app.url, stripeEvent, { body }))).toEqual(json(400, { detail: wrong }));
+    expect(await read(await stripe.deliver(app.url, stripeEvent, { body }))).toEqual(
+      json(400, { detail: WRONG_SIGNATURE }),
+    );
   });
 
   it('checkout.webhook 400: a valid signature over invalid JSON', async () => {
@@ -228,7 +230,7 @@ describe('checkout.webhook', () => {
     await other.stop();
   });
 
-  it.each(['GET', 'HEAD'])('a %s is answered 405', async (method) => {
+  it.each(['GET', 'HEAD'])('405: the method %s', async (method) => {
     const answer = await fetch(`${app.url}/billing/webhook`, { method });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
   });

@@ -165,7 +165,7 @@ describe('checkout.success', () => {
     '?checkout=%00&secret=%00',
     `?checkout=${'x'.repeat(5000)}`,
     '?secret=a&checkout=__proto__',
-  ])('checkout.success 404: %j', async (query) => {
+  ])('checkout.success 404: an invalid query: %j', async (query) => {
     const answer = await fetch(`${app.url}/billing/success${query}`);
     expect([answer.status, await answer.json()]).toEqual([404, { detail: 'There is no purchase at this address.' }]);
   });
@@ -182,7 +182,7 @@ describe('checkout.success', () => {
     expect(keyOn(await page(successUrl))).not.toBeNull();
   });
 
-  it('a HEAD is answered 405, and does not use up the key', async () => {
+  it('405: the method HEAD, which does not use up the key', async () => {
     const { successUrl } = await payPurchase();
     expect((await fetch(successUrl, { method: 'HEAD' })).status).toBe(405);
     expect(keyOn(await page(successUrl))).not.toBeNull();
