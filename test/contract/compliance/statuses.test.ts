@@ -11,7 +11,7 @@ const CALL = {
   guardrail_information: [{ guardrail_name: 'g', guardrail_mode: 'pre_call', guardrail_status: 'success' }],
 };
 
-const ROWS = [
+const ROUTES = [
   {
     row: 'compliance.gdpr',
     path: '/compliance/gdpr',
@@ -55,8 +55,8 @@ const ROWS = [
   },
 ];
 
-describe.each(ROWS)('$row', ({ row, path, answer }) => {
-  it(`${row} 200: a call with a guardrail, and one without`, async () => {
+describe.each(ROUTES)('$row', ({ row, path, answer }) => {
+  it(`${row} 200: a call with a guardrail is compliant, and a call without one is not`, async () => {
     expect(await client.post(path, CALL)).toEqual({ status: 200, body: answer });
     expect(await client.post(path, CALL, await client.user({ user_role: 'proxy_admin_viewer' }))).toEqual({
       status: 200,
@@ -87,11 +87,11 @@ describe.each(ROWS)('$row', ({ row, path, answer }) => {
       ],
     ],
     [{ request_id: 'a', guardrail_information: [null] }, [['body', 'guardrail_information']]],
-  ])(`${row} 422: %j`, async (sent, places) => {
-    const { status, body } = await client.post(path, sent);
+  ])(`${row} 422: an invalid call: %j`, async (call, locations) => {
+    const { status, body } = await client.post(path, call);
     expect([status, (body['detail'] as readonly { readonly loc: unknown }[]).map(({ loc }) => loc)]).toEqual([
       422,
-      places,
+      locations,
     ]);
   });
 });
