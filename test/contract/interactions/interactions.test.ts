@@ -30,7 +30,7 @@ async function ask(body: object, path = PATH): Promise<{ readonly status: number
   return { status: response.status, body: (await response.json()) as Json };
 }
 
-const sent = (): Json => JSON.parse(client.upstream.received.at(-1)?.body ?? '{}') as Json;
+const upstreamBody = (): Json => JSON.parse(client.upstream.received.at(-1)?.body ?? '{}') as Json;
 const invalid = (member: string, message: string) => ({
   status: 400,
   body: { error: { code: 400, message: `/interactions: ${member}: ${message}.`, status: 'INVALID_ARGUMENT' } },
@@ -66,7 +66,7 @@ describe('interactions.create', () => {
       agent: null,
     });
     expect(status).toBe(200);
-    expect(sent()).toMatchObject({
+    expect(upstreamBody()).toMatchObject({
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: 'Hello' },
@@ -91,7 +91,7 @@ describe('interactions.create', () => {
         { type: 'function_result', call_id: 'c1', name: 'look', result: [{ type: 'text', text: 'Rain.' }] },
       ],
     });
-    expect(sent()['messages']).toEqual([
+    expect(upstreamBody()['messages']).toEqual([
       {
         role: 'user',
         content: [
@@ -116,7 +116,7 @@ describe('interactions.create', () => {
     const result = { type: 'function_result', call_id: 'c1', result: { weather: 'rain' } };
     const second = await ask({ input: [result], previous_interaction_id: first.body['id'] });
     expect(second.body).toMatchObject({ status: 'completed', previous_interaction_id: first.body['id'] });
-    expect(sent()['messages']).toEqual([
+    expect(upstreamBody()['messages']).toEqual([
       { role: 'user', content: 'Weather?' },
       { role: 'assistant', content: null, tool_calls: [CALL] },
       { role: 'tool', tool_call_id: 'c1', content: '{"weather":"rain"}' },
@@ -146,15 +146,15 @@ describe('interactions.create', () => {
     ],
     [{ input: 'a', response_modalities: ['audio'] }, 'response_modalities', 'only text is answered here'],
     [{ input: 'a', response_format: { type: 'image' } }, 'response_format', 'only text is answered here'],
-  ])('400: %j', async (body, member, message) => {
+  ])('400: an invalid request: %j', async (body, member, message) => {
     const before = client.upstream.received.length;
     expect(await ask(body)).toEqual(invalid(member, message));
     expect(client.upstream.received.length).toBe(before);
   });
 
   it('401: no key; 403: a model that the key may not call; 429, 500 and 503: the status of the upstream', async () => {
-    const without = await client.app.call('POST', PATH, { model: 'chats', input: 'a' }, { authorization: '' });
-    expect([without.status, await without.json()]).toMatchObject([401, { error: { code: 401 } }]);
+    const withoutKey = await client.app.call('POST', PATH, { model: 'chats', input: 'a' }, { authorization: '' });
+    expect([withoutKey.status, await withoutKey.json()]).toMatchObject([401, { error: { code: 401 } }]);
     const narrow = await client.newKey({ models: ['thinker'] });
     const denied = await client.app.call('POST', PATH, { model: 'chats', input: 'a' }, narrow);
     expect([denied.status, await denied.json()]).toMatchObject([403, { error: { code: 403 } }]);
@@ -175,7 +175,7 @@ describe('interactions.create', () => {
 });
 
 describe('a stored interaction', () => {
-  it('interactions.get, interactions.delete 200 and 404: its owner reads it until it is deleted', async () => {
+  it('interactions.get, interactions.delete 200: its owner reads and deletes it; 404: another key, a deleted interaction', async () => {
     const { body } = await ask({ input: 'Hello' });
     const path = `${PATH}/${String(body['id'])}`;
     expect(await client.call('GET', path)).toEqual({ status: 200, body });
@@ -186,7 +186,7 @@ describe('a stored interaction', () => {
     expect(await client.call('DELETE', path)).toMatchObject({ status: 404, body: { error: { status: 'NOT_FOUND' } } });
   });
 
-  it('interactions.cancel, interactions.get, interactions.delete 400: it is not running, and cannot be streamed', async () => {
+  it('interactions.cancel, interactions.get, interactions.delete 400: it is not running, or the request has `stream`', async () => {
     const { body } = await ask({ input: 'Hello' });
     const path = `${PATH}/${String(body['id'])}`;
     expect(await client.call('POST', `${path}/cancel`)).toMatchObject({ status: 400, body: { error: { code: 400 } } });
@@ -235,7 +235,7 @@ describe('a stored interaction', () => {
     }
   });
 
-  it('interactions.get, interactions.delete, interactions.cancel 401, 403 and 404: no key, an id not issued here, a deleted interaction', async () => {
+  it('interactions.get, interactions.delete, interactions.cancel 401: no key; 403: an id not issued here; 404: a deleted interaction', async () => {
     const calls = [
       ['GET', ''],
       ['DELETE', ''],
@@ -243,12 +243,12 @@ describe('a stored interaction', () => {
     ] as const;
     const { body } = await ask({ input: 'Hello' });
     await client.call('DELETE', `${PATH}/${String(body['id'])}`);
-    for (const [method, tail] of calls) {
-      expect(await client.call(method, `${PATH}/resp_x${tail}`, { authorization: '' })).toMatchObject({
+    for (const [method, ending] of calls) {
+      expect(await client.call(method, `${PATH}/resp_x${ending}`, { authorization: '' })).toMatchObject({
         status: 401,
         body: { error: { code: 401, status: 'UNAUTHENTICATED' } },
       });
-      expect(await client.call(method, `${PATH}/resp_x${tail}`)).toEqual({
+      expect(await client.call(method, `${PATH}/resp_x${ending}`)).toEqual({
         status: 403,
         body: {
           error: {
@@ -258,7 +258,7 @@ describe('a stored interaction', () => {
           },
         },
       });
-      expect(await client.call(method, `${PATH}/${String(body['id'])}${tail}`)).toMatchObject({
+      expect(await client.call(method, `${PATH}/${String(body['id'])}${ending}`)).toMatchObject({
         status: 404,
         body: { error: { code: 404, status: 'NOT_FOUND' } },
       });
@@ -293,13 +293,13 @@ describe('a streamed interaction', () => {
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
     const events = (await response.text()).trimEnd().split('\n\n');
     expect(events.at(-1)).toBe('event: done\ndata: [DONE]');
-    const read = events.slice(0, -1).map((event) => {
+    const values = events.slice(0, -1).map((event) => {
       const [name, data] = event.split('\n');
       const value = JSON.parse(data?.slice('data: '.length) ?? '') as Json;
       expect(name).toBe(`event: ${String(value['event_type'])}`);
       return value;
     });
-    const about = {
+    const interactionFields = {
       id: expect.stringMatching(/^resp_[0-9a-f]{32}$/),
       object: 'interaction',
       model: 'chats',
@@ -308,8 +308,8 @@ describe('a streamed interaction', () => {
     };
     const delta = (index: number, value: object) => ({ event_type: 'step.delta', index, delta: value });
     const call = { type: 'function_call', id: 'c1', name: 'look', arguments: {} };
-    expect(read).toEqual([
-      { event_type: 'interaction.created', interaction: { ...about, status: 'in_progress' } },
+    expect(values).toEqual([
+      { event_type: 'interaction.created', interaction: { ...interactionFields, status: 'in_progress' } },
       { event_type: 'step.start', index: 0, step: { type: 'model_output' } },
       delta(0, { type: 'text', text: 'Let' }),
       delta(0, { type: 'text', text: ' me look.' }),
@@ -321,13 +321,13 @@ describe('a streamed interaction', () => {
       {
         event_type: 'interaction.completed',
         interaction: {
-          ...about,
+          ...interactionFields,
           status: 'requires_action',
           usage: { total_input_tokens: 9, total_output_tokens: 5, total_cached_tokens: 4, total_thought_tokens: 2 },
         },
       },
     ]);
-    const { interaction } = read[0] as { readonly interaction: { readonly id: string } };
+    const { interaction } = values[0] as { readonly interaction: { readonly id: string } };
     expect(await client.call('GET', `${PATH}/${interaction.id}`)).toMatchObject({
       status: 200,
       body: { status: 'requires_action', steps: [{ type: 'model_output' }, { type: 'function_call' }] },
