@@ -3,14 +3,14 @@ import { chat, detail, envelope, type Json, tenancyClient } from '../../support/
 
 const { send, get, post, user } = tenancyClient();
 
-const organization = (id: string, more: object = {}) =>
+const createOrganization = (id: string, more: object = {}) =>
   post('/organization/new', { organization_id: id, organization_alias: `Org ${id}`, ...more });
 const infoOf = async (id: string): Promise<Json> => (await get(`/organization/info?organization_id=${id}`)).body;
-const unknown = detail(404, 'Organization not found for organization_id=none');
+const notFound = detail(404, 'Organization not found for organization_id=none');
 
 describe('organizations', () => {
   it('organizations.create, organizations.info, organizations.infos 200: an organization with its own budget', async () => {
-    const { status, body } = await organization('o1', { models: ['demo'], max_budget: 100, metadata: { a: 1 } });
+    const { status, body } = await createOrganization('o1', { models: ['demo'], max_budget: 100, metadata: { a: 1 } });
     expect(status).toBe(200);
     expect(body).toMatchObject({
       organization_id: 'o1',
@@ -26,17 +26,17 @@ describe('organizations', () => {
   });
 
   it('organizations.create 400: a taken id, and an unknown budget', async () => {
-    expect(await organization('o1')).toEqual(detail(400, "Organization with id 'o1' already exists."));
-    expect(await organization('o2', { budget_id: 'none' })).toEqual(detail(400, 'Budget none does not exist.'));
+    expect(await createOrganization('o1')).toEqual(detail(400, "Organization with id 'o1' already exists."));
+    expect(await createOrganization('o2', { budget_id: 'none' })).toEqual(detail(400, 'Budget none does not exist.'));
   });
 
-  it('organizations.info 404 and 422: an unknown organization, and no id', async () => {
-    expect(await get('/organization/info?organization_id=none')).toEqual(unknown);
+  it('organizations.info 404: an unknown organization; 422: no id', async () => {
+    expect(await get('/organization/info?organization_id=none')).toEqual(notFound);
     expect((await get('/organization/info')).status).toBe(422);
   });
 
   it('organizations.list 200: administrators see all organizations, users those of their memberships', async () => {
-    await organization('seen');
+    await createOrganization('seen');
     await post('/organization/member_add', {
       organization_id: 'seen',
       member: { user_id: 'see', role: 'internal_user' },
@@ -52,7 +52,7 @@ describe('organizations', () => {
     expect(await ids('/organization/list?org_id=o1', key)).toEqual([]);
   });
 
-  it('organizations.update 200, 400 and 404: changed fields, a budget below zero, an unknown organization', async () => {
+  it('organizations.update 200: changed fields; 400: a budget below zero; 404: an unknown organization', async () => {
     const change = { organization_id: 'o1', organization_alias: 'Uno', max_budget: 7 };
     expect((await send('PATCH', '/organization/update', change)).body).toMatchObject({
       organization_alias: 'Uno',
@@ -60,20 +60,20 @@ describe('organizations', () => {
     });
     const below = { organization_id: 'o1', max_budget: -1 };
     expect((await send('PATCH', '/organization/update', below)).status).toBe(400);
-    expect(await send('PATCH', '/organization/update', { organization_id: 'none' })).toEqual(unknown);
+    expect(await send('PATCH', '/organization/update', { organization_id: 'none' })).toEqual(notFound);
   });
 
   it('organizations.create 422, organizations.update 400: invalid members change nothing', async () => {
     const budgets = async () => (await get('/budget/list')).body;
     const before = [await budgets(), await infoOf('o1')];
-    expect((await organization('o2', { organization_alias: 'a\0b', max_budget: 1 })).status).toBe(422);
+    expect((await createOrganization('o2', { organization_alias: 'a\0b', max_budget: 1 })).status).toBe(422);
     const change = { organization_id: 'o1', organization_alias: 'Changed', budget_duration: 'abc' };
     expect((await send('PATCH', '/organization/update', change)).status).toBe(400);
     expect([await budgets(), await infoOf('o1')]).toEqual(before);
   });
 
   it('organizations.delete 200: its models no longer limit its keys', async () => {
-    await organization('gone', { models: ['other'] });
+    await createOrganization('gone', { models: ['other'] });
     const key = String((await post('/key/generate', { organization_id: 'gone' })).body['key']);
     expect((await post('/v1/chat/completions', chat(), key)).status).toBe(403);
     await send('DELETE', '/organization/delete', { organization_ids: ['gone'] });
@@ -81,18 +81,18 @@ describe('organizations', () => {
   });
 
   it('teams of an organization are limited by its models and its budget', async () => {
-    const team = (more: object) => post('/team/new', { organization_id: 'o1', ...more });
-    expect((await team({ team_id: 'ot', models: ['demo'], max_budget: 5 })).status).toBe(200);
+    const createTeam = (more: object) => post('/team/new', { organization_id: 'o1', ...more });
+    expect((await createTeam({ team_id: 'ot', models: ['demo'], max_budget: 5 })).status).toBe(200);
     expect((await infoOf('o1'))['teams']).toMatchObject([{ team_id: 'ot' }]);
-    expect(await team({ models: ['other'] })).toEqual(
+    expect(await createTeam({ models: ['other'] })).toEqual(
       envelope(400, 'Model other is not a model of the organization o1.'),
     );
-    expect(await team({ max_budget: 8 })).toEqual(
+    expect(await createTeam({ max_budget: 8 })).toEqual(
       envelope(400, 'The budget of the team exceeds that of the organization o1.'),
     );
   });
 
-  it('organizationMembers.add 200, 400 and 404: a new member, an existing member, an unknown organization', async () => {
+  it('organizationMembers.add 200: a new member; 400: an existing member; 404: an unknown organization', async () => {
     const add = (organizationId: string, member: unknown) =>
       post('/organization/member_add', { organization_id: organizationId, member, max_budget_in_organization: 3 });
     const { body } = await add('o1', [{ user_id: 'om1', role: 'org_admin' }]);
@@ -103,7 +103,7 @@ describe('organizations', () => {
     });
     const again = { user_id: 'om1', role: 'org_admin' };
     expect(await add('o1', again)).toEqual(detail(400, 'User already in organization. Member: user_id=om1'));
-    expect(await add('none', again)).toEqual(unknown);
+    expect(await add('none', again)).toEqual(notFound);
   });
 
   it('an administrator of an organization creates teams in it and adds members', async () => {
@@ -116,27 +116,27 @@ describe('organizations', () => {
   });
 
   it('organizationMembers.update, organizationMembers.remove 200: the role changes, and the member is removed', async () => {
-    const named = { organization_id: 'o1', user_id: 'om2' };
-    const updated = await send('PATCH', '/organization/member_update', { ...named, role: 'org_admin' });
+    const memberIds = { organization_id: 'o1', user_id: 'om2' };
+    const updated = await send('PATCH', '/organization/member_update', { ...memberIds, role: 'org_admin' });
     expect(updated.body).toMatchObject({ user_id: 'om2', user_role: 'org_admin', budget_id: null });
-    expect((await send('DELETE', '/organization/member_delete', named)).body).toMatchObject({ user_id: 'om2' });
+    expect((await send('DELETE', '/organization/member_delete', memberIds)).body).toMatchObject({ user_id: 'om2' });
     expect((await infoOf('o1'))['members']).toMatchObject([{ user_id: 'om1' }]);
   });
 
-  it('organizationMembers.update, organizationMembers.remove 400 and 404: not a member, unknown organization', async () => {
+  it('organizationMembers.update, organizationMembers.remove 400: a user who is not a member; 404: an unknown organization', async () => {
     for (const [method, path] of [
       ['PATCH', '/organization/member_update'],
       ['DELETE', '/organization/member_delete'],
     ] as const) {
       const refused = detail(400, 'User zzz is not a member of organization o1.');
       expect(await send(method, path, { organization_id: 'o1', user_id: 'zzz' })).toEqual(refused);
-      expect(await send(method, path, { organization_id: 'none', user_id: 'om1' })).toEqual(unknown);
+      expect(await send(method, path, { organization_id: 'none', user_id: 'om1' })).toEqual(notFound);
     }
   });
 
-  it('organizations.delete 200, 400 and 404: without teams, with teams, unknown', async () => {
+  it('organizations.delete 200: without teams; 400: with teams; 404: an unknown organization', async () => {
     const remove = (...ids: readonly string[]) => send('DELETE', '/organization/delete', { organization_ids: ids });
-    expect(await remove('seen', 'none')).toEqual(unknown);
+    expect(await remove('seen', 'none')).toEqual(notFound);
     expect(await remove('o1')).toEqual(detail(400, 'Organization o1 has teams. Delete or move them first.'));
     expect((await remove('seen')).body).toMatchObject([{ organization_id: 'seen' }]);
     expect((await get('/organization/info?organization_id=seen')).status).toBe(404);
@@ -144,7 +144,7 @@ describe('organizations', () => {
 });
 
 describe('projects', () => {
-  const notFound = envelope(404, 'Project not found, project_id=none', 'not_found', 'project_id');
+  const projectNotFound = envelope(404, 'Project not found, project_id=none', 'not_found', 'project_id');
 
   it('projects.create, projects.info, projects.list 200: a project of a team', async () => {
     await post('/team/new', { team_id: 'pt', models: ['demo'] });
@@ -156,7 +156,7 @@ describe('projects', () => {
     expect((await get('/project/list')).body).toEqual([body]);
   });
 
-  it('projects.create 400, projects.create 404: a taken id, a foreign model, an unknown team', async () => {
+  it('projects.create 400, projects.create 404: a taken id, a model that the team does not have, an unknown team', async () => {
     expect(await post('/project/new', { team_id: 'pt', project_id: 'p1' })).toEqual(
       envelope(400, 'Project id = p1 already exists.', 'bad_request', 'project_id'),
     );
@@ -170,10 +170,10 @@ describe('projects', () => {
     expect((await get('/project/list', member)).body).toHaveLength(1);
     expect((await get('/project/info?project_id=p1', other)).status).toBe(403);
     expect((await get('/project/list', other)).body).toEqual([]);
-    expect(await get('/project/info?project_id=none')).toEqual(notFound);
+    expect(await get('/project/info?project_id=none')).toEqual(projectNotFound);
   });
 
-  it('projects.update 200, 400 and 404: changed fields, a foreign model, an unknown project', async () => {
+  it('projects.update 200, 400 and 404: changed fields, a model that the team does not have, an unknown project', async () => {
     const change = { project_id: 'p1', description: 'd', blocked: true, max_budget: 3 };
     expect((await post('/project/update', change)).body).toMatchObject({
       description: 'd',
@@ -182,11 +182,11 @@ describe('projects', () => {
       litellm_budget_table: { max_budget: 3 },
     });
     expect((await post('/project/update', { project_id: 'p1', models: ['other'] })).status).toBe(400);
-    expect(await post('/project/update', { project_id: 'none' })).toEqual(notFound);
+    expect(await post('/project/update', { project_id: 'none' })).toEqual(projectNotFound);
   });
 
-  it('projects.delete 200 and 404: none is deleted if one is unknown', async () => {
-    expect(await send('DELETE', '/project/delete', { project_ids: ['p1', 'none'] })).toEqual(notFound);
+  it('projects.delete 404: no project is deleted if one is unknown; 200: a known project', async () => {
+    expect(await send('DELETE', '/project/delete', { project_ids: ['p1', 'none'] })).toEqual(projectNotFound);
     expect((await send('DELETE', '/project/delete', { project_ids: ['p1'] })).body).toMatchObject([
       { project_id: 'p1' },
     ]);
