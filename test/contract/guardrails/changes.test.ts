@@ -124,7 +124,7 @@ describe('guardrails.replace', () => {
 
   it('400: an unsupported kind; 404: an unknown id; 409: a name or guardrail of the file; 422: no guardrail', async () => {
     const id = await server.createAndGetId();
-    const put = (guardrail: Json | undefined, at = id) => server.ask('PUT', `/guardrails/${at}`, { guardrail });
+    const put = (guardrail: Json | undefined, target = id) => server.ask('PUT', `/guardrails/${target}`, { guardrail });
     expect(await put(aDraft({ litellm_params: { guardrail: 'zzz', mode: 'pre_call' } }))).toEqual([
       400,
       { detail: 'Guardrail configuration error: Unsupported guardrail: zzz' },
