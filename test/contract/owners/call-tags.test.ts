@@ -60,7 +60,7 @@ describe('the tags of a key and of its team', () => {
   });
 
   it('400: refuse a call with more than 64 tags in total, or with a tag of more than 256 characters', async () => {
-    const numbered = (count: number) => Array.from({ length: count }, (_, at) => `tag ${at}`);
+    const numbered = (count: number) => Array.from({ length: count }, (_, index) => `tag ${index}`);
     const key = await calls.newKey({ tags: ['one more'] });
     const message = 'A call has at most 64 tags, with those of its key, team and project. This call has 65.';
     const refused = [400, { error: { message, type: 'invalid_request_error', param: 'tags', code: '400' } }] as const;
