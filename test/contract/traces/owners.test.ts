@@ -46,8 +46,8 @@ describe('traces.list 200: the owner of a trace', () => {
     const keys = await Promise.all(teams.map((team_id) => makeKey(app, team_id === null ? {} : { team_id })));
     const exported = otlpExport(otlpSpan('1', 0, 1, {}, { traceId, name: 'run' }));
     for (const key of keys) expect((await send(app, exported, as(key))).status).toBe(200);
-    const owners = keys.map((key, at) => {
-      const owner = { teamId: teams[at] ?? null, keyHash: keyGenerator.hash(key) };
+    const owners = keys.map((key, index) => {
+      const owner = { teamId: teams[index] ?? null, keyHash: keyGenerator.hash(key) };
       return { traceRef: traceRefOf(owner, traceId), ...owner };
     });
     const [one, two, withoutTeam] = owners;
@@ -77,10 +77,10 @@ describe('traces.list 200: the owner of a trace', () => {
       expect(await inRest(admin, '?page_size=1')).toEqual(ownerRows);
       expect(await inRest(admin, `?trace_ref=${one?.traceRef}`)).toBeUndefined();
     }
-    for (const [at, key] of keys.entries()) {
-      const { teamId, keyHash } = owners[at] ?? { teamId: null, keyHash: null };
+    for (const [index, key] of keys.entries()) {
+      const { teamId, keyHash } = owners[index] ?? { teamId: null, keyHash: null };
       const team = teamId === null ? null : { teamId };
-      expect(await inGraph(key)).toEqual({ teamId, keyHash, team, owners: [owners[at]] });
+      expect(await inGraph(key)).toEqual({ teamId, keyHash, team, owners: [owners[index]] });
       expect(await inRest(key)).toBeUndefined();
     }
   });
