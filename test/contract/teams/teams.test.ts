@@ -266,12 +266,12 @@ describe('members of a team', () => {
   it('teamMembers.update 400, teamMembers.update 422: invalid amounts change nothing', async () => {
     const path = '/team/member_update';
     const change = { team_id: 'add', user_id: 'a1', role: 'user' };
-    const wrong = (sent: string) => `max_budget must be a non-negative finite number. Received: ${sent}`;
+    const wrong = (amount: string) => `max_budget must be a non-negative finite number. Received: ${amount}`;
     expect(await post(path, { ...change, max_budget_in_team: -1 })).toEqual(detail(400, wrong('-1')));
     const [start] = JSON.stringify(change).split('}');
     expect(await post(path, `${start},"max_budget_in_team":1e400}`)).toEqual(detail(400, wrong('Infinity')));
-    for (const sent of ['NaN', '1e400'])
-      expect((await post(path, { ...change, max_budget_in_team: sent })).status).toBe(422);
+    for (const amount of ['NaN', '1e400'])
+      expect((await post(path, { ...change, max_budget_in_team: amount })).status).toBe(422);
     const { team_memberships: rows, team_info: info } = await infoOf('add');
     expect(rows).toContainEqual(
       expect.objectContaining({
