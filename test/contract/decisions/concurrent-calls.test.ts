@@ -88,10 +88,10 @@ function commonLength(one: string, other: string): number {
 }
 
 it('128 questions are sent in 128 calls, at most 16 at the same time, whose bytes are equal up to the question', async () => {
-  const questions = Array.from({ length: COUNT }, (_unused, at) => ({
+  const questions = Array.from({ length: COUNT }, (_unused, index) => ({
     type: 'predicate',
-    name: `q${at}`,
-    instructions: `Is part ${at} late?`,
+    name: `q${index}`,
+    instructions: `Is part ${index} late?`,
   }));
   const input = 'A parcel with "quotes", ümlauts and a </input> tag. '.repeat(50);
   const response = await app.call('POST', '/v1/decisions', { model: 'tiny', input, questions });
