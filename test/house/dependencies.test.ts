@@ -70,9 +70,9 @@ describe('dependencies', () => {
 
   it('installed packages are checked, not only the lock file', () => {
     const manifest = installedKoa?.manifest ?? {};
-    const found = (differing: object): readonly string[] =>
+    const found = (overrides: object): readonly string[] =>
       faultsWith({
-        installedAt: (path) => (path === KOA ? { manifest, builds: false, ...differing } : null),
+        installedAt: (path) => (path === KOA ? { manifest, builds: false, ...overrides } : null),
       });
     expect(found({})).toEqual([]);
     const unrecorded = [`${KOA}: has an install script that the lock file does not record`];

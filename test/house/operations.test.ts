@@ -98,11 +98,11 @@ function tableOf(operations: readonly Row[]): string {
   ].join('\n');
 }
 
-const anOperation = (differing: Partial<Row>): Row => ({
+const anOperation = (overrides: Partial<Row>): Row => ({
   operation: 'readTrace',
   access: anyone,
   allowance: null,
-  ...differing,
+  ...overrides,
 });
 
 /** Operations for anonymous callers without an allowance and without a stated reason. */

@@ -7,7 +7,7 @@ import { START_MS } from './samples.ts';
 
 const dateAfter = (second: number): Date => new Date(START_MS + second * 1000);
 
-function aCheckout(differing: Partial<Checkout> = {}): Checkout {
+function aCheckout(overrides: Partial<Checkout> = {}): Checkout {
   return {
     id: 'checkout-1',
     mode: 'payment',
@@ -18,7 +18,7 @@ function aCheckout(differing: Partial<Checkout> = {}): Checkout {
     paidAt: null,
     key: null,
     revokedAt: null,
-    ...differing,
+    ...overrides,
   };
 }
 

@@ -5,7 +5,7 @@ import type { Engine, ScratchDatabase } from './engines.ts';
 
 const NOW = new Date('2026-01-02T03:04:05Z');
 
-const anAgent = (differing: Partial<CodingAgent> = {}): CodingAgent => ({
+const anAgent = (overrides: Partial<CodingAgent> = {}): CodingAgent => ({
   id: 'bc_1',
   keyHash: 'a'.repeat(64),
   teamId: null,
@@ -23,7 +23,7 @@ const anAgent = (differing: Partial<CodingAgent> = {}): CodingAgent => ({
   createdBy: 'user',
   updatedAt: NOW,
   updatedBy: 'user',
-  ...differing,
+  ...overrides,
 });
 
 /** Contract of every CodingAgentStore. */

@@ -8,7 +8,7 @@ const NOW = new Date('2026-01-02T03:04:05Z');
 const STAMPS = { createdAt: NOW, createdBy: 'user', updatedAt: NOW, updatedBy: 'user' };
 const OWNER = { keyHash: 'a'.repeat(64), teamId: null };
 
-const aDecision = (differing: Partial<StoredDecision> = {}): StoredDecision => ({
+const aDecision = (overrides: Partial<StoredDecision> = {}): StoredDecision => ({
   id: 'd1',
   callId: 'call-1',
   model: 'decider',
@@ -29,10 +29,10 @@ const aDecision = (differing: Partial<StoredDecision> = {}): StoredDecision => (
     usage: { inputTokens: 1, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
   },
   ...STAMPS,
-  ...differing,
+  ...overrides,
 });
 
-const anOutcome = (differing: Partial<DecisionOutcome> = {}): DecisionOutcome => ({
+const anOutcome = (overrides: Partial<DecisionOutcome> = {}): DecisionOutcome => ({
   id: 'd1.0',
   decisionId: 'd1',
   model: 'typesafe/jev-latest',
@@ -43,7 +43,7 @@ const anOutcome = (differing: Partial<DecisionOutcome> = {}): DecisionOutcome =>
   scope: 'platform',
   ...OWNER,
   ...STAMPS,
-  ...differing,
+  ...overrides,
 });
 
 /** Contract of every DecisionStore and OutcomeStore. */

@@ -9,7 +9,7 @@ import type { Engine, ScratchDatabase } from './engines.ts';
 const NOW = new Date('2026-01-02T03:04:05Z');
 const BY = { now: NOW, by: 'admin' };
 
-const aRow = (differing: Partial<StoredEndpoint> = {}): StoredEndpoint => ({
+const aRow = (overrides: Partial<StoredEndpoint> = {}): StoredEndpoint => ({
   id: 'one',
   path: '/d/one',
   target: 'https://target.example/a?b=c',
@@ -28,7 +28,7 @@ const aRow = (differing: Partial<StoredEndpoint> = {}): StoredEndpoint => ({
   createdBy: 'admin',
   updatedAt: NOW,
   updatedBy: 'admin',
-  ...differing,
+  ...overrides,
 });
 
 /** Contract of every EndpointStore, and of the entries of several processes over one store. */

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { FreeTierCalls, FreeTierStore } from '../../src/domain/free-tier/free-tier.ts';
 
 const HASH = 'a'.repeat(64);
-const callsOfDay = (calls: number, differing: Partial<FreeTierCalls> = {}): FreeTierCalls => ({
+const callsOfDay = (calls: number, overrides: Partial<FreeTierCalls> = {}): FreeTierCalls => ({
   day: '2026-11-21',
   ipHash: HASH,
   calls,
-  ...differing,
+  ...overrides,
 });
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 

@@ -11,7 +11,7 @@ const NOW = new Date('2026-01-02T03:04:05Z');
 const LATER = new Date('2026-01-02T03:05:05Z');
 const BY = { now: NOW, by: 'admin' };
 
-const aRow = (differing: Partial<StoredGuardrail> = {}): StoredGuardrail => ({
+const aRow = (overrides: Partial<StoredGuardrail> = {}): StoredGuardrail => ({
   id: 'one',
   name: 'words',
   kind: 'litellm_content_filter',
@@ -24,7 +24,7 @@ const aRow = (differing: Partial<StoredGuardrail> = {}): StoredGuardrail => ({
   createdBy: 'admin',
   updatedAt: NOW,
   updatedBy: 'admin',
-  ...differing,
+  ...overrides,
 });
 
 const PARAMS = { guardrail: 'generic_guardrail_api', mode: 'pre_call', api_key: 'sk-guard', api_base: 'http://h/' };

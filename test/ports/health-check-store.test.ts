@@ -6,7 +6,7 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 const NOW = new Date('2026-01-02T03:04:05.678Z');
 const ALL: HealthCheckFilter = { deploymentIds: null, modelGroup: null, isHealthy: null, before: null };
 
-const aCheck = (id: string, secondsAgo: number, differing: Partial<HealthCheck> = {}): HealthCheck => {
+const aCheck = (id: string, secondsAgo: number, overrides: Partial<HealthCheck> = {}): HealthCheck => {
   const at = new Date(NOW.getTime() - secondsAgo * 1_000);
   return {
     id,
@@ -18,7 +18,7 @@ const aCheck = (id: string, secondsAgo: number, differing: Partial<HealthCheck> 
     createdBy: 'admin',
     updatedAt: at,
     updatedBy: 'admin',
-    ...differing,
+    ...overrides,
   };
 };
 const FAILURE = { code: 'UNAVAILABLE', message: 'nul \u0000, lone \ud800' };

@@ -6,13 +6,13 @@ const START = new Date('2026-11-21T00:00:00.000Z');
 const LEASE_MS = 1_000;
 const after = (ms: number): Date => new Date(START.getTime() + ms);
 
-const aJob = (id: string, differing: Partial<NewJob> = {}): NewJob => ({
+const aJob = (id: string, overrides: Partial<NewJob> = {}): NewJob => ({
   id,
   kind: 'k',
   subject: 's',
   dueAt: START,
   mostAttempts: 2,
-  ...differing,
+  ...overrides,
 });
 
 /** Contract of every JobStore. */

@@ -22,7 +22,7 @@ const aWorker = (id: string, tokenHash: string | null): LensWorker => ({
   revoked: false,
 });
 
-const aTracingKey = (id: string, differing: Partial<TracingKey> = {}): TracingKey => ({
+const aTracingKey = (id: string, overrides: Partial<TracingKey> = {}): TracingKey => ({
   ...STAMPS,
   id,
   name: 'collector',
@@ -31,7 +31,7 @@ const aTracingKey = (id: string, differing: Partial<TracingKey> = {}): TracingKe
   userId: '',
   organizationId: '',
   expiresAt: null,
-  ...differing,
+  ...overrides,
 });
 
 const aDataset = (id: string): Dataset => ({

@@ -35,7 +35,7 @@ const SETTINGS: LensSettings = {
 const aLens = (id: string, settings: Partial<LensSettings> = {}): LensState =>
   newLens({ ...SETTINGS, ...settings }, { id, runId: `run-${id}`, now: NOW });
 
-const aFinding = (id: string, differing: Partial<Finding> = {}): Finding => ({
+const aFinding = (id: string, overrides: Partial<Finding> = {}): Finding => ({
   id,
   title: `title ${id}`,
   description: 'd',
@@ -56,7 +56,7 @@ const aFinding = (id: string, differing: Partial<Finding> = {}): Finding => ({
   occurrences: ['e'],
   revision: 1,
   investigationRuns: ['run-a'],
-  ...differing,
+  ...overrides,
 });
 
 const SAMPLE = {

@@ -4,13 +4,13 @@ import type { Engine, ScratchDatabase } from './engines.ts';
 
 const MANY = 1_000_000;
 
-const aResponse = (id: string, differing: Partial<SealedResponse> = {}): SealedResponse => ({
+const aResponse = (id: string, overrides: Partial<SealedResponse> = {}): SealedResponse => ({
   id,
   previousId: null,
   owner: { teamId: 't', keyHash: 'a'.repeat(64) },
   createdAt: new Date('2026-11-21T00:00:00.001Z'),
   sealed: Buffer.from([0, 1, 255, 39, 34]),
-  ...differing,
+  ...overrides,
 });
 
 /** Contract of every SealedResponseStore. */

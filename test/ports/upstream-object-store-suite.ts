@@ -11,16 +11,16 @@ const KEY = 'a'.repeat(64);
 const ALL: Visibility = { kind: 'all' };
 const PAGE: ObjectPage = { kind: 'file', purpose: null, after: null, limit: 10, oldestFirst: false };
 
-const anObject = (differing: Partial<UpstreamObject> = {}): UpstreamObject => ({
+const anObject = (overrides: Partial<UpstreamObject> = {}): UpstreamObject => ({
   id: 'file-1',
   kind: 'file',
   deploymentId: 'deployment-1',
-  upstreamId: `up-${differing.id ?? 'file-1'}`,
+  upstreamId: `up-${overrides.id ?? 'file-1'}`,
   owner: { teamId: null, keyHash: KEY },
   createdAt: new Date('2026-11-21T00:00:00.001Z'),
   purpose: 'batch',
   shown: { id: 'up-1', filename: 'it\'s "ä" ? \u0000', bytes: 2 },
-  ...differing,
+  ...overrides,
 });
 
 /** Contract of every UpstreamObjectStore. */

@@ -36,7 +36,7 @@ const calls = () => aws.received.slice(callsBefore);
 const ROLE = 'arn:aws:iam::123456789012:role/caller';
 const FAR_FUTURE = '2100-01-01T00:00:00Z';
 
-function account(differing: Partial<AwsAccount> = {}): AwsAccount {
+function account(overrides: Partial<AwsAccount> = {}): AwsAccount {
   return {
     keys: null,
     profile: null,
@@ -44,7 +44,7 @@ function account(differing: Partial<AwsAccount> = {}): AwsAccount {
     webIdentityToken: null,
     region: 'eu-west-1',
     stsEndpoint: aws.url,
-    ...differing,
+    ...overrides,
   };
 }
 
@@ -52,8 +52,8 @@ const KEYS = { accessKeyId: 'AKIDOWN', secretAccessKey: new Secret('own-secret')
 const role = (more: object = {}): AwsAccount['role'] => ({ arn: ROLE, sessionName: null, externalId: null, ...more });
 
 /** Credentials of an account, in clear text. */
-async function credentialsOf(differing: Partial<AwsAccount> = {}, accounts = createAwsAccounts()) {
-  const { accessKeyId, secretAccessKey, sessionToken } = await accounts.for(account(differing));
+async function credentialsOf(overrides: Partial<AwsAccount> = {}, accounts = createAwsAccounts()) {
+  const { accessKeyId, secretAccessKey, sessionToken } = await accounts.for(account(overrides));
   return [accessKeyId, secretAccessKey.reveal(), sessionToken?.reveal() ?? null];
 }
 
@@ -91,13 +91,13 @@ describe('a role', () => {
   it('is assumed with the keys of the deployment, with session name and external id, once for all calls', async () => {
     issueCredentials('ASIALENT');
     const accounts = createAwsAccounts();
-    const differing = { keys: KEYS, role: role({ sessionName: 'me', externalId: 'ext-1' }) };
+    const overrides = { keys: KEYS, role: role({ sessionName: 'me', externalId: 'ext-1' }) };
     const all = await Promise.all([
-      credentialsOf(differing, accounts),
-      credentialsOf(differing, accounts),
-      credentialsOf(differing, accounts),
+      credentialsOf(overrides, accounts),
+      credentialsOf(overrides, accounts),
+      credentialsOf(overrides, accounts),
     ]);
-    expect([...all, await credentialsOf(differing, accounts)]).toEqual([ISSUED, ISSUED, ISSUED, ISSUED]);
+    expect([...all, await credentialsOf(overrides, accounts)]).toEqual([ISSUED, ISSUED, ISSUED, ISSUED]);
     expect(calls()).toHaveLength(1);
     const { Action, RoleArn, RoleSessionName, ExternalId, signer } = tokenRequest() as Record<string, string>;
     expect({ Action, RoleArn, RoleSessionName, ExternalId, signer }).toEqual({
@@ -299,8 +299,8 @@ describe('an invalid credential', () => {
       { webIdentityToken: new Secret('/nowhere/token'), role: role() },
       'AWS gave no credentials for this deployment.',
     ],
-  ])('is refused: %s', async (_name, differing, message) => {
-    await expect(credentialsOf(differing)).rejects.toMatchObject({ name: 'CloudRefused', message });
+  ])('is refused: %s', async (_name, overrides, message) => {
+    await expect(credentialsOf(overrides)).rejects.toMatchObject({ name: 'CloudRefused', message });
     expect(calls()).toHaveLength(0);
   });
 });

@@ -28,9 +28,9 @@ describe('Azure OpenAI', () => {
     model: 'gpt-4o-2024',
     choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
   };
-  const receivedFor = async (differing: Partial<Deployment>, request?: ModelRequest) => {
+  const receivedFor = async (overrides: Partial<Deployment>, request?: ModelRequest) => {
     server.answerWith(ANSWER);
-    await server.send(server.deploymentOf('azure', { upstreamModel: 'my dep', ...differing }), request);
+    await server.send(server.deploymentOf('azure', { upstreamModel: 'my dep', ...overrides }), request);
     const { path, headers, body } = server.lastReceived();
     return {
       path,

@@ -14,14 +14,14 @@ beforeAll(async () => {
 afterEach(() => stripe.fail(null));
 afterAll(() => stripe.stop());
 
-const stripeSeller = (differing: Partial<StripeAccount> = {}) =>
+const stripeSeller = (overrides: Partial<StripeAccount> = {}) =>
   createStripe({
     secretKey: new Secret(stripe.secretKey),
     webhookSecret: new Secret(stripe.webhookSecret),
     priceId: 'price_1',
     mode: 'payment',
     apiBase: stripe.url,
-    ...differing,
+    ...overrides,
   });
 
 const DRAFT = { checkoutId: 'checkout-1', successUrl: 'https://x.example/s', cancelUrl: 'https://x.example/c' };

@@ -42,8 +42,8 @@ function providerOf(name: string, client: HttpClient = http): Provider {
   return provider;
 }
 
-const deploymentOf = (provider: string, differing: Partial<Deployment> = {}): Deployment =>
-  aDeployment({ provider, apiBase: `${faults.url}/v1`, ...differing });
+const deploymentOf = (provider: string, overrides: Partial<Deployment> = {}): Deployment =>
+  aDeployment({ provider, apiBase: `${faults.url}/v1`, ...overrides });
 
 const CHAT = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 
@@ -64,13 +64,13 @@ const textOf = async (exchange: Exchange): Promise<string> =>
 
 const receivedBody = (): unknown => JSON.parse(faults.received.at(-1)?.body ?? '');
 
-const usageOf = (differing: Partial<Usage>): Usage => ({
+const usageOf = (overrides: Partial<Usage>): Usage => ({
   inputTokens: 0,
   outputTokens: 0,
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
   reasoningTokens: 0,
-  ...differing,
+  ...overrides,
 });
 
 const FIRST = {

@@ -36,7 +36,7 @@ afterAll(async () => {
 function send(
   options: Record<string, string>,
   tokens: CloudTokens = tokensOfProject,
-  differing: Partial<Deployment> = {},
+  overrides: Partial<Deployment> = {},
 ) {
   const deployment = aDeployment({
     provider: 'vertex_ai',
@@ -44,7 +44,7 @@ function send(
     apiBase: `${faults.url}/v1`,
     apiKey: null,
     options,
-    ...differing,
+    ...overrides,
   });
   const request = aModelRequest({ model: 'm', contents: [] }, { endpoint: GENERATE_CONTENT });
   return createHttpProvider(http, vertex(tokens)).send(deployment, request, new AbortController().signal);

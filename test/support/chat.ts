@@ -9,7 +9,7 @@ import { Secret } from '../../src/domain/secret.ts';
 /** Chat call in the form that `rest-shims/` passes to the gateway. */
 export function aModelRequest(
   body: Readonly<Record<string, unknown>> = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
-  differing: Partial<ModelRequest> = {},
+  overrides: Partial<ModelRequest> = {},
 ): ModelRequest {
   const options = body['stream_options'];
   return {
@@ -22,12 +22,12 @@ export function aModelRequest(
     body,
     callId: null,
     parent: null,
-    ...differing,
+    ...overrides,
   };
 }
 
 /** Deployment of an OpenAI-compatible upstream. */
-export function aDeployment(differing: Partial<Deployment> = {}): Deployment {
+export function aDeployment(overrides: Partial<Deployment> = {}): Deployment {
   return {
     id: 'deployment-1',
     modelGroup: 'm',
@@ -41,15 +41,15 @@ export function aDeployment(differing: Partial<Deployment> = {}): Deployment {
     timeoutSeconds: 10,
     priceOverrides: {},
     baseModel: null,
-    ...differing,
+    ...overrides,
   };
 }
 
 /** Ordinary virtual key without limits or model restrictions. */
-export function aKey(differing: Partial<VirtualKey> = {}): VirtualKey {
+export function aKey(overrides: Partial<VirtualKey> = {}): VirtualKey {
   return {
     hash: 'a'.repeat(64),
-    secretHash: differing.hash ?? 'a'.repeat(64),
+    secretHash: overrides.hash ?? 'a'.repeat(64),
     previousSecret: null,
     name: 'sk-...1234',
     alias: null,
@@ -73,7 +73,7 @@ export function aKey(differing: Partial<VirtualKey> = {}): VirtualKey {
     updatedBy: 'admin',
     deletedAt: null,
     deletedBy: null,
-    ...differing,
+    ...overrides,
   };
 }
 

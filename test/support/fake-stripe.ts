@@ -35,14 +35,14 @@ export interface FakeStripe {
   /** Checkout session of a payment page. */
   sessionAt(url: string): StripeObject;
   /** Pays the checkout session of a payment page. Returns the event of the payment. */
-  pay(url: string, differing?: Readonly<Record<string, unknown>>): StripeEvent;
+  pay(url: string, overrides?: Readonly<Record<string, unknown>>): StripeEvent;
   /** Adds an event to the list of events and returns it. */
   createEvent(type: string, object: Readonly<Record<string, unknown>>, seconds?: number): StripeEvent;
   /** Posts an event to the server. The signature is valid by default. */
   deliver(
     to: string,
     event: StripeEvent,
-    differing?: {
+    overrides?: {
       readonly secret?: string;
       readonly timestamp?: number;
       readonly body?: string;
@@ -186,25 +186,25 @@ export async function startFakeStripe(): Promise<FakeStripe> {
     },
     requests,
     sessionAt,
-    pay(page, differing = {}) {
+    pay(page, overrides = {}) {
       const open = sessionAt(page);
       const number = open.id.split('_').at(-1);
       const paidFor =
         open['mode'] === 'payment'
           ? { payment_intent: `pi_${number}` }
           : { subscription: `sub_${number}`, invoice: `in_${number}` };
-      const session = { ...open, status: 'complete', payment_status: 'paid', url: null, ...paidFor, ...differing };
+      const session = { ...open, status: 'complete', payment_status: 'paid', url: null, ...paidFor, ...overrides };
       sessions.set(open.id, session);
       return createEvent('checkout.session.completed', session);
     },
     createEvent,
-    async deliver(to, event, differing = {}) {
+    async deliver(to, event, overrides = {}) {
       const payload = JSON.stringify(event);
-      const { secret = webhookSecret, timestamp = nowSeconds(), body = payload } = differing;
+      const { secret = webhookSecret, timestamp = nowSeconds(), body = payload } = overrides;
       const signature =
-        differing.signature === undefined
+        overrides.signature === undefined
           ? Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp })
-          : differing.signature;
+          : overrides.signature;
       return fetch(`${to}/billing/webhook`, {
         method: 'POST',
         body,

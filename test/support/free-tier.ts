@@ -11,7 +11,7 @@ export const aClient = (network = '192.0.2.1', key: string | null = null): Clien
   new Client(network, key === null ? null : new Secret(key));
 
 /** The real free tier over a store in memory. No key is exempt from the limit. */
-export function aFreeTier(differing: Partial<FreeTierOptions> = {}): RunningFreeTier {
+export function aFreeTier(overrides: Partial<FreeTierOptions> = {}): RunningFreeTier {
   return createFreeTier({
     store: createMemoryFreeTierStore(),
     paidKeys: { holds: () => false },
@@ -23,6 +23,6 @@ export function aFreeTier(differing: Partial<FreeTierOptions> = {}): RunningFree
     failed(error) {
       throw error;
     },
-    ...differing,
+    ...overrides,
   });
 }

@@ -1,7 +1,7 @@
 import type { Attributes, RawSpan } from '../../src/domain/traces/span.ts';
 
 /** Ordinary decoded span, before a convention reads it. */
-export function aRawSpan(differing: Partial<RawSpan> = {}): RawSpan {
+export function aRawSpan(overrides: Partial<RawSpan> = {}): RawSpan {
   return {
     traceId: '0af7651916cd43dd8448eb211c80319c',
     spanId: 'b7ad6b7169203331',
@@ -17,7 +17,7 @@ export function aRawSpan(differing: Partial<RawSpan> = {}): RawSpan {
     links: [],
     resource: { attributes: {} },
     instrumentationScope: { name: '', version: '', attributes: {} },
-    ...differing,
+    ...overrides,
   };
 }
 

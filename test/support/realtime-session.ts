@@ -57,7 +57,7 @@ export function aSocket() {
 
 /** Session between two fake sockets, with a clock that the test advances. */
 export async function aSession(
-  differing: {
+  overrides: {
     caller?: Caller;
     identify?: () => Caller | Promise<Caller>;
     open?: (upstream: RealtimeUpstream, signal: AbortSignal) => Promise<RealtimeUpstream>;
@@ -100,7 +100,7 @@ export async function aSession(
             name: 'openai',
             send: () => Promise.reject(new Error()),
             openRealtime: (_deployment, _request, signal) =>
-              differing.open?.(upstream, signal) ?? Promise.resolve(upstream),
+              overrides.open?.(upstream, signal) ?? Promise.resolve(upstream),
           },
         ],
       ),
@@ -117,8 +117,8 @@ export async function aSession(
     },
     LIMITS,
   );
-  const { caller = aCaller() } = differing;
-  const { identify = () => caller } = differing;
+  const { caller = aCaller() } = overrides;
+  const { identify = () => caller } = overrides;
   const open = () => realtime.open(caller, REQUEST, { signal: NEVER, identify });
   const session = await open();
   const ended: unknown[] = [];

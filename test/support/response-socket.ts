@@ -51,7 +51,7 @@ export const eventText = (data: { readonly type: string; readonly [member: strin
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
 /** Response of an upstream with the Responses API. */
-export const aResponse = (differing: object = {}): object => ({
+export const aResponse = (overrides: object = {}): object => ({
   id: 'resp_up',
   object: 'response',
   status: 'completed',
@@ -67,7 +67,7 @@ export const aResponse = (differing: object = {}): object => ({
   ],
   usage: { input_tokens: 5, output_tokens: 3, total_tokens: 8 },
   previous_response_id: null,
-  ...differing,
+  ...overrides,
 });
 
 /** Complete stream of a response. */

@@ -1,7 +1,7 @@
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 
 /** Ordinary trace summary. */
-export function aSummary(differing: Partial<TraceSummary> = {}): TraceSummary {
+export function aSummary(overrides: Partial<TraceSummary> = {}): TraceSummary {
   return {
     traceId: '0af7651916cd43dd8448eb211c80319c',
     traceRef: 'A'.repeat(64),
@@ -35,6 +35,6 @@ export function aSummary(differing: Partial<TraceSummary> = {}): TraceSummary {
     userId: null,
     tags: [],
     rootLabels: 0,
-    ...differing,
+    ...overrides,
   };
 }

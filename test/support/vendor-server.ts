@@ -20,7 +20,7 @@ export const CHAT = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 export interface VendorServer {
   readonly faults: FaultServer;
   /** Deployment of a provider at this upstream. */
-  deploymentOf(provider: string, differing?: Partial<Deployment>): Deployment;
+  deploymentOf(provider: string, overrides?: Partial<Deployment>): Deployment;
   /** Sets the answer to the next calls. */
   answerWith(body: object | string, status?: number, type?: string): void;
   lastReceived(): FaultServer['received'][number];
@@ -49,8 +49,8 @@ export async function startVendorServer(): Promise<VendorServer> {
   };
   return {
     faults,
-    deploymentOf: (provider, differing = {}) =>
-      aDeployment({ provider, apiBase: faults.url, apiKey: new Secret('the-key'), ...differing }),
+    deploymentOf: (provider, overrides = {}) =>
+      aDeployment({ provider, apiBase: faults.url, apiKey: new Secret('the-key'), ...overrides }),
     answerWith(body, status = 200, type = 'application/json') {
       faults.answer((response) => {
         response.writeHead(status, { 'content-type': type });

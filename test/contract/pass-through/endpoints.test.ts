@@ -31,7 +31,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-const entryWith = (differing: Record<string, unknown>) => ({
+const entryWith = (overrides: Record<string, unknown>) => ({
   id: expect.any(String),
   path: '/d/one',
   target: `${target.url}/d`,
@@ -44,7 +44,7 @@ const entryWith = (differing: Record<string, unknown>) => ({
   guardrails: null,
   is_from_config: false,
   methods: null,
-  ...differing,
+  ...overrides,
 });
 
 const create = (body: Record<string, unknown>): Promise<Response> => app.call('POST', PATH, body);

@@ -193,14 +193,14 @@ describe('realtime.connect 400', () => {
     ],
     ['an old version', 'GET', { 'sec-websocket-version': '8' }, 'Sec-WebSocket-Version must be 13'],
     ['an invalid subprotocol', 'GET', { 'sec-websocket-protocol': 'a b' }, 'Sec-WebSocket-Protocol is not valid'],
-  ])('for %s', async (_case, method, differing, reason) => {
+  ])('for %s', async (_case, method, overrides, reason) => {
     const headers = {
       authorization: `Bearer ${app.adminKey}`,
       connection: 'Upgrade',
       upgrade: 'websocket',
       'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
       'sec-websocket-version': '13',
-      ...differing,
+      ...overrides,
     };
     const answered = new Promise((resolve, reject) => {
       const outgoing = request(`${app.url}/v1/realtime?model=voice`, { method, headers }, (response) => {

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => setup.stop());
 
 const openSocket = () => openResponses(setup.app);
-const notFound = (id: string, differing: object = {}): object => ({
+const notFound = (id: string, overrides: object = {}): object => ({
   type: 'error',
   status: 400,
   error: {
@@ -31,7 +31,7 @@ const notFound = (id: string, differing: object = {}): object => ({
     param: 'previous_response_id',
     headers: expect.any(Object),
   },
-  ...differing,
+  ...overrides,
 });
 
 const textEvent = (text: string) => ({

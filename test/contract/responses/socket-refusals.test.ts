@@ -21,7 +21,7 @@ const openSocket = (headers: Record<string, string> = {}) =>
   openResponses(setup.app, { headers: { authorization: `Bearer ${setup.app.adminKey}`, ...headers } });
 
 /** Error event of a refusal. */
-const refused = (status: number, error: object, differing: object = {}): object => ({
+const refused = (status: number, error: object, overrides: object = {}): object => ({
   type: 'error',
   status,
   error: {
@@ -31,7 +31,7 @@ const refused = (status: number, error: object, differing: object = {}): object 
     headers: { 'x-litellm-call-id': expect.stringMatching(UUID), 'x-litellm-version': expect.any(String) },
     ...error,
   },
-  ...differing,
+  ...overrides,
 });
 /** Error event without a call id, for a message that is not a valid event. */
 const invalid = (param: string | null, message: string): object =>

@@ -72,10 +72,10 @@ function aCollector(answers: readonly Answer[] = [], settings: Partial<OtlpExpor
   return { spanExport, sent, lines, requests };
 }
 
-const aSpan = (name: string, differing: Partial<ExportedSpan> = {}): ExportedSpan => ({
+const aSpan = (name: string, overrides: Partial<ExportedSpan> = {}): ExportedSpan => ({
   ...aRawSpan(),
   name,
-  ...differing,
+  ...overrides,
 });
 /** Deadline of a drain that ends earlier. */
 const LONG_MS = 600_000;

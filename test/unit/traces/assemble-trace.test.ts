@@ -10,9 +10,9 @@ const OWNER = { teamId: null, keyHash: 'k' };
 const MS = 1_000_000n;
 
 /** A span whose id repeats `digit`. `from` and `lasts` are its start and duration in ms. */
-const aSpan = (digit: string, from: number, lasts: number, differing: Partial<RawSpan> = {}): RawSpan => {
+const aSpan = (digit: string, from: number, lasts: number, overrides: Partial<RawSpan> = {}): RawSpan => {
   const startNs = aRawSpan().startNs + BigInt(from) * MS;
-  return aRawSpan({ spanId: digit.repeat(16), startNs, endNs: startNs + BigInt(lasts) * MS, ...differing });
+  return aRawSpan({ spanId: digit.repeat(16), startNs, endNs: startNs + BigInt(lasts) * MS, ...overrides });
 };
 const agent = (name: string, agentName = name) => ({
   name,

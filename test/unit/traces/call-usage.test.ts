@@ -94,8 +94,8 @@ describe('the usage of a call for its price', () => {
     ['another service tier', { 'gen_ai.openai.response.service_tier': 'priority' }],
     ['another requested service tier', { 'gen_ai.openai.request.service_tier': 'flex' }],
     ['no model', { 'gen_ai.request.model': '', 'gen_ai.response.model': '' }],
-  ])('is unknown: %s', (_what, differing) => {
-    expect(usageOf({ ...CHAT, ...differing })).toBeNull();
+  ])('is unknown: %s', (_what, overrides) => {
+    expect(usageOf({ ...CHAT, ...overrides })).toBeNull();
   });
 
   it('ignores counts of zero', () => {

@@ -4,8 +4,8 @@ import type { RawSpan } from '../../../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
 import { aRawSpan, anEvent } from '../../support/raw-span.ts';
 
-const read = (differing: Partial<RawSpan>, scope = 'com.anthropic.claude_code.tracing') =>
-  readSpans([aRawSpan({ instrumentationScope: { name: scope, version: '1.0.0', attributes: {} }, ...differing })], {
+const read = (overrides: Partial<RawSpan>, scope = 'com.anthropic.claude_code.tracing') =>
+  readSpans([aRawSpan({ instrumentationScope: { name: scope, version: '1.0.0', attributes: {} }, ...overrides })], {
     teamId: null,
     keyHash: 'k',
   })[0];

@@ -4,7 +4,7 @@ import type { RawSpan } from '../../../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../../../src/domain/traces/token-details.ts';
 import { aRawSpan, anEvent } from '../../support/raw-span.ts';
 
-const read = (differing: Partial<RawSpan>) => readSpans([aRawSpan(differing)], { teamId: null, keyHash: 'k' })[0];
+const read = (overrides: Partial<RawSpan>) => readSpans([aRawSpan(overrides)], { teamId: null, keyHash: 'k' })[0];
 const llm = (attributes: RawSpan['attributes']) =>
   read({ attributes: { 'gen_ai.operation.name': 'chat', ...attributes } });
 

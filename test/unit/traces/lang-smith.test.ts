@@ -4,8 +4,8 @@ import type { RawSpan } from '../../../src/domain/traces/span.ts';
 import { aRawSpan } from '../../support/raw-span.ts';
 
 const LANGSMITH = { name: 'langsmith', version: '1', attributes: {} };
-const read = (differing: Partial<RawSpan>) =>
-  readSpans([aRawSpan({ parentSpanId: 'aaaaaaaaaaaaaaaa', instrumentationScope: LANGSMITH, ...differing })], {
+const read = (overrides: Partial<RawSpan>) =>
+  readSpans([aRawSpan({ parentSpanId: 'aaaaaaaaaaaaaaaa', instrumentationScope: LANGSMITH, ...overrides })], {
     teamId: null,
     keyHash: 'k',
   })[0];
@@ -22,8 +22,8 @@ describe('LangSmith', () => {
     ['a chain named like its agent', { name: 'a', attributes: { 'langsmith.metadata.lc_agent_name': 'a' } }, 'agent'],
     ['a step of the framework', { name: 'Retry.wrap_model_call' }, 'framework'],
     ['any other span', { name: 'step' }, 'chain'],
-  ])('the type of a span: %s', (_what, differing, type) => {
-    expect(read(differing)?.type).toBe(type);
+  ])('the type of a span: %s', (_what, overrides, type) => {
+    expect(read(overrides)?.type).toBe(type);
   });
 
   it('a model call has the first batch as input and the first generation as output', () => {

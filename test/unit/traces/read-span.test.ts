@@ -5,8 +5,8 @@ import { aRawSpan, anEvent } from '../../support/raw-span.ts';
 
 const OWNER = { teamId: 'team-1', keyHash: 'key-1' };
 
-function read(differing: Partial<RawSpan>, maxValueBytes?: number): Span {
-  const [span] = readSpans([aRawSpan(differing)], OWNER, maxValueBytes);
+function read(overrides: Partial<RawSpan>, maxValueBytes?: number): Span {
+  const [span] = readSpans([aRawSpan(overrides)], OWNER, maxValueBytes);
   if (span === undefined) throw new Error('The span was not read.');
   return span;
 }
@@ -104,8 +104,8 @@ describe('the error of a span', () => {
       'KeyError',
     ],
     ['otherwise null', { status: 'error' as const, events: [anEvent('exception', {})] }, null],
-  ])('is %s', (_what, differing, error) => {
-    expect(read(differing).error).toBe(error);
+  ])('is %s', (_what, overrides, error) => {
+    expect(read(overrides).error).toBe(error);
   });
 });
 

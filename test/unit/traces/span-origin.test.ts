@@ -61,8 +61,8 @@ describe('the source of a run', () => {
     ['an address that is not encrypted', { 'litellm.source.url': 'http://example.com' }],
     ['a text that is not an address', { 'litellm.source.url': 'somewhere' }],
     ['a very long address', { 'litellm.source.url': `https://example.com/${'x'.repeat(2_048)}` }],
-  ])('is not read from %s', (_what, differing) => {
-    expect(traceSourceOf(aRawSpan({ attributes: { ...sourceAttributes, ...differing } }))).toBeNull();
+  ])('is not read from %s', (_what, overrides) => {
+    expect(traceSourceOf(aRawSpan({ attributes: { ...sourceAttributes, ...overrides } }))).toBeNull();
   });
 
   it('is absent on spans inside of the run', () => {

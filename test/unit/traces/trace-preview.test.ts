@@ -13,7 +13,7 @@ const ROOT = spanId(1);
 const rootAt = (ms: number): bigint => nsAt(START_MS + ms) - 2n ** 63n;
 
 /** Span of this number. It begins `ms` after the start of the trace. Number 1 is the root, the others are its children. */
-const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
+const head = (number: number, ms: number, overrides: Partial<SpanHead> = {}): SpanHead =>
   headOf(
     aSpan({
       spanId: spanId(number),
@@ -22,7 +22,7 @@ const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): Sp
       endNs: nsAt(START_MS + 1_000),
       type: 'llm',
       inputPreview: '',
-      ...differing,
+      ...overrides,
     }),
   );
 /** A root without a preview. */

@@ -10,7 +10,7 @@ const IDENTITY = { traceId: traceId(1), traceRef: 'R', owner: TEAM_KEY };
 const GITHUB = { type: 'github', url: 'https://example.com/1', title: 'Fix it', user: 'ann' } as const;
 
 /** A span with a number in its id and name. It begins `ms` after the start of the trace. */
-const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
+const head = (number: number, ms: number, overrides: Partial<SpanHead> = {}): SpanHead =>
   headOf(
     aSpan({
       spanId: spanId(number),
@@ -20,12 +20,12 @@ const head = (number: number, ms: number, differing: Partial<SpanHead> = {}): Sp
       name: `run ${number}`,
       service: `service ${number}`,
       inputPreview: `said ${number}`,
-      ...differing,
+      ...overrides,
     }),
   );
 /** A child of span 1. */
-const childOfFirst = (number: number, ms: number, differing: Partial<SpanHead> = {}): SpanHead =>
-  head(number, ms, { parentSpanId: spanId(1), ...differing });
+const childOfFirst = (number: number, ms: number, overrides: Partial<SpanHead> = {}): SpanHead =>
+  head(number, ms, { parentSpanId: spanId(1), ...overrides });
 
 const grownBy = (batches: readonly (readonly SpanHead[])[]): TraceSummary | null =>
   batches.reduce<TraceSummary | null>((grown, batch) => growSummary(grown, IDENTITY, batch), null);
