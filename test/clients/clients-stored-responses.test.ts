@@ -72,7 +72,7 @@ const TOOLS: ToolSet = {
 };
 
 for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
-  describe.skipIf(engine.missing !== null)(`responses stored in ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`responses stored in ${engine.name}`, () => {
     let scratch: ScratchDatabase | null = null;
     let env: Record<string, string> = {};
     let app: TestApp;

@@ -25,7 +25,7 @@ const ANSWER = JSON.stringify({
 
 type Json = Readonly<Record<string, unknown>>;
 
-describe.skipIf(engine === undefined || engine.missing !== null)('a budget row of two processes', () => {
+describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget row of two processes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-rows-'));
   let scratch: ScratchDatabase;
   let bare: Database;

@@ -62,7 +62,7 @@ it('serves models while ClickHouse is unavailable, and answers 503 for traces', 
   await app.stop();
 });
 
-describe.skipIf(CLICKHOUSE.missing !== null)('the product with its traces in ClickHouse', () => {
+describe.skipIf(CLICKHOUSE.skipReason !== null)('the product with its traces in ClickHouse', () => {
   async function startOn({ proxy, options }: ClickHouseScratch, env: Record<string, string> = {}): Promise<TestApp> {
     const database = options.traces?.database ?? '';
     return startApp({ env: { CLICKHOUSE_URL: proxy.url, CLICKHOUSE_DATABASE: database, ...env } });

@@ -97,7 +97,7 @@ describe('several processes', () => {
   const postgres = ENGINES.find(({ name }) => name === 'postgresql');
   let scratch: ScratchDatabase;
 
-  it.skipIf(postgres === undefined || postgres.missing !== null)(
+  it.skipIf(postgres === undefined || postgres.skipReason !== null)(
     'with the same PostgreSQL database never exceed the daily limit together, and finally reach it',
     async () => {
       if (postgres === undefined) return;

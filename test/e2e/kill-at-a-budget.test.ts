@@ -8,7 +8,7 @@ import { ENGINES, type ScratchDatabase } from '../ports/engines.ts';
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
-const isMissing = engine === undefined || engine.missing !== null;
+const isMissing = engine === undefined || engine.skipReason !== null;
 const ADMIN = 'sk-the-admin-of-the-kill-at-a-budget';
 const CALLERS = 200;
 /** Cost of each answer in USD: 10 input and 10 output tokens at 0.001. */

@@ -11,7 +11,7 @@ import { HAS_REDIS_BINARY, NO_REDIS, type RedisServer, startRedis } from '../sup
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
-const isMissing = engine === undefined || engine.missing !== null;
+const isMissing = engine === undefined || engine.skipReason !== null;
 const ADMIN = 'sk-the-admin-of-limits-of-two-processes';
 
 /** Cost of each answer in USD: 10 input and 10 output tokens at 0.001. */

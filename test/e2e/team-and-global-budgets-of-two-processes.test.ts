@@ -11,7 +11,7 @@ import { HAS_REDIS_BINARY, type RedisServer, startRedis } from '../support/redis
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
-const isMissing = engine === undefined || engine.missing !== null;
+const isMissing = engine === undefined || engine.skipReason !== null;
 const ADMIN = 'sk-the-admin-of-windows-of-two-processes';
 /** Calls that a window of the team admits. A call costs 1 USD. */
 const TEAM_CALLS = 12;

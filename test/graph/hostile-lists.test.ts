@@ -135,7 +135,7 @@ function hostileVariables(field: Field): readonly Readonly<Record<string, unknow
 const CALLER_ERRORS = ['INVALID_INPUT', 'TOO_LARGE', 'NOT_FOUND', 'UNSUPPORTED', 'GRAPHQL_VALIDATION_FAILED'];
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`hostile arguments on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`hostile arguments on ${engine.name}`, () => {
     let app: TestApp;
     let scratch: ScratchDatabase;
     let ask: Ask;

@@ -34,7 +34,7 @@ const aKeyNumbered = (number: number) =>
   aKey({ hash: number.toString(16).padStart(64, '0'), alias: `key ${number}`, name: `sk-...${number}` });
 
 for (const engine of TRACE_ENGINES)
-  describe.skipIf(engine.missing !== null)(`acknowledged writes on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`acknowledged writes on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     beforeEach(async () => {
       scratch = await engine.create();
@@ -99,7 +99,7 @@ for (const engine of TRACE_ENGINES)
   });
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`writers of one process on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`writers of one process on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let database: Database;
     beforeEach(async () => {
@@ -147,7 +147,7 @@ for (const engine of ENGINES)
   });
 
 for (const engine of onSqlite)
-  describe.skipIf(engine.missing !== null)(`the connection that writes over ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`the connection that writes over ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let database: Database;
     const execute = (text: string): Promise<unknown> => database.orm.em.fork().execute(text);

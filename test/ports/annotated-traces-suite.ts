@@ -96,7 +96,7 @@ const CONDITIONS: readonly Partial<AnnotationConditions>[] = [
 
 /** Contract of every TraceStore about filters by annotation. */
 export function annotatedTracesSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`a search of traces by annotation on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`a search of traces by annotation on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     let all: readonly TraceSummary[];

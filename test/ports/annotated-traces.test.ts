@@ -21,7 +21,7 @@ const TRACES = 50_000;
 const TEAM = { kind: 'team', teamId: 'team-0' } as const;
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`traces by annotation among ${TRACES} traces on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`traces by annotation among ${TRACES} traces on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let database: Database;
     const db = () => database.orm.em.fork().getKysely<Tables>();

@@ -31,7 +31,7 @@ const annotation = (id: string, more: Partial<Annotation> = {}): Annotation => (
 
 /** Contract of every annotation store. */
 export function annotationStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`annotation store on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`annotation store on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let store: AnnotationStore;
     beforeAll(async () => {

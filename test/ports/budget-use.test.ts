@@ -15,7 +15,7 @@ const PAGE: KeyPage = {
 const SPENT = picos(50_000_000n);
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`keys by the use of their budgets on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`keys by the use of their budgets on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

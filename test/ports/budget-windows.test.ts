@@ -24,7 +24,7 @@ const rowsOf = (nths: readonly number[]) =>
   );
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`spend of budget windows on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`spend of budget windows on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

@@ -47,7 +47,7 @@ function aProcess(stores: Stores, world: World) {
 }
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`budgets of two processes over one ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`budgets of two processes over one ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let world: World;
     let processes: ReturnType<typeof aProcess>[];

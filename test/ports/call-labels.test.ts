@@ -24,7 +24,7 @@ const SEARCH = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, filters: NO_TRACE_F
 const labelsOf = ({ sessionId, userId, traces }: SessionActivity) => ({ sessionId, userId, traces });
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`labels of calls on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`labels of calls on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     let bare: Database;

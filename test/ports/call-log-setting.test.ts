@@ -13,7 +13,7 @@ async function stateOf(stores: Stores, { spend }: CallRecord) {
 }
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`call log on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`call log on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     beforeAll(async () => {
       scratch = await engine.create();

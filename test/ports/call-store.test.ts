@@ -36,7 +36,7 @@ const SERIES = { startMs: START_MS, endMs: START_MS + 60_000, bucketMs: 60_000, 
 const bodies = aTracePacker();
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`CallStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`CallStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     /** Stores of a second process over the same database, and the database without stores. */

@@ -16,7 +16,7 @@ function aCall(number: number): CallRecord {
   };
 }
 
-describe.skipIf(CLICKHOUSE.missing !== null)('call recording with spans in ClickHouse', () => {
+describe.skipIf(CLICKHOUSE.skipReason !== null)('call recording with spans in ClickHouse', () => {
   let scratch: ClickHouseScratch;
   let stores: Stores;
   beforeEach(async () => {

@@ -58,7 +58,7 @@ const listChanges = async (
 
 /** Contract of every CatalogHistory. */
 export function catalogHistorySuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`CatalogHistory on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`CatalogHistory on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let history: CatalogHistory;
     beforeAll(async () => {

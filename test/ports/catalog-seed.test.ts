@@ -13,7 +13,7 @@ const ALL: ChangeFilters = { entryId: null, provider: null, field: null, kind: n
 const REAL = sharedData('model_prices_history.jsonl');
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`seeding the history on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`seeding the history on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let history: CatalogHistory;
     let folder: string;

@@ -47,7 +47,7 @@ const NEWEST = { state: null, descending: true, after: null, limit: 10 } as cons
 
 /** Contract of every CheckoutStore. */
 export function checkoutStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`CheckoutStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`CheckoutStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let store: CheckoutStore;
     beforeAll(async () => {

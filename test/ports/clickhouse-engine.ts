@@ -14,7 +14,7 @@ export interface ClickHouseScratch extends ScratchDatabase {
 }
 
 const configured = process.env['LENSGATE_TEST_CLICKHOUSE_URL'] || null;
-const missing =
+const skipReason =
   configured === null ? 'set LENSGATE_TEST_CLICKHOUSE_URL to a server where databases may be created' : null;
 
 async function createScratch(embedded: Engine, url: string): Promise<ClickHouseScratch> {
@@ -75,10 +75,10 @@ async function createScratch(embedded: Engine, url: string): Promise<ClickHouseS
 /** Engine for tests of traces only. */
 export const CLICKHOUSE = {
   name: 'clickhouse',
-  missing,
+  skipReason,
   create() {
-    const embedded = ENGINES.find(({ missing: lacking }) => lacking === null);
-    if (configured === null || embedded === undefined) throw new Error(missing ?? 'no embedded engine');
+    const embedded = ENGINES.find(({ skipReason: lacking }) => lacking === null);
+    if (configured === null || embedded === undefined) throw new Error(skipReason ?? 'no embedded engine');
     return createScratch(embedded, configured);
   },
 } as const satisfies Engine;
@@ -86,4 +86,4 @@ export const CLICKHOUSE = {
 /** All engines that store traces. */
 export const TRACE_ENGINES: readonly Engine[] = [...ENGINES, CLICKHOUSE];
 
-if (missing !== null) console.warn(`SKIPPED on ClickHouse: ${missing}.`);
+if (skipReason !== null) console.warn(`SKIPPED on ClickHouse: ${skipReason}.`);

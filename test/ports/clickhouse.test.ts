@@ -28,7 +28,7 @@ const causeOf = (error: unknown): string =>
   error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
 
 /** Behaviour of this engine only, in addition to the contract of every TraceStore. */
-describe.skipIf(CLICKHOUSE.missing !== null)('the trace store in ClickHouse', () => {
+describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse', () => {
   let scratch: ClickHouseScratch;
   beforeEach(async () => {
     scratch = await CLICKHOUSE.create();

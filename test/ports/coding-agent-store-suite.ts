@@ -28,7 +28,7 @@ const anAgent = (overrides: Partial<CodingAgent> = {}): CodingAgent => ({
 
 /** Contract of every CodingAgentStore. */
 export function codingAgentStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`CodingAgentStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`CodingAgentStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let store: CodingAgentStore;
     beforeAll(async () => {

@@ -48,7 +48,7 @@ const anOutcome = (overrides: Partial<DecisionOutcome> = {}): DecisionOutcome =>
 
 /** Contract of every DecisionStore and OutcomeStore. */
 export function decisionStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`DecisionStore and OutcomeStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`DecisionStore and OutcomeStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let decisions: DecisionStore;
     let outcomes: OutcomeStore;

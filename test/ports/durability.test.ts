@@ -56,7 +56,7 @@ const STORED = {
 };
 
 for (const engine of TRACE_ENGINES)
-  describe.skipIf(engine.missing !== null)(`durability on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`durability on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     beforeEach(async () => {
       scratch = await engine.create();
@@ -86,7 +86,7 @@ for (const engine of TRACE_ENGINES)
   });
 
 for (const engine of ENGINES)
-  it.skipIf(engine.missing !== null)(
+  it.skipIf(engine.skipReason !== null)(
     `stores on ${engine.name} have the name of their engine, and answer a ping`,
     async () => {
       const scratch = await engine.create();

@@ -13,7 +13,7 @@ const LEASE_MS = dutyLeaseMs(DUTY);
 const START_MS = Date.parse('2026-11-23T18:00:00.000Z');
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`duties on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`duties on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let processes: readonly Stores[];
     let nowMs = START_MS;

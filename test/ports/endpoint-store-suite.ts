@@ -33,7 +33,7 @@ const aRow = (overrides: Partial<StoredEndpoint> = {}): StoredEndpoint => ({
 
 /** Contract of every EndpointStore, and of the entries of several processes over one store. */
 export function endpointStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`EndpointStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`EndpointStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let store: EndpointStore;
     const warnings: object[] = [];

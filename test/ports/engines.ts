@@ -45,7 +45,7 @@ export interface ScratchDatabase {
 export interface Engine {
   readonly name: Stores['engine'] | 'clickhouse';
   /** Reason why the engine is unavailable. Null if it is available. */
-  readonly missing: string | null;
+  readonly skipReason: string | null;
   /** Creates a database with all migrations applied. */
   create(): Promise<ScratchDatabase>;
 }
@@ -126,7 +126,7 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
   };
 }
 
-function sqliteEngine(name: 'sqlite3' | 'node:sqlite', missing: string | null): SqlEngine {
+function sqliteEngine(name: 'sqlite3' | 'node:sqlite', skipReason: string | null): SqlEngine {
   const over = (dataDir: string): ScratchDatabase =>
     scratchOver({ databaseUrl: null, dataDir, sqliteDriver: name, log }, () => {
       rmSync(dataDir, { recursive: true });
@@ -135,7 +135,7 @@ function sqliteEngine(name: 'sqlite3' | 'node:sqlite', missing: string | null): 
   const newFolder = (): string => mkdtempSync(join(tmpdir(), 'lensgate-ports-'));
   return {
     name,
-    missing,
+    skipReason,
     async create() {
       const dataDir = newFolder();
       await putMigratedDatabase(dataDir);
@@ -145,12 +145,12 @@ function sqliteEngine(name: 'sqlite3' | 'node:sqlite', missing: string | null): 
   };
 }
 
-function postgresEngine(server: string, missing: string | null): SqlEngine {
+function postgresEngine(server: string, skipReason: string | null): SqlEngine {
   const over = ({ name, url }: { readonly name: string; readonly url: string }): ScratchDatabase =>
     scratchOver({ databaseUrl: url, dataDir: '', log }, () => dropDatabase(server, name));
   return {
     name: 'postgresql',
-    missing,
+    skipReason,
     create: async () => over(await createMigratedPostgres(server)),
     createEmpty: async () => over(await createDatabase(server)),
   };
@@ -184,4 +184,4 @@ export const ENGINES: readonly SqlEngine[] = [
   postgresEngine(postgresUrl, await missingPostgres(postgresUrl, configuredPostgres !== undefined)),
 ];
 
-for (const { name, missing } of ENGINES) if (missing !== null) console.warn(`SKIPPED on ${name}: ${missing}.`);
+for (const { name, skipReason } of ENGINES) if (skipReason !== null) console.warn(`SKIPPED on ${name}: ${skipReason}.`);

@@ -15,7 +15,7 @@ const STEP = 4 * MIB;
 const isStep = (bytes: number): boolean => bytes >= STEP && bytes <= STEP + MIB / 64;
 
 for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
-  describe.skipIf(engine.missing !== null)(`the free space of a database file on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`the free space of a database file on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let bare: Database;
     let traces: TraceStore;

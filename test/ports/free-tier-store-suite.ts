@@ -18,8 +18,12 @@ export interface FreeTierScratch {
 }
 
 /** Contract of every FreeTierStore. */
-export function freeTierStoreSuite(name: string, missing: string | null, create: () => Promise<FreeTierScratch>): void {
-  describe.skipIf(missing !== null)(`FreeTierStore on ${name}`, () => {
+export function freeTierStoreSuite(
+  name: string,
+  skipReason: string | null,
+  create: () => Promise<FreeTierScratch>,
+): void {
+  describe.skipIf(skipReason !== null)(`FreeTierStore on ${name}`, () => {
     let scratch: FreeTierScratch;
     let store: FreeTierStore;
     beforeAll(async () => {

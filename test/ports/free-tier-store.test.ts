@@ -2,8 +2,8 @@ import { createMemoryFreeTierStore } from '../support/memory-free-tier-store.ts'
 import { ENGINES } from './engines.ts';
 import { freeTierStoreSuite } from './free-tier-store-suite.ts';
 
-for (const { name, missing, create } of ENGINES)
-  freeTierStoreSuite(name, missing, async () => {
+for (const { name, skipReason, create } of ENGINES)
+  freeTierStoreSuite(name, skipReason, async () => {
     const scratch = await create();
     return { ...scratch, open: async () => (await scratch.open()).freeTier };
   });
@@ -15,7 +15,7 @@ freeTierStoreSuite('memory', null, async () => {
   return {
     open: async () => ({
       reserve: (...parameters) => current().reserve(...parameters),
-      release: (unused) => current().release(unused),
+      release: (unusedCalls) => current().release(unusedCalls),
       usedOn: (...parameters) => current().usedOn(...parameters),
       removeBefore: (...parameters) => current().removeBefore(...parameters),
     }),

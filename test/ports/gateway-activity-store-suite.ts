@@ -24,8 +24,8 @@ const batch = (number: number, rows: readonly ActivityRow[], process = 'p1'): Ac
 const ALL = { from: '2026-01-01', to: '2027-01-01' };
 
 /** Contract of every GatewayActivityStore. */
-export function gatewayActivityStoreSuite({ name, missing, create }: Engine): void {
-  describe.skipIf(missing !== null)(`GatewayActivityStore on ${name}`, () => {
+export function gatewayActivityStoreSuite({ name, skipReason, create }: Engine): void {
+  describe.skipIf(skipReason !== null)(`GatewayActivityStore on ${name}`, () => {
     let scratch: ScratchDatabase;
     let store: GatewayActivityStore;
     let other: GatewayActivityStore;

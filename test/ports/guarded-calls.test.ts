@@ -38,7 +38,7 @@ function aCall(number: number, fields: Partial<Parameters<typeof aSpendRow>[0]> 
 }
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`calls with guardrails on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`calls with guardrails on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

@@ -45,7 +45,7 @@ const FROM_FILE: GuardrailDefinition = {
 
 /** Contract of every GuardrailStore, and of the guardrails of several processes over one store. */
 export function guardrailStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`GuardrailStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`GuardrailStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let store: GuardrailStore;
     const warnings: object[] = [];

@@ -49,8 +49,8 @@ const batch = (number: number, more: Partial<GuardrailUseBatch> = {}): Guardrail
 });
 
 /** Contract of every GuardrailUseStore. */
-export function guardrailUseStoreSuite({ name, missing, create }: Engine): void {
-  describe.skipIf(missing !== null)(`GuardrailUseStore on ${name}`, () => {
+export function guardrailUseStoreSuite({ name, skipReason, create }: Engine): void {
+  describe.skipIf(skipReason !== null)(`GuardrailUseStore on ${name}`, () => {
     let scratch: ScratchDatabase;
     let store: GuardrailUseStore;
     let other: GuardrailUseStore;

@@ -24,7 +24,7 @@ const aCheck = (id: string, secondsAgo: number, overrides: Partial<HealthCheck> 
 const FAILURE = { code: 'UNAVAILABLE', message: 'nul \u0000, lone \ud800' };
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`HealthCheckStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`HealthCheckStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let store: HealthCheckStore;
     beforeAll(async () => {

@@ -17,7 +17,7 @@ const aJob = (id: string, overrides: Partial<NewJob> = {}): NewJob => ({
 
 /** Contract of every JobStore. */
 export function jobStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`JobStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`JobStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let jobs: JobStore;
     beforeAll(async () => {

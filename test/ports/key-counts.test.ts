@@ -5,7 +5,7 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aKey, START_MS } from './samples.ts';
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`numbers of keys on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`numbers of keys on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let keys: KeyStore;
     beforeAll(async () => {

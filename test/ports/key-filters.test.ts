@@ -16,7 +16,7 @@ const ANY: KeyFilter = {
 };
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`filters of keys on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`filters of keys on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

@@ -7,7 +7,7 @@ import { aKey, aSpendRow, picos, START_MS } from './samples.ts';
 
 /** Contract of every KeyStore. */
 export function keyStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`KeyStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`KeyStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let keys: KeyStore;
     beforeAll(async () => {

@@ -39,7 +39,7 @@ export function withRedis(suites: (open: () => OpenLedger) => void): void {
 /** Runs suites over a ledger in PostgreSQL. Skips them without a server. */
 export function withPostgres(suites: (open: () => OpenLedger) => void): void {
   const engine = ENGINES.find(({ name }) => name === 'postgresql');
-  describe.skipIf(engine === undefined || engine.missing !== null)('with PostgreSQL', () => {
+  describe.skipIf(engine === undefined || engine.skipReason !== null)('with PostgreSQL', () => {
     let scratch: ScratchDatabase;
     let ledger: Ledger | null = null;
 

@@ -79,7 +79,7 @@ const someSignals = (traceId: string, traceStartMs: number): TraceSignals => ({
 
 /** Contract of the stores around lenses. */
 export function lensRowStoresSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`Stores around lenses on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`Stores around lenses on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

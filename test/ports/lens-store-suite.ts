@@ -109,7 +109,7 @@ const completed = (state: LensState): LensState => withEndedRun(running(state), 
 
 /** Contract of every LensStore. */
 export function lensStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`LensStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`LensStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let lenses: LensStore;
     beforeAll(async () => {

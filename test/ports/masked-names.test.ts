@@ -18,7 +18,7 @@ const NAMES: readonly (readonly [string, string])[] = [
 ];
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`masked names of keys on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`masked names of keys on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     beforeEach(async () => {
       scratch = await engine.create();

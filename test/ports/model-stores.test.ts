@@ -44,7 +44,7 @@ const NOUNS: Readonly<
 };
 
 function modelStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`stores of models on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`stores of models on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

@@ -17,7 +17,7 @@ const hash = (nth: number): string => String(nth).repeat(64);
 const [TEAM, OTHER, USER] = ['a:b', 'a', 'b","c'];
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`spend of owners on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`spend of owners on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

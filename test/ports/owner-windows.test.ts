@@ -30,7 +30,7 @@ const OWNERS: Readonly<
 };
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`ends of budget windows on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`ends of budget windows on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

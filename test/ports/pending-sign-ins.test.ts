@@ -140,7 +140,7 @@ pendingSignInSuite('memory', () => {
 });
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`pending sign-ins on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`pending sign-ins on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     afterAll(() => scratch.remove());
 

@@ -48,7 +48,7 @@ function countingRows({ orm, ...database }: Database): { readonly database: Data
 }
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`the ingestion of a trace in many exports on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`the ingestion of a trace in many exports on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     beforeAll(async () => {
       scratch = await engine.create();

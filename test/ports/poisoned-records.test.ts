@@ -13,7 +13,7 @@ const rowOf = (number: number, fields: Partial<SpendRow> = {}): SpendRow =>
   aSpendRow({ id: `call-${number}`, traceId: traceId(number), cost: picos(1n), ...fields });
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`records that ${engine.name} refuses`, () => {
+  describe.skipIf(engine.skipReason !== null)(`records that ${engine.name} refuses`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

@@ -9,7 +9,7 @@ import { POLLING } from '../support/polling.ts';
 
 const [engine] = ENGINES.filter(({ name }) => name === 'postgresql') as [(typeof ENGINES)[number]];
 
-describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
+describe.skipIf(engine.skipReason !== null)('on PostgreSQL', () => {
   let scratch: ScratchDatabase;
   beforeAll(async () => {
     scratch = await engine.create();

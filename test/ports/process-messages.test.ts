@@ -6,7 +6,7 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 const SOON = { timeout: 60_000, interval: 20 };
 
 describe.each(ENGINES)('messages between processes ($name)', (engine) => {
-  describe.skipIf(engine.missing !== null)('over one database', () => {
+  describe.skipIf(engine.skipReason !== null)('over one database', () => {
     let scratch: ScratchDatabase;
     const warnings: string[] = [];
     const log = { warn: (_facts: object, event: string) => void warnings.push(event) };

@@ -13,7 +13,7 @@ const aRelease = (over: Partial<Release> = {}): Release => ({
 
 /** Contract of every ReleaseStore. */
 export function releaseStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`ReleaseStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`ReleaseStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let releases: ReleaseStore;
     beforeAll(async () => {

@@ -15,7 +15,7 @@ const aResponse = (id: string, overrides: Partial<SealedResponse> = {}): SealedR
 
 /** Contract of every SealedResponseStore. */
 export function responseStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`SealedResponseStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`SealedResponseStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let responses: SealedResponseStore;
     beforeAll(async () => {

@@ -11,7 +11,7 @@ async function tablesOf({ orm }: Database): Promise<readonly string[]> {
 }
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`the schema on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`the schema on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     beforeEach(async () => {
       scratch = await engine.createEmpty();

@@ -6,7 +6,7 @@ const changeAt = (ms: number) => ({ now: new Date(1_700_000_000_000 + ms), by: `
 
 /** Contract of every SettingsStore. */
 export function settingsStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`SettingsStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`SettingsStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let settings: SettingsStore;
     beforeAll(async () => {

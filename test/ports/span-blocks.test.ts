@@ -48,7 +48,7 @@ it('the order of the columns of a block changes only with a migration of the blo
 });
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`the first spans of traces, on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`the first spans of traces, on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeEach(async () => {

@@ -92,7 +92,7 @@ const inOrder = (groups: readonly SpendGroup[]): readonly string[] =>
     .toSorted();
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`sums of calls by day on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`sums of calls by day on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

@@ -30,7 +30,7 @@ const aRow = (number: number, fields: Partial<SpendRow> = {}): SpendRow => {
 };
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`SpendReports on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`SpendReports on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeAll(async () => {

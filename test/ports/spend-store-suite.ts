@@ -11,7 +11,7 @@ const byId = (rows: readonly SpendRow[]): readonly SpendRow[] =>
 
 /** Contract of every SpendStore. */
 export function spendStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`SpendStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`SpendStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let spend: SpendStore;
     beforeAll(async () => {

@@ -32,7 +32,7 @@ function plain(value: unknown): unknown {
 }
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`SQL views on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`SQL views on ${engine.name}`, () => {
     const isPostgres = engine.name === 'postgresql';
     let scratch: ScratchDatabase;
     let stores: Stores;

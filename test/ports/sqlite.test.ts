@@ -11,7 +11,7 @@ import { openStores } from '../../src/persistence/database/orm.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 
 for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
-  describe.skipIf(engine.missing !== null)(`the dialect over ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`the dialect over ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let database: Database;
     beforeAll(async () => {

@@ -120,7 +120,7 @@ const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => An
 
 /** Contract of the stores of users, teams and related rows. */
 export function tenancyStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`tenancy stores on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`tenancy stores on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: TenancyStores;
     beforeAll(async () => {

@@ -83,7 +83,7 @@ const ATTACKS = {
 } as const;
 
 for (const engine of TRACE_ENGINES)
-  describe.skipIf(engine.missing !== null)(`queries of traces on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`queries of traces on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     let queries: TraceQueries;

@@ -59,7 +59,7 @@ const keyOf = (trace: number, owner = TEAM_KEY): TraceKey => ({
 
 /** Contract of every TraceStore about removal and redaction. */
 export function traceRemovalSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: removal and redaction`, () => {
+  describe.skipIf(engine.skipReason !== null)(`TraceStore on ${engine.name}: removal and redaction`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     const bodies = aTracePacker();

@@ -96,7 +96,7 @@ const FILTERS: readonly Partial<Omit<TraceFilters, 'annotation'>>[] = [
 
 /** Contract of every TraceStore about searches. */
 export function traceSearchSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: searches`, () => {
+  describe.skipIf(engine.skipReason !== null)(`TraceStore on ${engine.name}: searches`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     let all: readonly TraceSummary[];

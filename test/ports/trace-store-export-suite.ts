@@ -85,7 +85,7 @@ const keyOf = (trace: number, owner: Owner = TEAM_KEY) => ({
 
 /** Contract of every TraceStore about exports. Their payloads stay in the stored bodies. */
 export function traceStoreExportSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: exports`, () => {
+  describe.skipIf(engine.skipReason !== null)(`TraceStore on ${engine.name}: exports`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     const bodies = aTracePacker();

@@ -17,7 +17,7 @@ const POISONED = aSpan({ spanId: spanId(666), inputTokens: Number.NaN });
 
 /** Contract of every TraceStore about concurrent callers. */
 export function traceStoreLoadSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: concurrent callers`, () => {
+  describe.skipIf(engine.skipReason !== null)(`TraceStore on ${engine.name}: concurrent callers`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     const ingest = (owner: Owner, ...spans: readonly Span[]): Promise<readonly TraceSummary[]> =>

@@ -44,7 +44,7 @@ async function storeOldSpan({ orm }: Database): Promise<void> {
 }
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`traces in the schema before export bodies, on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`traces in the schema before export bodies, on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     beforeEach(async () => {
       scratch = await engine.createEmpty();

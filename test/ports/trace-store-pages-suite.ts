@@ -10,7 +10,7 @@ const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) 
 
 /** Contract of every TraceStore about pages of a trace. */
 export function traceStorePagesSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: pages of spans`, () => {
+  describe.skipIf(engine.skipReason !== null)(`TraceStore on ${engine.name}: pages of spans`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     beforeAll(async () => {

@@ -89,7 +89,7 @@ function summaryOf(spans: readonly Span[]) {
 
 /** Contract of every TraceStore about traces that arrive in several exports. */
 export function traceStorePiecesSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(
+  describe.skipIf(engine.skipReason !== null)(
     `TraceStore on ${engine.name}: traces that arrive in several exports`,
     () => {
       let scratch: ScratchDatabase;

@@ -28,7 +28,7 @@ const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) 
 
 /** Contract of every TraceStore. */
 export function traceStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`TraceStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     const ingest = (owner: Owner, ...spans: readonly Span[]): Promise<readonly TraceSummary[]> =>

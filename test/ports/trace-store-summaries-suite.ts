@@ -12,7 +12,7 @@ const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: n
 
 /** Contract of every TraceStore about calls, estimates, previews and labels in summaries of traces. */
 export function traceStoreSummariesSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`TraceStore on ${engine.name}: summaries of traces`, () => {
+  describe.skipIf(engine.skipReason !== null)(`TraceStore on ${engine.name}: summaries of traces`, () => {
     let scratch: ScratchDatabase;
     let traces: TraceStore;
     beforeAll(async () => {

@@ -12,7 +12,7 @@ const write = ({ orm, inFlight }: Database, statement: string): Promise<unknown>
   inFlight.run(() => transaction(orm, (db) => sql.raw(statement).execute(db)));
 
 for (const engine of ENGINES.filter((one) => !onServer.includes(one)))
-  describe.skipIf(engine.missing !== null)(`a transaction over ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`a transaction over ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let database: Database;
     const pragma = (text: string): Promise<unknown> => database.orm.em.fork().execute(`pragma ${text}`);
@@ -42,7 +42,7 @@ for (const engine of ENGINES.filter((one) => !onServer.includes(one)))
   });
 
 for (const engine of onServer)
-  describe.skipIf(engine.missing !== null)('on PostgreSQL', () => {
+  describe.skipIf(engine.skipReason !== null)('on PostgreSQL', () => {
     let scratch: ScratchDatabase;
     beforeAll(async () => {
       scratch = await engine.create();

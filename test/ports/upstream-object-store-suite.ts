@@ -25,7 +25,7 @@ const anObject = (overrides: Partial<UpstreamObject> = {}): UpstreamObject => ({
 
 /** Contract of every UpstreamObjectStore. */
 export function upstreamObjectStoreSuite(engine: Engine): void {
-  describe.skipIf(engine.missing !== null)(`UpstreamObjectStore on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`UpstreamObjectStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let objects: UpstreamObjectStore;
     beforeAll(async () => {

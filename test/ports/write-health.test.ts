@@ -50,7 +50,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`the check whether ${engine.name} takes writes`, () => {
+  describe.skipIf(engine.skipReason !== null)(`the check whether ${engine.name} takes writes`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
     beforeEach(async () => {

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from './start-app.ts';
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
 
 /** Whether the PostgreSQL server for tests is missing. */
-export const LACKS_POSTGRESQL = engine === undefined || engine.missing !== null;
+export const LACKS_POSTGRESQL = engine === undefined || engine.skipReason !== null;
 
 /** Two apps over one PostgreSQL database, like two processes. */
 export interface TwoApps {

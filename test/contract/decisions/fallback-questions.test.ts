@@ -11,7 +11,7 @@ interface UpstreamRequest {
 let app: TestApp;
 let upstream: FaultServer;
 let upstreamRequests: UpstreamRequest[] = [];
-/** Probabilities by upstream model and question. The model refuses a question without a probability. */
+/** Probabilities of yes by upstream model and question. A model refuses the questions that are not listed for it. */
 let answers: Readonly<Record<string, Readonly<Record<string, number>>>> = {};
 let brokenModels: ReadonlySet<string> = new Set();
 
@@ -31,6 +31,7 @@ beforeAll(async () => {
     config: {
       model_list: ['one', 'two', 'three', 'alone'].map(model),
       router_settings: { fallbacks: [{ one: ['two', 'three'] }] },
+      // The limit of `x_label_mass`, not of a probability.
       general_settings: { decision_fallback_below: 0.5, store_decisions: 'full' },
     },
   });
@@ -51,8 +52,9 @@ beforeEach(() => {
       return void response.end('{"error":{"message":"broken"}}');
     }
     const modelAnswers = Object.keys(call.questions).flatMap((name) => {
-      const noul = answers[call.model]?.[name];
-      return noul === undefined ? [] : [[name, { type: 'noul', noul }] as const];
+      const probability = answers[call.model]?.[name];
+      // `noul` is the wire name of a yes-or-no question in this format, and of its probability.
+      return probability === undefined ? [] : [[name, { type: 'noul', noul: probability }] as const];
     });
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(

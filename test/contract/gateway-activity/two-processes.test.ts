@@ -12,7 +12,7 @@ interface ActivityAnswer {
   readonly total_failed_requests: number;
 }
 
-describe.skipIf(engine === undefined || engine.missing !== null)('counts of two processes on one database', () => {
+describe.skipIf(engine === undefined || engine.skipReason !== null)('counts of two processes on one database', () => {
   let scratch: ScratchDatabase;
   let apps: readonly TestApp[] = [];
 

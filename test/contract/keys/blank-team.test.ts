@@ -19,7 +19,7 @@ interface CreatedObjects {
 }
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null || engine.name === 'node:sqlite')(
+  describe.skipIf(engine.skipReason !== null || engine.name === 'node:sqlite')(
     `a key with a blank team is a key without a team, on ${engine.name}`,
     () => {
       let scratch: ScratchDatabase;

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 let nowMs: number;
 
-/** The test sets the clock, so that elapsed time does not admit further look-ups. */
+/** The tests set the clock. In real time, a limited address would get one look-up of a key per second. */
 beforeEach(async () => {
   app = await startApp({ env: { LENSGATE_WRONG_KEYS_PER_MINUTE: '3', LENSGATE_TRUSTED_PROXIES: '127.0.0.1' } });
   nowMs = performance.now();
@@ -90,7 +90,7 @@ describe('an address that sent too many wrong keys', () => {
     expect(await statusOf('192.0.2.1', newWrongKey())).toBe(429);
   });
 
-  it('may look up one key per second: a valid key that is not cached is then accepted', async () => {
+  it('gets one look-up per second above the limit: it accepts a valid key that is not cached', async () => {
     const key = await newKey();
     await sendWrongKeys('192.0.2.1');
     expect(await statusOf('192.0.2.1', key)).toBe(429);
@@ -100,7 +100,7 @@ describe('an address that sent too many wrong keys', () => {
     expect(await statusOf('192.0.2.1', newWrongKey())).toBe(429);
   });
 
-  it('may send another wrong key after a minute, and other addresses are not limited', async () => {
+  it('gets 401 for a wrong key again after a minute, and other addresses are not limited', async () => {
     await sendWrongKeys('192.0.2.1');
     expect(await statusOf('192.0.2.2', newWrongKey())).toBe(401);
     nowMs += 60_000;

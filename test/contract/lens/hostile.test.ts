@@ -14,7 +14,7 @@ const HOSTILE_TEXTS = [NUL_AND_SURROGATE, '%', "' or 1=1 --", '../..', '\u{1F600
 const LENS = { name: 'l', model: 'judge', context: 'c', enabled: false };
 
 for (const engine of ENGINES)
-  describe.skipIf(engine.missing !== null)(`ids and texts of a client on ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`ids and texts of a client on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let app: TestApp;
     let foreignKey = '';

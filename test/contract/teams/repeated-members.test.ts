@@ -22,7 +22,7 @@ it.each([
   expect((await post('/team/new', { team_id: id, members_with_roles: members.slice(0, 1) })).status).toBe(200);
 });
 
-it('teams.create 200: an author who is named by email is added once, with the given role', async () => {
+it('teams.create 200: a caller who lists itself by email is a member once, with the given role', async () => {
   await post('/organization/new', { organization_id: 'o', organization_alias: 'o' });
   const key = await user({ user_id: 'boss', user_email: 'boss@x.org', user_role: 'internal_user' });
   await post('/organization/member_add', { organization_id: 'o', member: { user_id: 'boss', role: 'org_admin' } });

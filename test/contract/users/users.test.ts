@@ -65,6 +65,7 @@ describe('users', () => {
     expect(page['users']).toMatchObject([{ user_id: 'l3', key_count: 1 }]);
     expect((await get('/user/list?user_ids=l1,l9')).body['total']).toBe(1);
     expect((await get('/user/list?user_ids=&sso_user_ids=&role=&user_email=LIST.org')).body['total']).toBe(3);
+    // The administrator created the team, and is its member as `default_user_id`.
     expect((await get('/user/list?team=joined')).body['users']).toMatchObject([
       { user_id: 'tim' },
       { user_id: 'default_user_id' },
