@@ -67,7 +67,7 @@ const renderGroup = ({ group, teams, keys }: AccessGroupView) => ({
 
 const COMMON = {
   ...MANAGEMENT,
-  failures: { body: 'text', taken: 'conflict' },
+  failureForm: { body: 'text', taken: 'conflict' },
   bodyLimit: 1024 * 1024,
 } as const;
 

@@ -8,7 +8,7 @@ const parseAddress = ({ body }: { readonly body: Uint8Array }) => ({ address: re
 
 const ROW = {
   ...MANAGEMENT,
-  failures: { body: 'text' },
+  failureForm: { body: 'text' },
 } as const;
 const CHANGING = {
   ...ROW,

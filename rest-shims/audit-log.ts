@@ -145,7 +145,7 @@ function renderPage({ entries, totalCount }: AuditPage, { page, limit }: Request
 
 const READING = {
   ...MANAGEMENT_READ,
-  failures: { body: 'detail' },
+  failureForm: { body: 'detail' },
 } as const;
 
 /** Recorded changes of rows. */

@@ -57,7 +57,7 @@ function renderSettings(budget: Budget | undefined) {
 const ROW = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
-  failures: { body: 'detail' },
+  failureForm: { body: 'detail' },
 } as const;
 const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
 
@@ -116,7 +116,7 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
     query: readLinkedPage.schema,
     paths: [PAGE_PATH],
     answers: [200, 400, 401],
-    failures: { body: 'problem' },
+    failureForm: { body: 'problem' },
     parse({ search }) {
       const { number, size } = linkedPageIn(search);
       return { limit: size, from: rowsBefore(number, size) };

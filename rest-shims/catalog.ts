@@ -106,7 +106,7 @@ const snapshotAnswer = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswe
 
 const MANAGED = {
   ...MANAGEMENT,
-  failures: { body: 'detail' },
+  failureForm: { body: 'detail' },
   bodyLimit: 0,
   parse: () => undefined,
 } as const;

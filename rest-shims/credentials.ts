@@ -49,7 +49,7 @@ const changedAnswer = (verb: string) => json({ success: true, message: `Credenti
 
 const CREDENTIALS = {
   ...MANAGEMENT,
-  failures: { body: 'rule', taken: 'conflict' },
+  failureForm: { body: 'rule', taken: 'conflict' },
 } as const;
 const READING = { ...CREDENTIALS, method: 'GET', bodyLimit: 0 } as const;
 const BODY_LIMIT = 1024 * 1024;

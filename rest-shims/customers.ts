@@ -76,7 +76,7 @@ const renderCustomer = ({ customer, budget, spend }: CustomerView) => ({
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 404, 422],
-  failures: { body: 'named', param: 'user_id' },
+  failureForm: { body: 'named', param: 'user_id' },
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
 
@@ -114,7 +114,7 @@ export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
     query: requiredParameters('end_user_id'),
     paths: ['/customer/info', '/end_user/info'],
     answers: [200, 401, 404, 422],
-    failures: { body: 'named', param: 'end_user_id' },
+    failureForm: { body: 'named', param: 'end_user_id' },
     parse: ({ search }) => parseNamed(search),
     run: getCustomer,
     render: (view) => json(renderCustomer(view)),
@@ -145,7 +145,7 @@ export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
     request: readIds.schema,
     paths: ['/customer/delete', '/end_user/delete'],
     answers: [200, 401, 403, 404, 422],
-    failures: { body: 'named', param: 'user_ids' },
+    failureForm: { body: 'named', param: 'user_ids' },
     parse: ({ body }) => readIds(body).user_ids,
     run: deleteCustomers,
     render: (count, { body }) =>

@@ -57,7 +57,7 @@ const rowOf = (name: string, endpoint: Endpoint, paths: RouteRow['paths'], handl
   surface: 'proxy',
   category: 'llm',
   relays: 'failures',
-  failures: { body: 'decision' },
+  failureForm: { body: 'decision' },
   credential: 'required',
   answers: [200, 400, 401, 403, 422, 429, 500, 503],
   request: endpointSchema(endpoint),

@@ -45,7 +45,7 @@ const render = ({ model, targets: models, type: kind }: FallbackView) => ({
   fallback_type: kind,
 });
 
-const COMMON = { ...MANAGEMENT, failures: { body: 'detail' } } as const;
+const COMMON = { ...MANAGEMENT, failureForm: { body: 'detail' } } as const;
 /** A wildcard, because model names may contain slashes. */
 const FALLBACK = '/fallback/{*model}';
 

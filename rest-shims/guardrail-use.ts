@@ -131,7 +131,7 @@ function parseLogs(search: string) {
 
 const READING = {
   ...MANAGEMENT_READ,
-  failures: { body: 'text' },
+  failureForm: { body: 'text' },
 } as const satisfies Partial<RouteRow>;
 
 /** Reports over the runs of guardrails. */

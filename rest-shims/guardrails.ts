@@ -128,7 +128,7 @@ const idIn = ({ params }: HttpRequest): { readonly id: string } => ({ id: params
 
 const ROW = {
   ...MANAGEMENT_READ,
-  failures: { body: 'text', taken: 'conflict' },
+  failureForm: { body: 'text', taken: 'conflict' },
 } as const satisfies Partial<RouteRow>;
 const ROW_WITH_BODY = { ...ROW, bodyLimit: 1024 * 1024 } as const;
 const LISTED = { ...ROW, answers: [200, 401] } as const;
@@ -251,7 +251,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     ...ROW_WITH_BODY,
     method: 'POST',
     name: 'guardrails.apply',
-    failures: { body: 'rule' },
+    failureForm: { body: 'rule' },
     request: readApplied.schema,
     paths: ['/guardrails/apply_guardrail', '/apply_guardrail'],
     answers: [200, 400, 401, 404, 422],

@@ -152,7 +152,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     query: readService.schema,
     paths: ['/health/services'],
     answers: [200, 400, 401, 403, 422, 503],
-    failures: { body: 'model' },
+    failureForm: { body: 'model' },
     parse: ({ search }) => readService(search),
     run: checkService,
     render: ({ service, ...rest }) =>

@@ -78,7 +78,7 @@ export const healthRoutes: readonly RouteRow[] = [
     category: null,
     credential: 'required',
     answers: [200, 401, 403, 404, 422, 503],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     bodyLimit: 0,
     parse({ search }) {
       const query = new URLSearchParams(search);

@@ -35,7 +35,7 @@ const renderGroup = ({ name, models, deployments }: ModelAccessGroup) => ({
 
 const COMMON = {
   ...MANAGEMENT,
-  failures: { body: 'detail', taken: 'conflict' },
+  failureForm: { body: 'detail', taken: 'conflict' },
 } as const;
 const READING = { ...COMMON, method: 'GET', bodyLimit: 0 } as const;
 const BODY_LIMIT = 1024 * 1024;

@@ -138,7 +138,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
     category: null,
     credential: 'required',
     answers: [200, 400, 401, 403, 404],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     bodyLimit: 0,
     parse({ search }) {
       const query = new URLSearchParams(search);
@@ -162,7 +162,7 @@ export const modelInfoRoutes: readonly RouteRow[] = [
     paths: ['/v2/model/info'],
     ...MANAGEMENT,
     answers: [200, 400, 401, 403, 404, 422],
-    failures: { body: 'text' },
+    failureForm: { body: 'text' },
     bodyLimit: 0,
     parse: ({ search }) => parsePage(search),
     run: listModelPage,

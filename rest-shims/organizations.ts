@@ -139,7 +139,7 @@ const renderOrganization = ({ organization, budget, members: all, teams, spend }
 const ROW = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
-  failures: { body: 'detail' },
+  failureForm: { body: 'detail' },
 } as const;
 const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
 const ANSWERS_WITH_ID = [200, 400, 401, 403, 404, 422] as const;

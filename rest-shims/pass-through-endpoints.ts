@@ -95,7 +95,7 @@ const answerOf = (endpoints: readonly PassThroughEndpoint[]): HttpAnswer =>
 
 const MANAGED = {
   ...MANAGEMENT,
-  failures: { body: 'detail' },
+  failureForm: { body: 'detail' },
 } as const satisfies Partial<RouteRow>;
 
 const PATH = '/config/pass_through_endpoint';
@@ -156,7 +156,7 @@ export const passThroughEndpointRoutes: readonly RouteRow[] = [
     method: 'DELETE',
     paths: [PATH],
     answers: [200, 400, 401, 403, 422],
-    failures: { body: 'detail', unknown: 'bad_request' },
+    failureForm: { body: 'detail', unknown: 'bad_request' },
     bodyLimit: 1024,
     parse: requiredId,
     run: deleteEndpoint,

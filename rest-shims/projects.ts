@@ -97,7 +97,7 @@ const renderProject = ({ project, budget, spend }: ProjectView) => ({
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 404, 422],
-  failures: { body: 'named', param: 'project_id' },
+  failureForm: { body: 'named', param: 'project_id' },
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
 

@@ -9,7 +9,7 @@ import {
 } from '../resolvers/setting-groups.ts';
 import type { GroupName } from '../src/domain/settings/setting-groups.ts';
 import { parseObject } from './helpers/http/body-fields.ts';
-import { json, route, type RouteFacts, type RouteRow } from './helpers/http/route.ts';
+import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   eventsSchema,
   eventValues,
@@ -33,14 +33,14 @@ interface GroupRows {
   readonly form: GroupForm;
   /** Subject of the message about a stored group. */
   readonly subject: string;
-  readonly failures?: FailureForm;
+  readonly failureForm?: FailureForm;
 }
 
 const groupRows = (
   group: GroupName,
   suffix: string,
   [readPath, method, updatePath = readPath]: readonly [string, 'PATCH' | 'POST' | 'PUT', string?],
-  options: { readonly form: GroupForm; readonly subject: string; readonly failures?: FailureForm },
+  options: { readonly form: GroupForm; readonly subject: string; readonly failureForm?: FailureForm },
 ): GroupRows => ({ group, suffix, readPath, update: [method, updatePath], ...options });
 
 const dashboardPaths = (path: string): readonly [string, 'PATCH', string] => [
@@ -79,12 +79,12 @@ const GROUPS: readonly GroupRows[] = [
   groupRows('costDiscount', 'CostDiscount', ['/config/cost_discount_config', 'PATCH'], {
     form: 'values',
     subject: 'Cost discount configuration',
-    failures: TEXT,
+    failureForm: TEXT,
   }),
   groupRows('costMargin', 'CostMargin', ['/config/cost_margin_config', 'PATCH'], {
     form: 'values',
     subject: 'Cost margin configuration',
-    failures: TEXT,
+    failureForm: TEXT,
   }),
   groupRows('blockUnpriced', 'BlockUnpriced', ['/config/block_requests_for_models_without_pricing', 'PATCH'], {
     form: 'flat',
@@ -120,14 +120,13 @@ function rowsOf({
   update: [method, path],
   form,
   subject,
-  failures,
+  failureForm = { body: 'detail' },
 }: GroupRows): RouteRow[] {
   const { rendered, changed } = GROUP_FORMS[form];
-  const failureFacts: Pick<RouteFacts, 'failures'> = { failures: failures ?? { body: 'detail' } };
   return [
     route({
       ...READING,
-      ...failureFacts,
+      failureForm,
       name: `settings.get${suffix}`,
       paths: [readPath],
       parse: () => ({ name }),
@@ -136,7 +135,7 @@ function rowsOf({
     }),
     route({
       ...CHANGING,
-      ...failureFacts,
+      failureForm,
       method,
       name: `settings.update${suffix}`,
       request: form === 'events' ? eventsSchema() : groupSchema(name),

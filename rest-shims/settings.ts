@@ -58,7 +58,7 @@ function renderStored(result: StoredResult): HttpAnswer {
 
 const ROW = {
   ...MANAGEMENT,
-  failures: { body: 'detail' },
+  failureForm: { body: 'detail' },
 } as const;
 const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
 const CHANGING = { ...ROW, method: 'POST', answers: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
@@ -111,7 +111,7 @@ export const settingRoutes: readonly RouteRow[] = [
     name: 'settings.updateSections',
     request: readSections.schema,
     paths: ['/config/update'],
-    failures: { body: 'auth' },
+    failureForm: { body: 'auth' },
     answers: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseSections(body),
     run: updateConfiguration,

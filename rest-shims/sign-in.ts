@@ -59,7 +59,7 @@ const REMOVED_COOKIES = new HeaderLines()
   .addChecked('set-cookie', `${SESSION_COOKIE}=; HttpOnly; Path=/; SameSite=Strict; Max-Age=0`)
   .addChecked('set-cookie', `${CSRF_COOKIE}=; Path=/; SameSite=Strict; Max-Age=0`);
 
-const ROW = { surface: 'management', category: null, credential: 'none', failures: { body: 'model' } } as const;
+const ROW = { surface: 'management', category: null, credential: 'none', failureForm: { body: 'model' } } as const;
 const SIGNING_IN = { ...ROW, method: 'POST', bodyLimit: 16 * 1024 } as const;
 
 /** Sign-in of users of the dashboard. */
@@ -71,7 +71,7 @@ export const signInRoutes: readonly RouteRow[] = [
     requestType: 'application/x-www-form-urlencoded',
     paths: ['/login'],
     answers: [303, 401, 403, 422, 429],
-    failures: { body: 'model', page: 'sign-in' },
+    failureForm: { body: 'model', page: 'sign-in' },
     parse: readSignIn,
     run: signIn,
     render: (session, request) => ({

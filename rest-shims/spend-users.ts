@@ -35,7 +35,7 @@ const PATH = '/management/v1/spend_logs/users';
 export const spendUserRoutes: readonly RouteRow[] = [
   route({
     ...MANAGEMENT_READ,
-    failures: { body: 'problem' },
+    failureForm: { body: 'problem' },
     name: 'spend.userPage',
     query: merged(readLinkedPage, requiredParameters(FROM_PARAMETER, LAST_PARAMETER)),
     paths: [PATH],

@@ -50,7 +50,7 @@ const renderView = ({ tag, budget }: TagView) => ({
 const ROW = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 401, 403, 404, 422],
-  failures: { body: 'text' },
+  failureForm: { body: 'text' },
 } as const;
 const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
 

@@ -14,7 +14,7 @@ import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 const ROW = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 401, 403, 404],
-  failures: { body: 'rule' },
+  failureForm: { body: 'rule' },
 } as const;
 
 const readCallback = fields({

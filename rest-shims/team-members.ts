@@ -75,7 +75,7 @@ const renderOutcome = ({ wanted, user, member, failure }: JoinOutcome) => ({
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
-  failures: { body: 'detail', unknown: 'bad_request' },
+  failureForm: { body: 'detail', unknown: 'bad_request' },
 } as const;
 
 /** Members of teams. */
@@ -91,7 +91,7 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
     ),
     paths: ['/team/member_add'],
     answers: [200, 400, 401, 403, 404, 422],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     parse: ({ body }) => parseAddition(body, 'member'),
     run: addTeamMembers,
     render: (view) =>
@@ -112,7 +112,7 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
     ),
     paths: ['/team/bulk_member_add'],
     answers: [200, 401, 403, 404, 422],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     parse: ({ body }) => parseAddition(body, 'members'),
     run: addManyTeamMembers,
     render: ({ view, outcomes }) => {
@@ -149,7 +149,7 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
     request: RESET_BODY,
     paths: ['/team/:team/member/:user/reset_spend'],
     answers: [200, 400, 401, 403, 404, 422],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     parse: ({ body, params }) => ({
       teamId: params['team'] ?? '',
       userId: params['user'] ?? '',
@@ -173,7 +173,7 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
     name: 'teamMembers.own',
     paths: ['/team/:team/members/me'],
     answers: [200, 401, 403, 404],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     bodyLimit: 0,
     parse: ({ params }) => ({ teamId: params['team'] ?? '' }),
     run: getOwnMembership,

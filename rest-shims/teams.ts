@@ -178,7 +178,7 @@ function parseTeam(search: string): { readonly id: string } {
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 401, 403, 404, 422],
-  failures: { body: 'detail' },
+  failureForm: { body: 'detail' },
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
 
@@ -220,7 +220,7 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
     request: merged(TEAM, readNew, objectSchema({ members_with_roles: MEMBER_OR_LIST })),
     paths: ['/team/new'],
     answers: [200, 400, 401, 403, 422],
-    failures: { body: 'rule' },
+    failureForm: { body: 'rule' },
     parse: ({ body }) => parseNew(body),
     run: createTeam,
     render: (view) => json(renderTeam(view)),
@@ -230,7 +230,7 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
     name: 'teams.info',
     query: requiredParameters('team_id'),
     paths: ['/team/info'],
-    failures: { body: 'auth' },
+    failureForm: { body: 'auth' },
     parse: ({ search }) => parseTeam(search),
     run: getTeam,
     render: (view) => json(renderTeamInfo(view)),
@@ -279,7 +279,7 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
     request: merged(TEAM, readNamed),
     paths: ['/team/update'],
     answers: [200, 400, 401, 403, 404, 422],
-    failures: { body: 'rule' },
+    failureForm: { body: 'rule' },
     parse: ({ body }) => parseChange(parseObject(body)),
     run: updateTeam,
     render: (view) => json({ team_id: view.team.id, data: renderTeamTable(view) }),
@@ -291,7 +291,7 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
     method: 'PATCH',
     paths: ['/team/:team'],
     answers: [200, 400, 401, 403, 404, 422],
-    failures: { body: 'rule' },
+    failureForm: { body: 'rule' },
     parse: ({ body, params }) => parseChange({ ...parseObject(body), team_id: params['team'] }),
     run: updateTeam,
     render: (view) => json(renderTeam(view)),
@@ -314,7 +314,7 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
     name: 'teams.permissions',
     query: requiredParameters('team_id'),
     paths: ['/team/permissions_list'],
-    failures: { body: 'auth' },
+    failureForm: { body: 'auth' },
     parse: ({ search }) => parseTeam(search),
     run: getTeam,
     render: ({ team }) =>

@@ -72,7 +72,7 @@ const renderMapping = (mapping: TokenMapping) => ({
 const CHANGING = {
   ...MANAGEMENT,
   method: 'POST',
-  failures: { body: 'text', taken: 'conflict' },
+  failureForm: { body: 'text', taken: 'conflict' },
   bodyLimit: 64 * 1024,
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;

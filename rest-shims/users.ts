@@ -168,7 +168,7 @@ function parseList(search: string): UserQuery {
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
-  failures: { body: 'rule' },
+  failureForm: { body: 'rule' },
 } as const;
 const READING = { ...CHANGING, method: 'GET', answers: [200, 401, 403, 404], bodyLimit: 0 } as const;
 
@@ -187,7 +187,7 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
     request: merged(KEY_DRAFT, USER, readDraft),
     paths: ['/user/new'],
     answers: [200, 400, 401, 403, 409, 422],
-    failures: { body: 'rule', taken: 'conflict' },
+    failureForm: { body: 'rule', taken: 'conflict' },
     parse: ({ body }) => parseNew(body),
     run: createUser,
     render: (created, { body }) =>
@@ -217,7 +217,7 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
     query: readList.schema,
     paths: ['/user/list'],
     answers: [200, 400, 401, 403, 422],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     parse: ({ search }) => parseList(search),
     run: listUsers,
     render: ({ users, totalCount }, { search }) => {
@@ -269,7 +269,7 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
     request: readIds.schema,
     paths: ['/user/delete'],
     answers: [200, 401, 403, 404, 422],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     parse: ({ body }) => readIds(body).user_ids,
     run: deleteUsers,
     render: (count) => json(count),
@@ -311,7 +311,7 @@ export const invitationRoutes: readonly RouteRow[] = [
     query: requiredParameters('invitation_id'),
     paths: ['/invitation/info'],
     answers: [200, 400, 401],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     parse: ({ search }) => ({ id: new URLSearchParams(search).get('invitation_id') ?? '' }),
     run: getInvitation,
     render: (invitation) => json(renderInvitation(invitation)),
@@ -321,7 +321,7 @@ export const invitationRoutes: readonly RouteRow[] = [
     name: 'invitations.answer',
     request: readAnswer.schema,
     paths: ['/invitation/update'],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     parse({ body }) {
       const { invitation_id: id, is_accepted: isAccepted } = readAnswer(body);
       return { id, isAccepted: isAccepted ?? false };
@@ -334,7 +334,7 @@ export const invitationRoutes: readonly RouteRow[] = [
     name: 'invitations.delete',
     request: readInvitation.schema,
     paths: ['/invitation/delete'],
-    failures: { body: 'detail' },
+    failureForm: { body: 'detail' },
     parse: ({ body }) => ({ id: readInvitation(body).invitation_id }),
     run: deleteInvitation,
     render: (invitation) => json(renderInvitation(invitation)),

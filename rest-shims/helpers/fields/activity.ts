@@ -10,7 +10,7 @@ export const ACTIVITY_READ = {
   category: null,
   credential: 'required',
   bodyLimit: 0,
-  failures: { body: 'detail' },
+  failureForm: { body: 'detail' },
 } as const;
 
 /** Statuses of a row about an entity. As in the reference, callers without access get 404 for teams, 401 for customers and agents, and 403 for others. */

@@ -1,10 +1,10 @@
 /**
- * Body and status of the failures of a row that differ from those of its surface. The reference has several forms. They
- * apply to NotFound, Conflict and InvalidInput. Most other failures have the form of the surface.
+ * How a row answers failures, where body and status differ from those of its surface. The reference has several forms.
+ * They apply to NotFound, Conflict and InvalidInput. Most other failures have the form of the surface.
  */
 export interface FailureForm {
   /**
-   * Invalid parameters have the form of the surface, except in `auth` and `problem`.
+   * Form of the answer's body. Invalid parameters have the form of the surface, except in `auth` and `problem`.
    *
    * - `detail`: `{"detail":{"error":…}}`
    * - `text`: `{"detail":…}`

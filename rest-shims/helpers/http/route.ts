@@ -76,8 +76,8 @@ export interface RouteFacts {
   readonly answers: readonly number[];
   /** Answers whose status is that of an upstream: `answers` are relayed unchanged, `failures` in the form of the surface. */
   readonly relays?: 'answers' | 'failures';
-  /** Form of failures, where the surface has several. */
-  readonly failures?: FailureForm;
+  /** Form of the answers to failures, where the surface has several. Its member `body` is the form of their body. */
+  readonly failureForm?: FailureForm;
   /** Schema of the query parameters, without ignored ones. */
   readonly query?: JsonSchema;
   /** Schema of the headers that change the answer, without the credential. */

@@ -89,8 +89,8 @@ export function createRowServer(options: RowServerOptions): RowServer {
     const { headers } = request;
     const domainError = error instanceof DomainError ? error : null;
     const rendered =
-      domainError !== null && row.failures !== undefined
-        ? renderFormedError(row.failures, domainError, headers)
+      domainError !== null && row.failureForm !== undefined
+        ? renderFormedError(row.failureForm, domainError, headers)
         : renderError(row.surface, domainError, headers);
     failed({ row, status: rendered.status, error, requestId: assignedRequestId(response) });
     if (response.headersSent) return void response.destroy();

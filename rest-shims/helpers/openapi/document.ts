@@ -80,7 +80,7 @@ function responseObject(row: RouteRow, status: number): JsonObject {
     const answerTypes = answerContent(row.name, status);
     const media = row.surface === 'otlp' ? ['application/json', 'application/x-protobuf'] : ['application/json'];
     const schema = failureSchema(row);
-    const page = row.failures?.page === undefined ? {} : { 'text/html': {} };
+    const page = row.failureForm?.page === undefined ? {} : { 'text/html': {} };
     return {
       description,
       content: answerTypes ?? { ...Object.fromEntries(media.map((type) => [type, { schema }])), ...page },

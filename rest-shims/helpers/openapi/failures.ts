@@ -46,8 +46,8 @@ const BY_SURFACE: Readonly<Record<Surface, readonly FailureName[]>> = {
 };
 
 /** Schema of the failures of a row: a reference to one component, or several. */
-export function failureSchema({ surface, failures }: Pick<RouteFacts, 'surface' | 'failures'>): JsonSchema {
-  const names = [...BY_SURFACE[surface], ...(failures?.body === 'problem' ? (['Problem'] as const) : [])];
+export function failureSchema({ surface, failureForm }: Pick<RouteFacts, 'surface' | 'failureForm'>): JsonSchema {
+  const names = [...BY_SURFACE[surface], ...(failureForm?.body === 'problem' ? (['Problem'] as const) : [])];
   const refs = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));
   const [only] = refs;
   return refs.length === 1 && only !== undefined ? only : { anyOf: refs };
