@@ -39,10 +39,10 @@ function assertNotDeclared({ platform }: CredentialScope, name: string): void {
 function credentialOfModel(
   { platform }: CredentialScope,
   id: string,
-): { readonly model: string; readonly of: Parameters } {
+): { readonly model: string; readonly parameters: Parameters } {
   const known = platform.deployments.all().find(({ deployment }) => deployment.id === id);
   if (known === undefined) throw new NotFound('credential', id, `Model not found. Got model id: ${id}`);
-  return { model: known.deployment.modelGroup, of: credentialOf(known.deployment) };
+  return { model: known.deployment.modelGroup, parameters: credentialOf(known.deployment) };
 }
 
 /** Stores a credential. Models can use it immediately. Throws Conflict for a taken name, NotFound and InvalidInput. */
@@ -52,7 +52,8 @@ export const createCredential = operation({
   async run(scope: CredentialScope, { name, from, info }: NewCredential): Promise<KnownCredential> {
     const { platform } = scope;
     assertNotDeclared(scope, name);
-    const values = 'values' in from ? from.values : revealedParameters(credentialOfModel(scope, from.modelId).of);
+    const values =
+      'values' in from ? from.values : revealedParameters(credentialOfModel(scope, from.modelId).parameters);
     const credential = newCredential({ values, info }, { ...authored(scope), id: name });
     await platform.stores.credentials.add(credential);
     await platform.deployments.reload();

@@ -93,12 +93,12 @@ export const credentialRoutes: readonly RouteRow[] = [
     answers: [200, 401, 404],
     parse: (request) => ({ id: nameIn(request).name }),
     run: getModelCredential,
-    render: ({ id, model, of }) =>
+    render: ({ id, model, parameters }) =>
       json({
         credential_name: `${model}-credential-${id}`,
         display_name: null,
         credential_info: {},
-        credential_values: maskedParameters(of),
+        credential_values: maskedParameters(parameters),
       }),
   }),
   route({
