@@ -39,7 +39,8 @@ const anyText = textOf();
 const nonEmptyText = textOf({ min: 1 });
 
 const toolCalls = optional(listOf(modelOf({ name: required(anyText), arguments: optional(anyText, '') })), []);
-const source = modelOf({
+/** Where a case comes from; as stored with the case. */
+const caseSource = modelOf({
   trace_id: optional(anyText, ''),
   trace_ref: optional(anyText, ''),
   span_id: optional(anyText, ''),
@@ -63,7 +64,7 @@ const caseModel = modelOf({
   tool_calls: toolCalls,
   expected: optional(anyText, ''),
   included: optional(flag, true),
-  source: optional(orNull(source), null),
+  source: optional(orNull(caseSource), null),
   agent_version: optional(anyText, ''),
 });
 
@@ -81,6 +82,7 @@ const caseDraft = ({ id: _id, source: input, ...one }: JsonObject): CaseDraft =>
   source: { ...NO_SOURCE, ...(camelCased(input ?? {}) as object) },
 });
 
+/** Readers of the sources that cases are built from, by kind. */
 const SOURCES = {
   trace: modelOf({
     kind: required(choiceOf('trace')),
@@ -96,7 +98,7 @@ const SOURCES = {
   text: modelOf({ kind: required(choiceOf('text')), text: required(anyText) }),
 } as const;
 
-/** Reads a source by the model of its kind. */
+/** Reads a source by the reader of its kind. */
 const readSource: Reader<DatasetSource> = (input, path, issues: Issue[]) => {
   const kind = (input as { readonly kind?: unknown } | null)?.kind;
   const read = kind === 'trace' || kind === 'finding' || kind === 'text' ? SOURCES[kind] : null;
@@ -113,8 +115,9 @@ const readBuild = bodyOf(
   }),
 );
 
+/** Reads the revision in a query. -1, the default, stands for the latest revision. */
 const readRevision = queryOf(modelOf({ revision: optional(wholeOf({ min: 0 }), -1) }));
-/** Revision in a path. Malformed text gives -1, which no dataset has. */
+/** Revision in a path. Here, -1 stands for malformed text: no dataset has this revision. */
 const parseRevision = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : -1);
 
 const parseDatasetRevision = ({

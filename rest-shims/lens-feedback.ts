@@ -15,6 +15,7 @@ import { TRACES, tracesFrom } from './helpers/fields/lens.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
 const user = optional(textOf({ max: FEEDBACK_LIMITS.user }), '');
+/** The trace or session that feedback is about. */
 const TARGET = {
   trace_id: optional(orNull(textOf({ min: 1 })), null),
   session_id: optional(orNull(textOf({ min: 1, max: FEEDBACK_LIMITS.session })), null),

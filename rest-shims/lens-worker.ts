@@ -48,7 +48,7 @@ async function workerScope({ headers }: HttpRequest, scope: Scope): Promise<Scop
   return { platform, client, signal, loaders, caller };
 }
 
-/** The claim of a request. The attempt is in a header, 1 by default. Throws InvalidInput. */
+/** The claim that a request names: the run in its path, and the attempt of the run in a header, 1 by default. Throws InvalidInput. */
 function claimIn({ params, headers }: HttpRequest): RunClaim {
   const attempt = Number(headers['x-litellm-lens-attempt'] ?? '1');
   if (!Number.isInteger(attempt) || attempt < 1)
@@ -93,7 +93,7 @@ async function callModel(scope: Scope, runClaim: RunClaim, { body }: HttpRequest
   }
 }
 
-/** API of lens workers. Their token is in `Authorization`, the attempt of the claim in `x-litellm-lens-attempt`. */
+/** API of lens workers. Their token is in `Authorization`, the attempt of the claimed run in `x-litellm-lens-attempt`. */
 export const lensWorkerRoutes: readonly RouteRow[] = [
   {
     ...ROW,
