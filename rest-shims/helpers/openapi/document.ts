@@ -172,20 +172,23 @@ function operationObject(row: RouteRow, { path, documented, index }: DocumentedP
 }
 
 interface DocumentedPath {
+  /** Path in the notation of @koa/router. */
   readonly path: string;
+  /** The same path in the document, with the parameter names of the first row that has it. */
   readonly documented: string;
+  /** Position in the paths of the row. */
   readonly index: number;
 }
 
 /** OpenAPI 3.1 document of route rows. */
 export function openApiDocument(rows: readonly RouteRow[]): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {};
-  const names = new Map<string, string>();
+  const documentedPaths = new Map<string, string>();
   for (const row of rows)
     for (const [index, path] of row.paths.entries()) {
-      const ownPath = documentedPath(path);
-      const documented = names.get(pathWithoutNames(ownPath)) ?? ownPath;
-      names.set(pathWithoutNames(ownPath), documented);
+      const openApiPath = documentedPath(path);
+      const documented = documentedPaths.get(pathWithoutNames(openApiPath)) ?? openApiPath;
+      documentedPaths.set(pathWithoutNames(openApiPath), documented);
       const operations = (paths[documented] ??= {});
       operations[row.method.toLowerCase()] ??= operationObject(row, { path, documented, index });
     }

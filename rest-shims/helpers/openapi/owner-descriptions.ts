@@ -20,7 +20,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'customers.unblock': 'Unblock customers.',
   'customers.update': 'Update a customer.',
   'invitations.answer': 'Accept an invitation, or open it again.',
-  'invitations.create': 'Create an invitation of a user.',
+  'invitations.create': 'Create an invitation for a user.',
   'invitations.delete': 'Delete an invitation.',
   'invitations.info': 'Read an invitation.',
   'keys.aliases': 'List the aliases of keys.',
