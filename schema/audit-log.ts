@@ -59,7 +59,7 @@ builder.node(AuditEntryType, {
     actor: t.exposeID('actor', {
       nullable: true,
       description:
-        'User of the credential that made the change, else the hash of its key. For periodic work: `system: ` and its name. Null for entries of earlier versions.',
+        'User of the credential that made the change, else the hash of its key. For periodic work: `system: ` and the name of the task. Null for entries of earlier versions.',
     }),
     changedByKey: t.exposeID('changedByKey', {
       nullable: true,
