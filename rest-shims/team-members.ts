@@ -51,10 +51,10 @@ const parseLimits = (input: JsonObject) => ({
   ...withoutUndefined({ allowedModels: readModels(input).allowed_models }),
 });
 
-function parseAddition(body: Uint8Array, member: 'member' | 'members') {
+function parseAddition(body: Uint8Array, bodyMember: 'member' | 'members') {
   const input = parseObject(body);
   const { team_id: teamId } = readTeam(input);
-  return { teamId, members: wantedMembers(input[member], member, parseLimits(input)) };
+  return { teamId, members: wantedMembers(input[bodyMember], bodyMember, parseLimits(input)) };
 }
 
 function parseNamed(input: JsonObject) {

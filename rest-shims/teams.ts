@@ -55,7 +55,7 @@ import {
 import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
-/** Names of the limits of members in the body of a team. */
+/** Limits of team members: member name in the body of a team, and name of the limit. */
 const MEMBER_LIMITS = {
   team_member_budget: 'max_budget',
   team_member_budget_duration: 'budget_duration',

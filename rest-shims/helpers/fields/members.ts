@@ -9,7 +9,7 @@ import { type JsonSchema, oneOrMany } from '../http/schema.ts';
 
 const readMember = members({ user_id: text, user_email: text, role: oneOf(MEMBER_ROLES) });
 
-/** Schema of a member, or of several. */
+/** Schema of a team member, or of several. */
 export const MEMBER_OR_LIST: JsonSchema = oneOrMany(readMember.schema);
 
 const NO_USER_MESSAGE = 'Value error, Either user id or user email must be provided';
@@ -20,16 +20,16 @@ export function assertNamesUser({ user_id: id, user_email: email }: JsonObject, 
   throw new InvalidInput('The body is not valid.', [{ path, rule: 'value_error', message: NO_USER_MESSAGE }]);
 }
 
-/** Reads a member, or a list of members, of a body. `member` names the body member in issues. Throws InvalidInput. */
-export function wantedMembers(input: unknown, member: string, limits: BudgetPatch): readonly WantedMember[] {
+/** Reads a team member, or a list of them. `bodyMember` is the member of the body that contains it, for issues. Throws InvalidInput. */
+export function wantedMembers(input: unknown, bodyMember: string, limits: BudgetPatch): readonly WantedMember[] {
   const list: readonly unknown[] = Array.isArray(input) ? input : [input];
   return list.map((one, position) => {
     if (typeof one !== 'object' || one === null) {
       const rule = input === undefined ? 'missing' : NOT_AN_OBJECT.rule;
-      throw new InvalidInput('The body is not valid.', [{ ...NOT_AN_OBJECT, path: ['body', member], rule }]);
+      throw new InvalidInput('The body is not valid.', [{ ...NOT_AN_OBJECT, path: ['body', bodyMember], rule }]);
     }
     const values = readMember({ ...one });
-    assertNamesUser({ ...one }, ['body', member, ...(Array.isArray(input) ? [position] : [])]);
+    assertNamesUser({ ...one }, ['body', bodyMember, ...(Array.isArray(input) ? [position] : [])]);
     return { userId: values.user_id, email: values.user_email, role: values.role ?? 'user', limits };
   });
 }
