@@ -148,7 +148,7 @@ const READING = {
   failureForm: { body: 'detail' },
 } as const;
 
-/** Recorded changes of rows. */
+/** Recorded changes of keys, users, models and other stored objects. */
 export const auditLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,

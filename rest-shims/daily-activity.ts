@@ -23,7 +23,7 @@ import {
 } from './helpers/fields/activity.ts';
 import { activityMetrics, keyMetadata } from './helpers/answers/activity.ts';
 
-/** Breakdown name of calls without a value. */
+/** Name, in a breakdown, of the calls that have no value for it, such as no model. */
 const UNASSIGNED = 'Unassigned';
 const MAX_DAYS = 1_000;
 /** Default number of keys in the breakdowns of an unpaged answer. */
@@ -78,7 +78,7 @@ function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }:
 
 const renderDay = (
   { startMs, sums, parts, entities, byKey }: DayActivity,
-  { entity, offsetMs, keyLimit }: PagedActivity,
+  { entity, offsetMs, keyLimit }: PagedActivityQuery,
   names: ActivityNames,
 ) => ({
   date: dayText(startMs + offsetMs),
@@ -115,11 +115,11 @@ const pageReader = (pageSize: number) =>
     timezone: TIMEZONE,
   });
 
-interface PagedActivity extends ActivityQuery {
+interface PagedActivityQuery extends ActivityQuery {
   readonly page: number;
 }
 
-function parseActivity(search: string, facts: ActivityRoute, isUnpaged: boolean): PagedActivity {
+function parseActivity(search: string, facts: ActivityRoute, isUnpaged: boolean): PagedActivityQuery {
   const parameters = pageReader(facts.pageSize)(search);
   const [page, limit] = isUnpaged ? [1, MAX_DAYS] : [Number(parameters.page), Number(parameters.page_size)];
   return {
@@ -131,7 +131,7 @@ function parseActivity(search: string, facts: ActivityRoute, isUnpaged: boolean)
   };
 }
 
-function renderActivity(activity: Activity, request: PagedActivity) {
+function renderActivity(activity: Activity, request: PagedActivityQuery) {
   const { days, totalDays, totalKeys, names } = activity;
   const { page, limit, keyLimit, entity } = request;
   const totalPages = Math.ceil(totalDays / limit);

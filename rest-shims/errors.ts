@@ -48,8 +48,8 @@ export interface RenderedError {
 }
 
 /**
- * Statuses of model calls. The dialects differ in two cases. An unknown model is 404 on the Gemini surface and 400 on
- * the others. A body that is too large is 413 on the Anthropic surface and 400 on the others.
+ * Statuses of model calls. The surfaces of the dialects differ in two cases. An unknown model is 404 on the Gemini surface
+ * and 400 on the others. A body that is too large is 413 on the Anthropic surface and 400 on the others.
  */
 const MODEL_CALL_STATUSES: Record<ErrorCode | 'INTERNAL', number> = {
   INVALID_INPUT: 400,
@@ -156,7 +156,7 @@ const LENS_TIMED_OUT = 504;
 /** Status of an upstream timeout. The OpenAI SDKs retry a 408. */
 const UPSTREAM_TIMED_OUT = 408;
 
-/** Statuses of an exceeded budget, by setting. The default is 422: clients retry 429, and a retry cannot succeed. */
+/** Statuses of an exceeded budget, by kind (`budget_exceeded_status_code`). The default is 422: clients retry 429, and a retry cannot succeed. */
 const BUDGET_STATUSES: Record<BudgetErrorKind, number> = { unprocessable: 422, rate: 429, bad_request: 400 };
 
 /** Missing rights that management routes answer with 401, as the reference does. */

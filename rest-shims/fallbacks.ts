@@ -49,7 +49,7 @@ const COMMON = { ...MANAGEMENT, failureForm: { body: 'detail' } } as const;
 /** A wildcard, because model names may contain slashes. */
 const FALLBACK = '/fallback/{*model}';
 
-/** Fallbacks of models that administrators store at run time. */
+/** Fallbacks that administrators store at run time, by model. */
 export const fallbackRoutes: readonly RouteRow[] = [
   route({
     ...COMMON,

@@ -8,7 +8,7 @@ import { pathParts, providerAt } from './helpers/model-call/forwarded-providers.
 
 type Scope = Parameters<RouteRow['handle']>[1];
 
-/** Maximum size of a webhook message about an agent, in bytes. */
+/** Maximum size of a webhook message about a coding agent, in bytes. */
 const MESSAGE_LIMIT = 256 * 1024;
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -59,16 +59,16 @@ export interface ResponseReader {
 const MAX_LANES = 32;
 
 export function createResponseReader(context: ClientContext): ResponseReader {
-  const names = new Set<string>();
+  const laneNames = new Set<string>();
 
   function addLane(streamId: string): void {
-    if (names.size === MAX_LANES && !names.has(streamId))
+    if (laneNames.size === MAX_LANES && !laneNames.has(streamId))
       throw invalidMember(
         'stream_id',
         'websocket_stream_limit_reached',
         `This connection reached the limit of ${MAX_LANES} lanes. Use one of them, or open another connection.`,
       );
-    names.add(streamId);
+    laneNames.add(streamId);
   }
 
   return {

@@ -58,7 +58,7 @@ function fieldsIn(search: string): FieldValues {
   return Object.fromEntries(entries);
 }
 
-/** Filter of the shown ids of calls. */
+/** Filter by the ids that answers show: `request_id` and `session_id`. */
 const idFilter = (search: string): Pick<SpendQuery['filter'], 'requestId' | 'sessionId'> => {
   const parameter = queryParameters(search);
   const [requestId, sessionId] = [parameter('request_id'), parameter('session_id')];
@@ -81,6 +81,7 @@ type LogsRequest =
 function parseLogs(search: string): LogsRequest {
   const parameter = queryParameters(search);
   const isPeriod = parameter('start_date') !== null && parameter('end_date') !== null;
+  // The message is for missing dates, and both dates are sent: it is never used.
   const period = isPeriod ? requiredPeriod(search, { field: 'log_date', message: '' }) : null;
   const filter = {
     from: period?.from ?? null,

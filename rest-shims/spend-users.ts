@@ -41,6 +41,7 @@ export const spendUserRoutes: readonly RouteRow[] = [
     paths: [PATH],
     answers: [200, 400, 401],
     parse({ search }) {
+      // Refuses an invalid page before the report is read.
       linkedPageIn(search);
       return { filter: { ...parseTimes(search), any: {} }, by: ['user'], limit: MAX_USERS } as const;
     },

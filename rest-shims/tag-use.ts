@@ -140,6 +140,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
     paths: ['/tag/user-agent/per-user-analytics'],
     answers: [200, 400, 401, 422],
     parse({ search }) {
+      // Refuses an invalid page before the report is read.
       pageReader(search);
       const period = periodIn(search) ?? last30Days();
       return { period, tags: tagsIn(search), by: ['tag', 'user'] as const, byDay: false };

@@ -35,6 +35,7 @@ async function ingest(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 const readListQuery = query({ start_ms: text, end_ms: text, cursor: text });
 const readTraceQuery = query({ trace_ref: text });
 const readErrorPage = query({ cursor: textUpTo(MAX_CURSOR_LENGTH) });
+/** Reads the requested page of spans. `page_size` is 0 when absent: the whole trace, or after a cursor a page of the default size. */
 const readSpanPage = query({
   cursor: textUpTo(MAX_CURSOR_LENGTH),
   page_size: integer({ min: 1, max: MAX_PAGE_SPANS, defaultValue: 0 }),

@@ -40,7 +40,7 @@ export const teamColumns = (team: Team) => ({
   created_at: team.createdAt.toISOString(),
 });
 
-/** The budget windows of a team; null without one. */
+/** The budget windows of a team; null without windows. */
 const renderWindows = ({ budgetLimits }: Team) =>
   budgetLimits?.map((window) => {
     const { resetAt } = currentTeamWindow(window, new Date());

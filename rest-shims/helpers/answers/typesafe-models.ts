@@ -10,7 +10,7 @@ const RELEASED_ON = '2023-02-28';
 export const isForTypesafe = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
   headers['x-typesafe-sdk'] !== undefined;
 
-/** A model in TypeSafe's format. The mode of the catalog is its description; empty when unknown. */
+/** A model in TypeSafe's format. Its description is its mode in the catalog; empty when unknown. */
 export const typesafeModel = ({ name, entry }: NamedModel) => ({
   name,
   description: entry?.mode ?? '',

@@ -29,7 +29,7 @@ export const MISSING_DATE_RANGE: MissingPeriod = {
   message: 'Please provide start_date and end_date',
 };
 
-/** The period from `start_date` to `end_date`. Throws InvalidInput when one is missing or not a day. */
+/** The period from `start_date` to `end_date`. Throws InvalidInput when a date is missing or not a day. */
 export function requiredPeriod(search: string, fault: MissingPeriod = MISSING_DATE_RANGE): Period {
   const parameter = queryParameters(search);
   const [start, end] = [parameter('start_date'), parameter('end_date')];

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../http/route.ts';
 
-/** Form of the id of a command line login. */
+/** Format of the id of a command line login. */
 export const LOGIN_ID = /^cli-[\w-]{1,64}$/;
 
 /** Whether the browser reports that a page of another site sent the form. Such a page could sign a user in with the attacker's account (login CSRF). */

@@ -44,6 +44,7 @@ export class RequestAborted extends Error {
  * or when it is too slow on the fast path.
  */
 export function readBody(request: Incoming, limit: number, withinMs?: number): Uint8Array | Promise<Uint8Array> {
+  // On the fast path, the body is whole or still arriving. Otherwise it is a stream of Node's HTTP server.
   if ('whole' in request) {
     if (request.whole.length > limit) throw tooLarge(request.whole.length, limit);
     return request.whole;

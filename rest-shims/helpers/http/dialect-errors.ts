@@ -77,7 +77,7 @@ const UPSTREAM_TYPES: Readonly<Record<number, string>> = { 403: 'permission_erro
 const upstreamErrorType = (status: number): string =>
   UPSTREAM_TYPES[status] ?? (status >= 500 ? INTERNAL_TYPE : INVALID_REQUEST_TYPE);
 
-/** Whether the reference repeats the message in `provider_specific_fields`: for a missing or unknown model, and for test switches. */
+/** Whether the reference repeats the message in `provider_specific_fields`: for a missing or unknown model, and for switches that simulate failures. */
 function repeatsMessage(error: DomainError): boolean {
   if (error instanceof NotFound && error.kind === 'model') return sourceOf(error) === 'model';
   if (!(error instanceof InvalidInput)) return false;

@@ -11,13 +11,13 @@ export const headerText = (text: string): string =>
     : text.replace(/[^\t\x20-\x7e]+/gu, (invalid) => encodeURIComponent(invalid.toWellFormed()));
 
 /**
- * Limits of a header that lists names of members: number of names, and length of a name in characters. Clients reject large
- * headers (Node above 16 KiB).
+ * Limits of a header that lists names of body members: number of names, and length of a name in characters. Clients reject
+ * large headers (Node above 16 KiB).
  */
 const MAX_NAMES = 50;
 const MAX_NAME_LENGTH = 100;
 
-/** Value of a header that lists names of members. Long names, and names beyond the 50th, are left out. */
+/** Value of a header that lists names of body members. Long names, and names beyond the 50th, are left out. */
 export const namesText = (names: readonly string[]): string =>
   names
     .map(headerText)

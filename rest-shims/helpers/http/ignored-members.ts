@@ -2,7 +2,7 @@ import { parseObject } from './body-fields.ts';
 import { namesText } from './header-lines.ts';
 import type { RouteRow } from './route.ts';
 
-/** Member names that the header lists. Others are left out. */
+/** Names that `x-lensgate-ignored-members` may contain. Members with other names are left out of the header. */
 const NAME = /^[\w.-]{1,64}$/;
 
 /** Whether a member has an empty value, which cannot have an effect. */

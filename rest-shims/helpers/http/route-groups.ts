@@ -14,9 +14,9 @@ const BY_SURFACE: Readonly<Record<Surface, readonly RouteGroup[]>> = {
   lens: ['management_routes'],
 };
 
-/** Groups of rows that differ from those of their surface. */
+/** Groups by row name, for rows whose groups differ from those of their surface. */
 const BY_NAME: Readonly<Record<string, readonly RouteGroup[]>> = {
-  // No group: `allowed_routes` names the path of a pass-through entry.
+  // No group: `allowed_routes` names the path of a pass-through endpoint.
   'passThrough.call': [],
   'keys.info': ['management_routes', 'info_routes'],
   'keys.infos': ['management_routes', 'info_routes'],

@@ -74,7 +74,7 @@ export interface RouteFacts {
   readonly keyParameter?: string;
   /** Statuses that the row promises; each has a contract test. */
   readonly answers: readonly number[];
-  /** Answers whose status is that of an upstream: `answers` are relayed unchanged, `failures` in the form of the surface. */
+  /** Which answers may have the status of an upstream. `answers`: all, relayed unchanged. `failures`: only failures, in the form of the surface. */
   readonly relays?: 'answers' | 'failures';
   /** Form of the answers to failures, where the surface has several. Its member `body` is the form of their body. */
   readonly failureForm?: FailureForm;

@@ -16,6 +16,10 @@ import { isInvalidJson } from './management-errors.ts';
 import type { FailureForm } from './failure-form.ts';
 import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../pages/sign-in.ts';
 
+/**
+ * Status of a failure in the form of its row. `management` answers InvalidInput without issues with 400, and `traces` answers
+ * Conflict with 409: these surfaces are named for their statuses only.
+ */
 function formStatus(form: FailureForm, error: DomainError): number {
   if (form.unknown === 'bad_request' && error instanceof NotFound)
     return statusOf('management', new InvalidInput(error.message));

@@ -168,7 +168,7 @@ export const listOf = <Item>(
     },
   );
 
-/** A member of a model: its reader, and its default. A member without a default is required. */
+/** A member of an object: its reader, and its default. A member without a default is required. */
 export interface Member<Value> {
   readonly read: Reader<Value>;
   readonly defaultValue?: Value;
@@ -179,7 +179,7 @@ export const required = <Value>(read: Reader<Value>): Member<Value> => ({ read }
 /** A member with a default. */
 export const optional = <Value>(read: Reader<Value>, defaultValue: Value): Member<Value> => ({ read, defaultValue });
 
-/** An object of known members; an unknown member is a fault. */
+/** An object of known members, a Pydantic model in the reference; an unknown member is a fault. */
 export function modelOf<Values extends JsonObject>(members: {
   readonly [Name in keyof Values]: Member<Values[Name]>;
 }): Reader<Values> {

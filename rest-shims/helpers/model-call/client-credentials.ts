@@ -2,7 +2,7 @@ import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { invalidType } from '../../../src/domain/inference/request-validation.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 
-/** Key and base URL of the upstream that a caller sends (`api_key`, `api_base`). Throws InvalidInput. */
+/** Key and base URL for the upstream, as the caller sends them (`api_key`, `api_base`). Throws InvalidInput. */
 export function credentialsOf({
   endpoint,
   body,

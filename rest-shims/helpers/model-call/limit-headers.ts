@@ -59,5 +59,5 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** Name in answers of a rate limit header of an upstream; undefined for other headers. */
+/** The name that a rate limit header of an upstream has in answers; undefined for other headers. */
 export const rateLimitName = (name: string): string | undefined => NAMES.get(name);

@@ -37,7 +37,7 @@ export interface CallFormat {
   readonly call?: (scope: Scope, request: ModelRequest) => Promise<GatewayCall>;
   /** Last event of a failed stream, whose status is already sent. */
   failureEvent(failure: Error): Uint8Array;
-  /** Event for idle streams, which clients ignore. Absent if clients of the dialect reject unknown events. */
+  /** Event that is sent on idle streams and that clients ignore. Absent if clients of the dialect reject unknown events. */
   readonly heartbeat?: Uint8Array;
 }
 
