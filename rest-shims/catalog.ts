@@ -45,6 +45,8 @@ const decodePath = (path: string): string =>
 
 /** Capacity of the cache of parsed queries, in characters. Clients that page or poll repeat their queries. */
 const MAX_CACHED_CHARACTERS = 100_000;
+/** Estimated size of a parsed query beside its text, in characters. */
+const PARSED_CHARACTERS = 100;
 
 type Write<Source extends object> = (source: Source) => Uint8Array;
 
@@ -57,7 +59,7 @@ interface CatalogCache {
 function createCatalogCache(): CatalogCache {
   const requests = createWeightedCache<{ readonly search: string; readonly request: PageRequest }>(
     MAX_CACHED_CHARACTERS,
-    ({ search }) => search.length + 100,
+    ({ search }) => search.length + PARSED_CHARACTERS,
   );
   const bodies = new WeakMap<object, Uint8Array>();
   return {

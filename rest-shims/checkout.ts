@@ -5,7 +5,7 @@ import { type HttpRequest, json, route, type RouteRow } from './helpers/http/rou
 const SUCCESS_PATH = '/billing/success';
 const BODY_LIMIT = 1024 * 1024;
 const FORM_LIMIT = 64 * 1024;
-const RELOAD_COUNT = /^\d{1,3}$/;
+const RELOAD_COUNT_FORMAT = /^\d{1,3}$/;
 
 function parseBuyer(input: string): Buyer {
   const fields = new URLSearchParams(input);
@@ -15,7 +15,7 @@ function parseBuyer(input: string): Buyer {
 /** Number of automatic reloads so far, from the parameter `again`; 0 for an invalid value. */
 function reloadCount({ search }: HttpRequest): number {
   const count = new URLSearchParams(search).get('again') ?? '';
-  return RELOAD_COUNT.test(count) ? Number(count) : 0;
+  return RELOAD_COUNT_FORMAT.test(count) ? Number(count) : 0;
 }
 
 /** Whether a browser prefetches the page. A prefetch must not reveal the key, which is shown once. */

@@ -72,8 +72,8 @@ async function generate(request: HttpRequest, scope: Scope): Promise<HttpAnswer>
   const answer = await callThrough(FORMAT, request, scope);
   const { body } = answer;
   if (body.kind !== 'stream' || new URLSearchParams(request.search).get('alt') === 'sse') return answer;
-  const { stream, close } = arrayOfEvents(body.stream);
-  const failureEvent = (failure: Error): Uint8Array => Buffer.from(close(errorJson(failure)));
+  const { stream, close: closeArray } = arrayOfEvents(body.stream);
+  const failureEvent = (failure: Error): Uint8Array => Buffer.from(closeArray(errorJson(failure)));
   return { ...answer, body: { ...body, stream, contentType: 'application/json; charset=utf-8', failureEvent } };
 }
 

@@ -143,15 +143,16 @@ function storedMembers({ row, spend, total }: ShownKey) {
 export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: Usd = keySpendOf(row, ZERO_USD)) {
   const { settings } = row;
   const metadata = redactedMetadata(row.metadata);
-  const nulls = Object.fromEntries(METADATA_MEMBERS.map((member) => [member, null]));
-  delete nulls['temp_budget_increase'];
-  delete nulls['temp_budget_expiry'];
-  delete nulls['opted_out_global_guardrails'];
+  // As in the reference, these members are null here, except three that are absent. Their values are in `metadata`.
+  const nullMembers = Object.fromEntries(METADATA_MEMBERS.map((member) => [member, null]));
+  delete nullMembers['temp_budget_increase'];
+  delete nullMembers['temp_budget_expiry'];
+  delete nullMembers['opted_out_global_guardrails'];
   return {
     key: clearKey,
     token: row.hash,
     token_id: row.hash,
-    ...nulls,
+    ...nullMembers,
     ...sharedMembers(row),
     spend: usdNumber(spend),
     duration: null,

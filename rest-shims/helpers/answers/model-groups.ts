@@ -16,25 +16,25 @@ const recordOf = <Name extends string, Value>(names: readonly Name[], valueOf: (
   Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Readonly<Record<Name, Value>>;
 
 /** A model with the limits, prices and capabilities of its deployments. */
-export function groupObject(name: string, members: readonly ModelFacts[]) {
-  const rows = members.map(({ entry, deployment }) => {
+export function groupObject(name: string, models: readonly ModelFacts[]) {
+  const rows = models.map(({ entry, deployment }) => {
     return { ...entry?.row, ...deployment.priceOverrides };
   });
-  const maximum = (member: string): number | null => {
-    const values = rows.flatMap((row) => (typeof row[member] === 'number' ? [row[member]] : []));
+  const maximum = (column: string): number | null => {
+    const values = rows.flatMap((row) => (typeof row[column] === 'number' ? [row[column]] : []));
     return values.length === 0 ? null : Math.max(...values);
   };
-  const total = (member: string): number | null => {
-    const values = members.flatMap(({ stored }) => {
-      const value = stored?.params[member];
+  const total = (parameter: string): number | null => {
+    const values = models.flatMap(({ stored }) => {
+      const value = stored?.params[parameter];
       return typeof value === 'number' ? [value] : [];
     });
     return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0);
   };
   return {
     model_group: name,
-    providers: [...new Set(members.map(({ deployment }) => deployment.provider))],
-    mode: members[0]?.entry?.mode ?? null,
+    providers: [...new Set(models.map(({ deployment }) => deployment.provider))],
+    mode: models[0]?.entry?.mode ?? null,
     max_input_tokens: maximum('max_input_tokens'),
     max_output_tokens: maximum('max_output_tokens'),
     input_cost_per_token: maximum('input_cost_per_token'),

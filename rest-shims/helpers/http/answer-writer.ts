@@ -139,10 +139,10 @@ function writeStream(
       if (!more) stallTimer ??= setTimeout(() => response.destroy(), stallMs).unref();
       return more;
     };
-    const { heartbeat: comment } = body;
-    if (comment && heartbeatMs > 0) {
+    const { heartbeat: heartbeatBytes } = body;
+    if (heartbeatBytes && heartbeatMs > 0) {
       // No heartbeat while the socket is full: it would only add unread bytes.
-      heartbeat = startHeartbeat(heartbeatMs, () => void (stallTimer === undefined && send(comment)));
+      heartbeat = startHeartbeat(heartbeatMs, () => void (stallTimer === undefined && send(heartbeatBytes)));
     }
     body.stream.pipe({
       chunk(bytes) {

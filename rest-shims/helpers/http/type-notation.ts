@@ -11,7 +11,7 @@ const BUILT_IN: Readonly<Record<string, JsonSchema>> = {
   null: { type: 'null' },
 };
 
-type Token = { readonly kind: 'mark' | 'text' | 'word'; readonly text: string };
+type Token = { readonly kind: 'mark' | 'literal' | 'word'; readonly text: string };
 
 function tokensOf(notation: string): readonly Token[] {
   const tokens: Token[] = [];
@@ -21,12 +21,12 @@ function tokensOf(notation: string): readonly Token[] {
     const at = TOKEN.lastIndex;
     const match = TOKEN.exec(notation);
     if (match === null) throw new TypeError(`Invalid type at ${at}: ${notation}`);
-    const [, mark, text, word] = match;
+    const [, mark, literal, word] = match;
     tokens.push(
       mark === undefined
-        ? text === undefined
+        ? literal === undefined
           ? { kind: 'word', text: word ?? '' }
-          : { kind: 'text', text }
+          : { kind: 'literal', text: literal }
         : { kind: 'mark', text: mark },
     );
   }
@@ -78,7 +78,7 @@ export function schemaFrom(notation: string): JsonSchema {
     if (token === undefined || token.kind === 'mark')
       throw new TypeError(`Expected a type at token ${at}: ${notation}`);
     at += 1;
-    if (token.kind === 'text') return { const: token.text };
+    if (token.kind === 'literal') return { const: token.text };
     if (token.text === 'Record') {
       expect('<');
       const values = union();

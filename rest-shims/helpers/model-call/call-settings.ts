@@ -25,12 +25,12 @@ type CallSettings = Pick<
 
 /** Body members that may contain settings of a call, and the prefix of headers that do. */
 const MEMBERS = new Set<string>([...GATEWAY_FIELDS, 'metadata', 'user']);
-const HEADER = 'x-litellm-';
+const HEADER_PREFIX = 'x-litellm-';
 /** Returned for a request without setting members and headers: compare by identity. */
 export const NO_SETTINGS: CallSettings = Object.freeze({});
 
 const hasSettingHeader = frozenMemo((headers: HttpRequest['headers']): boolean =>
-  Object.keys(headers).some((name) => name.startsWith(HEADER)),
+  Object.keys(headers).some((name) => name.startsWith(HEADER_PREFIX)),
 );
 
 /** Whether a request has no settings. Most requests have none; reading each setting costs a tenth of a call. */

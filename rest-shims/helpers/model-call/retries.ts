@@ -23,7 +23,8 @@ const STREAM_MEMBERS = new Set(['stream', 'stream_options']);
  */
 const REFERENCE_MEMBERS = new Set(['input', 'previous_response_id', 'conversation']);
 
-interface CallSettings {
+/** An endpoint and the body that is sent to it. */
+interface EndpointCall {
   readonly endpoint: Endpoint;
   readonly body: RequestBody;
 }
@@ -31,7 +32,7 @@ interface CallSettings {
 /** Retries and fallbacks of a request, from headers and body. Throws InvalidInput. */
 export function retriesOf(
   request: Pick<HttpRequest, 'headers'>,
-  { endpoint, body }: CallSettings,
+  { endpoint, body }: EndpointCall,
 ): { readonly retries?: Retries } {
   const count = countInHeader(request, endpoint) ?? countInBody(body, endpoint);
   const fallbacks = fallbacksOf(body, endpoint);
