@@ -8,7 +8,7 @@ import { iconAnswer } from './helpers/pages/icon.ts';
 
 const ICON = iconAnswer('public, max-age=86400');
 
-/** The HTML page of all paths, and the icon of the product. Examples contain the address of the request. */
+/** The HTML page of all paths, and the icon of the product. Examples contain the scheme and host of the request. */
 export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[] {
   return [
     {

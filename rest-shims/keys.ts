@@ -157,6 +157,7 @@ function sentTags({ row }: GeneratedKey, body: Uint8Array): JsonObject {
 const generatedAnswer = (generated: GeneratedKey, body: Uint8Array) =>
   json({ ...renderGenerated(generated), ...sentTags(generated, body) }, secretHeaders(body));
 
+/** Headers of an answer that contains the secret of a key. */
 const secretHeaders = (body: Uint8Array): Record<string, string> => ({
   'cache-control': 'no-store',
   ...ignoredMembersHeader(body),

@@ -12,7 +12,7 @@ export const isMultipart = ({ headers }: HttpRequest): boolean => isForm(headers
 const URL_ENCODED = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 
 /**
- * Reads the form of a request. `path` names the call in errors, `file` is the field with its file. Throws InvalidInput for
+ * Reads the form of a request. `path` names the call in errors, `file` is the form field that contains the file. Throws InvalidInput for
  * another media type or a malformed form, and MissingFormField for a form that cannot contain a file.
  */
 export function parseForm(request: HttpRequest, path: string, file: string): Form {
