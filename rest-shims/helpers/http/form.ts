@@ -12,8 +12,8 @@ export const isMultipart = ({ headers }: HttpRequest): boolean => isForm(headers
 const URL_ENCODED = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 
 /**
- * Reads the form of a request. `path` names the call in errors, `file` is the form field that contains the file. Throws InvalidInput for
- * another media type or a malformed form, and MissingFormField for a form that cannot contain a file.
+ * Reads the form of a request. `path` names the call in errors, `file` is the form field that contains the file. Throws
+ * InvalidInput for another media type or a malformed form, and MissingFormField for a form that cannot contain a file.
  */
 export function parseForm(request: HttpRequest, path: string, file: string): Form {
   if (isMultipart(request)) return readForm(request.body, request.headers['content-type'] ?? '');

@@ -8,7 +8,7 @@ export interface Registration {
   readonly row: RouteRow;
 }
 
-/** Paths of POST requests that the fast path serves. `size` is an upper bound: the number of registered paths. */
+/** Paths of POST requests that the fast path serves. `size` is the number of all registered paths; only whether it is 0 matters. */
 export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
 /** The row of a path; `hot` is null if the fast path cannot serve it. Null if no row matches the path. */
