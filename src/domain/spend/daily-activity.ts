@@ -34,9 +34,9 @@ type ActivityField = (typeof ACTIVITY_FIELDS)[number];
 /** Field whose values are the entities of a report. Each day is broken down by it, too. */
 export type ActivityEntity = Extract<SpendField, 'user' | 'team' | 'organization' | 'agent' | 'tag' | 'endUser'>;
 
-/** Sums of one value of a field, and of its calls by key. */
+/** Sums of the calls with one value of a field, in total and by key hash. */
 export interface ActivityPart {
-  /** Null for calls without a value. */
+  /** The value; null for calls without one in the field. */
   readonly name: string | null;
   readonly sums: SpendSums;
   readonly byKey: ReadonlyMap<string, SpendSums>;

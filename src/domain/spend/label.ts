@@ -10,7 +10,7 @@ export const MAX_LABEL_CHARACTERS = 100;
 export const truncateLabel = (label: string): string =>
   label.length <= MAX_LABEL_CHARACTERS ? label : Array.from(label).slice(0, MAX_LABEL_CHARACTERS).join('');
 
-/** Refuses a name of a tag or a customer that would be cut in sums of calls. Throws InvalidInput. */
+/** Refuses a name of a tag or of a customer (an end user) that would be cut in sums of calls. Throws InvalidInput. */
 export function assertLabel(field: string, label: string): void {
   if (truncateLabel(label) === label) return;
   const message = `Value error, a name has at most ${MAX_LABEL_CHARACTERS} characters`;

@@ -48,7 +48,7 @@ export const defaultPeriod = (now: Date): Period => ({
 /** Maximum period of a report with a value per day, in days. */
 const MAX_DAYS = 366;
 
-/** The days from one to another. Throws InvalidInput for texts that are not days, a reversed period and one that is too long. */
+/** The days from one to another. Throws InvalidInput for texts that are not days, and for a reversed or too long period. */
 export function assertReportDays(from: string, to: string): Period {
   const period = periodOfDays(from, to, 'startDate');
   const days = (period.to.getTime() - period.from.getTime()) / DAY_MS;

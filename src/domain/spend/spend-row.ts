@@ -36,7 +36,7 @@ export interface SpendRow {
   readonly endedAt: Date;
   /** Time of the first byte of the answer; null without one. */
   readonly firstByteAt: Date | null;
-  /** The span this call is in the trace store. */
+  /** Ids of the call's span in the trace store. */
   readonly traceId: string;
   readonly spanId: string;
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -46,7 +46,7 @@ export interface SpendRow {
   readonly windows?: readonly BudgetWindow[];
 }
 
-/** Search of a gateway call in other traces, for a client's span that names the answer or the call. */
+/** Search in other traces for the gateway call of a client's span, which names the id of the answer or of the call. */
 export interface CallSearch {
   /** At least one of both ids is not null. */
   readonly responseId: string | null;
@@ -82,7 +82,7 @@ export interface SpendStore {
   /** The rows of these spans, in no particular order. `spanKeys` are `traceId:spanId`. */
   findBySpans(spanKeys: readonly string[]): Promise<readonly SpendRow[]>;
   /**
-   * The rows of calls that one of these searches names by answer id or call id. Only traces that the gateway began in the
+   * The rows of calls whose answer id or call id is in one of these searches. Only traces that the gateway began in the
    * period of any search are read. Each row once, in no particular order.
    */
   findElsewhere(searched: readonly CallSearch[]): Promise<readonly SpendRow[]>;
@@ -99,13 +99,14 @@ export interface SpendStore {
   totalsOf(keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
    * Total spend of the keys of each of these owners, or of the calls with each of these labels. Deleted keys count, so that
-   * deleting a key does not refill a budget. Owners without any spend are absent. Ids of members are made by `memberId`. A window has
-   * the calls that name it. Calls that are not unfolded count; calls that are being unfolded may count twice.
+   * deleting a key does not refill a budget. Owners without any spend are absent. Ids of members are made by `memberId`. A window
+   * has the calls that name it. Calls that are committed but not yet unfolded into rows count, too; while they are being unfolded,
+   * they may count twice.
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
    * Exact spend of each key, owner or label in calls that started at or after its `from`; otherwise as `totalsOfOwners`.
-   * One without such calls is absent.
+   * A key, owner or label without such calls is absent.
    */
   totalsSince(kind: CountedKind, starts: readonly SpendStart[]): Promise<ReadonlyMap<string, Usd>>;
 }

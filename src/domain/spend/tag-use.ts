@@ -2,12 +2,12 @@ import { addSums, DAY_MS, NO_SPEND } from './daily-activity.ts';
 import type { SpendGroup, SpendSums } from './spend-reports.ts';
 
 /** Prefix of the tags that name a client by its user agent. */
-const AGENT = 'User-Agent: ';
+const USER_AGENT = 'User-Agent: ';
 
-const isAgent = (tag: string): boolean => tag.startsWith(AGENT);
+const isUserAgent = (tag: string): boolean => tag.startsWith(USER_AGENT);
 
 /** Whether a tag names a client without its version. Every call of a client has one such tag. */
-const isClient = (tag: string): boolean => isAgent(tag) && !tag.includes('/');
+const isClient = (tag: string): boolean => isUserAgent(tag) && !tag.includes('/');
 
 /** A period of whole days, in Unix ms: `from` inclusive, `to` exclusive. */
 export interface DayWindow {
@@ -28,13 +28,14 @@ export function windowsUntil(now: Date, { days, count }: { readonly days: number
 export interface TagUsers {
   readonly tag: string;
   readonly users: number;
-  /** Position of the window. */
+  /** Index of the window in the list of windows, the earliest first. */
   readonly window: number;
 }
 
 /**
  * Users by tag and window, the latest window first and, within a window, the most users first. `groups` are by tag, user and day;
- * calls without a user are left out. With `tags` null, the tags of user agents are listed.
+ * calls without a user are left out. With `tags` null, only tags of user agents
+ * are listed; otherwise all tags of `groups`.
  */
 export function usersByTag(
   groups: readonly SpendGroup[],
@@ -42,7 +43,7 @@ export function usersByTag(
   tags: readonly string[] | null,
 ): readonly TagUsers[] {
   const shown = groups.filter(
-    ({ values }) => typeof values.user === 'string' && (tags !== null || isAgent(values.tag ?? '')),
+    ({ values }) => typeof values.user === 'string' && (tags !== null || isUserAgent(values.tag ?? '')),
   );
   return windows
     .flatMap(({ from, to }, window) => {
@@ -83,13 +84,13 @@ export interface UserClient {
 }
 
 /**
- * Sums by user, the most calls first. `groups` are by tag and user. With `tags` null, each call counts once, by its client. Otherwise a
- * call counts once for each tag of `groups` that names a user agent.
+ * Sums by user, the most calls first. `groups` are by tag and user. With `tags` null, each call counts once, by its client.
+ * Otherwise a call counts once for each tag of `groups` that names a user agent.
  */
 export function sumsByUser(groups: readonly SpendGroup[], tags: readonly string[] | null): readonly UserClient[] {
   const own = groups.filter(
     ({ values }) =>
-      typeof values.user === 'string' && (tags === null ? isClient(values.tag ?? '') : isAgent(values.tag ?? '')),
+      typeof values.user === 'string' && (tags === null ? isClient(values.tag ?? '') : isUserAgent(values.tag ?? '')),
   );
   return [...Map.groupBy(own, ({ values }) => values.user ?? '')]
     .map(([userId, calls]) => {

@@ -2,7 +2,7 @@ import { assertStorable } from '../budgets/limits.ts';
 import { assertLabel } from '../spend/label.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
-/** A label of calls that has models and a budget. Its id is its name. */
+/** A label of calls, with a budget and a list of models. Its id is its name. */
 export interface Tag extends Stamps {
   readonly id: string;
   readonly description: string | null;

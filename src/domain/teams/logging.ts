@@ -10,6 +10,7 @@ type CallbackType = (typeof CALLBACK_TYPES)[number];
 
 /** A destination for the spans of a team's calls. */
 export interface TeamCallback {
+  /** Its kind, a key of `CALLBACK_KINDS`. */
   readonly name: string;
   readonly type: CallbackType;
   readonly vars: Readonly<Record<string, string>>;
@@ -54,7 +55,7 @@ export const CALLBACK_KINDS: ReadonlyMap<string, Readonly<Record<string, Callbac
     'langsmith',
     {
       langsmith_api_key: secret('API key', 'Key of the workspace.'),
-      langsmith_project: plain('Project', 'Project of the traces; that of the key when absent.'),
+      langsmith_project: plain('Project', 'Project of the traces; that of the API key when absent.'),
       langsmith_base_url: plain('Base URL', 'Address of the server; `https://api.smith.langchain.com` when absent.'),
     },
   ],
@@ -67,7 +68,7 @@ const MAX_VARIABLE_CHARACTERS = 4_096;
 
 /** Members of a team's metadata, with the names of the reference. */
 const CALLBACKS = 'logging';
-const SWITCH = 'callback_settings';
+const CALLBACK_SETTINGS = 'callback_settings';
 
 const textsOf = (value: unknown): Readonly<Record<string, string>> =>
   isJsonObject(value)
@@ -91,7 +92,7 @@ export function teamCallbacks(metadata: JsonObject): readonly TeamCallback[] {
 
 /** Whether the calls of a team are not exported: both lists of its callback settings are empty. */
 export function isLoggingDisabled(metadata: JsonObject): boolean {
-  const settings = metadata[SWITCH];
+  const settings = metadata[CALLBACK_SETTINGS];
   if (!isJsonObject(settings)) return false;
   const { success_callback: success, failure_callback: failure } = settings;
   return Array.isArray(success) && success.length === 0 && Array.isArray(failure) && failure.length === 0;
@@ -103,13 +104,13 @@ export const withCallback = (metadata: JsonObject, { name, type, vars }: TeamCal
     ...(Array.isArray(metadata[CALLBACKS]) ? (metadata[CALLBACKS] as readonly unknown[]) : []),
     { callback_name: name, callback_type: type, callback_vars: vars },
   ],
-  [SWITCH]: null,
+  [CALLBACK_SETTINGS]: null,
 });
 
 /** Metadata members that remove all callbacks and disable logging. */
 export const WITHOUT_LOGGING: JsonObject = {
   [CALLBACKS]: null,
-  [SWITCH]: { success_callback: [], failure_callback: [] },
+  [CALLBACK_SETTINGS]: { success_callback: [], failure_callback: [] },
 };
 
 /** Whether a call with this outcome goes to a callback. */

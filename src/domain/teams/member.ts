@@ -13,7 +13,7 @@ export interface TeamMember extends Stamps {
   readonly role: MemberRole;
   /** Budget of the member in this team; null: the default of the team. */
   readonly budgetId: string | null;
-  /** The part of its total spend that preceded the last reset; null when it was never reset. */
+  /** The part of the member's total spend that preceded the last reset of this budget; null when it was never reset. */
   readonly spentBefore: Usd | null;
 }
 

@@ -1,7 +1,7 @@
 import { Forbidden } from '../errors.ts';
 import type { Team } from './team.ts';
 
-/** Routes of keys that a team may permit its members. */
+/** Routes that manage keys. A team may permit its members to call them. */
 export const KEY_PERMISSIONS = [
   '/key/info',
   '/key/health',
@@ -16,16 +16,16 @@ export const KEY_PERMISSIONS = [
 ] as const;
 export type KeyPermission = (typeof KEY_PERMISSIONS)[number];
 
-/** Routes for members of a team that sets no permissions. */
+/** Key routes that members may call in a team that sets no permissions. */
 const DEFAULT_PERMISSIONS: readonly string[] = ['/key/info', '/key/health'];
 
 const permissionsOf = ({ memberPermissions }: Team): readonly string[] =>
   memberPermissions.length === 0 ? DEFAULT_PERMISSIONS : memberPermissions;
 
-/** Whether members of a team with the role `user` may call a route of keys. */
+/** Whether members of a team with the role `user` may call a key route. */
 export const isPermitted = (team: Team, route: KeyPermission): boolean => permissionsOf(team).includes(route);
 
-/** A member of a team calls a route of keys that the team does not permit. */
+/** A member of a team calls a key route that the team does not permit. */
 export class NotPermitted extends Forbidden {
   readonly route: KeyPermission;
   constructor(team: Team, route: KeyPermission) {

@@ -4,8 +4,8 @@ import { assertWindowCount, windowEnd } from '../keys/durations.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 
 /**
- * A further budget of a team, with its own window. The budget of the team applies, too. Stored as JSON, so that times
- * are ISO 8601.
+ * A further budget of a team, with its own window. The budget of the team applies, too. It is stored as JSON, so its
+ * times are ISO 8601 texts.
  */
 export interface TeamWindow extends WantedWindow {
   /** End of its first window. */

@@ -148,9 +148,9 @@ export function agentSpendOf(
     const call = calls.get(spanId);
     const agent = agentOf.get(spanId);
     if (agent === undefined || call === undefined || call.cost === null) continue;
-    // Several spans may name one row.
-    const name = call.row === null ? `span ${spanId}` : `row ${call.row.id}`;
-    priced.set(agent, (priced.get(agent) ?? new Map<string, CallSpend>()).set(name, call));
+    // Several spans may have the same spend row, which counts once.
+    const callName = call.row === null ? `span ${spanId}` : `row ${call.row.id}`;
+    priced.set(agent, (priced.get(agent) ?? new Map<string, CallSpend>()).set(callName, call));
   }
   return new Map(
     [...priced].map(([agent, callsByName]) => {

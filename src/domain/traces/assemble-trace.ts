@@ -9,8 +9,8 @@ const NS_PER_MS = 1_000_000;
 export const msBetween = (startNs: bigint, endNs: bigint): number => Number(endNs - startNs) / NS_PER_MS;
 
 /**
- * A trace from its summaries and their spans. Summaries of several owners with one id are merged to one with an empty ref. Of
- * spans with the same id the earliest is kept. Null when there is no summary.
+ * A trace from its summaries and their spans. Summaries of several owners with one trace id are merged to one summary with an empty
+ * `traceRef`. Of spans with the same id the earliest is kept. Null when there is no summary.
  */
 export function assembleTrace(
   summaries: readonly TraceSummary[],

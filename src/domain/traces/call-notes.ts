@@ -14,7 +14,10 @@ import type { CountedOnce } from './recount.ts';
 
 /** Kinds of notes. */
 export type NoteKind =
-  /** A span, stored or not, with a call below it and only steps between: a known call, any model call, or one with usage. */
+  /**
+   * A span, stored or not, with a call below it and only steps (spans that are no boundaries) between. The call is a known call, any
+   * model call, or a call with usage.
+   */
   | 'above call'
   | 'above any call'
   | 'above usage'
@@ -46,13 +49,13 @@ export type SpanOrAnswer = Pick<NoteName, 'trace' | 'name'>;
 export interface VisitedAncestor extends NoteName {
   readonly kind: 'above call' | 'above any call' | 'above usage';
   readonly span: CallCount | null;
-  /** Whether its answer is of a call of the gateway. */
+  /** Whether a gateway call has the answer that the span names. */
   readonly answered: boolean;
 }
 
 /**
- * Notes on pieced traces (ADR 0038), with which added spans are counted without reading the stored ones. The cost of a query is
- * proportional to its result. Traces are identified by their numbers.
+ * Notes on traces that arrive in several pieces (ADR 0038), with which added spans are counted without reading the stored ones. The
+ * cost of a query is proportional to its result. Traces are identified by their numbers.
  */
 export interface CallNotes {
   /** The notes of kind `above …` of these spans, and those of kind `answered` of these answers. */
@@ -160,7 +163,7 @@ interface Growth {
   /** Whether an added span is above any call, or above a call with usage. */
   isAboveCall(span: CallCount): boolean;
   isAboveUsage(span: CallCount): boolean;
-  /** Whether the answer of an added span is of a call of the gateway. */
+  /** Whether a gateway call has the answer that an added span names. */
   isAnswered(span: CallCount): boolean;
 }
 

@@ -101,7 +101,7 @@ const MAX_SEARCHED_CALLS = 1_000;
 
 type Named = Pick<SpanHead, 'requestId' | 'callId' | 'startNs' | 'endNs'>;
 
-/** Search of a call in other traces, by its answer or call id; null without both. */
+/** Search of a call in other traces, by its answer id (`requestId`) or call id; null without both. */
 export function callSearchOf({ requestId, callId, startNs, endNs }: Named): CallSearch | null {
   if (requestId === null && callId === null) return null;
   const [fromMs, toMs] = [Number(startNs / 1_000_000n) - CLOCK_SKEW_MS, Number(endNs / 1_000_000n) + CLOCK_SKEW_MS];

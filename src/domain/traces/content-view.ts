@@ -1,4 +1,5 @@
-import { asText, isJson, listOf, messageOf, parseStructure } from './conventions/conversation.ts';
+import { isJsonObject } from '../json-object.ts';
+import { asText, listOf, messageOf, parseStructure } from './conventions/conversation.ts';
 
 /** A message as it is shown. */
 export interface ShownMessage {
@@ -22,10 +23,10 @@ export type ContentView =
   | { readonly kind: 'fields'; readonly fields: readonly { readonly key: string; readonly value: string }[] }
   | { readonly kind: 'text'; readonly text: string };
 
-/** A stored input or output: a list of messages as messages, a JSON object with members as fields, anything else as text. */
+/** A stored input or output: a list of messages as messages, a JSON object that has members as fields, anything else as text. */
 export function contentViewOf(text: string): ContentView {
   const parsed = parseStructure(text);
-  if (isJson(parsed)) {
+  if (isJsonObject(parsed)) {
     const fields = Object.entries(parsed).map(([key, value]) => ({
       key,
       value: value === null ? 'null' : asText(value),
@@ -41,11 +42,11 @@ export function contentViewOf(text: string): ContentView {
 
 function shownMessage(entry: unknown): ShownMessage | null {
   const message = messageOf(entry);
-  if (message === null || !isJson(entry)) return null;
+  if (message === null || !isJsonObject(entry)) return null;
   const { role, content, tool_calls: calls = [] } = message;
   const shownRole =
     SHOWN_ROLES.find((known) => known === role) ?? (Object.hasOwn(ALIASES, role) ? ALIASES[role] : null);
-  // A message without a readable part, for example a refusal, is shown as its JSON.
+  // Not a message for display: one without a readable part, for example a refusal. The whole text is then shown as it is stored.
   if (!shownRole || (content === '' && calls.length === 0 && entry['content'] !== '')) return null;
   const name = entry['name'] ?? message.name;
   const toolCalls = calls.map((call) => ({ name: call.name, arguments: call.arguments }));

@@ -10,7 +10,7 @@ export type CallCount = CallLink & Pick<SpanHead, 'inputTokens' | 'outputTokens'
 /** Span types at which a traversal of ancestors ends: spans above them do not describe calls below them. */
 export const BOUNDARIES: readonly CallLink['type'][] = ['agent', 'tool'];
 
-/** Whether spans above this one do not describe calls below it. */
+/** Whether spans above this one do not describe calls below it. Spans that are no boundaries are called steps. */
 export const isBoundary = ({ type }: Pick<CallLink, 'type'>): boolean => BOUNDARIES.includes(type);
 
 /** Whether a span is a known call. Estimates of spans above it describe the same call and do not count. */
@@ -157,7 +157,7 @@ function stepAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, S
 
 /**
  * For each of these calls, the nearest ancestor that is also one of them, with only steps between: ids of the call and the
- * ancestor. Calls without one are absent.
+ * ancestor. Calls without such an ancestor are absent.
  */
 export function nearestCallAncestors(spans: readonly Step[], calls: ReadonlySet<string>): ReadonlyMap<string, string> {
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));

@@ -39,7 +39,7 @@ export const DEFAULT_OTLP_LIMITS: OtlpLimits = {
 /** Default maximum number of exports that are read concurrently. */
 export const DEFAULT_CONCURRENT_INGESTS = 2;
 
-/** Up to this inflated size, in bytes, sending an export to a thread costs at least as much as reading it. */
+/** Up to this inflated size, in bytes, sending an export to a thread costs at least as much as reading it on the main thread. */
 export const DEFAULT_OFFLOAD_BYTES = 32_768;
 
 /**

@@ -14,7 +14,10 @@ export interface TraceOutline extends Pick<Trace, 'agents'> {
   readonly spend: SpendSummary;
 }
 
-/** Cache of outlines for traces that are read by pages: computing one reads all spans of the trace. Bounded. */
+/**
+ * Cache of outlines, by names that its user forms, for traces that are read by pages. Computing an outline reads all spans.
+ * Bounded.
+ */
 export interface TraceOutlines {
   find(name: string): TraceOutline | null;
   put(name: string, outline: TraceOutline): void;

@@ -15,7 +15,7 @@ export interface SentExport {
 
 /** A stored body: compressed, with the payloads of its spans. */
 export interface ExportBody {
-  /** `protobuf` and `json` are exports, `calls` are our own (`call-body.ts`). */
+  /** `protobuf` and `json`: an export as it was sent. `calls`: calls of the gateway, in our own format (`call-body.ts`). */
   readonly format: 'protobuf' | 'json' | 'calls';
   /** The sender's gzip is stored unchanged; everything else is compressed with zstd. */
   readonly compression: 'gzip' | 'zstd';

@@ -94,6 +94,7 @@ export function assertBoundedValues(tokens: readonly Token[]): void {
     ({ openAt, commas }, closeAt) => {
       const name = tokens[openAt - 1];
       const ends = [...commas.slice(1), closeAt];
+      // Each argument from the second on; null for one that is more than a literal text.
       const texts = commas.map((at, index) => (ends[index] === at + 2 ? textOf(tokens[at + 1]) : null));
       if (isWord(name, 'replace')) assertReplacement(texts);
       if (isWord(name, 'to_char') && texts[0] === null) throw refusal('the format of to_char must be a text.');
@@ -124,7 +125,7 @@ export function assertNoRows(tokens: readonly Token[]): void {
       if (isSign(token, '*') && isSign(tokens[at - 1], '.')) assertListed(tokens, at, isCall);
       const isTable = clause === 'from' && !isOneOf(token, OF_FROM) && !isSign(tokens[at + 1], '(');
       if ((openAt === -1 || beginsQuery(tokens[openAt + 1])) && isSortKey(tokens, at)) nonValues.add(at);
-      if (!isName(token) || (!isTable && !beginsExpression(tokens, at))) return;
+      if (!isName(token) || (!isTable && !isExpressionName(tokens, at))) return;
       nonValues.add(at);
       // The alias of a function may be the name of its only column.
       if (!callEnds.has(isWord(tokens[at - 1], 'as') ? at - 2 : at - 1)) relations.add(token.value);
@@ -140,7 +141,7 @@ export function assertNoRows(tokens: readonly Token[]): void {
 }
 
 /** Whether a name is that of a common table expression. */
-function beginsExpression(tokens: readonly Token[], at: number): boolean {
+function isExpressionName(tokens: readonly Token[], at: number): boolean {
   const next = tokens.slice(at + 1, at + 5).filter((token) => !isWord(token, 'not') && !isWord(token, 'materialized'));
   return isWord(next[0], 'as') && isSign(next[1], '(');
 }

@@ -35,7 +35,7 @@ function assertWord({ kind, value }: Token, next: Token | undefined): void {
     throw refusal(`the function ${value} is not available.`);
 }
 
-/** A query that passed, and its words and quoted names in lower case. */
+/** A query that passed the checks, and its words and quoted names in lower case. */
 export interface GuardedQuery {
   /** Without the final semicolon. */
   readonly sql: string;

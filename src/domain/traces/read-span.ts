@@ -17,10 +17,10 @@ import { labelsOfSpan } from './trace-labels.ts';
 import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from './truncate.ts';
 
 /**
- * Maximum bytes of a label, such as an agent or a model. The attribute that states the label has the limit of attributes
- * instead.
+ * Maximum bytes of a name or id that a span states, such as that of its agent or model. The attribute that states it has the limit
+ * of attributes instead.
  */
-const LABEL_BYTES = 512;
+const NAME_BYTES = 512;
 const SERVICE_KEYS = ['service.name'];
 /** LangSmith's key is first, because LangSmith writes its own name into the key that others use for the provider. */
 const PROVIDER_KEYS = [
@@ -44,7 +44,7 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
   const type = convention.type(span);
   const input = convention.input(span, type) ?? NO_TEXT;
   const cut = (text: string): string => truncateText(text, maxValueBytes);
-  const model = label(firstValue(attributes, convention.modelKeys) ?? convention.model?.(attributes) ?? null);
+  const model = cutName(firstValue(attributes, convention.modelKeys) ?? convention.model?.(attributes) ?? null);
   const provider = model === null ? null : firstValue(attributes, PROVIDER_KEYS);
   const labels = labelsOfSpan(span, type);
   return {
@@ -52,26 +52,26 @@ export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHe
     spanId: span.spanId,
     parentSpanId: span.parentSpanId,
     // Logfire sends a template as the name, and the filled template in an attribute.
-    name: label(firstValue(attributes, [LOGFIRE_NAME])) ?? cut(span.name),
+    name: cutName(firstValue(attributes, [LOGFIRE_NAME])) ?? cut(span.name),
     kind: span.kind,
     type,
     agent: agentOf(span, type, convention),
-    service: label(firstValue(span.resource.attributes, SERVICE_KEYS)) ?? '',
+    service: cutName(firstValue(span.resource.attributes, SERVICE_KEYS)) ?? '',
     startNs: span.startNs,
     endNs: span.endNs,
     status: span.status,
     error: errorOf(span, cut),
     model,
-    provider: provider === null ? null : label(providerLabel(provider)),
-    framework: label(frameworkOf(span)) ?? '',
+    provider: provider === null ? null : cutName(providerLabel(provider)),
+    framework: cutName(frameworkOf(span)) ?? '',
     inputTokens: convention.inputTokens(attributes),
     outputTokens: convention.outputTokens(attributes),
     inputPreview: truncateUnits(input.preview, PREVIEW_LENGTH),
-    requestId: label(
+    requestId: cutName(
       firstValue(attributes, convention.responseIdKeys) ??
         (type === 'llm' ? (convention.responseId?.(attributes) ?? null) : null),
     ),
-    callId: label(firstValue(attributes, CALL_ID_KEYS)),
+    callId: cutName(firstValue(attributes, CALL_ID_KEYS)),
     gateway: false,
     cost: null,
     estimate: null,
@@ -124,7 +124,7 @@ function agentOf(span: RawSpan, type: SpanType, convention: Convention): string 
     (isPlaceholder ? null : declared) ??
     firstValue(attributes, keys) ??
     firstValue(resource.attributes, [GEN_AI.agentName]);
-  return label(name) ?? '';
+  return cutName(name) ?? '';
 }
 
 /** The status message, else the message or the type of the first exception; null without them. */
@@ -136,4 +136,4 @@ function errorOf({ statusMessage, events }: RawSpan, cut: (text: string) => stri
   return message === '' ? null : cut(message);
 }
 
-const label = (name: string | null): string | null => (name === null ? null : truncateText(name, LABEL_BYTES));
+const cutName = (name: string | null): string | null => (name === null ? null : truncateText(name, NAME_BYTES));

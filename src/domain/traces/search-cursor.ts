@@ -66,12 +66,12 @@ export function readSearchCursor(cursor: string, wanted: SearchParameters): Trac
   const state = cursorState(cursor);
   if (state.length === LIST_CURSOR_LENGTH) throw new InvalidInput('The cursor belongs to another search.');
   if (state.length !== LENGTH) throw new InvalidInput(INVALID_CURSOR);
-  const [startMs, endMs, ordered, searched, rank, traceRef] = state;
+  const [startMs, endMs, ordered, filterText, rank, traceRef] = state;
   const order = TRACE_ORDERS.find((known) => known === ordered);
   if (!Number.isSafeInteger(startMs) || !Number.isSafeInteger(endMs) || order === undefined)
     throw new InvalidInput(INVALID_CURSOR);
   if (typeof traceRef !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(traceRef)) throw new InvalidInput(INVALID_CURSOR);
-  const filters = filtersOfText(searched);
+  const filters = filtersOfText(filterText);
   if (wanted.order !== null && wanted.order !== order) throw new InvalidInput('The cursor belongs to another search.');
   if (wanted.filters !== null && textOfFilters(wanted.filters) !== textOfFilters(filters))
     throw new InvalidInput('The cursor belongs to another search.');
@@ -85,8 +85,8 @@ export function readSearchCursor(cursor: string, wanted: SearchParameters): Trac
 }
 
 /** Inverse of `textOfFilters`. Throws InvalidInput for any other value. */
-export function filtersOfText(searched: unknown): TraceFilters {
-  const state = typeof searched === 'string' ? listIn(searched) : [];
+export function filtersOfText(filterText: unknown): TraceFilters {
+  const state = typeof filterText === 'string' ? listIn(filterText) : [];
   if (state.length !== MEMBERS.length) throw new InvalidInput(INVALID_CURSOR);
   const valueAt = (member: (typeof MEMBERS)[number]): unknown => state[MEMBERS.indexOf(member)] ?? null;
   function text(member: 'service' | 'agent' | 'model' | 'keyHash' | 'teamId' | 'text' | Label): string | null {

@@ -1,7 +1,7 @@
 import type { Usd } from '../money.ts';
 import type { TraceFilters } from './trace-search.ts';
 
-/** The traces of a window that state one session. */
+/** Aggregates of the traces of a window that state the same session. */
 export interface SessionActivity {
   readonly sessionId: string;
   /** The user that its traces state; null when they state none or several. */

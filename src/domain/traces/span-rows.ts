@@ -146,23 +146,23 @@ export function rowTexts(rows: SpanRows): readonly string[] {
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(storable(text)));
 
-/** Cache of encoded labels, which repeat with every span. Bounded in number and length. */
-const labels = new Map<string, string>();
-const MAX_CACHED_LABELS = 1_024;
-const MAX_CACHED_LABEL_CHARACTERS = 64;
+/** Cache of encoded names, such as those of agents and models, which repeat with every span. Bounded in number and length. */
+const quotedNames = new Map<string, string>();
+const MAX_CACHED_NAMES = 1_024;
+const MAX_CACHED_NAME_CHARACTERS = 64;
 
-function quotedLabel(text: string): string {
-  const known = labels.get(text);
+function quotedName(text: string): string {
+  const known = quotedNames.get(text);
   if (known !== undefined) return known;
-  const label = quoted(text);
-  if (text.length > MAX_CACHED_LABEL_CHARACTERS) return label;
-  if (labels.size === MAX_CACHED_LABELS) labels.clear();
-  labels.set(text, label);
-  return label;
+  const name = quoted(text);
+  if (text.length > MAX_CACHED_NAME_CHARACTERS) return name;
+  if (quotedNames.size === MAX_CACHED_NAMES) quotedNames.clear();
+  quotedNames.set(text, name);
+  return name;
 }
 
 const orNull = (text: string | null): string => (text === null ? 'null' : quoted(text));
-const labelOrNull = (text: string | null): string => (text === null ? 'null' : quotedLabel(text));
+const nameOrNull = (text: string | null): string => (text === null ? 'null' : quotedName(text));
 /** NaN and infinity become null, which stores refuse. */
 const countOrNull = (count: number): string => (Number.isFinite(count) ? `${count}` : 'null');
 const amountOrNull = (amount: Usd | null): string => (amount === null ? 'null' : `"${amountText(amount)}"`);
@@ -177,13 +177,13 @@ const gatewayOf = ({ gateway, cacheUnknown }: SpanHead): 0 | 1 | null =>
  */
 function rowText({ head, payload }: StoredSpan): string {
   const [at, text] = payload.kind === 'body' ? [payload.at, null] : [null, payload.text];
-  return `[${quoted(head.spanId)},${orNull(head.parentSpanId)},${quotedLabel(head.name)},"${head.kind}","${head.type}",${quotedLabel(
+  return `[${quoted(head.spanId)},${orNull(head.parentSpanId)},${quotedName(head.name)},"${head.kind}","${head.type}",${quotedName(
     head.agent,
-  )},${quotedLabel(head.service)},"${nsText(head.startNs)}","${nsText(head.endNs)}","${head.status}",${orNull(
+  )},${quotedName(head.service)},"${nsText(head.startNs)}","${nsText(head.endNs)}","${head.status}",${orNull(
     head.error,
-  )},${labelOrNull(head.model)},${countOrNull(head.inputTokens)},${countOrNull(head.outputTokens)},${quoted(head.inputPreview)},${orNull(
+  )},${nameOrNull(head.model)},${countOrNull(head.inputTokens)},${countOrNull(head.outputTokens)},${quoted(head.inputPreview)},${orNull(
     head.requestId,
-  )},${amountOrNull(head.cost)},${at},${orNull(text)},${labelOrNull(head.provider)},${labelOrNull(
+  )},${amountOrNull(head.cost)},${at},${orNull(text)},${nameOrNull(head.provider)},${nameOrNull(
     textOrNull(head.framework),
   )},${orNull(head.callId)},${gatewayOf(head)},${orNull(head.source && sourceText(head.source))},${amountOrNull(
     head.estimate,

@@ -67,7 +67,7 @@ export interface TraceSource {
   /** Address of the source; `https` only, so that it may be shown as a link. */
   readonly url: string;
   readonly title: string;
-  /** The user; null when unknown. */
+  /** The user who started the run there; null when unknown. */
   readonly user: string | null;
 }
 
@@ -121,7 +121,7 @@ export interface SpanHead {
   readonly estimate: Usd | null;
   /** Source of the agent run, for a root; null when unknown, and for other spans. */
   readonly source: TraceSource | null;
-  /** Session, user and tags that it states; absent for none. Only the trace stores them: spans from a store have none. */
+  /** Session, user and tags that the span states; absent for none. Only the trace stores them: spans from a store have none. */
   readonly labels?: TraceLabels;
 }
 

@@ -1,6 +1,7 @@
+import { isJsonObject } from '../json-object.ts';
 import { textAt } from './attribute-text.ts';
 import { tokenCount, tokensIn } from './conventions/convention.ts';
-import { isJson, parseStructure } from './conventions/conversation.ts';
+import { parseStructure } from './conventions/conversation.ts';
 import { CONVENTIONS } from './conventions/precedence.ts';
 import type { Attributes } from './span.ts';
 
@@ -31,8 +32,8 @@ export const NO_TOKEN_DETAILS: TokenDetails = { cacheRead: null, cacheWrite: nul
 /** Parts of the token counts in a span's attributes, received or stored. */
 export function tokenDetailsOf(attributes: Attributes): TokenDetails {
   const usage = parseStructure(textAt(attributes, LANGCHAIN_USAGE));
-  const input = isJson(usage) ? usage['input_token_details'] : null;
-  const output = isJson(usage) ? usage['output_token_details'] : null;
+  const input = isJsonObject(usage) ? usage['input_token_details'] : null;
+  const output = isJsonObject(usage) ? usage['output_token_details'] : null;
   return {
     cacheRead: tokenCount(attributes, CACHE_READ) ?? countIn(input, 'cache_read'),
     cacheWrite: tokenCount(attributes, CACHE_WRITE) ?? countIn(input, 'cache_creation'),
@@ -43,10 +44,10 @@ export function tokenDetailsOf(attributes: Attributes): TokenDetails {
 /** Cache writes with a lifetime of an hour; null where unknown. Only LangChain reports them. */
 export function longCacheWriteOf(attributes: Attributes): number | null {
   const usage = parseStructure(textAt(attributes, LANGCHAIN_USAGE));
-  return countIn(isJson(usage) ? usage['input_token_details'] : null, 'ephemeral_1h_input_tokens');
+  return countIn(isJsonObject(usage) ? usage['input_token_details'] : null, 'ephemeral_1h_input_tokens');
 }
 
 function countIn(details: unknown, name: string): number | null {
-  const count = isJson(details) ? details[name] : null;
+  const count = isJsonObject(details) ? details[name] : null;
   return typeof count === 'number' ? tokensIn(count) : null;
 }

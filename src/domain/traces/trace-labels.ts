@@ -1,5 +1,5 @@
-import type { JsonObject } from '../json-object.ts';
-import { isJson, parseStructure } from './conventions/conversation.ts';
+import { isJsonObject, type JsonObject } from '../json-object.ts';
+import { parseStructure } from './conventions/conversation.ts';
 import type { AttributeValue, RawSpan, SpanType, TraceLabels } from './span.ts';
 
 /** The labels of a trace, and which of them its root states. */
@@ -71,7 +71,7 @@ export const INTERNAL_TAG = 'litellm-lens';
 
 const LABELLED: ReadonlySet<SpanType> = new Set(['agent', 'llm', 'chain']);
 
-/** The labels that a span states; undefined for none. Only roots, agents, steps and model calls can state labels. */
+/** The labels that a span states; undefined for none. Only roots and spans of type `agent`, `llm` or `chain` can state labels. */
 export function labelsOfSpan(
   { attributes, parentSpanId }: Pick<RawSpan, 'attributes' | 'parentSpanId'>,
   type: SpanType,
@@ -172,7 +172,7 @@ function higherRanked(found: RankedLabel, value: AttributeValue, rank: number): 
 /** The members of `metadata`, which is JSON text or a map. */
 function metadataIn(value: AttributeValue): JsonObject | null {
   const members: unknown = typeof value === 'string' ? parseStructure(value) : value;
-  return isJson(members) ? members : null;
+  return isJsonObject(members) ? members : null;
 }
 
 function memberIn(metadata: JsonObject | null, members: readonly string[]): string | null {

@@ -6,7 +6,7 @@ type QueryDialect = 'sqlite' | 'postgresql' | 'clickhouse';
 
 /**
  * Limits of one query: time in ms, rows, characters of all rows as JSON, and characters of its text. At most `atOnce` queries run
- * and `waiting` queries wait. Of one owner, at most one runs and one waits.
+ * and `waiting` queries wait. For each owner, at most one runs and one waits.
  */
 export const QUERY_LIMITS = {
   timeMs: 10_000,
@@ -82,7 +82,7 @@ export function columnsOfRows(rows: readonly QueryRow[]): readonly AnswerColumn[
 /** Caller of a query. */
 interface QueryReader {
   readonly visibility: Visibility;
-  /** Opaque id. Of one owner, one query runs at a time. */
+  /** Opaque id of the caller. For each owner, one query runs at a time. */
   readonly owner: string;
   /** Ends the wait for other queries, and a query on SQLite or ClickHouse. */
   readonly signal: AbortSignal;
@@ -93,7 +93,7 @@ export interface TraceQueries {
   /** Dialect of queries of traces and spans. Where it is `clickhouse`, queries of spend alone use the dialect of the database. */
   readonly dialect: QueryDialect;
   /**
-   * The rows of a query, from visible rows only, in a read-only connection. Throws InvalidInput for a query that the guard or
+   * The rows of a query, from visible rows only, in a read-only connection. Throws InvalidInput for a query that `guardedQuery` or
    * the database refuses. Throws Unavailable above a limit of time, memory, characters or concurrent queries, and when the database
    * fails. Throws the reason of the signal when it aborts the wait.
    */

@@ -63,9 +63,11 @@ export interface TraceAgent {
   /** Name of the nearest agent with another name above its first span; null without one. */
   readonly parentAgent: string | null;
   readonly invocations: number;
-  /** Model calls, each once: those of its subtree up to the next agent, and those without an agent above that name it. */
+  /**
+   * Model calls, each once: those below its spans up to the next agent span, and those below no agent span that name this agent.
+   */
   readonly llmCalls: number;
-  /** Tool calls of its subtree up to the next agent, and those without an agent above that name it. */
+  /** Tool calls below its spans up to the next agent span, and those below no agent span that name this agent. */
   readonly toolCalls: number;
   /** Tool calls that name the agent themselves. */
   readonly namedToolCalls: number;

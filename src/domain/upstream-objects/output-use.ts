@@ -9,8 +9,9 @@ const MAX_LINE_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * Usage of a batch by model, read from its output stream. A successful line without usage, or with implausible counts, is estimated
- * from `inputTokens` and the size of its text. Null when such a line cannot be estimated, for example because `inputTokens` is null, and
- * when a line is malformed or too long. Rejects with the stream's error.
+ * from `inputTokens` and the size of its text. `inputTokens` is the mean number per call. Null when
+ * such a line cannot be estimated, for example because `inputTokens` is null, and when a line is malformed or too long. Rejects with
+ * the stream's error.
  */
 export function outputUseOf(
   output: ByteStream,

@@ -10,7 +10,7 @@ export type PassBody =
   | {
       readonly kind: 'form';
       readonly form: Form;
-      /** Fields for the gateway only. */
+      /** Names of fields for the gateway only, which are not forwarded. */
       readonly without: readonly string[];
       /**
        * Returns the upstream's own name of a model, which replaces the model name in the lines of the file. Throws for a model

@@ -43,7 +43,7 @@ export function filesOf(shown: ShownObject): Readonly<Record<string, string>> {
   return ids;
 }
 
-/** The object with our ids in place of the upstream's; null for a file without one. */
+/** The object with our ids in place of the upstream's. The id of a file that `fileIds` does not have becomes null. */
 export function withOurIds(shown: ShownObject, id: string, fileIds: ReadonlyMap<string, string>): ShownObject {
   const renamed: Record<string, unknown> = { ...shown, id };
   for (const member of FILE_MEMBERS)

@@ -6,7 +6,7 @@ import type { PendingSignInStore } from './pending-sign-ins.ts';
 
 /** Failed sign-ins of a name or a source. */
 export interface SignInFailureCount {
-  /** Start of the window, in ms of the clock of the counts. */
+  /** Start of the window, in ms as by `SignInFailureCounts.nowMs`. */
   readonly sinceMs: number;
   readonly failures: number;
   readonly blockedUntilMs: number;

@@ -5,7 +5,7 @@ import type { PendingSignInStore } from './pending-sign-ins.ts';
 
 /** Lifetime of a code, in seconds. */
 export const CODE_SECONDS = 60;
-/** Maximum number of codes that are not exchanged. */
+/** Maximum number of codes that are not exchanged yet. */
 const MAX_CODES = 10_000;
 
 /** Codes that are exchanged for a value once, by any process of the installation. A value is plain JSON. */

@@ -11,9 +11,9 @@ export interface PendingSignIn {
   readonly untilMs: number;
 }
 
-/** Pending sign-ins of all processes of an installation. Ended ones are never returned. */
+/** Pending sign-ins of all processes of an installation. Entries that have ended are never returned. */
 export interface PendingSignInStore {
-  /** Adds one. Returns false where `most` of its kind are open. Rejects when its id is open already. */
+  /** Adds an entry. Returns false where `most` entries of its kind are open. Rejects when an entry with its id is open. */
   add(pending: PendingSignIn, bounds: { readonly nowMs: number; readonly most: number }): Promise<boolean>;
   /** The content, and a number that changes with it. Null for none. */
   find(id: string, nowMs: number): Promise<{ readonly content: string; readonly revision: number } | null>;

@@ -8,7 +8,9 @@ export interface SignedIn {
   readonly role: Role;
   /** The key that was used as a password; null for an administrator without one. */
   readonly key: VirtualKey | null;
-  /** Identifies the credential that opened the session, without its secret. The session ends when that becomes invalid. */
+  /**
+   * Identifies the credential that opened the session, without its secret. The session ends when the credential becomes invalid.
+   */
   readonly openedBy: string;
 }
 

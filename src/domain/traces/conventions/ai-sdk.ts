@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json-object.ts';
+import { isJsonObject, type JsonObject } from '../../json-object.ts';
 import { textAt } from '../attribute-text.ts';
 import type { Attributes, SpanType } from '../span.ts';
 import {
@@ -12,7 +12,7 @@ import {
   tokenCount,
   undeclaredType,
 } from './convention.ts';
-import { asText, conversationOf, isJson, listOf, type Message, messageOf, parseStructure } from './conversation.ts';
+import { asText, conversationOf, listOf, type Message, messageOf, parseStructure } from './conversation.ts';
 import { genAi } from './gen-ai.ts';
 import { GEN_AI_INPUT_TOKENS, GEN_AI_OUTPUT_TOKENS } from './gen-ai-attributes.ts';
 
@@ -88,17 +88,17 @@ function promptOf(attributes: Attributes): SpanText | null {
   const text = messages || textAt(attributes, PROMPT);
   if (text === '') return null;
   const parsed = parseStructure(text);
-  const read = conversationOf(isJson(parsed) ? messagesOfPrompt(parsed) : parsed);
+  const read = conversationOf(isJsonObject(parsed) ? messagesOfPrompt(parsed) : parsed);
   return read === null ? plainText(text, [key]) : conversation(read, [key]);
 }
 
 function messagesOfPrompt(parsed: JsonObject): unknown {
   const { system, prompt, messages, ...rest } = parsed;
-  // Further members would be lost.
+  // As messages, the prompt would lose its further members.
   if (Object.keys(rest).length > 0) return parsed;
   const promptMessages = Array.isArray(prompt) ? (prompt as readonly unknown[]) : null;
   return [
-    ...(system === undefined ? [] : [isJson(system) ? system : { role: 'system', content: asText(system) }]),
+    ...(system === undefined ? [] : [isJsonObject(system) ? system : { role: 'system', content: asText(system) }]),
     ...(promptMessages ?? (prompt === undefined ? [] : [{ role: 'user', content: asText(prompt) }])),
     ...listOf(messages),
   ];

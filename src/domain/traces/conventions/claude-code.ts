@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../json-object.ts';
 import { textAt } from '../attribute-text.ts';
 import type { Attributes, RawSpan, SpanType } from '../span.ts';
 import {
@@ -11,7 +12,7 @@ import {
   textOf,
   tokensIn,
 } from './convention.ts';
-import { isJson, type Message, parseStructure } from './conversation.ts';
+import { type Message, parseStructure } from './conversation.ts';
 import { genAi } from './gen-ai.ts';
 
 /** Instrumentation scopes of Claude Code, the current and the former name. */
@@ -111,7 +112,7 @@ function headed(text: string): { readonly header: string; readonly body: string 
 function toolInput(attributes: Attributes): SpanText | null {
   const { header, body } = headed(textAt(attributes, TOOL_INPUT));
   const ownInput = header === '' || header.startsWith('TOOL INPUT') ? body : '';
-  if (isJson(parseStructure(ownInput))) return plainText(ownInput, [TOOL_INPUT]);
+  if (isJsonObject(parseStructure(ownInput))) return plainText(ownInput, [TOOL_INPUT]);
   const facts = TOOL_FACTS.flatMap(([name, key]) => {
     const text = textAt(attributes, key);
     return text === '' ? [] : [[name, text] as const];

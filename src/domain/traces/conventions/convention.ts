@@ -1,7 +1,8 @@
+import { isJsonObject } from '../../json-object.ts';
 import { attributeText, firstText, textAt } from '../attribute-text.ts';
 import type { Attributes, RawSpan, SpanType } from '../span.ts';
 import { GEN_AI } from './gen-ai-attributes.ts';
-import { conversationOf, isJson, latestUserText, type Message, parseStructure } from './conversation.ts';
+import { conversationOf, latestUserText, type Message, parseStructure } from './conversation.ts';
 import { latestUserTextIn } from './plain-messages.ts';
 
 type Text = string | readonly Message[];
@@ -12,7 +13,7 @@ export interface SpanText {
   readonly content: Text | (() => Text);
   /** Text that begins with the preview. It may be longer than `PREVIEW_LENGTH`. */
   readonly preview: string;
-  /** Attributes that are not stored again. */
+  /** Keys of the attributes that are not stored again, because `content` has all of their values. */
   readonly keys: readonly string[];
 }
 
@@ -102,9 +103,9 @@ export function firstPacked(attributes: Attributes, keys: readonly string[]): Sp
 }
 
 function unpacked(value: unknown): { readonly messages: unknown; readonly isComplete: boolean } {
-  if (!isJson(value)) return { messages: value, isComplete: true };
+  if (!isJsonObject(value)) return { messages: value, isComplete: true };
   const inner = value['inputs'] ?? value['outputs'] ?? value;
-  if (!isJson(inner) || !Array.isArray(inner['messages'])) return { messages: value, isComplete: true };
+  if (!isJsonObject(inner) || !Array.isArray(inner['messages'])) return { messages: value, isComplete: true };
   const messages = inner['messages'] as readonly unknown[];
   const isBatch = Array.isArray(messages[0]);
   const isComplete = inner === value && Object.keys(inner).length === 1 && (!isBatch || messages.length === 1);

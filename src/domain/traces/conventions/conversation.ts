@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../json-object.ts';
+import { isJsonObject, type JsonObject } from '../../json-object.ts';
 
 /** One message in the common form of all conventions. */
 export interface Message {
@@ -14,10 +14,6 @@ export interface ToolCall {
   /** Usually JSON. A text is unchanged; other values become JSON. */
   readonly arguments: string;
   readonly id?: string;
-}
-
-interface Json {
-  readonly [name: string]: unknown;
 }
 
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant', model: 'assistant' };
@@ -42,7 +38,7 @@ export function parseStructure(text: string): unknown {
 
 /** The messages of a list, or one message, of any known format. Null for other values, and for an empty list. */
 export function conversationOf(value: unknown): readonly Message[] | null {
-  if (isJson(value)) {
+  if (isJsonObject(value)) {
     const message = messageOf(value);
     return message === null ? null : [message];
   }
@@ -58,7 +54,7 @@ export function conversationOf(value: unknown): readonly Message[] | null {
 
 /** One message of any known format; null for anything else. */
 export function messageOf(value: unknown): Message | null {
-  if (!isJson(value)) return null;
+  if (!isJsonObject(value)) return null;
   const fields = unwrapped(value);
   const role = roleOf(fields);
   const sent = fields['parts'] ?? fields['content'];
@@ -92,18 +88,16 @@ export function latestUserText(messages: readonly Message[]): string | null {
 export const asText = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 
-export const isJson = (value: unknown): value is Json => isJsonObject(value);
-
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** LangChain puts a message's fields into `kwargs` (constructor form) or `data` (stored form). */
-function unwrapped(message: Json): Json {
-  if (isJson(message['kwargs'])) return { ...message['kwargs'], id: message['id'] };
-  if (isJson(message['data'])) return { type: message['type'], ...message['data'] };
+function unwrapped(message: JsonObject): JsonObject {
+  if (isJsonObject(message['kwargs'])) return { ...message['kwargs'], id: message['id'] };
+  if (isJsonObject(message['data'])) return { type: message['type'], ...message['data'] };
   return message;
 }
 
-function roleOf({ role, type, id }: Json): string | null {
+function roleOf({ role, type, id }: JsonObject): string | null {
   if (typeof role === 'string') return commonRole(role);
   if (typeof type === 'string' && MESSAGE_TYPES.has(type)) return commonRole(type);
   // A constructor's path ends in its class: HumanMessage, AIMessageChunk.
@@ -123,7 +117,7 @@ function contentText(content: unknown): string | null {
 
 function partText(part: unknown): string | null {
   if (typeof part === 'string') return part;
-  if (!isJson(part)) return null;
+  if (!isJsonObject(part)) return null;
   const { type } = part;
   if (typeof type === 'string' && TEXTLESS_PARTS.has(type)) return '';
   const content = part['text'] ?? part['content'] ?? part['response'] ?? part['result'] ?? toolOutput(part['output']);
@@ -134,19 +128,21 @@ function partText(part: unknown): string | null {
 
 /** Bedrock's parts are named by their only member instead of a type: `toolUse`, `toolResult`. */
 function typedPart(part: unknown): unknown {
-  if (!isJson(part) || part['type'] !== undefined) return part;
+  if (!isJsonObject(part) || part['type'] !== undefined) return part;
   const { toolUse, toolResult } = part;
-  if (isJson(toolUse)) return { ...toolUse, type: 'tool_use', id: toolUse['toolUseId'] };
-  return isJson(toolResult) ? { type: 'tool_result', content: contentText(toolResult['content']) ?? toolResult } : part;
+  if (isJsonObject(toolUse)) return { ...toolUse, type: 'tool_use', id: toolUse['toolUseId'] };
+  return isJsonObject(toolResult)
+    ? { type: 'tool_result', content: contentText(toolResult['content']) ?? toolResult }
+    : part;
 }
 
 /** The AI SDK marks a result as text, JSON or an error. */
-const toolOutput = (output: unknown): unknown => (isJson(output) && 'value' in output ? output['value'] : output);
+const toolOutput = (output: unknown): unknown => (isJsonObject(output) && 'value' in output ? output['value'] : output);
 
 const isPartOf =
   (types: ReadonlySet<string>) =>
   (part: unknown): boolean =>
-    isJson(part) && typeof part['type'] === 'string' && types.has(part['type']);
+    isJsonObject(part) && typeof part['type'] === 'string' && types.has(part['type']);
 
 const holdsOnlyResults = (parts: unknown): boolean =>
   Array.isArray(parts) && parts.length > 0 && parts.every(isPartOf(TOOL_RESULT_PARTS));
@@ -154,12 +150,12 @@ const holdsOnlyResults = (parts: unknown): boolean =>
 /** Name of the tool in the only part; undefined for several parts or none. */
 function toolNameIn(parts: unknown): unknown {
   const [only, ...others] = listOf(parts);
-  return isJson(only) && others.length === 0 ? (only['name'] ?? only['toolName']) : undefined;
+  return isJsonObject(only) && others.length === 0 ? (only['name'] ?? only['toolName']) : undefined;
 }
 
 function toolCallOf(call: unknown): readonly ToolCall[] {
-  if (!isJson(call)) return [];
-  const called = isJson(call['function']) ? call['function'] : call;
+  if (!isJsonObject(call)) return [];
+  const called = isJsonObject(call['function']) ? call['function'] : call;
   const id = call['id'] ?? call['call_id'] ?? call['toolCallId'];
   return [
     {

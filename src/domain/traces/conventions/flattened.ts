@@ -8,6 +8,7 @@ export interface FlattenedForm {
   readonly prefix: string;
   /** Role of a message without one. */
   readonly defaultRole: string;
+  /** The rest of the key that holds the role; likewise `content` and `name`. */
   readonly role: string;
   readonly content: string;
   readonly name: string;

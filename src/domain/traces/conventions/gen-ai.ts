@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../json-object.ts';
 import { textAt } from '../attribute-text.ts';
 import type { RawSpan, SpanType } from '../span.ts';
-import { asText, isJson, type Message, messageOf, parseStructure } from './conversation.ts';
+import { asText, type Message, messageOf, parseStructure } from './conversation.ts';
 import {
   type Convention,
   conversation,
@@ -90,7 +91,7 @@ function toolEvent(events: RawSpan['events'], name: 'gen_ai.tool.message' | 'gen
 function eventMessage(attributes: RawSpan['attributes'], role: string): Message {
   const packed = textAt(attributes, GEN_AI.eventContent);
   const parsed = parseStructure(packed);
-  const body = isJson(parsed) ? (isJson(parsed['message']) ? parsed['message'] : parsed) : null;
+  const body = isJsonObject(parsed) ? (isJsonObject(parsed['message']) ? parsed['message'] : parsed) : null;
   if (body !== null) return messageOf({ role, ...body }) ?? { role, content: asText(body) };
   const text =
     packed ||

@@ -1,6 +1,7 @@
+import { isJsonObject } from '../../json-object.ts';
 import { textAt } from '../attribute-text.ts';
 import { type RawSpan, SPAN_TYPES, type SpanType } from '../span.ts';
-import { asText, conversationOf, isJson, listOf, messageOf, parseStructure } from './conversation.ts';
+import { asText, conversationOf, listOf, messageOf, parseStructure } from './conversation.ts';
 import {
   type Convention,
   conversation,
@@ -46,7 +47,7 @@ function inputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText | 
   const raw = firstPlain(attributes, [GEN_AI.prompt]);
   if (type !== 'llm' && type !== 'agent') return raw;
   const messages = messagesIn(parseStructure(raw === null ? '' : textOf(raw)));
-  // A model call has a batch of conversations; an agent has one.
+  // A model call has a batch of conversations; an agent has one conversation.
   const wanted = type === 'llm' && Array.isArray(messages[0]) ? listOf(messages[0]) : messages;
   const common = conversationOf(wanted);
   if (common !== null) return conversation(common, [GEN_AI.prompt]);
@@ -63,19 +64,19 @@ function outputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText |
   return message === null ? raw : conversation([message], [GEN_AI.completion]);
 }
 
-const messagesIn = (value: unknown): readonly unknown[] => listOf(isJson(value) ? value['messages'] : value);
+const messagesIn = (value: unknown): readonly unknown[] => listOf(isJsonObject(value) ? value['messages'] : value);
 
 function firstGeneration(value: unknown): unknown {
-  const [first] = listOf(isJson(value) ? value['generations'] : undefined);
+  const [first] = listOf(isJsonObject(value) ? value['generations'] : undefined);
   const generation = Array.isArray(first) ? listOf(first)[0] : first;
-  return isJson(generation) ? generation['message'] : undefined;
+  return isJsonObject(generation) ? generation['message'] : undefined;
 }
 
 /** Result of a tool; for a LangGraph command the last message of its update. */
 function toolOutput(value: unknown): SpanText | null {
-  if (!isJson(value) || value['output'] === undefined) return null;
+  if (!isJsonObject(value) || value['output'] === undefined) return null;
   const { output } = value;
-  const update = isJson(output) && isJson(output['update']) ? output['update'] : null;
+  const update = isJsonObject(output) && isJsonObject(output['update']) ? output['update'] : null;
   const message = update === null ? null : messageOf(messagesIn(update).at(-1));
   return plainText(message === null ? asText(output) : message.content, [GEN_AI.completion]);
 }

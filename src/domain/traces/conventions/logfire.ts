@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../json-object.ts';
 import { firstText, textAt } from '../attribute-text.ts';
 import type { Attributes, SpanType } from '../span.ts';
 import {
@@ -8,7 +9,7 @@ import {
   type SpanText,
   agentNameReader,
 } from './convention.ts';
-import { isJson, listOf, type Message, messageOf, parseStructure } from './conversation.ts';
+import { listOf, type Message, messageOf, parseStructure } from './conversation.ts';
 import { genAi } from './gen-ai.ts';
 import { GEN_AI, GEN_AI_EVENTS } from './gen-ai-attributes.ts';
 
@@ -70,9 +71,9 @@ function recorded(attributes: Attributes, side: 'input' | 'output'): SpanText | 
 
 /** A message, or the record of an event that carried one. */
 function recordedMessage(entry: unknown): Message | null {
-  if (!isJson(entry)) return null;
+  if (!isJsonObject(entry)) return null;
   const name = entry['event.name'];
   const event = typeof name === 'string' ? Object.entries(GEN_AI_EVENTS).find(([known]) => known === name)?.[1] : null;
-  const body = isJson(entry['message']) ? entry['message'] : entry;
+  const body = isJsonObject(entry['message']) ? entry['message'] : entry;
   return messageOf(event ? { role: event.role, content: '', ...body } : body);
 }

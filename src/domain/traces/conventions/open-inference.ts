@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../json-object.ts';
 import { textAt } from '../attribute-text.ts';
 import { type Attributes, type RawSpan, SPAN_TYPES, type SpanType } from '../span.ts';
 import {
@@ -9,7 +10,7 @@ import {
   plainText,
   undeclaredType,
 } from './convention.ts';
-import { isJson, parseStructure } from './conversation.ts';
+import { parseStructure } from './conversation.ts';
 import { flattenedConversation, type FlattenedForm, type FlattenedConversation } from './flattened.ts';
 import { genAi } from './gen-ai.ts';
 import { GEN_AI, GEN_AI_INPUT_TOKENS, GEN_AI_OUTPUT_TOKENS } from './gen-ai-attributes.ts';
@@ -43,7 +44,7 @@ export const openInference: Convention = {
   modelKeys: ['llm.model_name', 'embedding.model_name', 'reranker.model_name', ...genAi.modelKeys],
   model: modelInParameters,
   responseIdKeys: genAi.responseIdKeys,
-  responseId: answerInOutput,
+  responseId: answerIdInOutput,
   inputTokens: countReader('llm.token_count.prompt', ...GEN_AI_INPUT_TOKENS),
   outputTokens: countReader('llm.token_count.completion', ...GEN_AI_OUTPUT_TOKENS),
   cacheReadTokenKeys: ['llm.token_count.prompt_details.cache_read'],
@@ -59,15 +60,15 @@ export const openInference: Convention = {
 const ANSWER_ID = /^\s*\{\s*"id"\s*:\s*"([^"\\]{1,512})"/;
 
 /** Id in the provider's answer, which the output has as JSON. LangChain puts the id into `llm_output`. */
-function answerInOutput(attributes: Attributes): string | null {
+function answerIdInOutput(attributes: Attributes): string | null {
   const text = textAt(attributes, 'output.value');
   const [, first] = ANSWER_ID.exec(text) ?? [];
   if (first !== undefined) return first;
   if (!text.includes('"id"')) return null;
   const output = parseStructure(text);
-  if (!isJson(output)) return null;
+  if (!isJsonObject(output)) return null;
   const { llm_output: inner } = output;
-  const id = output['id'] ?? (isJson(inner) ? inner['id'] : null);
+  const id = output['id'] ?? (isJsonObject(inner) ? inner['id'] : null);
   return typeof id === 'string' && id !== '' ? id : null;
 }
 
@@ -78,7 +79,7 @@ const PARAMETERS = ['llm.invocation_parameters', 'embedding.invocation_parameter
 function modelInParameters(attributes: Attributes): string | null {
   for (const key of PARAMETERS) {
     const parameters = parseStructure(textAt(attributes, key));
-    const model = isJson(parameters) ? (parameters['model'] ?? parameters['model_name']) : null;
+    const model = isJsonObject(parameters) ? (parameters['model'] ?? parameters['model_name']) : null;
     if (typeof model === 'string' && model.trim() !== '') return model.trim();
   }
   return null;
@@ -119,7 +120,7 @@ function richestConversation(
 const agentNameIn = ({ attributes }: RawSpan): string | null =>
   firstValue(attributes, ['agent.name', 'agno.agent', 'agno.team']) ?? agentInMetadata(attributes);
 
-/** The agent of a span. An agent span without an OpenInference agent name has that of its graph node, of GenAI, or of the span. */
+/** The agent of a span. An agent span without an OpenInference agent name has its graph node, GenAI agent or span name instead. */
 function agentOf(span: RawSpan): string | null {
   const named = agentNameIn(span);
   if (named !== null || !isAgent(span)) return named;
@@ -133,6 +134,6 @@ function agentInMetadata(attributes: Attributes): string | null {
   const text = textAt(attributes, 'metadata');
   if (!text.includes(LANGCHAIN_AGENT)) return null;
   const metadata = parseStructure(text);
-  const agent = isJson(metadata) ? metadata[LANGCHAIN_AGENT] : null;
+  const agent = isJsonObject(metadata) ? metadata[LANGCHAIN_AGENT] : null;
   return typeof agent === 'string' && agent.trim() !== '' ? agent.trim() : null;
 }
