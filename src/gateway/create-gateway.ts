@@ -241,7 +241,7 @@ export function createGateway(
     return reserving.then((reserved) => limited(call, request, reserved));
   }
 
-  /** A request and its first route; synchronous if nothing has to be read. Throws as `routeFor`. */
+  /** The request `named` (alias replaced) in its region, and its first route; synchronous without reads. Throws as `routeFor`. */
   function routed(caller: Caller, named: ModelRequest): RoutedRequest | Promise<RoutedRequest> {
     const placed = bindToRegion(caller, named);
     return placed instanceof Promise

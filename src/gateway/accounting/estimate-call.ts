@@ -53,12 +53,12 @@ export function entryOfModel(catalog: CatalogSnapshot, { models, provider }: Cal
   return null;
 }
 
-function offerOf(catalog: CatalogSnapshot, owners: readonly string[], model: string): CatalogEntry | null {
+function offerOf(catalog: CatalogSnapshot, providers: readonly string[], model: string): CatalogEntry | null {
   const isTheirs = (entry: CatalogEntry | null): entry is CatalogEntry =>
-    entry !== null && owners.some((owner) => entry.provider === owner || entry.provider?.startsWith(`${owner}-`));
-  for (const owner of owners) {
-    const own = catalog.find(`${owner}/${model}`);
-    if (isTheirs(own)) return own;
+    entry !== null && providers.some((name) => entry.provider === name || entry.provider?.startsWith(`${name}-`));
+  for (const provider of providers) {
+    const prefixed = catalog.find(`${provider}/${model}`);
+    if (isTheirs(prefixed)) return prefixed;
   }
   const bare = catalog.find(model);
   return isTheirs(bare) ? bare : null;

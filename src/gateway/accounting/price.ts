@@ -9,6 +9,7 @@ import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../../domain
 import { createKnownPrices, type TierPrices, UPLIFT_PARTS } from './deployment-prices.ts';
 import { imageCost } from './image-price.ts';
 
+/** Prices of file searches and of computer use are for a thousand searches or tokens. */
 const THOUSAND = 1_000n;
 
 /** Adds the cost of the tools that the answer used. Tools without a price add nothing. */
@@ -66,7 +67,7 @@ export function costOf(
   const reasoning = Math.min(reasoningTokens, outputTokens);
   let fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
   let cached = cacheReadTokens;
-  let written = outputTokens - reasoning;
+  let output = outputTokens - reasoning;
   const parts: (readonly [Rate | null, number])[] = [];
   const kinds: readonly TokenKind[] = [
     { used: usage.audio, prices: audio },
@@ -77,22 +78,22 @@ export function costOf(
     if (used === undefined) continue;
     const ofCached = Math.min(used.cacheReadTokens ?? 0, cached);
     const ofFresh = Math.min(Math.max(0, (used.inputTokens ?? 0) - ofCached), fresh);
-    const ofWritten = Math.min(used.outputTokens ?? 0, written);
+    const ofOutput = Math.min(used.outputTokens ?? 0, output);
     parts.push(
       [own.cacheRead ?? prices.cacheRead ?? own.input ?? prices.input, ofCached],
       [own.input ?? prices.input, ofFresh],
-      [own.output ?? prices.output, ofWritten],
+      [own.output ?? prices.output, ofOutput],
     );
     cached -= ofCached;
     fresh -= ofFresh;
-    written -= ofWritten;
+    output -= ofOutput;
   }
   parts.push(
     [prices.input, fresh],
     [prices.cacheRead ?? prices.input, cached],
     [prices.cacheWrite ?? prices.input, cacheWriteTokens - longWrites],
     [(tier ?? tariff).longCacheWrite ?? prices.cacheWrite ?? prices.input, longWrites],
-    [prices.output, written],
+    [prices.output, output],
     [prices.reasoning ?? prices.output, reasoning],
   );
   let atto: bigint = tariff.perRequest ?? 0n;
@@ -129,10 +130,10 @@ export function createPricer(
     const usual = pricesOf(deployment);
     const { offPeak } = usual;
     const prices = offPeak?.isAt(now()) === true ? offPeak.prices : usual;
-    const tier = usage?.serviceTier;
-    const own = (tier && prices.services[tier]) ?? prices;
-    const { tariff } = own;
-    const ofTokens = usage === null || tariff === null ? null : costOf(tariff, usage, own);
+    const serviceTier = usage?.serviceTier;
+    const tierPrices = (serviceTier && prices.services[serviceTier]) ?? prices;
+    const { tariff } = tierPrices;
+    const ofTokens = usage === null || tariff === null ? null : costOf(tariff, usage, tierPrices);
     const withUplift = ofTokens === null || prices.uplift === null ? ofTokens : uplifted(ofTokens, prices.uplift);
     const byTokens = usage === null ? null : withTools(withUplift, usage, prices.tools);
     if (measured === undefined) return byTokens;

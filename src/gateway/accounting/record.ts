@@ -44,7 +44,9 @@ export interface Accounted extends Pick<
 
 /** Guardrails of a call, and their runs. */
 export interface Guarded {
+  /** Names of the guardrails. */
   readonly applied: readonly string[];
+  /** Their runs. */
   readonly entries: readonly GuardrailEntry[];
   /** Guardrails of a mode. */
   of(mode: GuardrailMode): readonly ActiveGuardrail[];

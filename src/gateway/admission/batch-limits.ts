@@ -8,7 +8,7 @@ import { allCalls, type BatchCalls } from '../../domain/upstream-objects/batch-c
 import { type LabelBudgets, NO_LABEL_BUDGETS } from './label-budgets.ts';
 import { type DailyLimit, dailyLimitsOf } from './rate-limits.ts';
 
-/** Reservation of the tokens of a batch in the limits of the day. */
+/** Reservation of the tokens of a batch in the daily limits of tokens. */
 export interface BatchReservation {
   /** Counts the tokens. Called when the batch has started. */
   commit(): void;
@@ -17,7 +17,7 @@ export interface BatchReservation {
   readonly windows: readonly BudgetWindow[];
 }
 
-/** Reserves the tokens of a batch in the limits of the day; null where none applies. Throws RateLimited. */
+/** Reserves the tokens of a batch in the daily limits of tokens; null where no limit applies. Throws RateLimited. */
 export type BatchReserver = (
   caller: Caller,
   calls: BatchCalls,

@@ -25,12 +25,12 @@ const MIN_ALERT_INTERVAL_MS = 60_000;
 /** Maximum number of budgets whose last alert is in memory. The oldest is evicted. */
 const MAX_BUDGETS = 10_000;
 
-type Subject = Pick<BudgetAlert, 'message' | 'keyHash'>;
+type AlertDetails = Pick<BudgetAlert, 'message' | 'keyHash'>;
 
 /** Publishes refusals, at most one a minute for each budget, and crossed soft budgets, once for each window. */
 export interface BudgetAlerts {
-  refused(charge: BudgetCharge, refusal: Subject): void;
-  crossed(charge: SoftCharge, crossing: Subject): void;
+  refused(charge: BudgetCharge, details: AlertDetails): void;
+  crossed(charge: SoftCharge, details: AlertDetails): void;
   /** Whether this process has published the alert of a soft budget for the budget's current window. */
   isCrossed(charge: SoftCharge): boolean;
 }
@@ -44,11 +44,14 @@ export function createBudgetAlerts(
   /** Contains the amount: a changed soft budget gives another alert. */
   const nameOf = ({ scope, counter, limit, windowEndMs }: SoftCharge): string =>
     `${scope} ${limit} ${windowEndMs} ${counter}`;
-  const publishAlert = (kind: BudgetAlert['kind'], { counter, scope, owner }: BudgetCharge, subject: Subject): void =>
-    publish({ kind, at: clock.now(), scope, id: owner ?? spenderOf(counter).id, ...subject });
+  const publishAlert = (
+    kind: BudgetAlert['kind'],
+    { counter, scope, owner }: BudgetCharge,
+    details: AlertDetails,
+  ): void => publish({ kind, at: clock.now(), scope, id: owner ?? spenderOf(counter).id, ...details });
 
   return {
-    refused(charge, subject) {
+    refused(charge, details) {
       const name = `${charge.scope} ${charge.counter}`;
       const now = clock.monotonicMs();
       const last = lastMs.get(name);
@@ -56,15 +59,15 @@ export function createBudgetAlerts(
       lastMs.delete(name);
       lastMs.set(name, now);
       evictOldest(lastMs, MAX_BUDGETS);
-      publishAlert('refused', charge, subject);
+      publishAlert('refused', charge, details);
     },
     isCrossed: (charge) => crossed.has(nameOf(charge)),
-    crossed(charge, subject) {
+    crossed(charge, details) {
       const name = nameOf(charge);
       if (crossed.has(name)) return;
       crossed.add(name);
       evictOldest(crossed, MAX_BUDGETS);
-      publishAlert('soft_budget', charge, subject);
+      publishAlert('soft_budget', charge, details);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { BudgetWindow } from '../../domain/budgets/budget-window.ts';
 import type { LabelBudget } from './label-budgets.ts';
 import { type CallWindows, NO_WINDOWS, type WindowBudget } from './window-budgets.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
-import { amountText, budgetText, keyText, resetText, teamWindowText, windowText } from './budget-texts.ts';
+import { amountText, budgetText, keyText, resetText, teamWindowText, keyWindowText } from './budget-texts.ts';
 import {
   countedOf,
   labelBudget,
@@ -175,7 +175,7 @@ function keyWindowCharge(key: VirtualKey, amount: Usd, own: BudgetCharge | null)
     limit,
     amount,
     refused: BUDGET_REFUSES.key_window,
-    refusalText: (spent) => windowText(key, least, (spent - before) as Usd),
+    refusalText: (spent) => keyWindowText(key, least, (spent - before) as Usd),
   };
 }
 

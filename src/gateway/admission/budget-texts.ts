@@ -13,7 +13,7 @@ export function budgetText(subject: string, spent: Usd, budget: Usd): string {
 export const keyText = ({ alias, name }: VirtualKey, spent: Usd, budget: Usd): string =>
   budgetText(`Key=${alias ?? 'None'} (${name})`, spent, budget);
 
-export function windowText({ alias, name }: VirtualKey, window: KeyBudgetWindow, spent: Usd): string {
+export function keyWindowText({ alias, name }: VirtualKey, window: KeyBudgetWindow, spent: Usd): string {
   const { budgetDuration: duration, resetAt } = window;
   const text = `ExceededBudget: Key over ${duration} budget. ${roundedText(spent, windowBudget(window))}`;
   return `${text}. Key=${alias ?? 'None'} (${name})${resetText({ duration, resetAt: new Date(resetAt) })}`;

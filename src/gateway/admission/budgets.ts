@@ -132,14 +132,17 @@ export function createBudgets({
   readonly providerBudgets?: (() => ProviderBudgets) | undefined;
   /** The budget of all calls, read for each call; none when absent. */
   readonly globalBudget?: (() => RouteBudget | null) | undefined;
-  /** Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal. When null or absent, the call is refused. */
+  /**
+   * Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal. When null or absent, the call is
+   * refused.
+   */
   readonly throttleFraction?: (() => number | null) | undefined;
   readonly now?: () => Date;
 }): Budgets {
   const windowBudgets = createWindowBudgets(now, providerBudgets, globalBudget);
   const soft = alerts && createSoftBudgets({ admission, labelBudgets, alerts });
 
-  /** Free models skip the budget check. */
+  /** Throws the error of a refusal. Returns null for a free model, which no budget refuses. */
   function refuse(refusal: Refusal, call: EstimatedCall | undefined, key: VirtualKey | null): null {
     if (call !== undefined && isFree(call.deployment)) return null;
     const error = exceeded(refusal, errorKind);
@@ -175,6 +178,9 @@ export function createBudgets({
     return reserveFor(key, { admission, key, labels, windows, expected, at, routeAt, call, found, throttle });
   }
 
+  /**
+   * `payer` is the key; without its own budget, once the call continues with reduced rate limits because that budget is used up.
+   */
   function reserveFor(
     payer: VirtualKey | null,
     reserving: BudgetReservation,

@@ -42,7 +42,7 @@ export interface CountedCall {
   readonly expected: ExpectedCost;
   /** The deployment of the reservation. */
   readonly at: Deployment;
-  /** Budgets of the provider and of the deployment of a call. */
+  /** Budgets of a deployment and of its provider. */
   readonly routeAt: (deployment: Deployment) => readonly WindowBudget[];
 }
 

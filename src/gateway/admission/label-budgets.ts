@@ -97,7 +97,7 @@ interface Entry {
   readonly found: LabelBudget | null;
 }
 
-/** The row of a label. */
+/** Members of the row of a tag, or of the customer that is an end user. */
 interface LabelRow {
   readonly budgetId: string | null;
   readonly blocked: boolean;
@@ -106,7 +106,7 @@ interface LabelRow {
 
 const NO_ROW: LabelRow = { budgetId: null, blocked: false, customerRegion: undefined };
 
-/** A label's budget row, and block and region of an end user. */
+/** The budget row that a label refers to, and block and region of an end user. */
 interface LabelLimits extends Pick<LabelRow, 'blocked' | 'customerRegion'> {
   readonly row: Budget | null;
 }
@@ -124,7 +124,7 @@ const withoutBudget = ({ scope, id }: NamedLabel, { blocked, customerRegion }: L
   window: null,
 });
 
-const nameOf = ({ scope, id, defaultBudgetId }: NamedLabel): string => JSON.stringify([scope, id, defaultBudgetId]);
+const cacheKeyOf = ({ scope, id, defaultBudgetId }: NamedLabel): string => JSON.stringify([scope, id, defaultBudgetId]);
 
 /** Whether the store has tags and customers. Labels of a kind without rows are looked up only for a default budget. */
 interface LabelKinds {
@@ -221,7 +221,7 @@ export function createLabelBudgets(
         names.map(async (named) => {
           const { budgetId, blocked, customerRegion } = rows.get(named) ?? NO_ROW;
           const limited = { row: byId.get(budgetId ?? '') ?? null, blocked, customerRegion };
-          return [nameOf(named), await entryOf(named, limited, readMs)] as const;
+          return [cacheKeyOf(named), await entryOf(named, limited, readMs)] as const;
         }),
       ),
     );
@@ -240,11 +240,11 @@ export function createLabelBudgets(
   const isFresh = (entry: Pick<Entry, 'readMs'> | undefined): boolean =>
     entry !== undefined && clock.monotonicMs() - entry.readMs <= FRESH_MS;
   const foundOf = (names: readonly NamedLabel[]): readonly LabelBudget[] =>
-    names.flatMap((named) => entries.get(nameOf(named))?.found ?? []);
+    names.flatMap((named) => entries.get(cacheKeyOf(named))?.found ?? []);
 
   async function refreshed(names: readonly NamedLabel[]): Promise<readonly LabelBudget[]> {
     // A copy: `evictAll` may evict entries during the read, and a call must not pass without its budgets.
-    const known = new Map(names.map((named) => [named, entries.get(nameOf(named))]));
+    const known = new Map(names.map((named) => [named, entries.get(cacheKeyOf(named))]));
     const old = names.filter((named) => !isFresh(known.get(named)));
     let read: ReadonlyMap<string, Entry> = new Map();
     try {
@@ -253,7 +253,7 @@ export function createLabelBudgets(
       const isKnown = ({ readMs }: Entry): boolean => clock.monotonicMs() - readMs <= OUTAGE_MS;
       if (!old.every((named) => isKnown(known.get(named) ?? NEVER))) throw error;
     }
-    return names.flatMap((named) => (read.get(nameOf(named)) ?? known.get(named))?.found ?? []);
+    return names.flatMap((named) => (read.get(cacheKeyOf(named)) ?? known.get(named))?.found ?? []);
   }
 
   function namesOf({ tags, customers }: LabelKinds, labels: CallLabels, key: VirtualKey | null): readonly NamedLabel[] {
@@ -269,7 +269,7 @@ export function createLabelBudgets(
 
   function budgetsOf(known: LabelKinds, labels: CallLabels, key: VirtualKey | null) {
     const names = namesOf(known, labels, key);
-    if (names.every((named) => isFresh(entries.get(nameOf(named))))) return foundOf(names);
+    if (names.every((named) => isFresh(entries.get(cacheKeyOf(named))))) return foundOf(names);
     return refreshed(names);
   }
 

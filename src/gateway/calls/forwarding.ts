@@ -60,8 +60,8 @@ export function createForwarding(
   function guardOf(caller: Caller, { model, guardrails }: Forwarded): CallGuard | null {
     if (guards === null) return null;
     const isIdle = guards.isIdle() && (guardrails ?? []).length === 0;
-    const isNamedByKey = caller.key !== null && namesGuardrails(caller.key);
-    if (isIdle && (guardrails !== undefined || !isNamedByKey)) return null;
+    const keyNamesGuardrails = caller.key !== null && namesGuardrails(caller.key);
+    if (isIdle && (guardrails !== undefined || !keyNamesGuardrails)) return null;
     const only = guardrails === undefined ? {} : ({ configured: guardrails, configuredOnly: true } as const);
     const guard = guards.open({ caller, model, ...only });
     return guard.isIdle() ? null : guard;

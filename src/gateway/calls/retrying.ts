@@ -74,7 +74,7 @@ export interface Retrying {
 type MutableTries = { -readonly [Member in keyof Tries]: Tries[Member] };
 
 /** One model of a call: its first route, and its alternatives. */
-interface Attempt {
+interface ModelTarget {
   readonly request: ModelRequest;
   readonly first: Route;
   /** Model whose other deployments are alternatives; null where the call is bound to one deployment. */
@@ -82,7 +82,7 @@ interface Attempt {
 }
 
 /** An attempt that failed. */
-interface FailedAttempt extends Pick<Attempt, 'request' | 'group'> {
+interface FailedAttempt extends Pick<ModelTarget, 'request' | 'group'> {
   readonly at: Route;
   /** Its deployment, with the timeout and the credentials of the request. */
   readonly deployment: Deployment;
@@ -109,7 +109,11 @@ export function createRetrying(tools: RetryTools): Retrying {
     routerOfTeam(tools.routeOf, key).byId(name)?.deployment.modelGroup ?? name;
 
   /** First route and alternatives of a fallback. `name` is a model or the id of a deployment. */
-  function targetOf(name: string, { deploymentId }: ModelRequest, routeOf: Router): Omit<Attempt, 'request'> | null {
+  function targetOf(
+    name: string,
+    { deploymentId }: ModelRequest,
+    routeOf: Router,
+  ): Omit<ModelTarget, 'request'> | null {
     if (deploymentId !== undefined) {
       // The request refers to an object that one upstream stores: only that account can serve it.
       const pinned = routeOf(routeOf.byId(name)?.deployment.modelGroup ?? name, deploymentId);
@@ -129,7 +133,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     group === null ? [] : permittedRoutes(sending).all(group);
 
   /** Calls deployments of one model until one answers. Throws the last failure, or AllCoolingDown. */
-  async function sendTo({ request: original, first, group }: Attempt, sending: Sending): Promise<GatewayCall> {
+  async function sendTo({ request: original, first, group }: ModelTarget, sending: Sending): Promise<GatewayCall> {
     const { call, signal, beforeSend } = sending;
     let request = original;
     let next = first;
@@ -225,7 +229,7 @@ export function createRetrying(tools: RetryTools): Retrying {
 
   async function reserveAt(
     call: OpenCall,
-    { first, group, request }: Attempt,
+    { first, group, request }: ModelTarget,
     routeOf: Router,
   ): Promise<Route | DomainError> {
     try {
