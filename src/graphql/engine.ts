@@ -130,7 +130,10 @@ export function createEngine(
   let closing = false;
   const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
-  /** A failure as the client sees it, logged. Failures of feeds are counted, because one blocked key may end many feeds. */
+  /**
+   * A failure as the client sees it, logged. Failures of feeds (live subscriptions) are counted: one blocked key may end many
+   * feeds.
+   */
   function maskAndLog(error: unknown, of: 'request' | 'feed'): GraphQLError {
     const { requestId = randomIds.uuid(), requester } = current.getStore() ?? {};
     const root = rootOf(error);

@@ -18,7 +18,7 @@ const ANSWER_LIMIT = 64 * 1024 * 1024;
 const OPENING_BRACE = 0x7b;
 
 const IDENTITY = /^\s*(identity)?\s*$/i;
-const isJsonObject = (bytes: Uint8Array): boolean => bytes.find((byte) => byte > 0x20) === OPENING_BRACE;
+const beginsWithBrace = (bytes: Uint8Array): boolean => bytes.find((byte) => byte > 0x20) === OPENING_BRACE;
 const isEmpty = (fields: Members): boolean => Object.keys(fields).length === 0;
 const wholeText = (bytes: Uint8Array): readonly TextPlace[] =>
   bytes.length === 0 ? [] : [{ text: new TextDecoder().decode(bytes), path: [], role: null }];
@@ -46,13 +46,14 @@ export async function checkForwarded(guard: CallGuard, request: Forwarded, call:
   const { 'content-encoding': encoding = 'identity', 'content-type': type = '' } = headers;
   if (body.length > 0 && !IDENTITY.test(encoding)) throw uncheckable(guard, 'a compressed body');
   if (body.length > 0 && OTHER_CHARSET.test(type)) throw uncheckable(guard, 'a body in this character set');
-  if (!isEmpty(fields) && isJsonObject(body)) assertNoRepeatedMember(guard, { bytes: body, fromLevel: 1 });
+  if (!isEmpty(fields) && beginsWithBrace(body)) assertNoRepeatedMember(guard, { bytes: body, fromLevel: 1 });
   const places = isEmpty(fields) ? bodyTexts(body) : allTexts(fields);
   const { texts, isEdited } = await guard.check('pre_call', places, call);
   const current = places.map(({ role, text }, index) => ({ role, text: texts[index] ?? text }));
   await guard.checkAtOnce('during_call', current, call);
   if (!isEdited) return request;
-  if (request.form !== undefined || isEmpty(fields) || !isJsonObject(body)) throw maskingRefusal(guard, 'in this body');
+  if (request.form !== undefined || isEmpty(fields) || !beginsWithBrace(body))
+    throw maskingRefusal(guard, 'in this body');
   const changes = withTexts(fields, places, texts);
   return { ...request, fields: { ...fields, ...changes }, replaced: { ...request.replaced, ...changes } };
 }

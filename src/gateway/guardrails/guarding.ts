@@ -61,7 +61,7 @@ export interface CallGuard {
   of(mode: GuardrailMode): readonly ActiveGuardrail[];
   /**
    * Runs the guardrails of a mode in order, with edits chained. Throws Rejected, GuardrailFailed and Unavailable. With
-   * `failures`, only runs that block or fail have an entry. `onEdit` receives the texts after each edit, even if a later
+   * `recorded` set to `failures`, only runs that block or fail have an entry. `onEdit` receives the texts after each edit, even if a later
    * guardrail throws.
    */
   check(

@@ -80,6 +80,7 @@ interface HashedKey {
 
 /** Creates a key ring over a store. The admin key comes from the settings and is never stored. */
 export function createKeyRing(options: {
+  /** The admin key. */
   readonly masterKey: Secret;
   readonly store: Pick<KeyStore, 'find' | 'findBySecrets'>;
   readonly generator: KeyGenerator;

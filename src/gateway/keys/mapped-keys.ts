@@ -17,7 +17,7 @@ export interface MappedKeyOptions {
 const earlierDate = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);
 
 /** The key for a token that is mapped to a stored key. It expires with the key or the token, whichever is earlier. */
-function openedBy(key: VirtualKey, secretHash: string, { identity }: KnownToken): VirtualKey {
+function keyForToken(key: VirtualKey, secretHash: string, { identity }: KnownToken): VirtualKey {
   const { endUserId, expiresAt } = identity;
   return {
     ...key,
@@ -65,7 +65,7 @@ export async function mappedKeys(
   const owned = await keys.withOwners(open);
   const opened = [...found].flatMap(([secretHash, token]) => {
     const key = owned.get(secretHash);
-    return key === undefined ? [] : [[secretHash, openedBy(key, secretHash, token)] as const];
+    return key === undefined ? [] : [[secretHash, keyForToken(key, secretHash, token)] as const];
   });
   return { keys: new Map(opened), refused };
 }

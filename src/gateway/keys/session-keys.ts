@@ -26,9 +26,9 @@ export function createSessionKeys(
     const opening = hashes.size === 0 ? [] : await stored.findMany([...hashes]);
     const byHash = new Map(opening.map((key) => [key.hash, key]));
     const result = new Map(found);
-    for (const [name, key] of sessions) {
+    for (const [secretHash, key] of sessions) {
       const refusal = refusalOf(key, byHash, { openers, now: clock.now() });
-      if (refusal !== null) result.set(name, { ...key, refusal });
+      if (refusal !== null) result.set(secretHash, { ...key, refusal });
     }
     return result;
   }

@@ -255,7 +255,7 @@ function tokenKey(
   const models = identity.models === null ? [] : identity.models.length === 0 ? [NO_MODELS] : identity.models;
   const { teamId, now, refusal } = about;
   const userId = user?.id ?? identity.userId;
-  // Later tokens of a bearer have the same hash, so that they own the same rows.
+  // Keys of later tokens of a bearer have the same hash, so that they own the same rows.
   const hash = about.hash(JSON.stringify(['token', issuer, userId ?? subject, teamId, role]));
   return {
     hash,

@@ -16,12 +16,17 @@ export interface Cooldowns {
   remainingMs(deploymentId: string): number;
 }
 
+/** Results of the calls of one deployment. */
 interface Counts {
+  /** Start of the minute in which `calls` and `failures` are counted. */
   minuteFromMs: number;
   calls: number;
   failures: number;
+  /** Start of the period, as long as a cooldown, in which `recent` and `recentByClass` are counted. */
   recentFromMs: number;
+  /** Failures by a fault of the deployment. */
   recent: number;
+  /** All failures, by class. */
   readonly recentByClass: Map<string, number>;
 }
 
@@ -102,8 +107,8 @@ function routerSkippingCoolingDown(routeOf: Router, { remainingMs }: Cooldowns):
   const select = (model: string, deploymentId?: string): Route | null => {
     const selected = routeOf(model, deploymentId);
     if (selected === null || deploymentId !== undefined || !isCooling(selected)) return selected;
-    const attempts = routeOf.all(model).length;
-    for (let attempt = 1; attempt < attempts; attempt += 1) {
+    const mostSelections = routeOf.all(model).length;
+    for (let selections = 1; selections < mostSelections; selections += 1) {
       const next = routeOf(model);
       if (next !== null && !isCooling(next)) return next;
     }

@@ -44,6 +44,7 @@ const REGIONS: readonly (readonly [Region, RegExp])[] = [
 
 /** The region of a deployment, by its settings or its address; null where neither names one. */
 function regionOf({ options, apiBase }: Pick<Deployment, 'options' | 'apiBase'>): Region | null {
+  // The first dot is replaced, so that `eu.example.com` has the form of a region name, such as `eu-west-1`.
   const host = URL.parse(apiBase ?? '')?.hostname.replace('.', '-');
   const named = options['region_name'] ?? options['aws_region_name'] ?? options['vertex_location'] ?? host ?? '';
   return REGIONS.find(([, form]) => form.test(named))?.[0] ?? null;

@@ -49,8 +49,8 @@ export function createRouter(deployments: readonly Deployment[], providers: read
         groupFor(group, providers),
       ]),
     );
-  const [common = [], ofTeams = []] = [false, true].map((isOwn) =>
-    deployments.filter(({ teamId }) => (teamId !== undefined) === isOwn),
+  const [common = [], ofTeams = []] = [false, true].map((isOfTeam) =>
+    deployments.filter(({ teamId }) => (teamId !== undefined) === isOfTeam),
   );
   const commonGroups = groupsOf(common);
   const router = routerOver(commonGroups, byId, providers);
@@ -105,8 +105,8 @@ export function filteredRouter(
     let found = routeOf(model, deploymentId);
     if (permitted === null || found === null || permitted(found)) return found;
     if (deploymentId !== undefined) return null;
-    const attempts = routeOf.all(model).length;
-    for (let attempt = 1; attempt < attempts; attempt += 1) {
+    const mostSelections = routeOf.all(model).length;
+    for (let selections = 1; selections < mostSelections; selections += 1) {
       found = routeOf(model);
       if (found !== null && permitted(found)) return found;
     }

@@ -24,7 +24,9 @@ export interface SessionParts {
   readonly request: RealtimeRequest;
   readonly deployment: Deployment;
   readonly upstream: RealtimeUpstream;
+  /** Ids, times and health of the call as which the session is recorded. */
   readonly callAccount: CallAccount;
+  /** Usage and cost of the turns. */
   readonly account: RealtimeAccount;
   readonly budgets: Budgets;
   /** Reservation of the next turn, with the cost of past turns; null when nothing is reserved. */
@@ -65,8 +67,8 @@ export function createSession(parts: SessionParts): LiveSession {
   let refusals = 0;
   let hasEnded = false;
   let client: RealtimeClient | null = null;
-  let caller: Side | null = null;
-  const vendor = createSide(upstream.socket, limits, nowMs);
+  let clientSide: Side | null = null;
+  const upstreamSide = createSide(upstream.socket, limits, nowMs);
   /** The key as of its last check. Messages that name a model are checked with it. */
   let { key } = parts.caller;
   /** Text of the upstream's last message when it was an error, else null. */
@@ -96,12 +98,12 @@ export function createSession(parts: SessionParts): LiveSession {
   /** Ends the session with an internal error after a bug. */
   const failWithBug = (failure: unknown): void => finish({ end: 'failed', failure, code: INTERNAL_ERROR });
 
-  function fromCaller(message: SocketMessage): void {
+  function fromClient(message: SocketMessage): void {
     if (hasEnded || client === null) return;
     lastMessageMs = nowMs();
     try {
       const outbound = upstream.outbound(message, (model) => assertMayCall(key, model));
-      if (!vendor.send(outbound)) caller?.hold();
+      if (!upstreamSide.send(outbound)) clientSide?.hold();
     } catch (failure) {
       if (!(failure instanceof DomainError)) return failWithBug(failure);
       refusals += 1;
@@ -111,11 +113,11 @@ export function createSession(parts: SessionParts): LiveSession {
   }
 
   function fromUpstream(message: SocketMessage): void {
-    if (hasEnded || caller === null) return;
+    if (hasEnded || clientSide === null) return;
     lastMessageMs = nowMs();
     try {
       const { message: inbound, fact } = upstream.inbound(message);
-      if (!caller.send(inbound)) vendor.hold();
+      if (!clientSide.send(inbound)) upstreamSide.hold();
       lastError = fact?.kind === 'error' ? fact.message : null;
       if (fact !== null && account.add(fact)) recheck();
     } catch (failure) {
@@ -123,7 +125,7 @@ export function createSession(parts: SessionParts): LiveSession {
     }
   }
 
-  function callerEnded(how: SocketEnd): void {
+  function clientEnded(how: SocketEnd): void {
     if (how.kind === 'closed') return finish({ end: 'completed', code: NORMAL });
     if (how.kind === 'cut') return finish({ end: 'abandoned', code: NORMAL });
     const failure =
@@ -165,9 +167,9 @@ export function createSession(parts: SessionParts): LiveSession {
   }
 
   function runChecks(): void {
-    if (hasEnded || caller === null) return;
-    if (!caller.checkLiveness()) return finish({ end: 'abandoned', code: GOING_AWAY });
-    if (!vendor.checkLiveness())
+    if (hasEnded || clientSide === null) return;
+    if (!clientSide.checkLiveness()) return finish({ end: 'abandoned', code: GOING_AWAY });
+    if (!upstreamSide.checkLiveness())
       return finish({ end: 'failed', failure: upstream.failureOf({ kind: 'cut' }, lastError), code: INTERNAL_ERROR });
     const limit = exceededLimit();
     if (limit !== null)
@@ -188,9 +190,9 @@ export function createSession(parts: SessionParts): LiveSession {
     deployment,
     relay(joined) {
       client = joined;
-      caller = createSide(joined.socket, limits, nowMs);
-      connect(caller, vendor, fromCaller, callerEnded);
-      connect(vendor, caller, fromUpstream, upstreamEnded);
+      clientSide = createSide(joined.socket, limits, nowMs);
+      connect(clientSide, upstreamSide, fromClient, clientEnded);
+      connect(upstreamSide, clientSide, fromUpstream, upstreamEnded);
     },
     abandon: () => finish({ end: 'abandoned', code: NORMAL }),
     endAtShutdown: () =>

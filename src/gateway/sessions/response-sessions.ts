@@ -34,7 +34,7 @@ interface ResponseSlot {
 
 /** WebSocket connections of the Responses API. */
 export interface ResponseSessions {
-  /** Throws Unavailable when the limit of connections is reached. */
+  /** Reserves a slot for a connection that is opening. Throws Unavailable when the limit of connections is reached. */
   open(): ResponseSlot;
   /** Sends pings and checks timeouts. Call it every few seconds. */
   runChecks(): void;
