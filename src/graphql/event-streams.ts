@@ -121,7 +121,7 @@ function createFramedWriter(textOf: (result: object) => string): FramedWriter {
         if (socket !== null) return socket.write(frameOf(result)) ? null : drained(response, socket);
         return response.write(textOf(result)) ? null : drained(response);
       }
-      /** Accepts a result that is sent to several subscribers. */
+      /** Accepts a result that is sent to several subscribers. Returns false when the socket is full or has failed. */
       function take(result: object): boolean {
         try {
           const whenDrained = writeOne(result);

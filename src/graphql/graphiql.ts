@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Worker } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
 
-/** The compressed page. It is decompressed for clients that accept neither encoding. */
+/** The compressed page. It is decompressed for clients that accept neither gzip nor Brotli. */
 export interface CompressedPage {
   readonly etag: string;
   readonly gzip: Uint8Array<ArrayBuffer>;

@@ -21,34 +21,34 @@ const MAX_VARIABLES_CHARACTERS = 1_024;
  */
 export function createIntrospectionCache(answers: Answers) {
   const entries = new Map<string, ExecutionResult>();
-  /** Cache name by operation; null when the operation also selects data. */
-  const names = new WeakMap<OperationDefinitionNode, string | null>();
+  /** Text of an operation and its fragments, a part of the cache key; null when the operation also selects data. */
+  const texts = new WeakMap<OperationDefinitionNode, string | null>();
   let characters = 0;
 
   const sizeOf = (key: string, result: ExecutionResult): number =>
     key.length + (answers.dataTextOf(result.data)?.length ?? 0);
 
-  function nameOf({ document, operationName }: ExecutionArgs): string | null {
+  function textOf({ document, operationName }: ExecutionArgs): string | null {
     const operation = getOperationAST(document, operationName);
     if (!operation) return null;
-    const known = names.get(operation);
+    const known = texts.get(operation);
     if (known !== undefined) return known;
     const fragments = document.definitions.filter(
       (definition): definition is FragmentDefinitionNode => definition.kind === Kind.FRAGMENT_DEFINITION,
     );
     const only = isIntrospectionOnly(operation, new Map(fragments.map((fragment) => [fragment.name.value, fragment])));
-    const name = only ? [operation, ...fragments].map(print).join('\n') : null;
-    names.set(operation, name);
-    return name;
+    const text = only ? [operation, ...fragments].map(print).join('\n') : null;
+    texts.set(operation, text);
+    return text;
   }
 
   return {
     /** Cache key of an operation that selects only the schema; null when its answer is not cached. */
     keyOf(args: ExecutionArgs): string | null {
-      const name = nameOf(args);
-      if (name === null) return null;
+      const text = textOf(args);
+      if (text === null) return null;
       const variables = JSON.stringify(args.variableValues ?? {});
-      return variables.length > MAX_VARIABLES_CHARACTERS ? null : `${variables}\n${name}`;
+      return variables.length > MAX_VARIABLES_CHARACTERS ? null : `${variables}\n${text}`;
     },
     find(key: string): ExecutionResult | null {
       const result = entries.get(key);

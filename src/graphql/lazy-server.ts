@@ -4,7 +4,7 @@ import type { GraphQLTransport } from './server.ts';
 
 async function build(options: Omit<GraphQLOptions, 'schema'>): Promise<GraphQLTransport> {
   const { createGraphQL } = await import('./server.ts');
-  // Other requests run between the parts.
+  // Other requests run between the imports.
   await nextTurn();
   await import('../../schema/nouns.ts');
   await nextTurn();

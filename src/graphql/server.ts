@@ -146,7 +146,7 @@ function flatHeaders(headers: IncomingMessage['headers']): [string, string][] {
   return Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]);
 }
 
-/** Writes an answer of Yoga, with backpressure. A client that disconnects cancels its source. */
+/** Writes an answer of Yoga, with backpressure. A disconnect of the client cancels the source of the answer. */
 async function write(answer: Response, response: ServerResponse): Promise<void> {
   const contentType = answer.headers.get('content-type');
   if (contentType === null && !answer.ok) {

@@ -25,7 +25,7 @@ export interface GraphSockets {
   join(socket: OpenSocket, request: IncomingMessage, requestId: string): void;
   /** Pings idle clients and closes dead connections; called every few seconds. */
   runChecks(): void;
-  /** Runs no new operations. A connection closes with 1012 when no operation runs on it. */
+  /** From now on, no new operations run. A connection closes with 1012 when no operation runs on it. */
   retire(): void;
   /** Resolves when no connection is open. */
   ended(): Promise<void>;

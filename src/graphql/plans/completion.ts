@@ -25,7 +25,7 @@ export type Path = GraphQLResolveInfo['path'] | undefined;
  */
 export type Complete = (value: unknown, run: Run, path: Path) => unknown;
 
-/** Counts characters of the answer. Throws when there are too many. */
+/** Counts characters of the answer. Throws Unplanned when there are too many. */
 export function countCharacters(run: Run, characters: number): void {
   run.characters += characters;
   if (run.characters > MAX_CHARACTERS) throw new Unplanned();

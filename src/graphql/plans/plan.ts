@@ -151,7 +151,7 @@ class Compiler {
   }
 
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Complete {
-    // Members of abstract types have `isTypeOf`. As in the executor, it checks values of plain fields, too.
+    // Types that belong to an interface or a union have `isTypeOf`. As in the executor, it checks values of plain fields, too.
     const { isTypeOf } = type;
     const fields = [...fieldsOf(this.#schema, type, sets, this.#fragments)].map(([key, nodes]) => ({
       key,
@@ -177,7 +177,7 @@ class Compiler {
     };
   }
 
-  /** Resolves a field of its source and completes the value. */
+  /** Resolves a field of a source object and completes the value. */
   #field(
     parent: GraphQLObjectType,
     key: string,
@@ -293,8 +293,9 @@ class Compiler {
     };
     const infoFor = (run: Run, path: Path) =>
       ({ ...fixed, path, variableValues: run.variables }) as unknown as GraphQLResolveInfo;
-    const own = { prev: undefined, key, typename: parentType.name };
-    return (run, path) => (path === undefined ? (run.infos[number] ??= infoFor(run, own)) : infoFor(run, path));
+    const pathWithoutParent = { prev: undefined, key, typename: parentType.name };
+    return (run, path) =>
+      path === undefined ? (run.infos[number] ??= infoFor(run, pathWithoutParent)) : infoFor(run, path);
   }
 }
 

@@ -40,7 +40,7 @@ interface CheckedPlan {
 
 interface CheckedVariables {
   readonly values: VariableValues;
-  /** Their JSON; null for variables that are not cached. */
+  /** JSON of the variables as sent; null for variables that are not cached. */
   readonly key: string | null;
 }
 
@@ -100,7 +100,7 @@ export function createPlannedAnswers(engine: Engine, turns: Turns): PlannedAnswe
   const documents = createDocumentCache<KnownDocument>();
   const texts = new AnswerTexts();
 
-  /** Null for the first request with a document, which Yoga answers, and for one without a plan. */
+  /** Null for the first request with a document, which Yoga answers, and for an operation without a plan. */
   function planOf({ query, operationName }: Operation, pipeline: () => Pipeline): CheckedPlan | null {
     const known = documents.get(query);
     if (known === undefined) {

@@ -43,7 +43,7 @@ interface RunningSubscription {
 }
 
 export interface SharedSubscriptions {
-  /** Starts a subscription. Returns the single result of one that cannot start. */
+  /** Starts a subscription. Returns a single result, with the errors, when it cannot start. */
   subscribe(args: ExecutionArgs, scope: Scope): Promise<RunningSubscription | ExecutionResult>;
 }
 

@@ -92,7 +92,7 @@ export class SubscriberGroup {
 export class Subscriber implements PollableStream<ExecutionResult> {
   readonly #group: SubscriberGroup;
   readonly execute: Execute;
-  /** Null while a member of the group. */
+  /** The own stream of the subscriber; null while it is a member of the group. */
   #own: { readonly events: PollableStream<unknown>; readonly results: PollableStream<ExecutionResult> } | null = null;
   #ready: (() => void) | null = null;
   #take: Take<ExecutionResult> | null = null;
@@ -124,7 +124,7 @@ export class Subscriber implements PollableStream<ExecutionResult> {
     this.#own?.results.whenReady(ready);
   }
 
-  /** Passes a result of the group. A subscriber that accepts no further one leaves the group. */
+  /** Passes a result of the group to the reader. A subscriber whose reader accepts no further one leaves the group. */
   receive(result: ExecutionResult): void {
     if (this.#take?.(result) !== true) this.#leaveGroup(this.#group.fork());
   }
