@@ -11,16 +11,16 @@ import type { Upgrades } from './upgrades.ts';
 
 export interface HttpApplicationOptions {
   readonly settings: HttpApplicationSettings;
-  /** Rows of the REST transport, and the parts that serve them. */
+  /** Route rows of the REST transport, and the parts that serve them. */
   readonly rest: RestRouterOptions;
   readonly graph: GraphEndpoints;
   readonly upgrades: Upgrades;
   readonly connections: Connections;
   /** Counts requests when they end, refused and aborted ones too. */
   readonly activity: RequestCounter;
-  /** Called with failures of connections and of middleware. */
+  /** Called with failures of answers, as on a broken connection, and of middleware. */
   readonly failed: (error: Error) => void;
-  /** Called when a connection fails, or when its bytes are not HTTP. */
+  /** Called with every error of a socket, for example because its bytes are not HTTP. */
   readonly notHttp: (error: Error) => void;
 }
 
@@ -31,7 +31,7 @@ interface HttpApplicationSettings {
   /** The header that carries the caller's key instead of `Authorization`, in lower case; null for `Authorization`. */
   readonly keyHeader: string | null;
   readonly corsOrigins: readonly string[];
-  /** Serves hot paths past Koa (`src/http/fast-path/README.md`). */
+  /** Serves hot paths without Koa (`src/http/fast-path/README.md`). */
   readonly fastPath: boolean;
 }
 

@@ -42,9 +42,9 @@ export function createConnections({ maxOpen, networkOf, refused }: ConnectionLim
 
   function count(network: string | null, by: 1 | -1): void {
     if (network === null) return;
-    const now = (perNetwork.get(network) ?? 0) + by;
-    if (now === 0) perNetwork.delete(network);
-    else perNetwork.set(network, now);
+    const total = (perNetwork.get(network) ?? 0) + by;
+    if (total === 0) perNetwork.delete(network);
+    else perNetwork.set(network, total);
   }
 
   /** Reason to refuse a connection; null admits it. */

@@ -5,7 +5,7 @@ import { PREFLIGHT } from '../../rest-shims/errors.ts';
 const METHODS = 'GET, POST, PUT, PATCH, DELETE';
 /** How long a browser may reuse a preflight answer, in seconds; the default of the reference. */
 const MAX_AGE = '600';
-/** Browsers read `*` as a name where a request has credentials, so the names that clients need are listed too. */
+/** Browsers read `*` as a header name where a request has credentials, so the names that clients need are listed too. */
 const EXPOSED = '*, x-request-id, x-litellm-call-id, x-catalog-snapshot, retry-after';
 const PREFLIGHT_VARY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]*$/;

@@ -33,7 +33,7 @@ export interface KoaAppOptions {
   /** Origins whose pages may read answers in browsers; an empty list turns CORS off. */
   readonly corsOrigins: readonly string[];
   readonly drain: Pick<Drain, 'refuses'> | null;
-  /** Called with failures of connections and of middleware. */
+  /** Called with failures of answers, as on a broken connection, and of middleware. */
   readonly failed: (error: Error) => void;
 }
 

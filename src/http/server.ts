@@ -63,7 +63,7 @@ export function createHttpServer(
     connections,
   }: HttpServerOptions = {},
 ): Server {
-  /** Moves the key to `Authorization`, where the transports read it. */
+  /** Moves the key from `keyHeader` to `Authorization`, where the transports read it. */
   function moveKey(request: IncomingMessage): void {
     if (keyHeader === null) return;
     const { authorization: _ignored, [keyHeader]: key, ...headers } = request.headers;

@@ -48,7 +48,7 @@ export function realtimeUpgrade({
       const scope = scopeFor(caller, request, signal);
       const session = await openSession(scope, { search: searchOf(request), headers: request.headers });
       return {
-        head: sessionHeaders(session),
+        answerHeaders: sessionHeaders(session),
         abandon: () => session.abandon(),
         join: (socket) =>
           session.relay({
@@ -84,7 +84,7 @@ export function responsesUpgrade({
     open(caller, { request, requestId }) {
       const slot = sessions.open();
       return {
-        head: RESPONSE_SOCKET_HEADERS,
+        answerHeaders: RESPONSE_SOCKET_HEADERS,
         abandon: () => slot.abandon(),
         join(socket) {
           const memory = memories.open();
@@ -136,7 +136,7 @@ export function graphUpgrade({ load, sockets }: Pick<LazyGraphQL, 'load' | 'sock
       if (!offeredProtocols(request.headers).includes(GRAPH_PROTOCOL))
         throw new InvalidInput(`/graphql: Offer the WebSocket subprotocol \`${GRAPH_PROTOCOL}\`.`);
       await load();
-      return { head: {}, abandon() {}, join: (socket) => sockets.join(socket, request, requestId) };
+      return { answerHeaders: {}, abandon() {}, join: (socket) => sockets.join(socket, request, requestId) };
     },
   };
 }

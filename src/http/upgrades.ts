@@ -19,7 +19,7 @@ import { ClientDisconnected } from './request-scopes.ts';
 /** The session that an accepted WebSocket is joined to. */
 interface OpenedSession {
   /** Headers of the 101 answer. */
-  readonly head: Readonly<Record<string, string>>;
+  readonly answerHeaders: Readonly<Record<string, string>>;
   join(socket: OpenSocket): void;
   /** Ends the session of a client that disconnected before `join`. */
   abandon(): void;
@@ -100,6 +100,7 @@ interface UpgradeExchange {
   readonly request: IncomingMessage;
   readonly requestId: string;
   readonly socket: Duplex;
+  /** Bytes that arrived after the request's own head. Node calls them `head`. */
   readonly head: Buffer;
 }
 
@@ -123,7 +124,7 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
     const opened = await open({ request, requestId, signal: watch.signal });
     watch.done();
     const acceptance = {
-      headers: { [REQUEST_ID_HEADER]: requestId, ...opened.head },
+      headers: { [REQUEST_ID_HEADER]: requestId, ...opened.answerHeaders },
       protocol: route.protocol(request),
       maxMessageBytes: route.maxMessageBytes ?? maxMessageBytes,
     };

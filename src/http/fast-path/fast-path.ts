@@ -111,6 +111,7 @@ class FastConnection implements AnsweringConnection {
   readonly #server: FastPathServer;
   /** `arriving`: the body of the current request is not complete. `closing`: further bytes are discarded. */
   #state: 'fresh' | 'idle' | 'arriving' | 'answering' | 'closing' = 'fresh';
+  /** Time when the current state began. */
   #sinceMs = performance.now();
   /** Bytes of the last head: clients repeat them, and equal bytes are not parsed again. */
   #lastHead: Buffer = NO_BYTES;

@@ -104,7 +104,7 @@ export class FastResponse implements Outgoing {
     for (const listener of this.#onDrain) listener();
   }
 
-  #close(): void {
+  #emitClose(): void {
     for (const listener of this.#onClose) listener();
   }
 
@@ -216,9 +216,9 @@ export class FastResponse implements Outgoing {
   #reportEnd(): void {
     this.#connection.responseWritten();
     // As in Node, `close` comes after `end` returns and after the kernel has all bytes.
-    if (this.#socket.writableLength > 0) this.#socket.write('', () => this.#close());
-    else if (this.#isEnding) process.nextTick(() => this.#close());
-    else this.#close();
+    if (this.#socket.writableLength > 0) this.#socket.write('', () => this.#emitClose());
+    else if (this.#isEnding) process.nextTick(() => this.#emitClose());
+    else this.#emitClose();
   }
 
   destroy(): this {
@@ -229,7 +229,7 @@ export class FastResponse implements Outgoing {
   /** Called when the client disconnects or is too slow, before the answer is complete. */
   clientLeft(): void {
     this.#hasLeft = true;
-    if (!this.writableFinished) this.#close();
+    if (!this.writableFinished) this.#emitClose();
   }
 
   /** Whether further writes are ignored. */

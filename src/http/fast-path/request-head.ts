@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export interface RequestHead {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Bytes of the body that follows. */
+  /** Size of the body that follows, in bytes. */
   readonly length: number;
 }
 
