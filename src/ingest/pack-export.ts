@@ -54,7 +54,7 @@ export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
   return { body, ...read };
 }
 
-/** The payloads of spans of a stored body, in the order of their places. Each value of an OTLP body is cut to `valueBytes`. */
+/** The payloads of the spans at `places` of a stored body, in that order. Each value of an OTLP body is cut to `valueBytes`. */
 export function payloadsAt(
   body: ExportBody,
   places: readonly number[],
