@@ -75,7 +75,7 @@ const isResponsesEndpoint = (endpoint: Endpoint): boolean =>
 function dialectOf(endpoint: Endpoint, { provider, upstreamModel, responses }: Deployment): NativeDialect | null {
   const { dialect, medium } = endpoint;
   if (medium !== undefined) return MEDIA[medium];
-  // Not every Azure deployment has the Responses API, so the deployment's setting decides.
+  // Not every model at Azure has the Responses API, so the setting `responses` of the deployment decides.
   if (isResponsesEndpoint(endpoint))
     return provider === 'azure' && (responses === 'only' || responses === 'also') ? RESPONSES_NATIVE : null;
   if (dialect !== null && responses === 'only') return null;
@@ -84,20 +84,20 @@ function dialectOf(endpoint: Endpoint, { provider, upstreamModel, responses }: D
 }
 
 /**
- * URL of an endpoint. The older API has the deployment in the path, the newer one in the body. Objects of the account
- * (`model` is null) and responses have paths without a deployment.
+ * URL of an endpoint. The older, dated API has Azure's deployment in the path, the newer one (`/openai/v1`) in the body.
+ * Objects of the account (`model` is null) and responses have paths without a deployment.
  */
 function addressOf({ apiBase, options }: Deployment, model: string | null, { path }: Pick<Endpoint, 'path'>): string {
   const isAccountPath = model === null || path.startsWith('/responses');
   const base = isAccountPath ? (apiBase ?? '').replace(/\/openai\/deployments\/.*$/, '') : (apiBase ?? '');
   const version = options['api_version'];
-  const unversioned = version === undefined || version === 'v1' ? path : withVersion(path, version);
-  if (base.endsWith('/openai/v1')) return `${base}${unversioned}`;
-  if (version !== undefined && UNVERSIONED.has(version)) return `${base}/openai/v1${unversioned}`;
-  const versioned = withVersion(path, version ?? API_VERSION);
-  if (isAccountPath) return `${base}/openai${versioned}`;
-  if (base.includes('/openai/deployments/')) return `${base}${versioned}`;
-  return `${base}/openai/deployments/${encodeURIComponent(model)}${versioned}`;
+  const newerPath = version === undefined || version === 'v1' ? path : withVersion(path, version);
+  if (base.endsWith('/openai/v1')) return `${base}${newerPath}`;
+  if (version !== undefined && UNVERSIONED.has(version)) return `${base}/openai/v1${newerPath}`;
+  const datedPath = withVersion(path, version ?? API_VERSION);
+  if (isAccountPath) return `${base}/openai${datedPath}`;
+  if (base.includes('/openai/deployments/')) return `${base}${datedPath}`;
+  return `${base}/openai/deployments/${encodeURIComponent(model)}${datedPath}`;
 }
 
 /** Adds `api-version` to a path. Paths of stored objects may already have a query. */
