@@ -9,7 +9,7 @@ import { isLockTimeout } from './database/faults.ts';
 /** File name of a migration, in the sources and in a bundle. */
 const FILE = /^(Migration.*)\.(?:ts|js)$/;
 const MIGRATION_TABLE = 'schema_migration';
-/** Attempts, because processes that start together on an empty database conflict. */
+/** Maximum number of attempts. Several are needed, because processes that start together on an empty database conflict. */
 const ATTEMPTS = 8;
 /** How long a migration waits for locks, such as those of another migrating process, in ms. */
 const LOCKED_MS = 600_000;
@@ -39,11 +39,11 @@ async function pending({ orm, flavour }: Database): Promise<readonly string[]> {
     .filter((file) => FILE.test(file))
     .map((file) => file.replace(FILE, '$1'));
   const kysely = orm.em.fork().getKysely<never>();
-  const ledger =
+  const findMigrationTable =
     flavour === 'sqlite'
       ? sql`select 1 from sqlite_master where name = ${MIGRATION_TABLE}`
       : sql`select 1 where to_regclass(${MIGRATION_TABLE}) is not null`;
-  if ((await ledger.execute(kysely)).rows.length === 0) return known;
+  if ((await findMigrationTable.execute(kysely)).rows.length === 0) return known;
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(MIGRATION_TABLE)}`.execute(kysely);
   const applied = new Set(rows.map(({ name }) => name));
   return known.filter((name) => !applied.has(name));

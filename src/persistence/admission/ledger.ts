@@ -18,7 +18,7 @@ const REMOVAL_MS = 300_000;
 /** Maximum number of counters that one removal deletes. */
 const REMOVAL_ROWS = 10_000;
 
-/** Answer to one request: the members of `ShareAnswer`, in their order. */
+/** Answer to one share request: the members of `ShareAnswer`, in their order. */
 type Answer = readonly [boolean, string, string, number, number];
 
 interface Answers {

@@ -33,9 +33,12 @@ export const CALL_VALUES = {
 } as const;
 export type CallValue = keyof typeof CALL_VALUES;
 
-/** Optional parts of a call. All calls of a profile have the same extras. */
+/** Optional parts of a call; `cached` are its cache and reasoning tokens. All calls of a profile have the same extras. */
 export const EXTRAS = ['call_id', 'preview', 'cached', 'error'] as const;
-/** Extras of later versions. A profile of an earlier version ends before their flags, which are then read as null. */
+/**
+ * Extras of later versions. A profile has a flag for each extra. A profile of an earlier version ends before these flags, which
+ * are then read as null.
+ */
 export const LATER_EXTRAS = ['labels'] as const;
 export type Extra = (typeof EXTRAS)[number] | (typeof LATER_EXTRAS)[number];
 
@@ -147,7 +150,7 @@ const CALL_COLUMNS: {
     session_id: fromCallOrNull('session_id', 'labels'),
     user_id: fromCallOrNull('end_user', 'labels'),
     tags: fromCallOrNull('trace_tags', 'labels'),
-    // Calls of the log are roots.
+    // The span of a call in the log is a root.
     root_labels: computed(
       (value) =>
         `case when ${value('session_id')} is null then 0 else 1 end + case when ${value('end_user')} is null then 0 else 2 end`,

@@ -23,9 +23,9 @@ import { namesText, summaryRowOf } from '../traces/summary-rows.ts';
 /** Values that calls of a key share, written once per segment: those of `PROFILE_COLUMNS` and `LATER_PROFILE_COLUMNS`. */
 export interface CallProfile {
   readonly owner: Owner;
-  /** JSON list without its closing bracket. */
+  /** JSON list of the values before the calls, without its closing bracket. */
   readonly head: string;
-  /** Values of the list that follow its calls, each with a comma before it. */
+  /** Values of the list that follow the calls, each with a comma before it. */
   readonly tail: string;
 }
 

@@ -27,7 +27,7 @@ export interface CallLog {
    * such traces since the last step. Throws Unavailable when the database does not answer.
    */
   step(): Promise<readonly TraceSummary[]>;
-  /** Resolves when every segment that any process wrote before is unfolded or set aside. */
+  /** Resolves when every segment that any process wrote before is unfolded, or set aside because its calls cannot be stored. */
   readable(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export interface CallLog {
 const SEGMENTS_PER_STEP = 4;
 /** Lock timeout while another process unfolds, in ms. */
 const LOCK_TIMEOUT_MS = 60_000;
-/** Maximum number of summaries of merged traces that are kept until the next step. */
+/** Maximum number of summaries of traces with a client's spans that are kept until the next step. */
 const MOST_MERGED = 1_000;
 const inflate = promisify(zstdDecompress);
 
@@ -69,6 +69,7 @@ export function createCallLog(
   },
 ): CallLog {
   let backlog = 0;
+  /** Summaries of traces to which a client sent spans first, since the last step. */
   let merged: readonly TraceSummary[] = [];
   let lastStep: Promise<unknown> = Promise.resolve();
 

@@ -313,6 +313,6 @@ export function createCallUnfolding(
 
 /** The columns whose names begin with `prefix`, by their names without it. */
 function columnsWithPrefix(prefix: string, row: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const own = Object.entries(row).filter(([name]) => name.startsWith(prefix));
-  return Object.fromEntries(own.map(([name, value]) => [name.slice(prefix.length), value]));
+  const prefixed = Object.entries(row).filter(([name]) => name.startsWith(prefix));
+  return Object.fromEntries(prefixed.map(([name, value]) => [name.slice(prefix.length), value]));
 }

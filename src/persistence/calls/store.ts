@@ -146,8 +146,10 @@ export function createCallStore(
     if (calls.length === 0) return [];
     const keys = keysOf(calls);
     const known = await inFlight.run(() => stored(keys).select('trace_ref').execute());
-    const grown = new Set(known.map(({ trace_ref: ref }) => ref));
-    const created = calls.flatMap(({ summary }) => (summary === null || grown.has(summary.traceRef) ? [] : summary));
+    const storedRefs = new Set(known.map(({ trace_ref: ref }) => ref));
+    const created = calls.flatMap(({ summary }) =>
+      summary === null || storedRefs.has(summary.traceRef) ? [] : summary,
+    );
     if (created.length === calls.length) return created;
     const fromMemory = new Set(created.map(({ traceRef }) => traceRef));
     return [...created, ...(await unfoldedSummaries(keys.filter(([, ref = '']) => !fromMemory.has(ref))))];
@@ -202,8 +204,8 @@ export function createCallStore(
 
 /** The labels of a call: its end user, and its tags except those of the user agent, which have no budgets. Null for none. */
 function labelsOf({ endUser, tags }: SpendRow): LoggedCall['labels'] {
-  const own = tags.filter((tag) => !tag.startsWith(AGENT_TAG));
-  return endUser === null && own.length === 0 ? null : { endUser, tags: own };
+  const requestTags = tags.filter((tag) => !tag.startsWith(AGENT_TAG));
+  return endUser === null && requestTags.length === 0 ? null : { endUser, tags: requestTags };
 }
 
 /** Throws InvalidInput for a count or time that no store accepts, before it can fail the commit of other calls. */

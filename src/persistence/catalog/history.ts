@@ -25,8 +25,9 @@ import {
 } from './rows.ts';
 import { storable } from '../../domain/storable.ts';
 
+/** Columns of the head: the last recorded state of the catalog. */
 const HEAD = ['snapshot_id', 'taken_ms', 'seen_ms', 'confirmed_ms'];
-/** Imported spans have no head. */
+/** Imported spans of time have no head. */
 const NO_HEAD = { snapshot_id: null, taken_ms: null, seen_ms: null, confirmed_ms: null };
 
 /** Maximum number of changes of one entry in a result of `ofEntries`. */
@@ -225,9 +226,9 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
         const fields = new Map(recorded.map((row) => [row.entry_id, recordedOf(row).fields]));
         const rows = Map.groupBy(await newestOf(db, entryIds), ({ entry_id }) => entry_id);
         return entryIds.map((entryId): EntryHistory => {
-          const own = rows.get(entryId) ?? [];
-          const complete = own.length <= MOST_OF_ENTRY;
-          const changes = own.slice(complete ? 0 : -MOST_OF_ENTRY).map(changeOf);
+          const newest = rows.get(entryId) ?? [];
+          const complete = newest.length <= MOST_OF_ENTRY;
+          const changes = newest.slice(complete ? 0 : -MOST_OF_ENTRY).map(changeOf);
           return { entryId, changes, complete, fields: fields.get(entryId) ?? null, spans: covered };
         });
       }),

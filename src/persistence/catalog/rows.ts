@@ -7,14 +7,15 @@ import { storable, storableOrNull } from '../../domain/storable.ts';
 
 export type ChangeRow = Selectable<Tables['catalog_change']>;
 type RecordedRow = Selectable<Tables['catalog_recorded']>;
+/** A span of time that the history covers. */
 export type SpanRow = Selectable<Tables['catalog_span']>;
 
 /** Name of the span that is recorded, not imported. */
 export const RECORDED = 'recorded';
 
 export function changeRowOf(change: CatalogChange, number: number): ChangeRow {
-  const { at, entryId, op, field, old, new: since } = change;
-  const identity = JSON.stringify([at.getTime(), entryId, op, field, old, since]);
+  const { at, entryId, op, field, old: oldValue, new: newValue } = change;
+  const identity = JSON.stringify([at.getTime(), entryId, op, field, oldValue, newValue]);
   return {
     key: createHash('sha256').update(identity).digest('hex'),
     at_ms: at.getTime(),
@@ -25,8 +26,8 @@ export function changeRowOf(change: CatalogChange, number: number): ChangeRow {
     op,
     field: storableOrNull(field),
     kind: field === null ? null : fieldKindOf(field),
-    old_value: JSON.stringify(old),
-    new_value: JSON.stringify(since),
+    old_value: JSON.stringify(oldValue),
+    new_value: JSON.stringify(newValue),
     snapshot_id: change.snapshotId,
   };
 }

@@ -31,13 +31,13 @@ async function eventsNaming(em: SqlEntityManager, objects: readonly string[]): P
 }
 
 /** The checkout that an event belongs to: by the checkout id in the event, else by an object that a known event shares. */
-async function findOwner(em: SqlEntityManager, event: PaymentEvent): Promise<CheckoutEntity | null> {
+async function findCheckout(em: SqlEntityManager, event: PaymentEvent): Promise<CheckoutEntity | null> {
   const byId =
     event.checkoutId === null ? null : await em.findOne(CheckoutEntity, { id: event.checkoutId }, FOR_UPDATE);
   // A checkout has one session. An event of another session does not pay for it, even with the id of the checkout.
   if (byId !== null && [null, byId.sessionId ?? event.sessionId].includes(event.sessionId)) return byId;
-  const owners = (await eventsNaming(em, event.objects)).flatMap(({ checkoutId }) => checkoutId ?? []);
-  const [id] = owners.toSorted();
+  const checkoutIds = (await eventsNaming(em, event.objects)).flatMap(({ checkoutId }) => checkoutId ?? []);
+  const [id] = checkoutIds.toSorted();
   return id === undefined ? null : em.findOne(CheckoutEntity, { id }, FOR_UPDATE);
 }
 
@@ -79,7 +79,7 @@ async function applyEvent(
 
 /** Stores an event and applies it to its checkout, in the caller's transaction. Null while its checkout is unknown. */
 export async function storeEvent(em: SqlEntityManager, event: PaymentEvent): Promise<CheckoutEntity | null> {
-  const checkout = await findOwner(em, event);
+  const checkout = await findCheckout(em, event);
   const stored = await addEvent(em, event);
   if (checkout !== null && stored !== null) await applyEvent(em, checkout, event, stored);
   return checkout;

@@ -74,9 +74,9 @@ export function createCheckoutStore({ orm, flavour, find, change }: Database): C
         await lockPaymentEvents(em, flavour);
         return read(await storeEvent(em, event));
       }),
-    issueKey: (id, key, instead) =>
+    issueKey: (id, key, replacedHash) =>
       change(async (em) => {
-        const replaceable = { id, state: 'paid', revokedAt: null, keyHash: instead } as const;
+        const replaceable = { id, state: 'paid', revokedAt: null, keyHash: replacedHash } as const;
         const entity = await em.findOne(CheckoutEntity, replaceable, FOR_UPDATE);
         if (entity === null) return false;
         Object.assign(entity, { keyHash: key.hash, keyName: key.name, keyIssuedAt: key.issuedAt });

@@ -61,7 +61,7 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
     // Idle timeout of a connection; not shorter than the timeout of inserts.
     request_timeout: Math.max(TIMEOUT_MS, inserts.timeoutMs),
     max_open_connections: CONNECTIONS,
-    // Long lists of ids do not fit into a URL.
+    // Parameters of a query are sent in its body when they are long: lists of ids may not fit into a URL.
     use_multipart_params_auto: true,
     clickhouse_settings: SETTINGS,
     // The library would log statements with values.

@@ -32,21 +32,21 @@ const FIND_TRACE = 'index find_trace trace_id type bloom_filter(0.01) granularit
 const SMALL_GRANULES = 'settings index_granularity = 1024';
 
 function definitions({ span, summary }: ClickHouseTables): readonly string[] {
-  const own = (columns: readonly Column[]): string =>
+  const definitionsOf = (columns: readonly Column[]): string =>
     [...columns.map(columnOf), ...columns.filter(isRequired).map(constraintOf)].join(', ');
   return [
     // Of the spans with the same id, `final` returns the first that arrived, from any partition.
     `create table if not exists span (
       trace_id String codec(ZSTD(1)), trace_ref String codec(ZSTD(1)), team_id LowCardinality(String),
       key_hash LowCardinality(String), body_id String codec(ZSTD(1)), ${ARRIVED},
-      earliness UInt64 default 18446744073709551615 - arrived codec(ZSTD(1)), ${own(span.columns)}, ${FIND_TRACE}
+      earliness UInt64 default 18446744073709551615 - arrived codec(ZSTD(1)), ${definitionsOf(span.columns)}, ${FIND_TRACE}
     ) engine = ReplacingMergeTree(earliness) ${BY_DAY} order by (trace_id, trace_ref, span_id) ${SMALL_GRANULES}`,
     `create table if not exists trace_summary (
-      ${ARRIVED}, version UInt64, ${own(summary.columns)}, ${FIND_TRACE}
+      ${ARRIVED}, version UInt64, ${definitionsOf(summary.columns)}, ${FIND_TRACE}
     ) engine = ReplacingMergeTree(version) ${BY_DAY} order by (trace_id, trace_ref) ${SMALL_GRANULES}`,
     // The summaries again, sorted by start. When an earlier span moves the start of a trace, its old row is deleted.
     `create table if not exists trace_by_start (
-      ${ARRIVED}, version UInt64, deleted UInt8, newest_first Int64 materialized -start_ms, ${own(summary.columns)}
+      ${ARRIVED}, version UInt64, deleted UInt8, newest_first Int64 materialized -start_ms, ${definitionsOf(summary.columns)}
     ) engine = ReplacingMergeTree(version, deleted) ${BY_DAY} order by (newest_first, trace_ref) ${SMALL_GRANULES}`,
     `create table if not exists export_body (
       body_id String, ${ARRIVED}, version UInt64, trace_ids Array(String) codec(ZSTD(1)),
@@ -67,8 +67,8 @@ async function addColumns(server: ClickHouse, table: string, columns: readonly C
   const known = new Set(existing.map(({ name }) => name));
   for (const column of columns) {
     if (known.has(column.name)) continue;
-    const otherwise = isRequired(column) ? columnOf(column).replace(' codec', ' default 0 codec') : columnOf(column);
-    await server.run(`alter table ${table} add column if not exists ${otherwise}`);
+    const definition = isRequired(column) ? columnOf(column).replace(' codec', ' default 0 codec') : columnOf(column);
+    await server.run(`alter table ${table} add column if not exists ${definition}`);
     if (isRequired(column))
       await server.run(
         `alter table ${table} add ${constraintOf(column).replace('constraint', 'constraint if not exists')}`,
@@ -76,7 +76,10 @@ async function addColumns(server: ClickHouse, table: string, columns: readonly C
   }
 }
 
-/** Creates the database, its tables and the new columns of this release. Idempotent, also with several processes at the same time. */
+/**
+ * Creates the database, its tables and the new columns of this release. Idempotent, also with several processes at the same time.
+ * `outside` uses another database, because this one may not exist yet.
+ */
 export async function updateSchema(
   server: ClickHouse,
   { outside, database }: { readonly outside: ClickHouse; readonly database: string },

@@ -8,7 +8,7 @@ import type { ClickHouse } from './client.ts';
 import { inBatches, selected } from './trace-lookup.ts';
 import { type ClickHouseTables, numbersOf } from './trace-tables.ts';
 
-/** Spans without payload of these traces, by trace ref, sorted by start and span id. */
+/** The spans of these traces without their payloads, by trace ref, sorted by start and span id. */
 export async function spansByRef(
   server: ClickHouse,
   tables: ClickHouseTables,
@@ -30,7 +30,7 @@ export async function spansByRef(
   return spans;
 }
 
-/** One page of spans without payload of a trace: at most `limit` spans after a position, or from the start. */
+/** One page of the spans of a trace, without their payloads: at most `limit` spans after a position, or from the start. */
 export async function spanPage(
   server: ClickHouse,
   tables: ClickHouseTables,

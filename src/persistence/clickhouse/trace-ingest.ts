@@ -37,7 +37,10 @@ interface ChangedTrace {
   readonly fresh: readonly IngestPart[];
 }
 
-/** A trace after a commit, with earlier starts, Unix ms, under which it may still be listed. These list rows are deleted. */
+/**
+ * A trace after a commit, with earlier starts, Unix ms, under which `trace_by_start` may still list it. Its rows with these starts
+ * are deleted.
+ */
 interface IngestedTrace {
   readonly summary: TraceSummary;
   readonly formerStartsMs: readonly number[];

@@ -238,9 +238,9 @@ export async function openClickHouseTraces(
     findSummaries: (visibility, traceId, traceRef) =>
       withSchema(async () => {
         const seen = visibleTo(visibility);
-        const one = traceRef === null ? '' : 'and trace_ref = {ref:String}';
+        const ofRef = traceRef === null ? '' : 'and trace_ref = {ref:String}';
         const rows = await reader.rows<NewSummaryRow>(
-          `select ${columns} from trace_summary final where trace_id = {id:String} and (${seen.text}) ${one}
+          `select ${columns} from trace_summary final where trace_id = {id:String} and (${seen.text}) ${ofRef}
            order by start_ms desc, trace_ref desc`,
           { ...seen.params, id: traceId, ref: traceRef ?? '' },
         );

@@ -93,8 +93,8 @@ export function rowsFrom<Name extends keyof Tables>(
 }
 
 /**
- * A failure rolls the transaction back immediately. Without `or rollback` SQLite copies every page that a statement
- * changes, to be able to undo the statement alone. Only for transactions that do not continue after a failure.
+ * Verb of an insert that rolls the transaction back immediately after a failure. Without `or rollback` SQLite copies every page
+ * that a statement changes, to be able to undo the statement alone. Only for transactions that do not continue after a failure.
  */
 export const insertOrRollback = (flavour: SqlFlavour): string =>
   flavour === 'postgresql' ? 'insert' : 'insert or rollback';

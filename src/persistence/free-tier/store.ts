@@ -70,9 +70,9 @@ export function createFreeTierStore({ orm, flavour, readRows, writeRows, transac
       for (const job of alike) {
         const name = nameOf(job.asked);
         const { granted, used } = reserved.get(name) ?? { granted: 0, used: limit };
-        const own = Math.min(granted, job.asked.calls);
-        results.set(job, { granted: own, used });
-        reserved.set(name, { granted: granted - own, used });
+        const grantedToJob = Math.min(granted, job.asked.calls);
+        results.set(job, { granted: grantedToJob, used });
+        reserved.set(name, { granted: granted - grantedToJob, used });
       }
     }
     return jobs.map((job) => results.get(job) ?? { granted: 0, used: job.limit });

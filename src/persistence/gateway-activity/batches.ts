@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 
-/** Records the number of a batch. Returns false for a batch that its counter has committed before. Locks the counter's row. */
+/** Records the number of a batch of a process. Returns false for a batch that was committed before. Locks the process's row. */
 export async function recordIfNew(
   db: Kysely<Tables>,
   { process, number, now }: { readonly process: string; readonly number: number; readonly now: Date },

@@ -69,6 +69,7 @@ export function createGatewayActivityStore({ orm, flavour, readRows, transact }:
       transact(async (db) => {
         if (!(await recordIfNew(db, { process, number, now }))) return;
         await addRows(db, rows);
+        // Each process removes the old rows once, with its first batch.
         if (number > 1) return;
         await db
           .deleteFrom('activity_process')

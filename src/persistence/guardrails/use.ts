@@ -31,7 +31,7 @@ export function createGuardrailUseStore({ orm, flavour, find, transact }: Databa
   const insertRuns = insertionInto(flavour, runTable, sql`on conflict (id) do nothing`);
   const dayOf: (stored: InferEntity<typeof GuardrailDayEntity>) => GuardrailDay = plainValues(orm, GuardrailDayEntity);
   const runOf = plainValues(orm, GuardrailRunEntity);
-  const guardrail = (id: string | null) => (id === null ? {} : { guardrailId: storable(id) });
+  const ofGuardrail = (id: string | null) => (id === null ? {} : { guardrailId: storable(id) });
 
   return {
     add: ({ process, number, days, runs }, now, keptFrom) =>
@@ -47,14 +47,14 @@ export function createGuardrailUseStore({ orm, flavour, find, transact }: Databa
       }),
     days: ({ from, to, guardrailId }) =>
       find(async (em) => {
-        const where = { day: { $gte: storable(from), $lte: storable(to) }, ...guardrail(guardrailId) };
+        const where = { day: { $gte: storable(from), $lte: storable(to) }, ...ofGuardrail(guardrailId) };
         const options = { orderBy: { day: 'asc', guardrailId: 'asc' } } as const;
         return (await em.find(GuardrailDayEntity, where, options)).map(dayOf);
       }),
     runs: ({ from, to, guardrailId, result, limit, offset }) =>
       find(async (em) => {
         const period = { $gte: startOf(from, 0), $lt: startOf(to, Number.MAX_SAFE_INTEGER - DAY_MS) + DAY_MS };
-        const where = { at: period, ...guardrail(guardrailId), ...(result === null ? {} : { result }) };
+        const where = { at: period, ...ofGuardrail(guardrailId), ...(result === null ? {} : { result }) };
         const options = { orderBy: { at: 'desc', id: 'desc' }, limit, offset } as const;
         const [found, totalCount] = await em.findAndCount(GuardrailRunEntity, where, options);
         return { runs: found.map((run) => ({ ...runOf(run), at: new Date(run.at) })), totalCount };

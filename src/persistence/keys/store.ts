@@ -124,11 +124,11 @@ function visibleWhere({ hash, userId, teamIds = [] }: NonNullable<KeyFilter['vis
 function whereOf(filter: KeyFilter, { now, flavour }: { readonly now: Date; readonly flavour: SqlFlavour }): KeyWhere {
   const { hash, alias, aliasPart, hasAlias, teamId, userId, blocked, status, visibleTo } = filter;
   const { projectId = null, organizationId = null, accessGroupId = null } = filter;
-  const own = visibleTo === null ? [] : [visibleWhere(visibleTo)];
+  const visible = visibleTo === null ? [] : [visibleWhere(visibleTo)];
   return {
     $and: [
       statusWhere(status, now),
-      ...own,
+      ...visible,
       ...(hash === null ? [] : [{ hash: storable(hash) }]),
       ...(alias === null ? [] : [{ alias: storable(alias) }]),
       ...(hasAlias === true ? [{ alias: { $ne: null } }] : []),

@@ -104,8 +104,8 @@ export function createLensStore({ find, readRows, change: changeEntities }: Data
         return lenses.flatMap((stored): readonly LensState[] => {
           const run = runById.get(stored.runId);
           if (run === undefined) return [];
-          const own = (findingsByLens.get(stored.id) ?? []).map(findingOf);
-          return [{ lens: lensOf(stored), run: runOf(run), findings: own }];
+          const findingsOfLens = (findingsByLens.get(stored.id) ?? []).map(findingOf);
+          return [{ lens: lensOf(stored), run: runOf(run), findings: findingsOfLens }];
         });
       }),
     change: (id, change) =>
@@ -134,9 +134,9 @@ export function createLensStore({ find, readRows, change: changeEntities }: Data
         const run = await em.findOne(LensRunEntity, { id: runId }, { fields: ['cost'] });
         if (run !== null) run.cost = addUsd(run.cost, cost);
         if (answer === null) return;
-        const { id: answerId, runId: of, ...data } = answer;
+        const { id: answerId, runId: answerRunId, ...data } = answer;
         if ((await em.count(LensAnswerEntity, { id: answerId })) === 0)
-          em.create(LensAnswerEntity, { id: answerId, runId: of, data, at: Date.now() });
+          em.create(LensAnswerEntity, { id: answerId, runId: answerRunId, data, at: Date.now() });
       }),
     findAnswer: (id) =>
       find(async (em) => {

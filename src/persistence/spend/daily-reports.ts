@@ -157,9 +157,9 @@ export function dailyRelation(grouping: SpendGrouping, flavour: SqlFlavour): Dai
   const union = [ofDays(kind, parts.days, labels()), ...parts.edges.map((edge) => ofCalls(kind, edge, flavour))];
   const among = labels();
   const label = kind === 'end_user' ? sql`all_parts.label as end_user` : sql`null as end_user`;
-  const own = among === null ? sql`` : sql`where all_parts.label in ${among}`;
+  const ofLabels = among === null ? sql`` : sql`where all_parts.label in ${among}`;
   return {
-    relation: sql`(select all_parts.*, ${label} from (${sql.join(union, sql` union all `)}) as all_parts ${own}) as spend_row`,
+    relation: sql`(select all_parts.*, ${label} from (${sql.join(union, sql` union all `)}) as all_parts ${ofLabels}) as spend_row`,
     filter: withoutLabels(filter),
     tag: sql`spend_row.label`,
     sums: SUMS,

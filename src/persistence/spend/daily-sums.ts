@@ -19,10 +19,11 @@ export const NEW_SPEND = 'new_spend';
 
 const cut = (column: string): string => `substr(coalesce(${column}, ''), 1, ${MOST_KEY_CHARACTERS})`;
 
-const OWN_KEYS = ['key_hash', 'team_id', 'user_id', 'provider', 'model', 'model_group', 'call_type'] as const;
+/** Key columns that `spend_day` and `spend_day_label` share, without the day. */
+const SHARED_KEYS = ['key_hash', 'team_id', 'user_id', 'provider', 'model', 'model_group', 'call_type'] as const;
 
 /** Columns of a spend row whose values are equal in all calls of a row of `new_spend`. */
-export const NEW_SPEND_KEYS = [...OWN_KEYS, 'status', 'tags', 'end_user'] as const;
+export const NEW_SPEND_KEYS = [...SHARED_KEYS, 'status', 'tags', 'end_user'] as const;
 
 /** Columns of a spend row that `new_spend` sums. */
 export const NEW_SPEND_COUNTS = [
@@ -49,7 +50,7 @@ const NEW_SPEND_COLUMNS = [
 /** Key columns that both tables share, each with its value from a row of `new_spend`. */
 const KEYS: readonly (readonly [name: string, value: string])[] = [
   ['started_at', 'started_at'],
-  ...OWN_KEYS.map((name) => [name, cut(name)] as const),
+  ...SHARED_KEYS.map((name) => [name, cut(name)] as const),
 ];
 
 /** Sum columns, each with its value for a single spend row. */
@@ -73,7 +74,7 @@ const NEW_SPEND_SUMS: readonly (readonly [name: string, value: string])[] = [
 ];
 
 /** Key columns except the day, each with its value from a spend row, for a union with sums. */
-export const DAY_KEY_COLUMNS: readonly (readonly [name: string, value: string])[] = OWN_KEYS.map((name) => [
+export const DAY_KEY_COLUMNS: readonly (readonly [name: string, value: string])[] = SHARED_KEYS.map((name) => [
   name,
   cut(name),
 ]);

@@ -18,9 +18,10 @@ const loggedTotals = (flavour: Flavour): RawBuilder<unknown> =>
   sql`call_segment s cross join ${elementsOf(flavour, sql.ref('s.totals'))} t`;
 
 /**
- * Where totals of each kind are stored: a query and its column of the id. `member` is the name of the id in a total of the call log.
+ * Where totals of each kind are stored: a query that returns the id as `one` (see `ownedKeys`), and its column of the id.
+ * `loggedId` is the name of the id in a total of the call log.
  */
-const STORED: Readonly<Record<NamedKind, readonly [totals: RawBuilder<unknown>, column: string, member: string]>> = {
+const STORED: Readonly<Record<NamedKind, readonly [totals: RawBuilder<unknown>, column: string, loggedId: string]>> = {
   key: [sql`select key_hash as one, '' as other, total from key_spend where`, 'key_hash', 'key_hash'],
   window: [sql`select name as one, '' as other, total from budget_window where`, 'name', 'window'],
   tag: [
@@ -38,9 +39,9 @@ const STORED: Readonly<Record<NamedKind, readonly [totals: RawBuilder<unknown>, 
 /** The spend of keys, labels or windows as `one` and `total`, with the call log. */
 function named(flavour: Flavour, kind: NamedKind, ids: readonly string[]): RawBuilder<unknown> {
   const among = (): RawBuilder<unknown> => textsIn(flavour, ids.map(storable));
-  const [totals, column, member] = STORED[kind];
-  const name = sql`t.value ->> ${sql.lit(member)}`;
-  const ofKind = member === 'label' ? sql`and t.value ->> 'kind' = ${kind}` : sql``;
+  const [totals, column, loggedId] = STORED[kind];
+  const name = sql`t.value ->> ${sql.lit(loggedId)}`;
+  const ofKind = loggedId === 'label' ? sql`and t.value ->> 'kind' = ${kind}` : sql``;
   return sql`
     ${totals} ${sql.ref(column)} in ${among()}
     union all

@@ -83,10 +83,10 @@ function conditionsOf(
 }
 
 function isVisible({ keyHash, userId, teamIds = [] }: NonNullable<SpendFilter['visibleTo']>, flavour: SqlFlavour): Sql {
-  const owned = [sql`spend_row.key_hash = ${keyHash}`];
-  if (userId !== null) owned.push(sql`spend_row.user_id = ${storable(userId)}`);
-  if (teamIds.length > 0) owned.push(sql`spend_row.team_id in ${textsIn(flavour, teamIds.map(storable))}`);
-  return sql`(${sql.join(owned, sql` or `)})`;
+  const visible = [sql`spend_row.key_hash = ${keyHash}`];
+  if (userId !== null) visible.push(sql`spend_row.user_id = ${storable(userId)}`);
+  if (teamIds.length > 0) visible.push(sql`spend_row.team_id in ${textsIn(flavour, teamIds.map(storable))}`);
+  return sql`(${sql.join(visible, sql` or `)})`;
 }
 
 /** Whether a row has a value. Optional ids of older rows may be blank, which means none. */

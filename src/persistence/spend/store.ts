@@ -140,10 +140,10 @@ export function createSpendStore(database: Database): SpendStore {
           flavour,
           searched.flatMap((call) => (call[name] === null ? [] : storable(call[name]))),
         );
-      const windows = mergedIntervals(searched).map(({ from, to }) => [timeHex(from), timeHex(to + 1)]);
+      const idRanges = mergedIntervals(searched).map(({ from, to }) => [timeHex(from), timeHex(to + 1)]);
       const found = sql<StoredRow>`
         select ${sql.join(everyColumn(spendRows))}
-        from ${elementsOf(flavour, sql`${JSON.stringify(windows)}`)} w cross join spend_row
+        from ${elementsOf(flavour, sql`${JSON.stringify(idRanges)}`)} w cross join spend_row
         where spend_row.trace_id >= w.value ->> 0 and spend_row.trace_id < w.value ->> 1
           and (spend_row.response_id in ${idsOf('responseId')} or spend_row.call_id in ${idsOf('callId')})`;
       const { rows } = await readRows((db) => found.execute(db));

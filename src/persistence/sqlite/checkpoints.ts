@@ -1,6 +1,6 @@
 import type { SqliteHandle } from './handle.ts';
 
-/** Pages of the log at which a checkpoint starts. */
+/** Pages of the write-ahead log at which a checkpoint starts. */
 const STEP_PAGES = 4_000;
 /** Passes end when at most this many pages of the log are left. The writer checkpoints the rest, which blocks it briefly. */
 const REST_PAGES = 256;
@@ -34,6 +34,7 @@ export function createCheckpoints({
   openSide,
   failed,
 }: {
+  /** Opens the separate connection. */
   readonly openSide: () => Promise<SqliteHandle>;
   readonly failed: (error: unknown) => void;
 }): Checkpoints {

@@ -32,7 +32,7 @@ export type SqliteRole = 'writer' | 'reader' | 'checkpointer';
  */
 const PAGE_BYTES = 8_192;
 
-/** Pages of the log at which the writer itself checkpoints, when `checkpoints.ts` failed or is too slow. */
+/** Pages of the write-ahead log at which the writer itself checkpoints, when `checkpoints.ts` failed or is too slow. */
 const CHECKPOINT_PAGES = 16_000;
 
 /**

@@ -37,7 +37,7 @@ const isConstraint = (error: unknown): boolean =>
  * Exclusive use of the connection by one statement or one transaction. Kysely runs `commit` and `rollback` beside its own
  * queue of a transaction's statements, and releases a connection that may still have statements queued. A lease
  * therefore refuses every statement that comes after its transaction ended: it would run outside a transaction, or inside
- * one of the next user.
+ * that of the next user.
  */
 export interface Lease extends DatabaseConnection {
   /** Runs `begin`, a savepoint command and the like. */

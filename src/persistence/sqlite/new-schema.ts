@@ -5,6 +5,6 @@ const FOLDER = new URL('../../../data/sqlite/', import.meta.url);
 /**
  * Statements that create the tables of a new file in one step, and record the migrations that they replace as applied. Later
  * migrations run as for any other file. `test/house/new-schema.test.ts` compares the result with that of the migrations, and
- * writes the file.
+ * writes `schema.sql`.
  */
 export const newSqliteSchema = (): string => readFileSync(new URL('schema.sql', FOLDER), 'utf8');

@@ -43,8 +43,8 @@ const SETTINGS: ClickHouseSettings = {
 };
 
 /**
- * Keeps conditions of the query out of the expressions with the visible rows. Otherwise the server may evaluate these
- * conditions on other rows first, and an error would reveal values that the caller may not see.
+ * Keeps conditions of the query out of the common table expressions with the visible rows. Otherwise the server may evaluate
+ * these conditions on other rows first, and an error would reveal values that the caller may not see.
  */
 const BARRIER = 'limit 9223372036854775807';
 

@@ -21,8 +21,8 @@ const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
 const OF_QUERY = /^(?:42|22|21|25)/;
 
 /**
- * Keeps conditions of the query out of the expressions with the visible rows. Otherwise the planner may evaluate these
- * conditions on other rows first, and an error would reveal values that the caller may not see.
+ * Keeps conditions of the query out of the common table expressions with the visible rows. Otherwise the planner may evaluate
+ * these conditions on other rows first, and an error would reveal values that the caller may not see.
  */
 const BARRIER = sql.raw('offset 0');
 

@@ -17,7 +17,7 @@ const answerValue = (value: unknown): unknown => {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
 };
 
-function answerTo({ file, sql, visibility }: QueryRequest): QueryAnswer {
+function runQuery({ file, sql, visibility }: QueryRequest): QueryAnswer {
   const secret = randomBytes(16).toString('hex');
   const database = new DatabaseSync(file, { readOnly: true, timeout: LOCKED_MS });
   try {
@@ -44,5 +44,5 @@ function answerTo({ file, sql, visibility }: QueryRequest): QueryAnswer {
 }
 
 process.once('message', (request: QueryRequest) => {
-  process.send?.(answerTo(request), () => process.disconnect?.());
+  process.send?.(runQuery(request), () => process.disconnect?.());
 });

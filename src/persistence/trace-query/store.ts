@@ -17,7 +17,10 @@ import { createQueryTurns } from './query-turns.ts';
 import { runOnPostgres } from './postgresql.ts';
 import { runOnSqlite } from './sqlite.ts';
 
-/** SQL over the views. When ClickHouse stores the traces, only queries that name `spend` run in the database. */
+/**
+ * SQL over the views. When ClickHouse stores the traces, only queries that name `spend` run in the database. `readable` resolves
+ * when the call log is unfolded.
+ */
 export function createTraceQueries(
   database: Database,
   {

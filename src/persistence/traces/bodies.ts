@@ -47,7 +47,8 @@ export async function withBodyPayloads<Found extends OwnedSpan>(
     if (body === null) continue;
     const places = spans.flatMap(({ body_at: at }) => at ?? []);
     const read = await readerOf(bodies).payloads(body, places, ownerOfColumns(first));
-    for (const [at, span] of spans.entries()) if (read[at] !== undefined) payloads.set(span, read[at]);
+    for (const [position, span] of spans.entries())
+      if (read[position] !== undefined) payloads.set(span, read[position]);
   }
   return found.flatMap((span) => {
     const payload = span.payload === null ? payloads.get(span) : payloadOfText(span.payload);

@@ -4,7 +4,7 @@ import type { SqlFlavour } from '../database/database.ts';
 import { insertOrRollback, splitIntoBatches } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** A body, the number of spans whose payload it contains, and its span block. */
+/** A body, the number of spans whose payload it contains, and its span block (`heads`). */
 export interface HeldBody {
   readonly body: ExportBody;
   readonly heldBy: number;
@@ -27,8 +27,8 @@ export function createBodyWriter(flavour: SqlFlavour): BodyWriter {
   function textFor(bodies: number): string {
     const parameter = (at: number): string => (flavour === 'postgresql' ? `$${at + 1}` : '?');
     const rows = Array.from({ length: bodies }, (_row, row) => {
-      const own = VALUES.map((_name, column) => parameter(row * VALUES.length + column));
-      return `(${own.join(', ')})`;
+      const parameters = VALUES.map((_name, column) => parameter(row * VALUES.length + column));
+      return `(${parameters.join(', ')})`;
     });
     return `${insertOrRollback(flavour)} into export_body (${VALUES.join(', ')}) values ${rows.join(', ')}
       returning cast(body_no as text) as body_no`;

@@ -136,13 +136,13 @@ export interface StoredCallNotes extends CallNotes {
 }
 
 /** A row of the parameter. `name` is a span id or the id of an answer; empty for the mark of a trace. */
-const given = (trace: string, kind: number, name: string, spanId = ''): string =>
+const parameterRow = (trace: string, kind: number, name: string, spanId = ''): string =>
   `[${trace},${kind},${JSON.stringify(name)},${JSON.stringify(spanId)}]`;
 
 const namesOfKinds = (names: readonly SpanOrAnswer[], ...kinds: readonly NoteKind[]): readonly string[] =>
-  names.flatMap(({ trace, name }) => kinds.map((kind) => given(trace, KINDS[kind], name)));
+  names.flatMap(({ trace, name }) => kinds.map((kind) => parameterRow(trace, KINDS[kind], name)));
 
-const givenNote = ({ trace, kind, name, spanId }: Note): string => given(trace, KINDS[kind], name, spanId);
+const givenNote = ({ trace, kind, name, spanId }: Note): string => parameterRow(trace, KINDS[kind], name, spanId);
 
 /** The notes on calls, for one transaction. */
 export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => StoredCallNotes {
@@ -163,7 +163,7 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         return (await rows<NoteRow>(texts.among, parameterRows)).map(nameOf);
       },
       async visitAncestors(from) {
-        const starts = new Set(from.map(({ trace, kind, name }) => given(trace, KINDS[kind], name)));
+        const starts = new Set(from.map(({ trace, kind, name }) => parameterRow(trace, KINDS[kind], name)));
         const found = await rows<AncestorRow>(texts.climb, [...starts]);
         // Climbs of several statements may reach the same span.
         return [
@@ -187,19 +187,19 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
       },
       async spansOf(traces) {
         const spans = new Map<string, CallCount[]>(traces.map((trace) => [trace, []]));
-        const parameterRows = traces.map((trace) => given(trace, COUNTED, ''));
+        const parameterRows = traces.map((trace) => parameterRow(trace, COUNTED, ''));
         for (const row of await rows<NoteRow & CountRow>(texts.all, parameterRows))
           spans.get(row.trace)?.push(countOf(row));
         return spans;
       },
       async withNotes(traces) {
-        const parameterRows = traces.map((trace) => given(trace, COUNTED, ''));
+        const parameterRows = traces.map((trace) => parameterRow(trace, COUNTED, ''));
         return new Set((await rows<NoteRow>(texts.among, parameterRows)).map(({ trace }) => trace));
       },
       async markNoted(traces) {
         await rows(
           texts.insert,
-          traces.map((trace) => given(trace, COUNTED, '')),
+          traces.map((trace) => parameterRow(trace, COUNTED, '')),
         );
       },
     };

@@ -40,11 +40,11 @@ const identityOf = (owner: Owner, traceId: string): TraceIdentity => ({
 /** Encodes spans with their payloads. Throws InvalidInput for values that no column can store. */
 export function jobOfBatches(batches: readonly SpanBatch[]): IngestJob {
   const parts = batches.flatMap(({ owner, spans }) =>
-    [...byTrace(spans)].map(([traceId, own]): IngestPart => ({
+    [...byTrace(spans)].map(([traceId, spansOfTrace]): IngestPart => ({
       identity: identityOf(owner, traceId),
-      tally: tallyOf(own),
-      spanIds: own.map(({ spanId }) => spanId),
-      rows: spanRows(own.map((head) => ({ head, payload: { kind: 'row', text: payloadText(head) } }))),
+      tally: tallyOf(spansOfTrace),
+      spanIds: spansOfTrace.map(({ spanId }) => spanId),
+      rows: spanRows(spansOfTrace.map((head) => ({ head, payload: { kind: 'row', text: payloadText(head) } }))),
     })),
   );
   return jobOf(
@@ -58,11 +58,11 @@ export function jobOfBatches(batches: readonly SpanBatch[]): IngestJob {
 function byTrace(spans: readonly Span[]): ReadonlyMap<string, readonly Span[]> {
   const traces = new Map<string, Map<string, Span>>();
   for (const span of spans) {
-    const own = traces.get(span.traceId) ?? new Map<string, Span>();
-    if (!own.has(span.spanId)) own.set(span.spanId, span);
-    traces.set(span.traceId, own);
+    const byId = traces.get(span.traceId) ?? new Map<string, Span>();
+    if (!byId.has(span.spanId)) byId.set(span.spanId, span);
+    traces.set(span.traceId, byId);
   }
-  return new Map([...traces].map(([traceId, own]) => [traceId, [...own.values()]]));
+  return new Map([...traces].map(([traceId, byId]) => [traceId, [...byId.values()]]));
 }
 
 export function jobOfExport(owner: Owner, { body, traces }: PackedExport): IngestJob {

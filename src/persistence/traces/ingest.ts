@@ -175,12 +175,12 @@ export function createTraceIngest(
     blocks: ReadonlyMap<number, SpanBlock>,
   ): Promise<ReadonlyMap<number, HeldBody>> {
     const held = new Map<number, HeldBody>();
-    for (const [place, parts] of fresh.entries()) {
-      const job = jobs[place];
+    for (const [jobIndex, parts] of fresh.entries()) {
+      const job = jobs[jobIndex];
       const heldBy = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
       if (!job?.body || heldBy === 0) continue;
       const body = await bodyOfNew(bodies, { body: job.body, sent: job.parts, fresh: parts });
-      held.set(place, { body, heldBy, heads: blocks.get(place)?.heads ?? null });
+      held.set(jobIndex, { body, heldBy, heads: blocks.get(jobIndex)?.heads ?? null });
     }
     return held;
   }
@@ -194,11 +194,11 @@ export function createTraceIngest(
     const knownRefs = new Set(known.keys());
     const blocks = new Map<number, SpanBlock>();
     if (!spanBlocks) return blocks;
-    for (const [place, parts] of fresh.entries()) {
+    for (const [jobIndex, parts] of fresh.entries()) {
       const first = parts.filter(({ identity }) => !knownRefs.has(identity.traceRef));
       for (const { identity } of first) knownRefs.add(identity.traceRef);
-      const block = jobs[place]?.body ? blockOf(first) : null;
-      if (block !== null) blocks.set(place, block);
+      const block = jobs[jobIndex]?.body ? blockOf(first) : null;
+      if (block !== null) blocks.set(jobIndex, block);
     }
     return blocks;
   }
@@ -221,16 +221,16 @@ export function createTraceIngest(
     const blocks = blocksOfNew(jobs, fresh, known);
     const held = await bodiesToKeep(jobs, fresh, blocks);
     const bodyNos = await storeBodies(db, [...held.values()]);
-    const bodyNoAt = new Map([...held.keys()].map((place, at) => [place, bodyNos[at] ?? null]));
-    const inBlocks = [...blocks].flatMap(([place, { places }]) => {
-      const bodyNo = bodyNoAt.get(place) ?? 'null';
-      return [...places].map(([part, at]) => ({ traceNo: numberOf(part), bodyNo, ...at }));
+    const bodyNoOfJob = new Map([...held.keys()].map((jobIndex, at) => [jobIndex, bodyNos[at] ?? null]));
+    const inBlocks = [...blocks].flatMap(([jobIndex, { places }]) => {
+      const bodyNo = bodyNoOfJob.get(jobIndex) ?? 'null';
+      return [...places].map(([part, place]) => ({ traceNo: numberOf(part), bodyNo, ...place }));
     });
     await blockWriter.insert(db, inBlocks);
-    const groups = fresh.flatMap((parts, place) =>
+    const groups = fresh.flatMap((parts, jobIndex) =>
       parts
-        .filter((part) => blocks.get(place)?.places.has(part) !== true)
-        .map((part) => spanGroup(numberOf(part), bodyNoAt.get(place) ?? null, part.rows)),
+        .filter((part) => blocks.get(jobIndex)?.places.has(part) !== true)
+        .map((part) => spanGroup(numberOf(part), bodyNoOfJob.get(jobIndex) ?? null, part.rows)),
     );
     await spans.insert(db, groups);
     const pieced = piecedTraces(fresh.flat(), { known, grown, numbers });

@@ -50,13 +50,13 @@ export async function recountCalls(
   const result: TraceSummary[] = [];
   for (const [number, summary] of [...recounted, ...grown]) {
     if (isSame(summary, sums.get(number))) continue;
-    await store(db, number, summary);
+    await storeCounts(db, number, summary);
     result.push(summary);
   }
   return result;
 }
 
-const store = (db: Kysely<Tables>, number: string, summary: TraceSummary) => {
+const storeCounts = (db: Kysely<Tables>, number: string, summary: TraceSummary) => {
   const { spend, pricedCalls, estimate, estimatedCalls, llmCalls, gatewayCalls, inputTokens, outputTokens } = summary;
   return sql`update trace_summary set spend = ${spend === null ? null : amountText(spend)},
     priced_calls = ${pricedCalls}, estimated_calls = ${estimatedCalls},

@@ -28,7 +28,7 @@ export const RANKS: Readonly<Record<TraceOrder, RawBuilder<unknown>>> = {
 /** A 64-bit parameter, sent as text: a JavaScript number is a double. */
 export const bigint = (value: bigint | number): RawBuilder<unknown> => sql`cast(${String(value)} as bigint)`;
 
-/** Condition: a column with a JSON list of texts contains this one. */
+/** Condition: a column with a JSON list of texts has `text` among them. */
 const containsText = (flavour: Flavour, column: string, text: string): RawBuilder<SqlBool> =>
   flavour === 'postgresql'
     ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
@@ -43,7 +43,7 @@ function internalIs(flavour: Flavour, internal: boolean): RawBuilder<SqlBool> {
 const TEXT_COLUMNS = ['name', 'service', 'input_preview', 'session_id', 'user_id'];
 const LIST_COLUMNS = ['agent_names', 'models', 'tags'];
 
-/** Condition: a text of the summary contains this one. SQLite ignores case for ASCII only. */
+/** Condition: a text of the summary contains `text`. SQLite ignores case for ASCII only. */
 function mentions(flavour: Flavour, text: string): RawBuilder<SqlBool> {
   const isIn = (value: RawBuilder<unknown>) =>
     flavour === 'postgresql'

@@ -31,10 +31,10 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
   const { insertText, storedText } = flavour === 'postgresql' ? onPostgres() : onSqlite();
 
   function onPostgres() {
-    const own = SPAN_COLUMNS.map((name, position) => `cast(s.value ->> ${position} as ${typeOf(name)})`);
+    const values = SPAN_COLUMNS.map((name, position) => `cast(s.value ->> ${position} as ${typeOf(name)})`);
     return {
       insertText: `insert into span (${into})
-        select cast(t.value ->> 0 as bigint), cast(t.value ->> 1 as bigint), ${own.join(', ')}
+        select cast(t.value ->> 0 as bigint), cast(t.value ->> 1 as bigint), ${values.join(', ')}
         from jsonb_array_elements($1::jsonb) t cross join lateral jsonb_array_elements(t.value -> 2) s`,
       storedText: `select cast(span.trace_no as text) as trace_no, span.span_id
         from jsonb_array_elements($1::jsonb) t
@@ -49,10 +49,10 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
 
   function onSqlite() {
     // `jsonb_extract` is faster than `->>` on a parsed value.
-    const own = SPAN_COLUMNS.map((_name, position) => `jsonb_extract(s.value, '$[${position}]')`);
+    const values = SPAN_COLUMNS.map((_name, position) => `jsonb_extract(s.value, '$[${position}]')`);
     return {
       insertText: `${insertOrRollback(flavour)} into span (${into})
-        select t.value ->> 0, t.value ->> 1, ${own.join(', ')}
+        select t.value ->> 0, t.value ->> 1, ${values.join(', ')}
         from jsonb_each(?) t, jsonb_each(t.value, '$[2]') s`,
       storedText: `select cast(span.trace_no as text) as trace_no, span.span_id
         from jsonb_each(?1) t, jsonb_each(t.value, '$[1]') i
