@@ -87,6 +87,7 @@ export function createGraphQL(options: GraphQLOptions): GraphQLTransport {
         if (res.headersSent) return void res.destroy();
         const root = rootOf(error);
         if (error instanceof BodyTimeout) res.shouldKeepAlive = false;
+        // The statuses of this product's own REST paths, such as those of the catalog.
         res.writeHead(statusOf('catalog', root instanceof DomainError ? root : null), {
           'content-type': 'application/json; charset=utf-8',
         });

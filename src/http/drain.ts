@@ -94,6 +94,7 @@ const shuttingDown = (): Unavailable => new Unavailable('The process is shutting
 function refuseInGraph(response: Outgoing, failure: Unavailable): void {
   const { code, message, retryAfterSeconds } = failure;
   const body = Buffer.from(JSON.stringify({ errors: [{ message, extensions: { code, retryAfterSeconds } }] }));
+  // As for other failures of GraphQL requests: the statuses of this product's own REST paths.
   response.writeHead(statusOf('catalog', failure), {
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,

@@ -194,8 +194,8 @@ class FastConnection implements AnsweringConnection {
   #begin(bytes: Buffer): void {
     const end = endOfHead(bytes);
     const head = end === -1 ? null : this.#readHead(bytes, end);
-    if (head === null || head.length > BODY_LIMIT) return this.#handOver(bytes);
-    const whole = end + head.length;
+    if (head === null || head.bodyLength > BODY_LIMIT) return this.#handOver(bytes);
+    const whole = end + head.bodyLength;
     if (bytes.length < whole) return this.#serveArriving(head, bytes.subarray(end));
     if (bytes.length > whole) this.#bufferPipelined(bytes.subarray(whole));
     this.#serve(head, bytes.subarray(end, whole));
@@ -220,9 +220,9 @@ class FastConnection implements AnsweringConnection {
   }
 
   /** Serves a request whose body is not complete. The connection is not read until the body is requested. */
-  #serveArriving({ path, headers, length }: RequestHead, firstBytes: Buffer): void {
+  #serveArriving({ path, headers, bodyLength }: RequestHead, firstBytes: Buffer): void {
     const socket = this.socket;
-    const arriving = new FastBody(length, () => void (socket.isPaused() && socket.resume()));
+    const arriving = new FastBody(bodyLength, () => void (socket.isPaused() && socket.resume()));
     const request: ArrivingRequest = { method: 'POST', url: path, headers, socket, arriving };
     const response = this.#respondTo(request);
     response.requestArriving = true;

@@ -5,7 +5,7 @@ export interface RequestHead {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** Size of the body that follows, in bytes. */
-  readonly length: number;
+  readonly bodyLength: number;
 }
 
 /** Longest head, in bytes; longer ones go to Node. */
@@ -56,5 +56,5 @@ export function readRequestHead(text: string, paths: Pick<ReadonlySet<string>, '
   }
   const { host, connection = 'keep-alive', 'content-length': length = '' } = headers;
   if (host === undefined || connection.toLowerCase() !== 'keep-alive' || !LENGTH.test(length)) return null;
-  return { path, headers: Object.freeze(headers), length: Number(length) };
+  return { path, headers: Object.freeze(headers), bodyLength: Number(length) };
 }
