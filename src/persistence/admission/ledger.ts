@@ -22,6 +22,7 @@ const REMOVAL_ROWS = 10_000;
 type Answer = readonly [boolean, string, string, number, number];
 
 interface Answers {
+  /** Whether the process had no lease. */
   readonly isNew?: boolean;
   readonly [position: number]: Answer;
 }

@@ -95,15 +95,15 @@ export interface ReadableCallStore extends CallStore<QueuedRecord> {
 export function createCallStore(
   database: Database,
   stores: { readonly spend: SpendStore; readonly traces: TraceStore },
-  { log, callLog = true }: Pick<StoresOptions, 'log'> & { readonly callLog?: boolean | undefined },
+  { log, callLog: usesCallLog = true }: Pick<StoresOptions, 'log'> & { readonly callLog?: boolean | undefined },
 ): ReadableCallStore {
   const { orm, flavour, inFlight } = database;
   const summaryTable = rowTable(orm, 'trace_summary');
   const spendTable = rowTable(orm, 'spend_row');
-  const encodeCall = callLog ? createCallEncoder() : () => null;
+  const encodeCall = usesCallLog ? createCallEncoder() : () => null;
   const placeRow = createTextSlabs();
   const placePayload = createTextSlabs();
-  const segments = createCallLog(database, {
+  const callLog = createCallLog(database, {
     unfolding: createCallUnfolding(flavour, {
       spend_row: spendTable,
       trace_summary: tableWithout(summaryTable, 'trace_no'),
@@ -156,7 +156,7 @@ export function createCallStore(
   }
 
   async function unfoldedSummaries(keys: readonly (readonly string[])[]): Promise<readonly TraceSummary[]> {
-    await segments.readable();
+    await callLog.readable();
     const rows = await inFlight.run(() =>
       stored(keys).select(everyColumn(summaryTable)).orderBy('trace_summary.trace_no').$castTo<SummaryRow>().execute(),
     );
@@ -192,13 +192,13 @@ export function createCallStore(
     append: async (calls) => {
       const roots = calls.filter((call) => call.kind === 'root');
       const wholes = calls.flatMap((call) => (call.kind === 'whole' ? [call.record] : []));
-      if (roots.length > 0) await segments.write(roots);
+      if (roots.length > 0) await callLog.write(roots);
       const grown = await storeWithoutLog(wholes);
       return async () => [...(await summariesOf(roots)), ...grown];
     },
-    backlog: () => segments.backlog(),
-    unfold: () => segments.step(),
-    readable: () => segments.readable(),
+    backlog: () => callLog.backlog(),
+    unfold: () => callLog.step(),
+    readable: () => callLog.readable(),
   };
 }
 

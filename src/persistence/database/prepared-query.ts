@@ -2,7 +2,7 @@ import { type Compilable, type CompiledQuery, type Kysely, type RawBuilder, sql 
 import type { Tables } from './tables.ts';
 
 /** Placeholder of a value that each run provides. */
-class Place {
+class GivenValue {
   readonly name: string;
 
   constructor(name: string) {
@@ -22,9 +22,9 @@ export function preparedQuery<Values extends object, Row>(
 ): (db: Kysely<Tables>, values: Values) => Promise<readonly Row[]> {
   let compiled: CompiledQuery<Row> | null = null;
   return async (db, values) => {
-    compiled ??= build(db, (name) => sql`${new Place(name)}`).compile();
+    compiled ??= build(db, (name) => sql`${new GivenValue(name)}`).compile();
     const parameters = compiled.parameters.map((parameter) =>
-      parameter instanceof Place ? values[parameter.name as keyof Values] : parameter,
+      parameter instanceof GivenValue ? values[parameter.name as keyof Values] : parameter,
     );
     return (await db.executeQuery<Row>({ ...compiled, parameters })).rows;
   };

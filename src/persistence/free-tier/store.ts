@@ -21,9 +21,9 @@ const nameOf = ({ day, ipHash }: { readonly day: string; readonly ipHash: string
 /** One row per client and day, in the order of their keys, so that two processes lock rows in one order. */
 function sumsByClient(calls: readonly FreeTierCalls[]): readonly FreeTierCalls[] {
   const sums = new Map<string, FreeTierCalls>();
-  for (const asked of calls) {
-    const name = nameOf(asked);
-    sums.set(name, { ...asked, calls: asked.calls + (sums.get(name)?.calls ?? 0) });
+  for (const counted of calls) {
+    const name = nameOf(counted);
+    sums.set(name, { ...counted, calls: counted.calls + (sums.get(name)?.calls ?? 0) });
   }
   return [...sums.values()].toSorted((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1));
 }
@@ -34,9 +34,9 @@ export function createFreeTierStore({ orm, flavour, readRows, writeRows, transac
 
   /** The calls as rows; `used` and `granted` both are the number of calls of a client and day, at most `most`. */
   function rowsOf(calls: readonly FreeTierCalls[], most: number): RawBuilder<unknown> {
-    const encoded = sumsByClient(calls).map((asked) => {
-      const number = Math.min(asked.calls, most);
-      return encodeValues(table, { ...asked, used: number, granted: number });
+    const encoded = sumsByClient(calls).map((sum) => {
+      const number = Math.min(sum.calls, most);
+      return encodeValues(table, { ...sum, used: number, granted: number });
     });
     return rowsFrom(flavour, table, encoded);
   }
