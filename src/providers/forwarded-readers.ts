@@ -35,7 +35,7 @@ export interface ForwardedAnswer {
 }
 
 const LF = 0x0a;
-/** Every event with usage contains one of these texts. Other events are not parsed. */
+/** Every event with usage contains one of these ends of a member name (`usage`, `promptTokenCount`). Other events are not parsed. */
 const USAGE_MARKERS = ['sage"', 'okenCount', 'billed_units', 'sageMetadata'] as const;
 const mayContainUsage = (data: Buffer): boolean => USAGE_MARKERS.some((mark) => data.includes(mark));
 
@@ -160,10 +160,10 @@ export function eventReader({ request, dialect }: ForwardedAnswer): UsageReader 
     if (data !== null && mayContainUsage(data)) tally.add(parseJson(data));
   }
 
-  function read(run: Buffer | null): void {
-    for (let start = 0; run !== null && isReadable && start < run.length;) {
-      const end = endOfEvent(run, start);
-      readEvent(run.subarray(start, end));
+  function read(completeEvents: Buffer | null): void {
+    for (let start = 0; completeEvents !== null && isReadable && start < completeEvents.length;) {
+      const end = endOfEvent(completeEvents, start);
+      readEvent(completeEvents.subarray(start, end));
       start = end;
     }
   }

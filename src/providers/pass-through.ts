@@ -48,11 +48,11 @@ async function encodedBody(
     case 'form': {
       const { form, without, rename, count } = body;
       const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
-      const lines =
+      const renamedLines =
         rename === undefined || file === undefined ? null : await withRenamedModels(form, file, rename, count);
       const removed = new Set(without);
       const pieces = withParts(form, (part) => {
-        if (part === file && lines !== null) return lines;
+        if (part === file && renamedLines !== null) return renamedLines;
         return removed.has(listName(part.name)) ? null : undefined;
       });
       return { contentType: contentTypeOf(form), pieces };

@@ -43,8 +43,8 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
 }
 
 /**
- * Form of a region in a model name or ARN. The region becomes part of the host name, and callers choose model names
- * under a wildcard. So no other text is accepted as a region.
+ * Form of a region in a model name or ARN. The region becomes part of the host name, and callers choose the model names
+ * of a deployment with a wildcard. So no other text is accepted as a region.
  */
 const REGION = '[a-z]{2}(?:-[a-z]+)+-\\d';
 const PREFIXED = new RegExp(`^(${REGION})/(.+)$`);
@@ -68,15 +68,15 @@ function baseOf({ apiBase, options }: Deployment, region: string): string {
 }
 
 /**
- * Credentials to sign with: the keys of a deployment without profile, role and web identity, else those that `accounts`
+ * Credentials to sign with: the access keys of a deployment without profile, role and web identity, else those that `accounts`
  * resolves. Throws UpstreamFailed.
  */
 async function credentialsOf(deployment: Deployment, region: string, accounts: AwsAccounts): Promise<AwsCredentials> {
   const account = accountOf(deployment, region);
   const { keys, profile, role, webIdentityToken } = account;
   if (keys !== null && profile === null && role === null && webIdentityToken === null) return keys;
-  // One key without the other is a configuration error. Credentials from other places must not be used instead.
-  if (keys === null && hasAnyKey(deployment))
+  // One of the two access keys without the other is a configuration error. Credentials from other places must not be used instead.
+  if (keys === null && hasAnyAccessKey(deployment))
     throw credentialsFailure(
       deployment,
       'this deployment sets only one of aws_access_key_id and aws_secret_access_key.',
@@ -88,7 +88,7 @@ async function credentialsOf(deployment: Deployment, region: string, accounts: A
   }
 }
 
-const hasAnyKey = ({ options, secrets }: Deployment): boolean =>
+const hasAnyAccessKey = ({ options, secrets }: Deployment): boolean =>
   options['aws_access_key_id'] !== undefined || secrets['aws_secret_access_key'] !== undefined;
 
 /** Error for callers. The message contains the reason, but no account or key. */

@@ -18,7 +18,7 @@ import { inParallel } from '../../domain/in-parallel.ts';
 
 /** Maximum concurrent calls of one decision. */
 const CONCURRENCY = 16;
-/** Maximum number of questions of one call for weights. */
+/** Maximum number of questions of one call that asks the model for weights (see `createChatDecider`). */
 const MAX_QUESTIONS_PER_CALL = 32;
 /** Maximum tokens of one vote: a label, and text that some models add. */
 const MAX_VOTE_TOKENS = 8;
@@ -41,9 +41,9 @@ interface Calls {
 /**
  * Creates a decider that uses any chat model. It tries three methods for each question, in this order:
  * 1. Log probabilities of one token, where the upstream reports them: one call for each question.
- * 2. Votes, where the deployment sets `decisionVotes`: the same call several times.
+ * 2. Votes, where the deployment sets `decisionVotes`: several equal calls for each question, each of which names a label.
  * 3. Weights that the model states itself (`self_reported`): one call for up to 32 questions.
- * A question that no method answers is a refusal.
+ * A question that no method answers gets a refusal as answer.
  */
 export function createChatDecider(chat: Provider, clock: Clock): Decider {
   /** Deployments without log probabilities, with the time of the next attempt, in ms of the monotonic clock. */

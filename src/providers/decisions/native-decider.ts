@@ -66,8 +66,8 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
       const groups = splitDecision(fitted, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
       const decisions = await inParallel(groups, CONCURRENCY, async (group, index) => {
         const groupDecision = await askVendor(deployment, group, terms);
-        const first = index * (groups[0]?.questions.length ?? 0);
-        for (const [offset, answer] of groupDecision.answers.entries()) terms.answered?.(first + offset, answer);
+        const groupStart = index * (groups[0]?.questions.length ?? 0);
+        for (const [offset, answer] of groupDecision.answers.entries()) terms.answered?.(groupStart + offset, answer);
         return groupDecision;
       });
       return joinDecisions(decisions);

@@ -16,7 +16,7 @@ export interface DecisionVendor {
   readonly keyOptional: boolean;
   /** Address of a call. Throws InvalidInput for a deployment that cannot be called. */
   url(deployment: Deployment): string;
-  /** Model name in the body; null sends none. The configured name when absent. */
+  /** Returns the model name for the body, or null to send none. When this function is absent, the configured name is sent. */
   readonly model?: (deployment: Deployment) => string | null;
   /** Abilities of the vendor's models. None when absent. */
   readonly abilities?: (deployment: Deployment, request: ModelRequest) => Partial<Abilities>;
@@ -79,7 +79,7 @@ const CLOUDFLARE_RULES: ImageRules = {
 /** Prefix of model names that the configuration may omit. */
 const CLOUDFLARE_PREFIX = '@cf/cloudflare/';
 /**
- * Valid model names. Callers choose names under a wildcard. A name becomes part of the path, so `..` is not allowed.
+ * Valid model names. Callers choose the names of a deployment with a wildcard. A name becomes part of the path, so `..` is not allowed.
  */
 const CLOUDFLARE_MODEL = /^@cf(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 /** End of the name of the Cloudflare model with audio and video input. */

@@ -88,17 +88,19 @@ async function sendDecision({
 }: DecisionCall): Promise<Exchange> {
   if (decider === null) throw unknownProvider(deployment);
   const { body } = request;
-  const terms = fitTermsOf(deployment, request);
+  const fitTerms = fitTermsOf(deployment, request);
   const core = format === 'standard' ? readStandard(body) : readNamedMap(body, request.bytes);
+  // After answers of other models, only the questions that they left open are asked.
   const { earlier } = request;
   const positions = earlier?.open ?? [...core.questions.keys()];
   const questions = positions.flatMap((position) => core.questions[position] ?? []);
-  const decisionRequest: DecisionRequest = { ...core, questions, ...readAttachments(body, format, terms.drop) };
+  const decisionRequest: DecisionRequest = { ...core, questions, ...readAttachments(body, format, fitTerms.drop) };
   decider.assertCallable(deployment);
-  const fit = fitDecision(decisionRequest, decider.abilities(deployment, request), terms, isImageAddress);
+  const fit = fitDecision(decisionRequest, decider.abilities(deployment, request), fitTerms, isImageAddress);
   const { outcomeScope: scope = PLATFORM_SCOPE } = request;
   const calibratedAnswer = (question: Question, answer: Answer): Answer =>
-    calibrateAnswer(question, answer, { model: terms.model, scope, temperatures });
+    calibrateAnswer(question, answer, { model: fitTerms.model, scope, temperatures });
+  /** Reports an answer of the decider. `index` is the place of its question among the sent ones, `position` in the caller's request. */
   function answered(index: number, answer: Answer): void {
     const position = positions[fit.sent[index] ?? index] ?? index;
     const question = core.questions[position];
@@ -110,14 +112,14 @@ async function sendDecision({
     calibratedAnswer(question, uncalibrated[index] ?? { kind: 'refusal' }),
   );
   const newDecision = { ...upstreamDecision, answers };
-  const decision = earlier === undefined ? newDecision : mergeEarlierAnswers(earlier, newDecision, terms.model);
-  const text = answerText(format, decision, core.questions, terms.model);
+  const decision = earlier === undefined ? newDecision : mergeEarlierAnswers(earlier, newDecision, fitTerms.model);
+  const text = answerText(format, decision, core.questions, fitTerms.model);
   const exchange = {
     ...wholeExchange(
       { status: 200, headers: {} },
       { bytes: Buffer.from(text), outcome: outcomeOf(newDecision, text, request), deltas: () => [] },
     ),
-    decision: { questions: core.questions, decision, upstream: earlier?.upstream ?? terms.model },
+    decision: { questions: core.questions, decision, upstream: earlier?.upstream ?? fitTerms.model },
   };
   return fit.dropped.length === 0 ? exchange : { ...exchange, dropped: fit.dropped };
 }

@@ -113,10 +113,10 @@ class InstanceBuilder {
     const least = Math.min(number(schema['minLength']) ?? 0, MAX_LENGTH);
     const most = number(schema['maxLength']) ?? MAX_LENGTH;
     const fitLength = (text: string): string => text.padEnd(least, 'x').slice(0, most);
-    const engine = typeof pattern === 'string' ? this.#compiled(pattern) : null;
-    if (engine === null) return fitLength('demo');
+    const regex = typeof pattern === 'string' ? this.#compiled(pattern) : null;
+    if (regex === null) return fitLength('demo');
     const texts = PATTERN_TEXTS.map(fitLength).filter((text) => text.length <= MAX_PATTERN_TEXT_LENGTH);
-    return texts.find((text) => engine.test(text)) ?? fitLength('demo');
+    return texts.find((text) => regex.test(text)) ?? fitLength('demo');
   }
 
   /** The compiled pattern. Null for one that is invalid, not supported, or above a limit. */
@@ -124,9 +124,9 @@ class InstanceBuilder {
     const known = this.#patterns.get(pattern);
     if (known !== undefined) return known;
     if (this.#patterns.size === MAX_PATTERNS) return null;
-    const engine = compile(pattern);
-    this.#patterns.set(pattern, engine);
-    return engine;
+    const regex = compile(pattern);
+    this.#patterns.set(pattern, regex);
+    return regex;
   }
 
   /** The first alternative. Deeper than `PREFERRED_MAX_LEVEL`, the first one without nesting. */
@@ -175,7 +175,7 @@ function typeOf({ type, properties, items, prefixItems }: JsonObject): string | 
   return items !== undefined || prefixItems !== undefined ? 'array' : null;
 }
 
-/** 1 or the nearest bound of the schema, raised to a multiple of `multipleOf`; lowered to one where the maximum requires it. */
+/** 1, or the bound of the schema nearest to 1. Raised to a multiple of `multipleOf`, or lowered to a multiple where the maximum requires it. */
 function numberFor(schema: JsonObject): number {
   const step = number(schema['multipleOf']) ?? (typeOf(schema) === 'integer' ? 1 : 0);
   const above = number(schema['exclusiveMinimum']);
@@ -195,8 +195,8 @@ function numberFor(schema: JsonObject): number {
 function compile(pattern: string): RE2JS | null {
   if (pattern.length > MAX_PATTERN_LENGTH || expandedLength(pattern) > MAX_EXPANDED_LENGTH) return null;
   try {
-    const engine = RE2JS.compile(RE2JS.translateRegExp(pattern));
-    return engine.programSize() > MAX_PATTERN_STEPS ? null : engine;
+    const regex = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    return regex.programSize() > MAX_PATTERN_STEPS ? null : regex;
   } catch {
     return null;
   }

@@ -118,8 +118,8 @@ export function paymentEventOf(event: unknown): PaymentEvent | null {
   const { id, type, created, data } = fieldsOf(event);
   const object = fieldsOf(fieldsOf(data)['object']);
   const fact = FACTS.get(type)?.(object) ?? null;
-  const name = textOf(id);
-  return fact === null || name === null ? null : eventOf({ id: name, fact, seconds: created }, object);
+  const eventId = textOf(id);
+  return fact === null || eventId === null ? null : eventOf({ id: eventId, fact, seconds: created }, object);
 }
 
 /** Payment event for a retrieved session. Null while it is open. Its time is the creation of the session. */

@@ -56,7 +56,7 @@ export function createStripe(account: StripeAccount): PaymentProvider {
     return (client ??= library().then((Library) => new Library(secretKey.reveal(), clientOptions(account.apiBase))));
   }
 
-  /** Runs an operation with a total timeout. The library itself would wait as long as Stripe requests. */
+  /** Runs an operation with a total timeout: the timeout of Stripe's library is for each attempt, without retries and pauses. */
   async function callStripe<Answer>(operation: (stripe: Stripe) => Promise<Answer>): Promise<Answer> {
     const stripe = await connectedClient();
     try {
