@@ -26,7 +26,7 @@ export interface CallRecords
   readonly betweenCommits: WriteBehind<CallRecord>['betweenCommits'];
 }
 
-/** A store with its queue and its unfolding. */
+/** A store with its queue, and the task that unfolds its call log (`call-unfolding.ts`). */
 interface StoreQueue {
   readonly store: CallStore;
   readonly queue: WriteBehind<QueuedCall>;
@@ -61,7 +61,7 @@ export function createCallRecords({
   function storeQueueOf(store: CallStore): StoreQueue {
     const unfolding = createUnfolding({ store, merged: (summaries) => changed(() => Promise.resolve(summaries)), log });
     /** Publishes and unfolds committed calls. Never throws, because a failure must not repeat the commit. */
-    async function afterCommit(calls: number, summaries: () => Promise<readonly TraceSummary[]>): Promise<void> {
+    async function publishAndUnfold(calls: number, summaries: () => Promise<readonly TraceSummary[]>): Promise<void> {
       try {
         await changed(summaries);
         await unfolding.committed(calls);
@@ -73,7 +73,7 @@ export function createCallRecords({
     const queue = createWriteBehind<QueuedCall>({
       async commit(calls) {
         const summaries = await store.append(calls);
-        pending.push(() => afterCommit(calls.length, summaries));
+        pending.push(() => publishAndUnfold(calls.length, summaries));
       },
       async afterCommit() {
         const due = pending;

@@ -96,10 +96,11 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
   const tallies = new Tallies();
   /** Batch whose commit may have failed. It is repeated unchanged, so that the store counts it once. */
   let pending: ActivityBatch | null = null;
-  let number = 0;
+  let lastNumber = 0;
   let lastFlush: Promise<void> = Promise.resolve();
   let tasks: readonly ScheduledTask[] = [];
-  const recent = new Map<CountedRoute, Tally>();
+  /** Counts since the last report. */
+  const unreported = new Map<CountedRoute, Tally>();
 
   async function commit(batch: ActivityBatch | null): Promise<void> {
     if (batch === null) return;
@@ -116,8 +117,8 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
   function takeBatch(): ActivityBatch | null {
     const rows = tallies.take();
     if (rows.length === 0) return null;
-    number += 1;
-    return { process, number, rows };
+    lastNumber += 1;
+    return { process, number: lastNumber, rows };
   }
 
   function flush(): Promise<void> {
@@ -127,9 +128,9 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
   }
 
   function report(): void {
-    if (recent.size === 0) return;
-    onCounts(rowsOf(recent));
-    recent.clear();
+    if (unreported.size === 0) return;
+    onCounts(rowsOf(unreported));
+    unreported.clear();
   }
 
   return {
@@ -137,7 +138,7 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
     count(route, status) {
       const counts = status >= 200 && status < 300 ? SUCCEEDED : FAILED;
       tallies.add(route, clock.now().getTime(), counts);
-      addTo(recent, route, counts);
+      addTo(unreported, route, counts);
     },
     flush,
     start() {

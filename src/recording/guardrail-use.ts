@@ -46,10 +46,11 @@ export function createGuardrailUseCounter({
   scheduler,
 }: GuardrailUseOptions): GuardrailUseCounter {
   const days = new Map<string, Counts>();
+  /** Runs of the next batch that are stored individually. */
   let runs: GuardrailRun[] = [];
   /** Batch whose commit may have failed. It is repeated unchanged, so that the store counts it once. */
   let pending: GuardrailUseBatch | null = null;
-  let number = 0;
+  let lastNumber = 0;
   let lastFlush: Promise<void> = Promise.resolve();
   let flushing: ScheduledTask | null = null;
 
@@ -76,8 +77,8 @@ export function createGuardrailUseCounter({
 
   function takeBatch(): GuardrailUseBatch | null {
     if (days.size === 0) return null;
-    number += 1;
-    const batch = { process, number, days: [...days.values()], runs };
+    lastNumber += 1;
+    const batch = { process, number: lastNumber, days: [...days.values()], runs };
     days.clear();
     runs = [];
     return batch;

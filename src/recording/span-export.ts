@@ -14,7 +14,7 @@ const SENDER: Sender = {
   scope: { name: NAME, version: VERSION },
 };
 
-/** OTLP in one encoding. */
+/** OTLP as an export format, in the given encoding. */
 export const exportFormat = (encoding: 'protobuf' | 'json'): ExportFormat => ({
   encode: (spans) => encodeExport(spans, SENDER, encoding),
   rejected: readPartialSuccess,

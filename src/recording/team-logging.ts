@@ -22,7 +22,7 @@ import { createSampledWarnings, type Log } from '../runtime/telemetry/log.ts';
 import { createSpanExporter } from '../runtime/telemetry/span-exporter.ts';
 import { exportFormat } from './span-export.ts';
 
-/** How long the callbacks of a team are cached, in ms: as long as rows of keys. */
+/** How long the callbacks of a team are cached, in ms: as long as the rows of API keys. */
 const FRESH_MS = 4_000;
 /** How long the absence of callbacks is cached, in ms, when there is no collector of the operator. A change evicts it. */
 const NONE_MS = 60_000;
@@ -34,6 +34,7 @@ const MAX_DESTINATIONS = 64;
 const QUEUE = { spans: 1_024, bytes: 2 << 20 } as const;
 /** Maximum number of calls that wait for the callbacks of their team. */
 const MAX_WAITING = 4_096;
+/** Maximum time to send the queue of a closed destination, in ms. */
 const DRAIN_MS = 1_500;
 
 /** Callbacks of a team, and when they were read. */
@@ -104,7 +105,9 @@ export function createTeamLogging(options: {
   const closing = new Set<SpanExport>();
   /** Counts of closed destinations. */
   const closedCounts = { sent: 0, dropped: 0, failed: 0 };
+  /** Number of evictions so far. */
   let changes = 0;
+  /** Number of calls that wait for the callbacks of their team. */
   let waiting = 0;
 
   /** Reads the callbacks of a team. Null after a failure: nothing is exported, because logging may be disabled. */
