@@ -10,7 +10,7 @@ import { UseCounter } from './use-counter.ts';
 
 /** Number of counters in memory above which a new counter evicts the least recently used one that is not busy. */
 const COUNTERS_LIMIT = 100_000;
-/** Time without progress after which an open reservation expires, in ms: one hour, as parallel slots in the reference. */
+/** Time without progress after which an open reservation expires, in ms: one hour, as for slots of parallel calls in the reference. */
 const LEASE_MS = 3_600_000;
 /** Age in ms from which a stored total is read again before it is used. */
 const STALE_MS = 5_000;
@@ -245,7 +245,7 @@ class MemoryReservation implements Reservation {
   readonly #leases: Leases;
   #place: Place<MemoryReservation>;
   /** Whether the amounts of its charges are reserved. */
-  #holds = true;
+  #isReserved = true;
   #open = true;
 
   constructor(charged: readonly CountedCharge[], leases: Leases, nowMs: number) {
@@ -277,6 +277,7 @@ class MemoryReservation implements Reservation {
   progress(used: readonly bigint[]): void {
     if (!this.#open) return;
     const { open, leaseMs, nowMs } = this.#leases;
+    // A reservation that had expired is open again, but its amounts are not reserved again.
     if (!open.remove(this.#place)) for (const { counter } of this.#charged) counter.holds += 1;
     this.#place = open.add(this);
     this.expiresMs = nowMs() + leaseMs;
@@ -299,9 +300,9 @@ class MemoryReservation implements Reservation {
   #releaseAmounts(): void {
     if (!this.#leases.open.remove(this.#place)) return;
     for (const charged of this.#charged) {
-      charged.counter.removeHold(this.#holds ? charged.charge.amount : 0n, charged.progress);
+      charged.counter.removeHold(this.#isReserved ? charged.charge.amount : 0n, charged.progress);
       charged.progress = 0n;
     }
-    this.#holds = false;
+    this.#isReserved = false;
   }
 }

@@ -4,7 +4,7 @@ import type { ShareHolder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
-/** Divisor: room above the target is kept while it is at most the rest of the limit divided by this. */
+/** Divisor: a share keeps more room than it should have while the surplus is at most the rest of the limit divided by this. */
 const SMALL_PART = 16;
 
 const roundedUp = (amount: number): bigint => BigInt(Math.ceil(amount));
@@ -35,6 +35,7 @@ export class RateShare implements ShareHolder {
   #ceiling = 0;
   /** Rest of the limit above the ceiling, by the last answer of the ledger. */
   #left: number;
+  /** `Shares.epoch` at the last request. */
   #epoch = 0;
   /** Whether the counter is new in this process: the ledger has not answered for it yet. */
   #joins = true;
@@ -91,7 +92,7 @@ export class RateShare implements ShareHolder {
     return this.#localUse() + amount > this.limit && (this.#shares.isUnavailable() || !this.#isOver());
   }
 
-  /** Whether an amount may be taken without a request. Zero needs no share. */
+  /** Whether an amount may be taken without a request to the ledger. Zero needs no share. */
   hasRoom(amount: number): boolean {
     if (this.#shares.isUnavailable()) return amount <= this.left;
     if (amount === 0) return this.left >= 0;
@@ -128,7 +129,7 @@ export class RateShare implements ShareHolder {
 
   nextRequest(): ShareRequest {
     this.#epoch = this.#shares.epoch();
-    // A window that this process has counted alone has ended.
+    // The window that has ended was counted by this process alone, without the ledger.
     if (this.#isOver() && this.#window === null) this.#begin(null, Number.POSITIVE_INFINITY);
     const room = Math.max(0, this.#ceiling - this.used);
     const target = this.#target();

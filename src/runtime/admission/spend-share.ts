@@ -41,6 +41,7 @@ export class SpendShare implements ShareHolder {
   #ceiling = 0n;
   /** Rest of the limit above the ceiling, by the last answer of the ledger. */
   #left = 0n;
+  /** `Shares.epoch` at the last request. */
   #epoch = 0;
   /** Whether the counter is new in this process: the ledger has not answered for it yet. */
   #joins = true;
@@ -83,7 +84,7 @@ export class SpendShare implements ShareHolder {
     this.#shares.watch(this);
   }
 
-  /** Whether the amount of a charge may be reserved without asking. */
+  /** Whether the amount of a charge may be reserved without asking the ledger. */
   hasRoom({ limit, amount, refused }: Charge): boolean {
     if (amount === 0n) return true;
     if (this.#shares.isUnavailable()) return !this.#isAnswerValid() || this.leftOf(limit) > 0n;
@@ -189,8 +190,8 @@ export class SpendShare implements ShareHolder {
     if (2n * room < target && this.#left > target) return 'ask';
     // Return the remaining room first: a dropped share is not visited again.
     if (this.#idleTicks > IDLE_TICKS && room > 0n) return 'ask';
-    const isOver = this.#idleTicks > IDLE_TICKS && counter.holds === 0 && !counter.isBusy(this.#storedThrough());
-    return isOver && unreported === 0n ? 'drop' : 'stay';
+    const isIdle = this.#idleTicks > IDLE_TICKS && counter.holds === 0 && !counter.isBusy(this.#storedThrough());
+    return isIdle && unreported === 0n ? 'drop' : 'stay';
   }
 
   /** Whether the last answer of the ledger is valid. When it no longer is, the stored totals include the use of other processes. */

@@ -55,14 +55,14 @@ export function createTotalsReader({
     const readMs = nowMs();
     try {
       const names = counters.map(({ name }) => name);
-      // Taken before the read: amounts that other processes report as stored later may be missing in the totals.
+      // The snapshots are taken before the totals: amounts that other processes report as stored later may be missing there.
       const shared = counters.filter(({ share }) => share !== null);
       const snapshots = shared.length === 0 ? null : await snapshot(shared.map(({ name }) => name));
       const { totals: found, through } = await totals.read(names, commitWaitMs);
-      const others = new Map(shared.map((counter, position) => [counter, snapshots?.[position]]));
+      const snapshotsByCounter = new Map(shared.map((counter, position) => [counter, snapshots?.[position]]));
       for (const counter of counters) {
         const value = counter.take(found.get(counter.name) ?? 0n, through, readMs);
-        const before = others.get(counter);
+        const before = snapshotsByCounter.get(counter);
         if (before !== undefined) counter.share?.takeBase({ value: value - before.stored, version: before.version });
       }
     } catch (error) {

@@ -3,7 +3,7 @@ import { RATE_WINDOW_MS } from '../../../domain/admission/rate-limits.ts';
 
 // The first key is a sorted set of processes by the end of their lease. The others are hashes, one for each counter. Fields of a hash
 // for each process: `t:<process>` is its share, `c:<process>` its stored use. Other fields: `b` is the base, `v` the version of the
-// list of members, `w` the start of the window in ms. Numbers are doubles: exact up to 2^53.
+// list of processes with a share, `w` the start of the window in ms. Numbers are doubles: exact up to 2^53.
 
 /**
  * Time without use after which a counter of a budget or of slots expires, in ms. The next request of a budget starts from
