@@ -18,7 +18,7 @@ export interface CatalogHolderOptions {
   readonly log: Log;
   /** File of the last good map, for restarts; none when absent. */
   readonly lastGoodFile?: string | undefined;
-  /** Store of releases; not stored when absent. */
+  /** Store of the releases of quarantined prices by administrators; releases are not stored when absent. */
   readonly releases?: ReleaseStore | undefined;
   /** Called after every swap to different data, except by `restore`. Its errors are only logged. */
   readonly swapped?: ((from: CatalogSnapshot, to: CatalogSnapshot) => void) | undefined;

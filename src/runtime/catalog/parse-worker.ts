@@ -8,7 +8,7 @@ import { mapFault, modelsOfMap, type PricedModel } from '../../domain/catalog/pr
 /** Input of the thread. */
 export interface ParseTask {
   readonly bytes: Uint8Array;
-  /** Number of models in the catalog now. */
+  /** Number of models in the catalog now. A map with far fewer models is rejected (`mapFault`). */
   readonly currentCount: number;
   /** Whether to return the compressed map too. */
   readonly packed: boolean;

@@ -17,7 +17,7 @@ export interface ParsedMap {
   readonly sha256: string;
   /** The models as compact JSON, gzipped; null when not requested. */
   readonly packed: Uint8Array | null;
-  /** Passes every model to `take`, and yields to the event loop after each list. */
+  /** Passes every model to `take`, and yields to the event loop after each list of `ParseOutcome`. */
   eachModel(take: (model: PricedModel) => void): Promise<void>;
 }
 

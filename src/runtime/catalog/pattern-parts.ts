@@ -16,9 +16,9 @@ export interface PatternReader {
   readonly names: Map<string, number>;
   /** Whether a matching part was parsed. Global flags after it are a fault. */
   hasBegun: boolean;
-  /** Global flags that the engine supports. */
+  /** Global flags that were read so far, without flags that the engine (RE2) does not have. */
   globalFlags: string;
-  /** The first construct that Python supports and a linear-time engine does not. */
+  /** The first construct that Python supports, but not an engine with run time linear in the text. */
   unsupported: string | null;
 }
 
@@ -27,7 +27,7 @@ export function noteUnsupported(reader: PatternReader, what: string, position: n
   reader.unsupported ??= `unsupported: ${what} at position ${position}`;
 }
 
-/** Escapes one literal character for the engine, for any position. */
+/** Escapes one literal character for the engine. The result is valid within and outside of square brackets. */
 export function literal(char: string): string {
   return /^[\p{L}\p{N}_ ]$/u.test(char) ? char : `\\x{${(char.codePointAt(0) ?? 0).toString(16)}}`;
 }
@@ -53,7 +53,7 @@ const HEX_LENGTHS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 const isOctal = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '7';
 const isDigit = (char: string | undefined): boolean => char !== undefined && char >= '0' && char <= '9';
 
-/** Reads up to `max` further characters that pass. */
+/** Reads further characters, up to `max`, while `passes` is true for them. */
 function takeWhile(reader: PatternReader, passes: (char: string | undefined) => boolean, max: number): string {
   let taken = '';
   while (taken.length < max && passes(reader.chars[reader.at])) taken += reader.chars[reader.at++];

@@ -7,7 +7,7 @@ const TOO_MANY_REPEATS = 4_294_967_295n;
 type Before = 'nothing' | 'something' | 'repetition';
 
 /**
- * Translates a pattern in the syntax of Python's `re` for the engine, with non-capturing groups and escaped characters.
+ * Translates a pattern in the syntax of Python's `re` for the engine (RE2), with non-capturing groups and escaped characters.
  * `fault` is Python's error message, or names the unsupported construct.
  */
 export function translatePattern(source: string): { readonly code: string } | { readonly fault: string } {
@@ -110,6 +110,7 @@ function readGroup(reader: PatternReader): string | null {
   return `(?${opening.flags}:${content})`;
 }
 
+/** Start of a group: its number, null for a group that does not capture, and its inline flags. */
 interface Opening {
   readonly number: number | null;
   readonly flags: string;

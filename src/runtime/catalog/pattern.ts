@@ -25,11 +25,11 @@ function compile(source: string): Compiled {
   const translated = translatePattern(source);
   if ('fault' in translated) return translated;
   try {
-    const engine = RE2JS.compile(translated.code, RE2JS.CASE_INSENSITIVE);
-    if (engine.programSize() > MAX_PROGRAM_SIZE) return { fault: 'unsupported: pattern too large' };
-    return { pattern: { occursIn: (text) => engine.test(text) } };
+    const regex = RE2JS.compile(translated.code, RE2JS.CASE_INSENSITIVE);
+    if (regex.programSize() > MAX_PROGRAM_SIZE) return { fault: 'unsupported: pattern too large' };
+    return { pattern: { occursIn: (text) => regex.test(text) } };
   } catch (error) {
-    // `translatePattern` has found Python's errors. The engine does not support the rest, such as a count over 1,000.
+    // `translatePattern` has found Python's errors. The engine does not support the rest, such as over 1,000 repetitions.
     return { fault: `unsupported: ${error instanceof Error ? reasonOf(error) : 'this pattern'}` };
   }
 }

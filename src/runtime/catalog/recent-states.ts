@@ -10,7 +10,7 @@ const MAX_ENTRIES = 8_000;
 interface ReplacedState {
   readonly snapshot: CatalogSnapshot;
   readonly untilMs: number;
-  /** Entries that the next state does not share. */
+  /** Number of entries that the next state does not share. */
   readonly entries: number;
 }
 

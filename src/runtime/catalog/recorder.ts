@@ -19,7 +19,7 @@ import type { Log } from '../telemetry/log.ts';
 
 /** Recorded entries per read, to find changes since the last run. */
 const ENTRIES_PER_READ = 500;
-/** Maximum number of states that wait to be recorded. Beyond it, steps are merged. */
+/** Maximum number of states that wait to be recorded. Beyond it, one is dropped, and its changes are recorded with the next state. */
 const MAX_WAITING = 8;
 /** Interval in ms of confirmations that the recorded state is still the published one. */
 const CONFIRM_MS = 60_000;
@@ -70,12 +70,15 @@ export function createCatalogRecorder({
   let waiting: readonly ServedState[] = [];
   let running: Promise<void> | null = null;
   const stopping = new AbortController();
-  /** The last state that this process has recorded or skipped. While it is the head, its entries are not read from the store. */
+  /**
+   * The last state that this process has recorded or skipped. While it is the head, which is the latest recorded state, its entries
+   * are not read from the store.
+   */
   let last: ServedState | null = null;
   /** The head after the last recording or confirmation of this process; null when it must be read from the store. */
   let known: RecordHead | null = null;
 
-  async function earlierThan(head: RecordHead | null): Promise<EarlierState> {
+  async function stateAt(head: RecordHead | null): Promise<EarlierState> {
     if (head === null) return NOTHING;
     if (last?.snapshot.id === head.snapshotId) return stateOfSnapshot(last.snapshot);
     const fields = new Map<string, WatchedFields>();
@@ -97,11 +100,11 @@ export function createCatalogRecorder({
     }
   }
 
-  /** The state before a step that is already recorded; null for a step recorded before this process served `last`. */
-  const stateBeforeStep = ({ seenAt }: RecordHead): EarlierState | null =>
+  /** The state before a head that is the state to record. Null when that was recorded before this process served `last`. */
+  const stateBefore = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);
 
-  /** Records a state and publishes its changes. Starts again when another process has recorded a step meanwhile. */
+  /** Records a state and publishes its changes. Starts again when another process has recorded another state meanwhile. */
   async function record(state: ServedState): Promise<void> {
     const { snapshot } = state;
     let head = known ?? (await history.head());
@@ -113,7 +116,7 @@ export function createCatalogRecorder({
         return;
       }
       const recordedHead = head?.snapshotId === snapshot.id ? head : null;
-      const earlier = recordedHead === null ? await earlierThan(head) : stateBeforeStep(recordedHead);
+      const earlier = recordedHead === null ? await stateAt(head) : stateBefore(recordedHead);
       const confirmedMs = head?.confirmedAt.getTime() ?? -1;
       const at = new Date(Math.max(state.at.getTime(), confirmedMs + 1));
       const notBefore = at.getTime() - confirmedMs > LONG_UNCHECKED_MS ? new Date(confirmedMs) : null;
@@ -178,7 +181,7 @@ export function createCatalogRecorder({
   return {
     enqueue(snapshot) {
       if (stopping.signal.aborted) return;
-      // The first may be in progress. Of the others the oldest is dropped: its changes are recorded with the next state.
+      // The recording of the first may be in progress. Of the others the oldest is dropped: its changes are recorded with the next state.
       const queued = waiting.length < MAX_WAITING ? waiting : waiting.toSpliced(1, 1);
       waiting = [...queued, { snapshot, at: clock.now() }];
       running ??= run().finally(() => {

@@ -2,7 +2,7 @@ import type { Release, ReleaseStore } from '../../domain/catalog/releases.ts';
 import { sameValue } from '../../domain/catalog/same-value.ts';
 import type { IsReleased } from './state.ts';
 
-/** Releases as known to this process. */
+/** Releases of quarantined prices by administrators, as known to this process. */
 export interface KnownReleases {
   readonly isReleased: IsReleased;
   /** Reads them again: another process may have added some. */

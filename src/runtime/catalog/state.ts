@@ -40,7 +40,7 @@ export interface StateBuilder {
   build(origin: Origin): CatalogState;
 }
 
-/** Id of this value of this field. */
+/** Id of a quarantined value: a hash of its entry, field and value. */
 const quarantineIdOf = ({ entryId, field, value }: QuarantinedValue): string =>
   hash('sha256', JSON.stringify([entryId, field, value]), 'base64url').slice(0, 22);
 
@@ -99,7 +99,7 @@ export function stateBuilder(before: CatalogState | null, isReleased: IsReleased
   };
 }
 
-/** State of the same price map after other releases; `state` itself when no quarantined price is released. */
+/** State of the same price map after a change of the releases; `state` itself when no quarantined price is released. */
 export function withReleases(state: CatalogState, isReleased: IsReleased): CatalogState {
   const { snapshot, sha256 } = state;
   const quarantined = new Map(state.quarantined);

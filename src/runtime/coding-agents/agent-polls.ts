@@ -5,6 +5,7 @@ import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 const GROWTH = 1.5;
 const MAX_INTERVAL_MS = 60_000;
 
+/** An agent that is polled while it has followers. */
 interface Polled {
   followers: number;
   readonly task: ScheduledTask;
