@@ -7,7 +7,7 @@ import type { Guardrails } from '../domain/guardrails/guardrails.ts';
 import type { ProcessLoad } from '../domain/metrics.ts';
 import { withJobUpdates } from '../domain/jobs/job-updates.ts';
 import { withChangeListener } from '../domain/row-store.ts';
-import { callbackSecrets } from '../runtime/credentials/text-sealer.ts';
+import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
 import { createRateLimiter } from '../domain/rate-limiter.ts';
 import type { ExportPacker } from '../domain/traces/packed.ts';
 import { createCallEstimates } from '../gateway/accounting/estimate-call.ts';
@@ -182,7 +182,7 @@ function keyPlatform(context: StartContext, { stores, changes, configuration, ..
     signIns: composeSignIns(context, stores),
     allowedAddresses: configuration.allowedAddresses,
     teamLogging: parts.teamLogging,
-    callbackSecrets: callbackSecrets(settings.saltSecrets),
+    callbackSecrets: callbackSealer(settings.saltSecrets),
   };
 }
 

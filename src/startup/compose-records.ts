@@ -8,7 +8,7 @@ import { createGuardrailUseCounter } from '../recording/guardrail-use.ts';
 import { openSpanExport } from '../recording/span-export.ts';
 import { createTeamLogging } from '../recording/team-logging.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { callbackSecrets } from '../runtime/credentials/text-sealer.ts';
+import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
 import { createCalibrations } from '../runtime/decisions/calibrations.ts';
 import { createRowQueue } from '../runtime/tasks/row-queue.ts';
 import type { UpstreamClient } from '../runtime/http-client/client.ts';
@@ -51,7 +51,7 @@ function composeSpanExport(
   const spanExport = openSpanExport(settings, http, log);
   const teamLogging = createTeamLogging({
     teams: stores.teams,
-    secrets: callbackSecrets(settings.saltSecrets),
+    secrets: callbackSealer(settings.saltSecrets),
     shared: spanExport,
     http,
     clock: systemClock,

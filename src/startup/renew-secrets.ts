@@ -4,7 +4,7 @@ import type { Stores } from '../persistence/stores.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Cipher } from '../runtime/credentials/encryption.ts';
 import { rowCipher } from '../runtime/credentials/sealed-stores.ts';
-import { callbackSecrets } from '../runtime/credentials/text-sealer.ts';
+import { callbackSealer } from '../runtime/credentials/text-sealer.ts';
 import { guardrailCipher } from '../runtime/guardrails/guardrails.ts';
 import { headerCipher } from '../runtime/pass-through/endpoints.ts';
 import { renewedSection } from '../runtime/stored-settings/sealed-settings.ts';
@@ -96,7 +96,7 @@ async function renewAll(
     await stores.settings.change(section.id, renew, { now: systemClock.now(), by });
     counts.push(1);
   }
-  const callbacks = callbackSecrets(salt);
+  const callbacks = callbackSealer(salt);
   for (const { id, metadata } of await stores.teams.all(ALL_TEAMS)) {
     const renew = (text: string) => callbacks.renewed(text, id);
     if (renewedCallbacks(metadata, renew) === null) continue;

@@ -6,9 +6,9 @@ const KEY_BYTES = 32;
 export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Derives the key of one use from a secret of the installation. Every process with the secret derives the same key. */
-export const keyFor = (secret: Secret, use: string): Buffer =>
-  Buffer.from(hkdfSync('sha256', secret.reveal(), 'lensgate', use, KEY_BYTES));
+/** Derives the key for one purpose from a secret of the installation. Every process with the secret derives the same key. */
+export const keyFor = (secret: Secret, purpose: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret.reveal(), 'lensgate', purpose, KEY_BYTES));
 
 /** A secret that encrypts, and former ones whose ciphertexts can still be decrypted. */
 export interface Secrets {
@@ -16,7 +16,7 @@ export interface Secrets {
   readonly former: readonly Secret[];
 }
 
-/** Encrypts with the current key of one use. Decrypts ciphertexts of that key and of former ones. */
+/** Encrypts with the current key for one purpose. Decrypts ciphertexts of that key and of former ones. */
 export interface Cipher {
   /** Encrypts. `about` is authenticated but not stored, and must be the same for `open`. */
   seal(plain: Uint8Array, about: string): Buffer;
@@ -26,9 +26,9 @@ export interface Cipher {
   renewed(sealed: Uint8Array, about: string): Buffer | null;
 }
 
-export function cipherFor({ current, former }: Secrets, use: string): Cipher {
-  const key = keyFor(current, use);
-  const formerKeys = former.map((secret) => keyFor(secret, use));
+export function cipherFor({ current, former }: Secrets, purpose: string): Cipher {
+  const key = keyFor(current, purpose);
+  const formerKeys = former.map((secret) => keyFor(secret, purpose));
   const firstOpened = (keys: readonly Buffer[], sealed: Uint8Array, about: string): Buffer | null => {
     for (const one of keys) {
       const plain = open(one, sealed, about);

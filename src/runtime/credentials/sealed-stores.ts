@@ -59,24 +59,24 @@ function createDecryptingStore<Row, Sealed extends SealedRow>(
 
 /** Deployments whose parameters are encrypted with a key derived from the salt key. */
 export function createSealedDeployments(store: SealedStore<SealedDeployment>, salt: Secrets): DeploymentStore {
-  const sealed = createRowSealer(salt, 'deployments');
+  const sealer = createRowSealer(salt, 'deployments');
   return createDecryptingStore<StoredDeployment, SealedDeployment>(store, {
     encrypted: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
       ...row,
-      sealed: sealed.seal({ id: row.id, params, secrets }),
+      sealed: sealer.seal({ id: row.id, params, secrets }),
     }),
-    decrypted: ({ sealed: text, ...row }) => ({ ...row, ...sealed.open({ id: row.id, sealed: text }) }),
+    decrypted: ({ sealed, ...row }) => ({ ...row, ...sealer.open({ id: row.id, sealed }) }),
   });
 }
 
 /** Credentials whose values are encrypted with a key derived from the salt key. */
 export function createSealedCredentials(store: SealedStore<SealedCredential>, salt: Secrets): CredentialStore {
-  const sealed = createRowSealer(salt, 'credentials');
+  const sealer = createRowSealer(salt, 'credentials');
   return createDecryptingStore<Credential, SealedCredential>(store, {
     encrypted: ({ params, secrets, unreadable: _unreadable, ...row }) => ({
       ...row,
-      sealed: sealed.seal({ id: row.id, params, secrets }),
+      sealed: sealer.seal({ id: row.id, params, secrets }),
     }),
-    decrypted: ({ sealed: text, ...row }) => ({ ...row, ...sealed.open({ id: row.id, sealed: text }) }),
+    decrypted: ({ sealed, ...row }) => ({ ...row, ...sealer.open({ id: row.id, sealed }) }),
   });
 }

@@ -13,9 +13,9 @@ export interface TextSealer {
 const bytesOf = (text: string): Buffer => Buffer.from(text.slice(MARK.length), 'base64');
 const marked = (bytes: Buffer): string => `${MARK}${bytes.toString('base64')}`;
 
-/** Encrypts with a key that is derived from the salt key for one use. */
-function createTextSealer(secrets: Secrets, use: string): TextSealer {
-  const cipher: Cipher = cipherFor(secrets, use);
+/** Creates a sealer whose key is derived from the salt key for one purpose. */
+function createTextSealer(secrets: Secrets, purpose: string): TextSealer {
+  const cipher: Cipher = cipherFor(secrets, purpose);
   return {
     seal: (text, about) => marked(cipher.seal(Buffer.from(text), about)),
     open: (text, about) =>
@@ -27,5 +27,5 @@ function createTextSealer(secrets: Secrets, use: string): TextSealer {
   };
 }
 
-/** Encrypts the secrets of the callbacks of teams. */
-export const callbackSecrets = (salt: Secrets): TextSealer => createTextSealer(salt, 'callbacks of teams');
+/** Creates the sealer for the secrets in callbacks of teams. */
+export const callbackSealer = (salt: Secrets): TextSealer => createTextSealer(salt, 'callbacks of teams');

@@ -6,11 +6,11 @@ import {
   storedCallbacks,
   teamCallbacks,
 } from '../../../src/domain/teams/logging.ts';
-import { callbackSecrets } from '../../../src/runtime/credentials/text-sealer.ts';
+import { callbackSealer } from '../../../src/runtime/credentials/text-sealer.ts';
 
 const [oldSalt, newSalt] = [new Secret('salt-1'), new Secret('salt-2')];
-const beforeChange = callbackSecrets({ current: oldSalt, former: [] });
-const afterChange = callbackSecrets({ current: newSalt, former: [oldSalt] });
+const beforeChange = callbackSealer({ current: oldSalt, former: [] });
+const afterChange = callbackSealer({ current: newSalt, former: [oldSalt] });
 
 it('secrets of callbacks are re-encrypted after a change of the salt key', () => {
   const metadata = {
@@ -32,7 +32,7 @@ it('secrets of callbacks are re-encrypted after a change of the salt key', () =>
     type: 'success_and_failure',
     vars: { langfuse_secret_key: sealed, langfuse_host: 'http://x' },
   });
-  expect(callbackSecrets({ current: newSalt, former: [] }).open(sealed, 't1')).toBe('sk-1');
+  expect(callbackSealer({ current: newSalt, former: [] }).open(sealed, 't1')).toBe('sk-1');
   expect(renewedCallbacks(renewed, (text) => afterChange.renewed(text, 't1'))).toBeNull();
 });
 
