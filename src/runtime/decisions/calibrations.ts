@@ -40,7 +40,7 @@ function reportOf(
   };
 }
 
-/** Fits of the latest outcomes in the store, by scope. A group is fitted again only after a change of its outcomes. */
+/** Calibrations fitted to the latest outcomes in the store, by scope. A group is fitted again only after a change of its outcomes. */
 export function createCalibrations(store: Pick<OutcomeStore, 'list' | 'latest'>): Calibrations {
   let fits: ReadonlyMap<string, CachedReport> = new Map();
   let newest: string | null = null;

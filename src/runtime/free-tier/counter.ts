@@ -42,7 +42,9 @@ export class FreeTierCounter {
   #used = 0;
   /** Callers that wait for a block. */
   #waiting = 0;
+  /** Until this time the calls of the day count as used up. */
   #fullUntilMs = 0;
+  /** Before this time no further block is reserved in advance. */
   #retryMs = 0;
   /** The running store operation; one at a time. */
   #busy: Promise<void> | null = null;

@@ -60,7 +60,7 @@ export interface FreeTierOptions {
 }
 
 /**
- * A free tier counted in blocks: usually a twentieth of a client's day is reserved in the store and then granted from
+ * A free tier counted in blocks: usually a twentieth of a client's daily calls is reserved in the store, then granted from
  * memory (ADR 0016).
  */
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {

@@ -4,7 +4,7 @@ import type { GuardrailKind } from './active-guardrails.ts';
 import { GuardrailFault, readParams, SERVICE } from './params.ts';
 import { baseOf, createService } from './service.ts';
 
-/** Path of the format. A base address may already end with it. */
+/** Path of the generic guardrail format. A base address may already end with it. */
 const PATH = '/beta/litellm_basic_guardrail_api';
 
 const settings = z.looseObject({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** Invalid settings of a guardrail. The message names the setting; it has no capital letter and no full stop. */
 export class GuardrailFault extends Error {}
 
-/** Reads the settings of a kind. Throws GuardrailFault with the first fault. */
+/** Reads the settings of a guardrail by the schema of its kind. Throws GuardrailFault with the first fault. */
 export function readParams<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data;

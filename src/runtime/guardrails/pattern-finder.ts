@@ -12,10 +12,10 @@ const MAX_PROGRAM_SIZE = 20_000;
  * Throws GuardrailFault for an expression that is invalid or too large.
  */
 export function createPatternFinder(source: string): Finder {
-  const engine = compiled(source);
+  const regex = compiled(source);
   return (text) => {
     const spans: TextRange[] = [];
-    const matcher = engine.matcher(text);
+    const matcher = regex.matcher(text);
     while (matcher.find()) {
       const [from, to] = [matcher.start(), matcher.end()];
       if (to > from) spans.push({ from, to });
@@ -26,12 +26,12 @@ export function createPatternFinder(source: string): Finder {
 
 function compiled(source: string): RE2JS {
   if (source.length > MAX_CHARACTERS) throw new GuardrailFault(`a pattern has more than ${MAX_CHARACTERS} characters`);
-  let engine: RE2JS;
+  let regex: RE2JS;
   try {
-    engine = RE2JS.compile(source, RE2JS.CASE_INSENSITIVE);
+    regex = RE2JS.compile(source, RE2JS.CASE_INSENSITIVE);
   } catch {
     throw new GuardrailFault(`the pattern ${JSON.stringify(source.slice(0, 80))} is not a valid RE2 expression`);
   }
-  if (engine.programSize() > MAX_PROGRAM_SIZE) throw new GuardrailFault('a pattern is too large');
-  return engine;
+  if (regex.programSize() > MAX_PROGRAM_SIZE) throw new GuardrailFault('a pattern is too large');
+  return regex;
 }

@@ -56,7 +56,7 @@ interface Target {
 }
 
 /**
- * Calls upstreams over its own HTTP/1.1 connections with keep-alive (ADR 0022): a general client costs more than the
+ * Calls upstreams over its own HTTP/1.1 connections with keep-alive (ADR 0022): a general-purpose client costs more than the
  * rest of a call.
  */
 export function createHttpClient({

@@ -35,7 +35,7 @@ function faultOf(error: Error, code: string, headReceived: boolean): HttpFault {
   return headReceived || RESET_CODES.has(code) ? 'cut' : 'unreachable';
 }
 
-/** Failure of a call, as an error of the port. */
+/** Failure of a call, as the error that the `HttpClient` interface defines. */
 export function failureOf(error: Error, headReceived: boolean): HttpFailure {
   if (error instanceof HttpFailure) return error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';

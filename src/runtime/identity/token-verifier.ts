@@ -90,7 +90,7 @@ function refusalOf(error: unknown): unknown {
   return invalid('it cannot be checked with the keys of the issuer', error);
 }
 
-const CLAIMS: Readonly<Record<string, string>> = {
+const CLAIM_FAULTS: Readonly<Record<string, string>> = {
   aud: 'its audience is another',
   iss: 'its issuer is another',
   nbf: 'it is not valid yet',
@@ -98,5 +98,5 @@ const CLAIMS: Readonly<Record<string, string>> = {
 };
 
 const claimFault = (claim: string, reason: string): string =>
-  (reason === 'missing' ? undefined : CLAIMS[claim]) ??
-  `its claim '${Object.hasOwn(CLAIMS, claim) ? claim : 'unknown'}' is ${reason === 'missing' ? 'missing' : 'invalid'}`;
+  (reason === 'missing' ? undefined : CLAIM_FAULTS[claim]) ??
+  `its claim '${Object.hasOwn(CLAIM_FAULTS, claim) ? claim : 'unknown'}' is ${reason === 'missing' ? 'missing' : 'invalid'}`;

@@ -19,7 +19,7 @@ import { pause } from '../clock.ts';
 /** Deadline of one request, in ms; a model call may wait for its budget and for its answer. */
 const REQUEST_MS = 60_000;
 const MODEL_MS = 330_000;
-/** Attempts of a request, and the first and longest delay between them, in ms. */
+/** Maximum attempts of one request, and the first and longest delay between them, in ms. */
 const ATTEMPTS = 5;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 60_000;
@@ -31,7 +31,8 @@ const RETRIED_STATUSES = new Set([429, 502, NO_ANSWER, 504]);
 interface BackendRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly attempt?: number;
+  /** Attempt of the run that the request is about; absent for a request about no run. */
+  readonly runAttempt?: number;
   readonly body?: unknown;
   readonly withinMs?: number;
 }
@@ -72,7 +73,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
   const base = `${url.replace(/\/+$/, '')}/lens/worker`;
 
   async function attempted(
-    { method, path, attempt, body, withinMs = REQUEST_MS }: BackendRequest,
+    { method, path, runAttempt, body, withinMs = REQUEST_MS }: BackendRequest,
     signal: AbortSignal,
   ): Promise<{ readonly status: number; readonly headers: Headers | null; readonly body: unknown }> {
     try {
@@ -83,7 +84,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
         headers: {
           authorization: `Bearer ${token.reveal()}`,
           'content-type': 'application/json',
-          ...(attempt === undefined ? {} : { 'x-litellm-lens-attempt': String(attempt) }),
+          ...(runAttempt === undefined ? {} : { 'x-litellm-lens-attempt': String(runAttempt) }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(snakeCased(body)) }),
       });
@@ -109,7 +110,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     signal: AbortSignal,
   ): Promise<Result> {
     const runPath = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}`;
-    const { body } = await send({ ...sent, path: `${runPath}${path}`, attempt }, signal);
+    const { body } = await send({ ...sent, path: `${runPath}${path}`, runAttempt: attempt }, signal);
     return camelCased(body) as Result;
   }
 
@@ -134,7 +135,10 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     },
     async model({ lensId, runId, attempt }, call, signal) {
       const path = `/${encodeURIComponent(lensId)}/${encodeURIComponent(runId)}/model`;
-      const { body, headers } = await send({ method: 'POST', path, attempt, body: call, withinMs: MODEL_MS }, signal);
+      const { body, headers } = await send(
+        { method: 'POST', path, runAttempt: attempt, body: call, withinMs: MODEL_MS },
+        signal,
+      );
       const finishReason = headers?.get('x-litellm-lens-finish-reason') ?? 'stop';
       return { ...(camelCased(body) as Omit<AnalysisAnswer, 'finishReason'>), finishReason };
     },

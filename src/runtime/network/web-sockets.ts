@@ -152,10 +152,11 @@ function faultOf(code: string, { message }: Error): HttpFault {
     : 'unreachable';
 }
 
-/** The port over a connection of the library, paused until `listen`. */
+/** An `OpenSocket` over a connection of the library, paused until `listen`. */
 function openSocket(connection: Library.WebSocket): OpenSocket {
   let listener: SocketListener | null = null;
   let end: SocketEnd | null = null;
+  /** Whether the listener receives no further event. */
   let over = false;
   let full = false;
   connection.pause();

@@ -41,7 +41,7 @@ function firstForwarding(deployments: () => readonly Deployment[]): (provider: s
 
 /**
  * Accounts from the first of these sources that has one: a deployment with `use_in_pass_through`, the environment, the first stored
- * credential of the provider. Without any, a provider that needs no key has an account without one. The base address of a stored
+ * credential of the provider. Without any, a provider that needs no key has an account without a key. The base address of a stored
  * credential is used with its own key or identity only.
  */
 export function createProviderAccounts(
@@ -58,10 +58,10 @@ export function createProviderAccounts(
     const credential = stored.firstOf(name);
     if (credential === null) return null;
     const values = revealedParameters(credential);
-    const { api_key: key, api_base: own, vertex_credentials: google } = values;
+    const { api_key: key, api_base: ownBase, vertex_credentials: google } = values;
     const identity = aws === undefined ? null : awsIdentity(aws.service, values, known?.region ?? '');
-    const region = identity?.kind === 'aws' ? awsBase(aws?.host ?? '', identity.region) : null;
-    const address = typeof own === 'string' && own !== '' ? own : (region ?? base);
+    const regionBase = identity?.kind === 'aws' ? awsBase(aws?.host ?? '', identity.region) : null;
+    const address = typeof ownBase === 'string' && ownBase !== '' ? ownBase : (regionBase ?? base);
     if (address === null || targetFault(address) !== null) return null;
     if (cloud === 'google') {
       const text = typeof google === 'string' ? google : google === undefined ? null : JSON.stringify(google);
@@ -91,9 +91,8 @@ export function createProviderAccounts(
     const base = configured ?? provider.base;
     const deployment = forwarding(provider.name);
     // The address of coding agents comes from the environment, not from a deployment, as in the reference.
-    const own = provider === CODING_AGENTS ? null : (deployment?.apiBase ?? null);
-    const located = own ?? base;
-    if (deployment?.apiKey && located !== null) return { base: located, key: deployment.apiKey };
+    const deploymentBase = (provider === CODING_AGENTS ? null : deployment?.apiBase) ?? base;
+    if (deployment?.apiKey && deploymentBase !== null) return { base: deploymentBase, key: deployment.apiKey };
     if (key !== null && base !== null) return { base, key };
     if (cloud !== null && base !== null) return { base, key: null, cloud };
     const found = storedAccount(provider, base, known);

@@ -20,16 +20,16 @@ import { createJsonSealer } from '../credentials/json-sealer.ts';
 type Headers = Readonly<Record<string, string>>;
 
 export interface EndpointOptions {
-  /** Entries of the configuration file. */
+  /** Pass-through endpoints of the configuration file. */
   readonly configured: readonly PassThroughEndpoint[];
   readonly timeoutSeconds: number;
   readonly store: EndpointStore;
-  /** Secrets from which the keys of the stored headers are derived. */
+  /** Secrets from which the encryption keys for stored headers are derived. */
   readonly secrets: Secrets;
   readonly log: { warn(facts: object, event: string): void };
 }
 
-/** Pass-through entries in memory, read from their store. */
+/** Pass-through endpoints in memory, read from their store. */
 export function createPassThroughEndpoints({
   configured: initial,
   timeoutSeconds,
@@ -138,5 +138,5 @@ function assertUsable(path: string, target: string, headers: Headers): void {
   if (fault !== null) throw new InvalidInput(`Invalid value for 'headers': it ${fault}.`, [], { field: 'headers' });
 }
 
-/** Encrypts the headers of stored entries. */
+/** Encrypts the headers of stored pass-through endpoints. */
 export const headerCipher = (secrets: Secrets): Cipher => cipherFor(secrets, 'pass-through headers');
