@@ -49,7 +49,7 @@ const unsupportedSchemas = ({ effects, others }: UnsupportedKeys): JsonSchema =>
     ]),
   ]);
 
-/** A section, or a map in one. Other keys are accepted: the start warns of them. */
+/** A section, or a map in a section; also a text if `isShort`. Other keys are accepted: the start warns of them. */
 const sectionSchema = (properties: JsonSchema, isShort = false): JsonSchema => ({
   type: isShort ? ['object', 'string', 'null'] : ['object', 'null'],
   properties,

@@ -15,7 +15,7 @@ const FILE_PATHS: readonly string[] = ROWS.flatMap(({ file }) => (file === undef
 const NONE: UnsupportedKeys = { effects: {}, others: [] };
 const PLAIN_NAME = /^[\w.-]{1,60}$/;
 
-/** Names that rows read below a path of the file; `''` is the top level. */
+/** Names of the keys directly below a path of the file that lead to settings; `''` is the top level. */
 function readBelow(path: string): ReadonlySet<string> {
   const start = path === '' ? '' : `${path}.`;
   const below = FILE_PATHS.filter((file) => file.startsWith(start)).map((file) => file.slice(start.length));

@@ -20,7 +20,7 @@ const REFERENCE = /^os\.environ\/(.+)$/;
 
 /**
  * The credentials of `credential_list`; empty when an entry has a wrong form. `fault` receives each wrong form, `faultIfStrict` each
- * reference to a variable that is not set or empty. Members of `credential_values` with an empty value are left out.
+ * reference to an unset or empty variable. Members of `credential_values` with an empty value are left out.
  */
 export function readCredentialList(
   document: ConfigDocument,

@@ -28,7 +28,7 @@ export function readOrCreateAdminKey(
   if (isNew) return { key: new Secret(generated), source: 'generated' };
 
   const stored = withConfigError(file, 'the admin key cannot be read', () => {
-    // Changed only when other users may read the file: the folder may be read-only.
+    // The rights are changed only when other users may read the file: the folder may be read-only.
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
     return readFileSync(file, 'utf8').trim();
   });

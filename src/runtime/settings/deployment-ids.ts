@@ -16,7 +16,7 @@ const PLACE_OPTIONS = [
 const digest = (parts: readonly unknown[], characters: number): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, characters);
 
-/** Id from the model, the provider and the address of a deployment. Its position in the file and its credential may change. */
+/** Id from the model, the provider and the address of a deployment. It does not depend on the position in the file or the credential. */
 function placeIdOf({ modelGroup, provider, upstreamModel, apiBase, options }: DeploymentDraft): string {
   const place = PLACE_OPTIONS.map((name) => options[name] ?? null);
   return `${modelGroup}#${digest([modelGroup, provider, upstreamModel, apiBase, ...place], 12)}`;
@@ -46,7 +46,7 @@ export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment
   const accounts = new Map<string, Set<string>>();
   for (const [place, members] of Map.groupBy(unnamed, placeIdOf)) accounts.set(place, new Set(members.map(accountOf)));
   const usedCounts = new Map<string, number>();
-  const first = new Set<string>();
+  const seenPlaces = new Set<string>();
   return drafts.map((draft, index): Deployment => {
     const { id, ...deployment } = draft;
     if (id !== null) return { ...deployment, id };
@@ -56,8 +56,8 @@ export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment
     const count = (usedCounts.get(account) ?? 0) + 1;
     usedCounts.set(account, count);
     // Former ids: without the account, from the time before a second account was added; and by position, as in old versions.
-    const alone = isAmbiguous && !first.has(place) ? [place] : [];
-    first.add(place);
+    const alone = isAmbiguous && !seenPlaces.has(place) ? [place] : [];
+    seenPlaces.add(place);
     const formerIds = [...alone, `${deployment.modelGroup}#${index + 1}`];
     return { ...deployment, id: count === 1 ? account : `${account}-${count}`, formerIds };
   });

@@ -15,7 +15,7 @@ import { MAX_RETRIES } from '../../domain/routing/routing-policy.ts';
 import { countsOf } from './routing.ts';
 import type { DeploymentDraft } from './deployment-ids.ts';
 
-/** Maximum number of samples of one question of a decision. */
+/** Maximum number of votes on one question of a decision (`decision_votes`). */
 const MAX_VOTES = 64;
 
 /** One model of the file. Other keys are accepted, with a warning (`config-warnings.ts`). */
@@ -67,7 +67,7 @@ export const modelEntry = z.looseObject({
 
 type ModelEntry = z.infer<typeof modelEntry>;
 
-/** Parameters of single providers, named as in the reference. */
+/** Parameters that only some providers have, named as in the reference. */
 const OPTIONS = [
   'api_version',
   'organization',
@@ -88,7 +88,7 @@ const OPTIONS = [
   'vertex_location',
 ] as const;
 
-/** Secret parameters of single providers. */
+/** Secret parameters that only some providers have. */
 const SECRETS = [
   'aws_secret_access_key',
   'aws_session_token',
@@ -115,8 +115,8 @@ export const MODEL_KEYS = {
 export const MODEL_INFO_KEYS: readonly string[] = Object.keys(modelEntry.shape.model_info.unwrap().shape);
 
 /**
- * Values missing in the file come from the variables of the provider. All parts of a credential come from the same source. So the
- * secret of one account is never used with the name of another.
+ * Converts an entry of the file to a deployment. Values missing in the file come from the variables of the provider. All parts of a
+ * credential come from the same source. So the secret of one account is never used with the name of another.
  */
 export function toDeployment(
   entry: ModelEntry,

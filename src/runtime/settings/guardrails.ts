@@ -36,7 +36,7 @@ interface GuardrailReading {
   readonly faultIfStrict: (fault: ConfigFault) => void;
 }
 
-/** The guardrails of the file; empty when one is wrong, with a fault for each. */
+/** The guardrails of the file; empty when one has a wrong value. `fault` receives each wrong value. */
 export function readGuardrails(
   document: ConfigDocument,
   { fault, faultIfStrict }: GuardrailReading,

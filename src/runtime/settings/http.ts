@@ -4,7 +4,7 @@ import type { SettingValues } from './table.ts';
 export interface HttpSettings {
   /** Origins whose pages may call the server in a browser, or `*` for every origin; empty turns CORS off. */
   readonly corsOrigins: readonly string[];
-  /** Serves hot paths past Koa. */
+  /** Serves the most frequent paths without Koa. */
   readonly fastPath: boolean;
   /** Compiles repeated queries of the graph. */
   readonly graphPlans: boolean;

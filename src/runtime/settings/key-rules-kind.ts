@@ -22,6 +22,7 @@ const texts: Reader = (value) =>
   Array.isArray(value) && value.every((one) => typeof one === 'string') ? { value } : 'is not a list of texts';
 const map: Reader = (value) => (isJsonObject(value) ? { value } : 'is not a map');
 
+/** Limits of keys, by name in the file: the name of the member that they become, and their reader. */
 const CAPS: Readonly<Record<string, readonly [string, Reader]>> = {
   max_budget: ['maxBudget', amount],
   budget_duration: ['budgetDuration', duration],
@@ -30,6 +31,7 @@ const CAPS: Readonly<Record<string, readonly [string, Reader]>> = {
   rpm_limit: ['rpmLimit', integer],
   max_parallel_requests: ['maxParallelRequests', integer],
 };
+/** Defaults of keys, in the same form. */
 const DEFAULTS: typeof CAPS = {
   ...CAPS,
   models: ['models', texts],

@@ -7,7 +7,7 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 
-/** Path of the entries in the file. */
+/** Path of the list of pass-through endpoints in the file. */
 const ENTRIES_PATH = ['general_settings', 'pass_through_endpoints'] as const;
 const MAX_SECONDS = 86_400;
 
@@ -66,7 +66,7 @@ export function readPassThrough(
   });
 }
 
-/** The headers of an entry with the variables in their values. */
+/** The headers of an entry, with the values of the variables that they refer to. */
 function headersOf(
   { headers }: Entry,
   env: NodeJS.ProcessEnv,

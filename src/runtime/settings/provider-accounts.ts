@@ -19,7 +19,7 @@ export interface EnvironmentAccount {
   readonly cloud: CloudIdentity | null;
   /** Issuer of the tokens for a stored key; null for a provider whose key is sent. */
   readonly issuer: Omit<Extract<CloudIdentity, { kind: 'issued' }>, 'key'> | null;
-  /** AWS region. */
+  /** AWS region of the environment, or the default. */
   readonly region: string;
 }
 

@@ -3,7 +3,7 @@
  * the table of settings reads are supported, also when they are named here.
  */
 export interface UnsupportedKeys {
-  /** Keys whose effect a user may rely on. */
+  /** Keys whose effect a user may rely on, with what happens without it. */
   readonly effects: Readonly<Record<string, string>>;
   /** Other keys. */
   readonly others: readonly string[];
@@ -13,7 +13,7 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 const NO_GUARDRAIL = 'no request and no answer is checked, masked or blocked';
 const NO_CALLBACK = 'no call is sent to them';
-const NO_TURNS = 'deployments of a model take turns';
+const ONLY_TURNS = 'deployments of a model take turns';
 const NO_ALERT = 'no alert is sent';
 const NO_KEY_RULE = 'keys are generated without these limits and defaults';
 const NO_LIMIT = 'the limit is not enforced';
@@ -116,10 +116,10 @@ export const UNSUPPORTED_KEYS: Readonly<Record<string, UnsupportedKeys>> = {
   },
   router_settings: {
     effects: {
-      routing_strategy: NO_TURNS,
-      routing_strategy_args: NO_TURNS,
-      routing_groups: NO_TURNS,
-      enable_weighted_failover: NO_TURNS,
+      routing_strategy: ONLY_TURNS,
+      routing_strategy_args: ONLY_TURNS,
+      routing_groups: ONLY_TURNS,
+      enable_weighted_failover: ONLY_TURNS,
       model_group_alias: 'the aliases are not served',
       enable_tag_filtering: 'tags of a request do not select a deployment',
       tag_filtering_match_any: 'tags of a request do not select a deployment',
@@ -154,7 +154,7 @@ export const MODEL_EFFECTS: Readonly<Record<string, string>> = {
   tpm: 'the limit is not enforced, and does not weight the deployment',
   max_parallel_requests: NO_LIMIT,
   max_retries: 'set `num_retries` in its place',
-  weight: NO_TURNS,
-  order: NO_TURNS,
+  weight: ONLY_TURNS,
+  order: ONLY_TURNS,
   mock_response: 'the provider is called',
 };

@@ -75,7 +75,7 @@ export interface Settings {
   readonly deploymentReader: DeploymentReader;
   /** Secrets that encrypt stored parameters and credentials: the salt keys, else the admin keys. */
   readonly saltSecrets: Secrets;
-  /** Secrets that encrypt stored settings and headers of pass-through entries: the admin keys. */
+  /** Secrets that encrypt stored settings and headers of pass-through endpoints: the admin keys. */
   readonly adminSecrets: Secrets;
   /** Serves the APIs of providers below their prefixes. */
   readonly providerPassThrough: boolean;
@@ -85,7 +85,7 @@ export interface Settings {
   readonly codingAgentPollSeconds: number;
   /** Secret of the signatures of webhooks of coding agents; null refuses all webhooks. */
   readonly codingAgentWebhookSecret: Secret | null;
-  /** Pass-through entries of the file, and their default timeout. */
+  /** Pass-through endpoints of the file, and their default timeout. */
   readonly passThrough: { readonly endpoints: readonly PassThroughEndpoint[]; readonly timeoutSeconds: number };
   /** Guardrails of the file, and the reader of the params of all guardrails. */
   readonly guardrails: { readonly definitions: readonly GuardrailDefinition[]; readonly readParams: ParamReader };

@@ -11,7 +11,7 @@ export interface SignInSettings {
   readonly password: Secret | null;
   /** Address of the server whose users sign in here; null for none. */
   readonly controlPlaneUrl: string | null;
-  /** Lifetime of sessions of command lines, in hours. */
+  /** Lifetime of command-line sessions, in hours. */
   readonly commandLineHours: number;
   readonly limits: Omit<SignInLimits, 'countsSources' | 'limitOf'>;
   /** Other limits, by client network. */

@@ -95,7 +95,7 @@ export const GATEWAY_SETTINGS = {
     default: null,
     file: 'general_settings.decision_fallback_below',
     description:
-      'Asks a question of a decision again at the fallbacks of its model when it is refused or its label mass is below this number. 0 asks refused questions only. Without a number, none is asked again.',
+      "Asks questions of a decision again at the model's fallbacks: refused questions, and questions whose answer has a label mass below this number. 0 asks refused questions only. Without a number, none is asked again.",
   }),
   streamHeartbeatSeconds: setting({
     kind: decimal({ from: 0, to: MAX_SECONDS }),
@@ -139,7 +139,7 @@ export const GATEWAY_SETTINGS = {
     kind: flag(),
     default: true,
     file: 'litellm_settings.expose_router_debug_in_errors',
-    description: 'Names the other models that were tried in error messages.',
+    description: 'Error messages name the other models that were tried.',
   }),
   clientCredentials: setting({
     kind: flag(),
