@@ -88,12 +88,15 @@ export function createProviders(tools: ProviderTools): readonly Provider[] {
   const nativeOf = createNativeDeciders(tools.http);
   const { temperatures = UNCALIBRATED } = tools;
   return [
-    ...callProviders(tools).map((one) => withDecisions(one, withChatDecider(nativeOf, one, tools.clock), temperatures)),
+    ...generalProviders(tools).map((one) =>
+      withDecisions(one, withChatDecider(nativeOf, one, tools.clock), temperatures),
+    ),
     ...DECISION_ONLY_PROVIDERS.map((name) => withDecisions(decisionOnlyProvider(name), nativeOf, temperatures)),
   ];
 }
 
-function callProviders({ http, sockets, googleTokens, awsAccounts }: ProviderTools): readonly Provider[] {
+/** The providers that have more than decision models, without decisions. */
+function generalProviders({ http, sockets, googleTokens, awsAccounts }: ProviderTools): readonly Provider[] {
   return [
     ...COMPATIBLE_NAMES.map((name): Provider => {
       const compatible = withTranslation(createHttpProvider(http, compatibleProtocol(name)), (deployment) => {

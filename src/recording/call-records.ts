@@ -98,7 +98,7 @@ export function createCallRecords({
   const queues = [first, ...others.map(storeQueueOf)];
   let unencoded: CallRecord[] = [];
   let recordedCount = 0;
-  /** For each record that the first store refused to encode and `storedThrough` has not passed: number of records queued before. */
+  /** Records that the first store refused to encode, and `storedThrough` has not passed: for each, the number of records queued before. */
   const refusedAt: number[] = [];
   /** Number of refused records that `storedThrough` has passed. */
   let refusedPassed = 0;

@@ -156,8 +156,8 @@ export function createBus({ queueLimit = QUEUE_CAPACITY }: { readonly queueLimit
   close(): void;
 } {
   // Part of the event ids, because another process, or this one after a restart, numbers its own events.
-  const run = randomBytes(6).toString('base64url');
-  const idOf = (sequence: number): string => `${run}.${sequence.toString(36)}`;
+  const busId = randomBytes(6).toString('base64url');
+  const idOf = (sequence: number): string => `${busId}.${sequence.toString(36)}`;
   const channels: Channels = {
     catalogChange: new Channel(),
     trace: new Channel(),
@@ -186,8 +186,8 @@ export function createBus({ queueLimit = QUEUE_CAPACITY }: { readonly queueLimit
 
   /** Sequence number of an event id of this bus; -1 for any other. */
   function sequenceOf(id: string): number {
-    const [idRun, sequence = ''] = id.split('.');
-    return idRun === run && /^[0-9a-z]{1,10}$/.test(sequence) ? Number.parseInt(sequence, 36) : -1;
+    const [origin, sequence = ''] = id.split('.');
+    return origin === busId && /^[0-9a-z]{1,10}$/.test(sequence) ? Number.parseInt(sequence, 36) : -1;
   }
 
   function addSubscription<Event>(

@@ -70,8 +70,8 @@ function changesWithMessages(messages: ProcessMessages): CacheChanges {
       outgoing.add(new Map([[kind, ids === null ? null : new Set(ids)]]));
       sending.request(GATHER_MS);
     },
-    start(evicted) {
-      evict = evicted;
+    start(evictRows) {
+      evict = evictRows;
       listening = messages.listen({
         message: (text) => receive(decodeMessage(text, origin)),
         joined: () => receive(EVERYTHING),

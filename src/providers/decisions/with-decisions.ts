@@ -90,7 +90,7 @@ async function sendDecision({
   const { body } = request;
   const fitTerms = fitTermsOf(deployment, request);
   const core = format === 'standard' ? readStandard(body) : readNamedMap(body, request.bytes);
-  // After answers of other models, only the questions that they left open are asked.
+  // After weak answers of another model, only their questions are asked again.
   const { earlier } = request;
   const positions = earlier?.open ?? [...core.questions.keys()];
   const questions = positions.flatMap((position) => core.questions[position] ?? []);

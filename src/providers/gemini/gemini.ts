@@ -36,7 +36,7 @@ export const gemini: Protocol = {
   },
 };
 
-/** URL and headers of a method of a model. */
+/** URL and headers for a method of Google's API, such as `countTokens`. */
 function geminiAddress(
   { apiBase, apiKey, upstreamModel }: Deployment,
   method: string,

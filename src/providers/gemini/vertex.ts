@@ -42,6 +42,7 @@ export function vertex(tokens: CloudTokens): Protocol {
 /** Parts of a call that depend on the publisher of the model. */
 interface PublisherCall {
   readonly publisher: 'google' | 'anthropic';
+  /** Method of Google's API, such as `rawPredict`. */
   readonly method: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Uint8Array;

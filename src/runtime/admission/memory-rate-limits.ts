@@ -92,8 +92,8 @@ function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] 
 type OpenCalls = OpenList<AdmittedCall>;
 
 /** Frees the slots that were not freed in time. */
-function expire(holding: OpenCalls, nowMs: number): void {
-  for (let { oldest } = holding; oldest !== null && oldest.endMs <= nowMs; { oldest } = holding) oldest.free();
+function expire(openCalls: OpenCalls, nowMs: number): void {
+  for (let { oldest } = openCalls; oldest !== null && oldest.endMs <= nowMs; { oldest } = openCalls) oldest.free();
 }
 
 /** One admitted call: it reserves its expected tokens and holds a slot of each limit of parallel calls. */
@@ -103,7 +103,7 @@ class AdmittedCall implements RateAdmission {
   readonly endMs: number;
   readonly #counted: readonly CountedLimit[];
   readonly #expected: number;
-  readonly #holding: OpenCalls;
+  readonly #openCalls: OpenCalls;
   readonly #place: Place<AdmittedCall>;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #open = true;
@@ -111,14 +111,14 @@ class AdmittedCall implements RateAdmission {
   constructor(
     counted: readonly CountedLimit[],
     expected: number,
-    at: { readonly nowMs: number; readonly clock: Pick<Clock, 'monotonicMs'>; readonly holding: OpenCalls },
+    at: { readonly nowMs: number; readonly clock: Pick<Clock, 'monotonicMs'>; readonly openCalls: OpenCalls },
   ) {
     this.#counted = counted;
     this.#expected = expected;
     this.#clock = at.clock;
-    this.#holding = at.holding;
+    this.#openCalls = at.openCalls;
     this.endMs = at.nowMs + SLOT_MS;
-    this.#place = at.holding.add(this);
+    this.#place = at.openCalls.add(this);
     for (const { limit, counter } of counted) {
       if (limit.tokens !== undefined) counter.tokens += amountOf(limit, 'tokens', expected);
       if (limit.parallel !== undefined) counter.parallel += 1;
@@ -141,7 +141,7 @@ class AdmittedCall implements RateAdmission {
 
   /** Frees its slots, once. */
   free(): void {
-    if (!this.#holding.remove(this.#place)) return;
+    if (!this.#openCalls.remove(this.#place)) return;
     for (const { limit, counter } of this.#counted) if (limit.parallel !== undefined) counter.parallel -= 1;
   }
 }
@@ -163,7 +163,7 @@ export function createMemoryRateLimits({
 }): MemoryRateLimits {
   /** Counters by id, for each scope. */
   const scopes = new Map<RateScope, Map<string, RateCounter>>();
-  const holding: OpenCalls = new OpenList();
+  const openCalls: OpenCalls = new OpenList();
 
   function counterOf({ scope, id }: RateLimit, nowMs: number): RateCounter {
     const counters = scopes.get(scope) ?? new Map<string, RateCounter>();
@@ -189,7 +189,7 @@ export function createMemoryRateLimits({
   return {
     admit(limits, expected) {
       const nowMs = clock.monotonicMs();
-      expire(holding, nowMs);
+      expire(openCalls, nowMs);
       const counted = limits.map((limit) => {
         const counter = counterOf(limit, nowMs);
         return { limit, counter, windowStartMs: counter.windowStartMs };
@@ -203,7 +203,7 @@ export function createMemoryRateLimits({
       return (
         refusedBy(counted, 'max_parallel_requests', expected) ??
         refusedBy(counted, 'tokens', expected) ??
-        new AdmittedCall(counted, expected, { nowMs, clock, holding })
+        new AdmittedCall(counted, expected, { nowMs, clock, openCalls })
       );
     },
     prepare() {},

@@ -58,7 +58,7 @@ export function createSharedRateLimits({
   const nowMs = (): number => clock.monotonicMs();
   /** Oldest first. An eviction moves the shares in use to the end. */
   const known = new Map<string, RateShare>();
-  const holding: OpenCalls = new OpenList();
+  const openCalls: OpenCalls = new OpenList();
 
   function shareOf(name: string, kind: 'window' | 'slots', limit: number): RateShare {
     const found = known.get(name);
@@ -98,7 +98,7 @@ export function createSharedRateLimits({
   /** Admits the call when every limit has room, and otherwise refuses it. A request that a later phase refuses stays counted. */
   function decide(counted: readonly CountedLimit[]): RateAdmission | RateRefusal {
     const refused = counted.find(lacksRoom);
-    if (refused === undefined) return new SharedCall(counted, { nowMs, holding });
+    if (refused === undefined) return new SharedCall(counted, { nowMs, openCalls });
     if (refused.type !== 'requests')
       for (const { type, share, amount } of counted) if (type === 'requests') share.take(amount);
     return refusalOf(refused);
@@ -118,7 +118,7 @@ export function createSharedRateLimits({
 
   return {
     admit(limits, expected) {
-      expire(holding, nowMs());
+      expire(openCalls, nowMs());
       const counted = countedOf(limits, expected);
       const first = counted.find(lacksRoom);
       // When this process alone has used up a limit of requests, the ledger is not asked.
@@ -144,8 +144,8 @@ function refusalOf({ limit: { scope, id }, type, max, share }: CountedLimit): Ra
 type OpenCalls = OpenList<SharedCall>;
 
 /** Frees the slots that were not freed in time. */
-function expire(holding: OpenCalls, nowMs: number): void {
-  for (let { oldest } = holding; oldest !== null && oldest.endMs <= nowMs; { oldest } = holding) oldest.free();
+function expire(openCalls: OpenCalls, nowMs: number): void {
+  for (let { oldest } = openCalls; oldest !== null && oldest.endMs <= nowMs; { oldest } = openCalls) oldest.free();
 }
 
 /** One admitted call: it holds its expected tokens, and a slot of each limit of parallel calls. */
@@ -156,17 +156,17 @@ class SharedCall implements RateAdmission {
   /** Number of the window in which each counted limit took its amount, in the order of `#counted`. */
   readonly #windows: readonly number[];
   readonly #counted: readonly CountedLimit[];
-  readonly #holding: OpenCalls;
+  readonly #openCalls: OpenCalls;
   readonly #place: Place<SharedCall>;
   #open = true;
 
-  constructor(counted: readonly CountedLimit[], at: { readonly nowMs: () => number; readonly holding: OpenCalls }) {
+  constructor(counted: readonly CountedLimit[], at: { readonly nowMs: () => number; readonly openCalls: OpenCalls }) {
     this.#counted = counted;
-    this.#holding = at.holding;
+    this.#openCalls = at.openCalls;
     this.endMs = at.nowMs() + SLOT_MS;
     for (const { share, amount } of counted) share.take(amount);
     this.#windows = counted.map(({ share }) => share.window);
-    this.#place = at.holding.add(this);
+    this.#place = at.openCalls.add(this);
     this.standings = standingsOf(counted);
   }
 
@@ -183,7 +183,7 @@ class SharedCall implements RateAdmission {
 
   /** Frees its slots, once. */
   free(): void {
-    if (!this.#holding.remove(this.#place)) return;
+    if (!this.#openCalls.remove(this.#place)) return;
     for (const { type, share } of this.#counted) if (type === 'max_parallel_requests') share.take(-1);
   }
 }

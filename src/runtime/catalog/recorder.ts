@@ -100,7 +100,7 @@ export function createCatalogRecorder({
     }
   }
 
-  /** The state before a head that is the state to record. Null when that was recorded before this process served `last`. */
+  /** The state before the head, when the head is the state to record. Null for a head from before this process served `last`. */
   const stateBefore = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);
 

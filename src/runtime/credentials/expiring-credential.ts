@@ -1,6 +1,7 @@
-/** A credential with an expiry (ms of the clock). */
+/** A credential with its expiry. */
 export interface ExpiringCredential<T> {
   readonly value: T;
+  /** In ms of the clock `now` of the cache. */
   readonly until: number;
 }
 

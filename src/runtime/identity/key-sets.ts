@@ -25,6 +25,7 @@ export const OUTAGE_MS = 3_600_000;
 
 interface Source {
   readonly url: string;
+  /** Finds the key of a token header in the set that was read last; null before the first read. */
   resolve: JWTVerifyGetKey | null;
   /** Start of the last successful read. */
   readMs: number;

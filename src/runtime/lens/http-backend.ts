@@ -72,7 +72,7 @@ const delayOf = (nth: number, headers: Headers | null): number => {
 export function httpBackend(url: string, token: Secret): LensBackend {
   const base = `${url.replace(/\/+$/, '')}/lens/worker`;
 
-  async function attempted(
+  async function sendOnce(
     { method, path, runAttempt, body, withinMs = REQUEST_MS }: BackendRequest,
     signal: AbortSignal,
   ): Promise<{ readonly status: number; readonly headers: Headers | null; readonly body: unknown }> {
@@ -97,7 +97,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
 
   async function send(sent: BackendRequest, signal: AbortSignal) {
     for (let nth = 0; ; nth += 1) {
-      const answer = await attempted(sent, signal);
+      const answer = await sendOnce(sent, signal);
       if (answer.status < 300) return answer;
       if (!RETRIED_STATUSES.has(answer.status) || nth + 1 >= ATTEMPTS) throw failureOf(answer.status, answer.body);
       await pause(delayOf(nth, answer.headers), signal);

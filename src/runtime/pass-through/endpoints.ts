@@ -37,7 +37,7 @@ export function createPassThroughEndpoints({
   secrets,
   log,
 }: EndpointOptions): PassThroughEndpoints {
-  const headers = createJsonSealer<Headers>(headerCipher(secrets));
+  const headerSealer = createJsonSealer<Headers>(headerCipher(secrets));
   const warned = new Set<string>();
   let configured = initial;
   let stored: readonly PassThroughEndpoint[] = [];
@@ -52,12 +52,12 @@ export function createPassThroughEndpoints({
   }
 
   function shown(row: StoredEndpoint): PassThroughEndpoint {
-    const opened = headers.open(row.id, row.sealedHeaders);
+    const opened = headerSealer.open(row.id, row.sealedHeaders);
     if (opened === null && !warned.has(row.id)) {
       warned.add(row.id);
       log.warn(
         { id: row.id },
-        'A pass-through entry is not served: its headers were encrypted with another admin key.',
+        'A pass-through endpoint is not served: its headers were encrypted with another admin key.',
       );
     }
     const { id, path, target, settings } = row;
@@ -87,7 +87,7 @@ export function createPassThroughEndpoints({
         path,
         target,
         settings: settingsOf(DEFAULT_ENDPOINT, settings),
-        sealedHeaders: headers.seal(id, sent),
+        sealedHeaders: headerSealer.seal(id, sent),
         ...newStamps(by),
       };
       await store.add(row);
@@ -96,13 +96,21 @@ export function createPassThroughEndpoints({
     },
     async change(id, patch, { now, by }) {
       const changed = await store.change(id, (row) => {
-        const current = headers.open(row.id, row.sealedHeaders) ?? {};
+        const current = headerSealer.open(row.id, row.sealedHeaders) ?? {};
         const path = patch.path ?? row.path;
         const target = patch.target ?? row.target;
         const next = patch.headers === undefined ? current : unmaskedHeaders(patch.headers, current);
         assertUsable(path, target, next);
         const settings = settingsOf({ ...DEFAULT_ENDPOINT, ...row.settings }, patch);
-        return { ...row, path, target, settings, sealedHeaders: headers.seal(id, next), updatedAt: now, updatedBy: by };
+        return {
+          ...row,
+          path,
+          target,
+          settings,
+          sealedHeaders: headerSealer.seal(id, next),
+          updatedAt: now,
+          updatedBy: by,
+        };
       });
       await refresh();
       return changed === null ? null : shown(changed.after);

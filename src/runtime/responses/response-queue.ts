@@ -102,6 +102,7 @@ export function createResponseQueue({
     const queued = waiting.get(id);
     return queued === undefined || queued.removed ? null : queued.row;
   };
+  /** The decrypted responses of rows, without removed and unreadable ones. */
   const present = (rows: readonly SealedResponse[]): readonly StoredResponse[] =>
     rows.flatMap((row) => (waiting.get(row.id)?.removed === true ? [] : (opened(row) ?? [])));
 
