@@ -28,6 +28,7 @@ export interface Sources {
   readonly document: ConfigDocument;
 }
 
+/** A value that a source sets for a row. */
 interface Candidate {
   readonly origin: Origin;
   readonly raw: unknown;
@@ -37,7 +38,7 @@ interface Candidate {
 const MAX_SHOWN_CHARACTERS = 100;
 const ROWS: Readonly<Record<string, Setting>> = SETTINGS;
 
-/** The dotted path of a row as a path. */
+/** The steps of a dotted path. */
 const pathOf = (dotted: string): Path => dotted.split('.');
 
 /** Reads every row of the table that Node does not read, and reports every wrong value, also of a source that another one overrides. */

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { ConfigError } from './config-fault.ts';
 
-/** Detects changes of files by polling their state. It also finds replaced files, and changes behind symbolic links. */
+/** Detects changes of files by polling their state. Polling also finds replaced files, and changes behind symbolic links. */
 export interface FileWatch {
   /** Begins to poll. `onChange` is called when a file has a new state that two checks in a row have found. */
   start(): void;
@@ -43,8 +43,10 @@ export function watchFiles({
   readonly scheduler: Scheduler;
   readonly onChange: () => void;
 }): FileWatch {
+  /** States that were reported last, or taken as known. */
   let known: string | null = null;
-  let last: string | null = null;
+  /** States that the previous check found. */
+  let previous: string | null = null;
   let task: ScheduledTask | null = null;
 
   const read = async (): Promise<string> => (await Promise.all(files().map(stateOf))).join('\n');
@@ -53,9 +55,9 @@ export function watchFiles({
     const now = await read();
     known ??= now;
     // A file that is being written changes between two checks.
-    const isUnchanged = now === last;
-    last = now;
-    if (now === known || !isUnchanged) return;
+    const isStable = now === previous;
+    previous = now;
+    if (now === known || !isStable) return;
     known = now;
     onChange();
   }
@@ -67,7 +69,7 @@ export function watchFiles({
     stop: () => void task?.stop(),
     async markCurrent() {
       known = await read();
-      last = known;
+      previous = known;
     },
   };
 }

@@ -9,14 +9,14 @@ export const GROUP_SETTINGS = {
     default: null,
     file: 'litellm_settings.default_internal_user_params',
     description:
-      'Settings of new users that a request leaves out: `user_role`, `max_budget`, `budget_duration`, `models`, `teams`.',
+      'Defaults of new users for members that a request leaves out: `user_role`, `max_budget`, `budget_duration`, `models`, `teams`.',
   }),
   defaultTeamParams: setting({
     kind: storable('litellm_settings', 'default_team_params'),
     default: null,
     file: 'litellm_settings.default_team_params',
     description:
-      'Settings of new teams that a request leaves out: `max_budget`, `budget_duration`, `budget_limits`, `tpm_limit`, `rpm_limit`, `team_member_permissions`, `organization_id`.',
+      'Defaults of new teams for members that a request leaves out: `max_budget`, `budget_duration`, `budget_limits`, `tpm_limit`, `rpm_limit`, `team_member_permissions`, `organization_id`.',
   }),
   excludesAdminsFromTeams: setting({
     kind: flag(),
@@ -103,6 +103,6 @@ export const GROUP_SETTINGS = {
     kind: storable('litellm_settings', 'ui_theme_config'),
     default: null,
     file: 'litellm_settings.ui_theme_config',
-    description: 'Addresses of the images of pages: `logo_url`, `logo_url_dark`, `favicon_url`.',
+    description: 'Addresses of the images that the pages show: `logo_url`, `logo_url_dark`, `favicon_url`.',
   }),
 } as const;

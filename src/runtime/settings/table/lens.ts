@@ -28,7 +28,7 @@ export const LENS_SETTINGS = {
     env: ['LENSGATE_LENS_SIGNAL_SECONDS'],
     file: 'general_settings.lens.signal_seconds',
     unit: 's',
-    description: 'Time between checks for traces whose signals are not known. 0 never checks.',
+    description: 'Time between checks for traces whose signals are not computed yet. 0 never checks.',
   }),
   lensServiceToken: setting({
     kind: secret(`at least ${MIN_TOKEN_LENGTH} characters`, (token) =>

@@ -7,18 +7,18 @@ const MAX_COST = 10_000;
 /** Paths whose calls are forwarded. */
 export const PASS_THROUGH_SETTINGS = {
   passThroughEndpoints: setting({
-    kind: anyValue('list of entries'),
+    kind: anyValue('list of endpoints'),
     default: null,
     file: 'general_settings.pass_through_endpoints',
     description:
-      'Paths whose calls are forwarded to an address, see [pass-through.md](pass-through.md). Stored entries are served, too.',
+      'Paths whose calls are forwarded to an address, see [pass-through.md](pass-through.md). Endpoints stored at run time are served, too.',
   }),
   passThroughTimeoutSeconds: setting({
     kind: decimal({ above: 0, to: MAX_SECONDS }),
     default: 600,
     file: 'general_settings.pass_through_request_timeout',
     unit: 's',
-    description: 'Maximum time to the first byte of a forwarded answer, where an entry sets no `timeout`.',
+    description: 'Maximum time to the first byte of a forwarded answer, where its endpoint sets no `timeout`.',
   }),
   providerPassThrough: setting({
     kind: flag(),

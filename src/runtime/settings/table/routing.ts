@@ -58,7 +58,7 @@ export const ROUTING_SETTINGS = {
     file: 'router_settings.cooldown_time',
     unit: 's',
     description:
-      'How long a deployment is left out after failures. Its own `cooldown_time`, else a `Retry-After` of its upstream (up to 3,600 s), takes precedence, also over 0. `disable_cooldowns` turns all cooldowns off.',
+      'How long a deployment is left out after failures. Its own `cooldown_time`, else a `Retry-After` of its upstream (up to 3,600 s), takes precedence, also where this setting is 0. `disable_cooldowns` turns all cooldowns off.',
   }),
   allowedFails: setting({
     kind: integer(0, MAX_FAILS),

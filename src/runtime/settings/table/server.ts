@@ -147,7 +147,7 @@ export const SERVER_SETTINGS = {
     kind: choice(['on', 'off']),
     default: 'on',
     env: ['LENSGATE_FAST_PATH'],
-    description: 'Serves the hottest routes past Koa. Off is slower and answers the same.',
+    description: 'Serves the most frequent routes without Koa. Off is slower and answers the same.',
   }),
   graphPlans: setting({
     kind: choice(['on', 'off']),

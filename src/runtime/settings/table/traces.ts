@@ -94,7 +94,7 @@ export const OTLP_SETTINGS = {
     'OTLP_MAX_ATTRIBUTE_VALUE_BYTES',
     DEFAULT_OTLP_LIMITS.valueBytes,
     'bytes',
-    'Stored part of an attribute, input or output. A longer one is cut, not refused.',
+    'Stored part of an attribute, input or output. A longer value is cut, not refused.',
   ),
   depth: limit('OTLP_MAX_DECODE_DEPTH', DEFAULT_OTLP_LIMITS.depth, 'levels', 'Nesting.', MAX_DEPTH),
   nodes: limit(
