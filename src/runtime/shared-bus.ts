@@ -49,7 +49,7 @@ export function createSharedBus<LocalBus extends Bus>(
   const incoming = createQueue();
   /** Events that other processes have withdrawn during the running read. */
   let withdrawnDuringRead: EventRef[] = [];
-  let stored: () => Promise<unknown> = () => Promise.resolve();
+  let storedSoFar: () => Promise<unknown> = () => Promise.resolve();
   let otherSubscribersUntilMs = Number.NEGATIVE_INFINITY;
   let announcedMs = Number.NEGATIVE_INFINITY;
   let isSending = false;
@@ -79,7 +79,8 @@ export function createSharedBus<LocalBus extends Bus>(
       await new Promise((resolve) => setTimeout(resolve, MIN_MESSAGE_INTERVAL_MS).unref());
       const halfBytes = ((messages?.mostBytes ?? 0) - FRAME_BYTES) / 2;
       const events = outgoing.events.take({ bytes: halfBytes });
-      if (events.some(([topic]) => topic === 'spend')) await stored().catch(() => {});
+      // Spend is published before it is stored.
+      if (events.some(([topic]) => topic === 'spend')) await storedSoFar().catch(() => {});
       await send({ follows: localBus.subscriberCount() > 0, gone: outgoing.gone.take({ bytes: halfBytes }), events });
     }
     isSending = false;
@@ -95,7 +96,7 @@ export function createSharedBus<LocalBus extends Bus>(
     if (message.follows) otherSubscribersUntilMs = performance.now() + ANNOUNCEMENT_VALID_MS;
     if (isReading) withdrawnDuringRead.push(...message.gone);
     for (const [topic, refs] of byTopic(message.gone)) drop(topic, refs);
-    if (localBus.subscriberCount() > 0) for (const named of message.events) incoming.add(named);
+    if (localBus.subscriberCount() > 0) for (const eventRef of message.events) incoming.add(eventRef);
     if (!isReading) void readWaiting();
   }
 
@@ -121,8 +122,8 @@ export function createSharedBus<LocalBus extends Bus>(
   }
 
   /** Refs of linked topics, each once. */
-  function byTopic(named: readonly EventRef[]): readonly (readonly [keyof Topics, readonly string[]])[] {
-    return [...Map.groupBy(named, ([topic]) => topic)]
+  function byTopic(eventRefs: readonly EventRef[]): readonly (readonly [keyof Topics, readonly string[]])[] {
+    return [...Map.groupBy(eventRefs, ([topic]) => topic)]
       .filter(([topic]) => Object.hasOwn(links, topic))
       .map(([topic, all]) => [topic as keyof Topics, [...new Set(all.map(([, ref]) => ref))]] as const);
   }
@@ -150,8 +151,8 @@ export function createSharedBus<LocalBus extends Bus>(
   };
   return {
     bus: { ...localBus, ...shared },
-    start(settled) {
-      stored = settled;
+    start(stored) {
+      storedSoFar = stored;
       announcing = scheduler.every({
         name: 'subscriber-announcement',
         everyMs: ANNOUNCEMENT_MS,
@@ -170,19 +171,19 @@ function createQueue() {
   const waiting = new Map<string, EventRef>();
   return {
     isEmpty: () => waiting.size === 0,
-    add(named: EventRef) {
-      waiting.set(JSON.stringify(named), named);
+    add(eventRef: EventRef) {
+      waiting.set(JSON.stringify(eventRef), eventRef);
       evictOldest(waiting, QUEUE_CAPACITY);
     },
     /** Takes the oldest events, up to a number and a size in bytes; at least one if any waits. */
     take({ count = QUEUE_CAPACITY, bytes = Infinity }: { readonly count?: number; readonly bytes?: number }) {
       const taken: EventRef[] = [];
       let left = bytes;
-      for (const [text, named] of waiting) {
+      for (const [text, eventRef] of waiting) {
         left -= Buffer.byteLength(text) + 1;
         if (taken.length > 0 && (left < 0 || taken.length >= count)) break;
         waiting.delete(text);
-        taken.push(named);
+        taken.push(eventRef);
       }
       return taken;
     },

@@ -39,7 +39,7 @@ export interface RunningConfiguration extends Configuration {
   throttleFraction(): number | null;
   /** Whether calls of models without a price are refused. */
   blocksUnpriced(): boolean;
-  /** Members that calls must have. */
+  /** Members that requests of calls must have. */
   requiredParams(): RequiredParams;
   /** Retries, cooldowns and fallbacks of the file and of stored settings. A change replaces the object. */
   routing(): ConfiguredRouting;
@@ -78,7 +78,7 @@ export function createConfiguration({
 
   function apply(next: DeclaredConfig, sections: StoredSections): void {
     const changed = [...changedSettings(sectionsIn(config), sectionsIn(next)), ...changedSettings(stored, sections)];
-    // Compared by file, too: a null of the file also replaces a stored value.
+    // Also read for every new file: a null in it replaces a stored value.
     if (next !== config || changesRouting(changed)) routing = routingIn(next, sections);
     config = next;
     stored = sections;

@@ -67,7 +67,7 @@ function withSealed(value: unknown, place: string, leaf: (bytes: Buffer, place: 
   return mapped(value, (inner, item) => withSealed(item, `${place}.${inner}`, leaf));
 }
 
-/** A stored section whose secrets of former keys are encrypted with the current one; null when it has none. */
+/** A stored section in which the current key encrypts what former keys encrypted; null when a former key encrypted nothing. */
 export function renewedSection(
   { id, content }: Pick<StoredSection, 'id' | 'content'>,
   secrets: Secrets,
