@@ -17,10 +17,10 @@ export function createSerialExecutor(room: WorkQueueLimit): SerialExecutor {
     async run(work, bytes) {
       const release = room.enter(bytes);
       try {
-        const own = last.then(() => setImmediate());
-        // The next job waits for the turn, not for the result of this one, which may fail.
-        last = own;
-        await own;
+        const turn = last.then(() => setImmediate());
+        // The next job waits for the turn of this job, not for its result, which may be a failure.
+        last = turn;
+        await turn;
         return work();
       } finally {
         release();

@@ -6,18 +6,15 @@ import type { WorkQueueLimit } from './work-queue-limit.ts';
 export interface ThreadPool<Task extends object> {
   /**
    * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full, after
-   * `close`, and when no thread completes the task. Throws `errorFrom` of a failure that the module returns. Buffers in `transferred` are
-   * transferred to the thread without a copy.
+   * `close`, and when no thread completes the task. When the work on the thread fails, throws the error of that failure. Buffers in
+   * `transferred` are transferred to the thread without a copy.
    */
   run<Result>(task: Task, bytes: number, transferred?: readonly ArrayBuffer[]): Promise<Result>;
   /** Terminates the threads; running tasks fail. */
   close(): Promise<void>;
 }
 
-/**
- * Result of the module of a pool for a task. Failures are values, because structured cloning loses the class of an
- * error.
- */
+/** What a thread answers to a task. Failures are values, because structured cloning loses the class of an error. */
 export type ThreadAnswer<Result = never, Failure = unknown> =
   | { readonly result: Result }
   | { readonly failure: Failure };
@@ -37,8 +34,8 @@ export function transferableBuffer({ buffer, byteLength }: Uint8Array): ArrayBuf
 }
 
 /**
- * A pool of `piscina`. The first task starts it, so that a process without large exports has no thread. `module` exports
- * `answerTo`, a function from a task to a `ThreadAnswer`. A thread that ends during a task is replaced, and only its task fails.
+ * A pool of `piscina`. The first task starts it, so that a process without large exports has no thread. `module` is the module
+ * that the threads run: it exports `answerTo`, a function from a task to a `ThreadAnswer`. A thread that ends during a task is replaced, and only its task fails.
  * After a failed start, or when a thread ends without a task, all tasks of the pool fail. The next task starts it again.
  */
 export function createThreadPool<Task extends object>({
@@ -56,7 +53,7 @@ export function createThreadPool<Task extends object>({
   readonly heapMiB: number;
   /** Limits queued and running tasks, and their bytes. */
   readonly room: WorkQueueLimit;
-  /** Converts a failure of the module to an error. */
+  /** Converts a failure that `answerTo` returns to the error that `run` throws. */
   readonly errorFrom: (failure: unknown) => Error;
   readonly loadLibrary?: () => Promise<typeof Library>;
 }): ThreadPool<Task> {
@@ -70,7 +67,7 @@ export function createThreadPool<Task extends object>({
       filename: module.href,
       name: 'answerTo',
       workerData,
-      // Without a minimum, each thread would end with its task.
+      // The first thread stays, however long it is idle.
       minThreads: 1,
       maxThreads: threads,
       idleTimeout: IDLE_MS,
@@ -103,7 +100,7 @@ export function createThreadPool<Task extends object>({
     }
   }
 
-  async function answerTo(task: Task, transferred: readonly ArrayBuffer[]): Promise<ThreadAnswer> {
+  async function answerOfThread(task: Task, transferred: readonly ArrayBuffer[]): Promise<ThreadAnswer> {
     try {
       const running = await startedPool();
       if (closed) throw new Error('The pool of worker threads is closed.');
@@ -119,7 +116,7 @@ export function createThreadPool<Task extends object>({
       if (closed) throw new Unavailable('The process is ending.');
       const release = room.enter(bytes);
       try {
-        const answer = await answerTo(task, transferred);
+        const answer = await answerOfThread(task, transferred);
         if ('failure' in answer) throw errorFrom(answer.failure);
         return answer.result;
       } finally {

@@ -8,7 +8,7 @@ export interface QueueCapacity {
   readonly bytes: number;
 }
 
-/** Limits queued and running work, by number and by bytes. */
+/** Limits the queued and running work on trace exports, by number and by bytes. */
 export interface WorkQueueLimit {
   /**
    * Acquires capacity and returns the function that releases it. Throws Unavailable when the capacity is used up. Work larger than
@@ -18,14 +18,15 @@ export interface WorkQueueLimit {
 }
 
 export function createWorkQueueLimit(capacity: QueueCapacity): WorkQueueLimit {
-  let load = { jobs: 0, bytes: 0 };
+  let load = { tasks: 0, bytes: 0 };
   return {
     enter(bytes) {
-      const isFull = load.jobs >= capacity.tasks || load.bytes + bytes > capacity.bytes;
-      if (load.jobs > 0 && isFull) throw new Unavailable('Too much is waiting to be read. Try again shortly.');
-      load = { jobs: load.jobs + 1, bytes: load.bytes + bytes };
+      const isFull = load.tasks >= capacity.tasks || load.bytes + bytes > capacity.bytes;
+      if (load.tasks > 0 && isFull)
+        throw new Unavailable('Too many exports are waiting to be read. Try again shortly.');
+      load = { tasks: load.tasks + 1, bytes: load.bytes + bytes };
       return () => {
-        load = { jobs: load.jobs - 1, bytes: load.bytes - bytes };
+        load = { tasks: load.tasks - 1, bytes: load.bytes - bytes };
       };
     },
   };

@@ -31,7 +31,7 @@ export interface WriteBehind<Item> {
  */
 export type Fault = 'store' | 'record' | 'either';
 
-/** A record that could not be committed alone. */
+/** A record whose commit failed even without other records. */
 interface RefusedItem<Item> {
   readonly item: Item;
   readonly error: unknown;
@@ -79,9 +79,9 @@ export function createWriteBehind<Item>({
 
   /** Commits and reads run one after another. */
   function serialized<Result>(work: () => Promise<Result>): Promise<Result> {
-    const own = turn.then(work);
-    turn = own.catch(() => {});
-    return own;
+    const result = turn.then(work);
+    turn = result.catch(() => {});
+    return result;
   }
 
   /** Commits the valid records, and halves a failed batch to find the invalid ones. Rejects when the store is the cause. */

@@ -117,7 +117,7 @@ export function createCallMetrics(modelOf: (deploymentId: string) => string | nu
           gen_ai_request_model: model,
           ...more,
         });
-      // Only values of labels: two keys with the same labels would be two series that Prometheus rejects.
+      // Contains only the values of the labels: two keys with the same labels would be two equal series, which Prometheus rejects.
       const key = `${model}\n${provider}\n${operation}`;
       const seconds = Number(span.endNs - span.startNs) / 1e9;
       if (error === null) durations.observe(key, seconds, () => labels({}));

@@ -9,7 +9,7 @@ export interface MetricsOptions {
   readonly catalog: { status(): CatalogStatus };
   /** Null without span export. */
   readonly spanExport: Pick<SpanExport, 'counts'> | null;
-  /** Spans for the destinations of teams. */
+  /** Counts of the spans for the destinations of teams. */
   readonly teamExports: SpanExport['counts'];
   /** Calls that wait for their commit, and committed calls that wait to be unfolded. */
   readonly calls: { waiting(): number; backlog(): number };
@@ -23,7 +23,7 @@ export interface MetricsOptions {
   readonly unpricedCalls: () => ReadonlyMap<string, number>;
   /** Calls in flight with a reservation in a budget, and expired reservations since the start. */
   readonly reservations: () => { readonly open: number; readonly expired: number };
-  /** Whether the ledger is unavailable, and how often it became unavailable; null without a ledger. */
+  /** Whether the ledger that processes share is unavailable, and how often it became so; null when this process counts alone. */
   readonly shares: (() => { readonly isUnavailable: boolean; readonly losses: number }) | null;
   readonly clock: Clock;
   /** Histograms by model; null where they are turned off. */

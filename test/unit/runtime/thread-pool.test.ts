@@ -70,7 +70,7 @@ it('a thread pool runs small tasks on the free thread while a large task holds t
 it('a thread pool refuses tasks above its limits of number and bytes, and accepts them when it has capacity again', async () => {
   const { run } = open(1, { tasks: 2, bytes: 100 });
   const runningTasks = [run(say('1'), 60), run(say('2'), 40)];
-  await expect(run(say('3'), 0)).rejects.toThrow('Too much is waiting to be read. Try again shortly.');
+  await expect(run(say('3'), 0)).rejects.toThrow('Too many exports are waiting to be read. Try again shortly.');
   await Promise.all(runningTasks);
   const first = run(say('4'), 60);
   await expect(run(say('5'), 41)).rejects.toThrow(Unavailable);

@@ -5,7 +5,7 @@ import { createWorkQueueLimit } from '../../../src/runtime/tasks/work-queue-limi
 it('a queue is bounded by number and by bytes, over all waiting entries', () => {
   const limit = createWorkQueueLimit({ tasks: 2, bytes: 100 });
   const release = limit.enter(60);
-  expect(() => limit.enter(41)).toThrow(new Unavailable('Too much is waiting to be read. Try again shortly.'));
+  expect(() => limit.enter(41)).toThrow(new Unavailable('Too many exports are waiting to be read. Try again shortly.'));
   limit.enter(40);
   expect(() => limit.enter(0)).toThrow(Unavailable);
   release();
