@@ -90,6 +90,7 @@ function streamedDeltas(stream: ByteStream, inspector: StreamInspector): AsyncIt
   const chunks = iterate(stream);
   const events = createEventBuffer();
   const ready: ChatDelta[] = [];
+  /** Adds the deltas of a run of complete events to `ready`. */
   const read = (run: Buffer | null): void => {
     if (run === null) return;
     for (let start = 0; start < run.length;) {

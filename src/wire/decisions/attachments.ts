@@ -22,15 +22,15 @@ export const isImageAddress = (url: string): boolean => IMAGE.test(url);
  * images, assets and safety identifiers are omitted instead.
  */
 export function readAttachments(body: Fields, format: DecisionFormat, drop: boolean): Attachments {
-  const isNamed = format === 'named-map';
-  if (!isNamed && !drop && (body['images'] ?? null) !== null)
+  const isNamedMap = format === 'named-map';
+  if (!isNamedMap && !drop && (body['images'] ?? null) !== null)
     throw new InvalidInput(
       'litellm.BadRequestError: images belongs to the named-map format; beside an input, images are input_image parts.',
     );
   return {
     safetyIdentifier: readIdentifier(body['safety_identifier'], drop),
-    images: isNamed ? readImages(body['images'], drop) : [],
-    assets: isNamed ? readAssets(body['assets'], drop) : [],
+    images: isNamedMap ? readImages(body['images'], drop) : [],
+    assets: isNamedMap ? readAssets(body['assets'], drop) : [],
     audio: readClips(body['audio'], 'audio', MAX_AUDIO),
     videos: readClips(body['videos'], 'videos', MAX_VIDEOS),
   };

@@ -171,8 +171,8 @@ type ScoreAnswer = Extract<Answer, { kind: 'score' }>;
 /** Texts of the levels: the upstream's, else those of the request. */
 function legendOf(question: Question, { legend }: ScoreAnswer): ReadonlyMap<string, unknown> {
   const levels = question.kind === 'score' ? question.levels : [];
-  const own = levels.map(({ label }, index): [string, unknown] => [String(index), contentValue(label)]);
-  return new Map([...own, ...(legend ?? [])]);
+  const requested = levels.map(({ label }, index): [string, unknown] => [String(index), contentValue(label)]);
+  return new Map([...requested, ...(legend ?? [])]);
 }
 
 /** A probability for every level of the question, in the order of the levels. 0 when the upstream reports none. */

@@ -87,8 +87,8 @@ function readOutput(value: Fields, where: string): Item {
 
 function assertTexts(value: Fields, members: readonly string[], where: string, isOptional = false): void {
   for (const member of members) {
-    const sent = value[member];
-    if (typeof sent === 'string' || (isOptional && (sent === undefined || sent === null))) continue;
+    const content = value[member];
+    if (typeof content === 'string' || (isOptional && (content === undefined || content === null))) continue;
     throw invalidDecision(`${where}.${member}`, 'it must be a string');
   }
 }

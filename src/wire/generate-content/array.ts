@@ -12,6 +12,7 @@ interface ArrayStream {
 export function arrayOfEvents(source: ByteStream): ArrayStream {
   const events = createEventBuffer();
   let separator = '[';
+  /** Text of the elements that a run of complete events becomes. */
   const arrayText = (run: Buffer | null): string => {
     let text = '';
     for (let start = 0; run !== null && start < run.length;) {

@@ -18,8 +18,8 @@ import { argumentsOf, type Fields, withoutNulls, lookupTable } from '../json/fie
 import { noteSingleToolCalls } from '../single-tool-calls.ts';
 
 /**
- * Writes a neutral chat as a generateContent request. Adds unsupported parts to `losses`. The URL has model and
- * streaming.
+ * Writes a neutral chat as a generateContent request. Adds unsupported parts to `losses`. The URL contains the
+ * model and whether to stream.
  */
 export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
   noteSingleToolCalls(chat, losses);

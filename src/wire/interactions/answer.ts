@@ -90,15 +90,19 @@ const event = (type: string, rest: object): string =>
 export const interactionFailure = (message: string, code: string): string =>
   event('error', { error: { code, message } });
 
-/** Writes the steps of an answer as the events of an interaction. */
+/** Writes the steps of an answer as the events of an interaction. The interaction has steps of its own, Google's. */
 export function createInteractionWriter(context: AnswerContext): AnswerWriter {
   let id = context.fallbackId;
   let hasBegun = false;
-  let count = 0;
-  /** The open step of text or thoughts. Null when none is open. */
-  let open: { readonly type: string; readonly index: number } | null = null;
-  /** Step indexes by call index. The steps stay open until the end, because pieces of several calls may alternate. */
-  const calls = new Map<number, number>();
+  /** Number of started steps of the interaction. */
+  let stepCount = 0;
+  /** The open step of the interaction, with text or thoughts. Null when none is open. */
+  let openStep: { readonly type: string; readonly index: number } | null = null;
+  /**
+   * Indexes of steps of the interaction, by the index of their tool call. These steps stay open until the end, because pieces of
+   * several calls may alternate.
+   */
+  const stepOfCall = new Map<number, number>();
   let reason = 'stop';
   let usage: Usage | null = null;
 
@@ -112,32 +116,32 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
     return event('interaction.created', { interaction: interactionFields('in_progress') });
   };
   const close = (): string => {
-    const stopped = open === null ? '' : event('step.stop', { index: open.index });
-    open = null;
+    const stopped = openStep === null ? '' : event('step.stop', { index: openStep.index });
+    openStep = null;
     return stopped;
   };
-  const start = (step: JsonObject): { readonly index: number; readonly text: string } => {
-    const index = count;
-    count += 1;
-    return { index, text: event('step.start', { index, step }) };
+  const start = (interactionStep: JsonObject): { readonly index: number; readonly text: string } => {
+    const index = stepCount;
+    stepCount += 1;
+    return { index, text: event('step.start', { index, step: interactionStep }) };
   };
   const piece = (type: string, delta: JsonObject): string => {
-    if (open?.type === type) return begin() + event('step.delta', { index: open.index, delta });
+    if (openStep?.type === type) return begin() + event('step.delta', { index: openStep.index, delta });
     const before = begin() + close();
     const started = start({ type });
-    open = { type, index: started.index };
+    openStep = { type, index: started.index };
     return before + started.text + event('step.delta', { index: started.index, delta });
   };
   const callPiece = (step: Extract<AnswerStep, { kind: 'toolCall' }>): string => {
     const delta = { type: 'arguments_delta', arguments: step.arguments };
-    const knownIndex = calls.get(step.index);
+    const knownIndex = stepOfCall.get(step.index);
     const argumentsEvent = (index: number): string =>
       step.arguments === '' ? '' : event('step.delta', { index, delta });
     if (knownIndex !== undefined) return argumentsEvent(knownIndex);
     const before = begin() + close();
     const call = { type: 'function_call', id: step.id ?? '', name: step.name ?? '', arguments: {} };
     const started = start(call);
-    calls.set(step.index, started.index);
+    stepOfCall.set(step.index, started.index);
     return before + started.text + argumentsEvent(started.index);
   };
 
@@ -170,7 +174,7 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
       }
     },
     end() {
-      const stops = [...calls.values()].map((index) => event('step.stop', { index })).join('');
+      const stops = [...stepOfCall.values()].map((index) => event('step.stop', { index })).join('');
       const status = reason === 'tool_calls' ? 'requires_action' : reason === 'stop' ? 'completed' : 'incomplete';
       const interaction = { ...interactionFields(status), ...(usage === null ? {} : { usage: countsOf(usage) }) };
       return `${begin()}${close()}${stops}${event('interaction.completed', { interaction })}event: done\ndata: [DONE]\n\n`;

@@ -84,7 +84,7 @@ export function stepsOfMessage(value: unknown): readonly AnswerStep[] {
   ];
 }
 
-/** Role of a content block: index of a tool call, `answer` for a call of the answer tool, null for all others. */
+/** Role of a content block: index of a tool call, `answer` for a call of `ANSWER_TOOL`, null for all others. */
 type Role = number | 'answer' | null;
 
 /** Assigns indexes to the tool calls among the blocks of one message. */
@@ -93,7 +93,7 @@ interface ToolCallIndex {
   open(block: unknown, index: number): Role;
   /** Role of a registered block. */
   at(index: number): Role;
-  /** Whether the answer tool is the only called tool. */
+  /** Whether `ANSWER_TOOL` is the only called tool. */
   onlyAnswer(): boolean;
 }
 

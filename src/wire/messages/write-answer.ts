@@ -16,7 +16,7 @@ type Kind = 'text' | 'thinking' | 'tool';
 export function createEventWriter(context: AnswerContext): AnswerWriter {
   const blockOfCall = new Map<number, number>();
   let hasBegun = false;
-  let blocks = 0;
+  let blockCount = 0;
   let open: Kind | null = null;
   let answerEnd: AnswerEnd = { finishReason: null, stopSequence: null, hasRefusal: false };
   let usage: Usage | null = null;
@@ -40,17 +40,18 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
   const close = (): string => {
     if (open === null) return '';
     open = null;
-    return event('content_block_stop', { index: blocks - 1 });
+    return event('content_block_stop', { index: blockCount - 1 });
   };
 
   function start(kind: Kind, block: Fields): string {
     const closed = close();
     open = kind;
-    blocks += 1;
-    return `${closed}${event('content_block_start', { index: blocks - 1, content_block: block })}`;
+    blockCount += 1;
+    return `${closed}${event('content_block_start', { index: blockCount - 1, content_block: block })}`;
   }
 
-  const delta = (fields: Fields, index = blocks - 1): string => event('content_block_delta', { index, delta: fields });
+  const delta = (fields: Fields, index = blockCount - 1): string =>
+    event('content_block_delta', { index, delta: fields });
 
   function text(piece: string): string {
     if (piece === '') return '';
@@ -67,11 +68,11 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
     if (begunBlock === undefined) {
       const identity = { id: id ?? `${messageIdOf(context)}_${index}`, name: name ?? '' };
       started = start('tool', { type: 'tool_use', ...identity, input: {} });
-      blockOfCall.set(index, blocks - 1);
+      blockOfCall.set(index, blockCount - 1);
     }
     if (piece === '') return started;
     // A late piece of an earlier call has the block index of that call. Clients join pieces by this index.
-    return `${started}${delta({ type: 'input_json_delta', partial_json: piece }, begunBlock ?? blocks - 1)}`;
+    return `${started}${delta({ type: 'input_json_delta', partial_json: piece }, begunBlock ?? blockCount - 1)}`;
   }
 
   function content(step: AnswerStep): string {

@@ -27,6 +27,8 @@ interface Group {
   hasSpans: boolean;
 }
 
+/** Field 1 of the export: a ResourceSpans. */
+const RESOURCE_SPANS_TAG = 0x0a;
 // In ResourceSpans and ScopeSpans, field 1 is the resource or scope, and field 2 is its content.
 const OWNER_TAG = 0x0a;
 const CONTENT_TAG = 0x12;
@@ -63,7 +65,7 @@ function blankProtobuf(body: Uint8Array, removed: ReadonlySet<string>): Uint8Arr
 
   while (cursor.at < body.length) {
     const tag = readVarint(cursor, body.length);
-    if (tag === OWNER_TAG)
+    if (tag === RESOURCE_SPANS_TAG)
       blankGroup(readLength(cursor, body.length), (scopeEnd) => blankGroup(scopeEnd, (spanEnd) => blankSpan(spanEnd)));
     else skipField(cursor, tag, body.length);
   }

@@ -21,7 +21,10 @@ export function readString(reader: ValueReader, end: number): string {
   return readInterned(reader, after);
 }
 
-/** Reads one KeyValue of an attribute list into `into`. `count` is its position in the list, from 1. */
+/**
+ * Reads one KeyValue of an attribute list into `into`. `count` is its position in the list, from 1. `depth` is its nesting level in
+ * the export.
+ */
 export function readAttribute(
   reader: ValueReader,
   end: number,

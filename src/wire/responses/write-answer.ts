@@ -26,8 +26,10 @@ const REASONS = lookupTable<Reason>({ length: 'max_output_tokens', content_filte
  */
 export class ResponseWriter implements AnswerWriter {
   readonly #context: AnswerContext;
+  /** Names of the custom tools of the request. */
   readonly #custom: ReadonlySet<string>;
   #id: string;
+  /** Events that `write` and `end` have not returned yet. */
   #text = '';
   #sequence = 0;
   #hasBegun = false;
@@ -39,6 +41,7 @@ export class ResponseWriter implements AnswerWriter {
   readonly #calls = new Map<number, { readonly item: OpenCall; readonly index: number }>();
   #reason: Reason = null;
   #usage: Usage | null = null;
+  /** The response of the last event. Null before `end`. */
   #last: JsonObject | null = null;
 
   constructor(context: AnswerContext) {

@@ -25,7 +25,9 @@ export class EventRelay implements ByteSink, ByteStream {
   #paused = false;
   #buffered: Uint8Array[] = [];
   #bufferedBytes = 0;
+  /** End of the source. The reader may still have to receive buffered bytes. */
   #ended: { readonly error: Error | null } | null = null;
+  /** Whether nothing more is sent: the reader has received the end or has cancelled, or `opened` was rejected. */
   #finished = false;
 
   constructor(source: ByteStream, inspector: StreamInspector, formatError: InspectorOptions['formatError']) {
