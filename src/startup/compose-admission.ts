@@ -13,10 +13,10 @@ import { systemClock } from '../runtime/clock.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import type { StartContext } from './context.ts';
 
-/** Redis answers in less than a millisecond: shares need no spare room. */
+/** Redis answers in less than a millisecond: the share of a limit that a process holds needs no spare room. */
 const REDIS_TIMING: ShareTiming = { tickMs: 100, minCalls: 0, answerMs: 250 };
 
-/** A statement takes a millisecond and more: shares have room for some calls. */
+/** A statement of the database takes a millisecond and more: each share has room for some calls. */
 const DATABASE_TIMING: ShareTiming = { tickMs: 500, minCalls: 8, answerMs: 1_000 };
 
 /** Parts of admission. */

@@ -134,6 +134,7 @@ function refreshCache(cache: { refresh(): Promise<unknown> }): void {
 }
 
 function evictKeys(keyRing: KeyRing, changed: ChangedRows): void {
+  // Null in place of ids stands for every row of the kind.
   const changesAll = (['key', ...OWNER_KINDS] as const).some((kind) => changed.get(kind) === null);
   if (changesAll || changed.has('keyBudgets') || changed.has('tokenMappings')) {
     keyRing.markStale();

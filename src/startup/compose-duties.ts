@@ -41,10 +41,12 @@ const MAX_SECONDS = { reset: 60, upstream: 300, retention: 1_800 } as const;
 /** Days for which reviews and answers of lens runs stay cached. */
 const LENS_WORK_DAYS = 30;
 
-/** A duty and its work. It never runs with a period of zero seconds. */
+/** A duty and its work. */
 interface PlannedDuty {
   readonly name: string;
+  /** Period. The duty never runs when it is 0. */
   readonly seconds: number;
+  /** Deadline of a run. */
   readonly maxSeconds: number;
   /** Delay after the start, in ms; 0 when absent. */
   readonly firstClaimMs?: number;
@@ -87,6 +89,7 @@ function backendOf(
   { name, workerId, alone }: { readonly name: string; readonly workerId: string; readonly alone: boolean },
 ): DutyBackend {
   const scope = systemScope(platform, name, new AbortController().signal);
+  // The first claim of a process that is alone cancels the running jobs, which earlier processes left behind.
   let leftBehind = alone;
   return {
     async claim(duty, period) {

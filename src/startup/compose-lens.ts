@@ -45,7 +45,7 @@ export function composeLensWorker(
   const systemCaller = new SystemCaller(TASK);
   const operations = lensBackend((signal) => scopeFor(worker ?? systemCaller, signal));
   let checking: Promise<boolean> | null = null;
-  /** Idle slots wait equally long, so that they share one check. */
+  /** One check for all slots that ask while it runs. Idle slots wait equally long, and so ask at the same time. */
   const isWorkDue = (scope: Scope): Promise<boolean> => {
     checking ??= checkLensWork(scope, undefined).finally(() => {
       checking = null;

@@ -25,8 +25,8 @@ interface Renewable<Row> {
 }
 
 /**
- * Encrypts again, with the current key, the rows that a former salt key or admin key encrypted. Resolves to their number at the
- * start. A row that was renewed meanwhile does not change.
+ * Encrypts again, with the current key, the rows that a former salt key or admin key encrypted. Resolves to the
+ * number of such rows when it began. A row that another process renewed meanwhile does not change.
  */
 async function renewRows<Row extends { readonly id: string }>(about: Renewable<Row>): Promise<number> {
   const { rows, change, cipher, sealedOf, withSealed } = about;
