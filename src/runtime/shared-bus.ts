@@ -11,9 +11,9 @@ const ANNOUNCEMENT_MS = 2_000;
 const ANNOUNCEMENT_VALID_MS = 6_000;
 /** Capacity of each queue of events. Beyond it the oldest are dropped. */
 const QUEUE_CAPACITY = 1_000;
-/** Bytes that are reserved in a message for everything but its lists. */
+/** Bytes that are reserved in a message for everything but its lists of events. */
 const FRAME_BYTES = 200;
-/** Events of one read. */
+/** Maximum number of events of one read. */
 const READ_BATCH = 20;
 
 /** Topic of an event, and the reference with which other processes read it. */

@@ -1,16 +1,16 @@
 import type { SettingValues } from './table.ts';
 
-/** Calls of upstreams. */
+/** Settings of calls to upstreams. */
 export interface UpstreamSettings {
   /** Client that the setting names; for `auto`, `undici` when a forward proxy is configured. */
   readonly client: 'native' | 'undici';
   /** Maximum number of connections to one origin. */
   readonly connections: number;
-  /** Share of the connections not used by other keys that one key may use, above 0 and up to 1. */
+  /** Share that one key may use of the connections that other keys leave free, above 0 and up to 1. */
   readonly connectionShare: number;
   /** Idle time within an answer after which the call fails, in seconds. */
   readonly silenceSeconds: number;
-  /** Time without reads after which a client is disconnected, in seconds. */
+  /** Time after which a client that reads nothing of its answer is disconnected, in seconds. */
   readonly stalledReaderSeconds: number;
 }
 

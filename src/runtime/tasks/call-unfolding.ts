@@ -3,8 +3,8 @@ import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /**
- * Number of calls in the log above which commits wait. Unfolding that many calls takes about a second, and the next read waits for
- * it.
+ * Number of calls in the call log above which commits wait. Unfolding that many calls takes about a second, and the next read
+ * waits for it.
  */
 const MAX_BACKLOG = 65_536;
 /** Commits of fewer calls, under low load, are unfolded immediately. */

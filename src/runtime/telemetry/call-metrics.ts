@@ -38,7 +38,7 @@ interface Histogram {
   sum: number;
 }
 
-/** Label sets of one family. */
+/** One metric family of Prometheus: a histogram for each label set. */
 class Family {
   readonly #name: string;
   readonly #help: string;

@@ -38,7 +38,8 @@ export const ROUTING_SETTINGS = {
     kind: countsByClass(RETRY_COUNTS, MAX_RETRIES),
     default: null,
     file: 'router_settings.retry_policy',
-    description: 'Retries by class of failure, e.g. `RateLimitErrorRetries: 3`. They replace the rule by status.',
+    description:
+      'Retries by class of failure, e.g. `RateLimitErrorRetries: 3`. They replace the default rule, which depends on the status of the failure.',
   }),
   groupRetryPolicy: setting({
     kind: countsByModel(RETRY_COUNTS, MAX_RETRIES),

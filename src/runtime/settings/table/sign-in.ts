@@ -62,7 +62,7 @@ export const SIGN_IN_SETTINGS = {
     default: 300,
     file: 'general_settings.failed_login_block_seconds',
     unit: 's',
-    description: 'How long sign-ins are refused after too many failures, correct ones too.',
+    description: 'How long all sign-ins are refused after too many failures, also those with the correct password.',
   }),
   unlimitedSignIns: setting({
     kind: flag(),
