@@ -33,9 +33,10 @@ export const DEFAULT_RULES: TokenRulesSetting = {
   issuers: [],
 };
 
-/** Reads one member. Returns the change of the rules, or why it is refused. */
+/** Reads one member of `litellm_jwtauth`. Returns the change of the rules, or why the member is refused. */
 type Reader = (value: unknown, rules: TokenRulesSetting) => Partial<TokenRulesSetting> | string;
 
+/** Names of the rules with a value of this type. */
 type Named<Value> = {
   [Name in keyof TokenRulesSetting]: TokenRulesSetting[Name] extends Value ? Name : never;
 }[keyof TokenRulesSetting];
@@ -131,7 +132,7 @@ const unmapped: Reader = (value) => {
     : 'is neither `fallback_team_mapping` nor `reject`';
 };
 
-/** Readers of the members, by name. */
+/** Readers of the members of `litellm_jwtauth`, by name. */
 const READERS: Readonly<Record<string, Reader>> = {
   user_id_jwt_field: textInto('userIdField'),
   user_email_jwt_field: textInto('userEmailField'),

@@ -17,6 +17,7 @@ const settingsCipher = (secrets: Secrets) => cipherFor(secrets, 'settings');
 export function createSealedSettings(store: SettingsStore, secrets: Secrets): SettingsStore {
   const cipher = settingsCipher(secrets);
 
+  /** `place` is the dotted path of the value. An encrypted text can be decrypted at its own place only. */
   function sealed(value: unknown, name: string, place: string): unknown {
     const isSecret = (text: string): boolean => place.startsWith(`${ALL_SECRET}.`) || isSecretText(name, text);
     if (typeof value === 'string')
