@@ -71,7 +71,8 @@ export function parsePartially(json: Uint8Array, overrides: RequestBody): Partia
   const members = scanned.map((member) => ({ ...member, key: keyText(bytes, member.start, member.keyEnd) }));
   cacheMembers(json, members);
   const deferred = new Map<string, DeferredMember>();
-  let rest = '';
+  /** JSON text before `from`, with placeholders for the deferred members. */
+  let textBefore = '';
   let from = 0;
   for (const { key, valueStart: start, end, allObjects } of members) {
     const shape = allObjects ? 'objects' : SHAPES.get(bytes[start]);
@@ -81,10 +82,10 @@ export function parsePartially(json: Uint8Array, overrides: RequestBody): Partia
     if (shape === undefined || getter === undefined) continue;
     deferred.set(key, { shape, getter, bytes, start, end });
     // The placeholder 0 keeps the order of the members.
-    rest += `${bytes.toString('utf8', from, start)}0`;
+    textBefore += `${bytes.toString('utf8', from, start)}0`;
     from = end;
   }
-  const parsed = JSON.parse(rest + bytes.toString('utf8', from)) as Record<string, unknown>;
+  const parsed = JSON.parse(textBefore + bytes.toString('utf8', from)) as Record<string, unknown>;
   for (const key of Object.keys(overrides)) {
     deferred.delete(key);
     parsed[key] = overrides[key];

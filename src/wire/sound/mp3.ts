@@ -74,10 +74,10 @@ function infoFrame(frame: Buffer, { isMono, isMpeg1 }: Frame): { readonly paddin
   if (!/^(Xing|Info)$/.test(frame.toString('latin1', nameStart, nameStart + 4))) return null;
   const flags = frame.length < nameStart + 8 ? 0 : frame.readUInt32BE(nameStart + 4);
   // Optional fields by flag: frame count, byte count, seek table, quality.
-  const encoder =
+  const encoderStart =
     nameStart + 8 + (flags & 1 ? 4 : 0) + (flags & 2 ? 4 : 0) + (flags & 4 ? 100 : 0) + (flags & 8 ? 4 : 0);
-  if (frame.length < encoder + 24 || frame[encoder] === 0) return { padding: 0 };
-  const delays = frame.readUIntBE(encoder + 21, 3);
+  if (frame.length < encoderStart + 24 || frame[encoderStart] === 0) return { padding: 0 };
+  const delays = frame.readUIntBE(encoderStart + 21, 3);
   return { padding: (delays >>> 12) + (delays & 0xfff) };
 }
 

@@ -30,8 +30,8 @@ export function mp4Seconds(bytes: Buffer): number | null {
   if (movie === undefined || head === undefined || boxesOf(movie, 'mvex').length > 0) return null;
   const [track, another] = boxesOf(movie, 'trak').filter(isSound);
   const [trackHead] = track === undefined || another !== undefined ? [] : boxesOf(track, 'tkhd');
-  const [unit, length] = [timescaleOf(head), trackHead === undefined ? null : durationOf(trackHead)];
-  return unit === null || length === null ? null : length / unit;
+  const [unitsPerSecond, length] = [timescaleOf(head), trackHead === undefined ? null : durationOf(trackHead)];
+  return unitsPerSecond === null || length === null ? null : length / unitsPerSecond;
 }
 
 function isSound(track: Buffer): boolean {

@@ -48,6 +48,7 @@ export function oggSeconds(bytes: Buffer): number | null {
     at = body + size;
   }
   if (codec === null || first === null || last === null) return null;
+  // Unless the start is missing, the first position is at most the number of samples that one page can hold.
   const isCut = first > codec.maxPacketSamples * MAX_PACKETS_PER_PAGE;
   return isCut ? null : (last - codec.skipped) / codec.rate;
 }

@@ -59,7 +59,7 @@ export function readLabels(answer: unknown, labels: readonly string[], ignoreCas
   if (listedSum > 1 + ROUNDING_TOLERANCE || labelMass < MIN_LABEL_MASS) return { kind: 'unclear' };
   const missing = labelMasses.filter((value) => value === 0).length;
   const smallest = Math.min(...alternatives.map(({ probability }) => probability));
-  // A label that is not listed is at most as probable as the least probable token that is.
+  // A label that is not listed is at most as probable as the least probable listed token.
   const unlisted = missing === 0 ? 0 : Math.min(missing * smallest, Math.max(0, 1 - listedSum));
   if (unlisted / labelMass > MISSING_TOLERANCE) return { kind: 'unclear' };
   const probabilities = normalised(labelMasses);
