@@ -117,7 +117,7 @@ export function createSharedBus<LocalBus extends Bus>(
   async function deliver(topic: keyof Topics, refs: readonly string[]): Promise<void> {
     withdrawnDuringRead = [];
     const events = await linkOf(topic)?.read(refs);
-    const gone = new Set(withdrawnDuringRead.flatMap(([of, ref]) => (of === topic ? [ref] : [])));
+    const gone = new Set(withdrawnDuringRead.flatMap(([eventTopic, ref]) => (eventTopic === topic ? [ref] : [])));
     for (const event of events ?? []) if (!gone.has(linkOf(topic)?.refOf(event) ?? '')) localBus.publish(topic, event);
   }
 

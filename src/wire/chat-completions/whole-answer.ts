@@ -15,7 +15,7 @@ interface AnswerParts {
   text: string;
   refusal: string;
   reasoning: string;
-  readonly blocks: object[];
+  readonly thinkingBlocks: object[];
   readonly calls: ToolCall[];
   finishReason: string;
   usage: object | null;
@@ -23,13 +23,13 @@ interface AnswerParts {
 
 /** A complete answer as a chat completion. */
 export function wholeChatCompletion(steps: readonly AnswerStep[], context: AnswerContext): unknown {
-  const { id, text, refusal, reasoning, blocks, calls, finishReason, usage } = collectParts(steps);
+  const { id, text, refusal, reasoning, thinkingBlocks, calls, finishReason, usage } = collectParts(steps);
   const message = {
     role: 'assistant',
     content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
     ...(refusal === '' ? {} : { refusal }),
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
-    ...(blocks.length === 0 ? {} : { thinking_blocks: blocks }),
+    ...(thinkingBlocks.length === 0 ? {} : { thinking_blocks: thinkingBlocks }),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(toolCallObject) }),
   };
   return {
@@ -48,7 +48,7 @@ function collectParts(steps: readonly AnswerStep[]): AnswerParts {
     text: '',
     refusal: '',
     reasoning: '',
-    blocks: [],
+    thinkingBlocks: [],
     calls: [],
     finishReason: 'stop',
     usage: null,
@@ -70,11 +70,11 @@ function collectParts(steps: readonly AnswerStep[]): AnswerParts {
         thought += step.text;
         break;
       case 'reasoningProof':
-        parts.blocks.push({ type: 'thinking', thinking: thought, signature: step.proof });
+        parts.thinkingBlocks.push({ type: 'thinking', thinking: thought, signature: step.proof });
         thought = '';
         break;
       case 'redactedReasoning':
-        parts.blocks.push({ type: 'redacted_thinking', data: step.proof });
+        parts.thinkingBlocks.push({ type: 'redacted_thinking', data: step.proof });
         break;
       case 'toolCall':
         addCall(parts.calls, step);

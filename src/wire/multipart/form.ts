@@ -31,14 +31,14 @@ export function readForm(body: Uint8Array, contentType: string): Form {
   if (!opening.equals(bytes.subarray(start, start + opening.length)))
     throw invalidForm('it does not begin with its boundary');
   for (;;) {
-    const after = start + opening.length;
-    if (bytes[after] === DASH && bytes[after + 1] === DASH) {
-      if (!/^(\r\n)?$/.test(bytes.toString('latin1', after + 2, after + 5)))
+    const afterBoundary = start + opening.length;
+    if (bytes[afterBoundary] === DASH && bytes[afterBoundary + 1] === DASH) {
+      if (!/^(\r\n)?$/.test(bytes.toString('latin1', afterBoundary + 2, afterBoundary + 5)))
         throw invalidForm('data follows its last boundary');
       return { boundary, bytes, parts, end: start };
     }
     if (parts.length === MAX_PARTS) throw invalidForm(`it has more than ${MAX_PARTS} parts`);
-    const headersStart = afterLine(bytes, after);
+    const headersStart = afterLine(bytes, afterBoundary);
     const headersEnd = bytes.subarray(headersStart, headersStart + MAX_HEADER_BYTES).indexOf(HEAD_END);
     if (headersEnd === -1) throw invalidForm('the headers of a part do not end, or are too long');
     const bodyStart = headersStart + headersEnd + HEAD_END.length;
