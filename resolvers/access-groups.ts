@@ -40,7 +40,7 @@ async function viewsOf(
   }));
 }
 
-/** Evicts the keys that have models from a group, so that the next call of each reads its rights again. */
+/** Evicts the cached keys to which the groups give models, so that the next call of each key reads its rights again. */
 async function evictKeysOf({ platform }: Scope<AccessGroupPlatform>, ...groups: readonly AccessGroup[]): Promise<void> {
   const { stores, keyRing, ownedKeys } = platform;
   const keyIds = [...new Set(groups.flatMap((group) => group.keyIds))];

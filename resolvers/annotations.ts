@@ -58,7 +58,7 @@ async function annotatedSpan(
   return spanId;
 }
 
-/** Saves an annotation; replaces an earlier one of the author with the same name. Throws Conflict and Unavailable. */
+/** Saves an annotation; replaces the author's earlier annotation with the same name. Throws Conflict and Unavailable. */
 export async function saveAnnotation(
   { platform }: Scope<Pick<AnnotationPlatform, 'ids'> & { readonly stores: Pick<Stores, 'annotations'> }>,
   {
@@ -103,8 +103,8 @@ export async function saveAnnotation(
 }
 
 /**
- * Annotates a trace or a span. An earlier annotation of the caller with the same name there is replaced. Throws
- * NotFound, InvalidInput, Conflict when the trace has the maximum number of annotations, and Unavailable after repeated
+ * Annotates a trace or a span. Replaces the caller's earlier annotation of it with the same name. Throws NotFound,
+ * InvalidInput, Conflict when the trace has the maximum number of annotations, and Unavailable after repeated
  * concurrent changes.
  */
 export const annotateTrace = operation({

@@ -7,7 +7,7 @@ import type { AuditPlatform } from './operation/platform.ts';
 import { pageOf, removeOldest } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** One page of changes. */
+/** One page of audit entries, each a recorded change. */
 export interface AuditPage {
   readonly entries: readonly AuditEntry[];
   readonly totalCount: number;
@@ -35,7 +35,7 @@ export const getAuditEntry = operation({
   },
 });
 
-/** Removes the oldest of the changes before a time, at most `limit`. Returns their number. */
+/** Removes the oldest of the entries before a time, at most `limit`. Returns their number. */
 export const removeExpiredAuditEntries = operation({
   name: 'removeExpiredAuditEntries',
   access: system,

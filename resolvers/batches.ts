@@ -27,6 +27,11 @@ import type { Scope } from './operation/scope.ts';
 /** Required members of a batch, in the order in which they are checked. */
 const REQUIRED_MEMBERS = ['input_file_id', 'endpoint', 'completion_window'] as const;
 
+/** Maximum age of a batch that may still be open, in ms. It includes time for a late cancellation. */
+const OPEN_MS = 3 * 86_400_000;
+/** Number of batches of one read. */
+const PAGE = 100;
+
 /** A batch to start. */
 export interface BatchDraft extends CallFacts {
   /** Body of the request as bytes, and parsed. */
@@ -93,7 +98,7 @@ async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, cal
   }
 }
 
-/** Sum of the tokens of an owner's recent batches that have not ended. */
+/** Sum of the tokens of an owner's batches that have not ended and are not older than `OPEN_MS`. */
 async function openTokens(
   { stores, clock }: ObjectPlatform,
   isOwn: (owner: UpstreamObject['owner']) => boolean,
@@ -174,14 +179,9 @@ export const listBatches = operation({
     listObjects(scope, { ...page, kind: 'batch', purpose: null }, GET_BATCH),
 });
 
-/** Maximum age of a batch that may still be open, in ms. It includes time for a late cancellation. */
-const OPEN_MS = 3 * 86_400_000;
-/** Number of batches of one read. */
-const PAGE = 100;
-
 /**
- * Reads the state of every open batch that is not older than `OPEN_MS`, so that its end is accounted for without a
- * request. Each call to an upstream runs as the owner of its batch.
+ * Reads the state of every open batch that is not older than `OPEN_MS`, so that its end is accounted for even when no
+ * client reads it. Each call to an upstream runs as the owner of its batch.
  */
 export const followBatches = operation({
   name: 'followBatches',

@@ -58,7 +58,7 @@ export const getAlertingSettings = operation({
   },
 });
 
-/** An image of the pages: the address of the operator's image; null for the built-in one. */
+/** The logo or icon of the gateway's web pages: the address of the operator's image; null for the built-in one. */
 export interface PageImage {
   readonly address: string | null;
 }

@@ -53,7 +53,7 @@ export const refreshCatalog = operation({
   },
 });
 
-/** Reads the age of the catalog and the schedule of its checks. */
+/** The same as `getCatalogStatus`, for callers that may view the tenant. */
 export const getCatalogSchedule = operation({
   name: 'getCatalogSchedule',
   access: tenantViewer,

@@ -91,10 +91,11 @@ export const streamChat = operation({
         return this;
       },
       async next() {
-        const step = await deltas.next();
-        if (step.done) return { done: true, value: undefined };
-        if (step.value.kind === 'text') textSoFar += step.value.text;
-        return { done: false, value: { callId, traceId, spanId, textSoFar, delta: step.value } };
+        const read = await deltas.next();
+        if (read.done) return { done: true, value: undefined };
+        const delta = read.value;
+        if (delta.kind === 'text') textSoFar += delta.text;
+        return { done: false, value: { callId, traceId, spanId, textSoFar, delta } };
       },
       async return() {
         await deltas.return?.();

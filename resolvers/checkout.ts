@@ -65,7 +65,7 @@ export const createCheckout = operation({
         successUrl: successUrl(base, buyer),
         cancelUrl: `${base}/billing/cancelled`,
       });
-    // Without settings, `open` throws Unavailable with their names. No row is written.
+    // Without the settings of payments, `open` throws Unavailable with their names. No row is written.
     if (!payments.configured) return open();
     platform.checkoutRateLimiter.count(client.network);
     await stores.checkouts.add({
@@ -159,8 +159,8 @@ async function purchaseOf(platform: CheckoutPlatform, id: string, clearKey: stri
 }
 
 /**
- * Reads a purchase for its buyer. The first read with `mayShow` after payment issues the key and returns it; only its
- * hash is stored. Throws NotFound.
+ * Reads a purchase for its buyer. The first read after payment whose answer the buyer sees (`mayShow`) issues the key
+ * and returns it; only its hash is stored. Throws NotFound.
  */
 export const openPurchase = operation({
   name: 'openPurchase',

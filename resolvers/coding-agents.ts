@@ -42,8 +42,9 @@ export interface AgentAnswer {
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Time for the deletion of an agent that cannot be stored, in ms. */
 const DELETION_MS = 10_000;
-const CREATED = 'cursor:agent:create';
-const DELETED = 'cursor:agent:delete';
+/** Names of the operations that add and remove a stored agent. */
+const LAUNCH = 'cursor:agent:create';
+const DELETION = 'cursor:agent:delete';
 
 async function forward(scope: AgentScope, { subpath, sent }: AgentCall): Promise<GatewayCall> {
   const caller = callerOf(scope);
@@ -121,9 +122,9 @@ export const callCodingAgents = operation({
     await assertNotOfOthers(scope, request.subpath);
     const call = await forward(scope, request);
     const name = agentOperation(request.sent.method, request.subpath);
-    if (call.exchange.status >= 300 || (name !== CREATED && name !== DELETED)) return { call, bytes: null };
+    if (call.exchange.status >= 300 || (name !== LAUNCH && name !== DELETION)) return { call, bytes: null };
     const bytes = await bytesOf(call);
-    if (name === CREATED) await register(scope, bytes);
+    if (name === LAUNCH) await register(scope, bytes);
     else await removeAgent(scope, idIn(request.subpath.split('/')[2] ?? ''));
     return { call, bytes };
   },
@@ -235,7 +236,7 @@ export const checkCodingAgent = operation({
   },
 });
 
-/** Reads the state of an agent, for any caller, and stores it. Throws what `callApi` throws. */
+/** As `checkCodingAgent`, without the check that the caller may see the agent. `changed` compares with the stored state. */
 export async function checkAnyAgent(
   scope: AgentScope,
   agent: CodingAgent,

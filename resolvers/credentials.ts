@@ -35,7 +35,7 @@ function assertNotDeclared({ platform }: CredentialScope, name: string): void {
     );
 }
 
-/** Address and account of a deployment. Throws NotFound. */
+/** The public model name of a deployment, and its address and account (`of`). Throws NotFound. */
 function credentialOfModel(
   { platform }: CredentialScope,
   id: string,

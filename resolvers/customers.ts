@@ -14,7 +14,7 @@ import { budgetedRows } from './operation/window-spend.ts';
 export interface CustomerView {
   readonly customer: Customer;
   readonly budget: Budget | null;
-  /** Cost of the customer's calls in the window of the budget; of all its calls without a budget. */
+  /** Cost of the customer's calls in the window of the budget; without a budget, of all its calls. */
   readonly spend: Usd;
 }
 

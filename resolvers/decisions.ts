@@ -146,8 +146,8 @@ async function send(
   assertQuestionCount(request.body['questions'], scope.platform.decisions.maxQuestions);
   const caller = callerOf(scope);
   const scoped = { ...request, outcomeScope: outcomeScopeOf(visibilityOf(caller)) };
-  const answered = await scope.platform.gateway.call(caller, scoped, signal);
-  const call = await askFallbacks(scope, scoped, { call: answered, signal });
+  const firstCall = await scope.platform.gateway.call(caller, scoped, signal);
+  const call = await askFallbacks(scope, scoped, { call: firstCall, signal });
   enqueueDecision(scope, request, call);
   return call;
 }

@@ -31,8 +31,8 @@ export interface NewDeployment extends Omit<DeploymentPatch, 'modelGroup' | 'par
   readonly params: JsonObject;
 }
 
-/** Names a deployment. */
-interface DeploymentKey {
+/** A deployment by its id. */
+interface NamedDeployment {
   readonly id: string;
 }
 
@@ -46,9 +46,9 @@ const knownOf = ({ platform }: ModelScope, id: string): KnownDeployment | null =
   platform.deployments.all().find(({ deployment }) => deployment.id === id) ?? null;
 
 /** Row of the price map for a deployment; empty for none. Throws InvalidInput when the deployment cannot be called. */
-function pricedRow({ platform }: ModelScope, row: StoredDeployment): JsonObject {
-  const deployment = platform.deploymentReader.read(row);
-  if (row.info[MADE_BY_TEAM] === true) assertTeamParams(revealedParameters(row), deployment);
+function priceMapRow({ platform }: ModelScope, wanted: StoredDeployment): JsonObject {
+  const deployment = platform.deploymentReader.read(wanted);
+  if (wanted.info[MADE_BY_TEAM] === true) assertTeamParams(revealedParameters(wanted), deployment);
   const { credentialName } = deployment;
   if (credentialName !== undefined && platform.credentials.find(credentialName) === null) {
     const message = `Value error, the credential ${credentialName} does not exist`;
@@ -111,7 +111,7 @@ export const createDeployment = operation({
     const { platform } = scope;
     const identity = { ...authored(scope), id: id ?? platform.ids.uuid(), byTeam };
     if (knownOf(scope, identity.id) !== null) throw new Conflict(`A model with the id ${identity.id} already exists.`);
-    const row = pricedRow(scope, newStoredDeployment(draft, { ...identity, row: {} }));
+    const row = priceMapRow(scope, newStoredDeployment(draft, { ...identity, row: {} }));
     const made = newStoredDeployment(draft, { ...identity, row });
     await platform.stores.deployments.add(made);
     await platform.deployments.reload();
@@ -150,7 +150,7 @@ async function changeDeployment(
   const done = await platform.stores.deployments.change(id, (before) => {
     if (teamOfInfo(before.info) !== teamOfInfo(stored.info))
       throw new Conflict(`The model ${id} was moved to another team by a concurrent request. Try again.`);
-    const row = pricedRow(scope, patchedDeployment(before, patch, { ...authorship, row: {} }));
+    const row = priceMapRow(scope, patchedDeployment(before, patch, { ...authorship, row: {} }));
     return patchedDeployment(before, patch, { ...authorship, row });
   });
   if (done === null) return null;
@@ -185,7 +185,7 @@ export const updateDeployment = operation({
 export const patchDeployment = operation({
   name: 'patchDeployment',
   access: modelManager,
-  async run(scope: TeamModelScope, { id, ...patch }: DeploymentPatch & DeploymentKey): Promise<ChangedDeployment> {
+  async run(scope: TeamModelScope, { id, ...patch }: DeploymentPatch & NamedDeployment): Promise<ChangedDeployment> {
     const changed = await changeStored(scope, id, patch);
     if (changed === null) throw notStored(scope, id);
     return changed;
@@ -196,7 +196,7 @@ export const patchDeployment = operation({
 export const deleteDeployment = operation({
   name: 'deleteDeployment',
   access: modelManager,
-  async run(scope: TeamModelScope, { id }: DeploymentKey): Promise<StoredDeployment> {
+  async run(scope: TeamModelScope, { id }: NamedDeployment): Promise<StoredDeployment> {
     const { platform } = scope;
     if (!isAdmin(callerOf(scope))) {
       const stored = await platform.stores.deployments.find(id);
@@ -222,7 +222,7 @@ export const listStoredDeployments = operation({
 export const findStoredDeployment = operation({
   name: 'findStoredDeployment',
   access: tenantViewer,
-  run: ({ platform }: ModelScope, { id }: DeploymentKey): Promise<StoredDeployment | null> =>
+  run: ({ platform }: ModelScope, { id }: NamedDeployment): Promise<StoredDeployment | null> =>
     platform.stores.deployments.find(id),
 });
 

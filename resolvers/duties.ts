@@ -15,7 +15,7 @@ import type { Scope } from './operation/scope.ts';
 /** Maximum number of jobs of lost processes that one claim ends. */
 const MAX_LOST_JOBS = 10;
 
-/** A claim of a duty by a process. */
+/** A process that wants to claim the due job of a duty. */
 export interface DutyWanted {
   readonly duty: Duty;
   readonly workerId: string;

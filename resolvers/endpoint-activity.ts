@@ -8,7 +8,7 @@ import type { Scope } from './operation/scope.ts';
 import { visibleFilter } from './operation/spend-filter.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
 
-/** Maximum number of groups of call type and day. Further groups, those of the lowest cost, are left out. */
+/** Maximum number of groups, one per call type and day. Further groups, those of the lowest cost, are left out. */
 const MAX_GROUPS = 10_000;
 
 /** Calls of one endpoint. */

@@ -121,14 +121,14 @@ export const listFallbacks = operation({
 export const deleteFallback = operation({
   name: 'deleteFallback',
   access: tenantAdmin,
-  async run(scope: FallbackScope, target: ChosenFallback): Promise<ChosenFallback> {
+  async run(scope: FallbackScope, chosen: ChosenFallback): Promise<ChosenFallback> {
     const { platform } = scope;
     assertStoresModels(scope);
-    assertNotConfigured(scope, target);
-    const [removed] = await platform.stores.fallbacks.remove([fallbackId(target.model, target.type)]);
+    assertNotConfigured(scope, chosen);
+    const [removed] = await platform.stores.fallbacks.remove([fallbackId(chosen.model, chosen.type)]);
     await platform.fallbacks.refresh();
-    if (removed === undefined) throw isInForce(scope, target) ? ofSetting(target) : noFallback(target);
-    return target;
+    if (removed === undefined) throw isInForce(scope, chosen) ? ofSetting(chosen) : noFallback(chosen);
+    return chosen;
   },
 });
 

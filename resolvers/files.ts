@@ -40,8 +40,8 @@ export interface FileDraft extends CallFacts {
 const NO_CALLS: CountedCalls = { requests: 0, tokens: 0 };
 
 /**
- * Uploads a file to an upstream. Throws InvalidInput for an invalid form, TooLarge, and what the gateway's `placeFor`
- * and `passForObject` throw.
+ * Uploads a file to an upstream. Throws InvalidInput for an invalid form, TooLarge, what the gateway's `placeFor`
+ * throws, and what `passForObject` throws.
  */
 export const createFile = operation({
   name: 'createFile',
@@ -56,12 +56,14 @@ export const createFile = operation({
     const { bodyStart, bodyEnd } = fileOf(form);
     assertFits(bodyEnd - bodyStart, (isBatch ? fileLimits.batchFile : null) ?? fileLimits.file);
     const place = gateway.placeFor(caller, { kind: 'file', model, provider });
-    const rename = (name: string): string => gateway.upstreamModelAt(caller, place.deployment, name);
+    // Each line of a batch file names a model: `rename` gives its name at the upstream, `count` counts its calls.
+    const rename = (model: string): string => gateway.upstreamModelAt(caller, place.deployment, model);
     const calls: Record<string, CountedCalls> = {};
-    const count = (name: string, bytes: number): void => {
-      const { requests, tokens } = Object.hasOwn(calls, name) ? (calls[name] ?? NO_CALLS) : NO_CALLS;
+    const count = (model: string, bytes: number): void => {
+      const { requests, tokens } = Object.hasOwn(calls, model) ? (calls[model] ?? NO_CALLS) : NO_CALLS;
       const counted = { requests: requests + 1, tokens: tokens + tokensOfBytes(bytes) };
-      Object.defineProperty(calls, name, { value: counted, enumerable: true, configurable: true, writable: true });
+      // Not an assignment: a line may name the model `__proto__`.
+      Object.defineProperty(calls, model, { value: counted, enumerable: true, configurable: true, writable: true });
     };
     const body = { kind: 'form', form, without, ...(isBatch ? { rename, count } : {}) } as const;
     const request = { action: CREATE_FILE, place, tail: '', body };

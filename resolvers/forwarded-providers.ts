@@ -28,7 +28,7 @@ import { MAX_ANSWER_BYTES, factsOf, modelOf, type SentRequest } from './pass-thr
 /** A request for a provider's own API. */
 export interface ProviderCall {
   readonly provider: ForwardedProvider;
-  /** The path below the prefix, as it was sent. */
+  /** The path below the provider's prefix, as it was sent. */
   readonly subpath: string;
   readonly sent: SentRequest;
 }
@@ -69,13 +69,13 @@ function assertSupported({ provider: { name, only }, subpath, sent }: ProviderCa
     throw new InvalidInput(`${unsupported} is not supported for ${name} requests`, [], { field: unsupported });
 }
 
-/** Operation name of an Amazon service that has no path per operation. */
+/** Form of the operation names of Amazon services, which have no path per operation. */
 const OPERATION = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
 const AMZ_JSON = 'application/x-amz-json-1.1';
 
 /**
  * The operation of an Amazon service that a call names, in its path or in `X-Amz-Target`. Null for providers that are
- * called by path. Throws InvalidInput for a call that names none.
+ * called by path. Throws InvalidInput for a call that names no operation.
  */
 function amazonOperation({ provider, subpath, sent }: ProviderCall): string | null {
   const prefix = provider.aws?.target;
@@ -91,8 +91,8 @@ function amazonOperation({ provider, subpath, sent }: ProviderCall): string | nu
 const isBilled = (name: string): boolean => /^(?:Start|Detect|Infer)/.test(name);
 
 /**
- * Throws Forbidden for a path that only proxy administrators may call. All callers share the account of such a
- * provider, so only some of its paths are open to all callers.
+ * Throws Forbidden for a path that only proxy administrators may call. All callers share one account, so `shared` lists
+ * the paths that all of them may call. A provider without `shared` has no such limit.
  */
 function assertOpenToCaller({ provider: { name, shared }, subpath, sent }: ProviderCall, { role, key }: Caller): void {
   if (shared === undefined || key === null || role === 'proxy_admin') return;

@@ -20,8 +20,8 @@ export const getGlobalBudget = operation({
 });
 
 /**
- * The spend of all calls: the spend in the current window of the global budget. With `isDated`, or without a global
- * budget, it is the sum of the calls that match `grouping`.
+ * The spend of all calls: the spend in the current window of the global budget. When the request names a period
+ * (`isDated`), or without a global budget, it is the sum of the calls that match `grouping`.
  */
 export const getTotalSpend = operation({
   name: 'getTotalSpend',

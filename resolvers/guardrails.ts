@@ -125,8 +125,8 @@ export const refreshGuardrails = operation({
 });
 
 /**
- * Runs the guardrails of a name on a text, without a model call. Returns the edited text. Throws NotFound, Rejected,
- * GuardrailFailed and Unavailable.
+ * Runs the guardrails with the given name on a text, without a model call. Returns the edited text. Throws NotFound,
+ * Rejected, GuardrailFailed and Unavailable.
  */
 export const applyGuardrail = operation({
   name: 'applyGuardrail',

@@ -55,7 +55,7 @@ export interface SpendReset extends KeyInfo {
   readonly before: Usd;
 }
 
-/** Sets the spend of a key to an amount from zero to its current spend. Throws NotFound and InvalidInput. */
+/** Sets the spend of a key to an amount between zero and its current spend. Throws NotFound and InvalidInput. */
 export const resetKeySpend = operation({
   name: 'resetKeySpend',
   access: keyAdmin,
@@ -116,7 +116,7 @@ export const listKeyAliases = operation({
 
 /**
  * Returns the caller's key, which the access rule has accepted; null for callers without a virtual key, such as the
- * admin key. Keys have no logging callbacks.
+ * admin key. Keys have no logging callbacks, so there is nothing else to check.
  */
 export const checkKeyHealth = operation({
   name: 'checkKeyHealth',

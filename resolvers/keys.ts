@@ -276,20 +276,17 @@ export interface Rotation extends NamedKey {
 }
 
 /**
- * Replaces the secret of a key. The hash that identifies the key, its spend and its objects stay. Throws Forbidden,
+ * Replaces the secret of a key. The key keeps the hash that identifies it, its spend and its objects. Throws Forbidden,
  * NotFound, InvalidInput, and Conflict when the new secret was ever in use or the alias is taken.
  */
 export const regenerateKey = operation({
   name: 'regenerateKey',
   access: keyManager,
-  async run(
-    scope: Scope<KeyPlatform>,
-    { key, newKey: own, gracePeriod, patch }: Rotation,
-  ): Promise<GeneratedKey & KeyInfo> {
+  async run(scope: Scope<KeyPlatform>, { key, newKey, gracePeriod, patch }: Rotation): Promise<GeneratedKey & KeyInfo> {
     const row = await knownKey(scope, key);
     const allowed = await allowedRotation(scope, row, patch);
-    assertMayChooseSecret(scope, own);
-    const secret = secretFor(scope, own);
+    assertMayChooseSecret(scope, newKey);
+    const secret = secretFor(scope, newKey);
     const named = row ?? (await namedKey(scope, key));
     await assertPatch(scope, named, patch);
     const change = { now: secret.now, by: secret.createdBy };

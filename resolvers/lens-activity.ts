@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000;
 const PAGE = 1_000;
 /** Traces whose spans are listed by one query. */
 const TRACES_PER_QUERY = 50;
-/** Maximum number of executions that a sample is taken from. */
+/** Maximum number of executions that a sample is taken from. An execution is a trace as lenses see it. */
 const MAX_ELIGIBLE = 100_000;
 /** Executions of one page of a preview. */
 const PREVIEW_PAGE = 100;
@@ -83,8 +83,8 @@ async function* withAttributes(
 }
 
 /**
- * Summaries of the traces of a window that match a selection, without traces of the model calls of lens runs and
- * signals.
+ * Summaries of the traces of a window that match a selection. Traces of model calls that lens runs and signals send are
+ * left out.
  */
 async function* eligibleTraces(
   scope: Scope<LensPlatform>,

@@ -30,12 +30,13 @@ import type { DecisionPlatform, KeyPlatform, LensPlatform } from './operation/pl
 import { changeOrAdd } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 
+/** Platform of signals: questions with a yes or no answer that a model answers about each trace. */
 type SignalPlatform = LensPlatform & KeyPlatform & DecisionPlatform;
 
 /** Kind of the jobs that classify new traces. */
 const SIGNAL_JOB = 'lens-signals';
 const WORKER = 'lens-signals';
-/** Lease of a job, in ms: longer than the slowest pass. */
+/** Lease of a job, in ms: longer than the slowest pass, which is one run of `classifyNewTraces`. */
 const LEASE_MS = 600_000;
 const MAX_ATTEMPTS = 3;
 
@@ -89,7 +90,7 @@ async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: strin
   return found.slice(0, MAX_TRACES);
 }
 
-/** Saves the state of a trace; replaces an earlier one. */
+/** Saves the classification of a trace; replaces an earlier one. */
 async function save(scope: Scope<SignalPlatform>, row: TraceSignals): Promise<void> {
   await changeOrAdd(scope.platform.stores.traceSignals, row, ({ createdAt, createdBy }) => ({
     ...row,
@@ -128,10 +129,10 @@ async function scoresFor(
   { model, signals }: SignalConfig,
   payer: Caller,
 ): Promise<TraceSignals['scores']> {
-  const signal = AbortSignal.any([scope.signal, AbortSignal.timeout(DECISION_MS)]);
+  const abortSignal = AbortSignal.any([scope.signal, AbortSignal.timeout(DECISION_MS)]);
   const { ids } = scope.platform;
   const decision = await decideTyped(
-    { ...scope, caller: payer, signal },
+    { ...scope, caller: payer, signal: abortSignal },
     {
       model,
       input: JSON.stringify(await readTranscript(scope, trace)),

@@ -49,7 +49,7 @@ function traceIdOf({ platform }: Scope<LensPlatform>, { traceId, sessionId }: Fe
     : platform.keyGenerator.hash(sessionSeed(sessionId)).slice(0, 32);
 }
 
-/** The traces with an id that the caller may see, of one ref unless it is empty. */
+/** The traces with this id that the caller may see. Only the trace with the given ref, unless the ref is empty. */
 async function tracesOf(
   scope: Scope<LensPlatform>,
   traceId: string,

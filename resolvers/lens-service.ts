@@ -6,13 +6,13 @@ import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Address of the trace service, and whether it can store traces now. */
+/** Address of the built-in trace service, and whether it can store traces now. */
 export interface LensService {
   readonly url: string;
   readonly storageReady: boolean;
 }
 
-/** The trace service, which is this process. */
+/** The built-in trace service, which is this process. */
 export const readLensService = operation({
   name: 'readLensService',
   access: anyKey,
@@ -36,8 +36,8 @@ export interface IngestionCredentials {
 }
 
 /**
- * Reads the valid tracing keys for a trace service of the operator, which sends its token. Throws Unavailable when no
- * service is configured, and UnknownWorker for a missing or wrong token.
+ * Reads the valid tracing keys for a separate trace service of the operator, which sends its token. Throws Unavailable
+ * when no such service is configured, and UnknownWorker for a missing or wrong token.
  */
 export const readIngestionCredentials = operation({
   name: 'readIngestionCredentials',

@@ -135,10 +135,10 @@ export const readTraceSignals = operation({
     traces: readonly { readonly traceId: string; readonly traceRef: string }[],
   ): Promise<readonly SignalsOfTrace[]> {
     const config = await signalConfig(scope);
-    const key = configKeyOf(scope, config);
+    const configKey = configKeyOf(scope, config);
     const ids = [...new Set(traces.map(signalRowId))];
     const rows = await scope.platform.stores.traceSignals.all({ ids, traceBeforeMs: null });
-    const current = new Map(rows.flatMap((row) => (row.configKey === key ? [[row.id, row] as const] : [])));
+    const current = new Map(rows.flatMap((row) => (row.configKey === configKey ? [[row.id, row] as const] : [])));
     return traces.map((trace) => signalsOfTrace(trace, current.get(signalRowId(trace)), config));
   },
 });

@@ -115,7 +115,7 @@ async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRu
   const { stores, clock, bus } = scope.platform;
   const runClaim = { attempts: job.attempts, workerId: workerOf(scope).id, leaseUntil: job.dueAt };
   const current = await stores.lenses.find(job.subject);
-  const claim = { id: job.id, attempt: job.attempts };
+  const claim: JobClaim = { id: job.id, attempt: job.attempts };
   if (current === null || current.run.id !== job.id || !isActive(current.run)) {
     // The run has ended, but its process stopped before it ended the job.
     await stores.jobs.end(claim, { status: 'completed', error: '' }, clock.now());
@@ -138,7 +138,7 @@ async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRu
   return { lensId: job.subject, run: state.run, findings: state.findings };
 }
 
-/** Claims the run that is due first. When no run is due, a due schedule queues its run first. Null without a run. */
+/** Claims the run that has been due longest. When no run is due, first queues the run of a due schedule. Null without a run. */
 export const claimLensRun = operation({
   name: 'claimLensRun',
   access: lensWorker,

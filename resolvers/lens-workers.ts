@@ -162,7 +162,8 @@ export const removeExpiredLensWork = operation({
 });
 
 /**
- * Hash of the key of this process's worker: the key with its alias, or a new one. The secret of a new one is not used.
+ * Hash of the key that pays for this process's worker: the key with the alias `lens-analysis`, or a new key. The secret
+ * of a new key is not used.
  */
 async function analysisKey(scope: Scope<LensPlatform & KeyPlatform>): Promise<string> {
   const [known] = await scope.platform.stores.keys.findAliases([ANALYSIS_KEY_ALIAS]);

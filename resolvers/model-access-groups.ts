@@ -67,8 +67,8 @@ async function writeGroups(
   let changed = 0;
   for (const { known, change } of changes) {
     const done = await platform.stores.deployments.change(known.deployment.id, (before) => {
-      const { access_groups: sent } = before.info;
-      const groups = change(Array.isArray(sent) ? sent.filter((one) => typeof one === 'string') : []);
+      const { access_groups: current } = before.info;
+      const groups = change(Array.isArray(current) ? current.filter((one) => typeof one === 'string') : []);
       return patchedDeployment(before, { info: { access_groups: groups.length === 0 ? null : groups } }, authorship);
     });
     if (done !== null) changed += 1;

@@ -44,10 +44,10 @@ export const listModels = operation({
   ): readonly NamedModel[] {
     const { gateway, catalog } = scope.platform;
     const { key } = callerOf(scope);
-    const named = groups === null ? [] : groupNames(scope).map((name) => ({ name, entry: null }));
-    if (groups === 'only') return named;
+    const listedGroups = groups === null ? [] : groupNames(scope).map((name) => ({ name, entry: null }));
+    if (groups === 'only') return listedGroups;
     const team = teamId === null ? key : { teamId };
-    return [...namedModels(gateway.deployments(), catalog.current(), { key, withWildcards, team }), ...named];
+    return [...namedModels(gateway.deployments(), catalog.current(), { key, withWildcards, team }), ...listedGroups];
   },
 });
 
@@ -272,6 +272,7 @@ function sorted(models: readonly ModelFacts[], { sort, descending }: ModelPageQu
       case 'costs':
         return tokenCost(one);
       case 'status':
+        // Models of the configuration file, then stored ones.
         return one.stored === null ? 0 : 1;
     }
   };

@@ -12,7 +12,7 @@ export interface Access {
    * sent (null).
    */
   readonly check: (caller: Caller | null) => void;
-  /** Whether tracing keys have this right. They have no other rights. */
+  /** Whether tracing keys have this right. They have only the rights that admit them. */
   readonly admitsTraceSenders?: true;
 }
 
@@ -65,7 +65,7 @@ export const isReadOnly = ({ role }: Caller): boolean =>
 export const isAdminOrUser = (caller: Caller): boolean =>
   isAdmin(caller) || (!isReadOnly(caller) && idOrNull(caller.userId) !== null);
 
-/** Error for a caller who may not manage keys. Its `right` is `viewer`, `key_admin` or `proxy_admin`. */
+/** Error for a caller who may not manage keys. The `right` of the error is `viewer`, `key_admin` or `proxy_admin`. */
 function keyRefusal(caller: Caller): Forbidden {
   if (isReadOnly(caller)) return new Forbidden('Only proxy admins can do this.', 'viewer');
   if (idOrNull(caller.userId) !== null) return new Forbidden('Only proxy admins can do this.', 'key_admin');
@@ -195,14 +195,14 @@ export const tenantViewer: Access = {
   },
 };
 
-/** Proxy administrators, for entries of pass-through paths. */
+/** Proxy administrators, for pass-through endpoints. */
 export const endpointAdmin: Access = {
   name: 'endpointAdmin',
   description: 'Proxy administrators.',
   check: tenantAdmin.check,
 };
 
-/** Proxy administrators, the read-only ones too, for entries of pass-through paths. */
+/** Proxy administrators, the read-only ones too, for pass-through endpoints. */
 export const endpointViewer: Access = {
   name: 'endpointViewer',
   description: 'Proxy administrators, read-only ones too. Credentials in headers are masked.',
