@@ -98,7 +98,7 @@ async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, cal
   }
 }
 
-/** Sum of the tokens of an owner's batches that have not ended and are not older than `OPEN_MS`. */
+/** Sum of the tokens of an owner's open batches. Pages of batches that are older than `OPEN_MS` are not read. */
 async function openTokens(
   { stores, clock }: ObjectPlatform,
   isOwn: (owner: UpstreamObject['owner']) => boolean,
@@ -180,7 +180,7 @@ export const listBatches = operation({
 });
 
 /**
- * Reads the state of every open batch that is not older than `OPEN_MS`, so that its end is accounted for even when no
+ * Reads the state of every open batch that is not older than `OPEN_MS`. Its end is then accounted for even when no
  * client reads it. Each call to an upstream runs as the owner of its batch.
  */
 export const followBatches = operation({

@@ -43,15 +43,15 @@ export const createOrganization = operation({
     const identity = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
     if ((await stores.organizations.find(identity.id)) !== null)
       throw new Conflict(`Organization with id '${identity.id}' already exists.`);
-    const named = idOrNull(budgetId) === null ? null : await budgetOf(scope, { budgetId, limits }, null);
-    const own = named === null ? newBudget(limits, { ...identity, id: ids.uuid() }) : null;
-    const organization = newOrganization(patch, { ...identity, alias, budgetId: named ?? own?.id ?? '' });
-    if (own !== null) await stores.budgets.add(own);
+    const existingId = idOrNull(budgetId) === null ? null : await budgetOf(scope, { budgetId, limits }, null);
+    const created = existingId === null ? newBudget(limits, { ...identity, id: ids.uuid() }) : null;
+    const organization = newOrganization(patch, { ...identity, alias, budgetId: existingId ?? created?.id ?? '' });
+    if (created !== null) await stores.budgets.add(created);
     try {
       await stores.organizations.add(organization);
     } catch (error) {
       // After another failure the organization may be stored, so its budget has to stay.
-      if (own !== null && error instanceof Conflict) await stores.budgets.remove([own.id]);
+      if (created !== null && error instanceof Conflict) await stores.budgets.remove([created.id]);
       throw error;
     }
     return organizationView(scope, organization);

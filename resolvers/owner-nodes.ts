@@ -15,7 +15,7 @@ import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { laterSpend } from './operation/window-spend.ts';
 
-/** Part of a scope that reads owners. */
+/** Part of a scope that reads of owners need. */
 type OwnerScope = Pick<Scope, 'caller' | 'loaders'>;
 
 /** Memberships of the caller's user in teams. */

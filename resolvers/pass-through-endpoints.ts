@@ -7,7 +7,7 @@ import { operation } from './operation/operation.ts';
 import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** A new entry; an id is generated when it has none. */
+/** A new pass-through endpoint; an id is generated when it has none. */
 export interface EndpointDraft extends EndpointPatch {
   readonly id: string | null;
   readonly path: string;
@@ -31,14 +31,14 @@ function assertTimeout({ timeoutSeconds }: EndpointPatch): void {
   );
 }
 
-/** Throws Conflict for an entry of the configuration file. */
+/** Throws Conflict for an endpoint of the configuration file. */
 function assertStored({ platform }: Scope<PassThroughPlatform>, id: string): void {
   const found = platform.passThrough.list().find((one) => one.id === id);
   if (found?.isFromConfig !== true) return;
   throw new Conflict(`The entry ${id} is in the configuration file. Change it there.`);
 }
 
-/** Stores an entry. Its path is served immediately. Throws Conflict when its id is taken, and InvalidInput. */
+/** Stores an endpoint. Its path is served immediately. Throws Conflict when its id is taken, and InvalidInput. */
 export const createEndpoint = operation({
   name: 'createEndpoint',
   access: endpointAdmin,
@@ -50,7 +50,7 @@ export const createEndpoint = operation({
   },
 });
 
-/** Lists entries, those of the configuration file first; with an id, only the entry with this id. */
+/** Lists endpoints, those of the configuration file first; with an id, only the endpoint with this id. */
 export const listEndpoints = operation({
   name: 'listEndpoints',
   access: endpointViewer,
@@ -60,7 +60,7 @@ export const listEndpoints = operation({
   ): readonly PassThroughEndpoint[] => platform.passThrough.list().filter((one) => id === null || one.id === id),
 });
 
-/** Lists the entries in the `allowed_passthrough_routes` of a team. Throws NotFound for an unknown team. */
+/** Lists the endpoints in the `allowed_passthrough_routes` of a team. Throws NotFound for an unknown team. */
 export const listTeamEndpoints = operation({
   name: 'listTeamEndpoints',
   access: endpointViewer,
@@ -73,7 +73,7 @@ export const listTeamEndpoints = operation({
   },
 });
 
-/** Changes the named members of a stored entry. Throws NotFound, Conflict and InvalidInput. */
+/** Changes the named members of a stored endpoint. Throws NotFound, Conflict and InvalidInput. */
 export const updateEndpoint = operation({
   name: 'updateEndpoint',
   access: endpointAdmin,
@@ -89,7 +89,7 @@ export const updateEndpoint = operation({
   },
 });
 
-/** Deletes a stored entry. Throws NotFound and Conflict. */
+/** Deletes a stored endpoint. Throws NotFound and Conflict. */
 export const deleteEndpoint = operation({
   name: 'deleteEndpoint',
   access: endpointAdmin,
@@ -101,7 +101,7 @@ export const deleteEndpoint = operation({
   },
 });
 
-/** Applies changes of stored entries by other processes. */
+/** Applies changes of stored endpoints by other processes. */
 export const refreshEndpoints = operation({
   name: 'refreshEndpoints',
   access: system,

@@ -27,10 +27,10 @@ export interface SentRequest extends Pick<Forwarded, 'callId' | 'parent' | 'fiel
   readonly userAgent?: string;
 }
 
-/** A request for an entry. */
+/** A request for a pass-through endpoint. */
 export interface EndpointCall {
   readonly endpoint: PassThroughEndpoint;
-  /** The path below that of the entry; null for the path of the entry itself. */
+  /** The path below that of the endpoint; null for the path of the endpoint itself. */
   readonly subpath: string | null;
   readonly sent: SentRequest;
 }
@@ -38,7 +38,7 @@ export interface EndpointCall {
 /** Maximum size of a forwarded answer, in bytes. */
 export const MAX_ANSWER_BYTES = 1024 * 1024 * 1024;
 
-/** Caller of entries that need no key. No key pays for these calls. */
+/** Caller of endpoints that need no key. No key pays for these calls. */
 const ANONYMOUS: Caller = new SystemCaller('anonymous');
 
 /** Members that a forwarded request copies from the request of the client. */
@@ -59,6 +59,7 @@ export const modelOf = ({ fields: { model } }: Pick<SentRequest, 'fields'>): str
 
 function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: number): Forwarded {
   const url = addressBelow(endpoint.target, subpath);
+  const cost = endpointCostOf(endpoint);
   url.search = forwardedQueryOf(sent.search, { target: url.search, defaults: endpoint.defaultQuery });
   return {
     ...factsOf(sent),
@@ -71,8 +72,10 @@ function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: 
     model: modelOf(sent) ?? 'unknown',
     provider: 'pass_through',
     deploymentId: endpoint.id,
-    cost: endpointCostOf(endpoint),
-    needsPrice: endpointCostOf(endpoint) === ZERO_USD,
+    cost,
+    // A cost of 0 may be the default: where models without a price are blocked, the call is refused without a price.
+    needsPrice: cost === ZERO_USD,
+    // `cost` is always known, so the answer is not priced by its usage.
     defaultCost: null,
     endpoint: null,
     guardrails: Object.keys(endpoint.guardrails ?? {}),
@@ -83,7 +86,7 @@ function forward({ platform, signal }: Scope<PassThroughPlatform>, caller: Calle
   return platform.gateway.forward(caller, forwardedTo(call, platform.passThrough.timeoutSeconds), signal);
 }
 
-/** Forwards a request to the target of an entry. Throws Forbidden, InvalidInput, and what the gateway's `forward` throws. */
+/** Forwards a request to the target of an endpoint. Throws Forbidden, InvalidInput, and what the gateway's `forward` throws. */
 export const callEndpoint = operation({
   name: 'callEndpoint',
   access: anyKey,
@@ -95,7 +98,7 @@ export const callEndpoint = operation({
   },
 });
 
-/** As `callEndpoint`, for an entry that needs no key. Throws Unauthenticated for an entry that needs one. */
+/** As `callEndpoint`, for an endpoint that needs no key. Throws Unauthenticated for an endpoint that needs one. */
 export const callOpenEndpoint = operation({
   name: 'callOpenEndpoint',
   access: anyone,

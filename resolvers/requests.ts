@@ -38,7 +38,7 @@ export const listSupportedParams = operation({
   },
 });
 
-/** A chat-completions request of the process itself. */
+/** A chat-completions request that is only previewed. */
 function chatRequest(body: ModelRequest['body']): ModelRequest {
   return {
     endpoint: CHAT_COMPLETIONS,

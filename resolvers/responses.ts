@@ -160,8 +160,8 @@ async function answerAbout(
   },
 ): Promise<ResponseAnswer> {
   const { id, query, callId, parent } = named;
-  const here = isOwnResponseId(id) ? await findStored(scope, id) : null;
-  if (here !== null) return { kind: 'stored', value: await ask.here(here) };
+  const stored = isOwnResponseId(id) ? await findStored(scope, id) : null;
+  if (stored !== null) return { kind: 'stored', value: await ask.here(stored) };
   const upstream = upstreamOf(scope, id);
   if (upstream === null) throw isIssued(scope, id) ? noObject('response', id) : notIssued();
   const { deploymentId, upstreamId, owner } = upstream;
@@ -169,8 +169,8 @@ async function answerAbout(
   const path = `/${encodeURIComponent(upstreamId)}${ask.tail}${query}`;
   const call = await pass(scope, { action: ask.action, place, tail: path }, { callId, parent });
   const { ids } = scope.platform.responses;
-  const idOf = (shown: string): string =>
-    shown === upstreamId ? id : ids.seal({ deploymentId, upstreamId: shown, owner });
+  const idOf = (idInAnswer: string): string =>
+    idInAnswer === upstreamId ? id : ids.seal({ deploymentId, upstreamId: idInAnswer, owner });
   return { kind: 'upstream', call, idOf };
 }
 

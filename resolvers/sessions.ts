@@ -11,6 +11,7 @@ import type { Scope } from './operation/scope.ts';
 import { windowOf } from './trace-search.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
+/** Query for one page of sessions. A session consists of the traces that state its id. */
 export interface SessionQuery {
   /** Unix milliseconds, inclusive; null for 24 hours before the end. */
   readonly startMs: number | null;

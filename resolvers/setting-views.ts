@@ -114,7 +114,7 @@ export const listSettingViews = operation({
   },
 });
 
-/** A setting and its new value. Null removes the stored value, or stores the default of a shared setting. */
+/** A setting and its new value. Null removes the stored value, or stores the default of a setting in `SHARED_FIELDS`. */
 export interface SettingChange {
   readonly section: SettingSection;
   readonly name: string;
@@ -130,11 +130,11 @@ export const changeSetting = operation({
   access: tenantAdmin,
   async run(scope: Scope<SettingsPlatform>, { section, name, value }: SettingChange): Promise<DescribedSetting> {
     // The list of allowed addresses is stored by `updateConfiguration`, which checks it.
-    const isNamed =
+    const hasOwnOperation =
       (section === GENERAL && name !== ALLOWED_ADDRESSES) || (section === SHARED && Object.hasOwn(SHARED_FIELDS, name));
     if (section === GENERAL && Object.hasOwn(SHARED_FIELDS, name))
       throw new InvalidInput(`${name} is a setting of ${SHARED}.`);
-    if (!isNamed) await changeOther(scope, { section, name, value });
+    if (!hasOwnOperation) await changeOther(scope, { section, name, value });
     else if (value === null) await removeSetting(scope, { name });
     else await updateSetting(scope, { name, value });
     return describedSetting(scope, await settingsState(scope), section, name);

@@ -223,9 +223,9 @@ export const readConfiguration = operation({
     const { config, stored } = await settingsState(scope);
     const content: Record<string, unknown> = { ...config.declared };
     for (const section of UPDATED_SECTIONS) {
-      const own = config.declared[section];
-      const beside = withoutNulls(stored.get(section) ?? {});
-      const merged = { ...beside, ...(typeof own === 'object' ? own : {}) };
+      const declared = config.declared[section];
+      const storedValues = withoutNulls(stored.get(section) ?? {});
+      const merged = { ...storedValues, ...(typeof declared === 'object' ? declared : {}) };
       if (Object.keys(merged).length > 0) content[section] = merged;
     }
     return scope.platform.configuration.toYaml(shownContent(scope, content));

@@ -91,6 +91,7 @@ export const recordDecisionOutcome = operation({
     const { question, answer, position } = answered;
     const source = probabilitySourceOf(answer);
     const result = judgedAnswer(question, answer, draft.outcome);
+    // Only for the compiler: `judgedAnswer` has thrown for such a question.
     if (question.kind === 'box' || source === null) throw new NotFound('stored decision', draft.callId);
     const authorship = authored(scope);
     const outcomeScope = outcomeScopeOf(visibilityOf(caller));

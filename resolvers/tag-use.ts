@@ -6,7 +6,7 @@ import type { ActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { spendAdmin } from './operation/spend-access.ts';
 
-/** Maximum number of groups of tag, user and day. Further groups, those of the lowest cost, are left out. */
+/** Maximum number of groups, one per tag, user and day. Further groups, those of the lowest cost, are left out. */
 const MAX_GROUPS = 100_000;
 
 /** Query of the use of tags. */

@@ -147,8 +147,8 @@ async function budgetOf(
   // A temporary increase for a member without an own budget raises a copy of the team's default budget.
   const isIncrease = patch.tempBudgetIncrease !== undefined && patch.tempBudgetIncrease !== null;
   const shared = isIncrease && memberBudgetId !== null ? await stores.budgets.find(memberBudgetId) : null;
-  const named = { ...authorship, id: ids.uuid() };
-  const budget = shared === null ? newBudget(patch, named) : copyOfSharedBudget(shared, patch, named);
+  const identity = { ...authorship, id: ids.uuid() };
+  const budget = shared === null ? newBudget(patch, identity) : copyOfSharedBudget(shared, patch, identity);
   await stores.budgets.add(budget);
   return budget.id;
 }
@@ -194,7 +194,7 @@ export interface MemberReset {
 }
 
 /**
- * Sets the spend of a member to an amount from zero to its current spend. The budget of the member counts from this
+ * Sets the spend of a member to an amount between zero and its current spend. The budget of the member counts from this
  * amount. Reports keep the calls. Throws NotFound, InvalidInput, and Forbidden, also for the spend of the caller's own
  * user.
  */

@@ -29,8 +29,8 @@ export const deleteTeams = operation({
     const known = new Set((await stores.teams.findMany(ids)).map(({ id }) => id));
     const missing = ids.find((id) => !known.has(id));
     if (missing !== undefined) throw unknownTeam(missing);
-    const owners = new Set((await stores.projects.all({ teamIds: ids })).map(({ teamId }) => teamId));
-    const used = ids.find((id) => owners.has(id));
+    const withProjects = new Set((await stores.projects.all({ teamIds: ids })).map(({ teamId }) => teamId));
+    const used = ids.find((id) => withProjects.has(id));
     if (used !== undefined) throw new InvalidInput(`Team ${used} has projects. Delete or move them first.`);
     const keys = await stores.keys.findOwned('teamId', ids);
     if (keys.length > 0) await deleteKeys(scope, { keys: keys.map(({ hash }) => hash), aliases: [] });

@@ -19,7 +19,7 @@ import type { Scope } from './operation/scope.ts';
 
 const unknownMapping = (id: string): NotFound => new NotFound('token mapping', id, 'Mapping not found');
 
-/** A new mapping. `key` is the secret or the hash of a key. */
+/** A new mapping from a claim value of signed tokens to a key. `key` is the secret or the hash of the key. */
 export interface TokenMappingDraft {
   readonly claimName: string;
   readonly claimValue: string;

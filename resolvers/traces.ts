@@ -54,7 +54,7 @@ export interface TraceListQuery {
   readonly endMs: number | null;
   /** `nextCursor` of the previous page, which contains its window; null for the first page. */
   readonly cursor: string | null;
-  /** Summaries a page, 1 to 50. */
+  /** Summaries per page, 1 to 50. */
   readonly limit?: number;
 }
 
@@ -107,10 +107,11 @@ async function recordedElsewhere(
   await scope.platform.records.readable();
   const rows = await scope.platform.stores.spend.findElsewhere(sought);
   const own = rows.filter((row) => isOfOwner(row, [{ owner }]));
-  const answers = new Set(own.map(({ responseId }) => responseId));
-  const names = new Set(own.map(({ callId }) => callId));
+  const responseIds = new Set(own.map(({ responseId }) => responseId));
+  const callIds = new Set(own.map(({ callId }) => callId));
+  // Clients export the id of the response as `requestId`.
   return ({ requestId, callId }) =>
-    (requestId !== null && answers.has(requestId)) || (callId !== null && names.has(callId));
+    (requestId !== null && responseIds.has(requestId)) || (callId !== null && callIds.has(callId));
 }
 
 /** Summaries of the traces that began inside a window, newest first. */

@@ -28,21 +28,21 @@ export async function activityFilter(
   { entity, filter: requested }: EntityQuery,
 ): Promise<SpendFilter> {
   const filter = await visibleFilter(scope, requested);
-  const own: SpendFilter = WITH_UNASSIGNED.has(entity) ? filter : { ...filter, some: [entity] };
+  const ofEntity: SpendFilter = WITH_UNASSIGNED.has(entity) ? filter : { ...filter, some: [entity] };
   const caller = callerOf(scope);
-  if (isAnyAdmin(caller)) return own;
+  if (isAnyAdmin(caller)) return ofEntity;
   const userId = idOrNull(caller.userId);
   if (entity === 'endUser' || entity === 'agent') throw refuseManagement(caller);
-  if (entity === 'team') return filterOfTeams(scope, own, userId);
+  if (entity === 'team') return filterOfTeams(scope, ofEntity, userId);
   if (userId === null)
     throw new Forbidden(
       `Keys without a user cannot query ${entity} analytics. Use a key of a user, or call as a proxy admin.`,
       'service_account',
     );
-  if (entity === 'organization') return filterOfOrganizations(scope, own, userId);
-  if (entity === 'user' && own.any.user?.some((user) => user !== userId) === true)
+  if (entity === 'organization') return filterOfOrganizations(scope, ofEntity, userId);
+  if (entity === 'user' && ofEntity.any.user?.some((user) => user !== userId) === true)
     throw new Forbidden('You can only view your own spend data.', 'key_owner');
-  return own;
+  return ofEntity;
 }
 
 /** Calls of the user's teams: all calls of teams that the user administers, the user's own calls in other teams. */

@@ -24,12 +24,12 @@ export async function askFallbacks(
   request: ModelRequest,
   { call: first, signal }: { readonly call: GatewayCall; readonly signal: AbortSignal },
 ): Promise<GatewayCall> {
-  const limit = scope.platform.decisions.fallbackBelow;
-  if (limit === null) return first;
+  const { fallbackBelow } = scope.platform.decisions;
+  if (fallbackBelow === null) return first;
   const calls = [first];
   for (const model of targetsOf(scope, request, first)) {
     const last = calls.at(-1) ?? first;
-    const earlier = earlierAnswersOf(last, limit);
+    const earlier = earlierAnswersOf(last, fallbackBelow);
     if (earlier === null) break;
     const next = await callFallback(scope, fallbackRequest(request, model, { first, earlier }), signal).catch(
       async (error: unknown) => {
@@ -70,10 +70,11 @@ function targetsOf(
   return models.slice(models.indexOf(modelGroup) + 1);
 }
 
-function earlierAnswersOf({ exchange }: GatewayCall, limit: number): EarlierAnswers | null {
+/** The answers of a call, and which questions are still open. Null when no question is open, or there is no decision. */
+function earlierAnswersOf({ exchange }: GatewayCall, fallbackBelow: number): EarlierAnswers | null {
   if (exchange.decision === undefined) return null;
   const { decision, upstream } = exchange.decision;
-  const open = weakPositions(decision, limit);
+  const open = weakPositions(decision, fallbackBelow);
   return open.length === 0 ? null : { decision, upstream, open };
 }
 

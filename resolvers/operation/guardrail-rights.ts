@@ -35,6 +35,7 @@ export function allowedGuardrails<Patch extends MetadataPatch>(
     readonly team: Metadata;
     /** Metadata of the row before the change. */
     readonly before: Metadata;
+    /** Whether the row is a team, and not a project. */
     readonly ofTeam: boolean;
   },
 ): Patch {

@@ -52,7 +52,7 @@ export async function issueKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Prom
   await assertReferences(scope, draft.settings ?? {}, idOrNull(draft.teamId));
   const row = newKey(withBudget(scope, draft), secret);
   await stores.keys.add(row);
-  // The secret may be cached as unknown from an earlier attempt.
+  // The secret may be cached as unknown, because a client sent it before the key existed.
   keyRing.evict(row);
   return { clearKey: secret.key, row, budget: await budgetOfKey(scope, row) };
 }

@@ -154,8 +154,8 @@ async function isLimited({ platform }: KeyScope, team: Team, { budgetId }: TeamM
 }
 
 /**
- * The draft that the caller has the right to create. `route` distinguishes a key of a user from a service account of a
- * team. Throws Forbidden and InvalidInput.
+ * The draft that the caller has the right to create. `sent` is the draft before defaults were added. `route`
+ * distinguishes a key of a user from a service account of a team. Throws Forbidden and InvalidInput.
  */
 export async function allowedDraft(
   scope: KeyScope,

@@ -6,8 +6,8 @@ import type { KeyPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
 /** Throws Forbidden for a secret that the caller chose, when the settings allow only generated secrets. */
-export function assertMayChooseSecret({ platform }: Scope<KeyPlatform>, own: string | null): void {
-  if (own === null || !isSwitchedOn(platform.configuration, 'disable_custom_api_keys')) return;
+export function assertMayChooseSecret({ platform }: Scope<KeyPlatform>, chosen: string | null): void {
+  if (chosen === null || !isSwitchedOn(platform.configuration, 'disable_custom_api_keys')) return;
   throw new Forbidden(
     'Custom API key values are disabled by your administrator. Keys must be auto-generated.',
     'key_owner',

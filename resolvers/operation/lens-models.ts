@@ -111,7 +111,7 @@ export function assertAnalysisModel(scope: Scope<LensPlatform>, model: string): 
   maxCallCost(scope, model, { input: 1, output: 1 });
 }
 
-/** The caller of a key that pays for analysis, with its access groups. Null when the key cannot be used. */
+/** The caller that a key for analysis authenticates, with the key's access groups. Null when the key cannot be used. */
 export async function payerOfKey({ platform }: Scope<LensPlatform>, key: VirtualKey): Promise<Caller | null> {
   if (key.deletedAt !== null) return null;
   const { role, hash: keyHash, teamId, userId } = key;

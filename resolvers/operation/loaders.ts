@@ -13,7 +13,7 @@ import { createOwnerLoaders, type OwnerLoaders } from './owner-loaders.ts';
 import { type SpanTree, spanTreeOf } from './span-tree.ts';
 import type { Stores } from './stores.ts';
 
-/** Maximum number of entries whose histories one query reads: each may have hundreds of changes. */
+/** Maximum number of catalog entries whose histories one query reads: each may have hundreds of changes. */
 const MAX_HISTORIES = 100;
 
 /**
@@ -28,7 +28,7 @@ const MAX_ANNOTATED_TRACES = 50;
 /** Maximum number of spans of one batch of content reads. Batches of a loader run one after the other. */
 const MAX_CONTENTS = 8;
 
-/** One DataLoader per query: a list of traces reads the spans of many traces in one query. */
+/** One DataLoader for each query of a store: a list of traces reads the spans of many traces in one query. */
 export interface Loaders {
   /** Price history of an entry, by its id. */
   readonly historyByEntry: DataLoader<string, EntryHistory>;
@@ -41,7 +41,7 @@ export interface Loaders {
    * without a parent span, so the rows are found by response id or call id.
    */
   readonly spendRowsElsewhere: DataLoader<CallSearch, readonly SpendRow[], string>;
-  /** Accounts of a trace, by its parts. */
+  /** Accounts of a trace (the gateway's records of its calls), by its parts. */
   readonly accountsByTrace: DataLoader<readonly TraceIdentity[], TraceAccounts, string>;
   /** Annotations of a trace and its spans, the oldest first. Only for traces that the caller may read. */
   readonly annotationsByTrace: DataLoader<TraceKey, readonly Annotation[], string>;

@@ -91,7 +91,7 @@ async function spendSinceOf(stores: Stores, windows: readonly SpendSince[]): Pro
   return windows.map((one) => totals.get(nameOf(one)) ?? ZERO_USD);
 }
 
-/** One DataLoader per query. */
+/** One DataLoader for each query of a store. */
 export const createOwnerLoaders = (stores: Stores): OwnerLoaders => ({
   teamById: rowsOf(() => stores.teams),
   userById: rowsOf(() => stores.users),

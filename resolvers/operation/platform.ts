@@ -182,7 +182,10 @@ export interface DecisionPlatform {
   readonly decisions: {
     /** Maximum number of questions of one request. */
     readonly maxQuestions: number;
-    /** Label mass below which a question is sent to a fallback, as refused questions are. Null disables fallbacks. */
+    /**
+     * Questions whose answer has less label mass (`labelMass`, 0 to 1) are sent to a fallback, as refused questions are.
+     * Null disables fallbacks.
+     */
     readonly fallbackBelow: number | null;
     /** Storage level of decisions, unless their key sets another one. */
     readonly storage: StorageLevel;

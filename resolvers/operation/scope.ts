@@ -100,6 +100,6 @@ export interface Scope<Slice = Platform> {
   readonly client: Client;
   /** Aborts when the client disconnects or the process ends the request. */
   readonly signal: AbortSignal;
-  /** One DataLoader per query; fresh for every scope, and for every event of a subscription. */
+  /** One DataLoader for each query of a store; fresh for every scope, and for every event of a subscription. */
   readonly loaders: Loaders;
 }

@@ -7,7 +7,7 @@ import { callerOf } from './operation.ts';
 import type { SettingsPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** The file, and the stored settings as the database has them now. */
+/** The settings of the configuration file, and the stored settings as the database has them now. */
 export interface SettingsState {
   readonly config: DeclaredConfig;
   readonly stored: StoredSections;

@@ -25,7 +25,7 @@ export interface CountedUser extends Omit<UserView, 'keys'> {
   readonly keyCount: number;
 }
 
-const byUser = (members: readonly TeamMember[]): ((id: string) => readonly string[]) => {
+const teamIdsByUser = (members: readonly TeamMember[]): ((id: string) => readonly string[]) => {
   const found = Map.groupBy(members, ({ userId }) => userId);
   return (id) => (found.get(id) ?? []).map(({ teamId }) => teamId);
 };
@@ -43,7 +43,7 @@ export async function countedUsers(
     stores.keys.countOwned('userId', ids),
     stores.spend.totalsOfOwners('user', ids),
   ]);
-  const teamIdsOf = byUser(members);
+  const teamIdsOf = teamIdsByUser(members);
   return users.map((user) => ({
     user,
     teamIds: teamIdsOf(user.id),
@@ -63,7 +63,7 @@ export async function userViews(scope: Scope<UserPlatform>, users: readonly User
     stores.spend.totalsOfOwners('user', ids),
   ]);
   const keysByUser = Map.groupBy(await keyInfos(scope, rows), ({ row }) => row.userId);
-  const teamIdsOf = byUser(members);
+  const teamIdsOf = teamIdsByUser(members);
   return users.map((user) => ({
     user,
     teamIds: teamIdsOf(user.id),

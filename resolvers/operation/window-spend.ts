@@ -81,7 +81,7 @@ export const windowBudgetId = ({ budgetDuration, settings }: Pick<VirtualKey, 'b
 
 /**
  * The spend of a budget window: since the spend was last set, or since the window of the budget row began, if that is
- * later. `since` is null in the first window, and without a budget row.
+ * later. The later start has the smaller spend. `since` is null in the first window, and without a budget row.
  */
 export const laterSpend = (sinceSet: Usd, since: Usd | null): Usd =>
   since !== null && since < sinceSet ? since : sinceSet;
