@@ -32,6 +32,7 @@ export const allowAddress = operation({
     assertAddress(scope, address);
     const { config, stored } = await settingsState(scope);
     if (allowedList(config, stored)?.includes(address) === true) throw new Conflict('IP address already exists');
+    // Also here: it refuses a list that the configuration file declares.
     assertRemovable(config, stored, GENERAL, ALLOWED_ADDRESSES);
     await storeList(scope, (list) => [...list.filter((one) => one !== address), address]);
   },

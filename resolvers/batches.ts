@@ -52,6 +52,7 @@ export const createBatch = operation({
     const [fileId] = REQUIRED_MEMBERS.map((member) => requiredText(sent, member));
     const file = await getObject(scope, 'file', fileId ?? '');
     assertLinesChecked(scope, file);
+    // Members to replace in the forwarded body; null removes a member.
     const set = {
       ...Object.fromEntries(without.filter((member) => Object.hasOwn(sent, member)).map((member) => [member, null])),
       input_file_id: JSON.stringify(file.upstreamId),
@@ -143,6 +144,7 @@ function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: Up
   );
 }
 
+/** Sends a call about a stored batch to its upstream, and stores the state in the answer. */
 async function callForBatch(
   scope: Scope<ObjectPlatform>,
   action: typeof GET_BATCH,

@@ -38,22 +38,29 @@ export const getAlertingSettings = operation({
   access: tenantViewer,
   async run(scope: Scope<SettingsPlatform>): Promise<AlertingSettings> {
     const { config, stored } = await settingsState(scope);
-    const row = (name: string): unknown => stored.get(sectionRowOf(GENERAL, name))?.[name];
+    const storedValue = (name: string): unknown => stored.get(sectionRowOf(GENERAL, name))?.[name];
     const effective = (name: string): unknown => settingViewOf(config, stored, GENERAL, name).effectiveValue;
-    const isStored = (value: unknown, inRow: unknown): boolean | null =>
-      inRow !== undefined && inRow !== null ? true : value === undefined || value === null ? null : false;
-    const set = jsonObjectOf(effective(ARGUMENTS));
-    const inRow = jsonObjectOf(row(ARGUMENTS));
+    const isStored = (effectiveOne: unknown, storedOne: unknown): boolean | null =>
+      storedOne !== undefined && storedOne !== null
+        ? true
+        : effectiveOne === undefined || effectiveOne === null
+          ? null
+          : false;
+    const effectiveArguments = jsonObjectOf(effective(ARGUMENTS));
+    const storedArguments = jsonObjectOf(storedValue(ARGUMENTS));
     const alerting = effective('alerting');
     return {
       alerting: textsOf(alerting),
-      isStored: isStored(alerting, row('alerting')),
-      settings: Object.entries(ALERTING_FIELDS).map(([name, field]) => ({
-        name,
-        field,
-        value: set[name] !== undefined && isOfKind(field.kind, set[name]) ? set[name] : field.defaultValue,
-        isStored: isStored(set[name], inRow[name]),
-      })),
+      isStored: isStored(alerting, storedValue('alerting')),
+      settings: Object.entries(ALERTING_FIELDS).map(([name, field]) => {
+        const value = effectiveArguments[name];
+        return {
+          name,
+          field,
+          value: value !== undefined && isOfKind(field.kind, value) ? value : field.defaultValue,
+          isStored: isStored(value, storedArguments[name]),
+        };
+      }),
     };
   },
 });

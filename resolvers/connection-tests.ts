@@ -38,7 +38,7 @@ function withCredential({ platform }: Scope<ConnectionTestPlatform>, params: Jso
 
 /**
  * Sends one small request with the parameters of a model, at the cost of the caller. Nothing is stored. Throws
- * InvalidInput for invalid parameters, and LimitExceeded; an upstream that fails is a result.
+ * InvalidInput for invalid parameters, and LimitExceeded. A failure of the upstream is a result, not an error.
  */
 export const testConnection = operation({
   name: 'testConnection',

@@ -111,6 +111,7 @@ export const createDeployment = operation({
     const { platform } = scope;
     const identity = { ...authored(scope), id: id ?? platform.ids.uuid(), byTeam };
     if (knownOf(scope, identity.id) !== null) throw new Conflict(`A model with the id ${identity.id} already exists.`);
+    // The row of the price map is found by a first version of the deployment, without that row.
     const row = priceMapRow(scope, newStoredDeployment(draft, { ...identity, row: {} }));
     const made = newStoredDeployment(draft, { ...identity, row });
     await platform.stores.deployments.add(made);

@@ -124,7 +124,7 @@ export const listCallableModels = operation({
   access: anyKey,
   run(scope: Scope<DeploymentPlatform>, _input: undefined): readonly DeploymentGroup[] {
     const { key } = callerOf(scope);
-    const own = deploymentsFor(key, visibleDeployments(scope));
-    return grouped(own, ({ modelGroup }) => modelGroup).filter(({ name }) => mayCallSome(key, name));
+    const callable = deploymentsFor(key, visibleDeployments(scope));
+    return grouped(callable, ({ modelGroup }) => modelGroup).filter(({ name }) => mayCallSome(key, name));
   },
 });

@@ -57,13 +57,13 @@ export const createFile = operation({
     assertFits(bodyEnd - bodyStart, (isBatch ? fileLimits.batchFile : null) ?? fileLimits.file);
     const place = gateway.placeFor(caller, { kind: 'file', model, provider });
     // Each line of a batch file names a model: `rename` gives its name at the upstream, `count` counts its calls.
-    const rename = (model: string): string => gateway.upstreamModelAt(caller, place.deployment, model);
+    const rename = (lineModel: string): string => gateway.upstreamModelAt(caller, place.deployment, lineModel);
     const calls: Record<string, CountedCalls> = {};
-    const count = (model: string, bytes: number): void => {
-      const { requests, tokens } = Object.hasOwn(calls, model) ? (calls[model] ?? NO_CALLS) : NO_CALLS;
+    const count = (lineModel: string, bytes: number): void => {
+      const { requests, tokens } = Object.hasOwn(calls, lineModel) ? (calls[lineModel] ?? NO_CALLS) : NO_CALLS;
       const counted = { requests: requests + 1, tokens: tokens + tokensOfBytes(bytes) };
       // Not an assignment: a line may name the model `__proto__`.
-      Object.defineProperty(calls, model, { value: counted, enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(calls, lineModel, { value: counted, enumerable: true, configurable: true, writable: true });
     };
     const body = { kind: 'form', form, without, ...(isBatch ? { rename, count } : {}) } as const;
     const request = { action: CREATE_FILE, place, tail: '', body };

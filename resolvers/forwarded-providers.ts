@@ -152,12 +152,12 @@ export async function accountOf(
 function deploymentFor({ platform }: Scope<PassThroughPlatform>, { provider, sent }: ProviderCall): Deployment | null {
   if (provider.name !== 'vllm') return null;
   const model = modelOf(sent);
-  const own = deploymentsFor(null, platform.gateway.deployments()).filter(
+  const onVllm = deploymentsFor(null, platform.gateway.deployments()).filter(
     (one) => /^(hosted_)?vllm$/.test(one.provider) && one.apiBase !== null,
   );
-  if (model === null) return own[0] ?? null;
-  const found = own.find(({ modelGroup }) => modelGroup === model);
-  if (found !== undefined || own.length === 0) return found ?? null;
+  if (model === null) return onVllm[0] ?? null;
+  const found = onVllm.find(({ modelGroup }) => modelGroup === model);
+  if (found !== undefined || onVllm.length === 0) return found ?? null;
   const message = `/vllm: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
   throw new NotFound('model', model, message);
 }

@@ -51,7 +51,7 @@ const MAX_TRACES = 50;
 const CONCURRENCY = 8;
 /** Deadline of one decision, in ms. */
 const DECISION_MS = 60_000;
-/** Maximum number of pages of content of a trace that the model reads. */
+/** Maximum number of pages of a trace's content that the model reads. */
 const MAX_CONTENT_PAGES = 3;
 
 /** Labels of the calls that classify traces. */

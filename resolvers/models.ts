@@ -46,6 +46,7 @@ export const listModels = operation({
     const { key } = callerOf(scope);
     const listedGroups = groups === null ? [] : groupNames(scope).map((name) => ({ name, entry: null }));
     if (groups === 'only') return listedGroups;
+    // A key contains the id of its team.
     const team = teamId === null ? key : { teamId };
     return [...namedModels(gateway.deployments(), catalog.current(), { key, withWildcards, team }), ...listedGroups];
   },

@@ -44,9 +44,9 @@ export const createEndpoint = operation({
   access: endpointAdmin,
   async run(scope: Scope<PassThroughPlatform>, { id, ...draft }: EndpointDraft): Promise<PassThroughEndpoint> {
     assertTimeout(draft);
-    const named = id ?? scope.platform.ids.uuid();
-    assertStored(scope, named);
-    return await scope.platform.passThrough.add({ ...draft, id: named }, authored(scope));
+    const newId = id ?? scope.platform.ids.uuid();
+    assertStored(scope, newId);
+    return await scope.platform.passThrough.add({ ...draft, id: newId }, authored(scope));
   },
 });
 

@@ -56,14 +56,14 @@ export async function askWithItems(
   },
 ): Promise<{ readonly call: GatewayCall; readonly items: readonly ResponseItem[] }> {
   const { request: sent, items, previousId } = await resolveReferences(scope, withUpstreamPrevious(scope, request));
-  const named = followUpOf(scope, from ?? previousId);
+  const unstored = followUpOf(scope, from ?? previousId);
   const isStored =
     keep &&
     request.endpoint === RESPONSES &&
     request.body['store'] !== false &&
     scope.platform.responses.queue.mayStore(request.bytes.length);
-  const answered = { id: named.ownId, previousId, items };
-  const followUp = isStored ? { ...named, store: storeAnswer(scope, answered) } : named;
+  const answered = { id: unstored.ownId, previousId, items };
+  const followUp = isStored ? { ...unstored, store: storeAnswer(scope, answered) } : unstored;
   const call = await scope.platform.gateway.call(callerOf(scope), { ...sent, followUp }, scope.signal);
   return { call, items };
 }

@@ -41,7 +41,7 @@ function viewOfGroup(
   const values = valuesOfGroup(name, config, stored);
   const names = Object.keys(values);
   const owned = Object.keys(fileValuesOf(name, group, config));
-  const isFile =
+  const isFromFile =
     group.member === null
       ? names.length > 0 && names.every((one) => owned.includes(one))
       : settingViewOf(config, stored, group.section, group.member).source === 'config';
@@ -50,7 +50,7 @@ function viewOfGroup(
     values: Object.fromEntries(
       Object.entries(values).map(([one, value]) => [one, redacted(one, value, readerOf(scope))]),
     ),
-    source: isFile ? 'config' : names.length > 0 ? 'db' : 'unset',
+    source: isFromFile ? 'config' : names.length > 0 ? 'db' : 'unset',
     owned,
   };
 }

@@ -126,9 +126,9 @@ export const updateSetting = operation({
     const { config, stored } = await settingsState(scope);
     assertWritable(config, stored, { section: GENERAL, writes: [{ name, value }] });
     assertNotFixed(config, [name]);
-    const row = sectionRowOf(GENERAL, name);
-    const content = await storeSettings(scope, row, (before) => ({ ...before, [name]: value }));
-    return { section: GENERAL, content: shownContent(scope, row === GENERAL ? content : { [name]: value }) };
+    const rowName = sectionRowOf(GENERAL, name);
+    const content = await storeSettings(scope, rowName, (before) => ({ ...before, [name]: value }));
+    return { section: GENERAL, content: shownContent(scope, rowName === GENERAL ? content : { [name]: value }) };
   },
 });
 
@@ -174,10 +174,10 @@ export const removeSetting = operation({
     const { config, stored } = await settingsState(scope);
     assertRemovable(config, stored, GENERAL, name);
     const without = ({ [name]: _removed, ...rest }: SectionContent): SectionContent => rest;
-    const row = sectionRowOf(GENERAL, name);
-    if (!stored.has(row)) throw new InvalidInput(`Field name=${name} not in config`);
-    const content = await storeSettings(scope, row, without);
-    return { section: GENERAL, content: row === GENERAL ? shownContent(scope, content) : {} };
+    const rowName = sectionRowOf(GENERAL, name);
+    if (!stored.has(rowName)) throw new InvalidInput(`Field name=${name} not in config`);
+    const content = await storeSettings(scope, rowName, without);
+    return { section: GENERAL, content: rowName === GENERAL ? shownContent(scope, content) : {} };
   },
 });
 

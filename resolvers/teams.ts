@@ -39,7 +39,7 @@ export interface TeamDraft {
   readonly id: string | null;
   readonly patch: TeamPatch;
   readonly members: readonly WantedMember[];
-  /** Limits of members without their own. */
+  /** Limits of members that have no limits of their own. */
   readonly memberLimits: LimitsPatch;
 }
 
@@ -90,12 +90,12 @@ export const createTeam = operation({
     if ((await stores.teams.find(team.id)) !== null)
       throw new Conflict(`Team id = ${team.id} already exists. Please use a different team id.`);
     await assertInOrganization(scope, team);
-    const named = await resolveMembers(scope, members);
+    const resolved = await resolveMembers(scope, members);
     const author = { userId: authorship.by, email: null, role: 'admin', limits: {} } as const;
     const isAuthorExcluded =
       caller.role === 'proxy_admin' && isSwitchedOn(configuration, 'disable_auto_add_proxy_admin_to_teams');
-    const isComplete = isAuthorExcluded || named.some(({ user }) => user.id === authorship.by);
-    const joining = isComplete ? named : [...named, ...(await resolveMembers(scope, [author]))];
+    const isComplete = isAuthorExcluded || resolved.some(({ user }) => user.id === authorship.by);
+    const joining = isComplete ? resolved : [...resolved, ...(await resolveMembers(scope, [author]))];
     if (budget !== null) await stores.budgets.add(budget);
     await stores.teams.add(team);
     await storeMembers(scope, team, joining);

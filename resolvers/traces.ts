@@ -319,9 +319,9 @@ export async function assembled(
 ): Promise<Trace | null> {
   const spans = await scope.loaders.spansByTrace.loadMany(summaries);
   const byRef = summaries.map(({ traceRef }, at): readonly [string, readonly SpanHead[]] => {
-    const own = spans[at];
-    if (own instanceof Error) throw own;
-    return [traceRef, own ?? []];
+    const ofSummary = spans[at];
+    if (ofSummary instanceof Error) throw ofSummary;
+    return [traceRef, ofSummary ?? []];
   });
   return assembleTrace(summaries, new Map(byRef));
 }

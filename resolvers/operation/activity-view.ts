@@ -15,7 +15,7 @@ export interface EntityQuery {
   readonly filter: FilterRequest;
 }
 
-/** Entities whose activity includes calls without one: calls of no user and calls of no team. */
+/** Kinds of entities whose activity includes calls that have no such entity: calls without a user or without a team. */
 const WITH_UNASSIGNED = new Set<ActivityEntity>(['user', 'team']);
 
 /**

@@ -25,7 +25,7 @@ const MAX_READ_SPANS = 2_000;
 /** Maximum number of traces whose annotations one query reads: each may have a thousand. */
 const MAX_ANNOTATED_TRACES = 50;
 
-/** Maximum number of spans of one batch of content reads. Batches of a loader run one after the other. */
+/** Maximum number of spans whose content one batch reads. Batches of a loader run one after the other. */
 const MAX_CONTENTS = 8;
 
 /** One DataLoader for each query of a store: a list of traces reads the spans of many traces in one query. */

@@ -82,7 +82,7 @@ export function placeOf(
 interface ObjectCall {
   readonly action: ObjectAction;
   readonly place: Place;
-  /** Path after that of the kind: empty, or `/{id}` with an optional suffix. */
+  /** Path after the path of the object's kind: empty, or `/{id}` with an optional suffix. */
   readonly tail: string;
   readonly body?: PassBody;
   /** Counted calls of the batch to start. */
