@@ -69,7 +69,7 @@ function assertSupported({ provider: { name, only }, subpath, sent }: ProviderCa
     throw new InvalidInput(`${unsupported} is not supported for ${name} requests`, [], { field: unsupported });
 }
 
-/** Form of the operation names of Amazon services, which have no path per operation. */
+/** Form of the operation names of an Amazon service that has no path per operation. */
 const OPERATION = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
 const AMZ_JSON = 'application/x-amz-json-1.1';
 
