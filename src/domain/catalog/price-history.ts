@@ -8,7 +8,7 @@ export interface PriceStep {
   readonly field: string;
   /** Inclusive. */
   readonly from: Date;
-  /** Exclusive; null while it is valid. */
+  /** Exclusive; null while the price is valid. */
   readonly to: Date | null;
   /** Value in the price map; null when there was no such price, or the entry was not in the catalog. */
   readonly value: unknown;
@@ -26,9 +26,9 @@ export interface PriceAtInstant {
 export interface PricesAtInstant {
   readonly entryId: string;
   readonly at: Date;
-  /** Whether it was in the catalog; null when unknown. */
+  /** Whether the entry was in the catalog; null when unknown. */
   readonly listed: boolean | null;
-  /** Every price that it ever had, by name. */
+  /** Every price that the entry ever had, by name. */
   readonly prices: readonly PriceAtInstant[];
 }
 
@@ -86,8 +86,8 @@ const changesValue = (change: CatalogChange, { before, after }: ValueReader): bo
 
 /**
  * The value during one span, without gaps and in order. Between two changes it is the value after the first change. When that
- * change does not contain it, it is the value before the second change. If the second change changes the value, it is unknown
- * from `notBefore` of that change on. Spans are independent.
+ * change does not contain it, it is the value before the second change. If the second change changes the value, the value is
+ * unknown between `notBefore` of that change and the change itself. Spans are independent.
  */
 function intervalsOf(
   history: EntryHistory,

@@ -11,11 +11,11 @@ export interface Tariff {
   readonly base: TokenPrices;
   /** Highest bound first. */
   readonly tiers: readonly Tier[];
-  /** Whether a request of exactly the bound is in the tier. Only for xAI. */
+  /** Whether a request with exactly `above` input tokens is in the tier: only for xAI. */
   readonly boundIncluded: boolean;
   /** Fee per request, in addition to its tokens; null where there is none. */
   readonly perRequest: Rate | null;
-  /** Most input tokens that the source has a price for; null when unlimited. */
+  /** Most input tokens that the price map has a price for; null when unlimited. */
   readonly pricedUpTo: number | null;
   /** Price of a cache write with a lifetime of an hour or more; absent where the general price of writes applies. */
   readonly longCacheWrite?: Rate;
@@ -48,7 +48,7 @@ function writePrice(write: Rate | null, input: Rate | null): Rate | null {
   return write === 0n && input !== null && input > 0n ? null : write;
 }
 
-/** Price keys of long cache writes: of vendors with a lifetime of an hour, and of those with one of a day. */
+/** Price keys of cache writes with a long lifetime: the first of vendors that offer an hour, the second of those that offer a day. */
 const LONG_WRITES = [
   'cache_creation_input_token_cost_above_1hr',
   'cache_creation_input_token_cost_above_12hr',
@@ -63,7 +63,8 @@ function longWriteOf(row: PriceRow): Pick<Tier, 'longCacheWrite'> {
 export function readTariff(row: PriceRow): Tariff | null {
   const steps = stepsOf(row);
   const [first] = steps;
-  // A flat price beside steps equals that of the first step, unless the configuration has set it. It therefore takes precedence.
+  // A flat price beside `tiered_pricing` equals that of its first step, unless the configuration has set it. The flat price
+  // therefore takes precedence.
   const base = tokenPricesOf(first ? { ...first.row, ...row } : row);
   if (base.input === null && base.output === null) return null;
   const raised = first
@@ -136,9 +137,9 @@ export function batchRowOf(row: PriceRow): PriceRow {
 /** The row with the prices of a service tier in place of the standard ones; null when it has none. */
 export function serviceRowOf(row: PriceRow, tier: PricedTier): PriceRow | null {
   const ending = `_${tier}`;
-  const own = Object.keys(row).filter((key) => key.endsWith(ending) && rateFrom(row[key]) !== null);
-  if (own.length === 0) return null;
-  return { ...row, ...Object.fromEntries(own.map((key) => [key.slice(0, -ending.length), row[key]])) };
+  const tierKeys = Object.keys(row).filter((key) => key.endsWith(ending) && rateFrom(row[key]) !== null);
+  if (tierKeys.length === 0) return null;
+  return { ...row, ...Object.fromEntries(tierKeys.map((key) => [key.slice(0, -ending.length), row[key]])) };
 }
 
 /** Keys of the prices in the map. */

@@ -1,4 +1,4 @@
-/** Provider names in spans whose names in the catalog differ. Lower case. */
+/** The catalog's names of providers that have other names in spans, by the span's name in lower case. */
 const CATALOG_NAMES: Readonly<Record<string, readonly string[]>> = {
   openai: ['openai', 'text-completion-openai'],
   azure: ['azure', 'azure_text'],
@@ -33,7 +33,7 @@ const CATALOG_NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The catalog's names of a provider name in a span. The part after the last dot may be the API that was called
+ * The catalog's names of the provider that a span names. The part after the last dot may be the API that was called
  * (`openai.chat`); it is ignored when the whole name is unknown.
  */
 export function catalogProvidersOf(reported: string): readonly string[] {

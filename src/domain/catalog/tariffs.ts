@@ -1,7 +1,7 @@
 import type { CatalogEntry, TokenPrices } from './catalog.ts';
 import { batchRowOf, readTariff, type Tariff } from './prices.ts';
 
-/** The tariffs of an entry. Null when it has no token price. */
+/** The tariffs of an entry. A tariff is null when the entry has no token price for it. */
 interface Tariffs {
   readonly standard: Tariff | null;
   /** For batches; the standard tariff where the map has no batch prices. */
@@ -24,7 +24,7 @@ export function tariffsOf(entry: CatalogEntry): Tariffs {
 
 const UNPRICED: TokenPrices = { input: null, output: null, cacheRead: null, cacheWrite: null, reasoning: null };
 
-/** Token prices of a small request. */
+/** Token prices of a small request: the base prices of the standard tariff, below every tier. */
 export function startingPricesOf(entry: CatalogEntry): TokenPrices {
   return tariffsOf(entry).standard?.base ?? UNPRICED;
 }

@@ -58,7 +58,7 @@ export interface ModelRequest {
   readonly mockResponse?: string;
   /** Timeout of the answer's head, in seconds; the deployment's when absent. */
   readonly timeoutSeconds?: number;
-  /** Maximum characters of the answer's text that its outcome keeps; none when absent. */
+  /** Maximum characters of the answer's text that its outcome keeps. When absent, the outcome keeps no text. */
   readonly textLimit?: number;
   /** Members of the body that differ from `bytes`; undefined ones are removed. None when absent. */
   readonly replaced?: JsonObject;
@@ -71,7 +71,7 @@ export interface ModelRequest {
   readonly followUp?: FollowUp;
   /** Hash of the caller's key: connections to an upstream are shared fairly by it. Absent for calls of the process itself. */
   readonly owner?: string;
-  /** Scope whose recorded outcomes calibrate the answers of a decision; the platform's when absent. */
+  /** Scope whose recorded decision outcomes calibrate the answers of a decision; the platform's when absent. */
   readonly outcomeScope?: string;
   /** Receives answers of a decision as soon as they are known; after a retry, answers may come again. */
   readonly answered?: (one: AnsweredQuestion) => void;
@@ -117,7 +117,7 @@ export interface Outcome {
   readonly responseModel: string | null;
   readonly finishReason: string | null;
   readonly usage: Usage | null;
-  /** Billed quantity other than tokens; absent elsewhere. */
+  /** Billed quantity other than tokens; absent for calls that are billed by tokens. */
   readonly measured?: BilledQuantity;
   /** Cost that the upstream reports; absent where it reports none or its report is not authoritative. */
   readonly charged?: Usd;

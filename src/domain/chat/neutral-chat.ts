@@ -110,7 +110,7 @@ export interface ToolCallPart {
 }
 
 export interface ToolResult {
-  /** The call it answers. */
+  /** Id of the tool call that it answers. */
   readonly callId: string;
   readonly content: readonly UserPart[];
   readonly failed: boolean;

@@ -16,7 +16,7 @@ export interface Deployment {
   readonly formerIds?: readonly string[];
   /** Its public model name; several deployments with one name are a model group. */
   readonly modelGroup: string;
-  /** The only team whose keys may call it; absent for a model of all. */
+  /** The only team whose keys may call it; absent for a deployment that belongs to no team. */
   readonly teamId?: string;
   /** Its provider, e.g. `openai`, `demo`. */
   readonly provider: string;
@@ -32,8 +32,8 @@ export interface Deployment {
   /** Secret settings of its provider, by their names in the configuration, e.g. `aws_secret_access_key`. */
   readonly secrets: Readonly<Record<string, Secret>>;
   /**
-   * Whose calls use OpenAI's Responses API upstream. `only`: of callers of every dialect. `also`: of callers of that API.
-   * `never`: none. The provider's default when absent.
+   * Which calls use OpenAI's Responses API upstream. `only`: calls of every dialect. `also`: only calls whose own dialect is
+   * that API. `never`: none. The provider's default when absent.
    */
   readonly responses?: 'only' | 'also' | 'never';
   /** Credentials that callers may send for it; none when absent. */

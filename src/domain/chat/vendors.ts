@@ -18,10 +18,10 @@ export interface Vendor {
 
 type Settings = Readonly<Record<string, readonly string[]>>;
 
-const vendor = (base: string | null, key: string, differing: Partial<Vendor> = {}): Vendor => ({
+const vendor = (base: string | null, keyVariable: string, differing: Partial<Vendor> = {}): Vendor => ({
   base,
-  baseVariables: [key.replace(/_KEY$/, '_BASE')],
-  keyVariables: [key],
+  baseVariables: [keyVariable.replace(/_KEY$/, '_BASE')],
+  keyVariables: [keyVariable],
   keyOptional: false,
   modelPrefixes: [],
   settings: {},
@@ -30,7 +30,7 @@ const vendor = (base: string | null, key: string, differing: Partial<Vendor> = {
 });
 
 /** A local server, whose key is optional. */
-const local = (base: string | null, key: string): Vendor => vendor(base, key, { keyOptional: true });
+const local = (base: string | null, keyVariable: string): Vendor => vendor(base, keyVariable, { keyOptional: true });
 
 const OPENAI = vendor('https://api.openai.com/v1', 'OPENAI_API_KEY', {
   baseVariables: ['OPENAI_BASE_URL', 'OPENAI_API_BASE'],

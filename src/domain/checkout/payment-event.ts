@@ -23,7 +23,7 @@ export interface PaymentEvent {
   /** The provider's event id: two events with one id are one event. */
   readonly id: string;
   readonly fact: PaymentFact;
-  /** Time of the event by the provider's clock, which counts seconds. */
+  /** Time of the event by the provider's clock, which counts whole seconds. */
   readonly at: Date;
   /** Id of the object it is about: a session, a payment, a dispute, a subscription. */
   readonly subject: string;
@@ -52,7 +52,7 @@ export type CheckoutState = (typeof CHECKOUT_STATES)[number];
 /** State of a purchase by its events. */
 export interface StateByEvents {
   readonly state: CheckoutState;
-  /** The newest payment; null before the first. */
+  /** Time of the newest payment; null before the first. */
   readonly paidAt: Date | null;
 }
 

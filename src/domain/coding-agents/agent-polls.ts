@@ -1,7 +1,7 @@
-/** Result of a poll of an agent. */
+/** Result of a poll of a coding agent. */
 export type PollResult = 'changed' | 'same' | 'ended';
 
-/** Polls of agents. Followers of one agent in this process share one poll. */
+/** Polls of coding agents. Followers of one agent in this process share one poll. */
 export interface AgentPolls {
   /**
    * Polls an agent until its state is final or its last follower has left. The first interval is the configured one. Intervals
@@ -11,7 +11,7 @@ export interface AgentPolls {
   follow(id: string, poll: (signal: AbortSignal) => Promise<PollResult>): () => void;
 }
 
-/** Checks webhook messages about agents. */
+/** Checks webhook messages about coding agents. */
 export interface AgentMessages {
   /** Whether a secret is configured. Without one, no message is accepted. */
   readonly configured: boolean;
