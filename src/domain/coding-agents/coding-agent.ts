@@ -93,7 +93,7 @@ export function agentIn(answer: unknown): { readonly id: string; readonly state:
   };
 }
 
-/** A message of the provider about the state of an agent. */
+/** A webhook message of the provider about the state of an agent. */
 export interface AgentReport {
   readonly id: string;
   readonly state: AgentState;
@@ -101,11 +101,11 @@ export interface AgentReport {
   readonly sentAt: Date | null;
 }
 
-/** Maximum difference between the time of a message and now, in ms. */
+/** Maximum difference between the time of a webhook message and now, in ms. */
 const REPORT_AGE_MS = 300_000;
 
 /**
- * Reads a message. Throws InvalidInput for a message without an id or a status, and for a text that cannot be stored. Throws
+ * Reads a webhook message. Throws InvalidInput for a message without an id or a status, and for a text that cannot be stored. Throws
  * InvalidInput, too, for a `timestamp` that is malformed, or differs from now by more than `REPORT_AGE_MS`.
  */
 export function agentReportIn(message: unknown, now: Date): AgentReport {
@@ -128,7 +128,7 @@ export function agentReportIn(message: unknown, now: Date): AgentReport {
 }
 
 /**
- * Whether a message may replace the stored state. `DELETED` is never replaced by another status. Another final state is replaced by
+ * Whether a webhook message may replace the stored state. `DELETED` is never replaced by another status. Another final state is replaced by
  * a final state, or by a message that was sent after the state was stored.
  */
 export function mayReplaceState(

@@ -59,9 +59,9 @@ export interface CredentialFinder {
 /** A credential of the configuration file, or a stored one. */
 export interface KnownCredential extends DeclaredCredential {
   readonly displayName: string | null;
-  /** Null for one of the file. */
+  /** Null for a credential of the file. */
   readonly stored: Stamps | null;
-  /** Whether a stored one of the same name is not used, because the file owns what it declares. */
+  /** Whether a stored credential of the same name is not used, because the file owns what it declares. */
   readonly isStoredIgnored: boolean;
 }
 

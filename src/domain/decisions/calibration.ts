@@ -5,7 +5,7 @@ import { answerOf, type LabelledQuestion, normalised, probabilitiesOf } from './
 /** Where a probability comes from; `native` for a decision model. */
 export type ProbabilitySource = 'native' | 'logprobs' | 'votes' | 'self_reported';
 
-/** Answers that share a temperature. */
+/** Answers that share a calibration temperature. This is not the sampling temperature of a model. */
 export interface CalibrationGroup {
   /** Provider and model, e.g. `typesafe/jev-latest`. */
   readonly model: string;
@@ -13,10 +13,10 @@ export interface CalibrationGroup {
   readonly source: ProbabilitySource;
 }
 
-/** Scope of the outcomes that administrators report. Its fit also applies to callers whose own scope has none. */
+/** Scope of the outcomes that administrators report. Its temperatures also apply to callers whose own scope has none. */
 export const PLATFORM_SCOPE = 'platform';
 
-/** Scope whose outcomes share a fit: `platform`, `team:` and an id, or `key:` and a hash. */
+/** Scope whose outcomes are fitted together: `platform`, `team:` and an id, or `key:` and a hash. */
 export function outcomeScopeOf(visibility: Visibility): string {
   switch (visibility.kind) {
     case 'all':
@@ -57,7 +57,7 @@ export interface Quality {
   readonly logLoss: number;
   /** Mean squared difference to the outcome: of P(yes) for predicates, else summed over the labels. */
   readonly brier: number;
-  /** Expected calibration error: mean distance of the bins, weighted by their answers. */
+  /** Expected calibration error: mean distance from `reported` to `observed` in the bins, weighted by their answers. */
   readonly calibrationError: number;
   readonly reliability: readonly ReliabilityBin[];
 }

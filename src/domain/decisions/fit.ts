@@ -23,7 +23,7 @@ export interface FittedDecision {
 
 const refuse = (text: string): InvalidInput => new InvalidInput(`litellm.BadRequestError: ${text}`);
 
-/** Members of a decision that a decider does not accept, in the order of the reference. */
+/** Members of a decision that a decider does not accept, in the order of the reference service. */
 function unsupported({ input, ...decision }: DecisionRequest, abilities: Abilities): readonly string[] {
   const { images, imagesBesideState, assets, boxes, audio, videos, safetyIdentifier } = abilities;
   const names: readonly (readonly [string, boolean])[] = [
@@ -41,15 +41,15 @@ function unsupported({ input, ...decision }: DecisionRequest, abilities: Abiliti
 /**
  * Fits a decision to its decider. Members that the decider does not accept are dropped if `terms.drop` is set, and refused with
  * InvalidInput otherwise. Also throws InvalidInput if no input or no question would be left, and for too many or too large images.
- * `isAddress` tests whether an image of a message has a known form.
+ * `isKnownUrl` tests whether the URL of an image in a message is a data URL or an http(s) address.
  */
 export function fitDecision(
   decision: DecisionRequest,
   abilities: Abilities,
   terms: FitTerms,
-  isAddress: (url: string) => boolean,
+  isKnownUrl: (url: string) => boolean,
 ): FittedDecision {
-  const withKnownImages = withoutUnknownImages(decision, terms.drop, isAddress);
+  const withKnownImages = withoutUnknownImages(decision, terms.drop, isKnownUrl);
   const names = unsupported(withKnownImages, abilities);
   if (names.length > 0 && !terms.drop) throw unsupportedMembers(names, terms);
   const drops = (name: string): boolean => names.includes(name);
@@ -93,11 +93,11 @@ const isEmpty = (input: DecisionRequest['input']): boolean =>
 function withoutUnknownImages(
   decision: DecisionRequest,
   drop: boolean,
-  isAddress: (url: string) => boolean,
+  isKnownUrl: (url: string) => boolean,
 ): DecisionRequest {
-  const wrong = imagesIn(decision.input).filter((url) => !isAddress(url)).length;
+  const wrong = imagesIn(decision.input).filter((url) => !isKnownUrl(url)).length;
   if (wrong === 0) return decision;
-  const input = withImages(decision.input, (url) => (isAddress(url) ? url : null));
+  const input = withImages(decision.input, (url) => (isKnownUrl(url) ? url : null));
   if (!drop || isEmpty(input))
     throw refuse(
       `Invalid Decisions request: ${wrong} input_image part(s) have an image_url that is neither a data:image/…;base64, URL nor an http(s) URL`,
