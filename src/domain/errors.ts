@@ -83,7 +83,7 @@ export class Unsupported extends DomainError {
   }
 }
 
-/** Why a credential was refused. Errors in the format of the reference derive `error.type` from it. */
+/** Why a credential was refused. Errors in the format of the reference service derive `error.type` from it. */
 export type CredentialFault = 'missing' | 'malformed' | 'unknown' | 'expired' | 'blocked';
 
 /** No credential, or an invalid one. */
@@ -104,7 +104,7 @@ export class Unauthenticated extends Refusal {
 export class Forbidden extends Refusal {
   readonly code = 'FORBIDDEN';
   readonly right: string | null;
-  /** Whether the message has the words of the reference, which name no operation. */
+  /** Whether the message has the words of the reference service, which name no operation. */
   readonly hasWordsOfReference: boolean;
   /** Who may run the operation: the description of the access rule that refused the caller. Null for other refusals. */
   allowed: string | null = null;

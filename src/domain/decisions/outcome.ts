@@ -38,7 +38,7 @@ export interface CalibrationReport extends CalibrationGroup {
   readonly fitted: Quality | null;
 }
 
-/** Fits of recorded outcomes. */
+/** Calibration temperatures that are fitted to recorded outcomes. */
 export interface Calibrations extends Temperatures {
   /** Reports, sorted by scope, model, kind and source. */
   reports(): readonly CalibrationReport[];

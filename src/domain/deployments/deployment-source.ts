@@ -42,7 +42,7 @@ export interface DeploymentRegistry extends DeploymentSource {
   isTeamModel(teamId: string, model: string): boolean;
   /** Replaces the deployments and credentials of the configuration. */
   configure(deployments: readonly Deployment[], credentials: readonly DeclaredCredential[]): void;
-  /** Resolves the references of stored rows again, after a change of variables. */
+  /** Resolves the references of stored rows to environment variables again, after a variable changed. */
   rebuild(): void;
   /** Reads stored rows, if any of them changed since the last read. Throws Unavailable. Returns whether any did. */
   refresh(): Promise<boolean>;

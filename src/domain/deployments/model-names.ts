@@ -19,9 +19,9 @@ export const matchesGroup = (group: string, name: string): boolean =>
 /** Whether a key may call a public name or, for a wildcard, any name that it matches. */
 export function mayCallSome(key: VirtualKey | null, group: string): boolean {
   if (key === null) return true;
-  const groups = accessGroupsFor(key, group);
+  const accessGroups = accessGroupsFor(key, group);
   return modelLists(key, group).every(
-    (models) => allowsModel(models, group, groups) || models.some((name) => matchesGroup(group, name)),
+    (models) => allowsModel(models, group, accessGroups) || models.some((name) => matchesGroup(group, name)),
   );
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json-object.ts';
 import type { CatalogEntry } from '../catalog/catalog.ts';
 import type { Deployment } from '../chat/provider.ts';
 
-/** Models without output tokens. */
+/** Names and modes of models without output tokens. */
 const NO_OUTPUT = /embed|rerank|moderation|search/i;
 
 /** Whether prices, by price-map key, include one for input tokens and none for output. False for a model without output tokens. */

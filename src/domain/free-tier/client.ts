@@ -24,7 +24,7 @@ export class Client {
     return this.#network;
   }
 
-  /** Charges the request once, for any number of operations. */
+  /** Counts the request against the free tier once, for any number of operations in it. */
   chargeOnce(counting: { charge(client: Client): void | Promise<void> }): void | Promise<void> {
     this.#charge ??= counting.charge(this) ?? 'done';
     return this.#charge === 'done' ? undefined : this.#charge;

@@ -96,7 +96,7 @@ const PROVIDERS: ReadonlyMap<string, CountedRoute> = new Map(
   ].map((name) => [name, countedRoute('llm', `/${name}`)]),
 );
 
-/** Own paths that end like a model call but are not one. */
+/** Paths of this server that may end like those of a model call, but are not model calls. */
 const OWN_READS = /^\/(?:v1\/)?(?:traces|lens)(?:\/|$)/;
 
 /**

@@ -8,7 +8,7 @@ export interface CountedRoute {
   readonly route: string;
 }
 
-/** Counts requests at the edge. */
+/** Counts inbound HTTP requests. */
 export interface RequestCounter {
   /** Category and route that a request is counted under; null when it is not counted. */
   routeOf(method: string, target: string): CountedRoute | null;
