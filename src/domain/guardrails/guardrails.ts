@@ -20,7 +20,7 @@ export interface Guardrails extends GuardrailDirectory {
   checkWith(faultOf: (definition: GuardrailDefinition) => string | null): void;
   /** Replaces the guardrails of the configuration file. */
   configure(definitions: readonly GuardrailDefinition[]): void;
-  /** Resolves references again, after a change of variables. */
+  /** Resolves references to environment variables again, after a variable changed. */
   resolve(): void;
   /** Reads the stored guardrails again, for changes by other processes. */
   refresh(): Promise<void>;

@@ -17,7 +17,7 @@ export interface TokenIdentity {
   readonly endUserId: string | null;
   /** Value that may be mapped to a virtual key; null for none. */
   readonly keyValue: string | null;
-  /** Why the token is invalid where it is mapped to no key; null for a valid one. */
+  /** Why the token is invalid unless `keyValue` is mapped to a virtual key; null for a token that is valid by itself. */
   readonly refusal: (() => DomainError) | null;
   /** Null: the role of the user's row applies. */
   readonly role: TokenRole | null;
@@ -108,7 +108,10 @@ function mappedBy(claims: JsonObject, { scopeMappings }: TokenRules, what: 'mode
 const withScopes = (routes: readonly string[], claims: JsonObject, rules: TokenRules): readonly string[] =>
   routes.length === 0 || !rules.enforcesScopes ? routes : [...routes, ...mappedBy(claims, rules, 'routes')];
 
-/** The bearer of a verified token. Throws Unauthenticated where a required claim is missing, and Forbidden. */
+/**
+ * The identity of the bearer of a verified token. Throws Unauthenticated for a token without a required claim and without a key
+ * value, and Forbidden for a token whose role or email is not allowed.
+ */
 export function tokenIdentityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRules): TokenIdentity {
   const role = roleIn(claims, rules);
   if (role === null && rules.enforcesRoles) throw new Forbidden('The token has no role that is mapped to one here.');
@@ -140,7 +143,7 @@ export function tokenIdentityOf({ claims, expiresAt }: VerifiedToken, rules: Tok
   };
 }
 
-/** The value of the claim of keys. An email that is not verified names no key. */
+/** The value of the claim that is mapped to virtual keys. An email that is not verified is mapped to none. */
 function keyValueOf(claims: JsonObject, { keyField, userEmailField }: TokenRules): string | null {
   const isEmail = keyField === 'email' || keyField === userEmailField;
   return isEmail && isUnverified(claims) ? null : idAt(claims, keyField);

@@ -42,8 +42,9 @@ const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 
     : promptTokens(body[endpoint.input.member]) + promptTokens(body['system']);
 
 /**
- * Usage of a call that the client aborted. A reported usage is raised to at least `pieces` output tokens. Without a report, it is the
- * estimate of the prompt and `pieces` output tokens; null for an endpoint without a dialect.
+ * Usage of a call that the client aborted. `pieces` are the estimated tokens of its answer so far. A reported usage is raised to
+ * at least `pieces` output tokens. Without a report, it is the estimate of the prompt and `pieces` output tokens; null for an
+ * endpoint without a dialect.
  */
 export function usageOfAbortedCall(
   request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,

@@ -26,7 +26,7 @@ export interface WordRule extends Rule {
   readonly replacement: string;
 }
 
-/** Rules in the order in which they run: words first, then patterns, as in the reference. */
+/** Rules in the order in which they run: words first, then patterns, as in the reference service. */
 export interface FilterRules {
   readonly words: readonly WordRule[];
   readonly patterns: readonly PatternRule[];

@@ -33,9 +33,13 @@ const NOT_TEXTS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-const CONVERSATIONS = /^(response\.|transcript\.|message_|content_block_|ping$|error$)/;
+/** Types of the events of Responses, transcripts and Messages. */
+const TYPED_EVENTS = /^(response\.|transcript\.|message_|content_block_|ping$|error$)/;
 
-/** The texts of one event of any dialect, with paths that begin at its holder. `count` is the number of earlier events. */
+/**
+ * The texts of one event of any dialect. `holder` is an object with the event as `value`; paths begin at it. `count` is the
+ * number of earlier events.
+ */
 export function eventTexts(holder: { readonly value: unknown }, count: number): readonly EventText[] {
   const found: EventText[] = [];
   function add(channel: string, path: Path, kind: EventText['kind'] = 'editable'): void {
@@ -67,7 +71,7 @@ export function eventTexts(holder: { readonly value: unknown }, count: number): 
 function readEvent(event: unknown, path: Path, count: number, { text, content, others }: Reading): void {
   if (!isMembers(event)) return others(path);
   const { type, delta, choices, candidates } = event;
-  if (typeof type === 'string' && CONVERSATIONS.test(type)) readTyped(event, type, path, { text, content, others });
+  if (typeof type === 'string' && TYPED_EVENTS.test(type)) readTyped(event, type, path, { text, content, others });
   else if (choices === undefined && candidates === undefined) others(path);
   else if (isMembers(delta)) content('delta', [...path, 'delta']);
   if (choices !== undefined || candidates !== undefined) others([...path, 'error']);

@@ -76,7 +76,7 @@ const questions: Reader = (walk, value, member) => {
 };
 
 const NESTED_SKIPS: ReadonlySet<string> = new Set(['role', 'type', 'model', 'mimeType', 'name', 'id']);
-/** A whole request, whose tokens are counted. */
+/** A whole request inside a request to count its tokens. */
 const nested: Reader = (walk, value, member) => walk.everything(value, [member], 'user', NESTED_SKIPS);
 
 /** Members that contain texts, in any dialect of conversations. */
