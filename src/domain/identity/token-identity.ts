@@ -110,7 +110,7 @@ const withScopes = (routes: readonly string[], claims: JsonObject, rules: TokenR
 
 /**
  * The identity of the bearer of a verified token. Throws Unauthenticated for a token without a required claim and without a key
- * value, and Forbidden for a token whose role or email is not allowed.
+ * value. Throws Forbidden for a token whose role or email is not allowed.
  */
 export function tokenIdentityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRules): TokenIdentity {
   const role = roleIn(claims, rules);

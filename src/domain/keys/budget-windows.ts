@@ -34,7 +34,7 @@ export function assertPeriods({ modelMaxBudget }: SettingsPatch, now: Date): voi
   for (const { timePeriod } of Object.values(modelMaxBudget ?? {})) if (timePeriod !== null) windowEnd(timePeriod, now);
 }
 
-/** When the next budget window of a key ends; null when it has none. */
+/** The earliest end of the budget windows of a key; null when it has none. */
 export function nextReset({ budgetResetAt, settings }: Pick<VirtualKey, 'budgetResetAt' | 'settings'>): Date | null {
   const ends = (settings.budgetLimits ?? []).map(({ resetAt }) => Date.parse(resetAt));
   if (budgetResetAt !== null) ends.push(budgetResetAt.getTime());

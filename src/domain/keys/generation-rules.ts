@@ -18,7 +18,7 @@ export interface KeyCaps {
   readonly maxParallelRequests?: number;
 }
 
-/** Defaults of new keys for settings that a request leaves out. */
+/** Defaults of new keys for settings that a request leaves out, among them the limits that `KeyCaps` names. */
 export interface KeyDefaults extends KeyCaps {
   readonly models?: readonly string[];
   readonly teamId?: string;

@@ -17,7 +17,7 @@ import type { VirtualKey } from './virtual-key.ts';
 
 /** Settings of a new key; null leaves a setting out. */
 export interface KeyDraft {
-  /** The caller's own secret; null generates one. */
+  /** Secret that the caller chose; null generates one. */
   readonly key: string | null;
   readonly alias: string | null;
   readonly role: Role | null;

@@ -65,7 +65,7 @@ export interface KeySettings {
   readonly softBudget?: string;
   /**
    * Id of the budget whose limits apply where the key has none. A key with a soft budget may have an id without a stored
-   * budget. Answers then show the soft budget as a budget row with this id, as the reference does.
+   * budget. Answers then show the soft budget as a budget row with this id, as the reference service does.
    */
   readonly budgetId?: string;
   /** Id of the budget of customers without their own. */
@@ -108,7 +108,7 @@ export function withRoutesOfType(settings: SettingsPatch): SettingsPatch {
 
 /**
  * Members of a key's metadata that the gateway reads or shows under their own names. A request may send them as
- * top-level members; they are stored in the metadata, as the reference does.
+ * top-level members; they are stored in the metadata, as the reference service does.
  */
 export const METADATA_MEMBERS = [
   'model_rpm_limit',

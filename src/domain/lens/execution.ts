@@ -35,10 +35,10 @@ export interface ExecutionAddress {
   readonly traceRef: string;
 }
 
-/** Base64 alphabet of the reference's execution ids. */
+/** Base64 alphabet of execution ids in the reference service. */
 const ALPHABET = { alphabet: 'base64url' } as const;
 
-/** The reference's form: padded URL-safe base64 of a JSON list, with a space after each comma. */
+/** Id in the form of the reference service: padded URL-safe base64 of a JSON list, with a space after each comma. */
 export function executionIdOf(teamId: string, { traceId, traceRef }: ExecutionAddress): string {
   const parts = ['traces', teamId, traceId, traceRef].map((part) => JSON.stringify(part));
   return new TextEncoder().encode(`[${parts.join(', ')}]`).toBase64(ALPHABET);
