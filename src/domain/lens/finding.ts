@@ -143,9 +143,9 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
 }
 
 /**
- * Merges drafts into findings. A draft extends the findings that it names and that have its kind. Those with another status or
- * reason than the oldest are not extended. Their evidence and occurrences are joined. A resolved finding that occurs again
- * becomes open, a dismissed one stays dismissed. Titles are never compared. New findings come first.
+ * Merges drafts into findings. A draft names earlier findings. Those that have its kind, and the status and reason of the oldest
+ * of them, become one finding with the joined evidence and occurrences. A resolved finding that occurs again becomes open, a
+ * dismissed one stays dismissed. Titles are never compared. New findings come first.
  */
 export function mergeFindings(
   before: readonly Finding[],

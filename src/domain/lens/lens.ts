@@ -64,7 +64,7 @@ export interface Reading {
   readonly startedAt: string;
 }
 
-/** One run of a lens; `job` in the reference. Times are ISO 8601, UTC. */
+/** One run of a lens; `job` in the reference service. Times are ISO 8601, UTC. */
 export interface LensRun {
   readonly id: string;
   readonly lensId: string;

@@ -179,7 +179,7 @@ export function withEndedRun(
   const nextRunAt = new Date(now.getTime() + lens.settings.intervalMinutes * MINUTE_MS).toISOString();
   return {
     lens: { ...nextVersion(lens), nextRunAt, lastScanAt: scannedUntil },
-    // A cancellation adds no step, as in the reference.
+    // A cancellation adds no step, as in the reference service.
     run: { ...(ending.status === 'cancelled' ? { ...run, stage } : inStage(run, stage, now)), ...endMembers },
     findings,
   };

@@ -58,7 +58,7 @@ export const MAX_CONCURRENCY = 256;
 /** Maximum look back, in hours: 114 years. */
 const MAX_LOOKBACK_HOURS = 1_000_000;
 
-/** A fault of the whole body, in the reference's form. */
+/** A fault of the whole body, in the form of the reference service. */
 const broken = (text: string): InvalidInput => faulty([issueAt(['body'], text)]);
 const faulty = (issues: readonly Issue[]): InvalidInput => new InvalidInput('The body is not valid.', issues);
 

@@ -18,7 +18,7 @@ export interface LensWorker extends Stamps {
   readonly revoked: boolean;
 }
 
-/** Number of the protocol between server and worker. */
+/** Version of the protocol between server and worker. */
 export const WORKER_PROTOCOL = 7;
 /** Kind of the jobs of runs. */
 export const RUN_JOB = 'lens-run';
