@@ -19,7 +19,7 @@ export interface ChangedRow<Row> {
   readonly after: Row;
 }
 
-/** Persistent rows of one noun, by id. */
+/** Persistent rows of one kind, by id. */
 export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
   /** Stores new rows in one transaction. Throws Conflict when an id or another unique value is taken. */
   add(...rows: readonly Row[]): Promise<void>;

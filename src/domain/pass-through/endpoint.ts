@@ -4,7 +4,7 @@ import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 import type { RowStore, Stamps } from '../row-store.ts';
 import type { Secret } from '../secret.ts';
 
-/** Settings of an entry that hold no secret. They are stored together as JSON. */
+/** Settings of a pass-through endpoint that hold no secret. They are stored together as JSON. */
 export interface EndpointSettings {
   /** Query parameters that are sent where neither the request nor the target has them. */
   readonly defaultQuery: Readonly<Record<string, string>>;
@@ -31,13 +31,13 @@ export interface PassThroughEndpoint extends EndpointSettings {
   readonly path: string;
   /** http or https address. It may have a query. */
   readonly target: string;
-  /** Headers that are sent to the target. Null when the stored ones cannot be decrypted: the entry is not served. */
+  /** Headers that are sent to the target. Null when the stored ones cannot be decrypted: the endpoint is not served. */
   readonly headers: Readonly<Record<string, Secret>> | null;
-  /** Whether the configuration file has it. Such an entry cannot be changed at run time. */
+  /** Whether the configuration file has it. Such an endpoint cannot be changed at run time. */
   readonly isFromConfig: boolean;
 }
 
-/** A stored entry. Its headers are encrypted. */
+/** A stored pass-through endpoint. Its headers are encrypted. */
 export interface StoredEndpoint extends Stamps {
   readonly id: string;
   readonly path: string;
@@ -48,7 +48,7 @@ export interface StoredEndpoint extends Stamps {
 
 export type EndpointStore = RowStore<StoredEndpoint, null>;
 
-/** Fields of a new entry, or changes to one: an absent field is unchanged. */
+/** Fields of a new pass-through endpoint, or changes to one: an absent field is unchanged. */
 export interface EndpointPatch extends Partial<EndpointSettings> {
   readonly path?: string;
   readonly target?: string;

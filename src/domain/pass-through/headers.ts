@@ -88,12 +88,12 @@ export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers
     else if (OF_BODY.has(name) || name === 'accept') headers[name] = text;
     else if (forwards && !NOT_FORWARDED.has(name) && !name.startsWith('x-litellm-')) headers[name] = text;
   }
-  if (forwards && hasOwnKey(sent)) headers['authorization'] = textOf(sent['authorization']) ?? '';
+  if (forwards && hasKeyOfTarget(sent)) headers['authorization'] = textOf(sent['authorization']) ?? '';
   return headers;
 }
 
 /** Whether `Authorization` belongs to the target, because the key of the gateway is in another header. */
-const hasOwnKey = (sent: RequestHeaders): boolean =>
+const hasKeyOfTarget = (sent: RequestHeaders): boolean =>
   textOf(sent['authorization']) !== null && GATEWAY_KEYS.some((name) => (textOf(sent[name]) ?? '') !== '');
 
 function pass(name: string, text: string, headers: Record<string, string>): void {
@@ -144,7 +144,7 @@ const maskedHeaders = (headers: Headers): Headers =>
     Object.entries(headers).map(([name, value]) => [name, SHOWN.has(name.toLowerCase()) ? value : MASK]),
   );
 
-/** Headers of an entry as administrators see them; none where they cannot be decrypted. */
+/** Headers of a pass-through endpoint as administrators see them; none where they cannot be decrypted. */
 export const shownHeaders = (headers: Readonly<Record<string, Secret>> | null): Headers =>
   maskedHeaders(Object.fromEntries(Object.entries(headers ?? {}).map(([name, value]) => [name, value.reveal()])));
 

@@ -55,7 +55,7 @@ interface TokenIssuer {
   /** Address that issues tokens, and environment variables that replace it. */
   readonly url: string;
   readonly urlVariables: readonly string[];
-  /** IBM takes the key in the form, GigaChat in a header. */
+  /** How the key is sent: IBM takes it in the form body, GigaChat in a header. */
   readonly form: 'ibm' | 'gigachat';
   /** Scope of a token; null without one. */
   readonly scope: string | null;
@@ -88,7 +88,7 @@ export const CODING_AGENTS: ForwardedProvider = provider('cursor', 'https://api.
   keyForm: 'basic',
 });
 
-/** Providers with a prefix. Variables have the names of the reference. */
+/** Providers with a prefix. Variables have the names of the reference service. */
 export const FORWARDED_PROVIDERS: readonly ForwardedProvider[] = [
   provider('openai', 'https://api.openai.com', {
     prefixes: ['openai', 'openai_passthrough'],

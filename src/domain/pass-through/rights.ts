@@ -7,7 +7,7 @@ export interface RequestedEndpoint {
   /** Path as it was sent. */
   readonly path: string;
   readonly isFromConfig: boolean;
-  /** Whether the path is below the path of the entry. */
+  /** Whether the path is below the path of the endpoint. */
   readonly isBelow: boolean;
 }
 
@@ -24,9 +24,9 @@ export const coversPath = (routes: readonly string[], path: string): boolean =>
   routes.some((route) => path === route || path.startsWith(route.endsWith('/') ? route : `${route}/`));
 
 /**
- * Throws Forbidden for a caller who may not call an entry. `denied_passthrough_routes` of the key or the team take
- * precedence. Administrators may call all other entries. Other keys may call those in the `allowed_passthrough_routes` of
- * the key, or else of its team. They may also call an entry of the configuration file at exactly its path.
+ * Throws Forbidden for a caller who may not call a pass-through endpoint. `denied_passthrough_routes` of the key or the team take
+ * precedence. Administrators may call all other endpoints. Other keys may call those in the `allowed_passthrough_routes` of
+ * the key, or else of its team. They may also call an endpoint of the configuration file at exactly its path.
  */
 export function assertMayPass({ role, key }: Caller, { path, isFromConfig, isBelow }: RequestedEndpoint): void {
   if (key === null) return;

@@ -10,18 +10,18 @@ export type FoundEndpoint =
   /** `subpath` is the rest of the path as it was sent, without a leading slash; null for the path itself. */
   | { readonly kind: 'endpoint'; readonly endpoint: PassThroughEndpoint; readonly subpath: string | null };
 
-/** Methods that an entry without a list serves. */
+/** Methods that an endpoint without a list of methods serves. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const NONE: FoundEndpoint = { kind: 'none' };
 
-/** Finds the entry of a request. Of several entries the first of the list that serves the method is taken. */
+/** Finds the endpoint of a request. Of several endpoints the first of the list that serves the method is taken. */
 export interface PassThroughRoutes {
   /** `path` is as it was sent, without the query. */
   find(method: string, path: string): FoundEndpoint;
 }
 
-/** Routes of a list of entries. Exact paths come before prefixes, longer prefixes before shorter ones. */
+/** Routes of a list of endpoints. Exact paths come before prefixes, longer prefixes before shorter ones. */
 export function passThroughRoutesOf(endpoints: readonly PassThroughEndpoint[]): PassThroughRoutes {
   const usable = endpoints.filter(({ headers }) => headers !== null);
   const exact = Map.groupBy(usable, ({ path }) => servedPath(path));

@@ -25,8 +25,8 @@ export function listedItems(items: readonly ResponseItem[], responseId: string):
   return items.map((item, index) => {
     const type = typeof item['type'] === 'string' ? item['type'] : 'message';
     const sentId = item['id'];
-    const isOwn = typeof sentId === 'string' && sentId !== '' && !taken.has(sentId);
-    const id = isOwn ? sentId : itemIdOf(KINDS[type] ?? 'item', responseId, `i${index}`);
+    const keepsId = typeof sentId === 'string' && sentId !== '' && !taken.has(sentId);
+    const id = keepsId ? sentId : itemIdOf(KINDS[type] ?? 'item', responseId, `i${index}`);
     taken.add(id);
     const listed = { ...item, id, type, status: item['status'] ?? 'completed' };
     return type === 'message' ? { ...listed, content: partsOf(item) } : listed;

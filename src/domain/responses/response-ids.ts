@@ -37,7 +37,7 @@ export const itemIdOf = (kind: string, responseId: string, place: number | strin
 
 const OWN_ITEM = /^[a-z]+_([0-9a-f]{32})_i?\d+$/;
 
-/** Id of the response of an item, which may be stored here; null for other ids. */
+/** The id of a response in the id of one of its items. The response may be stored here. Null for other ids. */
 export function responseOfItem(itemId: string): string | null {
   const [, hex] = OWN_ITEM.exec(itemId) ?? [];
   return hex === undefined ? null : `${PREFIX}${hex}`;

@@ -10,7 +10,7 @@ export interface UnstoredTurn {
   readonly items: readonly ResponseItem[];
 }
 
-/** Memory of one connection: of each lane, the latest response that is not stored. */
+/** Memory of one connection: of each lane (named sequence of requests), the latest response that is not stored. */
 export interface TurnMemory {
   /** The response of an id; null when it is not in memory. The result is a copy. */
   find(id: string): UnstoredTurn | null;
@@ -73,8 +73,8 @@ export function createTurnMemories(limits: Readonly<Record<keyof typeof LIMITS, 
           // Strings with other than Latin-1 characters use two bytes per UTF-16 unit.
           const size = 2 * (text.length + id.length + (previousStoredId?.length ?? 0));
           if (size > Math.min(limits.connection, limits.process)) return;
-          const own = [...lanes.values()].reduce((sum, entry) => sum + entry.size, 0);
-          makeRoom(lanes.values(), own, limits.connection - size);
+          const connectionBytes = [...lanes.values()].reduce((sum, entry) => sum + entry.size, 0);
+          makeRoom(lanes.values(), connectionBytes, limits.connection - size);
           makeRoom(allEntries, bytes, limits.process - size);
           const entry = { id, previousStoredId, text, size, lane, lanes };
           lanes.set(lane, entry);

@@ -4,7 +4,7 @@ import type { CooldownPolicy, DeploymentRouting } from './routing-policy.ts';
 
 /** Results of calls to one deployment. */
 export interface FailureCounts {
-  /** Calls and failures of the running minute. */
+  /** Calls and failures of the current minute. */
   readonly calls: number;
   readonly failures: number;
   /** Failures in the current window that the deployment caused. A window begins with a failure and has the length of a cooldown. */
@@ -39,6 +39,7 @@ export function shouldCoolDown(
     /** Whether its group has no other deployment. */
     readonly isAlone: boolean;
     readonly policy: CooldownPolicy;
+    /** Settings of the deployment, where configured. */
     readonly own: DeploymentRouting | undefined;
   },
 ): boolean {

@@ -29,6 +29,6 @@ export interface ConfigReload {
 /** Settings that were changed at runtime, or by a new configuration file. */
 export interface SettingsChange {
   readonly at: Date;
-  /** Section and names of the changed settings. */
+  /** Section and name of each changed setting. */
   readonly changed: readonly { readonly section: string; readonly name: string }[];
 }
