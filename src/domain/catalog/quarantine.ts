@@ -5,7 +5,7 @@ import { sameValue } from './same-value.ts';
 /** Why a price is quarantined. */
 type HoldReason = 'not_a_number' | 'negative' | 'absurd' | 'crosses_zero' | 'ten_fold';
 
-/** A quarantined price of the price map: not served until an administrator releases it or upstream changes it. */
+/** A quarantined price of the price map: not served until an administrator releases it or the map changes it. */
 export interface QuarantinedPrice {
   /** Id of this value of this field: another value has another id. */
   readonly id: string;

@@ -1,4 +1,4 @@
-/** An administrator's confirmation that a quarantined price is right. Valid until upstream changes the price again. */
+/** An administrator's confirmation that a quarantined price is right. Valid until the price map changes the price again. */
 export interface Release {
   readonly entryId: string;
   readonly field: string;

@@ -26,7 +26,7 @@ export interface Workload {
   readonly batchShare: Share;
   /** Share of the output that is reasoning. */
   readonly reasoningShare: Share;
-  /** Only entries with one of these modes, letter case ignored. */
+  /** Modes of the catalog entries whose cost for this workload is estimated, letter case ignored. */
   readonly modes: readonly string[];
 }
 

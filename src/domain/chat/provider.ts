@@ -42,7 +42,7 @@ export interface Deployment {
   readonly forwards?: true;
   /** Its decisions are made by chat completions, also where its provider has decision models. */
   readonly decidesByChat?: true;
-  /** Maximum number of questions of one call of a decision model, where configured; the provider's default when absent. */
+  /** Maximum number of questions in one call to a decision model, where configured; the provider's default when absent. */
   readonly mostQuestions?: number;
   /** Samples for each question that has no log probabilities, for decisions by chat completions; none when absent. */
   readonly decisionVotes?: number;

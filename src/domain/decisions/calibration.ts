@@ -196,7 +196,7 @@ function binOf(points: readonly ReturnType<typeof curvePoint>[], bin: number): R
 export const probabilitySourceOf = (answer: Answer): ProbabilitySource | null =>
   answer.kind === 'refusal' ? null : (answer.evidence?.source ?? 'native');
 
-/** The answer at the temperature of its group; unchanged without one. */
+/** The answer at the temperature of its group; unchanged where the group has no temperature. */
 export function calibrateAnswer(
   question: Question,
   answer: Answer,

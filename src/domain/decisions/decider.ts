@@ -21,7 +21,7 @@ export interface Abilities {
   readonly safetyIdentifier: boolean;
   /** Images inside messages; null accepts none. */
   readonly images: ImageRules | null;
-  /** Whether images beside the state are accepted, too. */
+  /** Whether images beside the input (`state` in the named-map format) are accepted, too. */
   readonly imagesBesideState: boolean;
   readonly assets: boolean;
   readonly boxes: boolean;

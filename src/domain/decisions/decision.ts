@@ -87,7 +87,7 @@ export type Media = string | { readonly contentType: string; readonly base64: st
 export interface Attachments {
   /** Images besides those in the items. */
   readonly images: readonly Media[];
-  /** Named files that the state refers to, as the caller sent them. */
+  /** Named files that the input refers to, as the caller sent them. */
   readonly assets: readonly (readonly [string, Members])[];
   readonly audio: readonly Media[];
   readonly videos: readonly Media[];

@@ -29,6 +29,7 @@ export interface OutcomeStore extends RowStore<DecisionOutcome, null, 'created_a
 /** Calibration of one group of answers in one scope. */
 export interface CalibrationReport extends CalibrationGroup {
   readonly scope: string;
+  /** Number of the outcomes that the report is about. */
   readonly outcomes: number;
   /** Null without a fit. */
   readonly temperature: number | null;

@@ -63,8 +63,8 @@ const isLevel = (value: unknown): value is StorageLevel => STORAGE_LEVELS.some((
 
 /** Storage level of the decisions of a key: `store_decisions` of its metadata, else the setting. */
 export function storageLevelOf(setting: StorageLevel, key: { readonly metadata: JsonObject } | null): StorageLevel {
-  const own = key?.metadata['store_decisions'];
-  return isLevel(own) ? own : setting;
+  const levelOfKey = key?.metadata['store_decisions'];
+  return isLevel(levelOfKey) ? levelOfKey : setting;
 }
 
 /** The question without instructions, rules and descriptions. Names, options and labels of levels stay: the answer refers to them. */

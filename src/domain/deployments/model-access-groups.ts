@@ -27,8 +27,8 @@ export function accessGroupsOf(deployments: readonly Deployment[]): AccessGroups
   if (groupsByName.size === 0) return () => NONE;
   const wildcards = [...groupsByName.keys()].filter((name) => name.endsWith('*'));
   return (model) => {
-    const own = groupsByName.get(model);
-    if (own !== undefined || wildcards.length === 0) return own ?? NONE;
+    const byExactName = groupsByName.get(model);
+    if (byExactName !== undefined || wildcards.length === 0) return byExactName ?? NONE;
     return wildcards.filter((name) => matchesGroup(name, model)).flatMap((name) => groupsByName.get(name) ?? NONE);
   };
 }

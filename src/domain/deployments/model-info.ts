@@ -29,7 +29,7 @@ export function modelInfos(
   key: VirtualKey | null,
   teams: OtherTeams = [],
 ): readonly ModelInfo[] {
-  const own = new Set(
+  const selectable = new Set(
     deploymentsFor(
       key,
       deployments.map(({ deployment }) => deployment),
@@ -38,7 +38,7 @@ export function modelInfos(
   return deployments.flatMap(({ deployment, stored }): readonly ModelInfo[] => {
     const { modelGroup, teamId } = deployment;
     const isOfOtherTeam = teams === 'all' || (teamId !== undefined && teams.includes(teamId));
-    if (!isOfOtherTeam && !own.has(deployment)) return [];
+    if (!isOfOtherTeam && !selectable.has(deployment)) return [];
     const expanded = expandedNamesFor(deployment, catalog, key);
     if (expanded.length > 0)
       return expanded.map(({ name, entry, upstreamModel }) => ({

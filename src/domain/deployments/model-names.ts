@@ -106,9 +106,10 @@ export function namedModel(
   catalog: CatalogSnapshot,
   { key, name }: { readonly key: VirtualKey | null; readonly name: string },
 ): NamedModel | null {
-  const own = deploymentsFor(key, deployments);
+  const selectable = deploymentsFor(key, deployments);
   const found =
-    own.find(({ modelGroup }) => modelGroup === name) ?? own.find(({ modelGroup }) => matchesGroup(modelGroup, name));
+    selectable.find(({ modelGroup }) => modelGroup === name) ??
+    selectable.find(({ modelGroup }) => matchesGroup(modelGroup, name));
   if (found === undefined || !(found.modelGroup === name ? mayCallSome(key, name) : mayCall(key, name))) return null;
   return { name, entry: found.modelGroup === name ? catalogEntryFor(found, catalog) : catalog.find(name) };
 }

@@ -23,8 +23,8 @@ export function deploymentsFor<Of extends Owned & Pick<Deployment, 'modelGroup'>
   const isCommon = ({ teamId = null }: Of): boolean => teamId === null;
   if (deployments.every(isCommon)) return deployments;
   const found = deployments.filter((one) => isCommonOrOfTeam(key, one));
-  const own = new Set(found.filter((one) => !isCommon(one)).map(({ modelGroup }) => modelGroup));
-  return found.filter((one) => !isCommon(one) || !own.has(one.modelGroup));
+  const namesOfTeam = new Set(found.filter((one) => !isCommon(one)).map(({ modelGroup }) => modelGroup));
+  return found.filter((one) => !isCommon(one) || !namesOfTeam.has(one.modelGroup));
 }
 
 /** Index of public names and wildcards. */

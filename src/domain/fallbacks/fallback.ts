@@ -77,9 +77,9 @@ export function withStoredFallbacks(
 ): RoutingPolicy {
   if (rows.length === 0) return policy;
   const merged = (type: FallbackType): FallbackLists => {
-    const own = rows.filter((row) => row.type === type).map(({ model, targets }) => [model, targets] as const);
+    const stored = rows.filter((row) => row.type === type).map(({ model, targets }) => [model, targets] as const);
     const configured = listsFor(policy.fallbacks, type);
-    return new Map(storedLists.has(type) ? [...configured, ...own] : [...own, ...configured]);
+    return new Map(storedLists.has(type) ? [...configured, ...stored] : [...stored, ...configured]);
   };
   const fallbacks = {
     ...policy.fallbacks,

@@ -43,7 +43,7 @@ export interface TokenRules {
   readonly allowedUserRoles: readonly string[];
   /** Only emails of this domain; null for all. */
   readonly emailDomain: string | null;
-  /** Scope that makes a token one of an administrator; null for none. */
+  /** Scope that gives a token the role of an administrator; null for none. */
   readonly adminScope: string | null;
   /** Models and routes by scope, where `enforcesScopes`. */
   readonly scopeMappings: readonly ScopeMapping[];

@@ -20,6 +20,7 @@ const isWeakerOrEqual = (role: Role, than: Role): boolean => weakerRole(role, th
 
 /** Settings of a key that do not bound it, or whose bounds are checked separately. */
 const NOT_BOUNDS = new Set(['keyType', 'allowedRoutes', 'aliases', 'softBudget', 'autoRotate', 'rotationInterval']);
+/** Limits of calls that bound a key, unless a shared limit of its user is as low. */
 const COUNTED = ['rpmLimit', 'tpmLimit', 'maxParallelRequests'] as const;
 
 /** The limits that all keys of the caller's user share: those of the user, or of its membership in a team. */

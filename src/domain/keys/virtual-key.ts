@@ -150,9 +150,9 @@ export interface KeyStore {
   findMany(hashes: readonly string[]): Promise<readonly VirtualKey[]>;
   /** The keys with these aliases that are not deleted. */
   findAliases(aliases: readonly string[]): Promise<readonly VirtualKey[]>;
-  /** The keys of users or of teams that are not deleted, the oldest first. */
+  /** The keys of these users or teams, without deleted keys, the oldest first. */
   findOwned(owner: 'userId' | 'teamId', ids: readonly string[]): Promise<readonly VirtualKey[]>;
-  /** Numbers of the keys of users or of teams that are not deleted, by the owner; an owner without keys is absent. */
+  /** How many keys each of these users or teams has, without deleted keys; an owner without keys is absent. */
   countOwned(owner: 'userId' | 'teamId', ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Hashes of the keys with a budget window that has ended, in the order of the ends. */
   dueForReset(now: Date, limit: number): Promise<readonly string[]>;

@@ -45,6 +45,7 @@ export interface Review {
   readonly contentVersion: string;
   /** Whether it is from an earlier run, at no cost. */
   readonly reused: boolean;
+  /** A member of the worker protocol; reviews of this code always have false. */
   readonly consolidated: boolean;
   /** Whether the review may be incomplete, for example because parts of the execution were left out. */
   readonly partial: boolean;

@@ -78,7 +78,7 @@ interface ProjectRights {
 
 /** The stored owners of a key. A key may name a user or a team that is not stored. */
 export interface KeyOwners {
-  /** Limits of the budget that the key names, for those that it does not set itself; null without one. */
+  /** Limits of the budget that the key names: each applies where the key does not set it itself. Null without such a budget. */
   readonly budget: CountedLimits | null;
   readonly project: ProjectRights | null;
   readonly user: UserRights | null;

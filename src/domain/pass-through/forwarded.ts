@@ -58,11 +58,11 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly provider: string;
   /** Used in place of a deployment's id in rows. */
   readonly deploymentId: string;
-  /** Configured cost of a call answered without an error; null prices its usage by the catalog. */
+  /** Cost of a call answered without an error; null prices its usage by the catalog. */
   readonly cost: Usd | null;
   /** Cost of an answered call where `cost` is null and its usage or its price is not known; null leaves it unknown. */
   readonly defaultCost: Usd | null;
-  /** Whether the model must have a price although `cost` is set, where models without a price are blocked: `cost` is only a default. */
+  /** Whether models without a price may be blocked although `cost` is set, because `cost` is the default 0 and not configured. */
   readonly needsPrice?: boolean;
   /** The model endpoint that the target's path names, whose answers report usage; null for another path. */
   readonly endpoint: Endpoint | null;

@@ -16,7 +16,7 @@ const ROLES: Readonly<Record<string, TextRole>> = {
   function: 'tool',
 };
 
-/** Role of items without one, by their type. */
+/** Role of items that state no role, by their type. */
 const ITEM_ROLES: Readonly<Record<string, TextRole>> = {
   function_call: 'assistant',
   custom_tool_call: 'assistant',
