@@ -131,7 +131,7 @@ function completeExchange(
       ? context
       : { ...context, ...(form === undefined ? {} : { form }), ...publicIds(deployment, request) },
   );
-  if (result === null) throw malformedAnswer(deployment, `it is not ${endpoint.answers.form}`);
+  if (result === null) throw malformedAnswer(deployment, `it is not ${endpoint.answers.noun}`);
   if ('error' in result) throw errorInAnswer(deployment, result.error);
   return wholeExchange(answer, result);
 }
@@ -166,9 +166,9 @@ function publicIds({ id }: Deployment, { followUp }: ModelRequest): Pick<Inspect
 
 /** Exchange of an answer that is forwarded without parsing. Resolves after its first chunk. */
 async function forwardedExchange({ deployment, request, answer, dialect }: AcceptedAnswer): Promise<Exchange> {
-  const { form } = request.endpoint.answers;
+  const { noun } = request.endpoint.answers;
   if (NON_AUDIO_TYPES.test(answer.headers['content-type'] ?? ''))
-    throw await unexpectedAnswer(deployment, answer, dialect, `it is not ${form}`);
+    throw await unexpectedAnswer(deployment, answer, dialect, `it is not ${noun}`);
   const bytes = await afterFirstChunk(withUpstreamFailures(deployment, answer.body));
   return unparsedExchange(headOf(answer), bytes, billedQuantityOf(request.endpoint, request.body));
 }

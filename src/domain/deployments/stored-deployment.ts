@@ -64,9 +64,9 @@ const COMPUTED = new Set([
  */
 function storedInfo(before: JsonObject, sent: JsonObject, row: JsonObject): JsonObject {
   const isEcho = Object.hasOwn(sent, 'key');
-  const isShown = (name: string, value: unknown): boolean =>
+  const isFromPriceMap = (name: string, value: unknown): boolean =>
     isEcho && Object.hasOwn(row, name) && sameValue(row[name], value);
-  const echoed = new Set(Object.entries(sent).flatMap(([name, value]) => (isShown(name, value) ? [name] : [])));
+  const echoed = new Set(Object.entries(sent).flatMap(([name, value]) => (isFromPriceMap(name, value) ? [name] : [])));
   const members = Object.entries({ ...before, ...sent }).filter(
     ([name, value]) =>
       value !== null && name !== 'key' && !COMPUTED.has(name) && !isPriceField(name) && !echoed.has(name),

@@ -48,10 +48,10 @@ export interface Endpoint {
   /** For endpoints with image answers, or with a transcript of audio as answer; absent for others. */
   readonly medium?: 'image' | 'transcript';
   /**
-   * Required member of a complete answer; null where an answer is not parsed. `form` names the answer in errors: it completes
+   * Required member of a complete answer; null where an answer is not parsed. `noun` names the answer in errors: it completes
    * "it is not".
    */
-  readonly answers: { readonly member: AnswerMember | null; readonly form: string };
+  readonly answers: { readonly member: AnswerMember | null; readonly noun: string };
   /** Whether an answer can be streamed; elsewhere `stream` of a request is ignored. */
   readonly streams: boolean;
   /** Name of the operation, from the GenAI conventions where they have one. The span name begins with it. */
@@ -77,7 +77,7 @@ export const CHAT_COMPLETIONS: Endpoint = {
   dialect: 'chat-completions',
   input: { member: 'messages', form: 'messages' },
   requiredMembers: [],
-  answers: { member: 'choices', form: 'a chat completion' },
+  answers: { member: 'choices', noun: 'a chat completion' },
   streams: true,
   operation: 'chat',
   callType: 'acompletion',
@@ -89,7 +89,7 @@ export const COMPLETIONS: Endpoint = {
   dialect: 'completions',
   input: { member: 'prompt', form: 'texts' },
   requiredMembers: [],
-  answers: { member: 'choices', form: 'a completion' },
+  answers: { member: 'choices', noun: 'a completion' },
   streams: true,
   operation: 'text_completion',
   callType: 'atext_completion',
@@ -101,7 +101,7 @@ export const MESSAGES: Endpoint = {
   dialect: 'messages',
   input: { member: 'messages', form: 'messages' },
   requiredMembers: ['max_tokens'],
-  answers: { member: 'content', form: 'a message' },
+  answers: { member: 'content', noun: 'a message' },
   streams: true,
   operation: 'chat',
   callType: 'anthropic_messages',
@@ -113,7 +113,7 @@ export const RESPONSES: Endpoint = {
   dialect: 'responses',
   input: { member: 'input', form: 'items' },
   requiredMembers: [],
-  answers: { member: 'output', form: 'a response' },
+  answers: { member: 'output', noun: 'a response' },
   streams: true,
   operation: 'chat',
   callType: 'aresponses',
@@ -125,7 +125,7 @@ export const RESPONSES_COMPACT: Endpoint = {
   dialect: null,
   input: { member: 'input', form: 'items' },
   requiredMembers: [],
-  answers: { member: 'output', form: 'a compaction' },
+  answers: { member: 'output', noun: 'a compaction' },
   streams: false,
   operation: 'generate_content',
   callType: 'acompact_responses',
@@ -136,7 +136,7 @@ export const COUNT_TOKENS: Endpoint = {
   ...MESSAGES,
   path: '/messages/count_tokens',
   requiredMembers: [],
-  answers: { member: null, form: 'a count of tokens' },
+  answers: { member: null, noun: 'a count of tokens' },
   streams: false,
 };
 
@@ -144,7 +144,7 @@ export const COUNT_TOKENS: Endpoint = {
 export const COUNT_RESPONSE_TOKENS: Endpoint = {
   ...RESPONSES,
   path: '/responses/input_tokens',
-  answers: { member: null, form: 'a count of tokens' },
+  answers: { member: null, noun: 'a count of tokens' },
   streams: false,
 };
 
@@ -152,7 +152,7 @@ export const COUNT_RESPONSE_TOKENS: Endpoint = {
 export const COUNT_CHAT_TOKENS: Endpoint = {
   ...CHAT_COMPLETIONS,
   path: '/utils/token_counter',
-  answers: { member: null, form: 'a count of tokens' },
+  answers: { member: null, noun: 'a count of tokens' },
   streams: false,
 };
 
@@ -162,7 +162,7 @@ export const EMBEDDINGS: Endpoint = {
   dialect: null,
   input: { member: 'input', form: 'texts' },
   requiredMembers: [],
-  answers: { member: 'data', form: 'a list of embeddings' },
+  answers: { member: 'data', noun: 'a list of embeddings' },
   streams: false,
   operation: 'embeddings',
   callType: 'aembedding',
@@ -174,7 +174,7 @@ export const MODERATIONS: Endpoint = {
   dialect: null,
   input: { member: 'input', form: 'texts' },
   requiredMembers: [],
-  answers: { member: 'results', form: 'a moderation' },
+  answers: { member: 'results', noun: 'a moderation' },
   streams: false,
   operation: 'moderation',
   callType: 'amoderation',
@@ -186,7 +186,7 @@ export const RERANK: Endpoint = {
   dialect: null,
   input: { member: 'query', form: 'text' },
   requiredMembers: ['documents'],
-  answers: { member: 'results', form: 'an order of documents' },
+  answers: { member: 'results', noun: 'an order of documents' },
   streams: false,
   operation: 'rerank',
   callType: 'arerank',
@@ -198,7 +198,7 @@ export const DECISIONS: Endpoint = {
   dialect: null,
   input: { member: 'input', form: 'json' },
   requiredMembers: ['questions'],
-  answers: { member: 'answers', form: 'a decision' },
+  answers: { member: 'answers', noun: 'a decision' },
   streams: false,
   operation: 'decide',
   callType: 'adecisions',
@@ -218,7 +218,7 @@ export const SPEECH: Endpoint = {
   dialect: null,
   input: { member: 'input', form: 'text' },
   requiredMembers: [],
-  answers: { member: null, form: 'speech' },
+  answers: { member: null, noun: 'speech' },
   streams: false,
   operation: 'generate_content',
   outputs: 'speech',
@@ -232,7 +232,7 @@ export const GENERATE_CONTENT: Endpoint = {
   dialect: 'generate-content',
   input: { member: 'contents', form: 'messages' },
   requiredMembers: [],
-  answers: { member: 'candidates', form: 'generated content' },
+  answers: { member: 'candidates', noun: 'generated content' },
   streams: true,
   operation: 'generate_content',
   callType: 'agenerate_content',
@@ -242,7 +242,7 @@ export const GENERATE_CONTENT: Endpoint = {
 export const COUNT_CONTENT_TOKENS: Endpoint = {
   ...GENERATE_CONTENT,
   path: '/countTokens',
-  answers: { member: null, form: 'a count of tokens' },
+  answers: { member: null, noun: 'a count of tokens' },
   streams: false,
 };
 
@@ -252,7 +252,7 @@ export const CONVERSE: Endpoint = {
   dialect: 'converse',
   input: { member: 'messages', form: 'messages' },
   requiredMembers: [],
-  answers: { member: 'output', form: 'an answer of a conversation' },
+  answers: { member: 'output', noun: 'an answer of a conversation' },
   streams: true,
   operation: 'chat',
   callType: 'acompletion',
@@ -264,7 +264,7 @@ export const COHERE_CHAT: Endpoint = {
   dialect: 'cohere-chat',
   input: { member: 'messages', form: 'messages' },
   requiredMembers: [],
-  answers: { member: 'message', form: 'an answer of a chat' },
+  answers: { member: 'message', noun: 'an answer of a chat' },
   streams: true,
   operation: 'chat',
   callType: 'acompletion',
@@ -276,7 +276,7 @@ export const OLLAMA_CHAT: Endpoint = {
   dialect: 'ollama-chat',
   input: { member: 'messages', form: 'messages' },
   requiredMembers: [],
-  answers: { member: 'message', form: 'an answer of a chat' },
+  answers: { member: 'message', noun: 'an answer of a chat' },
   streams: true,
   operation: 'chat',
   callType: 'acompletion',
@@ -287,7 +287,7 @@ const IMAGES = {
   dialect: null,
   requiredMembers: [],
   medium: 'image',
-  answers: { member: 'data', form: 'a list of pictures' },
+  answers: { member: 'data', noun: 'a list of pictures' },
   operation: 'generate_content',
   outputs: 'image',
 } as const;
@@ -329,7 +329,7 @@ const TRANSCRIPTS = {
   requiredMembers: [],
   requestEncoding: 'form',
   medium: 'transcript',
-  answers: { member: 'text', form: 'a transcript' },
+  answers: { member: 'text', noun: 'a transcript' },
   streams: true,
   operation: 'generate_content',
   outputs: 'text',

@@ -20,6 +20,7 @@ export interface ContentPage {
   readonly parts: readonly ContentPart[];
   /** Null on the last page. */
   readonly nextCursor: string | null;
+  /** Whether the page may show less than the whole execution. The server always states true. */
   readonly partial: boolean;
   readonly contentVersion: string;
 }

@@ -107,6 +107,7 @@ export type RunHead = Omit<LensRun, 'sample'>;
 /** Part of the budget that a running model call reserves. */
 export interface BudgetReservation {
   readonly id: string;
+  /** Id of the run. */
   readonly jobId: string;
   readonly amount: Usd;
   /** `YYYY-MM`, UTC. */
