@@ -274,7 +274,7 @@ export class UpstreamFailed extends DomainError {
   readonly upstreamType: string | null;
   readonly upstreamCode: string | null;
   readonly upstreamParam: string | null;
-  /** Whether it did not answer within its timeout. */
+  /** Whether the upstream did not answer within the timeout. */
   readonly timedOut: boolean;
   /** Seconds after which the upstream accepts another call. Null when its answer does not say. */
   readonly retryAfterSeconds: number | null;

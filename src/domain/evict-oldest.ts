@@ -5,7 +5,7 @@ interface Bounded<Key> {
   delete(key: Key): boolean;
 }
 
-/** Deletes the entries of a map or a set that were added first, until it has at most `most`. */
+/** Deletes the entries of a map or a set that were added first, until `most` entries or fewer are left. */
 export function evictOldest<Key>(entries: Bounded<Key>, most: number): void {
   if (entries.size <= most) return;
   for (const oldest of entries.keys()) {

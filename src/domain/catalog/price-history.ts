@@ -17,7 +17,7 @@ export interface PriceStep {
 /** A price at an instant. */
 export interface PriceAtInstant {
   readonly field: string;
-  /** False when the history does not cover it; `value` is null then. */
+  /** False when the history does not cover the instant; `value` is null then. */
   readonly known: boolean;
   readonly value: unknown;
 }
@@ -42,7 +42,7 @@ export function usdOfPrice(field: string, value: unknown): number | null {
 /** Reads one value from changes: the value before and after each of them. */
 interface ValueReader {
   readonly concerns: (change: CatalogChange) => boolean;
-  /** Undefined when the change does not contain it. */
+  /** Undefined when the change does not contain the value. */
   readonly after: (change: CatalogChange) => unknown;
   readonly before: (change: CatalogChange) => unknown;
   readonly now: (fields: WatchedFields | null) => unknown;

@@ -17,7 +17,7 @@ export type AnswerStep =
   | ChatDelta
   /** The model's refusal. */
   | { readonly kind: 'refusal'; readonly text: string }
-  /** The upstream's proof of the reasoning so far, to be sent back with it. */
+  /** The upstream's proof of the reasoning so far. Reasoning and proof are sent back together. */
   | { readonly kind: 'reasoningProof'; readonly proof: string }
   /** Reasoning that is withheld; only the upstream can read it. */
   | { readonly kind: 'redactedReasoning'; readonly proof: string }

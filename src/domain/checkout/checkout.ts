@@ -32,7 +32,7 @@ export type CheckoutPosition = Pick<Checkout, 'createdAt' | 'id'>;
 
 /** One page of checkouts in the order of their creation. */
 export interface CheckoutPage {
-  /** State that they have; null for all. */
+  /** State of the checkouts; null for all. */
   readonly state: CheckoutState | null;
   readonly descending: boolean;
   /** The checkout after which the page begins; null for the first page. */

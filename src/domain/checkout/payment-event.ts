@@ -25,11 +25,11 @@ export interface PaymentEvent {
   readonly fact: PaymentFact;
   /** Time of the event by the provider's clock, which counts whole seconds. */
   readonly at: Date;
-  /** Id of the object it is about: a session, a payment, a dispute, a subscription. */
+  /** Id of the object that the event is about: a session, a payment, a dispute, a subscription. */
   readonly subject: string;
-  /** Ids of all objects that it names, with the subject. They connect a refund with its purchase. */
+  /** Ids of all objects that the event names, with the subject. They connect a refund with its purchase. */
   readonly objects: readonly string[];
-  /** The session it is about; null for other objects. */
+  /** Id of the session that the event is about; null where it is about another object. */
   readonly sessionId: string | null;
   /** The checkout id in the object's metadata; null where it has none. */
   readonly checkoutId: string | null;

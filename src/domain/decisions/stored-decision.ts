@@ -36,7 +36,7 @@ export interface DecisionContent {
   readonly usage: Usage;
 }
 
-/** A decision that was stored because a setting or its key asks for it. */
+/** A decision that was stored because a setting, or the key of its call, asks for it. */
 export interface StoredDecision extends Stamps, Owner {
   /** Trace id and span id of its call. */
   readonly id: string;

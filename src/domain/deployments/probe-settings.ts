@@ -11,7 +11,7 @@ export interface ProbeSettings {
   /** Members that replace those of the default request to a decision model; empty where not configured. */
   readonly decision: JsonObject;
   readonly timeoutSeconds: number;
-  /** Whether periodic health checks skip it. */
+  /** Whether periodic health checks skip the deployment. */
   readonly onDemandOnly: boolean;
 }
 

@@ -7,7 +7,7 @@ import { rejection } from './rejection.ts';
 export interface AppliedGuardrail {
   readonly name: string;
   readonly text: string;
-  /** Language of the text and kinds of entities to look for, where the guardrail takes them; null for its own. */
+  /** Language of the text and kinds of entities to look for, where the guardrail takes them; null for the configured ones. */
   readonly language: string | null;
   readonly entities: readonly string[] | null;
 }

@@ -29,6 +29,6 @@ export interface GuardrailDefinition {
 
 /** The guardrails in force. */
 export interface GuardrailDirectory {
-  /** In the order in which they run. The same array as before until one changes. */
+  /** In the order in which they run. The same array as before until a guardrail changes. */
   definitions: () => readonly GuardrailDefinition[];
 }

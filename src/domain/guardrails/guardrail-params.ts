@@ -81,8 +81,8 @@ const isMode = (name: unknown): name is GuardrailMode => GUARDRAIL_MODES.some((o
 const MAX_NAME_CHARACTERS = 256;
 
 /**
- * Why a text cannot be the name of a guardrail; null when it can. It is part of a header, in which commas separate
- * names.
+ * Why a text cannot be the name of a guardrail; null when it can. Names are part of a header, in which commas separate
+ * them.
  */
 export function nameFault(name: string): string | null {
   if (name.trim() === '') return 'must not be blank';

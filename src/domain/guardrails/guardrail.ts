@@ -74,7 +74,7 @@ export interface ActiveGuardrail {
 
 /** The guardrails in force, compiled. */
 export interface ActiveGuardrails {
-  /** In the order in which they run. The same array as before until one changes. */
+  /** In the order in which they run. The same array as before until a guardrail changes. */
   current(): readonly ActiveGuardrail[];
   /** Why a guardrail cannot run with its settings; null when it can. */
   faultOf(definition: GuardrailDefinition): string | null;

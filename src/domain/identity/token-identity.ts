@@ -46,7 +46,7 @@ function claimAt(claims: JsonObject, field: string): unknown {
   return value;
 }
 
-/** A value of a claim as an id; null where it is none. */
+/** A value of a claim as an id; null for a value that cannot be an id. */
 function idOf(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value;
   if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_ID_CHARACTERS) return null;

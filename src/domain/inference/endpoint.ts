@@ -119,7 +119,7 @@ export const RESPONSES: Endpoint = {
   callType: 'aresponses',
 };
 
-/** A long conversation in, a compacted one out. Not translated: only the upstream that wrote it can read it. */
+/** A long conversation in, a compacted one out. Not translated: only the upstream that compacted it can read the result. */
 export const RESPONSES_COMPACT: Endpoint = {
   path: '/responses/compact',
   dialect: null,

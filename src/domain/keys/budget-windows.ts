@@ -4,8 +4,8 @@ import type { KeyBudgetWindow, SettingsPatch, WantedWindow } from './key-setting
 import type { VirtualKey } from './virtual-key.ts';
 
 /**
- * The budget windows of a key whose total spend is `total`. A window of a duration that the key has already keeps its end and
- * its spend. Throws InvalidInput for a malformed duration and for too many windows.
+ * The wanted budget windows of a key whose total spend is `total`. A window whose duration one of the present windows (`before`)
+ * has keeps the end and the spend of that window. Throws InvalidInput for a malformed duration and for too many windows.
  */
 export function keyWindowsOf(
   wanted: readonly WantedWindow[],

@@ -27,7 +27,7 @@ export interface KeyPatch {
   readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
   readonly budgetLimits?: readonly WantedWindow[] | null;
   readonly budgetDuration?: string | null;
-  /** Spend in its current budget window. */
+  /** Spend of the key in its current budget window. */
   readonly spend?: Usd;
   readonly blocked?: boolean;
 }
@@ -35,7 +35,7 @@ export interface KeyPatch {
 /** Time and author of a change. */
 export interface Change {
   readonly now: Date;
-  /** Hash of the key that makes it. */
+  /** Hash of the key that makes the change. */
   readonly by: string;
   /** Total spend of the key. Needed where the patch sets its spend or its windows. */
   readonly total?: Usd;

@@ -29,14 +29,14 @@ export interface KeyDraft {
   /** Lifetime, as `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`; null never expires. */
   readonly duration: string | null;
   readonly metadata: JsonObject;
-  /** Members of the metadata that were sent beside it. */
+  /** Members of the metadata that were sent beside `metadata`. */
   readonly metadataMembers?: JsonObject;
   readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
   /** Budgets of windows. The budget of the key applies, too. */
   readonly budgetLimits?: readonly WantedWindow[] | null;
   /** Reset interval of the spend that the budget limits, as a duration such as `1d`; null for never. */
   readonly budgetDuration?: string | null;
-  /** Spend before its first call. */
+  /** Spend of the key before its first call. */
   readonly spend?: Usd | null;
   readonly blocked?: boolean | null;
 }

@@ -32,7 +32,7 @@ export interface ModelBudget {
 
 /** Facts that decide, with the row of its key, whether a session is valid. Stored in the settings of the key. No request can set them. */
 export interface SessionFacts {
-  /** Secret that opened it: `admin:<hash>` for the administrator's password or the admin key, else `key:<identity>:<hash of the secret>`. */
+  /** Secret that opened the session: `admin:<hash>` for the administrator's password or the admin key, else `key:<identity>:<hash of the secret>`. */
   readonly openedBy: string;
   /** Whether the session ends when its user leaves the team of its key. */
   readonly needsMembership: boolean;

@@ -21,7 +21,7 @@ interface ReviewedSpan {
   readonly name: string;
   readonly kind: string;
   readonly preview: string;
-  /** Whether an observation quotes it. */
+  /** Whether an observation quotes the span. */
   readonly cited: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface Signal {
   readonly question: string;
 }
 
-/** Questions, and the model that answers them. Without a model or a signal, none is asked. */
+/** Questions, and the model that answers them. Without a model or a signal, no question is asked. */
 export interface SignalConfig {
   readonly model: string;
   /** Lowest probability of a yes that is flagged, 0.05 to 0.95. */

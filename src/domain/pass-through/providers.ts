@@ -210,7 +210,7 @@ export const FORWARDED_PROVIDERS: readonly ForwardedProvider[] = [
 /** Base address and credential of a provider. */
 export interface ProviderAccount {
   readonly base: string;
-  /** Null where it is called without one. */
+  /** Null where the provider is called without a key. */
   readonly key: Secret | null;
   /** Cloud identity that authenticates calls without a key; absent for none. */
   readonly cloud?: CloudIdentity;

@@ -14,7 +14,7 @@ export interface RequestedEndpoint {
 const isList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Routes that a member of the metadata lists, of the key and of its team; null where it lists none. */
+/** Routes in a member of the metadata: the list of the key, then that of its team. Null where the metadata has no such list. */
 function listsOf({ metadata, owners }: VirtualKey, member: string): readonly (readonly string[] | null)[] {
   return [metadata[member], owners?.team?.metadata[member]].map((value) => (isList(value) ? value : null));
 }

@@ -23,7 +23,7 @@ export interface EventReader {
 
 interface Line {
   readonly text: string;
-  /** The characters that end it. */
+  /** The characters that end the line. */
   readonly end: string;
 }
 

@@ -66,7 +66,7 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
     sending = send().finally(() => {
       sending = null;
     });
-    // A waiting `flush` rejects with the failure. Without one it is ignored: the next change or `flush` sends the report again.
+    // A waiting `flush` rejects with the failure. Otherwise the failure is ignored: the next change or `flush` sends the report again.
     sending.catch(() => {});
   }
 
