@@ -2,7 +2,7 @@
 // Compares calls with the admin key, calls with keys that have limits at every level, and calls of the provider alone.
 // The printed table also has the CPU of counting a request in the HTTP server.
 //   npm run bench:accounting -- [--keys 10000] [--teams 100] [--calls 20000] [--rounds 7] [--dry] [--redis redis://127.0.0.1:6379]
-// With `--redis` it also prints the time that single calls wait for their shares in Redis.
+// With `--redis` it also prints the time that single calls wait for their shares of budgets and limits in Redis.
 // A dry run makes few calls to check the script. Its figures are not meaningful.
 import { parseArgs } from 'node:util';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -98,9 +98,9 @@ const read = (secretHash: string): VirtualKey | null => {
   const key = stored.get(secretHash);
   return key === undefined ? null : { ...key };
 };
-const master = `sk-${'m'.repeat(40)}`;
+const adminKey = `sk-${'m'.repeat(40)}`;
 const ring = createKeyRing({
-  masterKey: new Secret(master),
+  masterKey: new Secret(adminKey),
   store: {
     find: (secretHash) => Promise.resolve(read(secretHash)),
     findBySecrets: (hashes) =>
@@ -232,12 +232,12 @@ const DONE = Promise.resolve();
 
 const trials: readonly { readonly title: string; readonly work: (number: number) => Promise<void> }[] = [
   { title: 'provider only', work: bareCall },
-  { title: 'admin key, no limits', work: () => callWith(master) },
+  { title: 'admin key, no limits', work: () => callWith(adminKey) },
   {
     title: `${KEYS} keys of ${TEAMS} teams, limits at every level`,
-    work: (number) => callWith(secrets[number % KEYS] ?? master),
+    work: (number) => callWith(secrets[number % KEYS] ?? adminKey),
   },
-  { title: 'count of a request at the edge', work: countOne },
+  { title: 'count of a request in the HTTP server', work: countOne },
 ];
 const EMPTY = { title: 'empty loop', work: () => DONE };
 
@@ -256,8 +256,8 @@ clearInterval(refreshing);
 const best = (title: string): number => Math.min(...(timings.get(title) ?? []));
 const empty = best(EMPTY.title);
 const rows = trials.map(({ title }, position) => {
-  const less = title === trials.at(-1)?.title ? empty : best(trials[0]?.title ?? '');
-  const own = position === 0 ? '' : (best(title) - less).toFixed(2);
+  const baseline = title === trials.at(-1)?.title ? empty : best(trials[0]?.title ?? '');
+  const own = position === 0 ? '' : (best(title) - baseline).toFixed(2);
   return [title, median(timings.get(title) ?? []).toFixed(2), best(title).toFixed(2), own];
 });
 console.log(table(['CPU µs each', 'median', 'best', 'best, minus provider only (count: minus empty loop)'], rows));

@@ -1,5 +1,5 @@
-// Lower bound for a thousand readers of events in a Node process: encodes an event once and writes the bytes to each
-// socket. It does not check keys.
+// Lower bound for a Node process that sends events to a thousand readers: encodes an event once and writes the bytes to
+// each socket. It does not check keys.
 //   node bench/bare-feed.ts PORT
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
@@ -40,6 +40,6 @@ const server = createServer((request, response) => {
       for (const socket of readers) socket.write(frame);
       response.end('{}');
     });
-  } else response.end('{"key":"sk-bare"}');
+  } else response.end('{"key":"sk-bare"}'); // The answer of /key/generate, and of the readiness check.
 });
 server.listen({ port: Number(port), host: '127.0.0.1' });

@@ -21,11 +21,11 @@ export interface Question {
 
 export interface CatalogStage {
   readonly questions: readonly Question[];
-  /** A second product, which follows a replaceable map; the address is one entry. */
+  /** A second process of the product, which follows a replaceable price map. Its address is that of one entry. */
   readonly followed: Side;
   startSwapping(): void;
   stopSwapping(): void;
-  /** Number of maps that the second product has loaded. */
+  /** Number of maps that the second process has loaded. */
   swaps(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -36,7 +36,7 @@ const QUESTIONS = [
 ] as const;
 
 const script = (name: string): string => join(import.meta.dirname, name);
-const LIMIT = '1000000000';
+const DAILY_LIMIT = '1000000000';
 
 /** Two maps of the size of the real one. Every row differs between them. */
 function twoMaps(): readonly Buffer[] {
@@ -46,7 +46,7 @@ function twoMaps(): readonly Buffer[] {
   );
 }
 
-/** An upstream of the map. It answers conditional requests with 304; while swapping, all requests with the next map. */
+/** A server of the price map. It answers conditional requests with 304; while swapping, all requests with the next map. */
 async function startPriceMapUpstream() {
   const maps = twoMaps();
   let swapping = false;
@@ -95,7 +95,7 @@ export async function openCatalogStage(folder: string): Promise<CatalogStage> {
   async function launchProduct(name: string, more: Readonly<Record<string, string>>, core = CORES.server) {
     const product = await launch(name, (port) => productCommand(['--port', port, '--host', '127.0.0.1']), {
       core,
-      env: { LENSGATE_DATA_DIR: join(folder, name), LENSGATE_CATALOG_DAILY_LIMIT: LIMIT, ...more },
+      env: { LENSGATE_DATA_DIR: join(folder, name), LENSGATE_CATALOG_DAILY_LIMIT: DAILY_LIMIT, ...more },
     });
     await untilReady(`${product.origin}/health/readiness`);
     return product;

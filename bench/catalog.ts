@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const WARM_SECONDS = options.dry ? 1 : 5;
-/** Seconds of a load of the second product, with or without swaps: at least two refreshes of the map. */
+/** Seconds of a load of the process that follows a map, with or without swaps: at least two refreshes of the map. */
 const SWAP_SECONDS = SECONDS + 2;
 const CONNECTIONS = 16;
 const SCANS = 50;
@@ -43,8 +43,9 @@ async function measure({ url, program }: Side, folder: string, seconds = SECONDS
   return { ...report, rps: report.requests / (report.elapsedUs / 1e6), cpuUs };
 }
 
-const of = (rounds: readonly Round[], field: keyof Round): readonly number[] => rounds.map((round) => round[field]);
-const least = (rounds: readonly Round[], field: keyof Round): number => Math.min(...of(rounds, field));
+const valuesOf = (rounds: readonly Round[], field: keyof Round): readonly number[] =>
+  rounds.map((round) => round[field]);
+const least = (rounds: readonly Round[], field: keyof Round): number => Math.min(...valuesOf(rounds, field));
 
 const HEAD = [
   'Question',
@@ -60,13 +61,13 @@ const HEAD = [
 const rowOf = (question: string, target: string, rounds: readonly Round[]): (string | number)[] => [
   question,
   target,
-  Math.round(median(of(rounds, 'rps'))),
-  Math.round(median(of(rounds, 'p50Us'))),
-  Math.round(median(of(rounds, 'p99Us'))),
-  Math.round(median(of(rounds, 'maxUs'))),
+  Math.round(median(valuesOf(rounds, 'rps'))),
+  Math.round(median(valuesOf(rounds, 'p50Us'))),
+  Math.round(median(valuesOf(rounds, 'p99Us'))),
+  Math.round(median(valuesOf(rounds, 'maxUs'))),
   Math.round(least(rounds, 'maxUs')),
   least(rounds, 'cpuUs').toFixed(1),
-  of(rounds, 'bad').reduce((sum, bad) => sum + bad, 0),
+  valuesOf(rounds, 'bad').reduce((sum, bad) => sum + bad, 0),
 ];
 
 interface Compared {

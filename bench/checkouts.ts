@@ -1,8 +1,8 @@
 // Compares the CPU of two checkouts of the product. Each turn has a new process and a new database file.
 //   node bench/checkouts.ts --other <folder> --of spans [--cores 1|2] [--rounds 6] [--exports 600]
 //   node bench/checkouts.ts --other <folder> --of calls [--rounds 6] [--seconds 3]
-// Prints a table and changes no report. `later` is not measured for spans, `bytes each` not for calls: both are then 0. The
-// dependencies of `--other` must be installed. CPU includes all threads of the process. It is comparable while other programs
+// Prints a table and changes no report. `later` is CPU after the end of the load. It is not measured for spans, `bytes each`
+// not for calls: both are then 0. The dependencies of `--other` must be installed. CPU includes all threads of the process. It is comparable while other programs
 // use the machine; spans/s and answers/s are not.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -103,12 +103,12 @@ const turnsOf = CHECKOUTS.map((): Turn[] => []);
 for (let round = 0; round < ROUNDS; round += 1)
   for (const place of round % 2 === 0 ? [0, 1] : [1, 0]) turnsOf[place]?.push(await turn(CHECKOUTS[place] ?? ''));
 
-const all = ({ cpuUs, laterUs }: Turn): number => cpuUs + laterUs;
+const withLater = ({ cpuUs, laterUs }: Turn): number => cpuUs + laterUs;
 const figures = (turns: readonly Turn[]): readonly string[] =>
   [
     median(turns.map(({ cpuUs }) => cpuUs)),
     median(turns.map(({ laterUs }) => laterUs)),
-    Math.min(...turns.map(all)),
+    Math.min(...turns.map(withLater)),
     median(turns.map(({ perSecond }) => perSecond)),
     median(turns.map(({ bytes }) => bytes)),
   ].map((figure) => figure.toFixed(1));
@@ -132,5 +132,5 @@ console.log(
 const ratio = (figure: (turn: Turn) => number): string =>
   median(other.map((one, at) => figure(one) / figure(own[at] ?? one))).toFixed(2);
 console.log(
-  `\nOther over this, medians of paired ratios: CPU ${ratio(({ cpuUs }) => cpuUs)}, with deferred work ${ratio(all)}, answers or spans/s ${ratio(({ perSecond }) => perSecond)}`,
+  `\nOther over this, medians of paired ratios: CPU ${ratio(({ cpuUs }) => cpuUs)}, with deferred work ${ratio(withLater)}, answers or spans/s ${ratio(({ perSecond }) => perSecond)}`,
 );

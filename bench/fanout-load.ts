@@ -37,7 +37,7 @@ export interface FanoutReport {
   readonly kibPerReader: number;
   readonly all: readonly FanoutRound[];
   readonly besideStalled: readonly FanoutRound[];
-  /** Updates that the stalled reader missed, as the server reports when it reads again; 0 when none is reported. */
+  /** Updates that the stalled reader missed, as the server reports when that reader resumes; 0 when none is reported. */
   readonly missed: number;
 }
 

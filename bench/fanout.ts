@@ -23,11 +23,12 @@ const { values: options } = parseArgs({
 const [readers, rounds, runs] = [Number(options.readers), Number(options.rounds), Number(options.runs)];
 const [rate, seconds] = [Number(options.rate), Number(options.seconds)];
 
-const of = (all: readonly FanoutRound[], field: keyof FanoutRound): number => median(all.map((one) => one[field]));
+const medianOf = (all: readonly FanoutRound[], field: keyof FanoutRound): number =>
+  median(all.map((one) => one[field]));
 const row = (name: string, all: readonly FanoutRound[]): readonly (string | number)[] => [
   name,
-  of(all, 'p50Ms').toFixed(1),
-  of(all, 'p99Ms').toFixed(1),
+  medianOf(all, 'p50Ms').toFixed(1),
+  medianOf(all, 'p99Ms').toFixed(1),
   Math.min(...all.map(({ cpuUs }) => cpuUs)).toFixed(1),
   Math.max(...all.map(({ lost }) => lost)),
 ];
@@ -87,7 +88,7 @@ async function measureRun(): Promise<FanoutFigures> {
   const bare = await reportOf('bare-feed', bareCommand, { stalls: false });
   const ours = await reportOf('lensgate', ourCommand, { stalls: true });
   const { kibPerReader, all, besideStalled, missed } = ours;
-  const [p50, p99] = [of(all, 'p50Ms'), of(all, 'p99Ms')];
+  const [p50, p99] = [medianOf(all, 'p50Ms'), medianOf(all, 'p99Ms')];
   const cpu = Math.min(...all.map(({ cpuUs }) => cpuUs));
   const lost = Math.max(...[...all, ...besideStalled].map((one) => one.lost));
   const p50Ratio = median(besideStalled.map(({ p50Ms }, at) => p50Ms / (all[at]?.p50Ms ?? Number.NaN)));

@@ -34,6 +34,7 @@ const { values: options } = parseArgs({
 /** Delay of an answer of the scripted reviewer in measurements of speed, in ms. */
 const JUDGE_MS = 5;
 const CONCURRENCY = 16;
+/** Number of measured claims, each of one due lens. */
 const CLAIMS = 21;
 
 interface Evidence {
@@ -76,14 +77,14 @@ async function evidenceOf(server: BenchServer, { id, findings }: Lens) {
 
 const percent = (part: number, whole: number): number => (whole === 0 ? 100 : (part * 100) / whole);
 
-/** Runs one lens over the runs and compares its findings with the planted failures. */
+/** Runs one lens over synthetic agent runs and compares its findings with the planted failures. */
 async function quality(server: BenchServer, model: string) {
   const runs = syntheticRuns(Number(options.runs), Number(options.seed));
   await server.ingest(runs);
   const { id } = await server.send<Lens>('POST', '/lens', settings(model));
   const lens = await untilEnded<Lens>(server, id);
   const [job] = lens.jobs;
-  if (job?.status !== 'completed') throw new Error(`The run ended as ${job?.status}: ${job?.error}`);
+  if (job?.status !== 'completed') throw new Error(`The lens run ended as ${job?.status}: ${job?.error}`);
   const planted = new Set(
     runs.flatMap(({ traceId, failure }) => (failure === null ? [] : [`${traceId} ${checkIdOf(failure)}`])),
   );
@@ -112,7 +113,7 @@ async function quality(server: BenchServer, model: string) {
   };
 }
 
-/** Time and memory of a run over many traces. */
+/** Time and memory of a lens run over many traces. */
 async function speed(): Promise<{ readonly seconds: number; readonly peakMb: number } | null> {
   const count = Number(options.traces);
   if (count === 0) return null;
@@ -170,7 +171,7 @@ interface Reviewer {
 }
 
 /** The reviewer that the options name; null for the scripted one. */
-function ownReviewer(): Reviewer | null {
+function configuredReviewer(): Reviewer | null {
   const { upstream, config, 'api-base': base } = options;
   if (config !== undefined) {
     const { model_list: models = [] } = parse(readFileSync(config, 'utf8')) as {
@@ -190,7 +191,7 @@ function ownReviewer(): Reviewer | null {
   return { title: upstream, models: [{ model_name: 'reviewer', litellm_params: params }], name: 'reviewer' };
 }
 
-/** Quality of a run with the given reviewer; null is the scripted one. */
+/** Quality of a lens run with the given reviewer; null is the scripted one. */
 async function judgedQuality(reviewer: Reviewer | null) {
   if (reviewer === null) {
     const judge = await startJudge();
@@ -210,7 +211,7 @@ async function judgedQuality(reviewer: Reviewer | null) {
   }
 }
 
-const reviewer = ownReviewer();
+const reviewer = configuredReviewer();
 const result = await judgedQuality(reviewer);
 const timed = reviewer === null ? await speed() : null;
 const claimMs = reviewer === null ? await claims() : null;

@@ -49,7 +49,7 @@ function requestOf(plain: Uint8Array, level: number): Buffer {
   return Buffer.concat([headOf(url, 'POST', { ...headers, 'content-length': body.length }), body]);
 }
 
-/** Returns each request once, then null. */
+/** The returned function returns each request once, then null. */
 function requestSource(): () => Buffer | null {
   let left = order.exports;
   if (order.renewed) {

@@ -107,7 +107,7 @@ function review(prompt: Prompt): object {
   return { observations, assessable: true, reasoning: `${observations.length} checks are broken.` };
 }
 
-/** Groups by the words of a summary without its numbers. */
+/** Groups observations by their summary, in which numbers are ignored. */
 function grouping(prompt: Prompt): object {
   const known = prompt['groups'] as readonly { readonly id: string; readonly title: string }[];
   if (prompt['observations'] === undefined) return { same: [] };

@@ -61,6 +61,7 @@ const SYSTEM = 'You are the assistant of a shop. Answer in at most two sentences
 
 interface Facts {
   readonly order: string;
+  /** Number of another order. */
   readonly other: string;
   readonly city: string;
 }
