@@ -1,4 +1,5 @@
-// A server that the graph is compared with: Koa that renders the rows of FILE as JSON, or Yoga on Koa as in its documentation, without logging.
+// A server that the graph is compared with. It is Koa that renders the rows of FILE as JSON, or Yoga on Koa as in its
+// documentation, without logging.
 //   node bench/graph-peer.ts PORT koa|yoga FILE
 import { readFileSync } from 'node:fs';
 import { buildSchema } from 'graphql';

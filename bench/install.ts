@@ -2,7 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './measure.ts';
 
-/** Installs a peer into a scratch folder, not as a dependency, and returns that folder. Prints the reason and returns null when the installation fails. */
+/**
+ * Installs a peer into a scratch folder, not as a dependency, and returns its home there. Prints the reason and returns null
+ * when the installation fails.
+ */
 export async function installPeer(
   folder: string,
   { name, version, overrides = {} }: { readonly name: string; readonly version: string; readonly overrides?: object },

@@ -12,6 +12,7 @@ export interface PacedReport {
   /** Delays of the chunks after the first one. */
   readonly p50Us: number;
   readonly p99Us: number;
+  /** Median delay of the first chunk of a stream. */
   readonly firstP50Us: number;
 }
 

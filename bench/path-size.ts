@@ -22,8 +22,8 @@ import { table } from './report.ts';
 
 const { values: options } = parseArgs({ options: { list: { type: 'boolean', default: false } } });
 const ROOT = join(import.meta.dirname, '..');
-const WARM = 2;
-const COUNTS = 5;
+const WARMING_REQUESTS = 2;
+const COUNTED_REQUESTS = 5;
 
 const EVENTS = ['Hel', 'lo', ''].map((content, index) => ({
   id: 'chatcmpl-1',
@@ -193,16 +193,16 @@ const inBoth = (
 const rows: string[][] = [];
 for (const [name, run] of Object.entries(PATHS)) {
   let always: ReadonlyMap<string, readonly string[]> | undefined;
-  for (let time = 0; time < WARM + COUNTS; time += 1) {
+  for (let time = 0; time < WARMING_REQUESTS + COUNTED_REQUESTS; time += 1) {
     /* oxlint-disable no-await-in-loop -- one request after the other is counted */
-    await sleep(time < WARM ? 10 : 300);
+    await sleep(time < WARMING_REQUESTS ? 10 : 300);
     await takeCoverage();
     await run();
     // Work that the end of the answer starts, such as the record of the call, belongs to the request.
-    await sleep(time < WARM ? 0 : 150);
+    await sleep(time < WARMING_REQUESTS ? 0 : 150);
     const files = await takeCoverage();
     /* oxlint-enable no-await-in-loop */
-    if (time >= WARM) always = always === undefined ? files : inBoth(always, files);
+    if (time >= WARMING_REQUESTS) always = always === undefined ? files : inBoth(always, files);
   }
   if (always === undefined) continue;
   rows.push([name, `${always.size} / ${functionsOf(always)}`]);

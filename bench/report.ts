@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const RESULTS = join(import.meta.dirname, 'RESULTS.md');
-const RUNS = join(import.meta.dirname, 'results');
+const RUNS_FOLDER = join(import.meta.dirname, 'results');
 
 /** A Markdown table; the first row names the columns. */
 export function table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
@@ -35,8 +35,8 @@ export const judged = (runs: readonly (readonly (readonly string[])[])[]): strin
 /** Writes a whole run to bench/results, and its goals as one part of bench/RESULTS.md. */
 export function writePart(name: string, text: string): void {
   const whole = text.trim();
-  mkdirSync(RUNS, { recursive: true });
-  writeFileSync(join(RUNS, `${name}.md`), `${whole.replace(/^## /, '# ')}\n`);
+  mkdirSync(RUNS_FOLDER, { recursive: true });
+  writeFileSync(join(RUNS_FOLDER, `${name}.md`), `${whole.replace(/^## /, '# ')}\n`);
   const before = readFileSync(RESULTS, 'utf8');
   const [open, close] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
   const part = `${open}\n\n${summaryOf(name, whole)}\n\n${close}`;

@@ -74,14 +74,14 @@ export async function inTurn(
   },
 ): Promise<Rounds> {
   const rounds = new Map<string, Round[]>(targets.map(({ name }) => [name, []]));
-  const of = ({ url, headers }: Target, seconds: number): LoadOrder => ({ ...order, url, headers, seconds });
+  const orderFor = ({ url, headers }: Target, seconds: number): LoadOrder => ({ ...order, url, headers, seconds });
   for (const target of targets) {
-    await load(of(target, 1), folder);
+    await load(orderFor(target, 1), folder);
     await settle(target);
   }
   for (let round = 0; round < count; round += 1) {
     for (const target of targets) {
-      rounds.get(target.name)?.push(await measured(target, of(target, order.seconds), folder));
+      rounds.get(target.name)?.push(await measured(target, orderFor(target, order.seconds), folder));
     }
   }
   return rounds;

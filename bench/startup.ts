@@ -73,13 +73,13 @@ try {
       if (turn > 0) take(name, figures);
     }
   }
-  const of = (name: string, field: keyof Start): readonly number[] =>
+  const valuesOf = (name: string, field: keyof Start): readonly number[] =>
     (startsOfName.get(name) ?? []).map((one) => one[field]);
-  const middle = (name: string, field: keyof Start): number => median(of(name, field));
+  const middle = (name: string, field: keyof Start): number => median(valuesOf(name, field));
   const rows = [...startsOfName.keys()].map((name) => [
     name,
     Math.round(middle(name, 'readyMs')),
-    Math.round(Math.min(...of(name, 'readyMs'))),
+    Math.round(Math.min(...valuesOf(name, 'readyMs'))),
     Math.round(middle(name, 'cpuMs')),
     Math.round(middle(name, 'rssMiB')),
   ]);

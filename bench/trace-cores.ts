@@ -33,7 +33,7 @@ const CONNECTIONS = [16, 8];
 interface Place {
   readonly name: string;
   readonly core: string | null;
-  /** Binds the decoding thread and the collector to the server's core, all other threads to the load's core. */
+  /** Binds the decoding thread and the garbage collector to the server's core, all other threads to the load's core. */
   readonly bound: boolean;
 }
 
@@ -49,7 +49,7 @@ interface Trial {
   readonly rounds: Round[];
 }
 
-/** A round of each number of connections, in one process. */
+/** Measures a round for each number of connections, in one process. */
 async function visit(place: Place, trials: readonly Trial[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-bench-'));
   const targets = traceTargets(folder);

@@ -11,16 +11,17 @@ export const DAYS = 30;
 export const DAY_MS = 86_400_000;
 export const TEAMS = 50;
 export const SPANS_PER_TRACE = 10;
-/** One very long trace, older than all others, so that no list begins with it. */
+/** A trace with very many spans. It is older than all others, so that no list begins with it. */
 export const LARGE = { traceId: 'f'.repeat(32), spans: 20_000 };
 
 /** Marker file of a filled folder. */
 export const FILLED = 'filled.json';
 
 const TRACES_PER_CALL = 400;
+/** Spans of an export of the large trace. */
 const LARGE_PART = 1_000;
 
-/** A filled store: end of its window, and time of filling it without the large trace, in ms. */
+/** A filled store: end of the period of its traces, and time of filling it without the large trace, in ms. */
 export interface Filled {
   readonly endMs: number;
   readonly buildMs: number;
@@ -36,6 +37,7 @@ interface FillOptions {
   readonly startMs: number;
   /** Number of the root span. The other spans of the trace have the numbers after it. */
   readonly rootNumber: number;
+  /** Position in the trace of the first span of this export, and number of its spans. */
   readonly first: number;
   readonly count: number;
 }

@@ -57,7 +57,7 @@ async function timed(read: (turn: number) => Promise<unknown>): Promise<ReadTime
   return { p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-// Ends at the filled traces: other benchmarks may have added later ones to a folder of `--reads-in`.
+// Ends at the filled traces. Other benchmarks may have added later ones to a folder of `bench:traces -- --reads-in`.
 const window: TraceWindow = { startMs: 0, endMs: endMs + 1, after: null };
 const positionOf = (summary: TraceSummary | undefined): TraceWindow['after'] =>
   summary === undefined ? null : { startMs: Number(summary.startNs / 1_000_000n), traceRef: summary.traceRef };

@@ -1,4 +1,4 @@
-// Compares the ingest of spans with a process that only decodes and with a peer. Measures disk and memory of spans, and
+// Compares the ingest of spans with a process that only decodes and with a peer, Genkit. Measures disk and memory of spans, and
 // reads of many spans. Writes its part of bench/RESULTS.md.
 //   npm run bench:traces -- [--rounds 5] [--exports 200] [--spans 200000] [--ingest-spans 0] [--reads-in folder] [--runs 1] [--dry]
 // `--spans 10000000` reads at the size of the goals. Filling takes ten minutes and 3 GB; a folder in `--reads-in` is
@@ -32,6 +32,7 @@ const READ_SPANS = Number(options.spans);
 const MEMORY_SPANS = Number(options['ingest-spans']);
 /** Exports per round while memory is measured. */
 const MEMORY_EXPORTS = 5_000;
+/** Spans of the small store, whose reads are compared with those of the store of `--spans`. */
 const SMALL_SPANS = 100_000;
 /** Requests of each kind over HTTP. */
 const REQUESTS = 3_000;
@@ -62,20 +63,20 @@ async function reads({ folder, targets }: Run, spans: number): Promise<ReadRepor
   return { ...store, http };
 }
 
-const of = (rounds: readonly Round[], field: keyof Round): readonly number[] => rounds.map((one) => one[field]);
-const best = (rounds: readonly Round[]): number => Math.min(...of(rounds, 'cpuUs'));
+const valuesOf = (rounds: readonly Round[], field: keyof Round): readonly number[] => rounds.map((one) => one[field]);
+const best = (rounds: readonly Round[]): number => Math.min(...valuesOf(rounds, 'cpuUs'));
 /** The median of the ratios of the rounds. */
 const ratio = (rounds: readonly Round[], over: readonly Round[]): number =>
   median(rounds.map(({ spansPerSecond }, at) => spansPerSecond / (over[at]?.spansPerSecond ?? Number.NaN)));
 
 const rowOf = (name: string, rounds: readonly Round[]): (string | number)[] => [
   name,
-  Math.round(median(of(rounds, 'spansPerSecond'))),
-  Math.round(Math.max(...of(rounds, 'spansPerSecond'))),
-  median(of(rounds, 'p50Ms')).toFixed(1),
-  median(of(rounds, 'p99Ms')).toFixed(1),
+  Math.round(median(valuesOf(rounds, 'spansPerSecond'))),
+  Math.round(Math.max(...valuesOf(rounds, 'spansPerSecond'))),
+  median(valuesOf(rounds, 'p50Ms')).toFixed(1),
+  median(valuesOf(rounds, 'p99Ms')).toFixed(1),
   best(rounds).toFixed(1),
-  Math.round(Math.max(...of(rounds, 'rssMiB'))),
+  Math.round(Math.max(...valuesOf(rounds, 'rssMiB'))),
 ];
 
 const timesText = ({ p50Ms, p99Ms }: ReadTimes): string => `${p50Ms.toFixed(2)} / ${p99Ms.toFixed(2)}`;
@@ -97,22 +98,22 @@ const readRow = (report: ReadReport): (string | number)[] => [
 ];
 
 /** A goal with lower bounds: the required one, then the desired one. */
-const atLeast = (what: string, [must, reach]: readonly [number, number], figures: number): readonly string[] =>
-  goal(what, [`≥ ${must}×`, `≥ ${reach}×`], `${figures.toFixed(2)}×`, [figures >= must, figures >= reach]);
+const atLeast = (what: string, [must, reach]: readonly [number, number], figure: number): readonly string[] =>
+  goal(what, [`≥ ${must}×`, `≥ ${reach}×`], `${figure.toFixed(2)}×`, [figure >= must, figure >= reach]);
 const atMost = (
   what: string,
   [must, reach]: readonly [number, number],
-  figures: number,
+  figure: number,
   unit = '×',
 ): readonly string[] =>
-  goal(what, [`≤ ${must}${unit}`, `≤ ${reach}${unit}`], `${figures.toFixed(2)}${unit}`, [
-    figures <= must,
-    figures <= reach,
+  goal(what, [`≤ ${must}${unit}`, `≤ ${reach}${unit}`], `${figure.toFixed(2)}${unit}`, [
+    figure <= must,
+    figure <= reach,
   ]);
-const within = (what: string, ms: number, figures: number): readonly string[] => atMost(what, [ms, ms], figures, ' ms');
+const within = (what: string, ms: number, figure: number): readonly string[] => atMost(what, [ms, ms], figure, ' ms');
 /** A goal with a desired bound only. */
-const wished = (what: string, reach: number, figures: number, unit = ' ms'): readonly string[] =>
-  goal(what, ['none', `≤ ${reach}${unit}`], `${figures.toFixed(2)}${unit}`, [true, figures <= reach]);
+const wished = (what: string, reach: number, figure: number, unit = ' ms'): readonly string[] =>
+  goal(what, ['none', `≤ ${reach}${unit}`], `${figure.toFixed(2)}${unit}`, [true, figure <= reach]);
 
 /** A target, and its figures by round. */
 interface Trial {

@@ -47,13 +47,13 @@ describe.skipIf(missing)('/docs in a browser without a network', () => {
     expect(await row.locator('details').innerText()).toContain('max_budget number | null');
   });
 
-  it('marks a required parameter', async () => {
+  it('marks a required parameter with an asterisk', async () => {
     const row = rowOf('/customer/info');
     await row.getByText('Query', { exact: true }).click();
     expect(await row.locator('details').innerText()).toContain('end_user_id* string');
   });
 
-  it('shows an example request with its own address, whose body is accepted', async () => {
+  it('shows an example request to the address of this server, whose body is accepted', async () => {
     const example = await rowOf('/v1/chat/completions').locator('td:nth-child(3) > code').innerText();
     expect(example).toContain(`"${app.url}/v1/chat/completions"`);
     const body = /-d '(.*)'$/.exec(example)?.[1] ?? '';
