@@ -87,6 +87,7 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
       model,
       usage,
     });
+    // 1000 input tokens at 0.001 USD, 200 output tokens at 0.01 USD.
     expect(response.headers.get('x-litellm-response-cost')).toBe('3');
     expect(response.headers.get('x-litellm-model-group')).toBe(model);
   });

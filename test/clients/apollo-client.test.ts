@@ -123,6 +123,7 @@ describe('Apollo Client', () => {
       // A refused hash, then the whole document.
       expect(contentTypes).toHaveLength(2);
       expect((await ask()).error).toBeUndefined();
+      // Only the whole document.
       expect(contentTypes).toHaveLength(3);
       client.stop();
     },

@@ -72,8 +72,9 @@ describe.each(['native', 'translated'])('the Responses API with the official SDK
   it('raises errors of the matching classes', async () => {
     const create = async () => await openai.responses.create({ model: `${model}-not`, input: 'hello' });
     await expect(create()).rejects.toBeInstanceOf(BadRequestError);
-    const unknown = async () => await openai.responses.retrieve('resp_nothing');
-    await expect(unknown()).rejects.toBeInstanceOf(PermissionDeniedError);
+    // Not an id of the gateway's format. An unknown id of that format gets 404.
+    const foreign = async () => await openai.responses.retrieve('resp_nothing');
+    await expect(foreign()).rejects.toBeInstanceOf(PermissionDeniedError);
   });
 });
 

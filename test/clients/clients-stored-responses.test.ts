@@ -102,6 +102,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
         const stream = openai.responses.stream({ model, input: 'Three', previous_response_id: second.id });
         const third = await stream.finalResponse();
         const turns = receivedTurns(third.output_text);
+        // Instructions apply to one response only.
         const system = turns.filter((turn) => Array.isArray(turn) && turn[0] === 'system');
         expect(system).toEqual([]);
         expect(turns).toEqual([

@@ -188,6 +188,7 @@ describe('the request of a coding agent', () => {
 
   it('reaches a model of another dialect; a header of the answer names the dropped fields', async () => {
     const { headers, text } = await askAsAgent('translated');
+    // Indexes count the system prompt as the first message, and both tool results as one message.
     expect(headers.get('x-gateway-dropped-params')?.split(', ')).toEqual([
       'context_management',
       'messages[0].cache_control',

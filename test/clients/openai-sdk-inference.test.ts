@@ -64,7 +64,7 @@ const dot = (left: readonly number[], right: readonly number[]): number =>
   left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
 
 describe('embeddings of the official SDK', () => {
-  it('are numbers with the default encoding of the SDK', async () => {
+  it('are numbers with the default encoding of the SDK, base64', async () => {
     const { data, response } = await openai.embeddings.create({ model: 'vectors', input: 'hello' }).withResponse();
     expect(data).toMatchObject({ object: 'list', model: 'vectors', data: [{ index: 0, embedding: VECTOR }] });
     expect(upstream.getRequests().at(-1)?.path).toBe('/v1/embeddings');
@@ -87,7 +87,7 @@ describe('embeddings of the official SDK', () => {
     ]);
   });
 
-  it('of the demo model are the same in both encodings, and more similar for texts with common words', async () => {
+  it('by the demo model are the same in both encodings, and more similar for texts with common words', async () => {
     const input = ['The cat sat on the mat', 'A cat on a mat', 'Quarterly revenue grew', ''];
     const packed = await openai.embeddings.create({ model: 'demo', input });
     const plain = await openai.embeddings.create({ model: 'demo', input, encoding_format: 'float' });
@@ -105,7 +105,7 @@ describe('embeddings of the official SDK', () => {
     expect(dot(sat ?? [], cat ?? [])).toBeGreaterThan(dot(sat ?? [], revenue ?? []));
   });
 
-  it('of the demo model accept token ids in place of texts', async () => {
+  it('by the demo model accept token ids in place of texts', async () => {
     const { data, usage } = await openai.embeddings.create({ model: 'demo', input: [[1, 2, 3], [4]] });
     expect([data.length, usage]).toEqual([2, { prompt_tokens: 4, total_tokens: 4 }]);
     expect((await openai.embeddings.create({ model: 'demo', input: [1, 2, 3] })).data).toEqual(data.slice(0, 1));
@@ -114,7 +114,7 @@ describe('embeddings of the official SDK', () => {
   it.each([
     ['dimensions', 64, '256 for the demo model'],
     ['encoding_format', 'int8', '"float" or "base64"'],
-  ])('of the demo model are refused with an unsupported %s', async (field, value, wanted) => {
+  ])('by the demo model are refused with an unsupported %s', async (field, value, wanted) => {
     await expect(openai.embeddings.create({ model: 'demo', input: 'x', [field]: value })).rejects.toMatchObject({
       status: 400,
       param: field,
@@ -188,6 +188,7 @@ it('speech of the official SDK has the bytes of the upstream, at the price of th
   expect(Buffer.from(await response.arrayBuffer())).toEqual(SOUND);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'content-type': 'audio/mpeg',
+    // Five characters at 0.000015 USD.
     'x-litellm-response-cost': '0.000075',
   });
 });
@@ -195,7 +196,7 @@ it('speech of the official SDK has the bytes of the upstream, at the price of th
 describe('a reranking', () => {
   const rerank = (body: object): Promise<Response> => app.call('POST', '/v1/rerank', body);
 
-  it('of an upstream is returned, and costs nothing without a number of searches', async () => {
+  it('by an upstream is returned, and costs nothing without a number of searches', async () => {
     const response = await rerank({ model: 'order', query: 'cat', documents: ['dog', 'cat'] });
     expect(await response.json()).toMatchObject({ results: [{ index: 1, relevance_score: 0.75 }] });
     expect(upstream.getRequests().at(-1)?.path).toBe('/v2/rerank');
@@ -203,7 +204,7 @@ describe('a reranking', () => {
     expect(response.headers.get('x-litellm-response-cost')).toBe('0');
   });
 
-  it('of the demo model ranks texts with common words first', async () => {
+  it('by the demo model ranks texts with common words first', async () => {
     const documents = ['Quarterly revenue grew', { text: 'A cat on a mat' }, 'The cat'];
     const response = await rerank({ model: 'demo', query: 'the cat', documents, top_n: 2 });
     const { results, ...rest } = (await response.json()) as { results: { index: number; relevance_score: number }[] };

@@ -69,6 +69,7 @@ describe('images of the official SDK', () => {
       .edit({ model: 'painter', image: [image, image], prompt: 'a cat' })
       .withResponse();
     expect(data.data).toHaveLength(1);
+    // The catalog's price of one image.
     expect(costOf(response)).toBe('0.052');
   });
 
@@ -90,6 +91,7 @@ describe('recordings of the official SDK', () => {
       .create({ model: 'scribe', file: await sound() })
       .withResponse();
     expect(data).toMatchObject({ text: 'hello there', usage: { type: 'tokens', input_tokens: 14 } });
+    // Prices of the catalog: 14 input tokens at 0.00000125 USD, 5 output tokens at 0.000005 USD.
     expect(costOf(response)).toBe('0.0000425');
   });
 
@@ -103,6 +105,7 @@ describe('recordings of the official SDK', () => {
       })
       .withResponse();
     expect(data).toMatchObject({ text: 'hello there', duration: 2.5 });
+    // 2.5 seconds at 0.0001 USD.
     expect(costOf(response)).toBe('0.00025');
   });
 

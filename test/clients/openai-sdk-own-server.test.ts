@@ -110,7 +110,7 @@ beforeEach(() => {
 const askAsIde = (model: string) =>
   ide.chat.completions.create({ model, messages: [], input: [{ role: 'user', content: 'hello' }] } as never);
 
-describe('an OpenAI-compatible server with its own address', () => {
+describe('an OpenAI-compatible server at a configured address', () => {
   it('is called at `/responses`, whole and streamed', async () => {
     const whole = await openai.responses.create({ model: 'served', input: 'hello' });
     expect([whole.output_text, whole.model]).toEqual(['from responses', 'served']);

@@ -111,6 +111,7 @@ describe('the official SDK with a virtual key', () => {
     const choicesOfChunks: number[] = [];
     for await (const chunk of stream) choicesOfChunks.push(chunk.choices.length);
     expect(new Set(choicesOfChunks)).toEqual(new Set([1]));
+    // The gateway itself requests the usage, for its accounting.
     expect(lastUpstreamRequest().body).toMatchObject({ stream_options: { include_usage: true } });
   });
 

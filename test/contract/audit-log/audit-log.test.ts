@@ -51,6 +51,7 @@ describe('the audit log', () => {
           {
             id: uuid,
             updated_at: time,
+            // User id and name of the admin key.
             changed_by: 'default_user_id',
             actor: 'default_user_id',
             changed_by_api_key: 'litellm_proxy_master_key',
@@ -146,6 +147,7 @@ describe('the audit log', () => {
     expect(await budgetIds('sort_by=object_id&sort_order=asc&page_size=2')).toEqual(['p1', 'p2']);
     expect(await budgetIds('sort_by=object_id&sort_order=asc&page_size=2&page=2')).toEqual(['p3']);
     const today = new Date().toISOString().slice(0, 10);
+    // Without an order, the newest entry is first.
     expect(await budgetIds(`start_date=${today}&end_date=${today}`)).toEqual(['p3', 'p2', 'p1']);
     expect(await budgetIds('end_date=2020-01-01')).toEqual([]);
     expect(await budgetIds('start_date=2099-01-01T00:00:00Z')).toEqual([]);

@@ -102,6 +102,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
     expect(answer).toMatchObject([200, { id, status: 'completed', output_file_id: expect.stringMatching(/^file-/) }]);
     expect(azure.received.at(-1)?.path).toBe(`/openai/files/file-out/content?${VERSION}`);
     await readBatch(id);
+    // Half of 10 × 0.5 + 6 × 1 USD, because the model has no batch price.
     expect(await spansIn(app, traceIdOf(id))).toMatchObject([
       {
         name: 'batches.end priced',
@@ -125,6 +126,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
 
   it('is estimated if a line of its output has no usage', async () => {
     const id = await createBatch('priced');
+    // Estimated as four tokens: one for four bytes.
     const answer = { choices: [{ message: { role: 'assistant', content: 'x'.repeat(16) } }], model: 'gpt-4o-2099' };
     const body = JSON.stringify({ custom_id: '1', response: { status_code: 200, body: answer } });
     [batch, output] = [ENDED, { status: 200, body }];
@@ -134,7 +136,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
     ]);
   });
 
-  it('has a spend row without a cost if the model has no price', async () => {
+  it('has a spend row without a cost, under the reported model, if neither that model nor the deployment has a price', async () => {
     const id = await createBatch('unpriced');
     [batch, output] = [ENDED, { status: 200, body: outputLine(4, 2) }];
     await readBatch(id);

@@ -76,27 +76,31 @@ describe('batches.get 200: a batch that ends', () => {
     ['second', 'up-2-2026-01-01', '3.5', 'at the price for batches'],
     ['assistant', 'up-2', '3.5', 'at the price of the reported model'],
     ['assistant', 'up-unpriced', null, 'without a cost, because the reported model has no price'],
-  ])('of the model %s with the reported model %s costs %s USD: %s', async (model, reportedModel, cost, _why) => {
-    const id = await createBatch(model);
-    serveFiles(upstream, { status: 'in_progress', usage: USAGE });
-    await readBatch(id);
-    serveFiles(upstream, { ...ENDED, model: reportedModel });
-    await readBatch(id);
-    await readBatch(id);
-    // A further read and a list do not charge the batch again.
-    expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=100'))).toMatchObject([200, {}]);
-    expect(await recordsOf(id)).toMatchObject([
-      {
-        name: expect.stringMatching(/^batches\.end /),
-        spendRow: {
-          callType: 'aretrieve_batch',
-          costUsd: cost,
-          status: 'SUCCESS',
-          usage: { inputTokens: 10, outputTokens: 6, cacheReadTokens: 4, reasoningTokens: 2 },
+  ])(
+    'on the model %s, which the upstream reports as %s, costs %s USD: %s',
+    async (model, reportedModel, cost, _why) => {
+      const id = await createBatch(model);
+      // A batch is not charged before it ends.
+      serveFiles(upstream, { status: 'in_progress', usage: USAGE });
+      await readBatch(id);
+      serveFiles(upstream, { ...ENDED, model: reportedModel });
+      await readBatch(id);
+      await readBatch(id);
+      // A further read and a list do not charge the batch again.
+      expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=100'))).toMatchObject([200, {}]);
+      expect(await recordsOf(id)).toMatchObject([
+        {
+          name: expect.stringMatching(/^batches\.end /),
+          spendRow: {
+            callType: 'aretrieve_batch',
+            costUsd: cost,
+            status: 'SUCCESS',
+            usage: { inputTokens: 10, outputTokens: 6, cacheReadTokens: 4, reasoningTokens: 2 },
+          },
         },
-      },
-    ]);
-  });
+      ]);
+    },
+  );
 
   it('is charged with the discount of the provider and the margin', async () => {
     const setDiscountAndMargin = async (discount: object, margin: object): Promise<void> => {
@@ -107,6 +111,7 @@ describe('batches.get 200: a batch that ends', () => {
       // oxlint-disable-next-line no-await-in-loop -- one change after another
       for (const [path, body] of changes) expect((await app.call('PATCH', path, body)).status).toBe(200);
     };
+    // The discount halves the cost of 5 USD, and the margin of 100 % doubles it.
     await setDiscountAndMargin({ openai: 0.5 }, { global: { percentage: 1 } });
     const id = await createBatch('assistant');
     serveFiles(upstream, ENDED);

@@ -77,14 +77,14 @@ describe('limits of batches', () => {
   });
 
   it.each([
-    { what: 'no limit of its own is refused by the limit of requests', ownLimits: [], refusedIn: 'requests' },
+    { what: 'no limit of its own is refused by the team’s limit of requests', ownLimits: [], refusedIn: 'requests' },
     {
-      what: 'its own limit of requests is refused by the limit of tokens',
+      what: 'its own limit of requests is refused by the team’s limit of tokens',
       ownLimits: ['requests'],
       refusedIn: 'tokens',
     },
     {
-      what: 'its own limit of tokens is refused by the limit of requests',
+      what: 'its own limit of tokens is refused by the team’s limit of requests',
       ownLimits: ['tokens'],
       refusedIn: 'requests',
     },

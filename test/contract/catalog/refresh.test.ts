@@ -6,7 +6,7 @@ let failingSource: Upstream;
 let workingSource: Upstream;
 /** Reloads the working source every two hours. */
 let scheduled: TestApp;
-/** Reloads its source, which fails until a test changes its answer, on request only. */
+/** Reloads on request only. Its source fails until a test changes the source's answer. */
 let unscheduled: TestApp;
 
 const manyRows = (count: number) =>

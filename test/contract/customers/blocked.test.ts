@@ -113,6 +113,7 @@ describe('a call that names a blocked customer', () => {
   });
 
   it('is refused without a cost', async () => {
+    // A call costs 0.2 USD, so three charged calls would use up the budget.
     const limited = await newKey({ max_budget: 0.25 });
     const headers = { authorization: `Bearer ${limited}` };
     for (let call = 0; call < 3; call += 1)

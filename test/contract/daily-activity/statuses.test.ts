@@ -15,7 +15,8 @@ interface ActivityAnswer {
   readonly api_keys: readonly { readonly metrics: object; readonly metadata: object }[];
 }
 
-/** Entities with the number of calls that an administrator sees, and one id of the entity with one call. */
+// Entities with the number of calls that an administrator sees, and one id of the entity with one call. Users and teams
+// include calls without a user or team. Every call has tags of its client.
 const ENTITIES = [
   { entity: 'user', path: '/user', param: 'user_id', calls: 4, entityId: 'internal-1' },
   { entity: 'team', path: '/team', param: 'team_ids', calls: 4, entityId: 'team-1' },
@@ -221,6 +222,7 @@ describe('an administrator sees', () => {
       String((await send(`/user/daily/activity/export?${DAYS}${query}`, app.adminKey))[1]).split('\r\n');
     const lines = await table('');
     expect(lines[0]).toMatch(/^date,entity_id,entity_alias,api_key,.*,cache_creation_input_tokens$/);
+    // The head, calls without a user, two users, and the empty text after the last line.
     expect(lines).toHaveLength(5);
     expect(lines[2]).toMatch(/^\d{4}-\d\d-\d\d,internal-1,,,,,,,/);
     expect((await table('&export_type=daily_with_keys')).join()).toContain('alias-1,internal-1,one@example.com');
@@ -249,6 +251,7 @@ describe('a user sees', () => {
   });
 
   it('all calls of a team as its administrator, and only their own calls as a member', async () => {
+    // The only call of the team was made with the key of the team, not with a key of the member.
     expect([await total('/team', keys.internal), await total('/team', keys.member)]).toEqual([1, 0]);
   });
 
@@ -314,6 +317,7 @@ describe('tagUse.daily and similar routes', () => {
     const name = (days: number, options: Intl.DateTimeFormatOptions): string =>
       new Date(Date.parse(day(days))).toLocaleDateString('en-US', { ...options, timeZone: 'UTC' });
     const [week, month] = [name(-5, { month: 'short', day: '2-digit' }), name(-28, { month: 'short' })];
+    // Windows are numbered from 1: the last of seven is today's.
     const ends = (days: number) => [`${day(days)} 00:00:00`, `${day(1)} 00:00:00`] as const;
     expect(await send('/tag/wau', app.adminKey)).toEqual([200, { results: users(...ends(-5), `Week 7 (${week})`) }]);
     expect(await send('/tag/mau', app.adminKey)).toEqual([200, { results: users(...ends(-28), `Month 7 (${month})`) }]);

@@ -8,7 +8,7 @@ const questions = [
   },
   { type: 'score', name: 'anger', instructions: 'how?', levels: [{ label: 'none' }, { label: 'lots' }] },
 ];
-export const byName = {
+export const questionsByName = {
   ok: { type: 'noul', instructions: 'is it fine?' },
   team: { type: 'choice', instructions: 'who?', criteria: { true: null, ops: 'o' } },
   anger: { type: 'score', instructions: 'how?', criteria: ['none', 'lots'] },
@@ -79,16 +79,16 @@ export const ROWS = [
       usage: { ...usage, output_tokens_details: { reasoning_tokens: 0 } },
     },
     callType: 'adecisions',
-    name: '/decisions',
+    routeInErrors: '/decisions',
   },
   {
     row: 'decisions.systemOne',
     paths: ['/v1/systemone', '/systemone', '/v1/alt-decisions', '/alt-decisions'],
-    body: (model: string) => ({ model, state: 'a ticket', questions: byName }),
-    tooMany: { model: 'standard', state: 'x', questions: { ...byName, more: byName.ok } },
+    body: (model: string) => ({ model, state: 'a ticket', questions: questionsByName }),
+    tooMany: { model: 'standard', state: 'x', questions: { ...questionsByName, more: questionsByName.ok } },
     standardBody: { model: 'up', answers: answersByName, usage: { input_tokens: 100, output_tokens: 7 } },
     namedBody: { model: 'up', answers: answersByName, usage: { input_tokens: 100, output_tokens: 7 } },
     callType: 'asystemone',
-    name: '/systemone',
+    routeInErrors: '/systemone',
   },
 ] as const;

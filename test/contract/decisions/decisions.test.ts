@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
-import { byName, COST, NAMED_ANSWER, ROWS, STANDARD_ANSWER } from './decision-rows.ts';
+import { COST, NAMED_ANSWER, questionsByName, ROWS, STANDARD_ANSWER } from './decision-rows.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 
@@ -79,11 +79,11 @@ const error = (status: number, fields: object) => ({ status, body: { error: { co
 const invalid = (message: string, param: string | null = null) =>
   error(400, { message, type: 'invalid_request_error', param });
 
-describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, callType, name }) => {
+describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, callType, routeInErrors }) => {
   const [path] = paths;
 
   it.each(paths)(
-    '200: by a model of the standard format, priced and with the headers of the gateway (%s)',
+    '200: a model of the standard format answers, with a cost and the headers of the gateway (%s)',
     async (route) => {
       answerWith(200, { id: 'dec_1', ...STANDARD_ANSWER });
       const { status, body: answer, headers } = await ask(route, body('standard'));
@@ -101,7 +101,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
     },
   );
 
-  it('200: by a model of the named-map format, with the same prices', async () => {
+  it('200: a model of the named-map format answers, with the same cost', async () => {
     answerWith(200, NAMED_ANSWER);
     const { status, body: answer, headers } = await ask(path, body('named'));
     expect({ status, body: answer }).toEqual({ status: 200, body: namedBody });
@@ -109,7 +109,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
     const upstreamRequest = upstream.received.at(-1);
     expect([upstreamRequest?.path, JSON.parse(upstreamRequest?.body ?? '')]).toEqual([
       '/v1/systemone',
-      { model: 'up-2', state: 'a ticket', questions: byName },
+      { model: 'up-2', state: 'a ticket', questions: questionsByName },
     ]);
   });
 
@@ -218,7 +218,7 @@ describe.each(ROWS)('$row', ({ paths, body, tooMany, standardBody, namedBody, ca
   });
 
   it('400: an unknown model', async () => {
-    const message = `${name}: Invalid model name passed in model=nope. Call \`/v1/models\` to view available models for your key.`;
+    const message = `${routeInErrors}: Invalid model name passed in model=nope. Call \`/v1/models\` to view available models for your key.`;
     const { status, body: answer } = await ask(path, body('nope'));
     expect({ status, body: answer }).toEqual(
       error(400, { message, type: 'invalid_request_error', param: null, provider_specific_fields: { error: message } }),

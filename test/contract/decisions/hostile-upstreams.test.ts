@@ -62,9 +62,12 @@ describe('an upstream of the named-map format', () => {
     ['0.5', '0.5', '1e300', 'usage.input_tokens is not a count.'],
     ['0.5', '0.5', '0.5', 'usage.input_tokens is not a count.'],
     ['0.5', '0.5', '-1', 'usage.input_tokens is not a count.'],
-  ])('500: with the probabilities %s and %s and %s tokens is a failure', async (noul, share, tokens, message) => {
-    expect(await decide('named', named(noul, share, tokens))).toEqual(unexpected(message));
-  });
+  ])(
+    '500: an answer with the probabilities %s and %s and with %s input tokens',
+    async (noul, share, tokens, message) => {
+      expect(await decide('named', named(noul, share, tokens))).toEqual(unexpected(message));
+    },
+  );
 
   it('answers or refuses questions named like members of Object.prototype', async () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty'];
@@ -81,7 +84,7 @@ describe('an upstream of the named-map format', () => {
 });
 
 describe('an upstream of the standard format', () => {
-  it('500: with an infinite number is a failure', async () => {
+  it('500: an answer with an infinite number', async () => {
     const answers = '[{"type":"predicate","name":"p","probability":1e999}]';
     const answer = `{"model":"m","answers":${answers},"usage":{"input_tokens":1,"output_tokens":1}}`;
     expect(await decide('standard', answer)).toEqual(unexpected('answers.0.probability is not a number.'));

@@ -136,6 +136,7 @@ it('modelAccessGroups.list 401, modelAccessGroups.info 401: no key, a user key; 
 });
 
 it('modelAccessGroups.update 200: replaces the models', async () => {
+  // `a2` leaves the group, and `b1` joins it.
   expect(await updateGroup('one', { model_names: ['beta'] })).toEqual({
     status: 200,
     body: { access_group: 'one', model_names: ['beta'], model_ids: null, models_updated: 2 },

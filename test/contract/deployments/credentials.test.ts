@@ -111,6 +111,7 @@ it('credentials.delete 200 and 404: a stored model that uses the credential cann
   expect((await post('/model/new', { model_name: 'm', litellm_params: model })).status).toBe(200);
   expect(await statusOf('m')).toBe(500);
   expect(await send('DELETE', '/credentials/c1')).toEqual(success('deleted'));
+  // 400: a stored model that cannot be called counts as unknown. A model of the file answers 503.
   expect(await statusOf('m')).toBe(400);
   expect(await send('DELETE', '/credentials/c1')).toEqual(notFound('c1'));
 });
@@ -126,7 +127,7 @@ it.each([
   expect(await ask(viewer)).toMatchObject({ status: 403, body: { error: { type: 'auth_error' } } });
 });
 
-it('credentials.list, credentials.get, credentials.ofModel 401: only administrators, including read-only ones', async () => {
+it('credentials.list, credentials.get, credentials.ofModel 401: no key, a user key; read-only administrators have access', async () => {
   const [internalUser, viewer] = [await user({}), await user({ user_role: 'proxy_admin_viewer' })];
   for (const path of ['/credentials', '/credentials/by_name/c/2', '/credentials/by_model/filed-1']) {
     expect((await get(path, '')).status).toBe(401);

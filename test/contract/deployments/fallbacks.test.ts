@@ -100,6 +100,7 @@ it('models.list 200: fallbacks of the given type, without models that the key ma
     ((await get(`/v1/models?${query}`, by)).body['data'] as readonly { id: string; metadata?: object }[])
       .filter(({ id }) => id === 'filed' || id === 'team/away')
       .map(({ metadata }) => metadata);
+  // In the order of the configuration: `team/away`, then `filed`.
   expect(await metadataOf('')).toEqual([undefined, undefined]);
   expect(await metadataOf('include_metadata=true')).toEqual([{ fallbacks: [] }, { fallbacks: ['works'] }]);
   const byType = 'include_metadata=true&fallback_type=context_window';

@@ -60,9 +60,9 @@ it('health.testConnection 200: a working and a failing connection; nothing is st
 });
 
 it('health.testConnection 401: no key; 403: a user key; 422: no model, an unknown credential', async () => {
-  const litellm = { litellm_params: { model: 'demo' } };
-  expect(await testModel(litellm, '')).toEqual(NO_KEY);
-  expect(await testModel(litellm, await key({}))).toEqual(
+  const draft = { litellm_params: { model: 'demo' } };
+  expect(await testModel(draft, '')).toEqual(NO_KEY);
+  expect(await testModel(draft, await key({}))).toEqual(
     envelope(403, 'Only proxy admins can change models.', 'auth_error', 'None'),
   );
   expect(await testModel({})).toEqual({
@@ -189,6 +189,7 @@ it('health.readinessDetails 200: the state of the database, the catalog and wait
         entries: ANY_NUMBER,
         taken_at: expect.stringMatching(/Z$/) as unknown,
         age_seconds: ANY_NUMBER,
+        // Prices of the built-in price map that look like unit mistakes.
         quarantined: 3,
         last_checked_at: null,
         last_error: null,
@@ -228,7 +229,7 @@ it.each([
   expect(await get(`/health/${path}`, '')).toEqual(NO_KEY);
 });
 
-it('health.services 400: unknown or unconfigured; 401: no key, a read-only user; 403: a read-only administrator; 422: no service', async () => {
+it('health.services 400: an unknown or unconfigured service; 401: no key, a read-only user; 403: a read-only administrator; 422: no service', async () => {
   const refused = (message: string) => envelope(400, message, 'auth_error', 'None');
   expect(await get('/health/services?service=zzz')).toEqual(
     refused('The service must be one of `otel`, `webhook`, `database`, `redis`, not `zzz`.'),

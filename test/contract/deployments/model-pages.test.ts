@@ -68,9 +68,11 @@ describe('pages of models', () => {
     ['search=BETA', ['b']],
     ['access_group=beta', ['a']],
     ['wildcard_only=true', []],
+    // The admin key, which created the models, has no user.
     ['user_models_only=true', []],
     ['sortBy=model_name', ['a', 'c', 'b', 'filed-1']],
     ['sortBy=model_name&sortOrder=desc', ['filed-1', 'b', 'a', 'c']],
+    // `filed-1` and `c` have no price, and are last in both orders.
     ['sortBy=costs', ['a', 'b', 'filed-1', 'c']],
     ['sortBy=costs&sortOrder=desc', ['b', 'a', 'filed-1', 'c']],
     ['sortBy=created_at&sortOrder=desc', ['c', 'b', 'a', 'filed-1']],

@@ -16,21 +16,21 @@ describe('an administrator of a team', () => {
       },
       by,
     );
-  const patch = (id: string, body: object, by = keys.admin) => send('PATCH', `/model/${id}/update`, body, by);
+  const patch = (id: string, body: object, by = keys.redAdmin) => send('PATCH', `/model/${id}/update`, body, by);
 
   it('creates, changes, blocks and deletes models of the team', async () => {
-    expect((await createForRed('annas', {}, keys.admin)).status).toBe(200);
+    expect((await createForRed('annas', {}, keys.redAdmin)).status).toBe(200);
     expect(await namesOf(keys.red)).toContain('annas');
     expect((await patch('annas', { model_name: 'renamed' })).status).toBe(200);
     expect(await namesOf(keys.red)).toContain('renamed');
-    expect((await post('/model/block', { model_id: 'annas' }, keys.admin)).status).toBe(200);
+    expect((await post('/model/block', { model_id: 'annas' }, keys.redAdmin)).status).toBe(200);
     expect(await statusAndCredential('renamed', keys.red)).toEqual([403, null]);
-    expect((await post('/model/delete', { id: 'annas' }, keys.admin)).status).toBe(200);
+    expect((await post('/model/delete', { id: 'annas' }, keys.redAdmin)).status).toBe(200);
     expect(await namesOf(keys.red)).not.toContain('renamed');
   });
 
   it('cannot reach private addresses with models of the team', async () => {
-    expect((await createForRed('inside', { api_base: upstream().base }, keys.admin)).status).toBe(200);
+    expect((await createForRed('inside', { api_base: upstream().base }, keys.redAdmin)).status).toBe(200);
     expect(await statusAndCredential('inside', keys.red)).toEqual([400, null]);
     // After a change by a proxy administrator, private addresses stay refused.
     await send('PATCH', '/model/inside/update', { litellm_params: { timeout: 5 } });
@@ -48,7 +48,7 @@ describe('an administrator of a team', () => {
     ['model', { model: 'demo' }],
     ['mock_response', { mock_response: 'x' }],
   ])('cannot set values that only a proxy administrator may set: %s', async (name, params) => {
-    const { status, body } = await createForRed('bad', params, keys.admin);
+    const { status, body } = await createForRed('bad', params, keys.redAdmin);
     expect([status, (body['detail'] as readonly Json[])[0]]).toMatchObject([
       422,
       { loc: ['body', 'litellm_params', name] },
@@ -58,15 +58,15 @@ describe('an administrator of a team', () => {
   });
 
   it('cannot change models of other teams, public models, or team models by other authors', async () => {
-    expect(await createModel('x', 'x', 'k', { info: { team_id: 'blue' }, by: keys.admin })).toEqual(REFUSED);
-    expect(await createModel('x', 'x', 'k', { by: keys.admin })).toEqual(REFUSED);
+    expect(await createModel('x', 'x', 'k', { info: { team_id: 'blue' }, by: keys.redAdmin })).toEqual(REFUSED);
+    expect(await createModel('x', 'x', 'k', { by: keys.redAdmin })).toEqual(REFUSED);
     for (const id of ['common', 'own', 'filed-1', 'filed-2', 'none']) {
       expect(await patch(id, { litellm_params: { api_base: 'https://taken.example/v1' } })).toEqual(REFUSED);
-      expect(await post('/model/delete', { id }, keys.admin)).toEqual(REFUSED);
-      expect(await post('/model/block', { model_id: id }, keys.admin)).toEqual(REFUSED);
+      expect(await post('/model/delete', { id }, keys.redAdmin)).toEqual(REFUSED);
+      expect(await post('/model/block', { model_id: id }, keys.redAdmin)).toEqual(REFUSED);
     }
-    expect(await post('/model/update', { model_name: 'x' }, keys.admin)).toEqual(REFUSED);
-    await createForRed('mine', {}, keys.admin);
+    expect(await post('/model/update', { model_name: 'x' }, keys.redAdmin)).toEqual(REFUSED);
+    await createForRed('mine', {}, keys.redAdmin);
     expect(await patch('mine', { model_info: { team_id: 'blue' } })).toEqual(REFUSED);
     expect(await patch('mine', { model_info: { team_id: null } })).toEqual(REFUSED);
     expect((await patch('mine', { litellm_params: { api_key: 'os.environ/OPERATOR_KEY' } })).status).toBe(422);
@@ -85,7 +85,7 @@ describe('an administrator of a team', () => {
         litellm_params: { model: 'openai/m', api_key: 'sk-anna' },
         model_info: { id: 'cheap', team_id: 'red', base_model: 'openai/gpt-4o-mini' },
       },
-      keys.admin,
+      keys.redAdmin,
     );
     expect([status, (body['detail'] as readonly Json[])[0]]).toMatchObject([
       422,
@@ -97,7 +97,7 @@ describe('an administrator of a team', () => {
     const query = `query ($id: ID!) { node(id: $id) { ... on Team { teamId deployments { deploymentId } } } }`;
     const variables = { id: Buffer.from('Team:red').toString('base64') };
     const listed = async (by: string): Promise<unknown> => (await post('/graphql', { query, variables }, by)).body;
-    expect(JSON.stringify(await listed(keys.admin))).toContain('{"deploymentId":"own"}');
+    expect(JSON.stringify(await listed(keys.redAdmin))).toContain('{"deploymentId":"own"}');
     expect(JSON.stringify(await listed(keys.blue))).not.toContain('own');
   });
 
@@ -114,10 +114,10 @@ describe('an administrator of a team', () => {
           by,
         )
       ).body;
-    expect(await create({ team_id: 'blue' }, keys.admin)).toMatchObject({
+    expect(await create({ team_id: 'blue' }, keys.redAdmin)).toMatchObject({
       errors: [{ extensions: { code: 'FORBIDDEN' } }],
     });
-    expect(await create({ team_id: 'red' }, keys.admin)).toEqual({
+    expect(await create({ team_id: 'red' }, keys.redAdmin)).toEqual({
       data: { createDeployment: { __typename: 'StoredDeployment', deploymentId: 'g' } },
     });
     const listed = async (by: string): Promise<unknown> =>

@@ -3,8 +3,9 @@ import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts'
 import { startRecordingUpstream, type RecordingUpstream } from './recording-upstream.ts';
 
 /**
- * Sets up the teams `red` and `blue`. `red` has its own models and the team administrator `anna`. The public model `gpt` and
- * the model `gpt` of `red` have different upstream credentials.
+ * Sets up the teams `red` and `blue`. `red` has its own models and the team administrator `anna`. The public model `gpt` (id
+ * `common`) and the model `gpt` of `red` (id `own`) have different upstream credentials. Only `red` has a model `only` (id
+ * `hidden`).
  */
 export function teamModelCalls() {
   const { get, post, send, key } = tenancyClient({
@@ -23,7 +24,7 @@ export function teamModelCalls() {
   });
 
   let upstream: RecordingUpstream;
-  const keys = { admin: '', red: '', blue: '' };
+  const keys = { redAdmin: '', red: '', blue: '' };
   const createModel = (
     name: string,
     id: string,
@@ -58,7 +59,7 @@ export function teamModelCalls() {
     await post('/user/new', { user_id: 'ben' });
     await post('/team/member_add', { team_id: 'red', member: { user_id: 'anna', role: 'admin' } });
     await post('/team/member_add', { team_id: 'red', member: { user_id: 'ben', role: 'user' } });
-    keys.admin = await key({ user_id: 'anna' });
+    keys.redAdmin = await key({ user_id: 'anna' });
     keys.red = await key({ team_id: 'red' });
     keys.blue = await key({ team_id: 'blue' });
     await createModel('gpt', 'common', 'sk-common');

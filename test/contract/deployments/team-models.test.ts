@@ -50,9 +50,9 @@ describe('a model of a team', () => {
     for (const path of ['/model/info', '/v2/model/info']) {
       expect(await modelIdsAt(`${path}?teamId=red`)).toEqual(ofRed);
       expect(await modelIdsAt(`${path}?teamId=blue`, keys.blue)).toEqual(['filed-1', 'common']);
-      expect(await modelIdsAt(`${path}?teamId=red`, keys.admin)).toEqual(ofRed);
-      expect(await modelIdsAt(path, keys.admin)).toEqual(['filed-1', 'common']);
-      expect(await modelIdsAt(`${path}?include_team_models=true`, keys.admin)).toEqual([
+      expect(await modelIdsAt(`${path}?teamId=red`, keys.redAdmin)).toEqual(ofRed);
+      expect(await modelIdsAt(path, keys.redAdmin)).toEqual(['filed-1', 'common']);
+      expect(await modelIdsAt(`${path}?include_team_models=true`, keys.redAdmin)).toEqual([
         'filed-1',
         'filed-2',
         'common',
@@ -78,7 +78,7 @@ describe('a model of a team', () => {
       ['own', false, ['red']],
       ['hidden', false, ['red']],
     ]);
-    expect(await accessOf(keys.admin)).toEqual([
+    expect(await accessOf(keys.redAdmin)).toEqual([
       ['filed-1', true, ['red']],
       ['common', true, []],
     ]);
@@ -87,6 +87,7 @@ describe('a model of a team', () => {
       ['filed-1', false, []],
       ['common', true, []],
     ]);
+    // This key has no user.
     expect(await accessOf(keys.blue)).toEqual([
       ['filed-1', false, undefined],
       ['common', false, undefined],
