@@ -74,7 +74,7 @@ const EntryPricesType = builder.objectRef<PricesAtInstant>('EntryPrices').implem
     }),
     prices: t.field({
       type: [PriceAtType],
-      description: 'All prices that the entry ever had, sorted by key.',
+      description: 'Each price that the entry ever had, at this instant; sorted by key.',
       args: { fields: t.arg.stringList({ description: 'Keys of the prices; all when absent.' }) },
       complexity: { field: 1, multiplier: LIST_COST },
       resolve: ({ prices }, { fields }) => (fields ? prices.filter(({ field }) => fields.includes(field)) : prices),
@@ -92,7 +92,7 @@ builder.objectFields(CatalogEntryType, (t) => ({
     nullable: true,
     complexity: { field: 1, multiplier: LIST_COST },
     description:
-      'Past and current prices of the entry, by key and then by time. Prices in gaps are unknown. Null when the history could not be read.',
+      'Past and current prices of the entry, by key and then by time. In gaps between the periods, prices are unknown. Null when the history could not be read.',
     args: {
       from: t.arg({ type: 'DateTime', description: FROM }),
       to: t.arg({ type: 'DateTime', description: TO }),
@@ -115,7 +115,7 @@ builder.queryFields((t) => ({
     nullable: true,
     complexity: { field: 1, multiplier: LIST_COST },
     description:
-      'Past and current prices of a catalog entry, removed entries included, by key and then by time. Prices in gaps are unknown. ' +
+      'Past and current prices of a catalog entry, removed entries included, by key and then by time. In gaps between the periods, prices are unknown. ' +
       'Null for an unknown id, and when the history could not be read.',
     args: {
       entryId: t.arg.id({ required: true, description: ENTRY_ID }),

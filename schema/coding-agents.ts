@@ -124,7 +124,7 @@ builder.node(CodingAgentType, {
 const AgentFilterType = builder.inputType('CodingAgentFilter', {
   description: 'Filter of coding agents. All conditions must match; blank text is ignored.',
   fields: (t) => ({
-    keyHash: t.id({ description: 'Key that launched it: global id or hash.' }),
+    keyHash: t.id({ description: 'Key that launched the agent: global id or hash.' }),
     teamId: t.id({ description: 'Team of that key: global id or local id.' }),
   }),
 });

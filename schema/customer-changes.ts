@@ -55,7 +55,7 @@ const CreateBudgetInput = builder.inputType('CreateBudgetInput', {
   fields: (t) => ({
     id: t.id({ description: 'Local id; generated when absent.' }),
     limits: t.field({ type: OwnerLimitsInput, required: true, description: 'Budget and limits.' }),
-    allowedModels: t.stringList({ description: 'Models that a member with this budget may call; empty for all.' }),
+    allowedModels: t.stringList({ description: 'Models that a team member with this budget may call; empty for all.' }),
   }),
 });
 
@@ -64,7 +64,7 @@ const UpdateBudgetInput = builder.inputType('UpdateBudgetInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'Budget: global id or local id.' }),
     limits: t.field({ type: OwnerLimitsInput, description: 'Budget and limits.' }),
-    allowedModels: t.stringList({ description: 'Models that a member with this budget may call; empty for all.' }),
+    allowedModels: t.stringList({ description: 'Models that a team member with this budget may call; empty for all.' }),
   }),
 });
 
@@ -174,7 +174,7 @@ builder.mutationFields((t) => ({
   }),
   createBudget: t.field({
     type: BudgetType,
-    description: 'Creates a budget that other rows may refer to. For proxy administrators.',
+    description: 'Creates a budget that keys, members and other objects may refer to. For proxy administrators.',
     args: { input: t.arg({ type: CreateBudgetInput, required: true, description: 'The new budget.' }) },
     errors: {
       types: [InvalidInput, Conflict],
@@ -208,7 +208,7 @@ builder.mutationFields((t) => ({
   }),
   deleteBudget: t.field({
     type: BudgetType,
-    description: 'Deletes a budget. Rows that refer to it then have no limits. For proxy administrators.',
+    description: 'Deletes a budget. Objects that refer to it then have no limits. For proxy administrators.',
     args: { input: t.arg({ type: DeleteBudgetInput, required: true, description: 'The budget to delete.' }) },
     errors: {
       types: [InvalidInput, NotFound],

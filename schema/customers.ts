@@ -58,10 +58,10 @@ builder.node(BudgetType, {
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => findBudgetRow(scope, id)),
   fields: (t) => ({
-    budgetId: t.exposeID('id', { description: 'Local id, as other rows have it.' }),
+    budgetId: t.exposeID('id', { description: 'Local id, by which other objects refer to the budget.' }),
     limits: t.field({ type: OwnerLimitsType, description: 'Budget and limits.', resolve: (budget) => budget }),
     allowedModels: t.stringList({
-      description: 'Models that a member with this budget may call; empty for all.',
+      description: 'Models that a team member with this budget may call; empty for all.',
       resolve: ({ allowedModels }) => [...allowedModels],
     }),
     temporaryIncreaseUsd: t.field({

@@ -62,7 +62,7 @@ const AnsweredType = builder.interfaceRef<AnsweredQuestion>('DecisionAnswer').im
     labelMass: t.float({
       nullable: true,
       description:
-        'Sum of the probabilities of all labels before normalisation, or the share of votes for a label, 0 to 1. Null when unknown.',
+        'Sum of the probabilities of all labels (yes and no, the options or the levels) before normalisation, 0 to 1. For votes, the share that names a label. Null when unknown.',
       resolve: ({ answer }) => (answer.kind === 'refusal' ? null : (answer.evidence?.labelMass ?? null)),
     }),
     missingBound: t.float({

@@ -46,7 +46,7 @@ builder.mutationField('recordDecisionOutcome', (t) =>
   t.field({
     type: OutcomeType,
     description:
-      'Records the right answer to a question of a stored decision. A later outcome replaces the earlier one of the same scope: a team, a key without a team, or all administrators. Outcomes of a team, or of a key without a team, calibrate its own calls. Outcomes of administrators calibrate the calls of callers without their own fit. For every key that is not read-only, on decisions that it may read.',
+      'Records the right answer to a question of a stored decision. A later outcome replaces the earlier one of the same scope: a team, a key without a team, or all administrators. Outcomes of a team, or of a key without a team, calibrate its own calls. Outcomes of administrators calibrate the calls of callers whose own outcomes are too few. For every key that is not read-only, on decisions that it may read.',
     args: { input: t.arg({ type: OutcomeInput, required: true, description: 'The question and its right answer.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -103,7 +103,7 @@ const CalibrationType = builder.objectRef<CalibrationReport>('DecisionCalibratio
   fields: (t) => ({
     scope: t.exposeString('scope', {
       description:
-        'Owner of the outcomes: `team:` and an id, `key:` and a hash, or `platform` for those of administrators. The calibration of `platform` applies to callers without their own fit.',
+        'Owner of the outcomes: `team:` and an id, `key:` and a hash, or `platform` for those of administrators. The calibration of `platform` applies to callers without a fitted temperature of their own.',
     }),
     model: t.exposeString('model', { description: 'Provider and model, e.g. `typesafe/jev-latest`.' }),
     kind: t.expose('kind', { type: QuestionKindType, description: 'Kind of the questions.' }),

@@ -155,7 +155,7 @@ builder.node(DecisionType, {
     input: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'What the questions are about. Null where it was not stored, and in the answer of `decide`.',
+      description: 'What the questions are about. Null where it was not stored, and in the result of `decide`.',
       resolve: ({ stored }) => stored?.content.input ?? null,
     }),
     answers: t.field({
@@ -178,7 +178,7 @@ builder.node(DecisionType, {
     createdAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When it was stored. Null in the answer of `decide`.',
+      description: 'When it was stored. Null in the result of `decide`.',
       resolve: ({ stored }) => stored?.createdAt ?? null,
     }),
   }),

@@ -48,7 +48,7 @@ const placeOf = ({ createdAt, hash }: VirtualKey) => ({ createdAt, id: hash });
 
 const BUDGET_USE = /^-?\d{1,18}$/;
 
-/** The key of a decoded cursor. Throws InvalidInput for a malformed cursor. */
+/** Place in the list of keys, from a decoded cursor. Throws InvalidInput for a malformed cursor. */
 function keyPlace(from: RowPlace): KeyPlace {
   if ('createdAt' in from) return { createdAt: from.createdAt, hash: from.id };
   if (!BUDGET_USE.test(from.text)) throw new InvalidInput('Invalid cursor.');

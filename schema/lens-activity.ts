@@ -163,7 +163,7 @@ builder.queryFields((t) => ({
 
 const traceEdge = (description: string) =>
   ({ type: TraceType, nullable: true, description, complexity: ROW_COST }) as const;
-const REMOVED = 'Null when it was removed.';
+const REMOVED = 'Null when the trace was removed.';
 
 builder.objectField(ExecutionType, 'trace', (t) =>
   t.field({
@@ -185,7 +185,9 @@ builder.objectField(LensReviewType, 'trace', (t) =>
 );
 builder.objectField(LensRunType, 'callsTrace', (t) =>
   t.field({
-    ...traceEdge('The trace of its own model calls, with their cost. Null before the first and when it was removed.'),
+    ...traceEdge(
+      'The trace of its own model calls, with their cost. Null before the first call, and when the trace was removed.',
+    ),
     resolve: ({ id }, _args, { scope }) => findTraceNode(scope, id.replaceAll('-', '')),
   }),
 );

@@ -197,7 +197,7 @@ export const ExecutionType = builder.objectRef<Execution>('LensExecution').imple
     traceRef: t.exposeID('traceRef', { description: 'Ref of its trace.' }),
     name: t.string({
       nullable: true,
-      description: 'Name of its root. Null while it has none.',
+      description: 'Name of its root span. Null while it has none.',
       resolve: ({ name }) => textOrNull(name),
     }),
     spanCount: t.exposeInt('spanCount', { description: 'Number of its spans.' }),

@@ -48,7 +48,7 @@ builder.queryField('modelAccessGroups', (t) =>
 
 const GroupInput = builder.inputType('ModelAccessGroupInput', {
   description:
-    'An access group and its stored deployments: those of `deploymentIds`, or all of `models` when there are no ids.',
+    'An access group and its stored deployments: those of `deploymentIds`, or all deployments of `models` when there are no ids.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Name of the group.' }),
     models: t.stringList({ description: 'Public model names.' }),

@@ -29,7 +29,7 @@ interface OrderedArgs<Sort extends string> extends PageArgs {
     | undefined;
 }
 
-/** One page in the requested order. */
+/** One page in the requested order. `texts` reads the value that an order other than `created_at` compares. */
 async function orderedPage<Row extends { readonly id: string; readonly createdAt: Date }, Sort extends string>(
   args: OrderedArgs<Sort>,
   list: (page: RequestedPage<Sort | 'created_at'>) => Promise<FoundPage<Row>>,

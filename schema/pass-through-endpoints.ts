@@ -20,7 +20,7 @@ import { containsText, inOrder, matchesValue, valueOrder } from './base/order.ts
 import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'PassThroughEndpoint';
-const ENDPOINT_ID = 'The entry: global id or `endpointId`.';
+const ENDPOINT_ID = 'The endpoint: global id or `endpointId`.';
 const HEADERS = 'Headers that are sent to the target, by name. They are encrypted.';
 
 const EndpointType = builder.objectRef<PassThroughEndpoint>(TYPE);
@@ -44,7 +44,7 @@ builder.node(EndpointType, {
       description: 'Query parameters that are sent where neither the request nor the target has them.',
       resolve: ({ defaultQuery }) => defaultQuery,
     }),
-    includeSubpath: t.exposeBoolean('includeSubpath', { description: 'Whether paths below it are served.' }),
+    includeSubpath: t.exposeBoolean('includeSubpath', { description: 'Whether paths below `path` are served.' }),
     costPerRequestUsd: t.field({
       type: 'Decimal',
       description: 'Cost of each answered call in USD. A negative amount charges nothing.',
@@ -76,16 +76,16 @@ builder.node(EndpointType, {
 });
 
 const EndpointFilterType = builder.inputType('PassThroughEndpointFilter', {
-  description: 'Filter of pass-through entries. All conditions must match; blank text is ignored.',
+  description: 'Filter of pass-through endpoints. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     path: t.string({ description: 'Text that the path contains; letter case is ignored.' }),
     target: t.string({ description: 'Text that the target contains; letter case is ignored.' }),
-    isFromConfig: t.boolean({ description: 'Whether it is in the configuration file.' }),
-    teamId: t.id({ description: 'Team: global id or local id. Only entries that its keys may call.' }),
+    isFromConfig: t.boolean({ description: 'Whether the endpoint is in the configuration file.' }),
+    teamId: t.id({ description: 'Team: global id or local id. Only endpoints that its keys may call.' }),
   }),
 });
 
-const EndpointOrderType = valueOrder('PassThroughEndpoint', 'pass-through entries', {
+const EndpointOrderType = valueOrder('PassThroughEndpoint', 'pass-through endpoints', {
   PATH: { value: 'path', description: 'Path of the gateway.' },
   TARGET: { value: 'target', description: 'Address that calls are forwarded to.' },
 });
@@ -102,12 +102,12 @@ builder.queryField('passThroughEndpoints', (t) =>
     {
       type: EndpointType,
       description:
-        'Pass-through entries, by default entries of the configuration file first. For proxy administrators, read-only ones too.',
+        'Pass-through endpoints, by default endpoints of the configuration file first. For proxy administrators, read-only ones too.',
       args: {
-        filter: t.arg({ type: EndpointFilterType, description: 'All entries when absent.' }),
+        filter: t.arg({ type: EndpointFilterType, description: 'All endpoints when absent.' }),
         orderBy: t.arg({
           type: EndpointOrderType,
-          description: 'Entries of the configuration file first when absent.',
+          description: 'Endpoints of the configuration file first when absent.',
         }),
       },
       complexity: pageCost,
@@ -124,10 +124,10 @@ builder.queryField('passThroughEndpoints', (t) =>
       },
     },
     {
-      ...pageType('PassThroughEndpoint', 'pass-through entries'),
-      fields: (page) => totalCount(page, 'pass-through entries'),
+      ...pageType('PassThroughEndpoint', 'pass-through endpoints'),
+      fields: (page) => totalCount(page, 'pass-through endpoints'),
     },
-    edgeType('PassThroughEndpoint', 'entry'),
+    edgeType('PassThroughEndpoint', 'pass-through endpoint'),
   ),
 );
 
@@ -143,7 +143,7 @@ const SETTINGS = {
   guardrails: 'Guardrails by name: an object.',
 } as const;
 
-/** Settings that are optional for a new entry and for a change. */
+/** Settings that are optional for a new endpoint and for a change. */
 const settingFields = (t: InputFields) => ({
   defaultQueryParams: t.field({ type: 'JSON', description: SETTINGS.defaultQueryParams }),
   includeSubpath: t.boolean({ description: SETTINGS.includeSubpath }),
@@ -156,7 +156,7 @@ const settingFields = (t: InputFields) => ({
 });
 
 const CreateInput = builder.inputType('CreatePassThroughEndpointInput', {
-  description: 'A pass-through entry to store.',
+  description: 'A pass-through endpoint to store.',
   fields: (t) => ({
     endpointId: t.string({ description: 'Its id; generated when absent.' }),
     path: t.string({ required: true, description: 'Path of the gateway.' }),
@@ -167,7 +167,7 @@ const CreateInput = builder.inputType('CreatePassThroughEndpointInput', {
 });
 
 const UpdateInput = builder.inputType('UpdatePassThroughEndpointInput', {
-  description: 'Changes to a pass-through entry. Absent and null members stay as they are.',
+  description: 'Changes to a pass-through endpoint. Absent and null members stay as they are.',
   fields: (t) => ({
     endpoint: t.id({ required: true, description: ENDPOINT_ID }),
     path: t.string({ description: 'Path of the gateway.' }),
@@ -181,7 +181,7 @@ const UpdateInput = builder.inputType('UpdatePassThroughEndpointInput', {
 });
 
 const DeleteInput = builder.inputType('DeletePassThroughEndpointInput', {
-  description: 'The entry to delete.',
+  description: 'The endpoint to delete.',
   fields: (t) => ({ endpoint: t.id({ required: true, description: ENDPOINT_ID }) }),
 });
 
@@ -210,33 +210,39 @@ function patchOf(fields: EndpointFields): EndpointPatch {
 builder.mutationFields((t) => ({
   createPassThroughEndpoint: t.field({
     type: EndpointType,
-    description: `Stores a pass-through entry. ${TAKES_EFFECT}`,
-    args: { input: t.arg({ type: CreateInput, required: true, description: 'The entry.' }) },
+    description: `Stores a pass-through endpoint. ${TAKES_EFFECT}`,
+    args: { input: t.arg({ type: CreateInput, required: true, description: 'The endpoint.' }) },
     errors: {
       types: [InvalidInput, Conflict],
-      union: { name: 'CreatePassThroughEndpointResult', description: 'The entry, or why it was not stored.' },
+      union: { name: 'CreatePassThroughEndpointResult', description: 'The endpoint, or why it was not stored.' },
     },
     resolve: (_root, { input: { endpointId, path, target, ...fields } }, { scope }) =>
       createEndpoint(scope, { ...patchOf(fields), id: endpointId ?? null, path, target }),
   }),
   updatePassThroughEndpoint: t.field({
     type: EndpointType,
-    description: `Changes a stored pass-through entry. ${TAKES_EFFECT}`,
-    args: { input: t.arg({ type: UpdateInput, required: true, description: 'The entry and its changes.' }) },
+    description: `Changes a stored pass-through endpoint. ${TAKES_EFFECT}`,
+    args: { input: t.arg({ type: UpdateInput, required: true, description: 'The endpoint and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
-      union: { name: 'UpdatePassThroughEndpointResult', description: 'The changed entry, or why it was not changed.' },
+      union: {
+        name: 'UpdatePassThroughEndpointResult',
+        description: 'The changed endpoint, or why it was not changed.',
+      },
     },
     resolve: (_root, { input: { endpoint, ...fields } }, { scope }) =>
       updateEndpoint(scope, { id: localId(TYPE, endpoint), patch: patchOf(fields) }),
   }),
   deletePassThroughEndpoint: t.field({
     type: EndpointType,
-    description: `Deletes a stored pass-through entry. ${TAKES_EFFECT}`,
-    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The entry.' }) },
+    description: `Deletes a stored pass-through endpoint. ${TAKES_EFFECT}`,
+    args: { input: t.arg({ type: DeleteInput, required: true, description: 'The endpoint.' }) },
     errors: {
       types: [NotFound, Conflict],
-      union: { name: 'DeletePassThroughEndpointResult', description: 'The deleted entry, or why it was not deleted.' },
+      union: {
+        name: 'DeletePassThroughEndpointResult',
+        description: 'The deleted endpoint, or why it was not deleted.',
+      },
     },
     resolve: (_root, { input }, { scope }) => deleteEndpoint(scope, { id: localId(TYPE, input.endpoint) }),
   }),

@@ -133,7 +133,9 @@ builder.objectType(OwnedByFile, {
       description: 'Whether the database has another value, which is ignored.',
       resolve: ({ ignored }) => ignored.length > 0,
     }),
-    resolution: t.exposeString('resolution', { description: 'File and line to edit, and the alternative.' }),
+    resolution: t.exposeString('resolution', {
+      description: 'File and line to edit, or how to store the setting in the database instead.',
+    }),
   }),
 });
 

@@ -154,7 +154,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isTime = (value: unknown): value is number =>
   typeof value === 'number' && !Number.isNaN(new Date(value).getTime());
 
-/** The row of a cursor. Throws InvalidInput for a malformed cursor, and for a cursor of another order. */
+/** The place that a cursor names. Throws InvalidInput for a malformed cursor, and for a cursor of another order. */
 function readCursor(cursor: string, sort: OrderField): SpendPlace {
   let position: unknown;
   try {

@@ -48,7 +48,8 @@ const CreateTeamInput = builder.inputType('CreateTeamInput', {
     ...teamFields(t),
     members: t.field({
       type: [TeamMemberInput],
-      description: 'First members. `createTeam` also adds the author, unless the list contains the author.',
+      description:
+        'First members. `createTeam` also adds the user who creates the team, unless the list contains this user.',
     }),
   }),
 });
@@ -102,7 +103,7 @@ const UpdateTeamMemberInput = builder.inputType('UpdateTeamMemberInput', {
     temporaryIncreaseUsd: t.field({
       type: 'Decimal',
       description:
-        'Amount that is added to the budget of the member until it expires. If the member has no budget, it is added to the default of the team. Null ends it.',
+        'Amount that is added to the budget of the member until the increase expires. If the member has no budget, the amount is added to the budget that the team sets for its members. Null ends the increase.',
     }),
     temporaryIncreaseExpiresAt: t.field({
       type: 'DateTime',
@@ -153,7 +154,7 @@ builder.mutationFields((t) => ({
   createTeam: t.field({
     type: TeamType,
     description:
-      'Creates a team. Its author becomes an administrator of the team, unless `members` names the author. With `disable_auto_add_proxy_admin_to_teams`, proxy administrators are not added. For proxy and organization administrators.',
+      'Creates a team. The user who creates it becomes an administrator of the team, unless `members` names this user. With `disable_auto_add_proxy_admin_to_teams`, proxy administrators are not added. For proxy and organization administrators.',
     args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'The new team.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -229,7 +230,7 @@ builder.mutationFields((t) => ({
   addTeamMembers: t.field({
     type: TeamType,
     description:
-      'Adds members to a team. For proxy, organization and team administrators; users may add themselves to an available team.',
+      'Adds members to a team. For proxy, organization and team administrators; users may add themselves to a team that the setting `available_teams` lists.',
     args: { input: t.arg({ type: AddTeamMembersInput, required: true, description: 'The new members.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],

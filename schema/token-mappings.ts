@@ -51,13 +51,15 @@ const FilterType = builder.inputType('TokenMappingFilter', {
   description: 'Filter of mappings. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     claimName: t.string({ description: 'Exact name of the claim.' }),
-    claimValue: t.string({ description: 'Substring of the value, case-insensitive.' }),
+    claimValue: t.string({ description: 'Substring of the value of the claim, case-insensitive.' }),
     keyId: t.id({ description: 'Virtual key: global id or hash.' }),
     active: t.boolean({ description: 'Whether it is in use.' }),
   }),
 });
 
-const OrderType = rowOrder(TYPE, 'mappings', { CLAIM_VALUE: { value: 'claim_value', description: 'Value.' } });
+const OrderType = rowOrder(TYPE, 'mappings', {
+  CLAIM_VALUE: { value: 'claim_value', description: 'Value of the claim.' },
+});
 
 builder.queryField('tokenMappings', (t) =>
   t.connection(

@@ -2,7 +2,7 @@ import { builder } from './base/builder.ts';
 import { TraceType } from './base/refs.ts';
 
 const SOURCES =
-  'Read from the root span, otherwise from an agent, a step, a model call or the request of a gateway call.';
+  'Read from the root span, otherwise from the span of an agent, step or model call, or from the request of a gateway call.';
 
 builder.objectFields(TraceType, (t) => ({
   sessionId: t.string({

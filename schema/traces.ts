@@ -22,7 +22,7 @@ import { TRACE_ID, TRACE_REF, traceAddressOf } from './base/trace-address.ts';
 import { agentsOf } from './trace-agents.ts';
 
 const SourceKindType = builder.enumType('TraceSourceType', {
-  description: 'Kind of system that started a run.',
+  description: 'Kind of system that started the traced run.',
   values: Object.fromEntries(
     SOURCE_TYPES.map((type) => [
       type.toUpperCase(),
@@ -34,7 +34,7 @@ const SourceKindType = builder.enumType('TraceSourceType', {
 });
 
 const TraceSourceType = builder.objectRef<TraceSource>('TraceSource').implement({
-  description: 'Where a run was started: the `litellm.source.*` attributes of the root span.',
+  description: 'Where the traced run was started: the `litellm.source.*` attributes of the root span.',
   fields: (t) => ({
     type: t.expose('type', { type: SourceKindType, description: 'Kind of system.' }),
     url: t.exposeString('url', { description: 'Link to where the run was started, always `https`.' }),

@@ -39,7 +39,7 @@ export const builder = new SchemaBuilder<{
   complexity: { disabled: true },
   errors: { defaultTypes: [], directResult: true },
   relay: {
-    // `schema/node.ts` declares both fields: foreign ids are null, and the number of ids is limited.
+    // `schema/node.ts` declares `node` and `nodes`: malformed ids are null, and the number of ids is limited.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
     nodeTypeOptions: { description: 'An object with a global id. `node(id)` reads it again.' },

@@ -148,7 +148,7 @@ builder.objectType(Unavailable, {
   }),
 });
 
-/** Codes of the server library that have another name here. */
+/** Error codes of Yoga, the GraphQL server library, that have another name here. */
 const RENAMED: ReadonlyMap<string, keyof typeof ERROR_CODES> = new Map([
   ['BAD_REQUEST', 'INVALID_INPUT'],
   ['OPERATION_RESOLUTION_FAILURE', 'INVALID_INPUT'],

@@ -64,7 +64,9 @@ export const KeySettingsInput = builder.inputType('KeySettingsInput', {
     modelRpmLimit: t.field({ type: 'JSON', description: 'Requests per minute by model: an object of whole numbers.' }),
     modelTpmLimit: t.field({ type: 'JSON', description: 'Tokens per minute by model: an object of whole numbers.' }),
     tags: t.stringList({ description: 'Tags of the key.' }),
-    enforcedParams: t.stringList({ description: 'Members that a call must have, e.g. `user` or `metadata.job`.' }),
+    enforcedParams: t.stringList({
+      description: 'Parameters that each model call must have, e.g. `user` or `metadata.job`.',
+    }),
     softBudgetUsd: t.field({
       type: 'Decimal',
       description: 'Budget in USD that sends an alert and refuses no call; not below zero.',

@@ -35,7 +35,7 @@ const MAX_COST = 30_000;
 const MAX_INTROSPECTION_COST = 45_000;
 /** Cost of a model call. */
 export const CALL_COST = 3_000;
-/** Assumed length of a list without pages, such as the agents of a trace. */
+/** Assumed length of a list without pages, such as the agents of a trace. Multiplies the cost of one item. */
 export const LIST_COST = 20;
 /** Cost of a search in the whole catalog, for any page size. */
 export const SEARCH_COST = 200;

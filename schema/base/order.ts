@@ -18,7 +18,7 @@ interface OrderField<Sort extends string> {
   readonly description: string;
 }
 
-/** An order by the time at which rows were created, the only property that these lists are ordered by. */
+/** An order by the time at which rows were created, for lists that have no other order. */
 export const creationOrder = (noun: string, rows: string) => rowOrder(noun, rows, {});
 
 /** An order by the time at which rows were created, or by one of the fields. */

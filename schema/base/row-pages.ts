@@ -8,7 +8,7 @@ const ROW_PAGE_SIZE = 100;
 
 type CreationPlace = Extract<RowPlace, { readonly createdAt: Date }>;
 
-/** End of the year 9999, Unix ms. PostgreSQL reads no later time in this form. */
+/** End of the year 9999, Unix ms. PostgreSQL does not read the ISO text of a later time. */
 const LATEST_MS = 253_402_300_799_999;
 
 const CREATION_CURSOR = /^(\d{1,15}):(.+)$/s;
@@ -23,7 +23,7 @@ const rowCursor = (place: RowPlace, sort: string): string =>
     ? encoded(`${place.createdAt.getTime()}:${place.id}`)
     : encoded(`${sort}:${place.id.length}:${place.id}${place.text}`);
 
-/** The row of a cursor in the order of creation. Throws InvalidInput for a malformed cursor. */
+/** The place of a cursor in the order of creation. Throws InvalidInput for a malformed cursor. */
 export function readCreationCursor(cursor: string): CreationPlace {
   const [, ms, id] = CREATION_CURSOR.exec(decoded(cursor)) ?? [];
   if (ms === undefined || id === undefined || Number(ms) > LATEST_MS) throw new InvalidInput('Invalid cursor.');
@@ -31,7 +31,7 @@ export function readCreationCursor(cursor: string): CreationPlace {
 }
 
 /**
- * The row of a cursor in the order of a text. Throws InvalidInput for a malformed cursor, and for a cursor of another
+ * The place of a cursor in the order of a text. Throws InvalidInput for a malformed cursor, and for a cursor of another
  * order.
  */
 function readTextCursor(cursor: string, sort: string): RowPlace {
@@ -45,8 +45,10 @@ function readTextCursor(cursor: string, sort: string): RowPlace {
 export interface RowPageRequest<Place extends RowPlace = CreationPlace, Sort extends string = 'created_at'> {
   readonly sort: Sort;
   readonly limit: number;
+  /** Place of the row before the page, in the direction of reading. 0 for the first page. */
   readonly from: 0 | Place;
   readonly isBackwards: boolean;
+  /** Whether no cursor was sent: the page is at the start of the list, or at its end when read backwards. */
   readonly isFirst: boolean;
 }
 

@@ -5,14 +5,14 @@ import type { SpendSums } from '../../src/domain/spend/spend-reports.ts';
 import type { FieldsOf, InputFields } from './builder.ts';
 import { plainUsd, usdOrNull } from './decimal.ts';
 
-/** Fields of an event that a slow client may miss. */
+/** The field `droppedUpdates` of the events of a subscription. */
 export const droppedUpdates = (t: FieldsOf<{ readonly missed: number }>) => ({
   droppedUpdates: t.exposeInt('missed', {
     description: 'Number of updates that were dropped before this one because the client read too slowly.',
   }),
 });
 
-/** Fields of a budget of the configuration in its current window. */
+/** Fields of a budget that the configuration declares, in its current window. */
 export const windowBudgetFields = (t: FieldsOf<WindowBudget>) => ({
   limitUsd: t.field({
     type: 'Decimal',

@@ -22,13 +22,13 @@ const SHORT_LIST = 64;
 /** Minimum own cost of an expensive field. A field whose cost depends on its arguments does not count as expensive. */
 const HEAVY_COST = 50;
 
-/** Fields per item of a selection, by its node. Documents are cached, so nodes recur. */
+/** Number of fields of one list item, by its selection set. Documents are cached, so their selection sets recur. */
 type Weights = WeakMap<SelectionSetNode, number>;
 type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
 type Field = GraphQLField<unknown, GraphContext>;
 
 /**
- * Makes a schema yield to the event loop. Operations and expensive fields wait while the current turn has no time left.
+ * Makes a schema yield to the event loop. Root fields and expensive fields wait while the current turn has no time left.
  * Long lists are completed in slices. Modifies the schema.
  */
 export function runInTurns(schema: GraphQLSchema): GraphQLSchema {

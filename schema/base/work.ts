@@ -4,7 +4,7 @@ import { tooLarge } from './too-large.ts';
 
 /** Maximum number of fields in the lists of one answer. Static costs assume that a list without pages is short. */
 const MAX_LISTED_FIELDS = 500_000;
-/** Maximum number of concurrent operations of one request; others are queued. */
+/** Maximum number of root fields of one request that are resolved concurrently; others are queued. */
 const MAX_RUNNING = 16;
 /** Maximum number of concurrent expensive fields of one request: their processing does not yield to the event loop. */
 const MAX_HEAVY_RUNNING = 1;

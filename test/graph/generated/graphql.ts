@@ -755,7 +755,7 @@ export type KeySettingsInput = {
   budgetDuration?: string | null | undefined;
   /** Budgets of further windows. */
   budgetLimits?: Array<KeyBudgetWindowInput> | null | undefined;
-  /** Members that a call must have, e.g. `user` or `metadata.job`. */
+  /** Parameters that each model call must have, e.g. `user` or `metadata.job`. */
   enforcedParams?: Array<string> | null | undefined;
   /** Purpose of the key. */
   keyType?: KeyType | null | undefined;
@@ -1162,7 +1162,7 @@ export type TraceOrderField =
   /** Start time. */
   | 'STARTED_AT';
 
-/** Kind of system that started a run. */
+/** Kind of system that started the traced run. */
 export type TraceSourceType =
   /** Any other system. */
   | 'CUSTOM'
