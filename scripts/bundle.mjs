@@ -175,7 +175,7 @@ function removeOldFolders(root) {
   for (const { path } of [...bundles.slice(KEPT_BUNDLES), ...abandoned]) rmSync(path, { recursive: true, force: true });
 }
 
-/** Renames the finished folder. When another process has written an equal one, that one becomes the newest. */
+/** Renames the finished folder. When another process has written an equal folder, that folder becomes the newest. */
 function publishFolder(scratch, place) {
   try {
     renameSync(scratch, place);

@@ -12,8 +12,8 @@ const INTRODUCTION = `# Configuration
 
 Generated from \`src/runtime/settings/table.ts\` by \`npm run docs:configuration\`. \`npm start -- --help\` prints the same settings.
 
-A command-line argument wins over its variable, and a variable over the file. For \`tracing.store\` the file wins over the variables. An empty
-variable counts as not set. Where a row has several variables, the first one that is set wins.
+A command-line argument wins over its environment variable, and a variable over the file. For \`tracing.store\` the file wins over the
+variables. An empty variable counts as not set. Where a row has several variables, the first one that is set wins.
 
 \`\`\`yaml
 model_list:

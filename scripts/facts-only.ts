@@ -5,8 +5,8 @@ const PROSE_KEYS: ReadonlySet<string> = new Set(['comment', 'note', 'notes', 'de
 const FACT = /^\S{1,400}$/u;
 
 /**
- * The part of a JSON value that the snapshot contains; undefined for none. It omits values of prose keys, other texts than
- * facts, and lists and objects that these omissions leave empty. The order is kept.
+ * The part of a JSON value that the built-in catalog snapshot contains; undefined for none. It omits values of prose
+ * keys, other texts than facts, and lists and objects that these omissions leave empty. The order is kept.
  */
 export function factsOf(value: unknown): unknown {
   if (typeof value === 'string') return FACT.test(value) ? value : undefined;

@@ -6,8 +6,9 @@ import { createWorkerLoop } from '../src/runtime/lens/worker-loop.ts';
 import { createScheduler } from '../src/runtime/tasks/scheduler.ts';
 import { createLog } from '../src/runtime/telemetry/log.ts';
 
-// A worker of lens runs for a server on another machine: `npm run lens-worker -- --url U --token T`. The token may be in
-// LENSGATE_LENS_WORKER_TOKEN, which other users of the machine cannot read. It stops on SIGINT and SIGTERM.
+// A worker of lens runs for a server on another machine: `npm run lens-worker -- --url U --token T`. The token may be
+// in LENSGATE_LENS_WORKER_TOKEN, which other users of the machine cannot read. `--slots` is the number of concurrent
+// runs. The worker stops on SIGINT and SIGTERM.
 
 const { values } = parseArgs({
   options: {

@@ -1,4 +1,4 @@
-// Loads on older Node versions, too, so that they get the message below. Only the server needs Node 26.
+// This file loads on older Node versions, too, so that they print the message below. Only the server needs Node 26.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 // Default imports do not fail on an older Node that lacks an export of these modules, so the version check runs.
@@ -51,6 +51,6 @@ if (entry === null) {
   console.error('Lensgate starts from its sources: slower, and with twice the memory.');
   entry = join(root, 'src', 'main.ts');
 } else enableCompileCacheIn(dirname(entry));
-// Initial old generation of later threads: 16 MiB. The main thread already has the 128 MiB that `npm start` sets.
+// Initial size of the heap's old generation in later threads: 16 MiB. The main thread already has the 128 MiB that `npm start` sets.
 setFlagsFromString('--initial-old-space-size=16');
 await import(pathToFileURL(entry).href);

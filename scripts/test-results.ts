@@ -82,7 +82,7 @@ function byName(outcomes: readonly Outcome[]): ReadonlyMap<string, Outcome> {
 /** State of an outcome after both runs; `again` has the outcomes of its file in the second run, null without one. */
 function finalState({ name, status }: Outcome, again: ReadonlyMap<string, Outcome> | null): string {
   if (status === 'passed' || again === null) return status;
-  // A file whose import and hooks passed has no outcome.
+  // A file whose import and hooks passed has no outcome of its own.
   const later = again.get(name)?.status ?? (name.endsWith(THE_FILE) ? 'passed' : status);
   return status === 'failed' && later !== 'passed' ? 'failed' : later;
 }
