@@ -22,19 +22,19 @@ const MS_PER_SECOND = 1_000;
  * the 5 seconds after which a change by another process must hold (ADR 0056).
  */
 const KEYS_SECONDS = 1.5;
-/** Interval of reads of models, fallbacks, pass-through entries and guardrails that other processes changed, in seconds. */
+/** Interval of reads of models, fallbacks, pass-through endpoints and guardrails that other processes changed, in seconds. */
 const ROWS_SECONDS = 2;
 /** Interval of reads of settings that other processes stored, in seconds. */
 const SETTINGS_SECONDS = 3;
 /**
  * Interval of the reads of rows and settings in a process that is alone, in seconds. Its operations read what they have changed;
- * these reads repeat one that failed.
+ * these periodic reads only make up for such a read that failed.
  */
 const ALONE_SECONDS = 30;
-/** Interval of reads of outcomes of decisions, in seconds. The operation that records one does not read it. */
+/** Interval of reads of decision outcomes, in seconds. The operation that records one does not refresh the calibrations. */
 const OUTCOMES_SECONDS = 10;
 
-/** Deadline of a run that reads the store, in seconds, and of one that calls models. */
+/** Deadlines of one run of a task, in seconds: of a task that reads the store, and of a task that calls models. */
 const READ_DEADLINE_SECONDS = 60;
 const CALLS_DEADLINE_SECONDS = 600;
 
@@ -47,7 +47,7 @@ export interface BackgroundTasks {
 
 /**
  * Refreshes what this process holds in memory, probes deployments, ends feeds of invalid keys, works on lens runs, and
- * claims duties. `alone`: no other process uses the database. `authorship` names them in the audit log.
+ * claims duties. `alone`: no other process uses the database. `authorship` names the tasks in the audit log.
  */
 export function createBackgroundTasks(
   context: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,
