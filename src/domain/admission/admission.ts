@@ -2,13 +2,13 @@
  * Admission control: the expected use of a call is reserved before the call, and replaced by its actual use after it.
  *
  * The rule. Each counter has a use (of calls that have ended) and a reserved amount (expected use of calls in flight). A call
- * is refused when the use has reached the limit (`at`) or exceeds it (`above`). It is also refused when the use and the
+ * is refused when the use has reached the limit (`refused: 'at'`) or exceeds it (`'above'`). It is also refused when the use and the
  * reservations of other calls together have reached the limit. Otherwise the call is admitted, and its expected amount is
  * reserved, even if it is more than what is left. So a call is never refused for its own size. Concurrent calls are bounded by
  * each other's reservations. While calls use no more than their reservations, the use exceeds the limit by less than one call.
  * What calls use above their reservations is added to that excess.
  *
- * Counts are in memory, over stored totals. Several processes may share them through a `Ledger`.
+ * Counts are in memory, on top of stored totals. Several processes may share them through a `Ledger`.
  */
 export interface Admission {
   /**
@@ -45,7 +45,7 @@ export interface Refusal {
 }
 
 /**
- * The reserved amounts of one admitted call. It ends once, by `commit` or `release`; later calls of either change nothing.
+ * The reserved amounts of one admitted call. It ends once, by `commit` or `release`; repeating either changes nothing.
  * A reservation that is not ended within the implementation's lease expires: its amount is free again, and a later `commit`
  * still counts.
  */

@@ -18,7 +18,7 @@ export const spendCounter = (spender: Spender, id: string): string => `${spender
 /** The spend counter of a key. */
 export const keyCounter = (keyHash: string): string => spendCounter('key', keyHash);
 
-/** Id of a member. JSON, because both ids may contain any separator. */
+/** Id of a team member. JSON, because both ids may contain any separator. */
 export const memberId = (teamId: string, userId: string): string => JSON.stringify([teamId, userId]);
 
 /** Spender and id in the name of a counter. Throws TypeError for a name without a known prefix. */

@@ -7,7 +7,7 @@
  */
 export type LedgerKind = 'spend' | 'window' | 'slots';
 
-/** Stored total of a counter, minus the parts that the members of the ledger have stored. */
+/** Stored total of a counter, minus the parts that the members of the ledger, the processes with a lease, have stored. */
 export interface LedgerBase {
   readonly value: bigint;
   /** Version of the list of members for which the value was computed. The ledger ignores a base for another version. */
@@ -15,8 +15,8 @@ export interface LedgerBase {
 }
 
 /**
- * Request for one counter: its state in this process, and the needed amount. Every amount is absolute, so that a repeated request
- * changes nothing.
+ * Request of a process for its share of one counter: the counter's state in this process, and the needed amount. Every amount is
+ * absolute, so that a repeated request changes nothing.
  */
 export interface ShareRequest {
   readonly counter: string;

@@ -53,7 +53,10 @@ export interface RateAdmission {
  * the end of the call, the used tokens replace them in the same window. If that window has ended, they count in the current one.
  */
 export interface RateLimits {
-  /** Returns no promise when this process counts alone, holds sufficient shares, or has itself used up a limit of requests. */
+  /**
+   * Returns no promise when this process counts alone, holds sufficient shares of the ledger, or has itself used up a limit of
+   * requests.
+   */
   admit(
     limits: readonly RateLimit[],
     expectedTokens: number,
