@@ -24,7 +24,7 @@ export interface BudgetWindow {
   readonly amount?: bigint;
 }
 
-/** The window of a budget that `now` is in. Throws InvalidInput for a malformed duration. */
+/** The window of a budget or of a batch token limit that `now` is in. Throws InvalidInput for a malformed duration. */
 export function budgetWindowOf(
   {
     scope,

@@ -17,9 +17,9 @@ import {
 export interface Budget extends Limits, Stamps {
   readonly id: string;
   readonly modelMaxBudget: JsonObject | null;
-  /** Models that a member with this budget may call; empty is every model. */
+  /** Models that a team member with this budget may call; empty is every model. */
   readonly allowedModels: readonly string[];
-  /** Time from which spend counts in the stored window; null in the first window, where all spend counts. */
+  /** Time from which spend counts in the window that ends at `budgetResetAt`; null in the first window, where all spend counts. */
   readonly countsFrom: Date | null;
   /** Added to the budget until its expiry; null for nothing. */
   readonly tempBudgetIncrease: Usd | null;
@@ -85,7 +85,7 @@ export const countStart = (
   now: Date,
 ): Date | null => currentWindowStart(budget, now) ?? budget.countsFrom;
 
-/** A budget whose stored window is the current one. */
+/** A budget with `countsFrom` and `budgetResetAt` of the current window. */
 export function withCurrentWindow(budget: Budget, now: Date): Budget {
   const start = currentWindowStart(budget, now);
   if (start === null || budget.budgetDuration === null) return budget;

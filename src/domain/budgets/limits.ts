@@ -79,7 +79,7 @@ const DAY_MS = 86_400_000;
 /** Durations in seconds, minutes or hours. Their windows restart at midnight UTC. */
 const SHORT_DURATION = /[smh]$/;
 
-/** Start of the budget window that `now` is in; null before `budgetResetAt`, and for limits without a duration. */
+/** Start of the window that `now` is in, after `budgetResetAt`. Null while the stored window lasts, and without a duration. */
 export function currentWindowStart(
   { budgetDuration, budgetResetAt }: Pick<Limits, 'budgetDuration' | 'budgetResetAt'>,
   now: Date,
