@@ -45,7 +45,7 @@ export interface EventLink<Event> {
 /** Links by topic. Events of other topics stay in their process. */
 export type EventLinks = { readonly [Topic in keyof Topics]?: EventLink<Topics[Topic]> };
 
-/** Link ref of a trace. */
+/** Ref of a trace in the `EventLink` of traces. */
 export const traceLinkRef = ({ traceId, traceRef }: { readonly traceId: string; readonly traceRef: string }): string =>
   `${traceId} ${traceRef}`;
 

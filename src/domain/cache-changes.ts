@@ -1,6 +1,6 @@
 /**
  * Kinds of rows that processes hold in memory. Ids of `key` are made by `keyChangeId`, those of `catalogKey` are hashes, those
- * of owners are row ids. The other kinds have no ids and always change as a whole.
+ * of owners (`userId` to `organizationId`) are row ids. The other kinds have no ids and always change as a whole.
  */
 export const CHANGE_KINDS = [
   'key',

@@ -70,7 +70,7 @@ export interface AuditEntry {
 export interface AuditFilter {
   readonly changedBy: string | null;
   readonly changedByKey: string | null;
-  /** True selects the entries without a key, as of the admin key. */
+  /** True selects the entries without a virtual key, such as those of the admin key. */
   readonly withoutKey: boolean;
   readonly action: AuditAction | null;
   readonly noun: AuditNoun | null;

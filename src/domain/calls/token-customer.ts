@@ -8,6 +8,7 @@ export function withTokenCustomer<Request extends { readonly labels?: CallLabels
 ): Request {
   const endUser = key?.token?.endUserId ?? null;
   if (endUser === null) return request;
+  // Truncates the id in the same way as an end user that a request names.
   const labels = callLabels({ session: null, endUser, tags: [], metadata: {} });
   return { ...request, labels: { ...request.labels, [END_USER]: labels?.[END_USER] ?? endUser } };
 }
