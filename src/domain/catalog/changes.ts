@@ -4,7 +4,7 @@ import type { CatalogEntry, CatalogSnapshot } from './catalog.ts';
 /** Kinds of changes of a catalog entry. */
 export type ChangeOp = 'added' | 'removed' | 'changed';
 
-/** Subject of a watched field. */
+/** Subject of a watched field: one whose changes the history records. */
 export type FieldKind = 'price' | 'limit' | 'flag' | 'date' | 'provider' | 'mode';
 
 /** The watched fields of an entry that have a value, by their names in the price map; the provider is `provider`. */

@@ -4,7 +4,7 @@ import { decimalFrom, flagFrom, integerFrom } from './numbers.ts';
 /** Type of a declared field; each may also be null. */
 type Kind = 'text' | 'integer' | 'price' | 'flag';
 
-/** Declared fields that are read from a row, in the order of the response; `id` and `object` come before. */
+/** Fields that the response for an entry declares, read from a row; in the order of the response, after `id` and `object`. */
 const KINDS = {
   provider: 'text',
   mode: 'text',

@@ -94,7 +94,7 @@ function needsOf(workload: Workload): readonly Need[] {
   );
 }
 
-/** Whether an entry caches prompts: by its flag, or without one by its cache price. */
+/** Whether an entry caches prompts: by its flag, or without a flag by its cache price. */
 function cachesPrompts({ row }: CatalogEntry, prices: TokenPrices): boolean {
   const flag = row['supports_prompt_caching'];
   return typeof flag === 'boolean' ? flag : prices.cacheRead !== null;
@@ -128,7 +128,7 @@ interface Charge extends Need {
   readonly from: keyof TokenPrices | null;
 }
 
-/** The charges of an entry, without one for requests where it has no fee; null when a token price is missing. */
+/** The charges of an entry, without a charge per request where it has no fee; null when a token price is missing. */
 function chargesOf(entry: CatalogEntry, needs: readonly Need[], inputTokens: number): readonly Charge[] | null {
   const standard = pricesFor(entry, 'standard', inputTokens);
   const batch = pricesFor(entry, 'batch', inputTokens);

@@ -14,9 +14,9 @@ type CapabilityFilter = (typeof CAPABILITY_FILTERS)[number];
 
 /** Filters of entries. All filters that are not null must match. */
 export interface EntryFilters {
-  /** Equal, letter case ignored. Empty text finds the entries without one. */
+  /** Equal, letter case ignored. Empty text finds the entries without a provider. */
   readonly provider: string | null;
-  /** Equal, letter case ignored. Empty text finds the entries without one. */
+  /** Equal, letter case ignored. Empty text finds the entries without a mode. */
   readonly mode: string | null;
   /** Part of the id, letter case ignored; after `re:` a pattern to search the id for. Empty finds all. */
   readonly model: string | null;

@@ -1,6 +1,9 @@
 import { type CatalogChange, type ChangeOp, type FieldKind, fieldKindOf, type WatchedFields } from './changes.ts';
 
-/** Sort position of a change: by instant, then number, then key. */
+/**
+ * Sort position of a change: by instant, then number, then key. `number` orders the changes of one instant; `key` is the hash of
+ * the change.
+ */
 export interface ChangePosition {
   readonly atMs: number;
   readonly number: number;

@@ -8,7 +8,7 @@ import { startingPricesOf } from './tariffs.ts';
 /** Conditions of a catalog search in addition to `EntryFilters`. All that are not null must match. */
 export interface EntryConditions {
   /**
-   * Highest price of an input token, at the lowest tier. An entry without a price does not match; zero matches
+   * Highest price of an input token, at the lowest tier. An entry without a price does not match; a limit of zero matches
    * entries whose input tokens are free.
    */
   readonly maxInputPrice: Rate | null;
@@ -63,13 +63,13 @@ const within = (price: Rate | null, most: Rate | null): boolean => most === null
 /** The matching entries, in their order. */
 export function narrowEntries(entries: readonly CatalogEntry[], conditions: EntryConditions): readonly CatalogEntry[] {
   const { maxInputPrice, maxOutputPrice, minContextWindow, capabilities } = conditions;
-  const priced = maxInputPrice !== null || maxOutputPrice !== null;
+  const hasPriceLimit = maxInputPrice !== null || maxOutputPrice !== null;
   return entries.filter((entry) => {
     if (!capabilities.every((capability) => hasCapability(entry, capability))) return false;
     if (minContextWindow !== null && (contextWindowOf(entry) ?? -1) < minContextWindow) return false;
     if (conditions.deprecatedBefore && !deprecatedBefore(entry, conditions.deprecatedBefore)) return false;
     if (conditions.notDeprecatedBefore && deprecatedBefore(entry, conditions.notDeprecatedBefore)) return false;
-    if (!priced) return true;
+    if (!hasPriceLimit) return true;
     const { input, output } = startingPricesOf(entry);
     return within(input, maxInputPrice) && within(output, maxOutputPrice);
   });
