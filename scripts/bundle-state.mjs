@@ -9,6 +9,7 @@ export const BUNDLES = 'dist';
 /** Entry module of a bundle. */
 export const ENTRY = 'main.js';
 
+/** File that names the current bundle and records the state of its inputs. */
 const stampFile = (root) => join(root, BUNDLES, 'bundle.json');
 
 /** Hash of the content of a file, or of the file names of a folder. */

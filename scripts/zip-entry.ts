@@ -8,6 +8,7 @@ const DEFLATED = 8;
 /** Largest end record: 22 bytes and a comment. */
 const MAX_END_RECORD_BYTES = 22 + 0xffff;
 
+/** Offset of the record at the end of an archive, which locates its directory. */
 function endOfDirectory(archive: Buffer): number {
   const firstOffset = Math.max(0, archive.length - MAX_END_RECORD_BYTES);
   for (let at = archive.length - 22; at >= firstOffset; at -= 1) {
@@ -33,11 +34,12 @@ export function zipEntry(archive: Buffer, nameEnd: string): { readonly name: str
   return null;
 }
 
-function contentAt(archive: Buffer, directoryEntry: number): Buffer {
-  const method = archive.readUInt16LE(directoryEntry + 10);
-  const size = archive.readUInt32LE(directoryEntry + 20);
-  const local = archive.readUInt32LE(directoryEntry + 42);
-  const start = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28);
+/** Content of the file whose directory entry is at an offset. */
+function contentAt(archive: Buffer, entryOffset: number): Buffer {
+  const method = archive.readUInt16LE(entryOffset + 10);
+  const size = archive.readUInt32LE(entryOffset + 20);
+  const localHeader = archive.readUInt32LE(entryOffset + 42);
+  const start = localHeader + 30 + archive.readUInt16LE(localHeader + 26) + archive.readUInt16LE(localHeader + 28);
   const packed = archive.subarray(start, start + size);
   if (method === STORED) return packed;
   if (method === DEFLATED) return inflateRawSync(packed);
