@@ -92,7 +92,7 @@ builder.node(CheckoutType, {
   }),
 });
 
-const CheckoutPageType = builder.objectRef<{ readonly url: string }>('CheckoutSession').implement({
+const PaymentPageType = builder.objectRef<{ readonly url: string }>('CheckoutSession').implement({
   description: 'A payment page.',
   fields: (t) => ({ url: t.exposeString('url', { description: 'Address of the payment page for the buyer.' }) }),
 });
@@ -171,7 +171,7 @@ const RevokeInput = builder.inputType('RevokeCatalogKeyInput', {
 
 builder.mutationFields((t) => ({
   createCheckout: t.field({
-    type: CheckoutPageType,
+    type: PaymentPageType,
     description:
       'Starts a purchase of access to the catalog. Fails with UNAVAILABLE when this installation does not sell access.',
     errors: {

@@ -91,12 +91,13 @@ builder.queryField('credentials', (t) =>
 );
 
 const CreateInput = builder.inputType('CreateCredentialInput', {
-  description: 'A credential to store, with its values or those of a deployment.',
+  description: 'A credential to store, with its values, or with the access parameters of a deployment.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Unique name.' }),
     values: t.field({ type: 'JSON', description: VALUES }),
     deploymentId: t.id({
-      description: 'Deployment whose values are stored when `values` is absent or empty: global id or `deploymentId`.',
+      description:
+        'Deployment whose `api_key` and other access parameters are stored when `values` is absent or empty: global id or `deploymentId`.',
     }),
     info: t.field({ type: 'JSON', description: 'Facts without secrets: an object.' }),
   }),

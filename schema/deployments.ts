@@ -19,7 +19,7 @@ import { nodesOf } from './base/node-loading.ts';
 import { CatalogEntryType, TeamType } from './base/refs.ts';
 
 const HealthStateType = builder.enumType('HealthState', {
-  description: 'Health over the last 20 calls that ended within five minutes, in this process.',
+  description: 'Health over the last 20 calls, as far as they ended in the past five minutes, in this process.',
   values: {
     HEALTHY: { value: HEALTH_STATES[0], description: 'Less than 10% failed.' },
     DEGRADED: {
@@ -109,7 +109,7 @@ builder.node(DeploymentType, {
       type: CatalogEntryType,
       nullable: true,
       description:
-        'Catalog entry with the prices of its calls. Null when none is known. Configured prices override it.',
+        'Catalog entry with the prices of its calls. Null when none is known. Configured prices override those of the entry.',
     }),
     fault: t.exposeString('fault', {
       nullable: true,

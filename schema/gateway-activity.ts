@@ -41,8 +41,14 @@ const CountsType = builder.objectRef<ActivityGroup>('ActivityCounts').implement(
       description: 'Normalized path, e.g. `/chat/completions`. Null in lists that are not by route.',
       resolve: ({ of }) => of.route,
     }),
-    succeeded: t.expose('succeeded', { type: 'BigInt', description: 'Answered with a status from 200 to 299.' }),
-    failed: t.expose('failed', { type: 'BigInt', description: 'Answered with another status, or not answered.' }),
+    succeeded: t.expose('succeeded', {
+      type: 'BigInt',
+      description: 'Requests answered with a status from 200 to 299.',
+    }),
+    failed: t.expose('failed', {
+      type: 'BigInt',
+      description: 'Requests answered with another status, or not answered.',
+    }),
   }),
 });
 
@@ -52,8 +58,14 @@ const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity'
   fields: (t) => ({
     startDate: t.exposeString('from', { description: 'First UTC day, `YYYY-MM-DD`.' }),
     endDate: t.exposeString('to', { description: 'Last UTC day, included.' }),
-    succeeded: t.expose('succeeded', { type: 'BigInt', description: 'Answered with a status from 200 to 299.' }),
-    failed: t.expose('failed', { type: 'BigInt', description: 'Answered with another status, or not answered.' }),
+    succeeded: t.expose('succeeded', {
+      type: 'BigInt',
+      description: 'Requests answered with a status from 200 to 299.',
+    }),
+    failed: t.expose('failed', {
+      type: 'BigInt',
+      description: 'Requests answered with another status, or not answered.',
+    }),
     byDate: t.field({
       type: [CountsType],
       complexity: { field: 1, multiplier: USUAL_DAYS },

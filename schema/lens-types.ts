@@ -155,7 +155,7 @@ const CoverageType = builder.objectRef<Coverage>('LensCoverage').implement({
     unassessable: t.exposeInt('unassessable', {
       description: 'Executions with too little recorded data for a verdict.',
     }),
-    candidates: t.exposeInt('candidates', { description: 'Groups of observations.' }),
+    candidates: t.exposeInt('candidates', { description: 'Groups of observations: candidates for findings.' }),
     investigated: t.exposeInt('investigated', { description: 'Groups that were examined.' }),
     inconclusive: t.exposeInt('inconclusive', { description: 'Number of examined groups without a result.' }),
     failedTasks: t.exposeInt('failedTasks', { description: 'Reviews and examinations without an answer.' }),
@@ -301,7 +301,7 @@ builder.node(LensType, {
     revision: t.int({ description: 'Revision of the settings, from 1.', resolve: ({ lens }) => lens.revision }),
     spentUsd: t.field({
       type: 'Decimal',
-      description: 'Cost in USD of its model calls in one calendar month (UTC), that of its latest model call.',
+      description: 'Cost in USD of its model calls in the calendar month (UTC) of its latest model call.',
       resolve: ({ lens }) => usdText(lens.spent),
     }),
     nextRunAt: t.field({

@@ -26,7 +26,7 @@ interface SessionListConnection extends Connection<ListedSession> {
 }
 
 const SessionType = builder.objectRef<ListedSession>('Session').implement({
-  description: 'A session or conversation: the traces of a window that state its id. See `Trace.sessionId`.',
+  description: 'A session or conversation: the traces of a time window that state its id. See `Trace.sessionId`.',
   fields: (t) => ({
     sessionId: t.exposeString('sessionId', { description: 'Session id that its traces contain.' }),
     userId: t.exposeString('userId', {

@@ -3,7 +3,7 @@ import { assembleTrace } from '../src/domain/traces/assemble-trace.ts';
 import { type PartialAgent, type PartialTrace, partsOf, TraceAgentType } from './base/refs.ts';
 import { usdOrNull } from './base/decimal.ts';
 
-interface Loading {
+interface WithLoaders {
   readonly loaders: Loaders;
 }
 
@@ -20,7 +20,7 @@ async function readAgents(trace: PartialTrace, loaders: Loaders) {
   return assembleTrace([summary], new Map([[summary.traceRef, spans]]))?.agents ?? [];
 }
 
-const accountsOf = ({ within }: PartialAgent, { loaders }: Loading) => loaders.accountsByTrace.load(within);
+const accountsOf = ({ within }: PartialAgent, { loaders }: WithLoaders) => loaders.accountsByTrace.load(within);
 
 TraceAgentType.implement({
   description:

@@ -110,7 +110,7 @@ export const SNAPSHOT_ARG =
   'Id of the catalog snapshot to read, from an earlier page, so that all pages show one state. The current snapshot ' +
   'when absent. A replaced snapshot expires after some time; then its id fails with INVALID_INPUT.';
 
-/** Reads a filter and an order. */
+/** The catalog search with a filter and an order. */
 export function readSearch(filter: EntryFilterInput | null | undefined, order?: EntryOrderInput | null): EntrySearch {
   const sort = order ? { sort: { by: order.field, direction: order.direction } } : {};
   const flags = {
@@ -131,6 +131,7 @@ export function readSearch(filter: EntryFilterInput | null | undefined, order?: 
   return { filters, ...(filter && hasConditions(filter) ? { conditions: readConditions(filter) } : {}), ...sort };
 }
 
+/** Whether a filter sets one of the `conditions` of a search, which are those that its `filters` cannot express. */
 const hasConditions = (filter: EntryFilterInput): boolean =>
   (filter.maxInputCostUsdPerMillionTokens ??
     filter.maxOutputCostUsdPerMillionTokens ??
@@ -142,7 +143,7 @@ const hasConditions = (filter: EntryFilterInput): boolean =>
 
 /**
  * Conditions on prices, context window, capabilities and dates. Capabilities are sorted, so that equal filters share a
- * cache entry.
+ * cached result.
  */
 const readConditions = (filter: EntryFilterInput): NonNullable<EntrySearch['conditions']> => ({
   maxInputPrice: pricePerTokenFrom(filter.maxInputCostUsdPerMillionTokens ?? null),

@@ -119,7 +119,7 @@ export function windowsOf(input: SettingsFields['budgetLimits']): readonly Wante
   });
 }
 
-/** Settings of the graph as a change of a key. Throws InvalidInput. */
+/** Settings that a client sent, as a change of a key. Throws InvalidInput. */
 export function settingsOf(
   input: SettingsFields | null | undefined,
 ): Pick<KeyPatch, 'settings' | 'metadataMembers' | 'budgetLimits' | 'budgetDuration'> {

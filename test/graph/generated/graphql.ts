@@ -711,7 +711,7 @@ export type GenerateKeyInput = {
   userId?: string | number | null | undefined;
 };
 
-/** Health over the last 20 calls that ended within five minutes, in this process. */
+/** Health over the last 20 calls, as far as they ended in the past five minutes, in this process. */
 export type HealthState =
   /** 10% or more failed, or the states of several deployments differ. */
   | 'DEGRADED'
