@@ -195,8 +195,8 @@ export function rootOf(error: unknown): unknown {
 const locationOf = ({ nodes, source, positions, path }: GraphQLError) => ({ nodes, source, positions, path });
 
 /**
- * Message for the graph. A refusal in the words of the reference service may name HTTP routes. The callers that the access
- * rule admits replace it.
+ * Message for the graph. A refusal with the wording of the reference service may name HTTP routes. Then the message names the
+ * callers that the access rule admits.
  */
 const messageOf = (error: DomainError): string =>
   error instanceof Forbidden && error.hasWordsOfReference && error.allowed !== null
