@@ -49,7 +49,7 @@ replace those of the main file.
 \`# yaml-language-server: $schema=http://127.0.0.1:4000/config.schema.json\` in the first line lets an editor complete and check names and values.
 
 The file is read again on SIGHUP, and when it or an included file changes (\`config_watch_seconds\`). These parts apply without a restart: models,
-\`credential_list\`, \`router_settings\`, pass-through entries, guardrails, allowed addresses, discounts, margins, and the defaults of users and
+\`credential_list\`, \`router_settings\`, pass-through endpoints, guardrails, allowed addresses, discounts, margins, and the defaults of users and
 teams. Other changed settings are named in the log and take effect at the next start.
 
 A faulty file is refused as a whole, and the running configuration stays in force. The log and the field \`configReload\` of the graph have the

@@ -52,6 +52,7 @@ export const VirtualKeyEntity = defineEntity({
     budgetDuration: p.text().nullable(),
     budgetResetAt: p.datetime().nullable(),
     /** Null is zero. */
+    /** Total spend of the key at the start of its budget window. Null in the first window. */
     spentBefore: p.type(UsdTextType).nullable(),
     /** Earliest end of the key's budget windows. Null without a window, and for deleted keys. */
     nextResetAt: p.datetime().nullable(),

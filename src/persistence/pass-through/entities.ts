@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { EndpointSettings } from '../../domain/pass-through/endpoint.ts';
 import { stampColumns } from '../column-types/shared-columns.ts';
 
-/** A pass-through entry changes over time: a managed entity. */
+/** A pass-through endpoint changes over time: a managed entity. */
 export const PassThroughEndpointEntity = defineEntity({
   name: 'PassThroughEndpointEntity',
   tableName: 'pass_through_endpoint',

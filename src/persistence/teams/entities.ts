@@ -20,6 +20,7 @@ export const TeamEntity = defineEntity({
     memberBudgetId: p.text().nullable(),
     routerSettings: objectColumn(),
     budgetLimits: p.json().columnType('json').$type<readonly TeamWindow[]>().nullable(),
+    /** Total spend of the team's keys at the start of its budget window. Null in the first window. */
     spentBefore: p.type(UsdTextType).nullable(),
     ...limitColumns(),
     ...stampColumns(),
@@ -37,6 +38,7 @@ export const TeamMemberEntity = defineEntity({
     userId: p.text().index(),
     role: p.text().$type<MemberRole>(),
     budgetId: p.text().nullable(),
+    /** Part of the member's total spend that preceded the last reset of its budget. Null without a reset. */
     spentBefore: p.type(UsdTextType).nullable(),
     ...stampColumns(),
   },
