@@ -233,6 +233,7 @@ describe('key mutations of the graph', () => {
   it('update, block and unblock a key', async () => {
     const key = await generateKey({ team_id: 't', models: ['demo'] });
     const row = { __typename: 'VirtualKey', alias: 'graph', blocked: false, teamId: null, models: ['demo'] };
+    // A blank team id removes the key from its team.
     expect(await mutate('updateKey', { key, alias: 'graph', teamId: ' ' })).toEqual(row);
     expect(await mutate('blockKey', { key })).toEqual({ ...row, blocked: true });
     expect(await statusOf(key)).toBe(401);
@@ -245,6 +246,7 @@ describe('key mutations of the graph', () => {
     const key = await generateKey();
     const fields = '{ ... on GeneratedKey { key virtualKey { hash rotatedAt } } }';
     const rotated = (await mutate('regenerateKey', { key }, fields)) as { key: string };
+    // The hash identifies the key, so it stays that of the first secret.
     expect(rotated).toEqual({
       key: expect.stringMatching(/^sk-/),
       virtualKey: { hash: sha256(key), rotatedAt: expect.any(String) },

@@ -103,6 +103,7 @@ describe('the limits of a key', () => {
 
   it('subtract the expected tokens of the call from the remaining tokens in the header', async () => {
     const { key } = await newKey({ tpm_limit: 1_000 });
+    // A call is expected to use 1 input token and 250 output tokens, a quarter of the limit. The first call used 11.
     expect((await chat(key)).headers.get('x-ratelimit-remaining-tokens')).toBe('749');
     expect((await chat(key)).headers.get('x-ratelimit-remaining-tokens')).toBe('738');
   });

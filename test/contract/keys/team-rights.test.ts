@@ -106,19 +106,20 @@ describe('a member of the team', () => {
       'team_member_permission_error',
       route,
     );
-  const defaults = ['/key/info', '/key/health'];
+  /** Routes of members if the team permits no others. */
+  const defaultRoutes = ['/key/info', '/key/health'];
 
   it('keys.generate 401, keys.generateServiceKey 401, keys.update 401: without a permission of the team', async () => {
     await permit();
     const secret = await key({ team_id: 'own', user_id: 'member' });
     expect(await post('/key/generate', { team_id: 'own' }, users['member'])).toEqual(
-      notPermitted('/key/generate', defaults),
+      notPermitted('/key/generate', defaultRoutes),
     );
     expect(await post('/key/service-account/generate', { team_id: 'own' }, users['member'])).toEqual(
-      notPermitted('/key/service-account/generate', defaults),
+      notPermitted('/key/service-account/generate', defaultRoutes),
     );
     for (const path of ['/key/update', '/key/block', '/key/unblock', '/key/regenerate'])
-      expect(await post(path, { key: secret }, users['member'])).toEqual(notPermitted(path, defaults));
+      expect(await post(path, { key: secret }, users['member'])).toEqual(notPermitted(path, defaultRoutes));
   });
 
   it('needs permissions to create and change its own keys, cannot raise their limits, and may always delete them', async () => {

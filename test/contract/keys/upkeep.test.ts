@@ -72,6 +72,7 @@ describe('settings of a key', () => {
       total_spend: 0,
     });
     expect(info['litellm_budget_table']).toMatchObject({ budget_id: info['budget_id'], soft_budget: 5 });
+    // A window of 30 days ends at the start of a month.
     expect(String(info['budget_reset_at'])).toMatch(/-01T00:00:00\.000Z$/);
   });
 

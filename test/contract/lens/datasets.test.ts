@@ -103,6 +103,7 @@ describe('datasets', () => {
       readonly cases: readonly Json[];
       readonly skipped: readonly Json[];
     };
+    // A finding gives one case for each span of its evidence. The unknown finding `none` gives no case.
     const spans = new Set(lens.findings.flatMap(({ evidence }) => evidence.map((one) => one.span_id)));
     expect(spans.size).toBeGreaterThan(0);
     expect(fromFindings.cases.length + fromFindings.skipped.length).toBe(spans.size);

@@ -141,7 +141,7 @@ describe('feedback about traces', () => {
     expect((await send('PUT', PATH, { trace_id: run.traceId, score: 2 }, userKey)).status).toBe(200);
   });
 
-  it('lens.setFeedback 409: a trace with the maximum number of annotations', async () => {
+  it('lens.setFeedback 409: a trace with the maximum number of annotations, which include feedback', async () => {
     const [run] = syntheticRuns(1, 13);
     if (run === undefined) throw new Error('No run was made.');
     await ingest([run]);

@@ -3,7 +3,9 @@ import { judgeAnswer } from '../../../bench/lens/judge.ts';
 import { syntheticRuns } from '../../../bench/lens/runs.ts';
 import { aLens, lensClient } from '../../support/lens-client.ts';
 
+/** `repaired`: the first answer is invalid, and the second is valid. `invented`: the quotes are not in the traces. */
 let mode: 'garbage' | 'repaired' | 'invented' = 'garbage';
+/** Roles of the messages of each request. */
 const roles: string[] = [];
 
 const { ingest, create, untilRunEnds } = lensClient({
@@ -13,6 +15,7 @@ const { ingest, create, untilRunEnds } = lensClient({
       roles.push(messages.map(({ role }) => role).join(' '));
       if (mode === 'garbage') return 'I would rather not.';
       const answer = judgeAnswer(messages);
+      // A request for a repair has the invalid answer and its error as further messages.
       if (mode === 'repaired')
         return messages.length > 2
           ? answer

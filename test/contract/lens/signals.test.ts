@@ -123,7 +123,7 @@ describe('signals of traces', () => {
         ],
       },
     });
-    // A higher threshold shows fewer flags without a new call. The analysis key pays for the call.
+    // A higher threshold shows fewer flags without a new call. The analysis key paid for the 10 tokens of the first call.
     await send('PUT', '/lens/signals', { ...CONFIG, threshold: 0.8 });
     expect(((await signalsOf(traceId))['flags'] as readonly Json[]).map(({ signal_id: id }) => id)).toEqual(['again']);
     const { keys } = (await send('GET', '/key/list?key_alias=lens-analysis&return_full_object=true')).body as {
@@ -157,6 +157,7 @@ describe('signals of traces', () => {
   it('lens.traceSignals 200: changed questions are sent again, and a question without an answer makes the signals fail', async () => {
     const [run] = syntheticRuns(1, 51);
     probabilities = { annoyed: 0.9 };
+    // Questions in another order are changed questions. The upstream answers only one of them.
     await send('PUT', '/lens/signals', { ...CONFIG, signals: SIGNALS.toReversed() });
     await expect.poll(async () => (await signalsOf(run?.traceId ?? ''))['status']).toBe('failed');
     expect(await signalsOf(run?.traceId ?? '')).toMatchObject({ flags: [], classified_at: null });

@@ -218,6 +218,7 @@ describe('a worker on another machine', () => {
     const completed = await untilRunEnds(lens.id);
     expect(completed.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 12 } });
     expect(completed.findings).toHaveLength(4);
+    // Twelve reviews, four calls for groups and four for examinations.
     const modelCalls = 12 + 4 + 4;
     expect(judge().answers() - paidBefore).toBe(modelCalls - 5);
     expect(completed.jobs[0].cost).toBeGreaterThan(cost);

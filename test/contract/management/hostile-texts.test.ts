@@ -53,8 +53,9 @@ function queriesOf(row: RouteRow, text: string): readonly string[] {
   return names.map((name) => `${dates}&${name}=${encoded}`);
 }
 
-const rows = restRoutes().filter(({ name, surface }) => surface === 'management' && NOUNS.test(name));
+const routes = restRoutes().filter(({ name, surface }) => surface === 'management' && NOUNS.test(name));
 
+// SQLite runs once, with the driver `node:sqlite`.
 for (const engine of ENGINES)
   describe.skipIf(engine.skipReason !== null || engine.name === 'sqlite3')(
     `management routes on ${engine.name}`,
@@ -106,10 +107,10 @@ for (const engine of ENGINES)
 
       it.each(TEXTS)('answer %s in a member, a query or a path without a server error', async (_name, text) => {
         const failures: string[] = [];
-        // oxlint-disable-next-line no-await-in-loop -- a request may change data that the next row reads
-        for (const row of rows) failures.push(...(await failuresOf(row, text)));
+        // oxlint-disable-next-line no-await-in-loop -- a request may change data that the next route reads
+        for (const row of routes) failures.push(...(await failuresOf(row, text)));
         expect(failures).toEqual([]);
-        expect(rows.length).toBeGreaterThan(60);
+        expect(routes.length).toBeGreaterThan(60);
       });
     },
   );

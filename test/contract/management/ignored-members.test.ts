@@ -62,6 +62,7 @@ describe('members of a body that have no effect', () => {
     const body = { team_id: 't', user_id: 'u', max_budget: 99 };
     const answer = await app.call('POST', '/team/member_update', body);
     expect(answer.headers.get('x-lensgate-ignored-members')).toBe('max_budget');
+    // A request of `/team/member_update` above set the 3.
     expect(await answer.json()).toMatchObject({ max_budget_in_team: 3 });
   });
 });

@@ -72,7 +72,7 @@ describe('organizations', () => {
     expect([await budgets(), await infoOf('o1')]).toEqual(before);
   });
 
-  it('organizations.delete 200: its models no longer limit its keys', async () => {
+  it('organizations.delete 200: the models of a deleted organization no longer limit its keys', async () => {
     await createOrganization('gone', { models: ['other'] });
     const key = String((await post('/key/generate', { organization_id: 'gone' })).body['key']);
     expect((await post('/v1/chat/completions', chat(), key)).status).toBe(403);

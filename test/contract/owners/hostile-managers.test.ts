@@ -148,7 +148,7 @@ describe('objects without access get the same answer as unknown objects', () => 
     expect(known?.status).toBe(401);
   });
 
-  it('keys.delete 403: an alias of another team, and an unknown hash', async () => {
+  it('keys.delete 403: the alias of a key of another team, an unknown alias, and an unknown hash', async () => {
     await client.key({ key_alias: 'theirs', team_id: 'foreign' });
     const refused = envelope(403, 'You are not authorized to delete this key');
     for (const name of ['theirs', 'nobodys'])

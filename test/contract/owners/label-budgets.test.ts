@@ -15,7 +15,7 @@ afterAll(() => calls.stop());
 const refusal = (message: string) => [422, { error: { message, type: 'budget_exceeded', param: null, code: '422' } }];
 const ofTag = (tag: string, cost: string, budget: string) =>
   refusal(`Budget has been exceeded! Tag=${tag} Current cost: ${cost}, Max budget: ${budget}`);
-const ofUser = (user: string, cost: string, budget: string) =>
+const ofCustomer = (user: string, cost: string, budget: string) =>
   refusal(`ExceededBudget: End User=${user} over budget. Spend=${cost}, Budget=${budget}`);
 
 /** Sends a call that costs 1 USD, by default with the admin key. Returns 200, or the status and body of a refusal. */
@@ -36,7 +36,7 @@ describe('the budget of a customer', () => {
       200, 200,
     ]);
     for (const one of [key, undefined])
-      expect(await statusOrRefusal({ user: 'spender' }, one)).toEqual(ofUser('spender', '2.0', '1.0'));
+      expect(await statusOrRefusal({ user: 'spender' }, one)).toEqual(ofCustomer('spender', '2.0', '1.0'));
     expect(await statusOrRefusal({ user: 'spender', model: 'free' })).toBe(200);
     expect(await statusOrRefusal({ user: 'another' })).toBe(200);
     await calls.manage('/customer/update', { user_id: 'spender', max_budget: 10 });
@@ -46,7 +46,7 @@ describe('the budget of a customer', () => {
   it('of zero refuses the first call; without a budget every call is admitted', async () => {
     await calls.manage('/customer/new', { user_id: 'broke', max_budget: 0 });
     await calls.manage('/customer/new', { user_id: 'unlimited' });
-    expect(await statusOrRefusal({ user: 'broke' })).toEqual(ofUser('broke', '0.0', '0.0'));
+    expect(await statusOrRefusal({ user: 'broke' })).toEqual(ofCustomer('broke', '0.0', '0.0'));
     expect([await statusOrRefusal({ user: 'unlimited' }), await statusOrRefusal({ user: 'unlimited' })]).toEqual([
       200, 200,
     ]);
@@ -58,7 +58,7 @@ describe('the budget of a customer', () => {
     expect([await statusOrRefusal({ user: 'visitor' }, key), await statusOrRefusal({ user: 'visitor' })]).toEqual([
       200, 200,
     ]);
-    expect(await statusOrRefusal({ user: 'visitor' }, key)).toEqual(ofUser('visitor', '2.0', '0.5'));
+    expect(await statusOrRefusal({ user: 'visitor' }, key)).toEqual(ofCustomer('visitor', '2.0', '0.5'));
     expect(await statusOrRefusal({ user: 'other visitor' }, key)).toBe(200);
   });
 
@@ -74,7 +74,7 @@ describe('the budget of a customer', () => {
     };
     await vi.waitFor(async () => expect(await dailySpend()).toBe(2), POLLING);
     await calls.manage('/customer/new', { user_id: 'early', max_budget: 1 });
-    expect(await statusOrRefusal({ user: 'early' })).toEqual(ofUser('early', '2.0', '1.0'));
+    expect(await statusOrRefusal({ user: 'early' })).toEqual(ofCustomer('early', '2.0', '1.0'));
   });
 });
 

@@ -46,6 +46,7 @@ const chat = (key: string): Promise<Response> =>
 
 describe.each(CASES)('a key that overrides these limits of a model in $member: $overridden', (override) => {
   const { member, overridden } = override;
+  /** Limit of the counter of the key. Without an override, it is the limit of the team. */
   const limitOf = (type: 'requests' | 'tokens'): number => (overridden.includes(type) ? KEY_LIMITS : TEAM_LIMITS)[type];
   /** Expected tokens: one of the prompt, and a quarter of the smallest token limit of the call. */
   const expected = 1 + limitOf('tokens') / 4;

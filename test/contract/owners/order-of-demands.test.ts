@@ -102,6 +102,7 @@ describe('a call without a required member', () => {
     await calls.manage('/key/update', { key, max_budget: 3 });
     for (let nth = 0; nth < 5; nth += 1) expect(await chat(key, {})).toEqual(missing('user'));
     expect(await chat(key, { model: 'nothing' })).toEqual(missing('user'));
+    // The refused calls reserved nothing: 1 USD of the budget remains, which is enough for one call.
     expect(await chat(key, { user: 'u', metadata: JOB })).toMatchObject({ status: 200 });
     expect((await chat(key, { user: 'u', metadata: JOB })).status).toBe(422);
     expect(await chat(key, { model: 'free' })).toEqual(missing('user'));

@@ -93,7 +93,7 @@ describe('rate limits', () => {
     expect((await ask({ user: 'patient', tags: ['patient'] })).status).toBe(200);
   });
 
-  it('of tags of one key (`tag_rpm_limit`) count calls with the tag', async () => {
+  it('of a key for a tag (`tag_rpm_limit`) count only calls with that key and tag', async () => {
     const { key, token } = (await calls.manage('/key/generate', {
       tags: ['limited'],
       tag_rpm_limit: { limited: 1 },

@@ -109,6 +109,7 @@ async function endWindows(owners: readonly Pick<Owner, 'budgetId'>[]): Promise<v
       const { budget_reset_at: before } = await budgetOf(budgetId);
       const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
       expect(await changeInOtherProcess(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
+      // The next window ends when the former window would have ended, at the start of a month.
       await vi.waitFor(async () => expect((await budgetOf(budgetId))['budget_reset_at']).toBe(before), POLLING);
     }),
   );

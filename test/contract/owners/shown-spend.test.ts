@@ -125,11 +125,11 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
         const { info } = (await get(`/key/info?key=${key}`)) as { readonly info: Json };
         const { keys } = (await get(`/key/list?key_alias=${id}&return_full_object=true`)) as { readonly keys: Rows };
         const v2 = await calls.app.call('POST', '/v2/key/info', { keys: [key] });
-        const [second] = ((await v2.json()) as { readonly info: Rows }).info;
+        const [infoV2] = ((await v2.json()) as { readonly info: Rows }).info;
         return {
           info: info['spend'],
           list: keys[0]?.['spend'],
-          v2: second?.['spend'],
+          v2: infoV2?.['spend'],
           total: info['total_spend'],
           listTotal: keys[0]?.['total_spend'],
         };

@@ -12,7 +12,7 @@ let key: string;
 
 beforeAll(async () => {
   target = await startFaultServer();
-  const entry = (path: string, more: Record<string, unknown> = {}) => ({
+  const endpoint = (path: string, more: Record<string, unknown> = {}) => ({
     path,
     target: `${target.url}/t${path}`,
     ...more,
@@ -22,22 +22,22 @@ beforeAll(async () => {
     config: {
       general_settings: {
         pass_through_endpoints: [
-          entry('/plain'),
-          entry('/sub', { include_subpath: true, headers: { Authorization: 'Bearer target-key', 'x-fixed': '1' } }),
-          entry('/forwarding', { forward_headers: true }),
-          entry('/costly', { cost_per_request: 0.25 }),
-          entry('/negative', { cost_per_request: -1 }),
-          entry('/open', { auth: false }),
+          endpoint('/plain'),
+          endpoint('/sub', { include_subpath: true, headers: { Authorization: 'Bearer target-key', 'x-fixed': '1' } }),
+          endpoint('/forwarding', { forward_headers: true }),
+          endpoint('/costly', { cost_per_request: 0.25 }),
+          endpoint('/negative', { cost_per_request: -1 }),
+          endpoint('/open', { auth: false }),
           { path: '/query', target: `${target.url}/q?fixed=1&own=t`, default_query_params: { k: 'd', v: '1 2' } },
-          entry('/one-method', { methods: ['get'] }),
-          entry('/one-method', { methods: ['POST'], target: `${target.url}/posted` }),
-          entry('/variables', {
+          endpoint('/one-method', { methods: ['get'] }),
+          endpoint('/one-method', { methods: ['POST'], target: `${target.url}/posted` }),
+          endpoint('/variables', {
             headers: { Authorization: 'Basic os.environ/TARGET_KEY', 'x-a': 'os.environ/TARGET_KEY' },
           }),
           { path: '/dead', target: 'http://127.0.0.1:1/x' },
-          entry('/short-timeout', { timeout: 0.2 }),
-          entry('/v1/models'),
-          entry('/v1/decisions'),
+          endpoint('/short-timeout', { timeout: 0.2 }),
+          endpoint('/v1/models'),
+          endpoint('/v1/decisions'),
         ],
       },
     },
@@ -168,7 +168,7 @@ describe('passThrough.call', () => {
     expect(lastRequest()?.body).toBe('{"a": [1,  2]}');
   });
 
-  it('200: administrators and keys that list an entry may call paths below it; the method selects the entry', async () => {
+  it('200: administrators and keys that list an endpoint may call paths below it; the method selects the endpoint', async () => {
     const listed = await newKey(app, { metadata: { allowed_passthrough_routes: ['/sub'] } });
     for (const caller of [app.adminKey, listed]) {
       const response = await sendAs(app, caller, { path: '/sub/a%20b%2Fc/d?x=1' });
@@ -178,13 +178,13 @@ describe('passThrough.call', () => {
     expect(lastRequest()?.path).toBe('/posted');
   });
 
-  it('200: an entry with `auth: false` needs no key', async () => {
+  it('200: an endpoint with `auth: false` needs no key', async () => {
     expect((await sendAs(app, null, { path: '/open' })).status).toBe(200);
     expect((await sendAs(app, 'no key at all', { path: '/open' })).status).toBe(200);
     expect(lastRequest()?.headers).not.toHaveProperty('authorization');
   });
 
-  it('200: a route of the gateway has precedence over an entry, except at paths of decisions', async () => {
+  it('200: a route of the gateway has precedence over an endpoint, except at paths of decisions', async () => {
     expect(await answerOf(await sendAs(app, key, { path: '/v1/models' }))).toMatchObject([200, { object: 'list' }]);
     const body = '{"model":"any","questions":[]}';
     const response = await sendAs(app, key, { method: 'POST', path: '/v1/decisions', body, headers: JSON_TYPE });
@@ -226,7 +226,7 @@ describe('passThrough.call', () => {
     ]);
   });
 
-  it('401: no key, a wrong key, and a path below an entry for a key that does not list it', async () => {
+  it('401: no key, a wrong key, and a path below an endpoint for a key that does not list it', async () => {
     for (const caller of [null, 'sk-0000000000000000000000'])
       expect((await sendAs(app, caller, { path: '/plain' })).status).toBe(401);
     expect(await answerOf(await sendAs(app, key, { path: '/sub/deep' }))).toEqual([
@@ -235,7 +235,7 @@ describe('passThrough.call', () => {
     ]);
   });
 
-  it('403: a stored entry that the key does not list, a denied path, and a path outside of the routes of the key', async () => {
+  it('403: a stored endpoint that the key does not list, a denied path, and a path outside of the routes of the key', async () => {
     await app.call('POST', '/config/pass_through_endpoint', { path: '/stored', target: `${target.url}/s` });
     expect(await answerOf(await sendAs(app, key, { path: '/stored' }))).toEqual([
       403,
@@ -255,7 +255,7 @@ describe('passThrough.call', () => {
     ]);
   });
 
-  it('404 and 405: a path below an entry without subpaths, and a method that no entry serves', async () => {
+  it('404 and 405: a path below an endpoint without subpaths, and a method that no endpoint serves', async () => {
     expect(await answerOf(await sendAs(app, key, { path: '/plain/x' }))).toEqual([404, { detail: 'Not Found' }]);
     const response = await sendAs(app, key, { method: 'PUT', path: '/one-method' });
     expect(response.headers.get('allow')).toBe('GET, POST');
@@ -285,7 +285,7 @@ describe('passThrough.call', () => {
     ]);
   });
 
-  it('200: an entry with a negative cost is served', async () => {
+  it('200: an endpoint with a negative cost is served', async () => {
     expect(await (await sendAs(app, key, { path: '/negative' })).json()).toMatchObject({ path: '/t/negative' });
   });
 
@@ -315,7 +315,7 @@ describe('passThrough.call', () => {
 });
 
 describe('records of a forwarded call', () => {
-  it('a span and a spend row with the cost of the entry', async () => {
+  it('a span and a spend row with the cost of the endpoint', async () => {
     const { traceId, headers } = newTrace();
     const body = JSON.stringify({ model: 'm-1', litellm_metadata: { tags: ['x'] } });
     const response = await sendAs(app, key, {

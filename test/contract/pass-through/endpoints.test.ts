@@ -31,7 +31,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-const entryWith = (overrides: Record<string, unknown>) => ({
+const endpointWith = (overrides: Record<string, unknown>) => ({
   id: expect.any(String),
   path: '/d/one',
   target: `${target.url}/d`,
@@ -49,7 +49,7 @@ const entryWith = (overrides: Record<string, unknown>) => ({
 
 const create = (body: Record<string, unknown>): Promise<Response> => app.call('POST', PATH, body);
 
-async function createEntry(body: Record<string, unknown>): Promise<string> {
+async function createEndpoint(body: Record<string, unknown>): Promise<string> {
   const [, answer] = await answerOf(await create(body));
   return (answer as { readonly endpoints: readonly { readonly id: string }[] }).endpoints[0]?.id ?? '';
 }
@@ -79,21 +79,21 @@ describe('passThroughEndpoints.create', () => {
       number,
       { readonly endpoints: readonly { readonly id: string; readonly path: string; readonly headers: object }[] },
     ];
-    const entry = endpoints.find(({ path }) => path === '/d/shown');
-    expect((await app.call('POST', `${PATH}/${entry?.id}`, { headers: entry?.headers })).status).toBe(200);
+    const endpoint = endpoints.find(({ path }) => path === '/d/shown');
+    expect((await app.call('POST', `${PATH}/${endpoint?.id}`, { headers: endpoint?.headers })).status).toBe(200);
     const [, echo] = await answerOf(await sendAs(app, app.adminKey, { path: '/d/shown' }));
     expect(echo).toMatchObject({
       headers: { 'x-account': ACCOUNT, 'x-custom': 'value', 'content-type': 'text/plain' },
     });
-    await app.call('DELETE', `${PATH}?endpoint_id=${entry?.id}`);
+    await app.call('DELETE', `${PATH}?endpoint_id=${endpoint?.id}`);
   });
 
-  it('200: the answer has the entry with masked credentials; the entry is served immediately', async () => {
+  it('200: the answer has the endpoint with masked credentials; the endpoint is served immediately', async () => {
     const headers = { Authorization: 'Bearer target-key', 'x-a': 'b' };
     const response = await create({ path: '/d/one', target: `${target.url}/d`, headers, cost_per_request: 0.5 });
     expect(await answerOf(response)).toEqual([
       200,
-      { endpoints: [entryWith({ headers: { Authorization: '*****', 'x-a': '*****' }, cost_per_request: 0.5 })] },
+      { endpoints: [endpointWith({ headers: { Authorization: '*****', 'x-a': '*****' }, cost_per_request: 0.5 })] },
     ]);
     const [status, echo] = await answerOf(await sendAs(app, app.adminKey, { path: '/d/one?a=1' }));
     expect([status, echo]).toMatchObject([
@@ -117,7 +117,7 @@ describe('passThroughEndpoints.create', () => {
     };
     expect(await answerOf(await create(body))).toEqual([
       200,
-      { endpoints: [entryWith({ ...body, methods: ['GET'], path: 'd/all' })] },
+      { endpoints: [endpointWith({ ...body, methods: ['GET'], path: 'd/all' })] },
     ]);
   });
 
@@ -163,17 +163,17 @@ describe('passThroughEndpoints.create', () => {
 });
 
 describe('passThroughEndpoints.list', () => {
-  it('200: entries of the configuration file, then stored ones; only one for its id; none for an unknown id', async () => {
-    const id = await createEntry({ path: '/d/listed', target: `${target.url}/d` });
+  it('200: endpoints of the configuration file, then stored ones; only one for its id; none for an unknown id', async () => {
+    const id = await createEndpoint({ path: '/d/listed', target: `${target.url}/d` });
     const [status, all] = await answerOf(await app.call('GET', PATH));
     const { endpoints } = all as { readonly endpoints: readonly object[] };
     expect(status).toBe(200);
-    const fileEntry = { path: '/file/one', target: `${target.url}/file`, headers: { 'x-api-key': '*****' } };
-    expect(endpoints[0]).toEqual(entryWith({ ...fileEntry, is_from_config: true }));
-    expect(endpoints.at(-1)).toEqual(entryWith({ id, path: '/d/listed' }));
+    const fileEndpoint = { path: '/file/one', target: `${target.url}/file`, headers: { 'x-api-key': '*****' } };
+    expect(endpoints[0]).toEqual(endpointWith({ ...fileEndpoint, is_from_config: true }));
+    expect(endpoints.at(-1)).toEqual(endpointWith({ id, path: '/d/listed' }));
     expect(await answerOf(await app.call('GET', `${PATH}?endpoint_id=${id}`))).toEqual([
       200,
-      { endpoints: [entryWith({ id, path: '/d/listed' })] },
+      { endpoints: [endpointWith({ id, path: '/d/listed' })] },
     ]);
     expect(await answerOf(await app.call('GET', `${PATH}?endpoint_id=nope`))).toEqual([200, { endpoints: [] }]);
     expect((await sendAs(app, viewerKey, { path: PATH })).status).toBe(200);
@@ -185,7 +185,7 @@ describe('passThroughEndpoints.list', () => {
 });
 
 describe('passThroughEndpoints.team', () => {
-  it('200: entries that the team lists', async () => {
+  it('200: endpoints that the team lists', async () => {
     const team = await app.call('POST', '/team/new', { metadata: { allowed_passthrough_routes: ['/file'] } });
     const { team_id: id } = (await team.json()) as { readonly team_id: string };
     const [status, answer] = await answerOf(await app.call('GET', `${PATH}/team/${id}`));
@@ -207,11 +207,11 @@ describe('passThroughEndpoints.team', () => {
 describe('passThroughEndpoints.update', () => {
   it('200: only sent fields change; a masked credential is kept; calls use the change immediately', async () => {
     const headers = { Authorization: 'Bearer first', 'x-a': 'b' };
-    const id = await createEntry({ path: '/d/change', target: `${target.url}/d`, headers, timeout: 9 });
+    const id = await createEndpoint({ path: '/d/change', target: `${target.url}/d`, headers, timeout: 9 });
     const change = { path: '/d/changed', target: `${target.url}/e`, headers: { Authorization: '*****', 'x-a': 'c' } };
     expect(await answerOf(await app.call('POST', `${PATH}/${id}`, change))).toEqual([
       200,
-      { endpoints: [entryWith({ id, ...change, headers: { Authorization: '*****', 'x-a': '*****' }, timeout: 9 })] },
+      { endpoints: [endpointWith({ id, ...change, headers: { Authorization: '*****', 'x-a': '*****' }, timeout: 9 })] },
     ]);
     expect((await sendAs(app, app.adminKey, { path: '/d/change' })).status).toBe(404);
     const [, echo] = await answerOf(await sendAs(app, app.adminKey, { path: '/d/changed' }));
@@ -222,21 +222,21 @@ describe('passThroughEndpoints.update', () => {
     ]);
   });
 
-  it('400: an entry of the file, and an invalid target', async () => {
+  it('400: an endpoint of the file, and an invalid target', async () => {
     const [, all] = await answerOf(await app.call('GET', PATH));
     const id = (all as { readonly endpoints: readonly { readonly id: string }[] }).endpoints[0]?.id ?? '';
     expect(await answerOf(await app.call('POST', `${PATH}/${id}`, { timeout: 1 }))).toEqual([
       400,
       { detail: { error: `The entry ${id} is in the configuration file. Change it there.` } },
     ]);
-    const stored = await createEntry({ path: '/d/kept', target: `${target.url}/d` });
+    const stored = await createEndpoint({ path: '/d/kept', target: `${target.url}/d` });
     expect(await answerOf(await app.call('POST', `${PATH}/${stored}`, { target: 'x' }))).toEqual([
       400,
       { detail: { error: "Invalid value for 'target': it must be an http:// or https:// address." } },
     ]);
   });
 
-  it('401, 403, 404 and 422: no permission, an unknown entry, a wrong type', async () => {
+  it('401, 403, 404 and 422: no permission, an unknown endpoint, a wrong type', async () => {
     const headers = { 'content-type': 'application/json' };
     const send = (key: string, body: object) =>
       sendAs(app, key, { method: 'POST', path: `${PATH}/nope`, body: JSON.stringify(body), headers });
@@ -254,10 +254,10 @@ describe('passThroughEndpoints.update', () => {
 });
 
 describe('passThroughEndpoints.delete', () => {
-  it('200: the answer has the entry, and it is no longer served; 400: an unknown entry', async () => {
-    const id = await createEntry({ path: '/d/gone', target: `${target.url}/d` });
+  it('200: the answer has the endpoint, and it is no longer served; 400: an unknown endpoint', async () => {
+    const id = await createEndpoint({ path: '/d/gone', target: `${target.url}/d` });
     const remove = () => app.call('DELETE', `${PATH}?endpoint_id=${id}`);
-    expect(await answerOf(await remove())).toEqual([200, { endpoints: [entryWith({ id, path: '/d/gone' })] }]);
+    expect(await answerOf(await remove())).toEqual([200, { endpoints: [endpointWith({ id, path: '/d/gone' })] }]);
     expect((await sendAs(app, app.adminKey, { path: '/d/gone' })).status).toBe(404);
     expect(await answerOf(await remove())).toEqual([
       400,

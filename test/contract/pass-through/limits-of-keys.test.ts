@@ -36,22 +36,23 @@ const json = (value: unknown): string => JSON.stringify(value);
 
 describe('a call with an unknown cost', () => {
   it('costs the configured amount', async () => {
-    const own = await newKey(priced, { max_budget: 0.3 });
+    const key = await newKey(priced, { max_budget: 0.3 });
     const send = async (path: string) =>
-      await answerOf(await sendAs(priced, own, { method: 'POST', path, body: '{}', headers: JSON_TYPE }));
+      await answerOf(await sendAs(priced, key, { method: 'POST', path, body: '{}', headers: JSON_TYPE }));
     expect((await send('/openai/v1/batches'))[0]).toBe(200);
+    // To count tokens costs nothing.
     expect((await send('/openai/v1/messages/count_tokens'))[0]).toBe(200);
     expect((await send('/openai/v1/batches'))[0]).toBe(200);
     expect((await send('/openai/v1/batches'))[0]).toBe(422);
   });
 
   it('is refused if the budget is used up, even if the request names a free model', async () => {
-    const own = await newKey(app, { max_budget: 0 });
+    const key = await newKey(app, { max_budget: 0 });
     const body = json({ model: 'omni-moderation-latest', models: ['gpt-4o'] });
     const count = target.received.length;
     for (const path of ['/openai/v1/batches', '/openai/v1/chat/completions', '/openrouter/v1/chat/completions'])
-      expect((await sendAs(app, own, { method: 'POST', path, body, headers: JSON_TYPE })).status).toBe(422);
-    expect((await sendAs(app, own, { path: '/openai/v1/files' })).status).toBe(422);
+      expect((await sendAs(app, key, { method: 'POST', path, body, headers: JSON_TYPE })).status).toBe(422);
+    expect((await sendAs(app, key, { path: '/openai/v1/files' })).status).toBe(422);
     expect(target.received).toHaveLength(count);
   });
 });

@@ -53,7 +53,7 @@ afterAll(async () => {
 
 const lastRequest = () => target.received.at(-1);
 
-/** Name and one path of each group of rows, with upstream path, credential, provider and environment variable of the key. */
+/** Name and one path of each group of routes, with upstream path, credential, provider and environment variable of the key. */
 const GROUPS = [
   [
     'forwarded',

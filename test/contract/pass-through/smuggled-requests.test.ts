@@ -43,7 +43,7 @@ const answerTo = (lines: readonly string[]): Promise<string> =>
     socket.on('error', reject);
   });
 
-const SECRET = 'POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+const SMUGGLED_REQUEST = 'POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
 const requestLines = (...more: readonly string[]): readonly string[] => [
   'POST /target HTTP/1.1',
   'Host: gateway.example',
@@ -55,7 +55,7 @@ const requestLines = (...more: readonly string[]): readonly string[] => [
 
 describe('a request with an ambiguous end', () => {
   it.each([
-    ['two lengths', ['Content-Length: 2', `Content-Length: ${2 + SECRET.length}`]],
+    ['two lengths', ['Content-Length: 2', `Content-Length: ${2 + SMUGGLED_REQUEST.length}`]],
     ['a length and chunks', ['Content-Length: 2', 'Transfer-Encoding: chunked']],
     ['a list of lengths', ['Content-Length: 2, 40']],
     ['a length with a sign', ['Content-Length: +2']],
@@ -64,7 +64,7 @@ describe('a request with an ambiguous end', () => {
     ['a space before the colon', ['Content-Length : 2']],
   ])('400: %s, and no target is called', async (_fault, lines) => {
     const before = target.received.length;
-    const answer = await answerTo([...requestLines(...lines), '', `{}${SECRET}`]);
+    const answer = await answerTo([...requestLines(...lines), '', `{}${SMUGGLED_REQUEST}`]);
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
     expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
     expect(target.received.length).toBe(before);

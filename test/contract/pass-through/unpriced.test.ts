@@ -51,13 +51,13 @@ const refusal = (model: string) => [
 ];
 
 describe('models without a price on pass-through paths', () => {
-  it('403: an entry without a cost, for a model without a catalog entry; the call is not sent', async () => {
+  it('403: an endpoint without a cost, for a model without a price in the catalog; the call is not sent', async () => {
     const before = target.received.length;
     expect(await post('/plain', { model: 'no-such-model' })).toEqual(refusal('no-such-model'));
     expect(target.received.length).toBe(before);
   });
 
-  it('200: a model with a price in the catalog, an entry with a cost, and a request without a model', async () => {
+  it('200: a model with a price in the catalog, an endpoint with a cost, and a request without a model', async () => {
     expect((await post('/plain', { model: 'gpt-4o' }))[0]).toBe(200);
     expect((await post('/fixed', { model: 'no-such-model' }))[0]).toBe(200);
     expect((await post('/plain', { text: 'x' }))[0]).toBe(200);

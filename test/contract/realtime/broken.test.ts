@@ -28,16 +28,16 @@ function startGateway(): Promise<TestApp> {
 }
 
 async function openSession(
-  setup = app,
+  gateway = app,
 ): Promise<{ client: RealtimeClient; session: UpstreamSession; traceId: string }> {
   const { traceId, headers } = newTrace();
-  const client = await openRealtime(setup, { headers: { ...headers, authorization: `Bearer ${setup.adminKey}` } });
+  const client = await openRealtime(gateway, { headers: { ...headers, authorization: `Bearer ${gateway.adminKey}` } });
   return { client, session: await upstream.session(), traceId };
 }
 
 /** Status and error code in the spend row of a session. */
-async function endOf(traceId: string, setup = app): Promise<unknown> {
-  const [only, ...more] = (await spansIn(setup, traceId)) as {
+async function endOf(traceId: string, gateway = app): Promise<unknown> {
+  const [only, ...more] = (await spansIn(gateway, traceId)) as {
     spendRow: { status: string; errorCode: string | null };
   }[];
   expect(more).toEqual([]);
@@ -211,9 +211,9 @@ describe('a client', () => {
 });
 
 it('a session that is open at shutdown gets an error, and is recorded', async () => {
-  const setup = await startGateway();
-  const { client, session, traceId } = await openSession(setup);
-  const stopped = setup.stop({ keepData: true });
+  const gateway = await startGateway();
+  const { client, session, traceId } = await openSession(gateway);
+  const stopped = gateway.stop({ keepData: true });
   expect(JSON.parse(await client.nextMessage())).toEqual({
     type: 'error',
     event_id: expect.stringMatching(/^event_/),
@@ -228,7 +228,7 @@ it('a session that is open at shutdown gets an error, and is recorded', async ()
   expect((await client.closed).code).toBe(1001);
   expect((await session.closed).code).toBe(1000);
   await stopped;
-  const restarted = await startApp({ dataDir: setup.dataDir });
+  const restarted = await startApp({ dataDir: gateway.dataDir });
   try {
     expect(await endOf(traceId, restarted)).toEqual(['FAILURE', 'UNAVAILABLE']);
   } finally {
