@@ -13,12 +13,12 @@ async function update(budget_limits: unknown) {
   return { status: answer.status, body: (await answer.json()) as Json };
 }
 const windowsOf = async (draft: object) => (await calls.manage('/team/new', draft))['budget_limits'];
-const midnight = (): string => new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
+const nextMidnight = (): string => new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
 
 it('the default budget windows apply to new teams that set no windows', async () => {
   const day = { budget_duration: '1d', max_budget: 1 };
   expect(await update([day])).toMatchObject({ status: 200, body: { settings: { budget_limits: [day] } } });
-  expect(await windowsOf({ team_id: 'defaulted' })).toEqual([{ ...day, reset_at: midnight() }]);
+  expect(await windowsOf({ team_id: 'defaulted' })).toEqual([{ ...day, reset_at: nextMidnight() }]);
   const key = await calls.newKey({ team_id: 'defaulted' });
   expect((await calls.chat(key)).status).toBe(200);
   expect(await calls.chat(key)).toMatchObject({

@@ -15,7 +15,10 @@ const answerOf = (total: number): string =>
 
 export type OwnerCalls = Awaited<ReturnType<typeof startOwnerCalls>>;
 
-/** Starts an app with the models `priced` (1 USD per output token), `free` and `broken` (unreachable). */
+/**
+ * Starts an app with the models `priced`, `free` and `broken` (unreachable). A call of `priced` costs 1 USD: the price of its
+ * only output token.
+ */
 export async function startOwnerCalls(config: object = {}) {
   const upstream = await startFaultServer();
   function upstreamUses(tokens: number): void {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => calls.stop());
 
-const midnight = (): string => new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
+const nextMidnight = (): string => new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
 const nextMonth = (): string => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString();
@@ -56,7 +56,7 @@ describe('the budget windows of a team', () => {
   it('are shown with the end of the current window; without windows, the list is null', async () => {
     const created = await calls.manage('/team/new', { team_id: 'shown', budget_limits: [day(1.5), month(10)] });
     const expected = [
-      { ...day(1.5), reset_at: midnight() },
+      { ...day(1.5), reset_at: nextMidnight() },
       { ...month(10), reset_at: nextMonth() },
     ];
     expect(created['budget_limits']).toEqual(expected);
@@ -133,7 +133,7 @@ describe('the budget windows of a team', () => {
     await calls.manage('/team/update', { team_id: 'all', budget_limits: [day(2), month(3)] });
     expect((await calls.chat(one)).status).toBe(200);
     expect((await calls.chat(other)).status).toBe(200);
-    const ofDay = { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: midnight() };
+    const ofDay = { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: nextMidnight() };
     expect(await chat(one)).toEqual(refusalOf('all', ofDay));
     // An unchanged window keeps its spend.
     await calls.manage('/team/update', { team_id: 'all', budget_limits: [day(50), month(3)] });
@@ -150,12 +150,12 @@ describe('the budget windows of a team', () => {
   it('of zero refuse the first call; the smaller of two with the same length applies', async () => {
     await calls.manage('/team/new', { team_id: 'zero', budget_limits: [day(0)] });
     const key = await calls.newKey({ team_id: 'zero' });
-    const nothing = { text: '1d', amounts: 'Spend=$0.0000, Limit=$0.00', end: midnight() };
+    const nothing = { text: '1d', amounts: 'Spend=$0.0000, Limit=$0.00', end: nextMidnight() };
     expect(await chat(key)).toEqual(refusalOf('zero', nothing));
     await calls.manage('/team/update', { team_id: 'zero', budget_limits: [day(5), day(1)] });
     expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(
-      refusalOf('zero', { text: '1d', amounts: 'Spend=$1.0000, Limit=$1.00', end: midnight() }),
+      refusalOf('zero', { text: '1d', amounts: 'Spend=$1.0000, Limit=$1.00', end: nextMidnight() }),
     );
   });
 
@@ -181,7 +181,7 @@ describe('the budget windows of a team', () => {
     });
     await calls.manage('/team/update', { team_id: 'both', max_budget: null });
     expect(await chat(key)).toEqual(
-      refusalOf('both', { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: midnight() }),
+      refusalOf('both', { text: '1d', amounts: 'Spend=$2.0000, Limit=$2.00', end: nextMidnight() }),
     );
   });
 
@@ -247,11 +247,11 @@ describe('the budget windows of a team in the graph', () => {
     const update = `mutation ($input: UpdateTeamInput!) { updateTeam(input: $input) { ... on Team { ${FIELDS} }
       ... on InvalidInputError { message } } }`;
     const windows = [{ duration: '1d', maxBudgetUsd: '0.000000000001' }];
-    const expected = [{ ...windows[0], resetAt: midnight() }];
+    const expected = [{ ...windows[0], resetAt: nextMidnight() }];
     const created = await graph(create, { input: { id: 'graphed', budgetLimits: windows } });
     expect(created).toEqual({ data: { createTeam: { budgetLimits: expected } } });
     expect((await read('/team/info?team_id=graphed'))['team_info']).toMatchObject({
-      budget_limits: [{ budget_duration: '1d', max_budget: 1e-12, reset_at: midnight() }],
+      budget_limits: [{ budget_duration: '1d', max_budget: 1e-12, reset_at: nextMidnight() }],
     });
     expect(await graph(update, { input: { id: 'graphed', alias: 'x' } })).toEqual({
       data: { updateTeam: { budgetLimits: expected } },

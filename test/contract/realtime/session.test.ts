@@ -264,6 +264,7 @@ describe('records of a session', () => {
       response: { usage: counts, output: [{ type: 'message', content: [{ type: 'text', text: 'x'.repeat(40) }] }] },
     });
     await client.nextMessage();
+    // The size of the conversation is unknown, so the estimate has as many input tokens as output tokens.
     expect(await end()).toMatchObject([
       { spendRow: { costUsd: '0.0002', usage: { inputTokens: 10, outputTokens: 10 } } },
     ]);

@@ -81,7 +81,7 @@ describe('a response that is not stored', () => {
     client.socket.close();
   });
 
-  it('can be continued for a model of another dialect, and by another model', async () => {
+  it('can be continued by its model over chat completions, and then by another model', async () => {
     const client = await openSocket();
     setup.streamWith(chatStream('One.'));
     const one = await client.ask({ model: 'chats', input: 'Say one.', store: false });
@@ -99,10 +99,10 @@ describe('a response that is not stored', () => {
     client.socket.close();
   });
 
-  it('is kept in memory until the next turn of its stream, for its connection only', async () => {
+  it('is kept in memory until the next turn of its lane (`stream_id`), for its connection only', async () => {
     const client = await openSocket();
     const one = idOf(await turn(client, 'One.', { input: '1', stream_id: 'a' }));
-    // A fork in another stream.
+    // A fork in another lane.
     await turn(client, 'Fork.', { input: 'Fork?', previous_response_id: one, stream_id: 'b' });
     expect((setup.sent()['input'] as object[]).length).toBe(3);
     const two = idOf(await turn(client, 'Two.', { input: '2', previous_response_id: one, stream_id: 'a' }));
@@ -139,7 +139,7 @@ describe('a response that is not stored', () => {
     client.socket.close();
   });
 
-  it('is dropped when its stream fails to continue it; a failure of another stream has no effect', async () => {
+  it('is dropped when a turn of its lane fails to continue it; a failure in another lane has no effect', async () => {
     const client = await openSocket();
     setup.streamWith(chatStream('One.'));
     const one = idOf(await client.ask({ model: 'chats', input: '1', store: false, stream_id: 'a' }));

@@ -66,6 +66,7 @@ describe('a client that disconnects', () => {
       await setup.upstream.nextDisconnect();
       await setup.upstream.nextDisconnect();
       expect(setup.upstream.received.at(-1)?.body).toContain('asked');
+      // The queued call has no row, because it has not started.
       await expect
         .poll(() => endsOf(traceId))
         .toEqual([

@@ -15,9 +15,10 @@ beforeAll(async () => {
 afterAll(() => setup.stop());
 
 const openSocket = () => openResponses(setup.app);
+/** Type of each frame, and its lane: the requests with one stream id, or those without one. */
 const typesAndLanes = (frames: readonly Frame[]) => frames.map(({ type, stream_id: lane }) => [type, lane]);
 
-describe('streams of a connection', () => {
+describe('lanes of a connection', () => {
   it('are answered in parallel, each in order, and every event has its stream id', async () => {
     const calls = setup.hold();
     const client = await openSocket();

@@ -163,6 +163,7 @@ describe('a translated response is stored for its owner', () => {
       [own.id, { authorization: `Bearer ${client.app.adminKey}` }],
       [shared.id, teammate],
     ] as const)
+      // A completed response cannot be cancelled.
       expect((await client.call(method, `/v1/responses/${id}${tail}`, headers)).status).toBe(
         tail === '/cancel' ? 400 : 200,
       );

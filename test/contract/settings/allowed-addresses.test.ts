@@ -107,6 +107,7 @@ describe('allowedAddresses.add', () => {
     expect((await sendFrom('11.0.0.1', '/health/liveliness', {}, 'none')).status).toBe(200);
     expect((await sendFrom('11.0.0.1', '/health/readiness', {}, 'none')).status).toBe(200);
     const message = { method: 'POST', body: '{}' };
+    // The webhooks are reached. They answer that they are not configured.
     expect((await sendFrom('11.0.0.1', '/codeagent/webhook', message, 'none')).status).toBe(404);
     expect((await sendFrom('11.0.0.1', '/billing/webhook', message, 'none')).status).toBe(503);
   });

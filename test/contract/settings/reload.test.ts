@@ -45,7 +45,7 @@ describe('a new configuration', () => {
     expect(Number(free.headers.get('x-litellm-response-cost'))).toBe(0);
   });
 
-  it('is applied: guardrails', async () => {
+  it('is applied: guardrails, unless one of them is invalid', async () => {
     const guardrail = (name: string, mode = 'pre_call') => ({
       guardrail_name: name,
       litellm_params: { guardrail: 'litellm_content_filter', mode },
@@ -56,6 +56,7 @@ describe('a new configuration', () => {
       );
     await client.app().reload(config([], { guardrails: [guardrail('one'), guardrail('two')] }));
     expect(await names()).toEqual(['one', 'two']);
+    // `precall` is not a mode, so this configuration is refused.
     await client.app().reload(config([], { guardrails: [guardrail('three', 'precall')] }));
     expect(await names()).toEqual(['one', 'two']);
     await client.app().reload(config([]));

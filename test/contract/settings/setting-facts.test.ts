@@ -8,7 +8,9 @@ const client = tenancyClient({
     general_settings: { alerting: ['slack'] },
   },
 });
+/** App that does not store settings. */
 const unstored = tenancyClient({ env: { STORE_MODEL_IN_DB: 'False' } });
+/** App whose router uses values of `litellm_settings`. */
 const inheriting = tenancyClient({
   config: { router_settings: {}, litellm_settings: { num_retries: 4, fallbacks: [{ a: ['b'] }] } },
 });
@@ -91,6 +93,7 @@ describe('information about settings', () => {
       field_type: 'Integer',
       field_value: 2,
       field_description: 'Retries of a failed call.',
+      // The default that the reference reports. Calls have 2 retries by default.
       field_default: 0,
       options: null,
       ui_field_name: 'Number of Retries',

@@ -2,6 +2,7 @@ import type { Json } from '../../support/tenancy-client.ts';
 
 /** Settings group with a body to write and the expected responses. */
 interface Group {
+  /** End of the names of its two routes, such as `Ui` of `settings.getUi` and `settings.updateUi`. */
   readonly row: string;
   readonly read: string;
   readonly write: readonly [method: 'PATCH' | 'POST' | 'PUT', path: string];

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
 
-const midnight = (): string => new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
-const resetText = () => `Budget window: 1d. Budget resets at: ${midnight().slice(0, 19).replace('T', ' ')} UTC`;
+const nextMidnight = (): string => new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
+const resetText = () => `Budget window: 1d. Budget resets at: ${nextMidnight().slice(0, 19).replace('T', ' ')} UTC`;
 
 const refusal = (spent: string, limit: string) => ({
   status: 422,
@@ -59,7 +59,7 @@ describe('the budget of all calls', () => {
       { spend: 0, max_budget: 2.5 },
     ]);
     expect(await inGraph(calls)).toEqual({
-      data: { globalBudget: { limitUsd: '2.5', duration: '1d', spentUsd: '3', resetAt: midnight() } },
+      data: { globalBudget: { limitUsd: '2.5', duration: '1d', spentUsd: '3', resetAt: nextMidnight() } },
     });
   });
 

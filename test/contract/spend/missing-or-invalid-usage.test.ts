@@ -6,8 +6,10 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 const TEXT = 'x'.repeat(64);
 /** Text of eight estimated tokens. */
 const PROMPT = 'y'.repeat(32);
+/** Price of an input token and of an output token, in USD. */
 const PRICE = 0.001;
-const ESTIMATE = 24 * PRICE;
+/** Cost of `PROMPT` and of the answer `TEXT`. */
+const ESTIMATED_COST = 24 * PRICE;
 
 let upstream: FaultServer;
 let app: TestApp;
@@ -83,7 +85,7 @@ describe('an answer without usage, or with an invalid usage', () => {
           "message":{"role":"assistant","content":"${TEXT}"}}],"usage":${usage}}`,
       );
     });
-    expect(await spentBy('/v1/chat/completions', chatBody())).toBeCloseTo(ESTIMATE, 12);
+    expect(await spentBy('/v1/chat/completions', chatBody())).toBeCloseTo(ESTIMATED_COST, 12);
   });
 
   it.each(INVALID_USAGES)('chat 200: a stream costs its prompt and its events: %s', async (usage) => {
@@ -101,11 +103,11 @@ describe('an answer without usage, or with an invalid usage', () => {
       response.end('data: [DONE]\n\n');
     });
     const spent = await spentBy('/v1/chat/completions', chatBody(STREAM));
-    // The last event has no content and counts as a token.
-    expect(spent).toBeCloseTo(ESTIMATE + PRICE, 12);
+    // Each of the 16 texts counts as a token. The last event has no content and counts as another one.
+    expect(spent).toBeCloseTo(ESTIMATED_COST + PRICE, 12);
   });
 
-  it('embeddings 200: costs the estimate of its texts, or its input tokens', async () => {
+  it('embeddings 200: costs the estimate of the input texts, or the number of the input tokens', async () => {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end('{"object":"list","model":"up","data":[{"object":"embedding","index":0,"embedding":[1]}]}');
@@ -121,7 +123,7 @@ describe('an answer without usage, or with an invalid usage', () => {
         `{"id":"a","model":"up","choices":[{"index":0,"message":{"role":"assistant","content":"${TEXT}"}}]}`,
       );
     });
-    const key = await newKey({ max_budget: 2 * ESTIMATE });
+    const key = await newKey({ max_budget: 2 * ESTIMATED_COST });
     const statuses: number[] = [];
     for (let count = 0; count < 4; count += 1) {
       const answer = await app.call('POST', '/v1/chat/completions', chatBody(), { authorization: `Bearer ${key}` });

@@ -118,6 +118,7 @@ async function ask(key: string, fields: object, signal?: AbortSignal): Promise<R
   });
 }
 
+/** Row of a call with the usage `USAGE`. */
 const SUCCESS_ROW = { status: 'success', spend: 9, prompt_tokens: 10, completion_tokens: 4, model_group: 'one' };
 
 describe('exactly one spend row is stored', () => {

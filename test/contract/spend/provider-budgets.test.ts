@@ -215,17 +215,19 @@ describe('GET /provider/budgets', () => {
       provider_budget_config: { openai: { budget_limit: 2.5, time_period: '1d' } },
     });
     await ask();
-    const midnight = new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
+    const nextMidnight = new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString();
     const answer = await app.call('GET', '/provider/budgets');
     expect([answer.status, await answer.json()]).toEqual([
       200,
-      { providers: { openai: { budget_limit: 2.5, time_period: '1d', spend: 1, budget_reset_at: midnight } } },
+      { providers: { openai: { budget_limit: 2.5, time_period: '1d', spend: 1, budget_reset_at: nextMidnight } } },
     ]);
     const query = '{ providerBudgets { provider limitUsd duration spentUsd resetAt } }';
     const graph = await app.call('POST', '/graphql', { query });
     expect(await graph.json()).toEqual({
       data: {
-        providerBudgets: [{ provider: 'openai', limitUsd: '2.5', duration: '1d', spentUsd: '1', resetAt: midnight }],
+        providerBudgets: [
+          { provider: 'openai', limitUsd: '2.5', duration: '1d', spentUsd: '1', resetAt: nextMidnight },
+        ],
       },
     });
   });
