@@ -256,7 +256,7 @@ describe('records of a session', () => {
     ['negative counts', { input_tokens: -5, output_tokens: -5 }],
     ['fractions', { input_tokens: 1.5, output_tokens: 2 }],
     ['more tokens than an answer can have', { input_tokens: 9e15, output_tokens: 9e15 }],
-  ])('price an answer with %s by the size of its text', async (_case, counts) => {
+  ])('price an answer with %s by its text, and its input as much as its output', async (_case, counts) => {
     const { client, session, end } = await openSession();
     session.sendEvent({
       type: 'response.done',
@@ -264,7 +264,6 @@ describe('records of a session', () => {
       response: { usage: counts, output: [{ type: 'message', content: [{ type: 'text', text: 'x'.repeat(40) }] }] },
     });
     await client.nextMessage();
-    // The size of the conversation is unknown, so the estimate has as many input tokens as output tokens.
     expect(await end()).toMatchObject([
       { spendRow: { costUsd: '0.0002', usage: { inputTokens: 10, outputTokens: 10 } } },
     ]);
