@@ -36,7 +36,7 @@ const bytes = (draw: Draw, count: number): Uint8Array => Uint8Array.from({ lengt
 const times = <Item>(count: number, make: (index: number) => Item): Item[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** Random AnyValue as it is sent, and the expected decoded value. */
+/** Random OTLP `AnyValue` as it is sent, and the expected decoded value. */
 function anyValue(draw: Draw, depth: number): readonly [Record<string, unknown>, AttributeValue] {
   switch (draw(depth > 0 ? 8 : 6)) {
     case 0: {
@@ -144,7 +144,7 @@ function span(draw: Draw, shared: Pick<RawSpan, 'resource' | 'instrumentationSco
   return { sent, expected };
 }
 
-/** Random export in the object form of `encodeExport`, and the expected decoded spans. */
+/** Random OTLP export as the object that `encodeExport` of `otlp-oracle.ts` takes, and the expected decoded spans. */
 export function randomExport(draw: Draw): { request: Record<string, unknown>; spans: readonly RawSpan[] } {
   const spans: RawSpan[] = [];
   const resourceSpans = times(1 + draw(2), () => {

@@ -2,7 +2,7 @@ type Draw = (bound: number) => number;
 
 /** JSON whitespace of every kind. */
 export const SPACES = ['', ' ', '\n', '\t', '\r\n  '];
-/** Longer than the range that the scanner reads byte by byte. */
+/** Longer than the part of a string that the JSON scanner reads byte by byte. */
 const LONG = 'x'.repeat(70);
 const TEXTS = [
   '',

@@ -1,6 +1,6 @@
 import type { Attributes, RawSpan } from '../../src/domain/traces/span.ts';
 
-/** Ordinary decoded span, before a convention reads it. */
+/** Ordinary decoded span, before its attributes are interpreted by a naming convention. */
 export function aRawSpan(overrides: Partial<RawSpan> = {}): RawSpan {
   return {
     traceId: '0af7651916cd43dd8448eb211c80319c',

@@ -41,7 +41,7 @@ function askRealtime(
       opened = response;
     });
     socket.once('open', () => {
-      if (opened === null) throw new TypeError('A session opened without an answer.');
+      if (opened === null) throw new TypeError('A session opened without a handshake response.');
       const { headers: head, socket: wire } = opened;
       resolve({ socket, wire, headers: head, sendEvent: (event) => socket.send(JSON.stringify(event)), ...listening });
     });

@@ -32,7 +32,7 @@ const IS = {
 } as const;
 const OPTIONAL_SYMBOL = 16_777_216;
 
-/** Owners whose rows are generated from a table. */
+/** Entities whose route rows are generated from a table. A row's name begins with the entity. */
 const ENTITIES = 'agent|endUser|organization|tag|team|user';
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -6,6 +6,7 @@ import { startApp, type TestApp } from './start-app.ts';
 /** Received event, parsed. */
 export type Frame = Readonly<Record<string, unknown>> & { readonly type: string };
 
+/** Types of the events that end a response. */
 const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
 
 /** Open WebSocket for responses. */
@@ -93,7 +94,7 @@ export interface ResponseSetup {
   newKey(draft?: object): Promise<string>;
   /** Sets the stream that answers the next calls. */
   streamWith(text: string): void;
-  /** Leaves the next calls unanswered. `next` resolves to the next one. */
+  /** Leaves the next calls to the upstream unanswered. `next` resolves to the next call of them. */
   hold(): { next(): Promise<{ readonly response: ServerResponse; readonly body: Readonly<Record<string, unknown>> }> };
   /** Body of the last request to the upstream. */
   sent(): Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 const sumOf = (amounts: readonly Usd[]): Usd | null =>
   amounts.length === 0 ? null : (amounts.reduce((sum, amount) => sum + amount, 0n) as Usd);
 
-/** Sessions of these summaries, in the order of a store. */
+/** Sessions of these summaries, in the order in which a store lists them: the latest start first. */
 export function sessionsIn(summaries: readonly TraceSummary[]): readonly SessionActivity[] {
   const startMsOf = ({ startNs }: TraceSummary): number => Number(startNs / 1_000_000n);
   const least = (numbers: readonly bigint[]): bigint => numbers.reduce((left, right) => (left < right ? left : right));

@@ -5,7 +5,7 @@ export interface TestTask {
   readonly text: string;
 }
 
-/** Module of a pool for tests. The kind of a task selects what it does: answer with the text, fail, end the thread, or never end. */
+/** Handler that the threads of a tested pool import. The kind of a task selects: answer with the text, fail, end the thread, or never end. */
 export async function answerTo(task: TestTask): Promise<ThreadAnswer<string, string>> {
   switch (task.kind) {
     case 'say':

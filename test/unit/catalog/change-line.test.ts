@@ -75,7 +75,7 @@ describe('a line of an imported history', () => {
   });
 
   const file = sharedData('model_prices_history.jsonl');
-  it.skipIf(file === null)('from a real file is read, and history stores its field', () => {
+  it.skipIf(file === null)('of a real file is read as a change, and history stores the field of the change', () => {
     const lines = readFileSync(file ?? '', 'utf8')
       .trim()
       .split('\n');

@@ -58,7 +58,7 @@ describe('the fields of an entry that history stores', () => {
     ['supported_modalities', null],
     ['metadata', null],
     ['litellm_provider', null],
-  ])('have a category by name: %s has %s', (name, kind) => {
+  ])('have a category by name, and other fields have none: %s has %s', (name, kind) => {
     expect(fieldKindOf(name)).toBe(kind);
   });
 

@@ -26,7 +26,7 @@ const NOTHING = {
 };
 
 describe('the declared fields of an entry', () => {
-  it('are null where the row has no value, in the order of the answer', () => {
+  it('are null where the row has no value, and have the order in which an answer lists them', () => {
     const fields = declaredFieldsOf({ row: {} });
     expect([fields, Object.keys(fields)]).toEqual([NOTHING, Object.keys(NOTHING)]);
   });

@@ -123,7 +123,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
     });
 
     it('is never more expensive as batches, if no batch price is higher', () => {
-      const cheaper = (entry: CatalogEntry): boolean => {
+      const hasNoHigherBatchPrice = (entry: CatalogEntry): boolean => {
         const [standard, batch] = [tariffsOf(entry).standard, tariffsOf(entry).batch].map(
           (tariff) => tariff && (tierFor(tariff, workload.inputTokens)?.prices ?? tariff.base),
         );
@@ -135,7 +135,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
       const unbatched = { ...workload, batchShare: NO_SHARE };
       expect(
         idsWithLargerFirstTotal(
-          (entry) => (cheaper(entry) ? totalOf(entry, batched) : null),
+          (entry) => (hasNoHigherBatchPrice(entry) ? totalOf(entry, batched) : null),
           (entry) => totalOf(entry, unbatched),
         ),
       ).toEqual([]);

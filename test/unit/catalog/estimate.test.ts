@@ -115,6 +115,7 @@ describe('the estimate equals a manual calculation for', () => {
       total: '20',
       perRequest: '0.02',
       tier: null,
+      // Cached input has no batch price: batches pay its standard price.
       notes: ['BATCH_PRICE_MISSING'],
       lines: [
         'input: 3000000 x 0.0000025 = 7.5',
@@ -146,7 +147,7 @@ describe('the estimate equals a manual calculation for', () => {
     });
   });
 
-  it('gemini: batch prices of a tier, and the older bound', () => {
+  it('gemini: batch prices of a tier, and an older model with a bound of 128,000 tokens', () => {
     const batched = workload({ input: 240_000, output: 1000, batch: '1' });
     expect(readable(estimate(entry('gemini-2.5-pro', GEMINI_2_5_PRO), batched))).toMatchObject({
       total: '0.3075',
@@ -248,13 +249,13 @@ describe('an estimate', () => {
       ['PRICED_ZERO', 'CACHING_NOT_STATED'],
     ],
     [
-      'no limit',
+      'no input limit',
       { ...PRICED, max_input_tokens: null },
       workload({ input: 100, output: 10 }),
       ['CONTEXT_WINDOW_UNKNOWN'],
     ],
     [
-      'cheaper hours',
+      'off-peak prices',
       { ...PRICED, off_peak_pricing: {} },
       workload({ input: 100, output: 10 }),
       ['OFF_PEAK_PRICES_IGNORED'],

@@ -13,7 +13,7 @@ describe('a price that changes', () => {
   it.each([
     ['just under ten-fold up', 9.99e-6, 1e-6, null],
     ['ten-fold up', 1e-5, 1e-6, 'ten_fold'],
-    ['ten-fold up, where a division of doubles is less', 3e-5, 3e-6, 'ten_fold'],
+    ['ten-fold up, where a division of doubles gives less than ten', 3e-5, 3e-6, 'ten_fold'],
     ['just under ten-fold down', 1.01e-7, 1e-6, null],
     ['ten-fold down', 1e-7, 1e-6, 'ten_fold'],
     ['a thousand-fold', 0.0009, 9e-7, 'ten_fold'],
@@ -91,7 +91,7 @@ describe('nested prices', () => {
       { input_cost_per_token: 1e-6 },
       'ten_fold',
     ],
-  ])('are checked in %s', (_what, field, now, before, reason) => {
+  ])('are the only numbers that are checked in %s', (_what, field, now, before, reason) => {
     expect(reasonOf(field, now, before)).toBe(reason);
   });
 });

@@ -35,13 +35,14 @@ describe('states that were replaced', () => {
   it('can be read if they are among the last sixteen', () => {
     expect(readableAfterReplacing(small(20))).toEqual(Array.from({ length: 16 }, (_, at) => `s${at + 3}`));
   });
-  it('can be read in a smaller number when they share few entries; the last state can always be read', () => {
+  it('can be read in a smaller number when they share few entries; the last replaced state can always be read', () => {
     const big = (id: string, count: number) =>
       aState(
         id,
         Array.from({ length: count }, (_, at) => anEntry(`${at}`)),
       );
     const states = [big('a', 3_000), big('b', 4_000), big('c', 4_000), big('d', 10), big('e', 9_000), aState('f', [])];
+    // The replaced states may have 8,000 entries together that no other state shares.
     expect([readableAfterReplacing(states.slice(0, 4)), readableAfterReplacing(states)]).toEqual([['b', 'c'], ['e']]);
   });
   it('do not include the current state, also when it was replaced before', () => {

@@ -226,15 +226,15 @@ describe('recording the catalog', () => {
 
   it('writes nothing twice and publishes all changes when the answer to a commit is lost', async () => {
     const { head, recorded, record, confirm } = stores.catalogHistory;
-    let answers = 0;
+    let commits = 0;
     const unacknowledged = {
       head,
       recorded,
       confirm,
       async record(step: Parameters<typeof record>[0]) {
         const reached = await record(step);
-        answers += 1;
-        if (answers === 2) throw new Unavailable('Connection terminated');
+        commits += 1;
+        if (commits === 2) throw new Unavailable('Connection terminated');
         return reached;
       },
     };
@@ -243,7 +243,7 @@ describe('recording the catalog', () => {
     process.enqueue(stateAt(2));
     const { changes } = await process.next();
     await process.stop();
-    expect([changes.length, answers]).toEqual([3, 2]);
+    expect([changes.length, commits]).toEqual([3, 2]);
     expect(await storedChanges()).toEqual(STEP_1_TO_2);
   });
 
@@ -272,7 +272,7 @@ describe('recording the catalog', () => {
     expect([sizes, await process.published()]).toEqual([[100, 100, 50], []]);
   });
 
-  it('merges the oldest of many pending steps into one', async () => {
+  it('merges the oldest of many steps into one while their recording is pending', async () => {
     const gate = Promise.withResolvers<void>();
     const { head, recorded, record, confirm } = stores.catalogHistory;
     const slow = {
@@ -288,6 +288,7 @@ describe('recording the catalog', () => {
     while (prices.at(-1) !== 20)
       prices.push((await process.next()).changes.find(({ entryId }) => entryId === 'a')?.new);
     await process.stop();
+    // At most eight states wait: the first, which has no changes, and the last seven.
     expect(prices).toEqual([14, 15, 16, 17, 18, 19, 20]);
   });
 });

@@ -11,7 +11,7 @@ describe('the refresh loop', () => {
 
   const HOUR = 3_600;
 
-  /** A source that fails all requests, and the number of requests. Failures do not extend a wait of an hour. */
+  /** A source that fails all requests, and the number of requests. Failures do not extend a wait of an hour, because they extend a wait to 15 minutes at most. */
   function failingSource(refreshSeconds: number, headers: Record<string, string> = {}) {
     let requestCount = 0;
     const fetch = () => {

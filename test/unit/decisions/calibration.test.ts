@@ -78,6 +78,7 @@ describe('a temperature', () => {
 });
 
 describe('the quality of answers', () => {
+  /** An outcome is the index of the right label. Label 0 of a predicate is yes. */
   const ANSWERS: readonly JudgedAnswer[] = [
     { probabilities: [0.9, 0.1], outcome: 0 },
     { probabilities: [0.8, 0.2], outcome: 1 },

@@ -116,6 +116,7 @@ describe('log probabilities', () => {
       expect.objectContaining({
         kind: 'choice',
         choice: 'billing',
+        // (0.7 - 1/3) / (1 - 1/3): 0 where all three options have the same probability.
         confidence: expect.closeTo(0.55, 9),
         probabilities: new Map([
           ['billing', expect.closeTo(0.7, 9)],
@@ -218,7 +219,7 @@ describe('weights', () => {
     expect(sizes).toEqual([32, 32, 6]);
   });
 
-  it('answer a choice with more options than an upstream lists', async () => {
+  it('answer a choice with more options than an upstream lists log probabilities for', async () => {
     const options = Array.from({ length: 21 }, (_unused, index) => ({ value: `o${index}`, description: null }));
     const { traffic, decide } = aModel(() =>
       text(JSON.stringify({ q0: Object.fromEntries(options.map((_one, i) => [`l${i}`, i])) })),
@@ -243,6 +244,7 @@ describe('votes', () => {
     expect(answers).toEqual([
       {
         kind: 'predicate',
+        // Two samples name yes, one names no, and one names no label: (2 + 0.5) / (2 + 0.5 + 1 + 0.5).
         probability: expect.closeTo(2.5 / 4, 9),
         more: {},
         evidence: { source: 'votes', labelMass: 0.75, missingBound: null },
@@ -265,6 +267,7 @@ describe('votes', () => {
       { kind: 'predicate', evidence: { source: 'logprobs' } },
       { kind: 'choice', choice: 'true', evidence: { source: 'self_reported' } },
     ]);
+    // Log probabilities of two questions, four votes on the second one, and its weights.
     expect(traffic.bodies).toHaveLength(2 + 4 + 1);
   });
 });
@@ -276,6 +279,7 @@ it('a failure of the upstream ends the decision, and no call begins after it', a
     return calls > 1 ? refusalWith(503) : logprobs({ Yes: 0.9, No: 0.1 });
   });
   await expect(decide(Array.from({ length: 60 }, () => PREDICATE))).rejects.toThrow('not supported');
+  // The first question, and then 16 concurrent calls.
   expect(calls).toBe(17);
 });
 

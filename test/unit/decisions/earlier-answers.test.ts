@@ -33,7 +33,7 @@ describe('weak answers', () => {
   });
 });
 
-describe('a decision with repeated weak questions', () => {
+describe('a decision whose weakly answered questions were sent to another model', () => {
   it('has the better answer to each question with its model, and sums of usage and cost', () => {
     const decision = decisionOf([answer(0.1, 0.9), REFUSAL, answer(0.3, 0.2), REFUSAL, answer(0.5, 0.3)], 10, 5n);
     const open = weakPositions(decision, 0.5);

@@ -15,7 +15,7 @@ import { createHealthTracker } from '../../../src/gateway/routing/health.ts';
 const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
 /** Failed calls, and then successful ones. All end at the same time. */
-const callsEndedAt = (succeeded: number, failed: number, atMs = 0): readonly EndedCall[] =>
+const callsEndedAt = (failed: number, succeeded: number, atMs = 0): readonly EndedCall[] =>
   [...Array(failed).fill(false), ...Array(succeeded).fill(true)].map((isSuccess: boolean) => ({
     atMs,
     succeeded: isSuccess,
@@ -33,11 +33,11 @@ describe('the health state', () => {
     // Only the last twenty calls count.
     ['healthy', 20, 20],
   ])('is %s after %i failures and then %i successes', (state, failed, succeeded) => {
-    expect(healthStateOf(callsEndedAt(succeeded, failed), 0)).toBe(state);
+    expect(healthStateOf(callsEndedAt(failed, succeeded), 0)).toBe(state);
   });
 
   it('ignores calls that ended more than five minutes ago', () => {
-    const calls = [...callsEndedAt(0, 5, 0), ...callsEndedAt(1, 0, 10)];
+    const calls = [...callsEndedAt(5, 0, 0), ...callsEndedAt(0, 1, 10)];
     expect([RECENT_MS, RECENT_MS + 1, RECENT_MS + 11].map((nowMs) => healthStateOf(calls, nowMs))).toEqual([
       'failing',
       'healthy',
@@ -112,6 +112,7 @@ describe('the health of deployments', () => {
       calls: 2,
       failures: 1,
       inFlight: 0,
+      // A moving average of 100 and 200, in which the newer latency counts a fifth.
       latencyMs: 120,
       lastSuccessAt: new Date(1_000),
       lastFailure: { at: new Date(2_000), code: 'NO_ANSWER' },
@@ -121,6 +122,7 @@ describe('the health of deployments', () => {
   it('does not count refused and abandoned calls, nor failures that the caller caused', () => {
     const { tracker } = aTracker();
     tracker.begin('a').ended(new InvalidInput('no'));
+    // Abandoned: it ends without a first byte and without a failure.
     tracker.begin('a').ended(null);
     tracker.begin('a').ended(upstream(400));
     expect(tracker.of('a')).toEqual(NOTHING);

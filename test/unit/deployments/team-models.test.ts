@@ -25,7 +25,7 @@ it.each([
   ['v/lower', true],
   ['v/else', false],
   ['w/any', true],
-])('the name %s selects a model of the team: %s; the router of the team agrees', (name, expected) => {
+])('the name %s selects a model of the team red: %s; the router of the team agrees', (name, expected) => {
   const router = createRouter(DEPLOYMENTS, [{ name: 'openai', send: () => Promise.reject(new Error('not called')) }]);
   expect(teamModelFinder(DEPLOYMENTS, DEPLOYMENTS)('red', name)).toBe(expected);
   expect(router.forTeam('red')?.(name)?.deployment.teamId === 'red').toBe(expected);

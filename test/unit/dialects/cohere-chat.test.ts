@@ -14,6 +14,7 @@ const USAGE = {
   tokens: { input_tokens: 71, output_tokens: 7 },
   cached_tokens: 3,
 };
+/** Billed tokens count, not all tokens that the model read. */
 const COUNTED = {
   kind: 'usage',
   usage: { inputTokens: 5, outputTokens: 7, cacheReadTokens: 3, cacheWriteTokens: 0, reasoningTokens: 0 },

@@ -99,7 +99,7 @@ describe('a streamed message', () => {
     ]);
   });
 
-  it('has the block index of its own call in a delta that arrives after the start of another call', () => {
+  it('gives each delta of a call the block index of this call, also after the start of another call', () => {
     const steps = [BEGIN, call(0, '', 'a'), call(1, '', 'b'), call(0, '{}'), finish('tool_calls')];
     expect(eventsAfterPing(steps)).toContainEqual([
       'content_block_delta',
@@ -139,6 +139,7 @@ describe('a whole message', () => {
   it('has arguments that are not an object as the text `unparsed`', () => {
     const whole = MESSAGES_IN.whole([call(0, '{"at":', 'a'), call(1, '', 'b'), finish('length')], CONTEXT);
     expect(whole).toMatchObject({
+      // From `fallbackId`, because no `begin` step has an id.
       id: 'msg_01234567',
       content: [
         { type: 'tool_use', id: 'a', name: 'look', input: { unparsed: '{"at":' } },

@@ -46,6 +46,7 @@ describe('a request of chat completions, written for messages', () => {
         { type: 'text', text: 'Be kind.' },
       ],
       messages: [
+        // A placeholder, because the chat begins with the assistant.
         { role: 'user', content: [{ type: 'text', text: '.' }] },
         { role: 'assistant', content: [{ type: 'text', text: 'Welcome.' }] },
         {
@@ -135,6 +136,7 @@ describe('reasoning', () => {
     [NEWER, 'minimal', { thinking: { type: 'adaptive' }, config: { effort: 'low' }, limit: 4096 }],
     [NEWER, 'none', { thinking: { type: 'disabled' }, config: undefined, limit: 4096 }],
     ['claude-opus-5', 'low', { thinking: { type: 'adaptive' }, config: { effort: 'low' }, limit: 4096 }],
+    // The limit is the thinking budget plus the default of 4096 tokens for the answer.
     ['claude-sonnet-4-5-20250929', 'low', { thinking: { type: 'enabled', budget_tokens: 1024 }, limit: 5120 }],
     [
       'us.anthropic.claude-opus-4-20250514-v1:0',

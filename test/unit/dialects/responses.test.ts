@@ -140,7 +140,7 @@ describe('a request of responses in the neutral format', () => {
     expect(() => roundTrip({ model: 'm', input: 'x', ...members })).toThrow(errorText);
   });
 
-  it('is written without the reasoning signature of another vendor', () => {
+  it('is written without the reasoning signature of another vendor, which does not begin with gAAAA', () => {
     const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'x' }], encrypted_content: 'EqQB' };
     expect(roundTrip({ model: 'm', input: [reasoning] })).toEqual({
       body: { model: 'm', input: [], store: false },

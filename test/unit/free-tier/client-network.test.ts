@@ -98,6 +98,7 @@ describe('X-Forwarded-For', () => {
   });
 
   it('is read through 32 proxies and no further', () => {
+    // The peer of the request is a further proxy.
     const chain = (proxies: number): string => ['198.51.100.4', ...Array<string>(proxies).fill('10.5.5.5')].join(',');
     expect([behindProxy(chain(31)), behindProxy(chain(32)), behindProxy(chain(100_000))]).toEqual([
       '198.51.100.4',

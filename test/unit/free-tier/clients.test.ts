@@ -90,6 +90,7 @@ describe('clients', () => {
   });
 
   it('lose unused calls whose return failed: these calls stay counted', async () => {
+    // A block is a twentieth of the limit: 5 calls.
     const store = { ...createMemoryFreeTierStore(), release: () => Promise.reject(new Error('cut')) };
     const failures: unknown[] = [];
     const tier = aFreeTier({ store, limit: 100, clock: CLOCK, failed: (error) => void failures.push(error) });

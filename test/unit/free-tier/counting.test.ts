@@ -77,6 +77,7 @@ async function servedOf(tier: FreeTier, count: number, network?: string): Promis
 const usedToday = (tier: FreeTier, network?: string): Promise<number> =>
   tier.usageOf(aClient(network)).then(({ requestsToday }) => requestsToday);
 
+/** Calls are reserved in blocks of a twentieth of the limit, or of half of the rest near the limit. */
 describe('a day', () => {
   it('serves exactly its limit of calls, and calls wait only for the first and the last write', async () => {
     const store = aStore();

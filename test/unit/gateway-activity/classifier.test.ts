@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { countedRouteOf } from '../../../src/domain/gateway-activity/classifier.ts';
 import { restRoutes } from '../../../src/http/routes.ts';
 
-const classOf = (method: string, path: string): string | null => {
+const categoryAndRouteOf = (method: string, path: string): string | null => {
   const route = countedRouteOf(method, path);
   return route === null ? null : `${route.category} ${route.route}`;
 };
@@ -45,7 +45,7 @@ describe('the category and route of a request', () => {
     ['POST', '/a2a/agent/message/send', 'a2a /a2a'],
     ['POST', '/v1/a2a/agent/message/send', 'a2a /a2a'],
   ])('of %s %s are %s', (method, path, expected) => {
-    expect(classOf(method, path)).toBe(expected);
+    expect(categoryAndRouteOf(method, path)).toBe(expected);
   });
 
   it.each([
@@ -71,7 +71,7 @@ describe('the category and route of a request', () => {
     ['POST', '/'],
     ['POST', '/%'],
   ])('are null for %s %s, which is not counted', (method, path) => {
-    expect(classOf(method, path)).toBeNull();
+    expect(categoryAndRouteOf(method, path)).toBeNull();
   });
 
   it('are the same object for two paths of one route', () => {

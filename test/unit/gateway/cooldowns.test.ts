@@ -33,6 +33,7 @@ describe('cooldowns', () => {
 
   it('count the failed and successful calls of a minute, and start a new count with the next minute', () => {
     const { clock, cooldowns } = someCooldowns();
+    // A cooldown begins when more than half of at least five calls have failed.
     for (let call = 0; call < 2; call += 1) cooldowns.succeeded(A);
     for (let call = 0; call < 2; call += 1) cooldowns.failed(A, failureWith(500), NOT_ALONE);
     expect(cooldowns.remainingMs('a')).toBe(0);

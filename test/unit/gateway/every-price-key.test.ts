@@ -313,6 +313,7 @@ describe('every price key of the map', () => {
   it.each(Object.entries(BATCHES))('sets the cost of a batch: %s', (key, usage) => {
     const row = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 };
     expect(batchCost({ ...row, [key]: PRICE }, usage)).toBe('0.003');
+    // Without a batch price, a batch costs half of the same calls.
     expect(batchCost(row, usage)).toBe('0.0005');
   });
 });

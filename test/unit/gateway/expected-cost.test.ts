@@ -33,6 +33,7 @@ const requestTo = (endpoint: Endpoint, body: Readonly<Record<string, unknown>>, 
   bytes: new Uint8Array(size),
 });
 
+/** Expected cost of a request with `size` bytes. A token is estimated for 4 bytes: 400 bytes are 100 input tokens. */
 function expected(endpoint: Endpoint, body: Readonly<Record<string, unknown>>, prices: object, size = 400): string {
   const deployment = aDeployment({ priceOverrides: { ...prices } });
   return usdText(expectations().of(deployment, requestTo(endpoint, body, size)).cost);
@@ -77,6 +78,7 @@ describe('the expected cost of a call', () => {
     ],
     ['image tokens', IMAGE_GENERATIONS, { prompt: 'x' }, BY_TOKENS, 50, '11264'],
     ['character', SPEECH, { input: 'x' }, { input_cost_per_character: 0.01 }, 90, '0.9'],
+    // 16,000 bytes are estimated as one second of audio.
     ['second', TRANSCRIPTIONS, {}, { input_cost_per_second: 0.25 }, 64_000, '1'],
     ['search', RERANK, { query: 'x' }, { input_cost_per_query: 0.002 }, 9_000, '0.002'],
   ])('is computed from units other than text tokens: %s', (_what, endpoint, body, prices, size, cost) => {
@@ -111,6 +113,7 @@ describe('the average of earlier calls', () => {
     expect(of(deployment, call).cost).toBe(800n);
     expect(of(deployment, requestTo(CHAT_COMPLETIONS, {}, 420)).cost).toBe(800n);
     of(deployment, call).learn(cost('1600'), USAGE);
+    // A moving average, in which a new cost counts an eighth.
     expect(of(deployment, call).cost).toBe(900n);
     for (const other of [
       requestTo(CHAT_COMPLETIONS, {}, 40),

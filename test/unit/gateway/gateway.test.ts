@@ -202,6 +202,7 @@ describe('records of a call', () => {
   it('have a usage estimated from the prompt where the upstream reports none', async () => {
     const { gateway, records } = aGateway(async () => anExchange({ outcome: () => ({ ...OUTCOME, usage: null }) }));
     await (await gateway.call(aCaller(), aModelRequest(), NEVER_ABORTED)).consume(IGNORE_ANSWER);
+    // `Hello` has 5 bytes, and 3.5 bytes are a token.
     const usage = { inputTokens: 2, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
     expect(records[0]?.spend).toMatchObject({ usage, cost: usd('0.2'), status: 'success' });
   });

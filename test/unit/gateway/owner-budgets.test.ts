@@ -17,6 +17,7 @@ const NOW = new Date(0);
 
 type GivenOwners = Parameters<typeof someOwners>[0];
 
+/** Counters that a call charges, with their limits. `refused` says whether a spend at the limit is refused, or only above it. */
 const chargesFor = (ownerFields: GivenOwners, overrides: Parameters<typeof aKey>[0] = {}) =>
   chargesOf(aKey({ ...NAMES, ...overrides, owners: someOwners(ownerFields) }), usd(1), { now: NOW }).map(
     ({ counter, limit, refused, refusalText }) => ({ counter, limit, refused, text: refusalText(usd(9)) }),
@@ -115,11 +116,11 @@ describe('concurrent calls of keys of one team', () => {
         aCaller(aKey({ hash: letter.repeat(64), teamId: 't', owners })),
       );
       const open: CostReservation[] = [];
-      let [spent, above, refused] = [0n, 0n, 0];
+      let [spent, aboveReservations, refused] = [0n, 0n, 0];
       const settleOne = (): void => {
         const [reservation] = open.splice(random(open.length), 1);
         const cost = usd(random(5));
-        if (cost > usd(3)) above += cost - usd(3);
+        if (cost > usd(3)) aboveReservations += cost - usd(3);
         spent += cost;
         reservation?.settle(cost);
         // A second settlement of a reservation changes nothing.
@@ -140,7 +141,7 @@ describe('concurrent calls of keys of one team', () => {
       while (open.length > 0) settleOne();
       expect(admission.counts()).toEqual({ open: 0, expired: 0 });
       expect(admission.usedOf('team:t')).toBe(spent);
-      expect(spent - limit <= usd(3) + above).toBe(true);
+      expect(spent - limit <= usd(3) + aboveReservations).toBe(true);
       expect([refused > 0, spent >= limit]).toEqual([true, true]);
     },
   );

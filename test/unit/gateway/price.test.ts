@@ -113,8 +113,8 @@ describe('the cost of a call', () => {
     ],
     ['text alone, at the price of text', VOICE, { inputTokens: 10, outputTokens: 1 }, '0.000056'],
   ])('is computed for %s', (_case, row, used, expected) => {
-    const priced = createPricer(() => catalogOf({ 'up-1': row }));
-    const billed = priced(aDeployment({}), { usage: usage(used) });
+    const price = createPricer(() => catalogOf({ 'up-1': row }));
+    const billed = price(aDeployment({}), { usage: usage(used) });
     expect(billed === null ? null : usdText(billed)).toBe(expected);
   });
 

@@ -35,6 +35,7 @@ it('a deployment with a changed location has the uplift of the new location imme
     { provider: 'vertex_ai', upstreamModel: 'regional', options: { vertex_location: 'global' } },
     { options: { vertex_location: 'europe-west1' } },
   );
+  // An uplift is in millionths.
   expect([global.uplift, regional.uplift]).toEqual([null, 1_100_000n]);
 });
 

@@ -5,6 +5,7 @@ const documentOf = (name: string, tokens: number): string => `{ ${name} ${'a '.r
 
 it('the document cache evicts the least recently used documents above the token limit', () => {
   const cache = createDocumentCache<number>();
+  // The limit of 65,536 tokens is less than the tokens of all 40 documents.
   const texts = Array.from({ length: 40 }, (_, index) => documentOf(`d${index}`, 2_000));
   for (const [index, text] of texts.entries()) {
     cache.set(text, index);
@@ -18,7 +19,7 @@ it('the document cache evicts the least recently used documents above the token 
   expect(cached.length).toBeLessThan(35);
 });
 
-it('the document cache has less than 6,000 of 20,000 short documents, because their number is bounded', () => {
+it('the document cache has fewer than 6,000 of 20,000 short documents, because their number is bounded', () => {
   const cache = createDocumentCache<number>();
   const texts = Array.from({ length: 20_000 }, (_, index) => `{a${index}}`);
   for (const [index, text] of texts.entries()) cache.set(text, index);

@@ -5,6 +5,7 @@ import { assertJsonSize } from '../../../src/graphql/request-check.ts';
 
 const JSON_HEADERS = { headers: { 'content-type': 'application/json; charset=utf-8' } };
 const check = (body: string, headers = JSON_HEADERS): void => assertJsonSize(headers, Buffer.from(body));
+/** Only bodies of at least 64 KiB are checked. */
 const PADDING = `"padding":"${'x'.repeat(70_000)}"`;
 
 it.each([

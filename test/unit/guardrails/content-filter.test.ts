@@ -113,7 +113,7 @@ describe('keywords', () => {
     ]);
   });
 
-  it('match in a text whose lower case has another length', () => {
+  it('match as the whole text where its lower case has another length, because positions differ', () => {
     expect(keywordFinder('bad')('İ bad')).toEqual([{ from: 0, to: 5 }]);
   });
 });

@@ -13,7 +13,8 @@ import { aCaller, aKey } from '../../support/chat.ts';
 import { aScheduler } from '../../support/scheduler.ts';
 
 const START_SECONDS = Date.UTC(2026, 10, 23, 10) / 1000;
-const anEntry = (status: string, overrides: object = {}) => ({
+/** The run of a guardrail as the row of a call stores it. */
+const aStoredRun = (status: string, overrides: object = {}) => ({
   guardrail_name: 'words',
   guardrail_id: 'g1',
   guardrail_provider: 'litellm_content_filter',
@@ -28,7 +29,7 @@ const SPEND = { id: 's1', modelGroup: 'smart', callId: 'c1', traceId: 't1', keyH
 /** A recorded call; `guardrails` are the runs in its row. */
 const aCall = (guardrails?: readonly object[]): CallRecord =>
   ({ spend: guardrails === undefined ? SPEND : { ...SPEND, guardrails } }) as unknown as CallRecord;
-const aCallWith = (...entries: readonly object[]): CallRecord => aCall(entries);
+const aCallWith = (...runs: readonly object[]): CallRecord => aCall(runs);
 
 const aRun = (index: number, result: GuardrailRun['result'], overrides: Partial<GuardrailRun> = {}): GuardrailRun => ({
   id: `s1:${index}`,
@@ -50,11 +51,11 @@ const aRun = (index: number, result: GuardrailRun['result'], overrides: Partial<
 describe('the runs of guardrails on a call', () => {
   it('are the runs in its row with a known status', () => {
     const call = aCallWith(
-      anEntry('success'),
-      anEntry('guardrail_flagged'),
-      anEntry('guardrail_intervened', { guardrail_id: 'g2' }),
-      anEntry('guardrail_failed_to_respond'),
-      anEntry('another status'),
+      aStoredRun('success'),
+      aStoredRun('guardrail_flagged'),
+      aStoredRun('guardrail_intervened', { guardrail_id: 'g2' }),
+      aStoredRun('guardrail_failed_to_respond'),
+      aStoredRun('another status'),
     );
     expect(runsOf(call)).toEqual([
       aRun(0, 'passed'),
@@ -96,8 +97,8 @@ describe('the counter of runs', () => {
   it('commits counts by day and guardrail, and the runs that did not pass', async () => {
     const batches: GuardrailUseBatch[] = [];
     const counter = aCounter(async (batch) => void batches.push(batch));
-    counter.count(aCallWith(anEntry('success'), anEntry('guardrail_intervened')));
-    counter.count(aCallWith(anEntry('success', { start_time: START_SECONDS + 86_400 })));
+    counter.count(aCallWith(aStoredRun('success'), aStoredRun('guardrail_intervened')));
+    counter.count(aCallWith(aStoredRun('success', { start_time: START_SECONDS + 86_400 })));
     counter.count(aCall());
     await counter.flush();
     await counter.flush();
@@ -117,9 +118,9 @@ describe('the counter of runs', () => {
       numbers.push(number);
       if (numbers.length === 1) throw new Error('The store is unavailable.');
     });
-    counter.count(aCallWith(anEntry('success')));
+    counter.count(aCallWith(aStoredRun('success')));
     await expect(counter.flush()).rejects.toThrow('The store is unavailable.');
-    counter.count(aCallWith(anEntry('success')));
+    counter.count(aCallWith(aStoredRun('success')));
     await counter.flush();
     expect(numbers).toEqual([1, 1, 2]);
   });
@@ -127,12 +128,13 @@ describe('the counter of runs', () => {
   it('keeps at most 1,000 single runs, and counts all', async () => {
     const batches: GuardrailUseBatch[] = [];
     const counter = aCounter(async (batch) => void batches.push(batch));
-    for (let call = 0; call < 1_001; call += 1) counter.count(aCallWith(anEntry('guardrail_intervened')));
+    for (let call = 0; call < 1_001; call += 1) counter.count(aCallWith(aStoredRun('guardrail_intervened')));
     await counter.flush();
     expect([batches[0]?.days[0]?.intervened, batches[0]?.runs.length]).toEqual([1_001, 1_000]);
   });
 });
 
+/** In answers, a flagged run counts as passed, and a failed run as blocked. */
 const DAYS = [
   aDay({ day: '2026-11-22', passed: 90, intervened: 4, latencyMs: 100 }),
   aDay({ passed: 4, failed: 2, latencyMs: 100 }),

@@ -17,6 +17,7 @@ it.each([
   ['a,b', '"a,b"'],
   ['say "hi"', '"say ""hi"""'],
   ['two\nlines', '"two\nlines"'],
+  // Spreadsheets would evaluate a text that begins with one of these characters.
   ['=1+1', "'=1+1"],
   ['@x,y', `"'@x,y"`],
   ['-x', "'-x"],

@@ -21,7 +21,8 @@ const ROWS: readonly Registration[] = [
   registration('/:server/mcp', { name: 'mcp' }),
 ];
 
-const entry = (path: string, overrides: object = {}) => ({
+/** Pass-through endpoint that the configuration defines at this path. */
+const endpoint = (path: string, overrides: object = {}) => ({
   ...DEFAULT_ENDPOINT,
   id: path,
   path,
@@ -31,13 +32,13 @@ const entry = (path: string, overrides: object = {}) => ({
   ...overrides,
 });
 
-const ENTRIES = passThroughRoutesOf([
-  entry('/search'),
-  entry('/below', { includeSubpath: true }),
-  entry('/reads', { methods: ['GET'] }),
-  entry('/v1/decisions'),
-  entry('/v1/chat/completions'),
-  entry('/v1/models'),
+const PASS_THROUGH_ROUTES = passThroughRoutesOf([
+  endpoint('/search'),
+  endpoint('/below', { includeSubpath: true }),
+  endpoint('/reads', { methods: ['GET'] }),
+  endpoint('/v1/decisions'),
+  endpoint('/v1/chat/completions'),
+  endpoint('/v1/models'),
 ] as never);
 
 describe('hot rows', () => {
@@ -67,8 +68,8 @@ describe('hot rows', () => {
     expect([rowOf(path), paths.has(path)]).toEqual([null, false]);
   });
 
-  it('include configured paths without a row, and configured paths that replace a decision', () => {
-    const { rowOf } = createHotRows(ROWS, ENTRIES);
+  it('include pass-through endpoints at paths without a row, and ones that replace the row of a decision', () => {
+    const { rowOf } = createHotRows(ROWS, PASS_THROUGH_ROUTES);
     const requestPaths = [
       '/search',
       '/below/a/b',
@@ -89,9 +90,9 @@ describe('hot rows', () => {
     ]);
   });
 
-  it('leave a decision to Koa where an entry serves its path for other methods only', () => {
-    const entries = passThroughRoutesOf([entry('/v1/decisions', { methods: ['GET'] })] as never);
-    const { rowOf, paths } = createHotRows(ROWS, entries);
+  it('leave a decision to Koa where a pass-through endpoint serves its path for other methods only', () => {
+    const passThroughRoutes = passThroughRoutesOf([endpoint('/v1/decisions', { methods: ['GET'] })] as never);
+    const { rowOf, paths } = createHotRows(ROWS, passThroughRoutes);
     expect([rowOf('/v1/decisions'), paths.has('/v1/decisions')]).toEqual([null, false]);
   });
 });

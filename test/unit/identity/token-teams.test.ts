@@ -18,7 +18,10 @@ interface Setup {
   readonly shared?: readonly string[];
 }
 
-/** Team ids of a token, or the message of the refusal. Teams a, b and c exist, with the aliases A, B and C. */
+/**
+ * Team ids of a token, or the message of the refusal. Teams a, b and c exist, with the aliases A, B and C. `chosen` is the
+ * value of the team header. `shared` are aliases that several teams have.
+ */
 function teams({ claims = {}, chosen, rules = {}, memberships = [], blocked = [], shared = [] }: Setup) {
   const all: Partial<TokenRules> = { ...FIELDS, ...rules };
   const found = tokenTeamsOf(

@@ -37,18 +37,21 @@ describe('the cap of a lifetime', () => {
     expect(refusal({ duration }, { duration: cap }, now)).toBe(isAllowed ? null : over('duration', duration, cap));
   });
 
-  it('leaves a malformed text to its parser, and refuses one that never ends', () => {
+  it('leaves a malformed text to its parser, and refuses `-1`, a lifetime without an end', () => {
     expect(refusal({ duration: 'soon' }, { duration: '1mo' }, JANUARY)).toBeNull();
     expect(refusal({ duration: '-1' }, { duration: '1mo' }, JANUARY)).toBe(over('duration', '-1', '1mo'));
   });
 });
 
 describe('the cap of a budget window', () => {
-  it.each([JANUARY, FEBRUARY, APRIL])('has the windows 30d and 1mo equal, and each in every month: %s', (now) => {
-    expect(refusal({ budgetDuration: '1mo' }, { budgetDuration: '30d' }, now)).toBeNull();
-    expect(refusal({ budgetDuration: '30d' }, { budgetDuration: '1mo' }, now)).toBeNull();
-    expect(refusal({ budgetDuration: '31d' }, { budgetDuration: '1mo' }, now)).toBe(
-      over('budget_duration', '31d', '1mo'),
-    );
-  });
+  it.each([JANUARY, FEBRUARY, APRIL])(
+    'allows 1mo where it is 30d, and 30d where it is 1mo, in every month: %s',
+    (now) => {
+      expect(refusal({ budgetDuration: '1mo' }, { budgetDuration: '30d' }, now)).toBeNull();
+      expect(refusal({ budgetDuration: '30d' }, { budgetDuration: '1mo' }, now)).toBeNull();
+      expect(refusal({ budgetDuration: '31d' }, { budgetDuration: '1mo' }, now)).toBe(
+        over('budget_duration', '31d', '1mo'),
+      );
+    },
+  );
 });
