@@ -88,7 +88,7 @@ function span(draw: Draw, shared: Pick<RawSpan, 'resource' | 'instrumentationSco
   const parent = draw(2) === 0 ? null : bytes(draw, 8);
   const startNs = 1_760_000_000_000_000_000n + BigInt(draw(1_000_000_000));
   const endNs = startNs + BigInt(draw(1_000_000_000));
-  const own = attributes(draw, draw(6));
+  const spanAttributes = attributes(draw, draw(6));
   const kind = draw(KINDS.length);
   const status = draw(STATUSES.length);
   const name = pick(draw, TEXTS);
@@ -105,7 +105,7 @@ function span(draw: Draw, shared: Pick<RawSpan, 'resource' | 'instrumentationSco
     endNs,
     status: STATUSES[status] ?? 'unset',
     statusMessage: message,
-    attributes: own.read,
+    attributes: spanAttributes.read,
     events: events.map((event) => ({ name: event.name, timeNs: event.timeNs, attributes: event.read })),
     links: links.map((link) => ({
       traceId: link.traceId.toHex(),
@@ -123,7 +123,7 @@ function span(draw: Draw, shared: Pick<RawSpan, 'resource' | 'instrumentationSco
     kind,
     startTimeUnixNano: String(startNs),
     endTimeUnixNano: String(endNs),
-    attributes: own.sent,
+    attributes: spanAttributes.sent,
     droppedAttributesCount: draw(3),
     events: events.map((event) => ({
       timeUnixNano: String(event.timeNs),

@@ -18,7 +18,10 @@ import { schemaFrom } from '../../rest-shims/helpers/http/type-notation.ts';
 
 // Compares the documented answer types of route rows with the types that the sources render. Uses the TypeScript compiler.
 
-/** Bits of `TypeFlags`. The compiler's package does not export the enumeration. */
+/**
+ * Bits of `TypeFlags`. The compiler's package does not export the enumeration. `open` is any or unknown, `absent` is
+ * undefined or void, and `parameter` is a type parameter.
+ */
 const IS = {
   open: 1 | 2,
   absent: 4 | 16,

@@ -195,6 +195,7 @@ describe('the difference of two states', () => {
   it.skipIf(before === null || after === null)('restores one real map from the other', () => {
     const [earlier, later] = [snapshotOfFile('earlier', before ?? ''), snapshotOfFile('later', after ?? '')];
     const changes = changesBetween(stateOfSnapshot(earlier), later);
+    // The newer map has two entries that the earlier one has not.
     expect(changes.filter(({ op }) => op === 'added')).toHaveLength(2);
     expect(changes.filter(({ op }) => op === 'removed')).toEqual([]);
     expect(walkBack(stateOf(later), changes)).toEqual(stateOf(earlier));

@@ -217,6 +217,7 @@ describe('the estimate equals a manual calculation for', () => {
     const work = workload({ requests: 1, input: 1, output: 0, hit: '0.5', batch: '0.5' });
     expect(readable(estimate(tinyPrices, work))).toMatchObject({
       total: '0.000000000001',
+      // Each line is the difference of rounded running sums, so that the lines add up to the total.
       lines: [
         'input: 0.25 x 0.000000000001 = 0',
         'cache_read: 0.25 x 0.000000000001 = 0',

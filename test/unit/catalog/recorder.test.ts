@@ -25,7 +25,7 @@ const NO_FILTERS: ChangeFilters = {
 };
 const day = (number: number): Date => new Date(Date.UTC(2026, 0, number));
 
-/** A state of a catalog of 3 entries. The price of `a` is the number of its day. */
+/** A state of a catalog of 3 entries, taken on day `number`. The price of `a` is this number. */
 const stateAt = (number: number) =>
   snapshotOfRows(
     `s${number}`,
@@ -167,6 +167,7 @@ describe('recording the catalog', () => {
     tenMinutesLater.enqueue(stateAt(3));
     await tenMinutesLater.stop();
     const changes = (await stores.catalogHistory.list(NO_FILTERS, null, 10)).map(({ change }) => change);
+    // The newest first: three changes ten minutes after the last request, without a gap, and three after the gap.
     expect(changes.map(({ notBefore }) => notBefore)).toEqual([null, null, null, day(4), day(4), day(4)]);
   });
 

@@ -222,7 +222,7 @@ describe('a slow or disconnecting reader', () => {
     expect([received, ended]).toEqual([[FIRST, WORDS, LAST], true]);
   });
 
-  it('makes the relay pause the upstream before it begins to read, so that memory is bounded', async () => {
+  it('makes the relay pause the upstream, also before the reader begins to read, so that memory is bounded', async () => {
     const source = fedStream();
     const relay = relayOf(source, OPTIONS);
     source.feed(FIRST);

@@ -11,6 +11,7 @@ describe('an estimate of tokens', () => {
     expect(estimateTokens({ messages: [userMessage('日本語日本語日')] })).toBe(10);
   });
 
+  // Tool calls and tool results have four tokens in addition to those of their content. An unknown block counts as JSON.
   it.each([
     ['text', [{ type: 'text', text: 'x'.repeat(7) }], 2],
     ['an image', [{ type: 'image', source: { type: 'base64', data: 'x'.repeat(100_000) } }], 1_600],

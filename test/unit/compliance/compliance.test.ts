@@ -8,8 +8,10 @@ const call = (guardrails: CallEvidence['guardrails'], overrides: Partial<CallEvi
   guardrails,
   ...overrides,
 });
+/** Result of the first GDPR check: whether content is screened before the call. */
 const isScreened = (mode: unknown): boolean | undefined =>
   complianceOf('gdpr', call([{ guardrail_mode: mode, guardrail_status: 'success' }])).checks[0]?.passed;
+/** The second GDPR check, of a call with guardrails of these statuses. */
 const protectedBy = (...states: readonly unknown[]) =>
   complianceOf('gdpr', call(states.map((state) => ({ guardrail_mode: 'pre_call', guardrail_status: state }))))
     .checks[1];

@@ -14,7 +14,7 @@ import { createHealthTracker } from '../../../src/gateway/routing/health.ts';
 
 const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
-/** Failed calls, and then successful ones. All end at the same time. */
+/** Failed calls, and then successful ones. All end at `atMs`. */
 const callsEndedAt = (failed: number, succeeded: number, atMs = 0): readonly EndedCall[] =>
   [...Array(failed).fill(false), ...Array(succeeded).fill(true)].map((isSuccess: boolean) => ({
     atMs,

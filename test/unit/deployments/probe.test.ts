@@ -49,6 +49,7 @@ describe('the request of a health check', () => {
     const questions = { reachable: { ...reachable, type: 'noul' } };
     expect(probeOf(deployment({ mode }))).toEqual(['/systemone', { state: PROMPT, questions }]);
     expect(probeOf(deployment(), entry(mode))).toEqual(['/systemone', { state: PROMPT, questions }]);
+    // Self-hosted servers may answer choices only.
     const choice = { reachable: { ...reachable, type: 'choice', criteria: { yes: null, no: null } } };
     expect(probeOf(deployment({ mode }, { provider: 'hosted_vllm' }))[1]).toEqual({ state: PROMPT, questions: choice });
   });

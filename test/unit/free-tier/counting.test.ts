@@ -199,6 +199,7 @@ describe('two processes over one store', () => {
     const one = aFreeTier({ store, limit: 100, clock });
     const two = aFreeTier({ store, limit: 100, clock });
     await servedOf(one, 1);
+    // `one` has reserved a block of 5 calls, and has used one of them.
     expect(await servedOf(two, 100)).toBe(95);
     const before = store.writes;
     await one.stop();

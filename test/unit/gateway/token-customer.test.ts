@@ -42,9 +42,9 @@ function aGateway() {
   return { gateway: withTokenCalls(gateway), received };
 }
 
-type Calls = ReturnType<typeof aGateway>['gateway'];
+type Gateway = ReturnType<typeof aGateway>['gateway'];
 
-it.each<[string, (gateway: Calls) => Promise<unknown>]>([
+it.each<[string, (gateway: Gateway) => Promise<unknown>]>([
   ['a call', (gateway) => gateway.call(CALLER, aModelRequest(undefined, { labels: REQUEST_LABELS }), signal)],
   [
     'a realtime session',

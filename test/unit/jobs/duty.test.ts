@@ -30,6 +30,6 @@ it.each([
   [5_001, 10_002],
   [15_000, 30_000],
   [600_000, 30_000],
-])('a duty of every %i ms has a lease of %i ms', (everyMs, leaseMs) => {
+])('a duty with a period of %i ms has a lease of %i ms: two periods, within 10 and 30 s', (everyMs, leaseMs) => {
   expect(dutyLeaseMs({ name: 'm', everyMs })).toBe(leaseMs);
 });
