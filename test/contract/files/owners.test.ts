@@ -51,6 +51,7 @@ describe.each(ROUTES_OF_A_FILE)('$row', ({ method, pathEnd }) => {
     const { id } = await upload(app, { purpose: 'x' }, { key: owner });
     const { id: secondId } = await upload(app, { purpose: 'x' }, { key: owner });
     expect((await ask(id, { key: await newKey(app, team) })).status).toBe(200);
+    // A request without a named key is one of the administrator.
     expect((await ask(secondId)).status).toBe(200);
   });
 

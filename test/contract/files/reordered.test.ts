@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => upstream.stop());
 
-it('a file can be read after its models change their order in the configuration', async () => {
+it('a file can be read after the models change their order in the configuration', async () => {
   const config = configOver(upstream);
   const before = await startApp({ config });
   const upload = async (model: string): Promise<string> => {
@@ -30,6 +30,7 @@ it('a file can be read after its models change their order in the configuration'
     const { status } = await after.call('GET', `/v1/files/${id}/content`);
     return [status, accountOf(upstream)];
   };
+  // The accounts of the models `assistant` and `apart`.
   expect(await accountFor(ids.assistant)).toEqual([200, 'account']);
   expect(await accountFor(ids.apart)).toEqual([200, 'account-apart']);
   await after.stop();

@@ -131,6 +131,7 @@ describe('freeTier.usage 200', () => {
 
   it('also shows the use of the address to a request with a key', async () => {
     await startWith(aFreeTier({ limit: 3, paidKeys: { holds: () => true } }), 'sk-paid');
+    // A call with a valid key is not counted.
     await get('/model_catalog');
     expect((await get('/billing/usage')).body).toMatchObject({ requests_today: 0, remaining: 3 });
   });

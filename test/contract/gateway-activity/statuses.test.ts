@@ -45,6 +45,7 @@ describe('gatewayActivity.daily', () => {
     ],
   });
 
+  /** Dates are compared as texts with the day of each count. Of a repeated parameter, the last value is used. */
   const PERIODS: readonly (readonly [query: string, counts: 'all' | 'none'])[] = [
     ['', 'all'],
     [`?start_date=${day()}&end_date=${day()}`, 'all'],
@@ -75,7 +76,7 @@ describe('gatewayActivity.daily', () => {
     expect(await send(viewerKey)).toEqual([200, allCounts()]);
   });
 
-  it('gatewayActivity.daily 403: keys of users who are not administrators', async () => {
+  it('gatewayActivity.daily 403: the key of a user who is not an administrator, and a key without a user', async () => {
     const refusal = [403, { detail: 'Only proxy administrators can see the counts of the whole deployment.' }];
     expect([await send(userKey), await send(plainKey)]).toEqual([refusal, refusal]);
   });

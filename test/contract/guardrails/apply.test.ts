@@ -66,7 +66,7 @@ describe.each(PATHS)('guardrails.apply at %s', (path) => {
     ]);
   });
 
-  it('guardrails.apply 503: a guardrail that cannot run', async () => {
+  it('guardrails.apply 503: a guardrail of a kind that does not run here', async () => {
     const { status } = await guarded.ask(path, { guardrail_name: 'foreign', text: 'x' });
     expect(status).toBe(503);
   });

@@ -80,7 +80,7 @@ describe('guardrails.create', () => {
     expect(String(detail).slice('Guardrail configuration error: '.length)).toMatch(message);
   });
 
-  it('409: a name that is taken, by a stored guardrail or by the file', async () => {
+  it('409: a name that a stored guardrail or a guardrail of the configuration file has', async () => {
     await server.create({ guardrail_name: 'taken', litellm_params: PARAMS });
     expect(await server.create({ guardrail_name: 'taken', litellm_params: PARAMS })).toEqual([
       409,
@@ -122,7 +122,7 @@ describe('guardrails.replace', () => {
     ]);
   });
 
-  it('400: an unsupported kind; 404: an unknown id; 409: a name or guardrail of the file; 422: no guardrail', async () => {
+  it('400: an unsupported kind; 404: an unknown id; 409: a name or guardrail of the configuration file; 422: no guardrail', async () => {
     const id = await server.createAndGetId();
     const put = (guardrail: Json | undefined, target = id) => server.ask('PUT', `/guardrails/${target}`, { guardrail });
     expect(await put(aDraft({ litellm_params: { guardrail: 'zzz', mode: 'pre_call' } }))).toEqual([
@@ -134,7 +134,7 @@ describe('guardrails.replace', () => {
       409,
       { detail: "The name 'of-file' is that of a guardrail of the configuration file" },
     ]);
-    const fileId = await server.idOfFile();
+    const fileId = await server.idOfFileGuardrail();
     expect(await put(aDraft(), fileId)).toEqual([409, fileGuardrailError(fileId)]);
     expect(await put(undefined)).toEqual([422, { detail: [missingField('guardrail')] }]);
   });
@@ -150,6 +150,7 @@ describe('guardrails.update', () => {
       200,
       changedRow({ guardrail_id: id, guardrail_name: name, litellm_params: params }),
     ]);
+    // `REDACTED` keeps the stored secret, null removes a setting.
     expect(await patch({ litellm_params: { timeout: null, api_key: 'REDACTED', default_on: true } })).toEqual([
       200,
       changedRow({
@@ -176,8 +177,8 @@ describe('guardrails.update', () => {
     expect(await server.ask('PATCH', '/guardrails/nope', {})).toEqual([404, notFoundBody('nope')]);
   });
 
-  it('409: a guardrail of the file, and a name that is taken', async () => {
-    const fileId = await server.idOfFile();
+  it('409: a guardrail of the configuration file, and a name that is taken', async () => {
+    const fileId = await server.idOfFileGuardrail();
     expect(await server.ask('PATCH', `/guardrails/${fileId}`, {})).toEqual([409, fileGuardrailError(fileId)]);
     const [draft, id] = [aDraft(), await server.createAndGetId()];
     await server.create(draft);
@@ -210,8 +211,8 @@ describe('guardrails.delete', () => {
     expect(await server.ask('DELETE', '/guardrails/nope')).toEqual([404, notFoundBody('nope')]);
   });
 
-  it('409: a guardrail of the file', async () => {
-    const fileId = await server.idOfFile();
+  it('409: a guardrail of the configuration file', async () => {
+    const fileId = await server.idOfFileGuardrail();
     expect(await server.ask('DELETE', `/guardrails/${fileId}`)).toEqual([409, fileGuardrailError(fileId)]);
   });
 });

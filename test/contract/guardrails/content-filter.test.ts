@@ -124,6 +124,7 @@ describe.each(ROUTES.map((route, index) => ({ ...route, index })))(
       expect([status, JSON.stringify(guarded.upstreamRequests()).includes('a clean text')]).toEqual([200, true]);
     });
 
+    // The guardrail `words` does not check the inputs of embeddings.
     it.skipIf(path === '/v1/embeddings')('400: a blocked word, without an upstream call', async () => {
       const answer = await guarded.ask(path, { ...body('a ForbiddenWord here'), guardrails: ['words'] });
       const message = "Content blocked: keyword 'forbiddenword' detected";

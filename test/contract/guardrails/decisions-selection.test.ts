@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
+/** Filter that blocks its name followed by `word`: the guardrail `key` blocks `keyword`. */
 const blockFilter = (name: string, params: object = {}): object =>
   contentFilter(name, { blocked_words: [{ keyword: `${name}word`, action: 'BLOCK' }], ...params });
 

@@ -48,7 +48,7 @@ describe('decisions with a guardrail', () => {
     });
   });
 
-  it('200: texts are masked at every depth of the named-map format; options keep their order', async () => {
+  it('200: texts are masked at every depth of the named-map format', async () => {
     const criteria = { 2: `two ${SECRET}`, 1: 'one', b: { deep: [SECRET] } };
     const { status } = await guarded.ask('/v1/systemone', {
       model: 'named',
@@ -93,6 +93,7 @@ describe('decisions with a guardrail', () => {
   });
 
   it('200: the inputs of stored decisions are masked', async () => {
+    // The tests above stored decisions.
     const query = 'query { decisions(first: 50) { edges { node { input } } } }';
     const answer = await guarded.app.call('POST', '/graphql', { query });
     const text = await answer.text();

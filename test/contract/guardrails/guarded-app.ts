@@ -134,7 +134,7 @@ export async function startGuarded(
     readonly models?: Readonly<Record<string, readonly string[]>>;
     /** Members of `general_settings`. */
     readonly general?: object;
-    /** Entry of a pass-through path. The app then also has the path `/free`, without guardrails. */
+    /** Entry of `pass_through_endpoints`. The app then also has the path `/free`, without guardrails. */
     readonly passThrough?: object;
   } = {},
 ): Promise<GuardedApp> {
@@ -168,6 +168,7 @@ export async function startGuarded(
         { model_name: 'claude', litellm_params: { model: 'anthropic/up', ...upstreamParams, api_base: upstream.url } },
         { model_name: 'gemini-up', litellm_params: { model: 'gemini/up', ...upstreamParams, api_base: upstream.url } },
         { model_name: 'decider', litellm_params: { model: 'openai/up', ...upstreamParams } },
+        // Decisions of this model use the named-map format.
         { model_name: 'named', litellm_params: { model: 'hosted_vllm/up', ...upstreamParams } },
         {
           model_name: 'down',

@@ -54,7 +54,8 @@ export async function startGuardrailServer() {
     /** Creates a guardrail. Returns its id. */
     createAndGetId: async (overrides: Json = {}): Promise<string> =>
       String((await create(aDraft(overrides)))[1]['guardrail_id']),
-    async idOfFile(): Promise<string> {
+    /** Id of the guardrail of the configuration file. */
+    async idOfFileGuardrail(): Promise<string> {
       const [, { guardrails }] = await ask('GET', '/guardrails/list');
       return String((guardrails as readonly Json[])[0]?.['guardrail_id']);
     },

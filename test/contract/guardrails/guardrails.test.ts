@@ -100,7 +100,7 @@ describe('routes of guardrails', () => {
 });
 
 describe('guardrails.list', () => {
-  it('200: guardrails of the file, without secrets', async () => {
+  it('200: only guardrails of the configuration file, without secrets', async () => {
     await server.createAndGetId();
     const params = { ...FILE_PARAMS, api_key: 'REDACTED' };
     expect(await server.ask('GET', '/guardrails/list')).toEqual([200, { guardrails: [fileGuardrail(params)] }]);
@@ -110,7 +110,7 @@ describe('guardrails.list', () => {
     ]);
   });
 
-  it('200: a user key sees only kind, modes and `default_on` of the params', async () => {
+  it('200: a user key sees only kind, modes and `default_on` of the settings', async () => {
     const params = { guardrail: 'presidio', mode: ['pre_call'], default_on: false };
     expect(await server.ask('GET', '/guardrails/list', undefined, userKey)).toEqual([
       200,
@@ -120,7 +120,7 @@ describe('guardrails.list', () => {
 });
 
 describe('guardrails.listAll', () => {
-  it('200: guardrails of the file, then stored guardrails', async () => {
+  it('200: guardrails of the configuration file, then stored guardrails, without secrets', async () => {
     const id = await server.createAndGetId({
       litellm_params: { ...PARAMS, api_key: 'os.environ/GUARD', headers: { x: 'y' } },
     });
@@ -132,6 +132,7 @@ describe('guardrails.listAll', () => {
       row({
         guardrail_id: id,
         guardrail_name: latestName(),
+        // The name of an environment variable is not a secret.
         litellm_params: { ...PARAMS, api_key: 'os.environ/GUARD', headers: { x: 'REDACTED' } },
         guardrail_definition_location: 'db',
       }),
@@ -145,7 +146,7 @@ describe('guardrails.get', () => {
     const expected = row({ guardrail_id: id, guardrail_name: latestName(), guardrail_definition_location: 'db' });
     expect(await server.ask('GET', `/guardrails/${id}`)).toEqual([200, expected]);
     expect(await server.ask('GET', `/guardrails/${id}/info`, undefined, viewerKey)).toEqual([200, expected]);
-    expect((await server.ask('GET', `/guardrails/${await server.idOfFile()}`))[0]).toBe(200);
+    expect((await server.ask('GET', `/guardrails/${await server.idOfFileGuardrail()}`))[0]).toBe(200);
   });
 
   it('404: an unknown id', async () => {
@@ -153,7 +154,7 @@ describe('guardrails.get', () => {
   });
 });
 
-describe('information for the forms of guardrails', () => {
+describe('information for forms in which guardrails are edited', () => {
   it('guardrails.submissions 200: an empty list', async () => {
     expect(await server.ask('GET', '/guardrails/submissions')).toEqual([
       200,

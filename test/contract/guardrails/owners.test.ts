@@ -4,6 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 let app: TestApp;
+/** Key of the administrator of every team that `createTeam` creates. */
 let leadKey: string;
 
 beforeAll(async () => {
@@ -95,6 +96,7 @@ describe('guardrails of a key', () => {
   });
 
   it('keys.create 403: a key with guardrails cannot create keys', async () => {
+    // The new keys would not have the guardrails.
     const [, created] = await post('/key/generate', { user_id: 'lead', guardrails: ['words'] });
     expect((await post('/key/generate', {}, String(created['key'])))[0]).toBe(403);
   });
@@ -166,6 +168,7 @@ describe('guardrails of a team', () => {
     ])
       // oxlint-disable-next-line no-await-in-loop -- one change after another
       expect(await post('/team/update', { team_id: id, ...change }, leadKey)).toEqual([403, NO_PERMISSION]);
+    // In the metadata, `modify_guardrails: false` has precedence over `allow_team_guardrail_config: true`.
     await post('/team/update', {
       team_id: id,
       metadata: { ...GUARDRAIL_FIELDS, guardrails: { modify_guardrails: false }, allow_team_guardrail_config: true },

@@ -94,7 +94,7 @@ describe('a pass-through path with guardrails', () => {
     expect(guarded.upstreamRequests()).toEqual([]);
   });
 
-  it('200: a path without guardrails is not checked, as in the reference', async () => {
+  it('200: a path without guardrails is not checked, even by default guardrails, as in the reference', async () => {
     const answer = await guarded.ask('/free', { a: 'neverword forbiddenword' });
     expect([answer.status, answer.headers['x-litellm-applied-guardrails']]).toEqual([200, undefined]);
   });

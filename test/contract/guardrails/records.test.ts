@@ -101,6 +101,7 @@ describe('records of a call with guardrails', () => {
     expect([metadata['applied_guardrails'], metadata['guardrail_information']]).toEqual([[], null]);
   });
 
+  // Guardrails whose only mode is logging_only run for every call.
   it('200: logging_only masks the records, not the request to the upstream', async () => {
     guarded.setAnswer(`ask ${SECRET}`);
     const { status, text } = await recordsOf(`I am ${SECRET}`, []);

@@ -273,6 +273,7 @@ describe('presidio', () => {
 });
 
 describe('decision_model', () => {
+  // The upstream answers each check with the probability 0.9. The default threshold is 0.7.
   it('400: a check above its threshold; 200: a check below it', async () => {
     const blocked = await guarded.ask(CHAT, chat('judge', 'you fool'));
     expect([blocked.status, blocked.body]).toEqual([
@@ -292,6 +293,7 @@ describe('decision_model', () => {
         },
       },
     ]);
+    // One decision for each of the two messages, and no chat.
     expect(guarded.upstreamRequests().map(({ path }) => path)).toEqual(['/v1/decisions', '/v1/decisions']);
     expect((await guarded.ask(CHAT, chat('strict', 'you fool'))).status).toBe(200);
   });

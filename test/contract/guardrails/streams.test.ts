@@ -87,7 +87,7 @@ describe('post_call on a stream', () => {
     expect(eventsOf(answer.body)).toEqual({ text: TEN_WORDS.join(''), error: undefined, done: true });
   });
 
-  it('400: a block before the first chunk sets the status', async () => {
+  it('400: a block before the first chunk is sent sets the status', async () => {
     streamChunks(['this is ', 'class', 'ified', ...TEN_WORDS]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     expect(answer).toMatchObject({

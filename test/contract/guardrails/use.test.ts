@@ -40,7 +40,7 @@ describe('guardrailUse.overview', () => {
 
 describe('guardrailUse.detail', () => {
   it('200: a guardrail that has not run', async () => {
-    const id = await server.idOfFile();
+    const id = await server.idOfFileGuardrail();
     expect(await server.ask('GET', `/guardrails/usage/detail/${id}`)).toEqual([
       200,
       {
