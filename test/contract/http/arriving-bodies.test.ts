@@ -145,7 +145,7 @@ describe('a body that arrives after its head', () => {
     expect(response.destroyed).toBe(true);
   });
 
-  it.each([true, false])('that is too slow gets 408 and is aborted (read: %s)', async (isRead) => {
+  it.each([true, false])('that is too slow gets 408 and is aborted (reading has begun: %s)', async (isRead) => {
     const { next, open } = await openServer({ smallBodyTimeout: 50 });
     const exchange = next();
     const socket = open();
@@ -180,7 +180,7 @@ describe('a body that arrives after its head', () => {
       for (const socket of sockets) socket.write('x');
       await turn();
     }
-    // 30,000 bytes. One Buffer for each byte would need more than 3 MB.
+    // 20 sockets received 30,000 bytes. One Buffer for each byte would need more than 3 MB.
     expect(heldBytes() - before).toBeLessThan(1_000_000);
     for (const socket of sockets) socket.destroy();
     await Promise.all(bodies);

@@ -16,7 +16,7 @@ const LIVENESS = 'GET /health/liveness HTTP/1.1\r\nhost: x\r\n\r\n';
 const chat = (key: string): string =>
   `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-length: ${BODY.length}\r\n\r\n${BODY}`;
 
-/** App with a limit, and one connection with a known key that reads the counts. */
+/** App with a limit, and one open connection with a known key, which reads the counts and is counted itself. */
 async function startWithLimit(maxConnections: number, env: Record<string, string> = {}) {
   const app = await startApp({ config: { general_settings: { max_connections: maxConnections } }, env });
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -96,6 +96,7 @@ describe('max_connections', () => {
 
   it('gives an address without a known key at most a quarter of the limit when half of it is used', async () => {
     const server = await startWithLimit(16);
+    // With the connection that reads the counts, these are half of the limit.
     for (let nth = 0; nth < 7; nth += 1) expect(await ask(openSocket(server), LIVENESS)).toBe(OK);
     expect(await allOf(openSocket(server))).toBe(REFUSED);
     expect(await server.counts()).toEqual(counts(8, 0, 1));

@@ -24,7 +24,7 @@ const preflight = (app: TestApp, path: string, origin: string, headers: Record<s
     headers: { origin, 'access-control-request-method': 'POST', ...headers },
   });
 
-describe('with a list of origins', () => {
+describe('CORS with a list of origins', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp({
@@ -143,7 +143,7 @@ describe('with a list of origins', () => {
   });
 });
 
-describe('with *', () => {
+describe('CORS with the origin *', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp({ env: { LENSGATE_CORS_ORIGINS: '*' } });
@@ -165,7 +165,7 @@ describe('with *', () => {
   });
 });
 
-describe('without the setting', () => {
+describe('CORS without the setting', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp();

@@ -12,7 +12,7 @@ const chat = (members: Record<string, unknown> = {}) => ({
 /** Title, path, body and headers. */
 type Call = readonly [string, string, unknown, Record<string, string>?];
 
-/** Calls of models on the fast path, with success and failure. */
+/** Calls to models on the fast path, with success and failure. */
 const CALLS: readonly Call[] = [
   ['a call', '/v1/chat/completions', chat()],
   ['a call without /v1', '/chat/completions', chat()],

@@ -17,7 +17,7 @@ const rows: readonly RouteRow[] = [
   },
   {
     ...facts,
-    name: 'echo.id',
+    name: 'things.any',
     method: 'GET',
     paths: ['/things/{*rest}'],
     handle: ({ params }) => json(params['rest'] ?? ''),
@@ -129,7 +129,7 @@ describe('a request', () => {
     expect((await ask('/nowhere/%FF')).status).toBe(404);
   });
 
-  it('of a GET row is answered even if its body exceeds the limit', async () => {
+  it('to a GET row is answered even if its body exceeds the limit', async () => {
     const request = httpRequest(`${server.url}/things/a`, { method: 'GET', headers: { 'content-length': '500' } });
     request.end('x'.repeat(500));
     const [answer] = await once(request, 'response');

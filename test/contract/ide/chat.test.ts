@@ -16,10 +16,10 @@ import {
   askStreamed,
   lastUpstreamBody,
   completionAnswer,
-  startForFile,
+  startServersForFile,
 } from './ide-client.ts';
 
-startForFile();
+startServersForFile();
 
 describe('ide.chat 200', () => {
   it.each([PATH, '/cursor/chat/completions'])('input is sent as one call of the Responses API, on %s', async (path) => {

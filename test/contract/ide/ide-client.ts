@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 export const servers = {} as { app: TestApp; upstream: FaultServer };
 
 /** Starts app and upstream before the tests of a file, and stops them after the tests. */
-export function startForFile(): void {
+export function startServersForFile(): void {
   beforeAll(async () => {
     servers.upstream = await startFaultServer();
     const params = { api_base: `${servers.upstream.url}/v1`, api_key: 'sk-upstream-credential-0123456789' };
@@ -41,6 +41,7 @@ export const INPUT = [{ role: 'user', content: [{ type: 'input_text', text: 'Hel
 export const MESSAGE = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] };
 export const FUNCTION_CALL = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{"at":1}' };
 export const CUSTOM_CALL = { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: '*** Begin\n' };
+/** Answer that costs 1.25 with the prices of `gpt`. */
 export const RESPONSE = {
   id: 'resp_up',
   object: 'response',

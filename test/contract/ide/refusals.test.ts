@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { modelNameError, upstreamErrorType } from '../../support/error-bodies.ts';
 import { newTrace, spansIn } from '../inference/trace-spans.ts';
-import { servers, INPUT, RESPONSE, answerWith, newKey, ask, refusal, startForFile } from './ide-client.ts';
+import { servers, INPUT, RESPONSE, answerWith, newKey, ask, refusal, startServersForFile } from './ide-client.ts';
 
-startForFile();
+startServersForFile();
 
 describe('ide.chat', () => {
   it.each([

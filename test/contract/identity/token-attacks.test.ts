@@ -174,7 +174,7 @@ describe('the key set of an issuer', () => {
     ['has two megabytes', ({ state }) => (state.text = `{"keys":[],"x":"${'x'.repeat(2 * 1024 * 1024)}"}`)],
     ['has the status 500', ({ state }) => (state.status = 500)],
     ['has keys that are not a list', ({ state }) => (state.text = '{"keys":"all"}')],
-  ])('503: %s; concurrent tokens read the key set once', async (_keySet, prepare) => {
+  ])('503: a key set that %s; concurrent tokens read it once', async (_keySet, prepare) => {
     await withIssuer(prepare, async (ownIssuer, server) => {
       const tokens = await Promise.all(
         Array.from({ length: 40 }, (_, number) => ownIssuer.token({ sub: `s-${number}` }, ES)),
@@ -186,7 +186,7 @@ describe('the key set of an issuer', () => {
     });
   });
 
-  it('200: is slow; tokens wait for one read, and the admin key does not wait', async () => {
+  it('200: a slow key set; tokens wait for one read, and the admin key does not wait', async () => {
     const { promise: gate, resolve: release } = Promise.withResolvers<void>();
     await withIssuer(
       ({ state }) => {
@@ -206,10 +206,11 @@ describe('the key set of an issuer', () => {
     );
   });
 
-  it('200 and 401: has an added key, which is accepted, and a removed key, which is refused', async () => {
+  it('200 and 401: tokens that an added key and a removed key have signed', async () => {
     await withIssuer(
       () => {},
       async (ownIssuer, server) => {
+        // The gateway reads the keys with the first token, after these changes.
         await ownIssuer.addKey('ES256', 'new');
         ownIssuer.removeKey('key-ES256');
         expect(
@@ -223,7 +224,7 @@ describe('the key set of an issuer', () => {
     );
   });
 
-  it('401: has an HMAC secret, with which a token is signed', async () => {
+  it('401: a key set with an HMAC secret, and a token that is signed with it', async () => {
     await withIssuer(
       ({ state }) => (state.text = JSON.stringify({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'key-ES256' }] })),
       async (ownIssuer, server) => {

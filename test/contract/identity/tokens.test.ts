@@ -183,8 +183,8 @@ describe('the bearer of a token', () => {
       (await send(await tokenOf(claims), '/user/new', { user_id: `of-${String(claims['sub'])}` })).status;
     expect(await listStatus({ sub: 'root', scope: 'openid litellm_proxy_admin' })).toBe(200);
     expect(await creationStatus({ sub: 'root', scope: 'openid litellm_proxy_admin' })).toBe(200);
-    expect(await listStatus({ sub: 'aud', realm: { roles: ['auditor'] } })).toBe(200);
-    expect(await creationStatus({ sub: 'aud', realm: { roles: ['auditor'] } })).toBe(403);
+    expect(await listStatus({ sub: 'carla', realm: { roles: ['auditor'] } })).toBe(200);
+    expect(await creationStatus({ sub: 'carla', realm: { roles: ['auditor'] } })).toBe(403);
     expect(await listStatus({ sub: 'plain' })).toBe(403);
     expect(await creationStatus({ sub: 'plain', scope: 'litellm_proxy_admin_not' })).toBe(401);
     await app.call('POST', '/user/new', { user_id: 'stored-admin', user_role: 'proxy_admin' });
