@@ -137,6 +137,7 @@ describe('the response head of a call', () => {
     const response = await app.call('POST', '/key/generate', { max_budget: 10 });
     const { key } = (await response.json()) as { key: string };
     const ask = () => headOf('/v1/chat/completions', { ...CHAT, model: 'gpt' }, { authorization: `Bearer ${key}` });
+    // Each call costs 1: two tokens at 0.25 and one at 0.5.
     const limits = { ...HEADERS_OF_EVERY_CALL, 'x-litellm-key-max-budget': '10' };
     expect(await ask()).toEqual({ ...limits, 'x-litellm-key-spend': '1' });
     expect(await ask()).toEqual({ ...limits, 'x-litellm-key-spend': '2' });

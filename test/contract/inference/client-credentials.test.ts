@@ -4,9 +4,9 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { newTrace, spansIn } from './trace-spans.ts';
 import { CHAT, completionOf, MESSAGES } from './scripted.ts';
 
-/** Callers may send credentials of models that list them only. */
+/** Callers may send credentials only for models with `configurable_clientside_auth_params`. */
 let app: TestApp;
-/** Callers may send credentials of every model. */
+/** Callers may send credentials for every model. */
 let permissiveApp: TestApp;
 let operatorUpstream: FaultServer;
 let callerUpstream: FaultServer;

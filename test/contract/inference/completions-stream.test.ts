@@ -29,6 +29,7 @@ const event = (value: object, model = 'up-1'): string =>
   `data: ${JSON.stringify({ id: 'cmpl-1', object: 'text_completion', created: 1, model, ...value })}\n\n`;
 const piece = (text: string, finish: string | null = null, members: object = {}, model = 'up-1'): string =>
   event({ choices: [{ text, index: 0, logprobs: null, finish_reason: finish }], ...members }, model);
+/** Usage that costs 1.75 with the prices above. */
 const USAGE = { usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 } };
 const usage = (model = 'up-1'): string => event({ choices: [], ...USAGE }, model);
 

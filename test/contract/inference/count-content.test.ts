@@ -3,6 +3,7 @@ import { type FaultServer, startFaultServer } from '../../support/fault-server.t
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const CREDENTIAL = 'google-credential-0123456789';
+/** The estimate of the gateway is 14: ten tokens for 35 bytes of text, and four for the message. */
 const CONTENTS = [{ role: 'user', parts: [{ text: 'x'.repeat(35) }] }];
 
 let app: TestApp;

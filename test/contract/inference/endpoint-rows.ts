@@ -3,7 +3,8 @@ const MODEL_IN_PATH = ['/engines/assistant', '/openai/deployments/assistant'] as
 
 /**
  * A request, an upstream answer and the expected records for each of six endpoints. `field` is a required member, and
- * errors describe its type as `fieldType`. `forwardedFields` has the gateway fields that are forwarded. Errors about
+ * errors describe its type as `fieldType`. `aliases` has further path prefixes. `cost` is the price of the answer, at 0.5 per
+ * input token, 0.25 per output token and 0.125 per search unit. `forwardedFields` has the gateway fields that are forwarded. Errors about
  * answers of another kind name `answerKind`.
  */
 export const ENDPOINT_ROWS = [

@@ -290,7 +290,7 @@ describe('a fallback beyond the budget of the caller', () => {
       setup.ask({ model: 'one', fallbacks }, { authorization: `Bearer ${key}` });
     const spareSpentKey = await keyFor('spare');
     const firstIndex = setup.upstream.received.length;
-    setup.plan({ 'one-up': [500, 500, 200] });
+    setup.plan({ 'one-up': [500, 500, 200] }); // The third call needs no fallback.
     expect(await ask(spareSpentKey, ['spare', 'claude'])).toMatchObject({
       status: 200,
       retryHeaders: { 'attempted-fallbacks': '1', 'model-group': 'claude' },

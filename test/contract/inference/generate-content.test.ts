@@ -4,6 +4,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 
 const CREDENTIAL = 'google-credential-0123456789';
 const CONTENTS = [{ role: 'user', parts: [{ text: 'Hello' }] }];
+/** Usage that costs 1.75 with the prices of `team/flash`. */
 const USAGE = { promptTokenCount: 2, candidatesTokenCount: 3, totalTokenCount: 5 };
 const ANSWER = {
   candidates: [{ content: { parts: [{ text: 'Grüß Gott' }], role: 'model' }, finishReason: 'STOP', index: 0 }],

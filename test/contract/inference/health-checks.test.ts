@@ -156,7 +156,7 @@ describe('health.deployments', () => {
     );
     const chat = await app.call('POST', '/v1/chat/completions', { model: 'chat', messages: [] }, key);
     await chat.text();
-    expect(chat.headers.get('x-litellm-key-spend')).toBe('3');
+    expect(chat.headers.get('x-litellm-key-spend')).toBe('3'); // Both checks and the chat cost 1 each.
   });
 
   it('health.deployments 404: no deployment of this name or id that the caller may call', async () => {

@@ -40,6 +40,7 @@ const streamWith = (...events: readonly string[]): void =>
   });
 
 const PARTIAL = { type: 'image_generation.partial_image', b64_json: 'QUJD', partial_image_index: 0 };
+/** Usage that costs 30 with the prices of `medium`. */
 const USAGE = { input_tokens: 10, input_tokens_details: { text_tokens: 10, image_tokens: 0 }, output_tokens: 100 };
 const COMPLETED = { type: 'image_generation.completed', b64_json: 'QUJDRA==', size: '1024x1024', quality: 'low' };
 
@@ -138,6 +139,7 @@ describe('images.generate', () => {
 
 describe('transcriptions.create', () => {
   it('200: a streamed transcript is stored and billed', async () => {
+    // Without a price for audio tokens, 14 input tokens at 0.5 and 4 output tokens at 0.25 cost 8.
     const done = {
       type: 'transcript.text.done',
       text: 'hello there',

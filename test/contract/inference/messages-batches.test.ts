@@ -18,6 +18,7 @@ const CALLS: readonly (readonly [string, (client: Anthropic) => Promise<unknown>
   ],
   ['messages.listBatches', async ({ messages }) => await messages.batches.list()],
   ['messages.getBatch', async ({ messages }) => await messages.batches.retrieve('msgbatch_1')],
+  // `results` reads the batch first.
   ['messages.getBatch', async ({ messages }) => await messages.batches.results('msgbatch_1')],
   ['messages.cancelBatch', async ({ messages }) => await messages.batches.cancel('msgbatch_1')],
   ['messages.deleteBatch', async ({ messages }) => await messages.batches.delete('msgbatch_1')],

@@ -145,6 +145,7 @@ describe('messages.create', () => {
   });
 
   it('422: a budget that the previous call used up', async () => {
+    // The answer costs 2.5.
     const key = await newKey({ key_alias: 'thrifty', max_budget: 2.5 });
     server.answerWith(200, ANSWER);
     expect((await server.ask(REQUEST, key)).status).toBe(200);

@@ -12,6 +12,7 @@ import {
 } from './messages-server.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Usage of the answer. Input tokens include those that are read from the cache or written to it. */
 const USAGE = { inputTokens: 7, outputTokens: 1, cacheReadTokens: 4, cacheWriteTokens: 1, reasoningTokens: 0 };
 
 let server: MessagesServer;
@@ -88,6 +89,7 @@ describe('messages.create 200', () => {
           callType: 'anthropic_messages',
           modelGroup: 'claude',
           model: 'claude-up-1',
+          // 2 input tokens at 0.5, 4 cached tokens at 0.0625, 5 output tokens at 0.25.
           costUsd: '2.5',
           status: 'SUCCESS',
           usage: { inputTokens: 6, outputTokens: 5, cacheReadTokens: 4, cacheWriteTokens: 0, reasoningTokens: 0 },
@@ -182,6 +184,7 @@ describe('messages.create 200', () => {
         usage: { input_tokens: 2, cache_creation_input_tokens: 0, cache_read_input_tokens: 4, output_tokens: 1 },
       },
     });
+    // The system text is the first message of the upstream request.
     expect(headers['x-gateway-dropped-params']).toBe('messages[0].cache_control');
     expect(server.lastUpstreamRequest()).toMatchObject({
       path: '/v1/chat/completions',

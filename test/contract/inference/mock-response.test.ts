@@ -71,12 +71,16 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     textOf: contentText,
     refusal: (message) => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT' } }),
   },
-  'chat of an IDE': {
+  'chat messages of an IDE': {
     path: () => '/ide/chat/completions',
     body: { model: 'one', messages: MESSAGES },
     textOf: chatText,
   },
-  'items of an IDE': { path: () => '/ide/chat/completions', body: { model: 'one', input: 'x' }, textOf: chatText },
+  'Responses items of an IDE': {
+    path: () => '/ide/chat/completions',
+    body: { model: 'one', input: 'x' },
+    textOf: chatText,
+  },
 };
 
 /** Joined text of the events of a stream. The event with the complete response adds no text. */

@@ -126,6 +126,7 @@ describe('models.info', () => {
       (await read(`/model/info${query}`)).body.data.map(({ model_info }) => model_info['id']);
     expect(await ids('?litellm_model_id=known-2')).toEqual(['known-2']);
     const sendFailingCall = () => app.call('POST', '/v1/chat/completions', { model: 'known', messages: [] });
+    // Each of the two deployments receives one call, and is then not healthy.
     await Promise.all([sendFailingCall(), sendFailingCall()]);
     expect((await ids('')).slice(0, 2)).toEqual(['known-1', 'known-2']);
     expect((await ids('?healthy_only=true')).filter((id) => id !== 'g')).toEqual([]);
@@ -171,6 +172,7 @@ describe('models.groups', () => {
           output_cost_per_token: 6e-7,
           tpm: null,
           rpm: null,
+          // A group supports what all its deployments support. The catalog has no entry for `made-up`.
           supports_function_calling: false,
           supports_parallel_function_calling: false,
           supports_vision: false,

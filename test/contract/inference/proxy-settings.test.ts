@@ -74,6 +74,7 @@ describe('litellm_key_header_name', () => {
         socket.once('open', () => reject(new Error('the demo model has no sessions')));
         socket.once('error', () => {});
       });
+    // With a valid key, the status is 400 because the demo model has no sessions.
     expect(await refusal({ 'x-our-key': `Bearer ${app.adminKey}` })).toBe(400);
     expect(await refusal({ authorization: `Bearer ${app.adminKey}` })).toBe(401);
   });

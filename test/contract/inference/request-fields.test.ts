@@ -49,6 +49,7 @@ describe('tags, session, user and metadata of a call', () => {
       'x-litellm-session-id': 's-2',
       'x-litellm-end-user-id': 'u-2',
       'x-litellm-tags': 'x, y,',
+      // The UTF-8 bytes of `ü`, as characters of a header.
       'x-litellm-spend-logs-metadata': '{"project":"\u00c3\u00bc"}',
     };
     expect(await spanFields({ metadata, user: 'u-1' }, headers)).toEqual({

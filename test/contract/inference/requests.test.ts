@@ -91,6 +91,7 @@ describe('requests.countTokens', () => {
     const url = `data:image/png;base64,${'A'.repeat(100_000)}`;
     const content = [{ type: 'image_url', image_url: { url } }];
     const { body } = await count({ model: 'gpt', messages: [{ role: 'user', content }] });
+    // 1,600 for the image, and four for the message.
     expect(body).toMatchObject({ total_tokens: 1_604 });
   });
 

@@ -164,6 +164,7 @@ describe('configured fallbacks', () => {
       setup = null;
       return status;
     };
+    // If the fallback is not allowed, the answer is the failure of `one`.
     expect([await statusWith(false), await statusWith(true)]).toEqual([200, 500]);
   });
 });

@@ -102,6 +102,7 @@ function modelsAt(url: string): readonly object[] {
   ];
 }
 
+/** Chat completion of an upstream model. It costs 1 with the prices of every model except `free`. */
 export const completionOf = (model: string) => ({
   id: `chatcmpl-${model}`,
   object: 'chat.completion',

@@ -6,6 +6,7 @@ import { newTrace, spansIn } from './trace-spans.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
 const PATH = '/v1/audio/speech';
+/** Request whose five characters cost 2.5. */
 const REQUEST = { model: 'voice', input: 'Zoë 😀', voice: 'alloy' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Bytes that are invalid UTF-8. */

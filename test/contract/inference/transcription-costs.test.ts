@@ -25,7 +25,7 @@ const VTT = 'WEBVTT\n\n00:00.000 --> 00:01.000 align:start\nhello\n\n01:00:00.00
 
 const PLAIN = 'It said 00:00:00,000 --> 00:00:09,000\n';
 const UNKNOWN = Buffer.from('sound');
-// Audio of 12,345 samples, at 16,000 samples a second.
+// Audio of 12,345 samples, at 16,000 samples a second. Its duration is rounded to 0.771563 seconds.
 const TONE = readFileSync(new URL('../../fixtures/sound/tone.mp3', import.meta.url));
 
 it.each([
