@@ -37,6 +37,7 @@ beforeAll(async () => {
     response.end(stream ? eventsOf(model) : JSON.stringify(answerOf(model)));
   });
   const connection = { api_base: `${upstream.url}/v1`, api_key: 'k' };
+  // A call with one input token and one output token costs 0.02.
   const priced = { input_cost_per_token: 0.01, output_cost_per_token: 0.01 };
   const deployment = (name: string, params: object = priced) => ({
     model_name: name,

@@ -14,6 +14,7 @@ const ANSWER = JSON.stringify({
 let upstream: FaultServer;
 let app: TestApp;
 
+/** A model whose calls cost 0.02 each. */
 const modelList = () => [
   {
     model_name: 'priced',

@@ -116,6 +116,7 @@ describe.each(['admin', 'member'])('a team %s', (name) => {
         403,
       ]);
     expect(await infoOf(secret)).toEqual(before);
+    // New metadata replaces only members that do not restrict the key.
     const replaced = await post('/key/update', { key: secret, metadata: {} }, userKeys[name]);
     expect([replaced.status, replaced.body['metadata']]).toEqual([200, { tags: ['dear'], enforced_params: ['user'] }]);
   });

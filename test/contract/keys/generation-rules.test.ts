@@ -121,6 +121,7 @@ describe('key_generation_settings', () => {
       envelope(400, 'Required param tags not in data'),
     );
     expect((await post('/key/generate', draft, users['admin'])).status).toBe(200);
+    // The rules for keys of teams do not apply to proxy administrators.
     expect((await post('/key/generate', { team_id: 't' })).status).toBe(200);
   });
 
@@ -139,6 +140,7 @@ describe('key_generation_settings', () => {
     );
     const valid = await post('/key/generate', { key_alias: 'team/a.b@c-d_e', max_budget: 1 });
     expect(valid.status).toBe(200);
+    // The `а` in the fifth alias is Cyrillic.
     for (const key_alias of ['x', '-ab', 'ab ', 'a b', 'аb', 'a\u200bb', 'a'.repeat(256)]) {
       expect(await post('/key/generate', { key_alias, max_budget: 1 })).toEqual(refused);
       expect(await post('/key/update', { key: String(valid.body['key']), key_alias })).toEqual(refused);
