@@ -23,7 +23,7 @@ describe('the id in a text', () => {
 });
 
 describe('visibility', () => {
-  it.each([null, '', '  '])('of a caller with the blank team %j is limited to the rows of its key', (teamId) => {
+  it.each([null, '', '  '])('of a caller whose team is blank (%j) is limited to the rows of its key', (teamId) => {
     expect(visibilityOf(caller(teamId))).toEqual({ kind: 'key', keyHash: KEY });
     expect(ownerOf(caller(teamId))).toEqual({ teamId: null, keyHash: KEY });
     expect(haveSameRights(caller(teamId), caller(null))).toBe(true);

@@ -48,8 +48,8 @@ describe('money', () => {
       -2n,
       0n,
     ]);
-    const third = rateFrom('0.000000000000333333') ?? attoCost(0n as never, 0);
-    expect(usdFromAtto(third * 3n)).toBe(1n);
+    const thirdOfPicodollar = rateFrom('0.000000000000333333') ?? attoCost(0n as never, 0);
+    expect(usdFromAtto(thirdOfPicodollar * 3n)).toBe(1n);
   });
 
   it('prices 2^53 - 1 tokens exactly', () => {

@@ -153,7 +153,7 @@ describe('a form', () => {
     ],
     ['no end', Buffer.from(`--b\r\n${field('a')}\r\n\r\n1\r\n`), TYPE, 'it does not end with its boundary'],
     [
-      'one line break instead of two',
+      'one line break instead of two after the headers of an empty part',
       Buffer.from(`--b\r\n${field('a')}\r\n\r\n--b--`),
       TYPE,
       'it does not end with its boundary',
@@ -206,7 +206,7 @@ describe('a form', () => {
       'a header has an invalid parameter',
     ],
     [
-      'an encoding',
+      'a base64 transfer encoding',
       form([[`${field('a')}\r\nContent-Transfer-Encoding: base64`, 'MQ==']]),
       TYPE,
       'the part "a" has a Content-Transfer-Encoding',

@@ -4,7 +4,7 @@ import { addressBelow, forwardedQueryOf } from '../../../src/domain/pass-through
 
 const TARGET = 'http://target.example:8080/base/path';
 
-/** Segments that leave the target, in encodings that servers decode. */
+/** Segments that name the parent of the target, in encodings that servers decode. */
 const UP = [
   '%2525252e%2525252e',
   '..',

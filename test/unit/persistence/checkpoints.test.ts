@@ -71,7 +71,7 @@ describe('the log of a writer', () => {
   });
 
   test.each([
-    ['until few new pages remain', [900, 257, 256], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
+    ['until at most 256 new pages remain', [900, 257, 256], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
     ['four times at most', [900], [PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP, PASSIVE, NOOP]],
   ])('is copied again while the writer continues, %s', async (_what, meanwhile, passes) => {
     const { checkpoints, writer, checkpointer } = aSetup(4_000, { meanwhile });

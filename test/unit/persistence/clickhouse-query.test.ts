@@ -39,6 +39,7 @@ afterAll(() => {
 
 async function run(sql: string, ...scripted: typeof answers) {
   requests = [];
+  // The first request reads the names of tables and databases that a query may not use.
   answers = [{ meta: [], data: [['span'], ['default']] }, ...scripted];
   const { port } = server.address() as AddressInfo;
   return runOnClickHouse({ url: `http://127.0.0.1:${port}`, database: 'd' }, guardedQuery(sql), {
@@ -75,6 +76,7 @@ it('integers that are exact in a double are returned as numbers, and others as t
   });
 });
 
+// Out of memory, out of time, too many rows, wrong password, read-only mode, unknown column.
 it.each([
   [241, 'Unavailable', 'Trace SQL query failed or exceeded reader limits'],
   [159, 'Unavailable', 'Trace SQL query failed or exceeded reader limits'],
@@ -83,6 +85,7 @@ it.each([
   [164, 'Unavailable', 'The trace store does not accept the limits of a query.'],
   [47, 'InvalidInput', 'Invalid trace query: Unknown expression identifier `x`'],
 ])('the ClickHouse error %i becomes %s', async (code, name, message) => {
+  // The scope is not shown: it contains the queries of the views.
   const text = 'Unknown expression identifier `x` in scope WITH spans AS (SELECT secret)'.replace(' in', '. In');
   await expect(run('select 1', [code, text])).rejects.toMatchObject({ name, message });
 });
@@ -95,5 +98,6 @@ it.each([
   ['select 1 from "default"', 'default is not available.'],
 ])('a query is refused: %s', async (sql, message) => {
   await expect(run(sql)).rejects.toMatchObject({ name: 'InvalidInput', message: `Invalid trace query: ${message}` });
+  // At most the names were read.
   expect(requests.length).toBeLessThan(2);
 });

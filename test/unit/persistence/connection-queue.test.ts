@@ -5,7 +5,7 @@ import { createConnectionQueue } from '../../../src/persistence/sqlite/connectio
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('turns run one at a time, in the order of their requests', async () => {
+test('turns on a connection run one at a time, in the order of their requests', async () => {
   const turns = createConnectionQueue(1_000);
   const order: number[] = [];
   let current = 0;

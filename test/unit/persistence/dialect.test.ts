@@ -7,7 +7,7 @@ const BUSY = Object.assign(new Error('SQLITE_BUSY: database is locked'), { code:
 const DUPLICATE = Object.assign(new Error('UNIQUE constraint failed'), { code: 'SQLITE_CONSTRAINT' });
 
 /**
- * A database whose connections record their statements without pragmas, and fail with the error that `faultOf`
+ * A database whose connections record their statements except pragmas, and fail with the error that `faultOf`
  * returns.
  */
 function aDatabase(faultOf: (sql: string, connection: number) => Error | null) {

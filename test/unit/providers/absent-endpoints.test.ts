@@ -49,7 +49,7 @@ describe('absent endpoints', () => {
     expect(absent.has(RESPONSES, DEPLOYMENT)).toBe(false);
   });
 
-  it('are recorded for one endpoint at one address', () => {
+  it('are recorded for one endpoint of one provider at one address', () => {
     const absent = createAbsentEndpoints(() => 0);
     absent.record(failureWith(404), requestWith(), DEPLOYMENT);
     expect(absent.has(RESPONSES_COMPACT, DEPLOYMENT)).toBe(false);

@@ -54,6 +54,7 @@ describe('an event of the caller', () => {
 
   it.each([
     ['{"session":{"model":"other"}}', Forbidden],
+    // The caller may call this model, but a session keeps its own.
     ['{"session":{"model":"whisper-1"}}', InvalidInput],
     ['{"session":{"model":"gpt-realtime"}}', Forbidden],
     ['{"session":{"model":"voice"},"session":{"model":"other"}}', Forbidden],

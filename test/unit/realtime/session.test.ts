@@ -4,6 +4,11 @@ import { Unauthenticated, Unavailable } from '../../../src/domain/errors.ts';
 import { aCaller, aKey } from '../../support/chat.ts';
 import { aSession, settled, usd } from '../../support/realtime-session.ts';
 
+/*
+ * The limits of `aSession`: a ping after 30 ms without data, no answer for 75 ms, no message read for 60 ms, 1,000 ms idle,
+ * 5,000 ms in all, a check of the key every 200 ms, two refused models. An answer `used` costs one dollar.
+ */
+
 describe('a peer that reads too slowly', () => {
   it.each([
     ['the caller', 'client', 'vendor'],
@@ -167,21 +172,21 @@ describe('a session', () => {
   it('has a reservation for its next turn while it is open, and releases it at its end', async () => {
     const setup = await aSession({ caller: aCaller(aKey({ maxBudget: usd('4') })) });
     const second = await setup.open();
-    const reserved = (limit: string, amount = 1n) =>
+    const refusalAt = (limit: string, amount = 1n) =>
       setup.admission.check([{ counter: `key:${aKey().hash}`, limit: usd(limit), amount, refused: 'at' }]);
-    expect([reserved('2'), reserved('3')]).toEqual([expect.objectContaining({ used: 0n, reserved: usd('2') }), null]);
+    expect([refusalAt('2'), refusalAt('3')]).toEqual([expect.objectContaining({ used: 0n, reserved: usd('2') }), null]);
     setup.vendor.say('used');
     setup.vendor.say('used');
     await settled();
     expect(setup.ends()).toEqual([]);
-    expect([reserved('4'), reserved('5')]).toEqual([
+    expect([refusalAt('4'), refusalAt('5')]).toEqual([
       expect.objectContaining({ used: usd('2'), reserved: usd('2') }),
       null,
     ]);
     second.abandon();
     setup.client.currentListener().ended({ kind: 'cut' });
     expect(setup.admission.counts()).toEqual({ open: 0, expired: 0 });
-    expect([reserved('2', 0n), reserved('3')]).toEqual([
+    expect([refusalAt('2', 0n), refusalAt('3')]).toEqual([
       expect.objectContaining({ used: usd('2'), reserved: 0n }),
       null,
     ]);

@@ -4,6 +4,7 @@ import { aSession, aSocket } from '../../support/realtime-session.ts';
 describe('the sessions of a process', () => {
   it('are limited in number', async () => {
     const setup = await aSession();
+    // The limit of `aSession` is two.
     const second = await setup.open();
     await expect(setup.open()).rejects.toThrow('Too many realtime sessions are open. Try again later.');
     second.abandon();

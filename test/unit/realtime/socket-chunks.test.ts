@@ -5,6 +5,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { webSocketServer } from '../../../src/runtime/network/web-sockets.ts';
 
+const CLOSE_1008 = Buffer.from([0x88, 0x02, 0x03, 0xf0]);
+
 it('a connection that receives a message in single bytes is closed with 1008 before 40,000 chunks', async () => {
   const sent: Buffer[] = [];
   const wire = new Duplex({
@@ -27,7 +29,7 @@ it('a connection that receives a message in single bytes is closed with 1008 bef
   // A masked text frame of a million bytes.
   wire.push(Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0x0f, 0x42, 0x40, 1, 2, 3, 4]));
   let pushed = 0;
-  while (!Buffer.concat(sent).includes(Buffer.from([0x88, 0x02, 0x03, 0xf0])) && pushed < 40_000) {
+  while (!Buffer.concat(sent).includes(CLOSE_1008) && pushed < 40_000) {
     for (let nth = 0; nth < 1_000; nth += 1) wire.push(Buffer.from('x'));
     pushed += 1_000;
     await turn();

@@ -8,7 +8,7 @@ import { createAgentMessages } from '../../../src/runtime/coding-agents/agent-me
 const NOW = new Date('2026-01-02T03:04:05Z');
 const STATE = { name: null, status: 'RUNNING', repository: null, ref: null, branchName: null, url: null };
 
-/** A gateway with one running agent. `failures` are the changes of the store that fail. */
+/** A gateway with one running agent. The first `failures` changes in its store fail. */
 function gateway(failures: number) {
   let agent = { id: 'bc_1', state: { ...STATE, autoCreatePr: null, launchedAt: null }, updatedAt: NOW };
   let remainingFailures = failures;

@@ -73,6 +73,7 @@ describe('the spans of traces', () => {
     return { reads, lengths: spans.map(({ length }) => length) };
   }
 
+  // A read has at most 2,000 spans.
   it('are loaded with one read when they are few', async () => {
     expect(await load([1, 1_000, 0, 999])).toEqual({
       reads: [{ traces: ['0', '1', '2', '3'] }],

@@ -21,7 +21,8 @@ function messagesOf(text: string, { size = text.length, streamId = null as strin
   });
   messages.pipe({
     chunk(message) {
-      // A client that reads the last event may send the next turn immediately.
+      // The number before a message counts the ends reported so far. The end must precede the last message, because its
+      // reader may send the next turn immediately.
       received.push(`${ended.length} ${Buffer.from(message).toString()}`);
       return true;
     },
@@ -56,7 +57,7 @@ describe('events as messages', () => {
     });
   });
 
-  it('have the name of their lane and are otherwise unchanged', () => {
+  it('have the id of their stream, and are otherwise unchanged', () => {
     const { received } = messagesOf('data: {"type":"x" , "n":1e-7}\n\n', { streamId: 'a.b' });
     expect(received).toEqual(['0 {"stream_id":"a.b","type":"x" , "n":1e-7}', 'done']);
   });

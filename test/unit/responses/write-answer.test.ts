@@ -189,7 +189,7 @@ describe('a response as a stream', () => {
       { type: 'response.completed', response: RESPONSE },
     ]);
     expect(writer.whole()).toEqual(RESPONSE);
-    // Each piece is written immediately and does not wait for a later one.
+    // The number of events per step: each is written immediately and does not wait for a later step.
     expect(pieces.map((piece) => piece.split('\n\n').length - 1)).toEqual([2, 3, 1, 3, 3, 1, 4, 4, 2, 1, 1, 4, 0]);
   });
 

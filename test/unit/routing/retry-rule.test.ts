@@ -46,6 +46,7 @@ describe('the number of retries', () => {
       retriesAfter(failed(403), { policy }),
       retriesAfter(failed(500), { requested: 7, policy }),
     ]).toEqual([4, 1, 1]);
+    // The policy of a group replaces the general one.
     const ofGroup = { ...policy, retriesOfGroup: new Map([['g', { RateLimitError: 0 }]]) };
     expect([retriesAfter(failed(429), { policy: ofGroup }), retriesAfter(failed(400), { policy: ofGroup })]).toEqual([
       0, 0,

@@ -90,6 +90,7 @@ describe('billing settings', () => {
       { PROXY_BASE_URL: 'https://x.example/?a' },
       'environment: PROXY_BASE_URL: "@" is not an http(s) address without a query',
     ],
+    // `@` is the value of the variable.
   ])('refuse %j', (env: Record<string, string>, fault) => {
     expect(faultsFrom({ env })).toEqual([fault.replace('@', Object.values(env)[0] ?? '')]);
   });

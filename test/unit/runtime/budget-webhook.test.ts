@@ -28,7 +28,7 @@ function aWebhook(answer: () => Promise<number>) {
   return { webhook, sent, logged };
 }
 
-it('the budget webhook sends an alert with a deadline, under the rules for addresses of callers', async () => {
+it('the budget webhook sends an alert with a deadline, under the rules for addresses that callers choose', async () => {
   const { webhook, sent, logged } = aWebhook(() => Promise.resolve(200));
   webhook.send(ALERT);
   await webhook.drained();

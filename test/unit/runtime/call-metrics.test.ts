@@ -95,6 +95,7 @@ it('an unknown deployment has the label _other, and series above 5,000 are count
   expect(metrics.text()).toContain('gen_ai_request_model="_other"');
   for (let nth = 0; nth < 5_100; nth += 1) metrics.record(call({ deploymentId: `d-${nth}` }));
   const counts = linesOf(metrics.text(), 'gen_ai_client_operation_duration_seconds_count');
+  // The unknown deployment and 4,999 others have a series each; the other 101 deployments share one.
   expect(counts).toHaveLength(5_001);
   expect(counts.at(-1)).toBe('gen_ai_client_operation_duration_seconds_count{gen_ai_request_model="_other"} 101');
 });

@@ -60,7 +60,7 @@ environment_variables: { KEY: sk-variable }
     expect(warningsFrom({ yaml })).toEqual([]);
   });
 
-  it('of models cause one warning for all models with the key', () => {
+  it('in models cause one warning for all models that have the key', () => {
     const yaml = `model_list:
   - { model_name: a, litellm_params: { model: demo, rpm: 5 } }
   - model_name: b

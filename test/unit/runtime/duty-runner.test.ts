@@ -139,6 +139,7 @@ it('work stops when another process has taken over its job', async () => {
 
 it.each([
   ['ends when it is aborted', false, 150_000],
+  // Aborted work has five more seconds to end.
   ['does not end', true, 155_000],
 ])(
   'work that exceeds its deadline and %s is a failure, and the next period runs',

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { FairSlots, type Share, type WaitingCall } from '../../../src/runtime/http-client/fair-shares.ts';
 import { randomFrom } from '../../support/random.ts';
 
+/** A call of an owner that has asked for a slot as the `nth` of all calls. */
 interface Entry extends WaitingCall {
   readonly owner: string;
   readonly nth: number;
@@ -9,7 +10,7 @@ interface Entry extends WaitingCall {
   started: boolean;
 }
 
-/** Slots, and the entries that have started, in order. */
+/** Slots, and the calls that have started, in order. */
 function slotsWith(options: { readonly limit: number; readonly fraction: number }) {
   const slots = new FairSlots(options);
   const started: Entry[] = [];
@@ -44,7 +45,7 @@ it.each([
   [1, 0.75, [1, 0, 0]],
   [256, 1, [256, 0, 0]],
   [256, 0.5, [128, 64, 32]],
-])('of %d slots with a fraction of %d, owners with more calls than slots hold %j', (limit, fraction, wanted) => {
+])('with %d slots and a fraction of %d, owners with more calls than slots hold %j', (limit, fraction, wanted) => {
   const { slots, started, enter } = slotsWith({ limit, fraction });
   const owners = ['a', 'b', 'c'].filter((_owner, index) => wanted[index] !== 0);
   // Owners ask in turn where the first two should hold the same number. Otherwise, one owner makes all its calls before

@@ -81,10 +81,7 @@ describe('an answer', () => {
   });
 
   it('has header names in lower case, joined values, and no headers of the connection', () => {
-    const head = 'X-A: 1\r\nx-a:2\t\r\nConstructor: c\r\nTE: x\r\nKeep-Alive: x\r\nX-Empty:\r\nX-Ü: \xc3\xa9'.replace(
-      'X-Ü',
-      'X-U',
-    );
+    const head = 'X-A: 1\r\nx-a:2\t\r\nConstructor: c\r\nTE: x\r\nKeep-Alive: x\r\nX-Empty:\r\nX-U: \xc3\xa9';
     const { answer, fault } = read([Buffer.from(bodyOf(`${head}\r\ncontent-length: 0`), 'latin1')]);
     expect([answer?.headers, fault]).toEqual([
       { 'x-a': '1, 2', constructor: 'c', 'x-empty': '', 'x-u': 'é', 'content-length': '0' },

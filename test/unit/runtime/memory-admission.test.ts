@@ -87,6 +87,7 @@ describe('a counter', () => {
     const first = admission.reserve([charge('a')]);
     await answerReads();
     ((await first) as Reservation).release();
+    // A value in use is read again after 2.5 seconds.
     state.nowMs = 2_400;
     admitted(admission.reserve([charge('a')])).release();
     vi.advanceTimersByTime(1_000);
@@ -196,13 +197,13 @@ describe('a reservation that is never ended', () => {
   });
 });
 
-describe('the spend of this process is counted once, for any times of commits and reads', () => {
+describe('the spend of this process is counted once, for any times of reads and commits of the store', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))('seed %i', async (seed) => {
     expect(await spendAtRandom(seed, 'between commits')).toEqual({ wrong: [], missing: [] });
   });
 });
 
-describe('the spend of this process is never lost, also when reads and commits overlap', () => {
+describe('the spend of this process is never lost, also when reads and commits of the store overlap', () => {
   it.each(Array.from({ length: 20 }, (_, seed) => [seed]))('seed %i', async (seed) => {
     expect((await spendAtRandom(seed, 'during commits')).missing).toEqual([]);
   });
@@ -253,7 +254,7 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'during 
       add(own, call.name, cost);
       call.reservation.commit([cost]);
     },
-    // A commit.
+    // The store commits some records.
     () => {
       if (reads.length > 0 && reading === 'between commits') return;
       for (const { name, cost } of records.splice(0, random(40))) {
@@ -290,7 +291,7 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'during 
   expect((own.get('a') ?? 0n) > 1_000n).toBe(true);
   while (reads.length > 0) await answerOne();
   await Promise.all(waits);
-  // There are no further commits, so the next read is exact.
+  // The store commits nothing more, so the next read is exact.
   state.nowMs += 60_000;
   const checks = names.map(async (name) => await admission.check([charge(name, 0n, 1_000_000n)]));
   await settled();

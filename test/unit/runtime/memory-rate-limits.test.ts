@@ -76,6 +76,7 @@ function randomFrom(seed: number) {
   };
 }
 
+/** A counted request of one scope, or with `atMs` -1, tokens that were settled after the window of their request. */
 interface Entry {
   readonly id: string;
   readonly atMs: number;
