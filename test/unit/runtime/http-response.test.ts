@@ -6,7 +6,10 @@ interface ReceivedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Time for which the connection may be reused, in ms. 0: not reused. Null until the answer ends. */
+  /**
+   * Time for which the connection may be reused, in ms: 4 seconds, or two seconds less than a timeout in the answer. 0: not
+   * reused. Null until the answer ends.
+   */
   readonly keepAliveMs: number | null;
 }
 

@@ -65,7 +65,7 @@ describe('retries, cooldowns and fallbacks in the configuration', () => {
     expect(routingFrom(both).retries).toBe(0);
   });
 
-  it('of a deployment are read from model_info before litellm_params, and do not change its id', () => {
+  it('for one deployment are read from model_info before litellm_params, and do not change its id', () => {
     const [deployment] = settingsFrom({ yaml: EVERY_SETTING }).deployments;
     expect(deployment?.routing).toEqual({
       retries: 4,
@@ -143,7 +143,7 @@ describe('stored retries, cooldowns and fallbacks', () => {
     expect(routingOf(yaml).storedLists).toEqual(new Set());
   });
 
-  it('of router_settings take precedence over litellm_settings, stored or in the file', () => {
+  it('in router_settings take precedence over those in litellm_settings, stored or in the file', () => {
     const stored = { router_settings: { num_retries: 1 }, litellm_settings: { num_retries: 4 } };
     expect(routingFrom('', stored).retries).toBe(1);
     expect(routingFrom('litellm_settings: { num_retries: 5 }\n', stored).retries).toBe(1);
@@ -167,7 +167,7 @@ describe('stored retries, cooldowns and fallbacks', () => {
     expect(routingOf('', { router_settings: stored })).toEqual({ policy: DEFAULT_ROUTING, storedLists: new Set() });
   });
 
-  it('are all settings of the table: no argument and no variable sets one', () => {
+  it('cannot be set by an argument or a variable', () => {
     const members = Object.values(ROUTING_SETTINGS).flatMap((row) => Object.keys(row));
     expect(members.filter((member) => member === 'env' || member === 'argument')).toEqual([]);
     for (const row of Object.values(ROUTING_SETTINGS))

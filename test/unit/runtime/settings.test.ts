@@ -119,7 +119,7 @@ model_list:
     ]);
   });
 
-  it('parameters of providers are in the options of deployments, with their secrets hidden in JSON', () => {
+  it('include parameters of providers as options of deployments, with their secrets hidden in JSON', () => {
     const yaml = [
       'model_list:',
       '  - model_name: b',
@@ -137,7 +137,7 @@ model_list:
     expect(JSON.stringify(deployments)).not.toContain('hidden');
   });
 
-  it('settings of the reference are accepted', () => {
+  it('may have names and values of the reference', () => {
     const yaml = 'router_settings: { routing_strategy: simple-shuffle }\nlitellm_settings: { drop_params: true }\n';
     expect(refusal(yaml)).toBe('accepted');
   });
@@ -154,7 +154,7 @@ model_list:
     expect(read('litellm_settings: { callbacks: [prometheus] }\n').otlpExport).toBeNull();
   });
 
-  it('settings of the reference that have no effect may refer to unset variables', () => {
+  it('without an effect may refer to unset variables', () => {
     const yaml =
       'litellm_settings: { cache_params: { qdrant_api_key: os.environ/NOT_THERE } }\n' +
       'general_settings: { alerting_webhook: os.environ/NOT_THERE }\n';

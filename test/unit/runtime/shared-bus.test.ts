@@ -117,8 +117,10 @@ describe('a bus shared by processes', () => {
     for (let at = 0; at < 1_500; at++)
       here.bus.publish('trace', { summary: store(`t${10_000 + at}-`.padEnd(200, '0')) });
     await settle(1_000);
+    // The announcements of subscribers are sent in addition.
     expect(sent.length - before).toBeLessThanOrEqual(22);
     expect(Math.max(...sent.map((text) => Buffer.byteLength(text)))).toBeLessThan(7_500);
+    // The latest 1,000 of the 1,500 events wait.
     expect(sent[before]).toContain('t10500-');
     expect(sent[before]).not.toContain('t10499-');
   });

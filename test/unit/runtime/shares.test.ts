@@ -201,7 +201,7 @@ describe('shares of limits', () => {
     vi.restoreAllMocks();
   });
 
-  it('of budgets are counted locally without the ledger, and reported to it later', async () => {
+  it('for budgets are counted locally without the ledger, and reported to it later', async () => {
     const stored = new SharedTotals();
     const both = ['p', 'q'].map((name) => {
       const { shares } = aProcess(name);
@@ -230,6 +230,7 @@ describe('shares of limits', () => {
     await pass(6_000);
     ledger.isUnavailable = false;
     await pass(500);
+    // Seven of ten are used: two by each process before, and three by the first one meanwhile.
     expect(await admit(1, 9)).toBe(3);
     expect(await admit(0, 1)).toBe(0);
   });

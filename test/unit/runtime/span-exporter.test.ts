@@ -168,13 +168,14 @@ it('the queue is bounded: more spans are dropped, counted, and logged once', asy
   spanExport.push(aSpan('first'));
   await requests(1);
   for (let index = 0; index < 4_100; index++) spanExport.push(aSpan('next'));
+  // At most 4,096 spans wait besides those of the current request.
   expect(spanExport.counts()).toEqual({ sent: 0, dropped: 4, failed: 0, waiting: 4_097 });
   expect(lines).toEqual([[{ dropped: 1 }, 'spans are not exported: too many wait for the collector']]);
   await spanExport.drain(LONG_MS);
   expect(spanExport.counts()).toEqual({ sent: 4_097, dropped: 4, failed: 0, waiting: 0 });
 });
 
-it('the queue is bounded in bytes as well', async () => {
+it('the queue is bounded to 32 MiB as well', async () => {
   const { spanExport } = aCollector([{ status: 503 }], {}, 50_000);
   for (let index = 0; index < 40; index++)
     spanExport.push(aSpan('large', { attributes: { text: 'x'.repeat(1_000_000) } }));

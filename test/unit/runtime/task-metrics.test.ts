@@ -35,6 +35,7 @@ it('failed runs of periodic tasks are counted by task', async () => {
   });
   const series = async (): Promise<readonly string[]> =>
     (await metrics.read()).text.split('\n').filter((line) => line.startsWith('lensgate_task_failures_total'));
+  // A second read does not count the failures again.
   await series();
   expect(await series()).toEqual([
     'lensgate_task_failures_total{task="key-refresh"} 2',

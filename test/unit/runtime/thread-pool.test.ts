@@ -27,13 +27,13 @@ function open(
 
 const say = (text: string): TestTask => ({ kind: 'say', text });
 
-it('a thread pool returns its own answer to every caller, with two threads', async () => {
+it('a thread pool with two threads returns to every caller the answer of its task', async () => {
   const { run } = open(2);
   const texts = ['a', 'b', 'c', 'd', 'e'];
   expect(await Promise.all(texts.map((text) => run<string>(say(text), 1)))).toEqual(texts);
 });
 
-it('a thread pool rejects a failed task with the error of `errorFrom`, and continues', async () => {
+it('a thread pool rejects a failed task with the error that `errorFrom` makes of it, and continues', async () => {
   const { run } = open(1);
   await expect(run({ kind: 'fail', text: 'no' }, 1)).rejects.toThrow(new TypeError('no'));
   expect(await run(say('yes'), 1)).toBe('yes');

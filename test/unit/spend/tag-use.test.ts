@@ -66,6 +66,7 @@ it('sums by user count each call once, with the client of most calls', () => {
     aGroup('red', 'one', { calls: 9 }),
     aGroup('User-Agent: node', null, { calls: 9 }),
   ];
+  // Calls of curl have two tags, with and without the version. Tags of other kinds are not counted.
   const [user, ...others] = sumsByUser(groups, null);
   expect([user?.userId, user?.client, user?.sums.calls, others]).toEqual(['one', 'User-Agent: node', 5, []]);
 });

@@ -31,7 +31,7 @@ const refsOf = (...runs: readonly LensRun[]) => runs.map((run) => links.lensRun?
 
 describe('links of live feeds', () => {
   it('find traces, without deleted ones', async () => {
-    const refs = [summary, aSummary({ traceRef: 'gone' })].map((of) => links.trace?.refOf({ summary: of }) ?? '');
+    const refs = [summary, aSummary({ traceRef: 'gone' })].map((one) => links.trace?.refOf({ summary: one }) ?? '');
     expect(await links.trace?.read(refs)).toEqual([{ summary }]);
   });
 
@@ -55,7 +55,7 @@ describe('links of live feeds', () => {
 
   it('find findings and coding agents, and mark deleted agents', async () => {
     const finding = { lensId: 'lens', finding: { id: 'found', title: 'before' } } as LensFinding;
-    const refs = [finding, { ...finding, lensId: 'deleted' }].map((of) => links.finding?.refOf(of) ?? '');
+    const refs = [finding, { ...finding, lensId: 'deleted' }].map((one) => links.finding?.refOf(one) ?? '');
     expect(await links.finding?.read(refs)).toEqual([{ lensId: 'lens', finding: state.findings[0] }]);
     const changes: readonly AgentChange[] = [
       { id: 'agent', agent },

@@ -77,9 +77,10 @@ it('secrets of written metadata are encrypted for new callbacks only', () => {
     callback_vars: { langsmith_api_key: secret, langsmith_project: 'p', other: 'o' },
   });
   const sent = { logging: [entry('REDACTED'), { ...entry('ls-2'), callback_type: 'failure' }] };
-  const stored = { logging: [entry('sealed:1')] };
-  const storedMetadata = { logging: [entry('sealed:1'), sent.logging[1]] };
-  expect(storedCallbacks(storedMetadata, { sent, before: stored }, seal)).toEqual({
+  const before = { logging: [entry('sealed:1')] };
+  /** What was sent, with the known secret in place of its mask. */
+  const unmasked = { logging: [entry('sealed:1'), sent.logging[1]] };
+  expect(storedCallbacks(unmasked, { sent, before }, seal)).toEqual({
     logging: [entry('sealed:1'), { ...entry('sealed:4'), callback_type: 'failure' }],
   });
 });

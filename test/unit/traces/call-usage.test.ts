@@ -56,14 +56,14 @@ describe('the usage of a call for its price', () => {
     });
   });
 
-  it('of an embedding is its input only', () => {
+  it('is the input only for an embedding', () => {
     const { 'gen_ai.usage.output_tokens': _none, ...withoutOutput } = CHAT;
     const embedding = { ...withoutOutput, 'gen_ai.operation.name': 'embeddings' };
     expect(usageOf(embedding)).toEqual({ ...USAGE, outputTokens: 0 });
     expect(usageOf({ ...embedding, 'gen_ai.usage.input_tokens': 0 })).toBeNull();
   });
 
-  it('of a failed call without output is its input only', () => {
+  it('is the input only for a failed call without output', () => {
     const failed = (attributes: Attributes) => {
       const span = aRawSpan({ attributes, status: 'error' });
       return callUsageOf(span, readHead(span));

@@ -46,6 +46,7 @@ describe('Claude Code', () => {
     });
     expect(span).toMatchObject({ inputTokens: 2008, outputTokens: 20, requestId: 'req_1', model: 'm' });
     expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 1600, cacheWrite: 400, reasoning: null });
+    // A sum that exceeds 32 bits is no count.
     const most = 4_294_967_295;
     expect(spanOfKind('llm_request', { input_tokens: most, cache_read_tokens: most })?.inputTokens).toBe(0);
   });

@@ -69,6 +69,7 @@ it('the first page of a trace reads all its spans, and a later page only the spa
   const second = await read(first.nextCursor);
   const third = await read(second.nextCursor);
   expect([first, second, third].map(idsOf)).toEqual([[spanId(99), spanId(1)], [spanId(2), spanId(3)], [spanId(4)]]);
+  // A read of one span more than the page finds out whether another page follows.
   expect(reads).toEqual(['whole', 'page of 3', 'page of 3']);
   const { spans: _spans, nextCursor: _next, ...outline } = first;
   for (const page of [second, third]) expect(page).toMatchObject(outline);
@@ -96,6 +97,7 @@ it('a trace without a root has the name of its current first span on every page'
     ['step 1', 'what was said'],
     ['step 1', ''],
   ]);
+  // The page of one span is the read of the current first span.
   expect(reads).toEqual(['whole', 'page of 1', 'page of 3']);
 });
 

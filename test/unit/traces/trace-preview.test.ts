@@ -99,7 +99,7 @@ describe('the preview of a trace', () => {
     }
   });
 
-  it('of an assembled trace is the preview in the list, or without a root the first preview of any span', () => {
+  it('in an assembled trace is that of its summary, or without a root the first preview of any span', () => {
     const read = (spans: readonly SpanHead[]) => {
       const summary = growSummary(null, IDENTITY, spans);
       return assembleTrace([summary], new Map([['R', spans]]))?.summary.inputPreview;
@@ -109,7 +109,7 @@ describe('the preview of a trace', () => {
     expect(read([spanWithPreview(2, 1, 'tool', 'tool'), spanWithPreview(3, 2, 'call')])).toBe('tool');
   });
 
-  it('of a trace of several owners is found in all their spans', () => {
+  it('is found in the spans of all owners where a trace has several', () => {
     const [own, other] = [[server], [spanWithPreview(2, 1, 'call')]];
     const [left, right] = [growSummary(null, IDENTITY, own), growSummary(null, { ...IDENTITY, traceRef: 'S' }, other)];
     const trace = assembleTrace(

@@ -59,7 +59,7 @@ function createFixture() {
 
 const range = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from }, (_, place) => from + place);
-/** Event id and span ids of an update. */
+/** Event id and span ids of an update. The event id is the number of spans of the trace up to this update. */
 const idsOf = ({ value }: IteratorResult<SpanUpdate>) => [
   value?.id,
   value?.spans.map((span: { spanId: string }) => span.spanId),
@@ -81,7 +81,7 @@ it('a feed of spans sends new spans in parts of five hundred, with one read for 
   expect(idsOf(await feed.next())).toEqual(update('605', [605]));
 });
 
-it('a feed of spans sends a returning reader all spans of the trace, unless the reader has received them', async () => {
+it('a feed of spans sends a returning reader all spans of the trace, unless the reader has received all of them', async () => {
   const { store, watch } = createFixture();
   await store(1, 2);
   const upToDate = await watch('2');

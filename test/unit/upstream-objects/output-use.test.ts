@@ -58,7 +58,7 @@ describe('the usage in the output of a batch', () => {
   ])('is an estimate by size for a line with %s', async (_case, usage) => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'x'.repeat(32) }, finish_reason: null }];
     const lines = [chat(3, 2), line({ model: 'm-1', choices, ...(usage === undefined ? {} : { usage }) })].join('\n');
-    // The text counts as eight tokens, and the index as one.
+    // The second argument is the mean input of a call. The text counts as eight output tokens, and the index as one.
     expect(await outputUseOf(streamOfBytes(Buffer.from(lines)), 7)).toEqual([use('m-1', 10, 11, 1)]);
     expect(await outputUseOf(streamOfBytes(Buffer.from(line({ model: 'e', data: [], usage }))), 7)).toEqual([
       use('e', 7, 0),
