@@ -23,13 +23,13 @@ describe('the id in a text', () => {
 });
 
 describe('visibility', () => {
-  it.each([null, '', '  '])('of a caller whose team is blank (%j) is limited to the rows of its key', (teamId) => {
+  it.each([null, '', '  '])('is limited to the rows of the key where the team of a caller is blank: %j', (teamId) => {
     expect(visibilityOf(caller(teamId))).toEqual({ kind: 'key', keyHash: KEY });
     expect(ownerOf(caller(teamId))).toEqual({ teamId: null, keyHash: KEY });
     expect(haveSameRights(caller(teamId), caller(null))).toBe(true);
   });
 
-  it('of a team includes its rows only, and never those of a key without a team', () => {
+  it('includes only the rows of the team where a caller has one, and never those of a key without a team', () => {
     const visibility = visibilityOf(caller('t'));
     const owners = [
       { teamId: 't', keyHash: 'b' },
@@ -41,7 +41,7 @@ describe('visibility', () => {
       expect(owners.map((owner) => mayRead({ kind: 'team', teamId }, owner))).toEqual([false, false, false]);
   });
 
-  it('of a key without a team includes what it created without a team', () => {
+  it('includes what a key without a team created without a team', () => {
     const owners = [
       { teamId: null, keyHash: KEY },
       { teamId: null, keyHash: 'b' },

@@ -4,7 +4,9 @@ import { contentTypeOf, fieldsOf, readForm, withParts } from '../../../src/wire/
 import { randomFrom } from '../../support/random.ts';
 
 const TYPE = 'multipart/form-data; boundary=b';
+/** Headers of the part of a file. */
 const FILE = 'Content-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: audio/wav';
+/** Headers of the part of a field. */
 const field = (name: string): string => `Content-Disposition: form-data; name="${name}"`;
 
 /** A form of parts given as headers and content. */

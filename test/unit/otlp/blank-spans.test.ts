@@ -39,6 +39,7 @@ describe.each(['protobuf', 'json'] as const)('a body in %s without some traces',
     const spans = decodeExport(body, FORMATS[format]);
     const once = blankSpans(body, format, ['11'.repeat(16)]);
     expect(text(once)).not.toContain('secret');
+    // The positions of the spans of the other two traces.
     expect([1, 4, 5].map((at) => read(once, at))).toEqual([1, 4, 5].map((at) => spans[at]));
     const twice = blankSpans(once, format, ['33'.repeat(16), '99'.repeat(16)]);
     expect(text(twice)).not.toMatch(/secret|third|last/);

@@ -112,7 +112,7 @@ describe('addressBelow', () => {
     expect(decoded.split(/[/\\]/)).not.toContain('..');
   });
 
-  it.each([...UP.flatMap((up) => AROUND.map((around) => around.replaceAll('{}', up))), ...EMPTY.slice(0, 9)])(
+  it.each([...UP.flatMap((up) => AROUND.map((around) => around.replaceAll('{}', up))), ...EMPTY])(
     'refuses %j',
     (path) => {
       expect(() => addressBelow(TARGET, path)).toThrow(InvalidInput);

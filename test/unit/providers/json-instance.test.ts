@@ -66,11 +66,11 @@ describe('an instance of a JSON schema', () => {
       },
       { inner: { n: 1 } },
     ],
-  ])('of %s', (_what, schema, expected) => {
+  ])('has the expected value for %s', (_what, schema, expected) => {
     expect(instanceOf(schema)).toEqual(expected);
   });
 
-  it('of a recursive schema is finite', () => {
+  it('is finite for a recursive schema', () => {
     const node = {
       type: 'object',
       properties: { next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } },

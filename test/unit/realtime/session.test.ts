@@ -5,8 +5,9 @@ import { aCaller, aKey } from '../../support/chat.ts';
 import { aSession, settled, usd } from '../../support/realtime-session.ts';
 
 /*
- * The limits of `aSession`: a ping after 30 ms without data, no answer for 75 ms, no message read for 60 ms, 1,000 ms idle,
- * 5,000 ms in all, a check of the key every 200 ms, two refused models. An answer `used` costs one dollar.
+ * The limits of `aSession`: a peer gets a ping after 30 ms without data. It counts as disconnected after 75 ms without data,
+ * or 60 ms without reading. A session lasts 1,000 ms without events, and 5,000 ms at most. Its key is checked every 200 ms, and
+ * two forbidden models are tolerated. An answer `used` costs one dollar.
  */
 
 describe('a peer that reads too slowly', () => {
@@ -117,6 +118,7 @@ describe('a session', () => {
     }
     expect(setup.ends()).toEqual([['success', null]]);
     expect(setup.client.calls.at(-1)).toBe('(close 1001)');
+    // One message at the start, and one every 20 ms for 5,000 ms.
     expect(setup.vendor.calls.filter((call) => call === 'on and on')).toHaveLength(251);
   });
 

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { CallRecord } from '../../../src/domain/calls/call-record.ts';
 import { createCallMetrics } from '../../../src/runtime/telemetry/call-metrics.ts';
 
+/** Metrics of two deployments of one model. Its name has characters that labels must escape. */
 const metricsOf = () => createCallMetrics((id) => (id === 'd1' || id === 'd2' ? 'gpt "x"\\' : null));
 
 function call(more: { deploymentId?: string; seconds?: number; error?: string; tokens?: number | null } = {}) {

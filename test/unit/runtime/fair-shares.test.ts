@@ -97,6 +97,7 @@ it('an owner gets a slot if and only if the rule allows it: 50,000 random steps'
     [16, 1],
   ] as const) {
     const { slots, started, enter, leave } = slotsWith({ limit, fraction });
+    /** Slots that an owner may hold for every free one. */
     const perFree = fraction === 1 ? Number.POSITIVE_INFINITY : fraction / (1 - fraction);
     const entries = new Set<Entry>();
     const waiting = new Set<Entry>();

@@ -4,7 +4,7 @@ import { createUnfolding } from '../../../src/runtime/tasks/call-unfolding.ts';
 
 const STEP = 1_000;
 
-/** Unfolding over a store that unfolds a thousand calls in each step. */
+/** Unfolding, which turns the call log into rows, over a store that unfolds a thousand calls in each step. */
 function anUnfolding(waiting: number) {
   const state = { waiting, steps: 0, error: null as Error | null, merged: [] as TraceSummary[] };
   const published: TraceSummary[] = [];

@@ -22,6 +22,7 @@ describe('a span without a known convention', () => {
       links: [{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), attributes: { l: false } }],
       resource: { attributes: { 'service.name': 'support', pid: 7 } },
     });
+    // Ids, name and times are those of `aRawSpan`.
     expect(span).toEqual({
       traceId: '0af7651916cd43dd8448eb211c80319c',
       spanId: 'b7ad6b7169203331',
@@ -120,7 +121,7 @@ describe('token counts', () => {
     [' 100 ', 100],
     ['', 0],
     ['many', 0],
-  ])('of %j are %j', (value, counted) => {
+  ])('from %j are %j', (value, counted) => {
     expect(count(value)).toBe(counted);
   });
 
@@ -157,7 +158,7 @@ describe('the agent of a span', () => {
     expect(read({ attributes, resource: { attributes: { 'gen_ai.agent.name': 'r' } } }).agent).toBe(agent);
   });
 
-  it('has no name for a placeholder', () => {
+  it('has no name where a package sends a placeholder for it', () => {
     const attributes = { 'openinference.span.kind': 'AGENT', 'agent.name': 'Agent' };
     const scope = (name: string) => ({ name, version: '', attributes: {} });
     const from = (name: string) => read({ attributes, instrumentationScope: scope(name) }).agent;
