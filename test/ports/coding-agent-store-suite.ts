@@ -44,10 +44,10 @@ export function codingAgentStoreSuite(engine: Engine): void {
       await expect(store.add(anAgent({ keyHash: 'b'.repeat(64) }))).rejects.toThrow(Conflict);
     });
 
-    it('lists what a reader may see', async () => {
+    it('lists the agents that a reader may see', async () => {
       const ofTeam = anAgent({ id: 'bc_2', teamId: 't' });
-      const ofOther = anAgent({ id: 'bc_3', keyHash: 'b'.repeat(64) });
-      await store.add(anAgent(), ofTeam, ofOther);
+      const ofOtherKey = anAgent({ id: 'bc_3', keyHash: 'b'.repeat(64) });
+      await store.add(anAgent(), ofTeam, ofOtherKey);
       const ids = async (visible: Parameters<CodingAgentStore['all']>[0]['visible']) =>
         (await store.all({ visible })).map(({ id }) => id);
       expect(await ids({ kind: 'all' })).toEqual(['bc_1', 'bc_2', 'bc_3']);

@@ -67,7 +67,7 @@ export function decisionStoreSuite(engine: Engine): void {
       await expect(decisions.add(aDecision())).rejects.toThrow(Conflict);
     });
 
-    it('lists by model and window', async () => {
+    it('lists decisions by model and by period', async () => {
       const later = new Date(NOW.getTime() + 1);
       await decisions.add(
         aDecision(),
@@ -82,7 +82,7 @@ export function decisionStoreSuite(engine: Engine): void {
       expect(await idsWith({ since: null, model: null })).toEqual(['d1', 'd2', 'd3']);
     });
 
-    it('lists by reader, call and age', async () => {
+    it('lists decisions by reader, call and age', async () => {
       const older = new Date(NOW.getTime() - 1);
       await decisions.add(
         aDecision({ createdAt: older }),
@@ -102,12 +102,12 @@ export function decisionStoreSuite(engine: Engine): void {
       const dateAfter = (ms: number) => new Date(NOW.getTime() + ms);
       await outcomes.add(
         ...[1, 2, 3, 4, 5].map((ms) => anOutcome({ id: `flood-${ms}`, scope: 'key:a', updatedAt: dateAfter(ms) })),
-        ...[1, 2].map((ms) => anOutcome({ id: `own-${ms}`, updatedAt: dateAfter(-ms) })),
+        ...[1, 2].map((ms) => anOutcome({ id: `platform-${ms}`, updatedAt: dateAfter(-ms) })),
       );
       const ids = async (perScope: number, limit: number) =>
         (await outcomes.latest({ perScope, limit })).map(({ id }) => id);
-      expect(await ids(9, 4)).toEqual(['flood-5', 'own-1', 'flood-4', 'own-2']);
-      expect(await ids(1, 9)).toEqual(['flood-5', 'own-1']);
+      expect(await ids(9, 4)).toEqual(['flood-5', 'platform-1', 'flood-4', 'platform-2']);
+      expect(await ids(1, 9)).toEqual(['flood-5', 'platform-1']);
       expect(await outcomes.latest({ perScope: 1, limit: 1 })).toEqual([
         anOutcome({ id: 'flood-5', scope: 'key:a', updatedAt: dateAfter(5) }),
       ]);

@@ -37,6 +37,7 @@ async function everything({ keys, spend, traces }: Stores): Promise<unknown> {
     spanCount: summary?.spanCount,
     heads: (await traces.listSpans([TRACE])).get(REF)?.length,
     last: await traces.findSpan([TRACE], spanId(700)),
+    // The trace and the span of `A_CALL`.
     called: await traces.findSpan(await traces.findSummaries({ kind: 'all' }, traceId(3), null), spanId(3)),
     charged: await spend.totalOf(A_CALL.spend.keyHash),
     exported: (await traces.findSpan([EXPORTED], spanId(1)))?.input,
@@ -63,12 +64,12 @@ for (const engine of TRACE_ENGINES)
     });
     afterEach(() => scratch.remove());
 
-    it('has every acknowledged write after the process was killed', async () => {
+    it('the database has every acknowledged write after the process was killed', async () => {
       await storeAndDie(scratch);
       expect(await everything(await scratch.open({ bodies }))).toEqual(STORED);
     });
 
-    it('commits pending writes before it closes, and has them when it is opened again', async () => {
+    it('stores commit pending writes before they close, and have them when they are opened again', async () => {
       const stores = await scratch.open();
       const spans = Array.from({ length: 700 }, (_, position) => aSpan({ spanId: spanId(position + 1) }));
       const pendingWrites = [

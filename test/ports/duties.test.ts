@@ -45,7 +45,7 @@ for (const engine of ENGINES)
       endDuty(scopeOf(process), { duty: DUTY, claim: claimOf(job), outcome: { kind: 'completed' } });
     const all = (): Promise<readonly Job[]> => scopeOf(0).platform.stores.jobs.list({ kind: null, status: null }, 200);
 
-    it('run once in each period, whichever process is first', async () => {
+    it('duties run once in each period, whichever process is first', async () => {
       const ran: string[] = [];
       for (let period = 0; period < 3; period += 1) {
         for (const second of [0, 15, 59]) {
@@ -64,7 +64,7 @@ for (const engine of ENGINES)
       );
     });
 
-    it('of a new period are added and claimed without reading other jobs', async () => {
+    it('duties of a new period are added and claimed without reading other jobs', async () => {
       const { stores } = scopeOf(0).platform;
       const refused = (): never => expect.fail('Nothing can be due or lost.');
       const jobs = { ...stores.jobs, hasDue: refused, exhausted: refused };
@@ -74,7 +74,7 @@ for (const engine of ENGINES)
       expect(await claimDuty(scope, wanted)).toMatchObject({ subject: '2026-11-23T18:00:00.000Z', attempts: 1 });
     });
 
-    it('of a killed process are taken over after their lease, and the killed process can no longer end them', async () => {
+    it('duties of a killed process are taken over after their lease, and that process can no longer end them', async () => {
       const lost = await claim(0);
       if (lost === null) throw new Error('No job was claimed.');
       nowMs += LEASE_MS - 1;
@@ -87,7 +87,7 @@ for (const engine of ENGINES)
       expect(await all()).toMatchObject([{ status: 'running', attempts: 2 }]);
     });
 
-    it('that run longer than a period are not run twice at a time', async () => {
+    it('duties that run longer than a period are not run twice at a time', async () => {
       const long = await claim(0);
       if (long === null) throw new Error('No job was claimed.');
       for (let beat = 0; beat < 10; beat += 1) {
@@ -99,7 +99,7 @@ for (const engine of ENGINES)
       expect(await claim(1)).toMatchObject({ subject: '2026-11-23T18:01:00.000Z' });
     });
 
-    it('end when their processes are lost three times, and the next period runs', async () => {
+    it('duties end when their processes are lost three times, and the next period runs', async () => {
       for (let attempt = 1; attempt <= 3; attempt += 1) {
         expect(await claim(attempt % 2)).toMatchObject({ attempts: attempt });
         nowMs += LEASE_MS;
@@ -110,14 +110,14 @@ for (const engine of ENGINES)
       ]);
     });
 
-    it('of a stopped process continue immediately, with one more attempt allowed', async () => {
+    it('duties of a stopped process continue immediately, with one more attempt allowed', async () => {
       const stopped = await claim(0);
       if (stopped === null) throw new Error('No job was claimed.');
       await endDuty(scopeOf(0), { duty: DUTY, claim: claimOf(stopped), outcome: { kind: 'released' } });
       expect(await claim(1)).toMatchObject({ id: stopped.id, attempts: 2, mostAttempts: 4 });
     });
 
-    it('of a killed process do not wait for their lease when only one process uses the database', async () => {
+    it('duties of a killed process do not wait for their lease when only one process uses the database', async () => {
       await claim(0);
       nowMs += 1;
       expect(await claim(1)).toBeNull();
@@ -126,7 +126,7 @@ for (const engine of ENGINES)
       expect(job).toMatchObject({ subject: '2026-11-23T18:00:00.001Z', attempts: 1 });
     });
 
-    it('keep a bounded number of ended jobs', async () => {
+    it('duties keep a bounded number of ended jobs', async () => {
       for (let period = 0; period < KEPT_DUTY_JOBS + 5; period += 1) {
         const job = await claim(0);
         if (job === null) throw new Error('No job was claimed.');
@@ -135,6 +135,7 @@ for (const engine of ENGINES)
       }
       const remaining = await all();
       expect(remaining).toHaveLength(KEPT_DUTY_JOBS);
+      // The latest period is the first in the list.
       expect(remaining[0]?.subject).toBe('2026-11-23T18:24:00.000Z');
     });
   });

@@ -31,18 +31,18 @@ const aRow = (overrides: Partial<StoredEndpoint> = {}): StoredEndpoint => ({
   ...overrides,
 });
 
-/** Contract of every EndpointStore, and of the entries of several processes over one store. */
+/** Contract of every EndpointStore, and of the pass-through endpoints of several processes over one store. */
 export function endpointStoreSuite(engine: Engine): void {
   describe.skipIf(engine.skipReason !== null)(`EndpointStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let store: EndpointStore;
     const warnings: object[] = [];
-    const aProcess = (masterKey = 'sk-admin', over = store): PassThroughEndpoints =>
+    const aProcess = (adminKey = 'sk-admin', over = store): PassThroughEndpoints =>
       createPassThroughEndpoints({
         configured: [],
         timeoutSeconds: 600,
         store: over,
-        secrets: { current: new Secret(masterKey), former: [] },
+        secrets: { current: new Secret(adminKey), former: [] },
         log: { warn: (facts) => void warnings.push(facts) },
       });
     beforeAll(async () => {
@@ -52,14 +52,14 @@ export function endpointStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('returns an entry as it was added, and refuses its id a second time', async () => {
+    it('returns an endpoint as it was added, and refuses its id a second time', async () => {
       await store.add(aRow());
       expect(await store.find('one')).toEqual(aRow());
       await expect(store.add(aRow())).rejects.toThrow(Conflict);
       expect(await store.find('two')).toBeNull();
     });
 
-    it('lists, changes and removes entries', async () => {
+    it('lists, changes and removes endpoints', async () => {
       const later = aRow({ id: 'two', createdAt: new Date(NOW.getTime() + 1) });
       await store.add(later);
       await store.add(aRow());
@@ -72,7 +72,7 @@ export function endpointStoreSuite(engine: Engine): void {
       expect(await store.all(null)).toEqual([later]);
     });
 
-    it('keeps headers encrypted; a process with another admin key does not serve the entry', async () => {
+    it('keeps headers encrypted; a process with another admin key does not serve the endpoint', async () => {
       const headers = { Authorization: 'Bearer target-secret' };
       await aProcess().add({ id: 'one', path: '/d/one', target: 'http://h/', headers }, BY);
       expect(JSON.stringify(await store.find('one'))).not.toContain('target-secret');
@@ -81,6 +81,7 @@ export function endpointStoreSuite(engine: Engine): void {
       await other.refresh();
       expect(other.list()[0]?.headers).toBeNull();
       expect(other.find('GET', '/d/one')).toEqual({ kind: 'none' });
+      // One warning for two refreshes.
       expect(warnings).toEqual([{ id: 'one' }]);
     });
 

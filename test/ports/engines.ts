@@ -170,7 +170,7 @@ async function missingPostgres(url: string, configured: boolean): Promise<string
   } catch (error) {
     // An explicitly configured server must be reachable.
     if (configured) throw error;
-    return 'no PostgreSQL answers: set LENSGATE_TEST_POSTGRES_URL to a server where databases may be created';
+    return 'no PostgreSQL server answers: set LENSGATE_TEST_POSTGRES_URL to a server where databases may be created';
   }
 }
 

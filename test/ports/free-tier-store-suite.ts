@@ -133,6 +133,7 @@ export function freeTierStoreSuite(
         }),
       );
       const used = await Promise.all(clients.map((ipHash) => store.usedOn('2026-11-21', ipHash)));
+      // Each of the two processes reserves 2 calls in 20 rounds, and returns 1 call in all rounds but the first.
       expect(new Set(used)).toEqual(new Set([2 * (20 * 2 - 19)]));
     });
 

@@ -121,10 +121,11 @@ export function gatewayActivityStoreSuite({ name, skipReason, create }: Engine):
           await to.add(batch(number, number % 2 === 0 ? rows : rows.toReversed(), process), NOW);
       };
       await Promise.all([write(store, 'p1'), write(other, 'p2'), write(store, 'p3'), write(other, 'p4')]);
+      // Four writers added 20 batches of three rows, each with 2 successes and 1 failure.
       expect(await grouped([])).toEqual([[480, 240]]);
     });
 
-    it('deletes processes that have not written for a week', async () => {
+    it('deletes the rows of processes that have not written for a week', async () => {
       await store.add(batch(1, [chats()], 'old'), new Date(NOW.getTime() - 8 * 86_400_000));
       await store.add(batch(1, [chats()], 'new'), NOW);
       await store.add(batch(1, [chats()], 'new'), NOW);

@@ -9,6 +9,7 @@ interface Job {
 }
 
 const job = (name: string, rows = 1, bytes = 1): Job => ({ name, rows, bytes });
+/** Maximum size of all jobs in the queue. `groupRows` limits one commit. */
 const limit = { rows: 100, bytes: 1_000 };
 
 /** A `commit` function that records the names of the jobs of each commit. `refusal` makes jobs fail. */
@@ -54,6 +55,7 @@ describe('a group commit', () => {
     });
     const behind = commits.submit(job('d', 10));
     await Promise.all([...before, behind]);
+    // The commit of `d` has not begun.
     expect(await answered).toBe(3);
     expect(groups).toEqual(['a', 'b', 'c', 'd']);
   });
@@ -128,7 +130,7 @@ describe('a group commit', () => {
     expect(groups).toEqual(['abc']);
   });
 
-  it('stops waiting after a failed job, or when the commit is full', async () => {
+  it('stops waiting when the commit is full, or after a failed job', async () => {
     const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 1 });
     const broken = [1, 2].map(() => Promise.withResolvers<Job>());

@@ -24,8 +24,8 @@ const bodies = aTracePacker();
 
 function aCall(number: number, fields: Partial<Parameters<typeof aSpendRow>[0]> = {}) {
   const ids = { traceId: traceId(number), spanId: spanId(number) };
-  const own = { id: `call-${number}`, callId: `call-${number}`, cost: picos(7n), usage: USAGE };
-  const spend = aSpendRow({ ...own, endedAt: new Date(START_MS + 5), ...TEAM_KEY, ...ids, ...fields });
+  const basics = { id: `call-${number}`, callId: `call-${number}`, cost: picos(7n), usage: USAGE };
+  const spend = aSpendRow({ ...basics, endedAt: new Date(START_MS + 5), ...TEAM_KEY, ...ids, ...fields });
   const span = aSpan({
     ...ids,
     gateway: true,

@@ -90,7 +90,7 @@ export function guardrailStoreSuite(engine: Engine): void {
       expect(await store.all(null)).toEqual([two]);
     });
 
-    it('keeps params encrypted; a process with another salt key reports that it cannot run them', async () => {
+    it('keeps params encrypted; a process with another salt key reports the guardrail as unreadable', async () => {
       await aProcess().add({ ...DRAFT, params: { ...PARAMS, default_on: true } }, BY);
       expect(JSON.stringify(await store.find('one'))).not.toContain('sk-guard');
       const other = aProcess('other');
@@ -117,7 +117,7 @@ export function guardrailStoreSuite(engine: Engine): void {
       expect(await other.change('one', { params: PARAMS }, BY)).toMatchObject({ params: PARAMS });
     });
 
-    it('shows params as configured, and runs them with the values of variables', async () => {
+    it('shows params as configured, and runs guardrails with the values of their variables', async () => {
       const guardrails = aProcess();
       const added = await guardrails.add(DRAFT, BY);
       expect(added).toEqual({
@@ -170,7 +170,7 @@ export function guardrailStoreSuite(engine: Engine): void {
       expect(there.list()).toEqual([FROM_FILE]);
     });
 
-    it('refuses the name of a guardrail of the file, and settings that cannot run', async () => {
+    it('refuses the name of a guardrail of the configuration file, and settings that cannot run', async () => {
       const guardrails = aProcess();
       const nameConflict = new Conflict("The name 'file' is that of a guardrail of the configuration file");
       await expect(guardrails.add({ ...DRAFT, name: 'file' }, BY)).rejects.toThrow(nameConflict);

@@ -8,6 +8,7 @@ import type {
 import type { Engine, ScratchDatabase } from './engines.ts';
 
 const NOW = new Date('2026-11-23T10:00:00Z');
+/** Time before which runs are deleted, unless a test names another. */
 const LONG_AGO = new Date('2026-08-01T00:00:00Z');
 const ALL = { from: '2026-01-01', to: '2027-01-01', guardrailId: null };
 const PAGE = { ...ALL, result: null, limit: 10, offset: 0 };

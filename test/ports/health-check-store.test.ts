@@ -47,7 +47,7 @@ for (const engine of ENGINES)
       await expect(store.add(failed)).rejects.toThrow(Conflict);
     });
 
-    it('lists by deployment, model, result and age, the newest first', async () => {
+    it('lists checks by deployment, model, result and age, the newest first', async () => {
       await store.add(
         aCheck('c1', 3),
         aCheck('c2', 2, { deploymentId: 'd2', failure: FAILURE }),

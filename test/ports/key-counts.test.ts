@@ -14,7 +14,7 @@ for (const engine of ENGINES)
     });
     afterAll(() => scratch.remove());
 
-    it('are counted for teams and users, without deleted keys', async () => {
+    it('keys are counted for teams and users, without deleted keys', async () => {
       for (const [letter, teamId, userId] of [
         ['a', 't', 'u'],
         ['b', 't', null],

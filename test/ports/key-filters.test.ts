@@ -25,7 +25,7 @@ for (const engine of ENGINES)
     });
     afterAll(() => scratch.remove());
 
-    it('match the project, the organization and an access group of the settings', async () => {
+    it('filters match the project, the organization and an access group of the settings', async () => {
       const { keys } = stores;
       const all = [
         { projectId: "p'1", organizationId: 'o1' },
@@ -56,22 +56,22 @@ for (const engine of ENGINES)
       expect(await Promise.all(found)).toEqual(filters.map(([, aliases]) => [aliases, aliases.length]));
     });
 
-    it('match an access group that names the key', async () => {
+    it('filters match an access group that a key names, or that names the key', async () => {
       const { keys, accessGroups } = stores;
-      const [named, other] = ['a'.repeat(64), 'b'.repeat(64)];
+      const [naming, listed] = ['a'.repeat(64), 'b'.repeat(64)];
       await Promise.all([
-        keys.add(aKey({ hash: named, alias: 'named', settings: { accessGroupIds: ['group'] } })),
-        keys.add(aKey({ hash: other, alias: 'other' })),
+        keys.add(aKey({ hash: naming, alias: 'naming', settings: { accessGroupIds: ['group'] } })),
+        keys.add(aKey({ hash: listed, alias: 'listed' })),
       ]);
       const about = { id: 'group', now: new Date(START_MS), by: 'admin' };
       await accessGroups.add(
-        newAccessGroup({ name: 'group', keyIds: [other, `"${'2'.repeat(64)}"`, 'a\ud800b'] }, about),
+        newAccessGroup({ name: 'group', keyIds: [listed, `"${'2'.repeat(64)}"`, 'a\ud800b'] }, about),
       );
       const page = { now: about.now, sort: 'key_alias', descending: false, limit: 10, from: 0 } as const;
       const aliasesOf = async (accessGroupId: string, some: Partial<KeyFilter> = {}) =>
         (await keys.list({ filter: { ...ANY, ...some, accessGroupId }, ...page })).map(({ alias }) => alias);
-      expect(await aliasesOf('group')).toEqual(['named', 'other']);
-      expect(await aliasesOf('group', { visibleTo: { hash: named, userId: null } })).toEqual(['named']);
+      expect(await aliasesOf('group')).toEqual(['listed', 'naming']);
+      expect(await aliasesOf('group', { visibleTo: { hash: naming, userId: null } })).toEqual(['naming']);
       expect(await aliasesOf('Group')).toEqual([]);
     });
   });

@@ -143,7 +143,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find('0'.repeat(64))).toBeNull();
     });
 
-    it('gives an alias to one of two processes', async () => {
+    it('gives an alias to the key of only one of two processes', async () => {
       const other = (await scratch.open()).keys;
       const settled = await Promise.allSettled([keys.add(aKey()), other.add(aKey({ hash: 'b'.repeat(64) }))]);
       expect(settled.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -237,7 +237,7 @@ export function keyStoreSuite(engine: Engine): void {
       expect(await keys.find(aKey().hash)).toEqual(aKey());
     });
 
-    describe('lists', () => {
+    describe('lists keys', () => {
       const NOW = new Date(START_MS + 10_000);
       const ANY: KeyFilter = {
         hash: null,
@@ -271,23 +271,23 @@ export function keyStoreSuite(engine: Engine): void {
         const rows = await keys.list({ ...PAGE, ...page, filter: wanted });
         return [letters(rows), await keys.count(wanted, NOW)];
       };
-      const store = () => Promise.all(ROWS.map((row) => keys.add(row)));
+      const addRows = () => Promise.all(ROWS.map((row) => keys.add(row)));
 
       it.each<[string, Partial<KeyFilter>, string]>([
-        ['all that are not deleted, newest first', {}, 'dcba'],
+        ['that are not deleted, newest first', {}, 'dcba'],
         ['of a team', { teamId: 't' }, 'ba'],
         ['of a user', { userId: 'u' }, 'ca'],
         ['by hash', { hash: 'b'.repeat(64) }, 'b'],
         ['by alias', { alias: 'c' }, 'c'],
-        ['blocked', { blocked: true }, 'b'],
-        ['not blocked', { blocked: false }, 'dca'],
-        ['active', { status: 'active' }, 'da'],
-        ['revoked', { status: 'revoked' }, 'b'],
-        ['expired', { status: 'expired' }, 'c'],
-        ['deleted', { status: 'deleted' }, 'e'],
-        ['several conditions', { teamId: 't', blocked: false }, 'a'],
-        ['visible to a key without a user', { visibleTo: { hash: 'd'.repeat(64), userId: null } }, 'd'],
-        ['visible to a key of a user', { visibleTo: { hash: 'a'.repeat(64), userId: 'u' } }, 'ca'],
+        ['that are blocked', { blocked: true }, 'b'],
+        ['that are not blocked', { blocked: false }, 'dca'],
+        ['that are active', { status: 'active' }, 'da'],
+        ['that are revoked', { status: 'revoked' }, 'b'],
+        ['that have expired', { status: 'expired' }, 'c'],
+        ['that are deleted', { status: 'deleted' }, 'e'],
+        ['under several conditions', { teamId: 't', blocked: false }, 'a'],
+        ['that are visible to a key without a user', { visibleTo: { hash: 'd'.repeat(64), userId: null } }, 'd'],
+        ['that are visible to a key of a user', { visibleTo: { hash: 'a'.repeat(64), userId: 'u' } }, 'ca'],
         ['of visible teams', { visibleTo: { hash: 'd'.repeat(64), userId: null, teamIds: ['t', 'x'] } }, 'dba'],
         [
           'of a user in visible teams',
@@ -296,12 +296,12 @@ export function keyStoreSuite(engine: Engine): void {
         ],
         ['of a team that the key may not see', { teamId: 't', visibleTo: { hash: 'd'.repeat(64), userId: null } }, ''],
       ])('%s', async (_what, filter, expected) => {
-        await store();
+        await addRows();
         expect(await list(filter)).toEqual([expected, expected.length]);
       });
 
-      it('page by offset and by row, both ways', async () => {
-        await store();
+      it('in pages that begin at an offset or after a row, in both orders', async () => {
+        await addRows();
         expect(await list({}, { limit: 2 })).toEqual(['dc', 4]);
         expect(await list({}, { limit: 2, from: 2 })).toEqual(['ba', 4]);
         expect(await list({}, { from: Number.MAX_SAFE_INTEGER })).toEqual(['', 4]);
@@ -319,7 +319,7 @@ export function keyStoreSuite(engine: Engine): void {
         ['spend', 'acdb'],
         ['budget_use', 'cadb'],
       ] as const)('by %s', async (sort, expected) => {
-        await store();
+        await addRows();
         const { spend } = await scratch.open();
         await spend.append([aSpendRow({ id: '1', keyHash: 'b'.repeat(64), cost: picos(10n) })]);
         await spend.append([aSpendRow({ id: '2', keyHash: 'd'.repeat(64), cost: picos(9n) })]);

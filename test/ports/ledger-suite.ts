@@ -89,7 +89,7 @@ export function ledgerSuite(
         expect(await ledger.ask('q', [anAsk({ counter, need: 1n })])).toMatchObject([{ granted: 1n, left: 10n }]);
       }));
 
-    it('reports whether it knows a process', () =>
+    it('reports whether a process is new to it', () =>
       withLedger(async ({ isNew, expire }) => {
         expect([await isNew('p'), await isNew('p')]).toEqual([true, false]);
         await expire('p');
@@ -113,6 +113,7 @@ export function ledgerSuite(
         const window = anAsk({ counter: `${prefix}w`, kind: 'window', need: 4n });
         const [first] = await ledger.ask('p', [window]);
         expect(await ledger.ask('p', [window])).toMatchObject([{ granted: 4n, left: 6n, window: first?.window }]);
+        // An amount that is held in another window does not count.
         expect(await ledger.ask('p', [{ ...window, held: 9n, window: 1 }])).toMatchObject([{ granted: 4n, left: 10n }]);
       }));
 
@@ -148,8 +149,10 @@ export function ledgerSuite(
       withLedger(async ({ ledger, prefix }) => {
         const counter = `${prefix}slots`;
         const ask = anAsk({ counter, limit: 101n, need: 1n, spare: 1_000n });
+        // The need, and half of the rest for a process alone.
         expect(await ledger.ask('p', [ask])).toMatchObject([{ granted: 51n }]);
         await ledger.ask('q', []);
+        // The need, and a sixteenth of the rest for one of two processes.
         expect(await ledger.ask('p', [ask])).toMatchObject([{ granted: 7n }]);
       }));
 
@@ -162,61 +165,63 @@ export function ledgerSuite(
         expect(granted).toEqual(asks.map(({ need }) => need));
       }));
 
-    it.each(Array.from({ length: 10 }, (_, seed) => [seed + 1]))('answers as the model does, seed %i', (seed) =>
-      withLedger(async ({ ledger, prefix, expire }) => {
-        const random = randomFrom(seed);
-        const model = new MemoryLedger();
-        const kinds: readonly LedgerKind[] = ['spend', 'window', 'slots'];
-        const windows = new Map<string, number>();
-        for (let step = 0; step < STEPS; step += 1) {
-          const process = `${seed}:${'pqr'[random(3)]}`;
-          if (random(40) === 0) {
-            await expire(process);
-            await model.leave(process);
-            continue;
-          }
-          const counters = kinds
-            .filter(() => random(2) === 0)
-            .map((kind) => [kind, `${prefix}${kind}${random(2)}`] as const);
-          const spends = counters.filter(([kind]) => kind === 'spend').map(([, counter]) => counter);
-          const before = await model.snapshot(process, spends);
-          expect(await ledger.snapshot(process, spends)).toEqual(before);
-          const asks = counters.map(([kind, counter]) => {
-            const need = BigInt(random(5));
-            const stored = kind === 'spend' ? BigInt(random(4)) : 0n;
-            const base = { value: BigInt(random(30)), version: before[0]?.version ?? 0 };
-            return anAsk({
-              counter,
-              kind,
-              limit: BigInt(20 + random(80)),
-              held: stored + BigInt(random(9)),
-              need,
-              largest: need,
-              atLimit: random(2) === 0,
-              spare: BigInt(random(20)),
-              stored,
-              base: kind === 'spend' && random(2) === 0 ? base : null,
-              joins: random(8) === 0,
-              window: kind === 'window' && random(3) > 0 ? (windows.get(counter) ?? null) : null,
+    it.each(Array.from({ length: 10 }, (_, seed) => [seed + 1]))(
+      'answers as the ledger in memory does, seed %i',
+      (seed) =>
+        withLedger(async ({ ledger, prefix, expire }) => {
+          const random = randomFrom(seed);
+          const model = new MemoryLedger();
+          const kinds: readonly LedgerKind[] = ['spend', 'window', 'slots'];
+          const windows = new Map<string, number>();
+          for (let step = 0; step < STEPS; step += 1) {
+            const process = `${seed}:${'pqr'[random(3)]}`;
+            if (random(40) === 0) {
+              await expire(process);
+              await model.leave(process);
+              continue;
+            }
+            const counters = kinds
+              .filter(() => random(2) === 0)
+              .map((kind) => [kind, `${prefix}${kind}${random(2)}`] as const);
+            const spends = counters.filter(([kind]) => kind === 'spend').map(([, counter]) => counter);
+            const before = await model.snapshot(process, spends);
+            expect(await ledger.snapshot(process, spends)).toEqual(before);
+            const asks = counters.map(([kind, counter]) => {
+              const need = BigInt(random(5));
+              const stored = kind === 'spend' ? BigInt(random(4)) : 0n;
+              const base = { value: BigInt(random(30)), version: before[0]?.version ?? 0 };
+              return anAsk({
+                counter,
+                kind,
+                limit: BigInt(20 + random(80)),
+                held: stored + BigInt(random(9)),
+                need,
+                largest: need,
+                atLimit: random(2) === 0,
+                spare: BigInt(random(20)),
+                stored,
+                base: kind === 'spend' && random(2) === 0 ? base : null,
+                joins: random(8) === 0,
+                window: kind === 'window' && random(3) > 0 ? (windows.get(counter) ?? null) : null,
+              });
             });
-          });
-          const real = await ledger.ask(process, asks);
-          const { shares: expected } = await model.requestShares(
-            process,
-            asks.map((ask) => (ask.window === null ? ask : { ...ask, window: model.nowMs })),
-          );
-          for (const [at, { counter, kind }] of asks.entries()) {
-            const { known, granted, left, window } = real[at] ?? { window: 0 };
-            expect({ known, granted, left }).toEqual({
-              known: expected[at]?.known,
-              granted: expected[at]?.granted,
-              left: expected[at]?.left,
-            });
-            if (kind === 'window') windows.set(counter, window);
+            const real = await ledger.ask(process, asks);
+            const { shares: expected } = await model.requestShares(
+              process,
+              asks.map((ask) => (ask.window === null ? ask : { ...ask, window: model.nowMs })),
+            );
+            for (const [at, { counter, kind }] of asks.entries()) {
+              const { known, granted, left, window } = real[at] ?? { window: 0 };
+              expect({ known, granted, left }).toEqual({
+                known: expected[at]?.known,
+                granted: expected[at]?.granted,
+                left: expected[at]?.left,
+              });
+              if (kind === 'window') windows.set(counter, window);
+            }
           }
-        }
-        for (const letter of 'pqr') await expire(`${seed}:${letter}`);
-      }),
+          for (const letter of 'pqr') await expire(`${seed}:${letter}`);
+        }),
     );
   });
 }

@@ -145,6 +145,7 @@ export function lensStoreSuite(engine: Engine): void {
       const [latest, earlier] = await lenses.runs('a', 0, 9);
       if (latest === undefined || earlier === undefined) throw new Error('A run is missing.');
       expect(await lenses.runs('a', latest, 9)).toEqual([earlier]);
+      // The id decides only between runs of the same time.
       expect(await lenses.runs('a', { ...latest, id: '' }, 9)).toEqual(
         latest.createdAt === earlier.createdAt ? [] : [earlier],
       );
@@ -234,6 +235,7 @@ export function lensStoreSuite(engine: Engine): void {
         ...rest,
         lens: { ...lens, nextRunAt: after(3).toISOString() },
       }));
+      // The run of `a` ended 2 ms after NOW, and the interval is 15 minutes.
       const dueMs = 15 * 60_000 + 2;
       expect(await lenses.due(after(dueMs - 1), 9)).toEqual(['b']);
       expect(await lenses.due(after(dueMs), 9)).toEqual(['b', 'a']);
@@ -291,6 +293,7 @@ export function lensStoreSuite(engine: Engine): void {
       await lenses.recordCall('a', (lens) => lens, { runId: 'run-a', cost: picos(0n), answer });
       expect(await lenses.removeBefore(NOW, 9)).toBe(0);
       const later = new Date(Date.now() + 60_000);
+      // One of the reviews, and the answer.
       expect(await lenses.removeBefore(later, 1)).toBe(2);
       expect(await lenses.removeBefore(later, 9)).toBe(1);
       expect(await lenses.findAnswer('x')).toBeNull();

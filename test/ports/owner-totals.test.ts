@@ -153,6 +153,7 @@ for (const engine of ENGINES)
         return stores.calls.encode({ spend, span: aSpan({ gateway: true, cost, ...ids }) });
       });
       await stores.calls.append(loggedCalls);
+      // 50 of the 60 calls start in the window, and cost 7 picodollars each.
       expect(await stores.spend.totalsSince('team', [{ id: TEAM, from: new Date(DAY_ONE) }])).toEqual(
         new Map([[TEAM, 350n]]),
       );

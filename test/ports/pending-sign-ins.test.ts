@@ -105,19 +105,19 @@ function pendingSignInSuite(name: string, open: Opener): void {
           keptSeconds: 60,
         }),
       );
-      const more = (count: SignInFailureCount | null) => ({
+      const withOneMore = (count: SignInFailureCount | null) => ({
         sinceMs: 0,
         failures: (count?.failures ?? 0) + 1,
         blockedUntilMs: 0,
       });
-      await Promise.all([here, there, here, there].map((counts) => counts.change('name', more)));
+      await Promise.all([here, there, here, there].map((counts) => counts.change('name', withOneMore)));
       nowMs = atStart + 59_000;
-      await here.change('name', more);
+      await here.change('name', withOneMore);
       nowMs = atStart + 118_999;
       expect(await there.find('name')).toEqual({ sinceMs: 0, failures: 5, blockedUntilMs: 0 });
       nowMs = atStart + 119_000;
       expect(await there.find('name')).toBeNull();
-      await there.change('name', more);
+      await there.change('name', withOneMore);
       await here.remove('name');
       expect(await there.find('name')).toBeNull();
     });

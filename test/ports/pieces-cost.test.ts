@@ -14,7 +14,7 @@ const ROOT = spanId(0xffff);
  * gateway reports in the next export, and a tool. It also has the gateway's report about a call of the previous export.
  */
 function exportAt(number: number): readonly Span[] {
-  const id = (own: number): string => spanId(number * 10 + own);
+  const id = (nth: number): string => spanId(number * 10 + nth);
   return [
     aSpan({ spanId: id(1), parentSpanId: ROOT, type: 'chain' }),
     aSpan({ spanId: id(2), parentSpanId: id(1), estimate: picos(5n), requestId: `r-${number}` }),

@@ -50,6 +50,7 @@ for (const engine of ENGINES)
       expect(refused).toEqual(['call-21', 'call-22']);
       const keys = Array.from({ length: 40 }, (_, position) => `${traceId(position + 1)}:${spanId(1)}`);
       const sound = keys.length - 2;
+      // The spend store keeps call 22, which only the trace store refuses.
       expect((await stores.spend.findBySpans(keys)).length).toBe(sound + 1);
       expect(await stores.spend.totalOf(aSpendRow().keyHash)).toBe(BigInt(sound + 1));
       const window = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };

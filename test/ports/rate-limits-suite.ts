@@ -34,7 +34,7 @@ export function rateLimitsSuite(
     withProcesses(1, (under) => run(first(under), under.prefix, under));
 
   describe(`RateLimits ${name}`, () => {
-    it('names the first limit that does not admit, and what remains of it', () =>
+    it('names the first limit that does not admit a call, and what remains of it', () =>
       withOneProcess(async (limits, prefix) => {
         const key: RateLimit = { scope: 'api_key', id: `${prefix}k`, requests: 2, tokens: 100, parallel: 2 };
         const team: RateLimit = { scope: 'team', id: `${prefix}t`, requests: 9 };
@@ -102,7 +102,7 @@ export function rateLimitsSuite(
     );
 
     it.each(Array.from({ length: 8 }, (_, seed) => [seed + 1]))(
-      `holds every limit in ${processCount} processes with random scopes and interleavings, seed %i`,
+      `exceeds no limit in ${processCount} processes with random scopes and interleavings, seed %i`,
       (seed) =>
         withProcesses(processCount, async ({ processes, prefix }) => {
           const random = randomFrom(seed);
@@ -155,6 +155,7 @@ export function rateLimitsSuite(
     );
 
     it.each([
+      // Three of ten calls are used under the higher limit.
       [1, 7],
       // Other processes return their grants under the higher limit with their next call.
       [processCount, 0],
@@ -186,6 +187,7 @@ export function rateLimitsSuite(
         expect(await limits.admit([key], 0)).toMatchObject({ type: 'requests' });
         advance(1);
         call.settle(30);
+        // The window of the call has ended: its 30 tokens count in the current one.
         expect(await limits.admit([key], 21)).toMatchObject({ type: 'tokens', remaining: 20 });
         expect(await limits.admit([key], 0)).toMatchObject({ type: 'requests' });
         advance(60_000);

@@ -23,7 +23,7 @@ export function releaseStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
-    it('returns every value unchanged, nested ones with their order of keys', async () => {
+    it('returns every value unchanged, nested ones with the order of their members', async () => {
       const storedReleases = [
         aRelease({
           entryId: 'a',

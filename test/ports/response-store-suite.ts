@@ -57,6 +57,7 @@ export function responseStoreSuite(engine: Engine): void {
 
     it('returns null above the byte limit', async () => {
       await responses.add([aResponse('resp_1'), aResponse('resp_2')]);
+      // Each response has 5 bytes.
       expect(await responses.find(['resp_1', 'resp_2'], 9)).toBeNull();
       expect(await responses.find(['resp_1', 'resp_2'], 10)).toHaveLength(2);
     });

@@ -11,6 +11,7 @@ export const ALL = { kind: 'all' } as const;
 /** 2023-11-14T22:13:20Z. */
 export const START_MS = 1_700_000_000_000;
 
+/** An amount of picodollars. */
 export const picos = (amount: bigint): Usd => amount as Usd;
 export const traceId = (number: number): string => number.toString(16).padStart(32, '0');
 export const spanId = (number: number): string => number.toString(16).padStart(16, '0');

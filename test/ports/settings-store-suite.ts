@@ -71,9 +71,9 @@ export function settingsStoreSuite(engine: Engine): void {
       );
     });
 
-    it('stores ten concurrent changes of different members from two processes', async () => {
+    it('stores ten concurrent changes of different values in a section from two processes', async () => {
       const other = (await scratch.open()).settings;
-      const names = Array.from({ length: 10 }, (_, index) => `member-${index}`);
+      const names = Array.from({ length: 10 }, (_, index) => `value-${index}`);
       await Promise.all(
         names.map((name, index) =>
           (index % 2 === 0 ? settings : other).change(

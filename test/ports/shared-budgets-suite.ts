@@ -51,7 +51,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
   };
 
   describe(`Budgets of three processes ${name}`, () => {
-    it('admit 50 of 300 concurrent calls with a budget for fifty', () =>
+    it('admit 50 of 300 concurrent calls when 50 calls remain in the budget', () =>
       withThreeProcesses([['key:a', 900n]], async (processes, prefix) => {
         const charge = { counter: `${prefix}key:a`, limit: 1_000n, amount: 2n, refused: 'at' } as const;
         const decisions = await Promise.all(
@@ -77,6 +77,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
           if (call % 2 === 0) totals.commit();
         }
         const { admission } = processAt(processes, 0);
+        // Nine calls have cost 1 each.
         let last = await admission.check([{ ...charge, limit: 9n, amount: 1n }]);
         expect(last).not.toBe(null);
         last = await admission.check([{ ...charge, limit: 1_000n }]);

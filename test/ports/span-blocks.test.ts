@@ -11,6 +11,7 @@ import { aTracePacker } from '../support/trace-packer.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, START_MS, spanId, TEAM_KEY, traceId } from './samples.ts';
 
+/** Last migration before the blocks of spans. */
 const BEFORE = 'Migration20261121110000_gateway_calls';
 
 /** Spans of a trace by number. */
@@ -158,12 +159,12 @@ for (const engine of ENGINES)
       ]);
     });
 
-    it('of a second export of the same commit become rows', async () => {
+    it('become rows when a second export of the same commit brings them', async () => {
       await Promise.all([store({ trace: 1, spans: [1] }), store({ trace: 1, spans: [1, 2] })]);
       expect([await counts(), await storedSpans(1)]).toEqual([[1, 1], expectedSpans(1, [1, 2])]);
     });
 
-    it('become rows when a trace begins with more than a hundred', async () => {
+    it('become rows when a trace begins with more than a hundred spans', async () => {
       await store({ trace: 1, spans: numbersFrom(1, 100) }, { trace: 2, spans: numbersFrom(1, 101) });
       expect([await counts(), await storedSpans(1)]).toEqual([[101, 1], expectedSpans(1, numbersFrom(1, 100))]);
       expect(await storedSpans(2)).toEqual(expectedSpans(2, numbersFrom(1, 101)));

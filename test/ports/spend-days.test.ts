@@ -10,6 +10,7 @@ import { A_CALL, aSpan, aSpendRow, nsAt, picos, spanId, traceId } from './sample
 
 const HOUR = 3_600_000;
 const BEGIN = Date.UTC(2026, 0, 1);
+/** Returns a random integer below its argument. */
 const below = randomFrom(20_261_123);
 const pick = <Value>(values: readonly Value[]): Value => values[below(values.length)] as Value;
 const some = <Value>(values: readonly Value[]): readonly Value[] => values.filter(() => below(2) === 0);
@@ -179,6 +180,7 @@ for (const engine of ENGINES)
       await orm.em.fork().execute('delete from spend_day');
       const grouping = { filter: { from: null, to: null, any: {}, visibleTo: null }, by: ['key'], limit: 10 } as const;
       expect(await stores.spendReports.groups(grouping)).toEqual([]);
+      // The sums have no session, so that this report reads the calls.
       expect(await stores.spendReports.groups({ ...grouping, by: ['session'] })).not.toEqual([]);
     });
   });

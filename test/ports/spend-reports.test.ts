@@ -124,7 +124,7 @@ for (const engine of ENGINES)
       expect(await idsOf({ visibleTo: { keyHash: own, userId: 'user-a' } })).toEqual(['call-1', 'call-2']);
     });
 
-    it('pages in both directions, by number and by the row before', async () => {
+    it('pages in both directions, by offset and by the row before', async () => {
       const startedAt = new Date(DAY_1);
       const rows = [1, 2, 3, 4].map((number) => aRow(number, { startedAt, cost: picos(BigInt(10 - number)) }));
       await stores.spend.append(rows);
@@ -175,6 +175,7 @@ for (const engine of ENGINES)
           id: "' or 1=1",
           rank: 2n ** 62n,
         };
+        // `strange` has the cost of call 1, and starts before it.
         expect(await idsOf({}, { sort, from: strange })).toEqual(sort === 'spend' ? ['call-1'] : []);
       },
     );

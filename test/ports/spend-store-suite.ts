@@ -135,7 +135,7 @@ export function spendStoreSuite(engine: Engine): void {
       expect(await spend.findBySpans([])).toEqual([]);
     });
 
-    it('adds up exactly when two processes append concurrently, also with resends', async () => {
+    it('adds up exactly when two processes append the same rows concurrently', async () => {
       const other = (await scratch.open()).spend;
       const calls = Array.from({ length: 40 }, (_, position) => [
         aSpendRow({ id: `x-${position}`, keyHash: 'x', cost: picos(3n) }),

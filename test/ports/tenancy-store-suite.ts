@@ -229,6 +229,7 @@ export function tenancyStoreSuite(engine: Engine): void {
     });
 
     it('orders users by budget, and by spend since the start of their window', async () => {
+      // Without calls, the spend in a window is the negative of `spentBefore`: 5, 40 and -7.
       const budgets = [3n, 20n, null];
       for (const [at, id] of ['a', 'b', 'c'].entries()) {
         const row = newUser({ maxBudget: (budgets[at] ?? null) as Usd | null }, about(id));

@@ -148,7 +148,7 @@ for (const engine of TRACE_ENGINES)
       expect(await rowsOf(ALL, sql)).toHaveLength(1);
     });
 
-    it.each(Object.entries(ATTACKS))('refuse %s', async (_name, sql) => {
+    it.each(Object.entries(ATTACKS))('are refused: %s', async (_name, sql) => {
       const failure = await run(TEAM, sql).then(
         (rows) => rows,
         (error: unknown) => error,
@@ -163,7 +163,7 @@ for (const engine of TRACE_ENGINES)
       ['spans', 'team_id is null'],
       ['traces', `trace_id = '${traceId(2)}'`],
       ['traces', 'span_count = 3'],
-    ])('of %s reveal no other rows through a failure where %s', async (view, condition) => {
+    ])('queries of %s reveal no other rows through a failure where %s', async (view, condition) => {
       // ClickHouse has no overflow of `abs`.
       const failing = isClickHouse
         ? `cast(case when ${condition} then 'x' else '1' end as int)`
@@ -203,7 +203,7 @@ for (const engine of TRACE_ENGINES)
       expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024);
     });
 
-    it.runIf(isClickHouse)('of spend alone run in the SQL database beside ClickHouse', async () => {
+    it.runIf(isClickHouse)('queries of spend alone run in the SQL database beside ClickHouse', async () => {
       expect(await counts(ALL, 'select count(*) as n from spend')).toEqual([0]);
       await expect(run(ALL, 'select 1 from spend a join traces b on a.trace_id = b.trace_id')).rejects.toMatchObject({
         name: 'InvalidInput',
@@ -211,12 +211,12 @@ for (const engine of TRACE_ENGINES)
       });
     });
 
-    it('of one owner run one at a time, and at most one waits', async () => {
+    it('queries of one owner run one at a time, and at most one waits', async () => {
       const ended = await Promise.allSettled(Array.from({ length: 4 }, () => run(ALL, 'select 1 as one')));
       expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
     });
 
-    it('of another owner run while one owner keeps its slot', async () => {
+    it('queries of another owner run while one owner keeps its slot', async () => {
       const bomb = `select count(*) as n from ${Array.from({ length: 24 }, (_, at) => `spans a${at}`).join(' cross join ')}`;
       /** Names in the order in which queries end: by a result, or at this deadline. */
       const endedWith = async (traceQueryMs: number): Promise<readonly string[]> => {

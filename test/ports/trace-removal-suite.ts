@@ -142,6 +142,7 @@ export function traceRemovalSuite(engine: Engine): void {
       const nothing = { input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] };
       for (const span of [1, 2, 9]) expect(await traces.findSpan([keyOf(1)], spanId(span))).toMatchObject(nothing);
       expect((await traces.findSpan([keyOf(2)], spanId(1)))?.input).toBe('kept');
+      // The bodies of traces 2 and 3, and of the trace of the other team.
       expect(await heldBy()).toEqual([1, 1, 1]);
     });
 

@@ -216,7 +216,7 @@ export function traceSearchSuite(engine: Engine): void {
       }
     });
 
-    it('names the agents of a window that the caller may see, latest first', async () => {
+    it('names the agents that the caller may see in a window, latest first', async () => {
       const window = { startMs: START_MS + 5_000, endMs: START_MS + 35_000 };
       for (const [visibility, filters] of [
         [ALL, NO_TRACE_FILTERS],

@@ -135,6 +135,7 @@ export function traceStoreExportSuite(engine: Engine): void {
         expect(await traces.findSpans(grown, ids)).toEqual([second, added, first]);
         expect(await traces.findSpans(grown, [])).toEqual([]);
         expect(await traces.findSpans(keyOf(1), [spanId(1)])).toEqual([]);
+        // The team of the owner replaces the team that the sender claims.
         expect((await traces.findSpan([keyOf(1, OTHER_TEAM_KEY)], spanId(1)))?.resourceAttributes).toEqual({
           'service.name': 'sender',
           'litellm.team_id': 'team-b',
@@ -224,11 +225,11 @@ export function traceStoreExportSuite(engine: Engine): void {
     });
 
     it('keeps spans of an export and spans without an export in one trace', async () => {
-      const own = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), input: 'without an export' });
-      await traces.ingest([{ owner: TEAM_KEY, spans: [own] }]);
+      const separate = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), input: 'without an export' });
+      await traces.ingest([{ owner: TEAM_KEY, spans: [separate] }]);
       const [summary] = await ingestSent(sentAs([{ trace: 1, span: 1 }]));
       expect([summary?.spanCount, summary?.name]).toEqual([2, 'span 1']);
-      expect(await traces.findSpan([keyOf(1)], spanId(9))).toEqual(own);
+      expect(await traces.findSpan([keyOf(1)], spanId(9))).toEqual(separate);
       expect((await traces.findSpan([keyOf(1)], spanId(1)))?.output).toBe('told 1-1');
       expect(await traces.removeStartedBefore(START_MS + 1, 10)).toBe(1);
       expect(await heldBy()).toEqual([]);

@@ -109,6 +109,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       }
       const found = await traces.listSummaries(ALL, EVER, 100);
       const spans = await traces.listSpans(found);
+      // Each trace has three spans from each of three rounds.
       const expected = Array.from({ length: (rounds / 3) * 2 }, () => 9);
       expect(found.map(({ spanCount }) => spanCount)).toEqual(expected);
       expect(found.map(({ inputTokens }) => inputTokens / 3)).toEqual(expected);

@@ -6,6 +6,7 @@ import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { START_MS, TEAM_KEY, aSpan, nsAt, picos, spanId, traceId } from './samples.ts';
 
+/** Last migration before export bodies. */
 const BEFORE = 'Migration20261121040000_checkout';
 const REF = traceRefOf(TEAM_KEY, traceId(1));
 const unusualText = 'it\'s "quoted" \\ \n\u{1F600}';

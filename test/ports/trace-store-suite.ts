@@ -267,7 +267,7 @@ export function traceStoreSuite(engine: Engine): void {
       });
     });
 
-    it('finds by trace id and ref together, and nothing when they do not match', async () => {
+    it('finds a trace by its id and ref together, and nothing when they do not match', async () => {
       await ingest(TEAM_KEY, aSpan(), aSpan({ traceId: traceId(2) }));
       expect((await traces.findSummaries(ALL, traceId(1), TRACE.traceRef)).map(({ traceRef }) => traceRef)).toEqual([
         TRACE.traceRef,
@@ -276,7 +276,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(await traces.findSummaries(ALL, traceId(3), null)).toEqual([]);
     });
 
-    it('lists newest first inside a window that includes its start and excludes its end', async () => {
+    it('lists traces newest first inside a window that includes its start and excludes its end', async () => {
       const spanAt = (ms: number): Span =>
         aSpan({ traceId: traceId(ms), startNs: nsAt(START_MS + ms), name: String(ms) });
       await ingest(TEAM_KEY, spanAt(1), spanAt(5), spanAt(3), spanAt(2), spanAt(4));

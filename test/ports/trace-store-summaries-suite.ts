@@ -127,8 +127,8 @@ export function traceStoreSummariesSuite(engine: Engine): void {
       await ingest({ ...inputSpan(2, 1, 'call'), ...ids });
       await ingest(aSpan({ ...ids, type: 'chain', inputPreview: 'root' }));
       await ingest({ ...inputSpan(3, 0, 'earlier'), ...ids });
-      const [own] = await traces.findSummaries(ALL, traceId(9), null);
-      expect([own?.inputPreview, own?.previewNs]).toEqual(['root', null]);
+      const [withRootPreview] = await traces.findSummaries(ALL, traceId(9), null);
+      expect([withRootPreview?.inputPreview, withRootPreview?.previewNs]).toEqual(['root', null]);
     });
 
     it('shows no preview of redacted or removed calls, but that of later ones', async () => {
