@@ -12,7 +12,7 @@ import { POLLING } from '../support/polling.ts';
 
 const REFUSAL = new Unavailable('The database takes no writes.');
 const bodies = aTracePacker();
-/** Incompressible text, larger than the free pages after a probe. */
+/** Incompressible text, larger than the pages that a check of writes leaves free. */
 const LARGE = randomBytes(150_000).toString('base64');
 
 interface Fault {

@@ -104,6 +104,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         const leaving = new AbortController();
         const first = await post(http, origin, { signal: leaving.signal });
         const second = post(http, origin);
+        // Both requests have arrived on one connection.
         await expect.poll(() => sockets[0]?.bytesRead).toBeGreaterThan(200);
         first.body.cancel();
         leaving.abort();
@@ -142,6 +143,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         await cancelled;
         const later = await Promise.all(Array.from({ length: 6 }, () => post(http, origin).then(read)));
         expect(later).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'ok']);
+        // Only the first request arrived on the first connection.
         expect(sockets[0]?.bytesRead).toBeLessThan(200);
       });
 

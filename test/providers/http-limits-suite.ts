@@ -90,6 +90,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
       });
       const many = Array.from({ length: 20 }, () => post(client.http, `${client.origin}/hold`, { owner: 'a' }));
       const openCalls = await Promise.all(many.slice(0, 6));
+      // The default share of one owner is three quarters of the connections.
       expect(client.http.connections()).toEqual({ active: 6, idle: 0, waiting: 14, limit: 8 });
       expect(await read(await post(client.http, client.origin, { owner: 'b', headersTimeoutMs: 2_000 }))).toBe('ok');
       for (const { body } of openCalls) body.cancel();

@@ -209,9 +209,9 @@ describe('the cost that a vendor reports', () => {
     expect(await costOf('perplexity', { cost: { total_cost: 0.006 } })).toBe('0.006');
   });
 
-  it('includes the upstream cost of a contract of the customer', async () => {
-    const own = { is_byok: true, cost: 0.001, cost_details: { upstream_inference_cost: 0.02 } };
-    expect(await costOf('openrouter', own)).toBe('0.021');
+  it('includes the cost that the upstream bills to the customer directly', async () => {
+    const billedDirectly = { is_byok: true, cost: 0.001, cost_details: { upstream_inference_cost: 0.02 } };
+    expect(await costOf('openrouter', billedDirectly)).toBe('0.021');
   });
 
   it('is ignored for other vendors, and where it is not an amount', async () => {

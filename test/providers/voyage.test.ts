@@ -44,6 +44,7 @@ it('a reranking of Voyage is translated to its format and back', async () => {
   const documents = ['Green.', { text: 'Blue.' }];
   expect(await ask({ documents, top_n: 2, return_documents: true, tags: ['a'] })).toEqual({
     status: 200,
+    // 6 tokens at a price of 0.5 per token.
     cost: '3',
     body: {
       id: expect.any(String),

@@ -84,6 +84,7 @@ export async function startAccessCallers(): Promise<AccessCallers> {
       proxy_admin_viewer: await token('proxy_admin_viewer'),
       internal_user: await token('internal_user'),
       internal_user_viewer: await token('internal_user_viewer'),
+      // A token for another audience has no rights, like a blocked key.
       'blocked key': await issuer.token({ sub: 'x' }, { alg: 'EdDSA', audience: 'other' }),
     },
     async stop() {

@@ -4,7 +4,7 @@ import { createMemoryRateLimits } from '../../src/runtime/admission/memory-rate-
 import { createMemoryAdmission, type MemoryAdmission } from '../../src/runtime/admission/memory-admission.ts';
 
 /** Stored totals that a test sets. Counted use is not added to them. */
-function heldTotals(totalOf: (counter: string) => Promise<bigint> = async () => 0n): StoredTotals {
+function fixedTotals(totalOf: (counter: string) => Promise<bigint> = async () => 0n): StoredTotals {
   return {
     position: () => 1,
     storedThrough: () => 0,
@@ -25,7 +25,7 @@ export const anAdmission = (
   more: Partial<Parameters<typeof createMemoryAdmission>[0]> = {},
 ): MemoryAdmission =>
   createMemoryAdmission({
-    totals: heldTotals(totalOf),
+    totals: fixedTotals(totalOf),
     clock: { monotonicMs: () => 0 },
     failed: unexpected,
     ...more,

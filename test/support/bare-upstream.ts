@@ -17,7 +17,7 @@ export interface BareUpstream {
   stop(): void;
 }
 
-/** Starts an upstream. `answer` runs for each request with the body `{}`. */
+/** Starts an upstream. `answer` runs for each request with the body `{}`. `call` is the number of the request on its connection, from 0. */
 export async function startBareUpstream(
   answer: (socket: Socket, connection: number, call: number) => unknown,
 ): Promise<BareUpstream> {

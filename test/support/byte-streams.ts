@@ -7,6 +7,7 @@ export interface FedStream extends ByteStream {
   finish(): void;
   break(error: Error): void;
   readonly cancelled: boolean;
+  /** Number of calls of `resume`. */
   readonly resumed: number;
 }
 

@@ -21,7 +21,7 @@ export interface SeenAnswer {
 
 const ID = 'lensgate:openapi';
 
-/** Creates a check of responses against the OpenAPI document. Reuse it: schemas are compiled on first use. */
+/** Creates a check of responses against the OpenAPI document. It returns the fault, or null. Reuse it: schemas are compiled on first use. */
 export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
   const document = openApiDocument(restRoutes());
   const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;

@@ -28,7 +28,7 @@ export interface FakeStripe {
   readonly url: string;
   readonly secretKey: string;
   readonly webhookSecret: string;
-  /** Environment variables for the server. */
+  /** Environment variables for the server under test. */
   readonly env: Readonly<Record<string, string>>;
   /** Received requests, in order. */
   readonly requests: readonly ReceivedRequest[];
@@ -38,7 +38,7 @@ export interface FakeStripe {
   pay(url: string, overrides?: Readonly<Record<string, unknown>>): StripeEvent;
   /** Adds an event to the list of events and returns it. */
   createEvent(type: string, object: Readonly<Record<string, unknown>>, seconds?: number): StripeEvent;
-  /** Posts an event to the server. The signature is valid by default. */
+  /** Posts an event to the server under test. The signature is valid by default. */
   deliver(
     to: string,
     event: StripeEvent,

@@ -34,7 +34,7 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
       return void outgoing.writeHead(status, head).end(body);
     }
     if (block !== null && url.includes(block.text)) await block.open;
-    // The client has disconnected, so its body is incomplete.
+    // The body of a client that has disconnected is incomplete.
     if (incoming.destroyed) return;
     const about = { url, bytes: 0 };
     passed.push(about);

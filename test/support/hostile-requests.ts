@@ -24,8 +24,8 @@ export function hostileRequests(key: string): readonly HostileRequest[] {
     status,
     keepsConnection: false,
   });
-  const keepsOpen = (shape: HostileRequest): HostileRequest => ({ ...shape, keepsConnection: true });
-  const closes = (shape: HostileRequest): HostileRequest => ({ ...shape, keepsConnection: false });
+  const keepsOpen = (request: HostileRequest): HostileRequest => ({ ...request, keepsConnection: true });
+  const closes = (request: HostileRequest): HostileRequest => ({ ...request, keepsConnection: false });
   /** POST request. It has the correct content length unless `framed` is false, also when `head` contains another length. */
   const post = (
     what: string,

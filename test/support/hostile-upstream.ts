@@ -52,7 +52,7 @@ const inChunks = (pieces: readonly string[], lines: string, end = '0\r\n\r\n'): 
   `${head(`${lines}\r\ntransfer-encoding: chunked`)}${pieces.map((piece) => `${Buffer.byteLength(piece).toString(16)};x="y"\r\n${piece}\r\n`).join('')}${end}`;
 const CHUNKED = head(`content-type: application/json\r\ntransfer-encoding: chunked`);
 
-/** Sends bytes and keeps the connection open. */
+/** Sends bytes and keeps the connection open. `closes` then ends the connection, and `resets` resets it. */
 const says = (bytes: string | Buffer) => (socket: Socket) => void socket.write(Buffer.from(bytes as string, 'latin1'));
 const closes = (bytes: string | Buffer) => (socket: Socket) => void socket.end(Buffer.from(bytes as string, 'latin1'));
 const resets = (bytes: string | Buffer) => (socket: Socket) =>

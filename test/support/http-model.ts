@@ -30,7 +30,7 @@ interface Modelled {
   got: string;
   /** Time of the last bytes that arrived, or of the last pause or resume of the reader. */
   progressMs: number;
-  /** End that the current read causes. */
+  /** End that the bytes cause which the connection is delivering. `wireEnd` follows after their delivery. */
   ending: Outcome | null;
   /** End that its connection caused. */
   wireEnd: Outcome | null;
@@ -66,6 +66,7 @@ export class ModelledClient {
     this.random = randomFrom(seed);
   }
 
+  /** Starts a call. */
   make(): void {
     this.#callCount += 1;
     const call: Modelled = {
@@ -209,8 +210,8 @@ export class ModelledClient {
     if (wire.destroyed || wire.paused || !wire.connected || wire.script.length === 0) return;
     const [first] = wire.script;
     if (first?.event !== undefined) return this.#happen(wire, wire.script.splice(0, 1));
-    const until = wire.script.findIndex(({ event }) => event !== undefined);
-    const most = until === -1 ? wire.script.length : until;
+    const eventAt = wire.script.findIndex(({ event }) => event !== undefined);
+    const most = eventAt === -1 ? wire.script.length : eventAt;
     this.#happen(wire, wire.script.splice(0, this.random(3) === 0 ? most : 1 + this.random(most)));
   }
 
@@ -262,6 +263,7 @@ export class ModelledClient {
     if (!wire.destroyed) throw new Error('A disturbed connection stayed open.');
   }
 
+  /** Compares the connections and calls of the client with the model. */
   check(): void {
     const open = this.network.open();
     const { active, idle, waiting } = this.http.connections();

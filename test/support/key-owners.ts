@@ -25,7 +25,7 @@ export function someOwners({
   readonly budget?: GivenLimits;
   readonly teamMetadata?: Readonly<Record<string, unknown>>;
   readonly projectMetadata?: Readonly<Record<string, unknown>>;
-  /** Whether the limits belong to the member itself. */
+  /** Whether `member` has its own limits, and not the defaults of its team. */
   readonly hasOwnLimits?: boolean;
 }): KeyOwners {
   const limits = (limitFields: GivenLimits): CountedLimits => ({ ...NO_LIMITS, spentBefore: null, ...limitFields });

@@ -79,4 +79,5 @@ export const UNKNOWN = new Unauthenticated(
 /** Longest age of a key that is used without a read, in ms. `STALE_MS` is the shortest age that needs a read. */
 export const FRESH_MS = 4_000;
 export const STALE_MS = FRESH_MS + 1;
+/** Longest age of a key that is used while the store fails, in ms. */
 export const OUTAGE_MS = 60_000;

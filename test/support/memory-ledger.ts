@@ -99,7 +99,7 @@ export class MemoryLedger implements Ledger {
     const others = [...counter.members].filter(([name]) => name !== process).map(([, member]) => member);
     const left = ask.limit - counter.base - held - others.reduce((sum, { share }) => sum + share, 0n);
     const isAlone = others.every(({ share, stored }) => share === stored);
-    const granted = grantOf(ask, { left, isAlone, part: BigInt(spareDivisor(this.#leases.size)) });
+    const granted = grantOf(ask, { left, isAlone, divisor: BigInt(spareDivisor(this.#leases.size)) });
     if (ask.kind === 'slots' && held + granted === 0n) counter.members.delete(process);
     else counter.members.set(process, { share: held + granted, stored: ask.stored });
     const isWindow = ask.kind === 'window';
@@ -124,12 +124,12 @@ export class MemoryLedger implements Ledger {
 
 function grantOf(
   { kind, need, largest, atLimit, spare }: ShareRequest,
-  { left, isAlone, part }: { readonly left: bigint; readonly isAlone: boolean; readonly part: bigint },
+  { left, isAlone, divisor }: { readonly left: bigint; readonly isAlone: boolean; readonly divisor: bigint },
 ): bigint {
   let granted = 0n;
   if (left >= need) granted = need;
   else if (kind !== 'spend') granted = larger(0n, left);
   else if (left > 0n) granted = larger(left, largest);
   if (left === 0n && isAlone && atLimit) granted = largest;
-  return left > need ? granted + smaller(spare, (left - need) / part) : granted;
+  return left > need ? granted + smaller(spare, (left - need) / divisor) : granted;
 }

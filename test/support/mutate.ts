@@ -21,11 +21,11 @@ const MOST_CHANGES = 4;
 const WAYS = 20;
 
 /**
- * Applies one to four random mutations: flips, truncation, deletion, insertion, repetition, or bytes of another seed. Most
+ * Applies one to four random mutations: flips, truncation, deletion, insertion, repetition, or bytes of another input. Most
  * mutations are small, so that many results still decode, to wrong values.
  */
-export function mutated(seed: Uint8Array, draw: Draw, other: Uint8Array): Uint8Array {
-  let bytes: Uint8Array = seed;
+export function mutated(input: Uint8Array, draw: Draw, other: Uint8Array): Uint8Array {
+  let bytes: Uint8Array = input;
   for (let change = draw(2) * draw(MOST_CHANGES); change >= 0; change--) {
     const at = draw(bytes.length + 1);
     const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];

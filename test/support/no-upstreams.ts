@@ -25,7 +25,7 @@ export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
   cooldownMs: needsUpstream,
 };
 
-/** Endpoints without a pass-through path. */
+/** Pass-through endpoints of a server that has none. */
 export const NO_ENDPOINTS: PassThroughEndpoints = {
   timeoutSeconds: 600,
   find: () => ({ kind: 'none' }),
@@ -37,7 +37,7 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
   refresh: async () => {},
 };
 
-/** Guardrails without an entry. */
+/** Guardrails of a server that has none. */
 export const NO_GUARDRAILS: Guardrails = {
   definitions: () => [],
   list: () => [],
