@@ -291,6 +291,7 @@ export function lensStoreSuite(engine: Engine): void {
       await lenses.keepReviews(reviews);
       const answer = { id: 'x', runId: 'run-a', content: '', finishReason: 'stop' };
       await lenses.recordCall('a', (lens) => lens, { runId: 'run-a', cost: picos(0n), answer });
+      // Stored reviews and answers have the time of the real clock, not NOW.
       expect(await lenses.removeBefore(NOW, 9)).toBe(0);
       const later = new Date(Date.now() + 60_000);
       // One of the reviews, and the answer.

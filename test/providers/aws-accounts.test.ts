@@ -69,6 +69,7 @@ const issueCredentials = (id: string): void =>
   aws.answer((response, _socket, { body }) =>
     sendCredentials(response, new URLSearchParams(body).get('Action') ?? '', id),
   );
+/** Credentials that the fake services issue in these tests. */
 const ISSUED = ['ASIALENT', 'ASIALENT-secret', 'ASIALENT-session'];
 
 /** A request to the token service, with the key id of its signature. */
@@ -257,7 +258,7 @@ describe('the machine', () => {
   );
 });
 
-describe('an invalid credential', () => {
+describe('an account without valid credentials', () => {
   it('fails without showing the secret, and AWS is not called again for every request', async () => {
     aws.answer((response) => {
       response.writeHead(403, { 'content-type': 'text/xml' });
