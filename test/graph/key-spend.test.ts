@@ -34,6 +34,7 @@ describe('resetKeySpend', () => {
       });
     const { body } = await get(`/audit?object_id=${hash}&action=updated&sort_order=asc`);
     const rows = (body['audit_logs'] as readonly Json[]).map((entry) => entry['updated_values'] as Json);
+    // The spend of a key is the cost of its calls minus `spent_before`. This key has no calls.
     expect(rows.map((row) => row['spent_before'])).toEqual([-2.5, -1, 0]);
   });
 

@@ -52,6 +52,7 @@ describe('the preview of a sample', () => {
         })),
       },
     });
+    // The page has all eligible executions, not only those that a run would select.
     expect(executions).toHaveLength(8);
   });
 
@@ -167,6 +168,7 @@ describe('edges of lenses', () => {
       { trace: { traceId: own?.traceId, findingCount: null } },
       ['FORBIDDEN'],
     ]);
+    // No lens has assessed this trace, so that an administrator does not see a count either.
     expect((await ask(query, { id: own?.traceId })).data).toMatchObject({ trace: { findingCount: null } });
   });
 });
@@ -185,6 +187,7 @@ describe('a run with its own settings', () => {
       runLens: { __typename: 'Lens', settings: { name: 'l', sample_size: null }, latestRun: { model: 'judge' } },
     });
     const after = await untilRunEnds(lens.id);
+    // Eligible are the eight runs and the trace of team-x.
     expect(after.jobs[0].coverage).toMatchObject({ eligible: 9, selected: 2 });
     const times = { from: '2020-01-01T00:00:00Z', to: '2020-01-02T00:00:00Z' };
     await ask(RUN, { input: { id: lens.id, ...times } });

@@ -123,7 +123,7 @@ describe('datasets in the graph', () => {
   });
 });
 
-describe('texts and lists beyond their limits', () => {
+describe('texts and lists outside their limits', () => {
   const refused = (field: string, message: string) => ({
     [field]: { __typename: 'InvalidInputError', message },
   });

@@ -49,6 +49,7 @@ describe('the cost of an operation', () => {
     }
   });
 
+  // A full page of catalog entries with one field costs 700: 500 fields, and 200 for the search.
   it('counts every alias', async () => {
     graph = await openGraph({ entries: [anEntry('gpt-4o')] });
     const pages = Array.from({ length: 43 }, (_, index) => `p${index}: catalogEntries(first: 500) { nodes { id } }`);
@@ -79,7 +80,8 @@ describe('the cost of an operation', () => {
     expect((await choose('Large')).errors?.[0]?.extensions?.code).toBe('TOO_LARGE');
   });
 
-  it('is refused for eleven model calls in one mutation', async () => {
+  // A model call costs 3,000, and its `__typename` 1.
+  it('is above the limit for eleven model calls in one mutation', async () => {
     graph = await openGraph();
     const input = '{ model: "demo", messages: [] }';
     const calls = Array.from({ length: 11 }, (_, index) => `c${index}: chat(input: ${input}) { __typename }`);
@@ -89,7 +91,7 @@ describe('the cost of an operation', () => {
     ]);
   });
 
-  it.each(['/graphql', '/graphql/stream'])('is refused before a subscription begins, on %s', async (path) => {
+  it.each(['/graphql', '/graphql/stream'])('is checked before a subscription begins, on %s', async (path) => {
     graph = await openGraph();
     const spans = Array.from({ length: 1_600 }, (_, index) => `s${index}: spans { nodes { spanId } }`);
     const answer = await fetch(graph.url.replace('/graphql', path), {
@@ -226,6 +228,7 @@ describe('a document', () => {
   it('with an error in a large value gets a part of the value in the message', async () => {
     graph = await openGraph();
     const { errors = [] } = await ask(`{ catalogEntries(filter: "${'x'.repeat(5_000)}") { totalCount } }`);
+    // 1,000 characters of the message, then `...`.
     expect(errors.map(({ message }) => message.length)).toEqual([1_003]);
     const [fault] =
       (

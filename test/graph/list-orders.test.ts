@@ -3,7 +3,7 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 
 let app: TestApp;
 
-const SERVICE = { guardrail: 'generic_guardrail_api', api_base: 'http://127.0.0.1:1/' };
+const GUARDRAIL_PARAMS = { guardrail: 'generic_guardrail_api', api_base: 'http://127.0.0.1:1/' };
 
 async function ask(query: string, variables: object = {}): Promise<Record<string, unknown>> {
   const answer = await app.call('POST', '/graphql', { query, variables });
@@ -27,7 +27,10 @@ beforeAll(async () => {
         pass_through_endpoints: [{ path: '/m-file', target: 'http://127.0.0.1:1/zz' }],
       },
       guardrails: [
-        { guardrail_name: 'm-file', litellm_params: { ...SERVICE, mode: ['post_call', 'pre_call'], default_on: true } },
+        {
+          guardrail_name: 'm-file',
+          litellm_params: { ...GUARDRAIL_PARAMS, mode: ['post_call', 'pre_call'], default_on: true },
+        },
       ],
     },
   });
@@ -36,7 +39,7 @@ beforeAll(async () => {
   const params = { model: 'openai/m', api_base: 'http://127.0.0.1:1/v1', api_key: 'k' };
   for (const [deploymentId, model] of Object.entries({ d1: 'zz', d2: 'aa', d3: 'zz' }))
     await create('Deployment', { deploymentId, model, params });
-  await create('Guardrail', { guardrailId: 'g1', name: 'z', params: { ...SERVICE, mode: 'pre_call' } });
+  await create('Guardrail', { guardrailId: 'g1', name: 'z', params: { ...GUARDRAIL_PARAMS, mode: 'pre_call' } });
   await create('Guardrail', {
     guardrailId: 'g2',
     name: 'a',
@@ -59,62 +62,64 @@ async function page(list: string, id: string, args: string): Promise<Page> {
 }
 const ids = ({ nodes }: Page): readonly string[] => nodes.map(({ id }) => id);
 
+/** An order field or a filter, and the ids of the rows that it gives. */
 type Case = readonly [string, readonly string[]];
-const LISTS: readonly (readonly [string, string, readonly Case[], readonly Case[]])[] = [
+const LISTS: readonly (readonly [list: string, idField: string, orders: readonly Case[], filters: readonly Case[]])[] =
   [
-    'credentials',
-    'name',
     [
-      ['CREATED_AT', ['Zeta', 'alpha']],
-      ['NAME', ['Zeta', 'alpha']],
+      'credentials',
+      'name',
+      [
+        ['CREATED_AT', ['Zeta', 'alpha']],
+        ['NAME', ['Zeta', 'alpha']],
+      ],
+      [
+        ['name: "ET"', ['Zeta']],
+        ['name: " "', ['Zeta', 'alpha']],
+      ],
     ],
     [
-      ['name: "ET"', ['Zeta']],
-      ['name: " "', ['Zeta', 'alpha']],
-    ],
-  ],
-  [
-    'storedDeployments',
-    'deploymentId',
-    [
-      ['CREATED_AT', ['d1', 'd2', 'd3']],
-      ['MODEL', ['d2', 'd1', 'd3']],
-    ],
-    [
-      ['model: "zz"', ['d1', 'd3']],
-      ['blocked: true', []],
-      ['model: "aa", blocked: false', ['d2']],
-    ],
-  ],
-  [
-    'guardrails',
-    'name',
-    [
-      ['NAME', ['a', 'm-file', 'z']],
-      ['CREATED_AT', ['m-file', 'z', 'a']],
+      'storedDeployments',
+      'deploymentId',
+      [
+        ['CREATED_AT', ['d1', 'd2', 'd3']],
+        ['MODEL', ['d2', 'd1', 'd3']],
+      ],
+      [
+        ['model: "zz"', ['d1', 'd3']],
+        ['blocked: true', []],
+        ['model: "aa", blocked: false', ['d2']],
+      ],
     ],
     [
-      ['name: "FILE"', ['m-file']],
-      ['kind: "hide-secrets"', ['a']],
-      ['mode: PRE_CALL', ['m-file', 'z']],
-      ['mode: PRE_CALL, defaultOn: false', ['z']],
-      ['teamId: "t"', []],
+      'guardrails',
+      'name',
+      [
+        ['NAME', ['a', 'm-file', 'z']],
+        ['CREATED_AT', ['m-file', 'z', 'a']],
+      ],
+      [
+        ['name: "FILE"', ['m-file']],
+        ['kind: "hide-secrets"', ['a']],
+        ['mode: PRE_CALL', ['m-file', 'z']],
+        ['mode: PRE_CALL, defaultOn: false', ['z']],
+        ['teamId: "t"', []],
+      ],
     ],
-  ],
-  [
-    'passThroughEndpoints',
-    'path',
     [
-      ['PATH', ['/a', '/m-file', '/z']],
-      ['TARGET', ['/z', '/a', '/m-file']],
+      'passThroughEndpoints',
+      'path',
+      [
+        ['PATH', ['/a', '/m-file', '/z']],
+        ['TARGET', ['/z', '/a', '/m-file']],
+      ],
+      [
+        ['path: "FILE"', ['/m-file']],
+        ['isFromConfig: false', ['/z', '/a']],
+        ['target: "mm", isFromConfig: false', ['/a']],
+      ],
     ],
-    [
-      ['path: "FILE"', ['/m-file']],
-      ['isFromConfig: false', ['/z', '/a']],
-      ['target: "mm", isFromConfig: false', ['/a']],
-    ],
-  ],
-];
+  ];
 
 describe.each(LISTS)('%s', (list, id, orders, filters) => {
   it.each(orders)('are ordered by %s in both directions, in pages', async (field, expected) => {

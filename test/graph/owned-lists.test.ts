@@ -71,7 +71,7 @@ interface List {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** Reads a list below an object. The id of a call is the hash of its key. */
+/** Reads a list below an object. A row of `spendRows` is a call: its id in the result is the hash of its key. */
 async function readList(owner: readonly [string, string], list: string, id: string, args: string): Promise<List> {
   const counted = list === 'spendRows' ? '' : 'totalCount';
   const { node } = await ask(
@@ -147,7 +147,7 @@ describe('calls of an owner', () => {
     expect(ids(found)).toEqual(expected.map(key));
   });
 
-  it('of a key match a filter by the hash or secret of that key only', async () => {
+  it('with a key as their owner match a filter by the hash or secret of that key only', async () => {
     const rows = async (filter: string) =>
       ids(await readList(['VirtualKey', key('a')], 'spendRows', 'key', `filter: { keys: ["${filter}"] }`));
     expect(await rows(keys['a']?.secret ?? '')).toEqual([key('a')]);
@@ -171,7 +171,7 @@ describe('traces of a team', () => {
     expect([ids(found), found.totalCount]).toEqual([expected.map(key), expected.length]);
   });
 
-  it('are paged; a cursor is refused with another filter, order or team', async () => {
+  it('are paged; ascending orders are refused, and so is a cursor with another filter, order or team', async () => {
     const order = 'filter: { model: "demo" }, orderBy: { field: DURATION }';
     const first = await readList(TEAM, 'traces', 'keyHash', `first: 1, ${order}`);
     const after = `after: "${first.pageInfo.endCursor}"`;
@@ -179,6 +179,7 @@ describe('traces of a team', () => {
     expect([...ids(first), ...ids(second)].toSorted()).toEqual([key('a'), key('b')].toSorted());
     await expect(readList(TEAM, 'traces', 'keyHash', after)).rejects.toThrow('INVALID_INPUT');
     await expect(readList(['Team', 't2'], 'traces', 'keyHash', `${order}, ${after}`)).rejects.toThrow('INVALID_INPUT');
+    // Traces are ordered in the direction DESC only.
     await expect(readList(TEAM, 'traces', 'keyHash', 'orderBy: { field: COST, direction: ASC }')).rejects.toThrow(
       'UNSUPPORTED',
     );
@@ -204,6 +205,7 @@ describe('traces of a session', () => {
   });
 });
 
+/** By list: the first word of its filter type, as in `VirtualKeyFilter`. */
 const NOUNS = {
   virtualKeys: 'VirtualKey',
   teams: 'Team',

@@ -31,6 +31,7 @@ describe('teams', () => {
 
   it('are created, changed, blocked and deleted', async () => {
     const draft = { id: 'g1', alias: 'One', models: ['demo'], limits: { maxBudgetUsd: '1.5', rpmLimit: 3 } };
+    // The administrator `default_user_id` creates the team, and becomes a member.
     const team = {
       __typename: 'Team',
       teamId: 'g1',
@@ -119,13 +120,13 @@ describe('members of teams', () => {
     });
   });
 
-  it('are not changed by other callers or by malformed values', async () => {
+  it('are not changed by the member itself, other callers or malformed values', async () => {
     await mutate('createTeam', { id: 'm2', members: [{ userId: 'bob' }] }, 'Team { teamId }');
     const memberId = { id: 'm2', userId: 'bob' };
-    const own = await key({ user_id: 'bob', team_id: 'm2' });
+    const keyOfMember = await key({ user_id: 'bob', team_id: 'm2' });
     const increase = { temporaryIncreaseUsd: '100', temporaryIncreaseExpiresAt: '2999-01-01T00:00:00Z' };
-    for (const stranger of [own, await key({ user_id: 'eve' })])
-      expect(await mutate('updateTeamMember', { ...memberId, ...increase }, MEMBER, stranger)).toBe('FORBIDDEN');
+    for (const caller of [keyOfMember, await key({ user_id: 'eve' })])
+      expect(await mutate('updateTeamMember', { ...memberId, ...increase }, MEMBER, caller)).toBe('FORBIDDEN');
     const invalid = { __typename: 'InvalidInputError' };
     expect(await mutate('updateTeamMember', { ...memberId, temporaryIncreaseUsd: '-1' }, MEMBER)).toEqual(invalid);
     expect(await mutate('updateTeamMember', { ...memberId, userId: 'nobody', ...increase }, MEMBER)).toEqual(invalid);

@@ -127,7 +127,7 @@ beforeAll(async () => {
   await manage('/customer/new', { user_id: 'c1', alias: 'x' });
   await manage('/customer/new', { user_id: 'c2', blocked: true });
   for (const user_id of ['u1', 'u3', 'u1']) await calls.chat(await calls.newKey({ user_id }));
-  // Reading spend rows unfolds the calls. Users can be ordered by spend afterwards.
+  // Reading spend rows first turns committed calls into rows. Users can be ordered by spend afterwards.
   await graph('{ spendRows(first: 1) { nodes { id } } }');
 });
 afterAll(() => calls.stop());
@@ -145,6 +145,7 @@ describe('users by spend', () => {
     expect(second?.nodes).toEqual([{ id: 'u3', spendUsd: '1', totalSpendUsd: '1' }]);
   });
 
+  // A cursor has the order, the length of the id, the id and the amount.
   it.each(['', '1.5', '1e3', ' 1', '0x1', '9'.repeat(31), "1'; drop table user --", '\0'])(
     'refuse a cursor with the amount %j',
     async (text) => {

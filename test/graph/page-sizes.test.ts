@@ -6,13 +6,14 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 
 const text = readFileSync(join(import.meta.dirname, '..', '..', 'schema.graphql'), 'utf8');
 const fields = Object.values(buildSchema(text).getQueryType()?.getFields() ?? {});
-const takes = (field: GraphQLField<unknown, unknown>, argument: string): boolean =>
+/** Whether a query may call the field with this argument alone. */
+const takesOnly = (field: GraphQLField<unknown, unknown>, argument: string): boolean =>
   field.args.some(({ name }) => name === argument) &&
   field.args.every((arg) => arg.name === argument || !isRequiredArgument(arg));
 
 const REFUSED = ['first', 'last'].flatMap((argument) =>
   fields
-    .filter((field) => takes(field, argument))
+    .filter((field) => takesOnly(field, argument))
     .flatMap(({ name }) => [-1, 2_147_483_647].map((size) => [name, argument, size] as const)),
 );
 

@@ -8,7 +8,7 @@ beforeAll(async () => {
     config: {
       general_settings: {
         pass_through_endpoints: [
-          { path: '/of-file', target: 'http://127.0.0.1:1/file', headers: { 'x-plain': 'shown' } },
+          { path: '/of-file', target: 'http://127.0.0.1:1/file', headers: { 'x-plain': 'also hidden' } },
         ],
       },
     },
@@ -53,7 +53,7 @@ describe('pass-through endpoints in the graph', () => {
       endpointId: 'e1',
       path: '/graph/one',
       target: 'http://127.0.0.1:1/one',
-      headers: { authorization: 'Bearer hidden', 'x-plain': 'shown' },
+      headers: { authorization: 'Bearer hidden', 'x-plain': 'also hidden' },
       costPerRequestUsd: '0.25',
       methods: ['get'],
       timeoutSeconds: 5,

@@ -249,6 +249,7 @@ describe('the cached text of an answer', () => {
     texts.set('long', basis, 'x'.repeat(64 * 1024 + 1));
     expect(texts.get('long', basis)).toBeUndefined();
     for (let at = 0; at < 100; at += 1) texts.set(String(at), basis, 'x'.repeat(64 * 1024));
+    // Together the texts may have 4 MiB: the last 64 of 100 texts of 64 KiB.
     expect([35, 36].map((at) => texts.get(String(at), basis)?.length)).toEqual([undefined, 65_536]);
     texts.set('36', basis, 'x');
     expect(texts.get('36', basis)).toBe('x');

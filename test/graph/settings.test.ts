@@ -55,7 +55,7 @@ const UNSET_SETTING = {
 };
 
 describe('settings', () => {
-  it('of the configuration file override a stored value, which is shown as ignored', async () => {
+  it('in the configuration file override a stored value, which is shown as ignored', async () => {
     expect(await settingOf('GENERAL', 'max_parallel_requests')).toEqual({
       section: 'GENERAL',
       name: 'max_parallel_requests',

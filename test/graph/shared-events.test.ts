@@ -134,6 +134,7 @@ it('equal subscribers share one bus subscription, and all end when their key is 
   await untilSubscribers(3);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...all);
+  // Equal subscribers form a group when each has received an event.
   await untilSubscribers(1);
   await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }));
   await eventually(() => all.every((subscriber) => subscriber.received.length === 2), 'a second update each');
@@ -161,6 +162,7 @@ it.each(['', '/stream'])('a stalled subscriber leaves its group, misses events a
     await eventually(() => reader.received.length === published, `event ${published}`);
   }
   await publish(1);
+  // The two subscribers are now one group.
   await untilSubscribers(1);
   for (let batch = 0; batch < 100; batch += 1) await publish(10);
   await untilSubscribers(2);

@@ -47,7 +47,7 @@ describe.each(TRANSPORTS)('spans over %s', (_name, subscribe) => {
   it.each([
     [{ traceId: 'nothing' }, 'A trace is named by 32 hex digits.'],
     [{ traceId: traceId(1), after: 'nothing' }, '`after` is not the id of an update.'],
-  ])('of %j are refused', async (variables, message) => {
+  ])('are refused for the invalid arguments %j', async (variables, message) => {
     graph = await openGraph();
     const refused = track(subscribe(graph.url, SpanUpdatesDocument, variables));
     await refused.ended;

@@ -23,6 +23,7 @@ beforeAll(async () => {
   app = await startApp({
     config: {
       general_settings: { calibrate_decisions: true },
+      // A decision with two questions needs two upstream calls, with 10 tokens each.
       model_list: [
         { model_name: 'decider', litellm_params: { model: 'perplexity/up-1', ...params, max_decision_questions: 1 } },
       ],
@@ -33,7 +34,7 @@ beforeAll(async () => {
   plainKey = await newKey({});
 });
 
-/** The upstream answers each predicate with 0.9, and no other question. */
+/** The upstream answers each predicate (on the wire: `noul`) with 0.9, and no other question. */
 beforeEach(() => {
   upstream.answer((response, _socket, { body }) => {
     const { questions } = JSON.parse(body) as { questions: Record<string, { type: string }> };
@@ -160,7 +161,12 @@ describe('recordDecisionOutcome', () => {
   });
 
   it.each<readonly [string, object, string, string]>([
-    ['another value', { question: 'late', outcome: 'maybe' }, 'INVALID_INPUT', '`outcome` must be one of true, false.'],
+    [
+      'an outcome that the question does not have',
+      { question: 'late', outcome: 'maybe' },
+      'INVALID_INPUT',
+      '`outcome` must be one of true, false.',
+    ],
     [
       'an unknown question',
       { question: 'x', outcome: true },
@@ -168,7 +174,7 @@ describe('recordDecisionOutcome', () => {
       '`question` names no question of the decision.',
     ],
     [
-      'a refused question',
+      'a question that the upstream did not answer',
       { index: 1, outcome: 'ops' },
       'INVALID_INPUT',
       '`question` names a question without probabilities.',

@@ -29,7 +29,7 @@ describe('a stream of the single connection mode', () => {
     expect(tokens[0]).not.toBe(tokens[1]);
   });
 
-  it.each(['__proto__', 'constructor', 'guess'])('cannot have the token %s of a client', async (token) => {
+  it.each(['__proto__', 'constructor', 'guess'])('cannot have a token that the client chose: %s', async (token) => {
     graph = await openGraph();
     expect(await reserve({ 'x-graphql-event-stream-token': token })).toMatch(UUID);
     expect((await start(token, '1')).status).toBe(404);

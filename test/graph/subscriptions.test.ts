@@ -225,6 +225,7 @@ describe.each(TRANSPORTS)('chatStream over %s', (_name, subscribe) => {
     graph = await openGraph({ gateway: scriptedGateway(() => chatOf(...deltas)) });
     const { received, ended } = track(subscribe(graph.url, ChatStreamDocument, { input: HELLO }));
     await ended;
+    // The scripted gateway gives each call this trace id.
     const traceFields = { traceId: '1'.repeat(32) };
     expect(received).toEqual([
       { data: { chatStream: { __typename: 'ChatText', ...traceFields, text: 'Hel', textSoFar: 'Hel' } } },

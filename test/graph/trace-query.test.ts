@@ -76,7 +76,7 @@ describe('SQL over traces in the graph', () => {
     });
   });
 
-  it('ends a query that exceeds the limits of the reader', async () => {
+  it('ends a query that exceeds the limits of the SQL reader', async () => {
     const columns = Array.from({ length: 300 }, (_, at) => `a0.trace_id as text${at}`).join(', ');
     const joins = Array.from({ length: 10 }, (_, at) => `spans a${at}`).join(' cross join ');
     expect(await traceQuery({ sql: `select ${columns} from ${joins}` })).toEqual({

@@ -105,7 +105,7 @@ describe('a search of traces', () => {
       state([]),
       state(emptyFilter.with(0, 'broken')),
       state(emptyFilter.slice(1)),
-      ...[1, 9, 10, 11, 12, 13, 14].map((timesAt) => state(emptyFilter.with(timesAt, 7))),
+      ...[1, 9, 10, 11, 12, 13, 14].map((position) => state(emptyFilter.with(position, 7))),
       state(emptyFilter.with(6, 7)),
       state(emptyFilter.with(6, '9223372036854775808')),
       state(emptyFilter.with(8, 1.5)),
@@ -210,12 +210,12 @@ describe('a series of traces', () => {
     ]);
   });
 
-  it.each([0, 501])('of %i buckets is refused', async (buckets) => {
+  it.each([0, 501])('is refused with %i buckets', async (buckets) => {
     const { errors } = await graph.call(TraceSeriesDocument, { ...window, buckets });
     expect(errors).toMatchObject([{ message: 'A series has 1 to 500 buckets.' }]);
   });
 
-  it('of an empty window is refused', async () => {
+  it('is refused for an empty window', async () => {
     const { errors } = await graph.call(TraceSeriesDocument, { from: window.to, to: window.from });
     expect(errors).toMatchObject([{ message: 'The window is empty: its start must be before its end.' }]);
   });
@@ -251,7 +251,7 @@ describe('the agents of a window', () => {
     expect((await graph.call(TraceAgentsDocument, { from, first: 1 })).data.agents).toEqual([scout]);
   });
 
-  it.each([0, 501])('are refused in pages of %i', async (first) => {
+  it.each([0, 501])('are refused for a page size of %i', async (first) => {
     const { errors } = await graph.call(TraceAgentsDocument, { from, first });
     expect(errors).toMatchObject([
       { message: '`first` must be between 1 and 500.', extensions: { code: 'INVALID_INPUT' } },

@@ -130,11 +130,12 @@ describe('traces', () => {
       50,
       true,
     ]);
+    // The oldest trace is trace 1, the only one with a spend row.
     expect(data.traces.nodes.at(-1)?.spans?.nodes[0]?.spendRow).toEqual({ costUsd: '0.00000125' });
     expect(graph.reads).toMatchObject({ listSpans: 1, findBySpans: 1 });
   });
 
-  it('of a team are listed for this team and for administrators, not for other teams', async () => {
+  it('are listed for their own team and for administrators, not for other teams', async () => {
     await ingestTraces(1);
     await graph.ingest(OTHER_TEAM_KEY, aSpan({ traceId: traceId(9) }));
     const traceNumbersFor = async (key: string) =>
