@@ -40,7 +40,7 @@ function outcomeOf(status: number, { name, answers }: Pick<RouteRow, 'name' | 'a
 /** A path with a value for each of its parameters. */
 const filled = (path: string): string => path.replaceAll(/[{}]/g, '').replaceAll(/[:*](\w+)/g, 'x');
 
-/** Query and body of a request. After repairs, the parser of most rows accepts it. */
+/** Query and body of a request to a route. The parsers of most routes accept what `repaired` returns. */
 interface RouteInput {
   readonly search: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -87,7 +87,7 @@ const REPORTS = /^(dailyActivity|gatewayActivity|globalActivity|spend)\./;
 const MEMBER = { role: 'user', user_id: 'x' };
 const LENS = { name: 'x', model: 'demo', context: 'x' };
 
-/** Bodies of rows without an example whose errors name no field. */
+/** Bodies by row, where the documentation has no example and the validation errors name no field. */
 const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'keys.bulkUpdate': { keys: [{ key: 'sk-x' }] },
   'keys.resetSpend': { reset_to: 0 },
@@ -204,11 +204,11 @@ async function outcomes(name: string, ask: (key: string) => Promise<string>): Pr
 }
 
 /** Callers without a valid credential. */
-const INVALID = ['anonymous', 'blocked key', 'expired key'];
+const INVALID_CALLERS = ['anonymous', 'blocked key', 'expired key'];
 
 /** Number of tests that share the rows, so that each test is short. */
 const PARTS = 6;
-const PART = Math.ceil(restRoutes().length / PARTS);
+const ROWS_PER_PART = Math.ceil(restRoutes().length / PARTS);
 
 describe('over HTTP', () => {
   const table = new Map<string, readonly string[]>();
@@ -216,11 +216,11 @@ describe('over HTTP', () => {
   const closed: string[] = [];
   const differing: string[] = [];
 
-  it.each(Array.from({ length: PARTS }, (_, part) => part * PART))(
+  it.each(Array.from({ length: PARTS }, (_, part) => part * ROWS_PER_PART))(
     'rows from %i have no unexpected failures',
     async (from) => {
       const names = Object.keys(callers.keys);
-      for (const row of restRoutes().slice(from, from + PART)) {
+      for (const row of restRoutes().slice(from, from + ROWS_PER_PART)) {
         // oxlint-disable-next-line no-await-in-loop -- a row may change data of the next row
         const input = await repaired(row);
         // oxlint-disable-next-line no-await-in-loop -- a row may change data of the next row
@@ -228,10 +228,12 @@ describe('over HTTP', () => {
         differing.push(...unlike);
         table.set(row.name, cells);
         if (row.credential !== 'required') continue;
-        for (const name of INVALID) if (cells[names.indexOf(name)] !== '401') admitted.push(`${row.name} by ${name}`);
+        for (const name of INVALID_CALLERS)
+          if (cells[names.indexOf(name)] !== '401') admitted.push(`${row.name} by ${name}`);
+        // The first caller is the admin key.
         if (cells[0] !== 'in') closed.push(row.name);
       }
-      expect(table.size).toBe(Math.min(from + PART, restRoutes().length));
+      expect(table.size).toBe(Math.min(from + ROWS_PER_PART, restRoutes().length));
     },
   );
 
@@ -326,8 +328,8 @@ it(
         const { cells, unlike } = await outcomes(name, (key) => askGraph(document, key));
         table.set(name, cells);
         differing.push(...unlike);
-        for (const one of ['blocked key', 'expired key'])
-          if (cells[names.indexOf(one)] !== '401') admitted.push(`${name} by ${one}`);
+        for (const caller of ['blocked key', 'expired key'])
+          if (cells[names.indexOf(caller)] !== '401') admitted.push(`${name} by ${caller}`);
       }
     expect(differing).toEqual([]);
     expect(admitted).toEqual([]);

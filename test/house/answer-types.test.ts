@@ -5,8 +5,8 @@ import { compareRenderedTypes } from '../support/rendered-types.ts';
 import { ROOT } from './repository.ts';
 
 /**
- * Rows whose answers have no type in the sources. They are bytes of an upstream, of the catalog or of a page, or the
- * form of a factory's result depends on a value. The answers of their contract tests are checked
+ * Rows whose answers have no type in the sources. Such an answer is bytes of an upstream, of the catalog or of a page, or
+ * it comes from a factory and its form depends on a value. Answers of these rows are checked in contract tests
  * (`test/support/checked-fetch.ts`).
  */
 const NOT_COMPARED = [
@@ -126,7 +126,7 @@ test('documented answer types allow all values that rows render', () => {
   ).toEqual(NOT_COMPARED);
 });
 
-test('a canary is found: null, an absent member, another type', () => {
+test('planted faults are reported: null, an absent member, another type', () => {
   const folder = join(ROOT, 'test/house/canary/answer-types');
   expect(compareRenderedTypes(folder, 'tsconfig.json').faults).toEqual([
     'health.backlog: .queued_requests: string where [{"type":"integer"}] is documented',

@@ -10,6 +10,7 @@ const FOLDERS = ['src', 'resolvers', 'schema', 'rest-shims', 'scripts', 'codegen
 const LEAST_FILES = 1000;
 const LEAST_IMPORTS = 5000;
 
+/** Checks the folder `canary`, whose files break each rule. */
 const canary = () => checkImports(join(import.meta.dirname, 'canary'), FOLDERS, rules);
 
 describe('layers', () => {

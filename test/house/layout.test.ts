@@ -9,7 +9,7 @@ interface LayerLayout {
   readonly helpers: string;
   readonly content: RegExp;
   /** Files with another content. */
-  readonly entries: readonly string[];
+  readonly exceptions: readonly string[];
 }
 
 const nounsOfGraph = (): RegExp => {
@@ -24,19 +24,19 @@ const LAYOUTS: readonly LayerLayout[] = [
     folder: 'rest-shims',
     helpers: 'helpers',
     content: /^export (?:const|function) \w+Routes\b/m,
-    entries: ['errors.ts'],
+    exceptions: ['errors.ts'],
   },
-  { folder: 'resolvers', helpers: 'operation', content: /\boperation(?:<[^>]*>)?\(/, entries: [] },
-  // Listed in `nouns.ts`, which adds them to the builder.
-  { folder: 'schema', helpers: 'base', content: nounsOfGraph(), entries: ['index.ts', 'nouns.ts', 'unsorted.ts'] },
+  { folder: 'resolvers', helpers: 'operation', content: /\boperation(?:<[^>]*>)?\(/, exceptions: [] },
+  // The files of nouns are listed in `nouns.ts`, which adds them to the builder.
+  { folder: 'schema', helpers: 'base', content: nounsOfGraph(), exceptions: ['index.ts', 'nouns.ts', 'unsorted.ts'] },
 ];
 
 /** Files directly in the folder of a layer that belong in its folder of helpers. */
-const misplaced = (files: readonly SourceFile[], { folder, content, entries }: LayerLayout): readonly string[] =>
+const misplaced = (files: readonly SourceFile[], { folder, content, exceptions }: LayerLayout): readonly string[] =>
   files
     .filter(({ path, text }) => !content.test(`${path}\n${text}`))
     .map(({ path }) => path)
-    .filter((path) => !entries.includes(path.slice(folder.length + 1)));
+    .filter((path) => !exceptions.includes(path.slice(folder.length + 1)));
 
 const aFile = (path: string, text: string): SourceFile => ({ path, text });
 

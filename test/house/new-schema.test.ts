@@ -34,7 +34,7 @@ interface Content {
   readonly objects: readonly { readonly name: string; readonly sql: string }[];
   readonly migrations: readonly string[];
   readonly pageBytes: unknown;
-  /** Tables with rows, without the table of migrations. */
+  /** Names of the tables that have rows. The table of migrations is left out. */
   readonly filled: readonly string[];
 }
 
@@ -89,13 +89,16 @@ it('data/sqlite/schema.sql is the script of a migrated file; `-u` rewrites it', 
   await expect(scriptOf(migrated)).toMatchFileSnapshot(SCRIPT);
 });
 
-it.each(ENGINES)('a new file on %s equals a migrated one before any migration runs', async (engine) => {
-  const migrated = await migratedContent('migrated.db');
-  const database = await aDatabase('new.db', engine, newSqliteSchema);
-  expect(await contentOf(database)).toEqual(migrated);
-  await migrate(database);
-  expect(await contentOf(database)).toEqual(migrated);
-});
+it.each(ENGINES)(
+  'a new file on %s has the content of a migrated file before any migration runs, and after',
+  async (engine) => {
+    const migrated = await migratedContent('migrated.db');
+    const database = await aDatabase('new.db', engine, newSqliteSchema);
+    expect(await contentOf(database)).toEqual(migrated);
+    await migrate(database);
+    expect(await contentOf(database)).toEqual(migrated);
+  },
+);
 
 it.each(ENGINES)('a new file on %s is migrated after a script that fails', async (engine) => {
   const migrated = await migratedContent('migrated.db');

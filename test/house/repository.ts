@@ -13,7 +13,7 @@ export interface SourceFile {
 
 const UNREAD = /^(node_modules|\.git|\.lensgate|coverage|dist)\/|\/(generated|canary)\//;
 
-/** Text files that match a pattern, without canaries and generated files. */
+/** Text files that match a pattern, without planted faults (`canary`) and generated files. */
 export function readFiles(...patterns: readonly string[]): readonly SourceFile[] {
   return globSync([...patterns], { cwd: ROOT, exclude: ['node_modules', '.git', '.lensgate', 'dist'] })
     .filter((path) => !UNREAD.test(path))

@@ -10,6 +10,7 @@ const ALL_CODE = [...CODE, 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.{ts,mj
 const STATUS = /\b(status|statusCode)\s*[:=]\s*[45]\d\d\b|\bwriteHead\(\s*[45]\d\d\b/;
 /** Absolute paths of a development machine, and of its tools. */
 const MACHINE_PATH = /(?<![\w.:/*-])\/(home|root|Users|work|mnt)\/[\w.]|\.lib(?:rary)\b/;
+/** Maximum lines of a source file. */
 const LONGEST = 350;
 /** Maximum lines of a step of the composition root, and maximum files directly in `src/`. */
 const LONGEST_STEP = 59;
@@ -59,7 +60,7 @@ function assignedFunctions(files: readonly SourceFile[]): readonly string[] {
   });
 }
 
-/** Files that Node cannot load from source, with the reason. Its parser is stricter than that of the bundler. */
+/** Files that Node cannot load from source, with the reason. The parser of Node is stricter than that of the bundler. */
 function refusedByNode(files: readonly SourceFile[]): readonly string[] {
   return files.flatMap(({ path, text }) => {
     try {

@@ -22,12 +22,13 @@ const REPEATING: Readonly<Record<string, string>> = {
   'src/runtime/telemetry/span-exporter.ts': 'Sends spans that wait.',
 };
 
-interface Span {
+/** Part of a source text, by offsets. */
+interface SourceRange {
   readonly start: number;
   readonly end: number;
 }
 
-interface Named extends Span {
+interface Named extends SourceRange {
   readonly name: string;
 }
 
@@ -37,8 +38,8 @@ function factsOf(program: Program) {
   const names: Named[] = [];
   /** Positions of member names of other objects than `this`. They are not functions of the file. */
   const foreign = new Set<number>();
-  const timers: (Named & { readonly callback: Span | null })[] = [];
-  const named = (key: object | null, value: Span | null): void => {
+  const timers: (Named & { readonly callback: SourceRange | null })[] = [];
+  const named = (key: object | null, value: SourceRange | null): void => {
     if (key === null || value === null || !('name' in key) || typeof key.name !== 'string') return;
     if ('type' in value && String(value.type).includes('Function'))
       functions.push({ name: key.name, start: value.start, end: value.end });
@@ -63,7 +64,8 @@ function factsOf(program: Program) {
   return { functions, names: names.filter(({ start }) => !foreign.has(start)), timers };
 }
 
-const contains = (outer: Span, inner: Span): boolean => outer.start <= inner.start && inner.end <= outer.end;
+const contains = (outer: SourceRange, inner: SourceRange): boolean =>
+  outer.start <= inner.start && inner.end <= outer.end;
 
 /** Files with `setInterval`, or with a `setTimeout` whose callback leads to the function that sets it. */
 function repeatingTimers(files: readonly SourceFile[]): readonly string[] {
@@ -71,7 +73,7 @@ function repeatingTimers(files: readonly SourceFile[]): readonly string[] {
     .filter(({ text }) => /\bset(Interval|Timeout)\(/.test(text))
     .filter(({ path, text }) => {
       const { functions, names, timers } = factsOf(parseSync(path, text).program);
-      const readIn = (span: Span): readonly string[] =>
+      const readIn = (span: SourceRange): readonly string[] =>
         names.filter((one) => contains(span, one)).map(({ name }) => name);
       return timers.some(({ name, callback, ...call }) => {
         if (name === 'setInterval') return true;

@@ -77,7 +77,7 @@ describe('settings about which the start warns that they have no effect', () => 
     expect(readByName([{ path: 'src/canary.ts', text }], WARNED)).toEqual(['src/canary.ts: alerting']);
   });
 
-  it('of a model are not read by deployments', () => {
+  it('are not among the keys of a model that deployments read', () => {
     expect(Object.keys(MODEL_EFFECTS).filter((name) => MODEL_KEYS.test(name))).toEqual([]);
   });
 });

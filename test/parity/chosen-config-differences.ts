@@ -10,7 +10,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     'config_owned: first: get/config/callbacks',
     'config_owned: second: get/config/callbacks viewer',
   ],
-  'a list that would refuse its own caller is refused': [
+  'a list of allowed addresses that would refuse its own caller is refused': [
     'config_owned: third: delete own ip',
     'config_owned: third: chat refused ip',
     'config_owned: third: chat refused ip no key',
@@ -18,13 +18,13 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     'config_owned: third: models',
     'config_owned: third: add/allowed_ip refused ip',
   ],
-  'without its last address there is no list': ['allowed_ips: delete/allowed_ip again'],
+  'the list of allowed addresses ends with its last address': ['allowed_ips: delete/allowed_ip again'],
   'only addresses and blocks are accepted as addresses': [
     'allowed_ips: add/allowed_ip bad',
     'allowed_ips: delete/allowed_ip zzz',
   ],
   'a stored setting is found where it was stored': ['config_owned: first: info forward_client_headers_to_llm_api'],
-  'entries of pass-through paths are read at their own path': [
+  'pass-through endpoints are read at their own path': [
     'config_owned: second: info pass_through_endpoints',
     'config_owned: second: info as viewer pass_through_endpoints',
   ],

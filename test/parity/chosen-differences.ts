@@ -1,6 +1,6 @@
 /** Reasons why answers differ from the recorded ones. `docs/differences.md` explains them. */
 const REASONS = {
-  ownFailure: 'a 500 of the reference on a request that it does not understand or does not serve',
+  referenceFailure: 'a 500 of the reference on a request that it does not understand or does not serve',
   nativeBodies: 'errors of the Anthropic and Gemini surfaces have the format of their clients',
   keyFirst: 'the key is checked before the body is read',
   ownModels: "Google's clients list the models of a key",
@@ -18,13 +18,13 @@ const REASONS = {
   noCache: 'answers are not cached; the failure has the form of every unavailable part',
   upgradeOnly: 'a plain GET of a socket gets a 4xx that names the required upgrade',
   unknownGuardrail: 'a guardrail that does not exist is refused, where the reference lists it as applied',
-  wholeDays: 'pages of daily activity are whole days, so that there is no second one',
+  wholeDays: 'pages of daily activity are whole days, so that there is no second page',
 } as const;
 
 type Reason = keyof typeof REASONS;
 
 const CASES: Readonly<Record<Reason, readonly string[]>> = {
-  ownFailure: [
+  referenceFailure: [
     'inference: content number',
     'inference: response_format bad',
     'inference: json array',

@@ -47,10 +47,10 @@ const isCompared = (recorded: RecordedCase): boolean =>
   !OTHER_SUBJECTS.test(recorded.path);
 
 /** Member of our answers that the reference does not have. */
-const INTERFACE_FLAG = '"stored_database_value_ignored":true,';
+const ADDED_MEMBER = '"stored_database_value_ignored":true,';
 
 /** A running server for some cases. */
-interface Start {
+interface Server {
   readonly app: TestApp;
   readonly stop: () => Promise<void>;
 }
@@ -68,7 +68,7 @@ async function replayCases(
   for (const [index, recorded] of cases.entries()) {
     if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s, 1) * 1_000);
     const answer = await replay.send(recorded.method === 'GET' ? { ...recorded, body: null } : recorded);
-    const ours = { ...answer, text: answer.text.replace(INTERFACE_FLAG, '') };
+    const ours = { ...answer, text: answer.text.replace(ADDED_MEMBER, '') };
     if (isCompared(recorded)) compared.push({ ...compareMembers(index, recorded, ours), file });
   }
   return compared;
@@ -83,7 +83,7 @@ async function replayOwnedSettings(hosts: Hosts): Promise<readonly FileCompariso
   const restarts = all.flatMap((recorded, index) =>
     typeof Reflect.get(recorded, 'config_text') === 'string' ? [index] : [],
   );
-  let current: Start | null = null;
+  let current: Server | null = null;
   const replay = createReplay(() => current?.app.url ?? '', ADMIN_KEY);
   const compared: FileComparison[] = [];
   let dataDir: string | null = null;

@@ -18,7 +18,7 @@ const FILE = 'models_config';
 /** Cases about models. The others of the file are about settings. */
 const OF_MODELS =
   /^\/(model|v1\/model|v2\/model|model_group|access_group|fallback|credentials|v1\/chat\/completions)([/?]|$|s)/;
-/** Keys that the cases use. */
+/** Paths of requests that create the keys of the cases. */
 const SETUP = /^\/(user\/new|key\/generate)$/;
 /** Address of the upstream of the recording. */
 const RECORDED_UPSTREAM = 'http://127.0.0.1:9912/v1';

@@ -95,7 +95,7 @@ describe('a trace', () => {
       const {
         spend: _spend,
         priced_calls: _priced,
-        estimated_calls: _by,
+        estimated_calls: _estimated,
         ...others
       } = fields as Record<string, unknown>;
       return others;

@@ -20,7 +20,7 @@ if (!hasRecordings)
 const MODELS = '127.0.0.1:9912';
 const TARGETS = '127.0.0.1:9913';
 
-/** The variables of the recording, with the address of the second upstream. */
+/** The environment variables of the recording, with the address of the targets. */
 const variablesOf = (base: string): Record<string, string> => ({
   CURSOR_API_BASE: base,
   TYPESAFE_API_BASE: `${base}/ts`,
@@ -111,12 +111,12 @@ async function replayAndCompare(hosts: {
     startApp({ config, env: { ...env, ...more }, ...(dataDir === undefined ? {} : { dataDir }) });
   let app = await start({ CURSOR_API_KEY: 'cur-key' });
   let replay = createReplay(app.url, app.adminKey);
-  let hasKey = true;
+  let hasCursorKey = true;
   const comparisons: Comparison[] = [];
   try {
     for (const { recorded, index } of cases) {
-      if (hasKey && recorded.name.startsWith('nokey')) {
-        hasKey = false;
+      if (hasCursorKey && recorded.name.startsWith('nokey')) {
+        hasCursorKey = false;
         await app.stop({ keepData: true });
         app = await start({}, app.dataDir);
         replay = createReplay(app.url, app.adminKey);

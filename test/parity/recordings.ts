@@ -14,6 +14,7 @@ export interface RecordedCase {
   readonly name: string;
   readonly method: string;
   readonly path: string;
+  /** Caller: `admin`, `none`, or `key:` and the placeholder of a key. */
   readonly role: string | null;
   readonly headers: Readonly<Record<string, string>> | null;
   readonly body?: unknown;
@@ -25,6 +26,7 @@ export interface RecordedCase {
   readonly response_body: unknown;
   /** Length of the complete body, if only its start is recorded. */
   readonly truncated?: number;
+  /** Placeholders for later cases, with the paths of their values in the answer. */
   readonly capture?: Readonly<Record<string, string>> | null;
   /** Recorded calls of the upstream for this request. */
   readonly upstream_seen?: readonly SeenCall[];
@@ -51,10 +53,10 @@ export const hasRecordings = existsSync(new URL('inference.json', FOLDER));
 export const recordedCases = (name: string): readonly RecordedCase[] =>
   JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as readonly RecordedCase[];
 
-/** Configuration of the recordings. Placeholders are replaced by the addresses of the upstreams. */
-export function recordedConfig(name: string, addresses: Readonly<Record<string, string>>): Record<string, unknown> {
+/** Configuration of the recordings. Placeholders are replaced by values: addresses of the upstreams, and the admin key. */
+export function recordedConfig(name: string, values: Readonly<Record<string, string>>): Record<string, unknown> {
   const text = readFileSync(new URL(`configs/${name}.yaml`, FOLDER), 'utf8');
-  const filled = text.replaceAll(/\{\{(\w+)\}\}/g, (_all, upstream: string) => addresses[upstream] ?? '');
+  const filled = text.replaceAll(/\{\{(\w+)\}\}/g, (_all, placeholder: string) => values[placeholder] ?? '');
   return parse(filled) as Record<string, unknown>;
 }
 
