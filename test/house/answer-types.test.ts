@@ -5,8 +5,8 @@ import { compareRenderedTypes } from '../support/rendered-types.ts';
 import { ROOT } from './repository.ts';
 
 /**
- * Rows whose answers have no type in the sources. Such an answer is bytes of an upstream, of the catalog or of a page, or
- * it comes from a factory and its form depends on a value. Answers of these rows are checked in contract tests
+ * Rows whose answers have no type in the sources. Such an answer is bytes of an upstream, of the catalog or of a page.
+ * Or it comes from a factory, and its form depends on a value. Answers of these rows are checked in contract tests
  * (`test/support/checked-fetch.ts`).
  */
 const NOT_COMPARED = [

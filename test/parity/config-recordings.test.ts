@@ -116,6 +116,7 @@ async function replayWithStore(hosts: Hosts): Promise<readonly FileComparison[]>
     const cases = recordedCases('models_config');
     const first = cases.findIndex(({ name }) => name === FIRST_SETTING);
     const last = cases.findIndex(({ name }) => name === LAST_SETTING);
+    // The first two cases create a user and a key.
     await replayCases('models_config', cases.slice(0, 2), replay);
     const settings = await replayCases('models_config', cases.slice(first, last + 1), replay);
     return [...settings, ...(await replayCases('allowed_ips', recordedCases('allowed_ips'), replay))];

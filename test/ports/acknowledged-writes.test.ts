@@ -44,7 +44,7 @@ for (const engine of TRACE_ENGINES)
     it('are committed without a restart, after another connection releases the lock', async () => {
       const stores = await scratch.open({ bodies, log, lockTimeoutMs: LOCK_TIMEOUT_MS });
       const others = await scratch.open({ bodies });
-      // Reads committed rows, and does not unfold calls.
+      // This store reads committed rows. It does not unfold calls into rows.
       const reading = engine === CLICKHOUSE ? others.traces : createTraceStore(await scratch.openBare(), bodies);
       const exported: number[] = [];
       const keys: string[] = [];

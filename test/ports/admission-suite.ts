@@ -225,6 +225,7 @@ const STEPS = 2_000;
 
 /** Runs random calls over three counters with all kinds of ends. Returns the number of admission decisions. */
 async function interleave(admission: Admission, random: (bound: number) => number): Promise<number> {
+  // Whether each call uses exactly what it reserved.
   const exact = random(2) === 0;
   const model: ModelCounter[] = ['a', 'b', 'c'].map((name, at) => ({
     counter: `key:${name}`,

@@ -96,6 +96,7 @@ for (const engine of ENGINES)
 
     it('a team finds its own traces by a name that the annotations of all teams have', async () => {
       expect((await firstPage({ name: 'seen' }, TEAM)).traces).toHaveLength(50);
+      // Only traces of team-0 have the label `bad`.
       expect((await firstPage({ name: 'seen', label: 'bad' }, { kind: 'team', teamId: 'team-1' })).traces).toEqual([]);
     });
 

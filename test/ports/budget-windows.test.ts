@@ -66,7 +66,7 @@ for (const engine of ENGINES)
       [model.name, 1_100n],
     ]);
 
-    it('includes calls of the log before and after they are unfolded', async () => {
+    it('includes committed calls before and after they are unfolded into rows', async () => {
       const records = recorder();
       record(records, [1, 2, 3]);
       await records.flush();

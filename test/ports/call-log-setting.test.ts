@@ -23,10 +23,13 @@ for (const engine of ENGINES)
     it.each([
       { callLog: true, backlog: 1 },
       { callLog: false, backlog: 0 },
-    ])('with the setting $callLog, a call has its rows, and $backlog calls wait until a read', async (about) => {
-      const stores = await scratch.open({ callLog: about.callLog });
-      await stores.calls.append([stores.calls.encode(A_CALL)]);
-      expect(await stateOf(stores, A_CALL)).toEqual({ backlog: about.backlog, rows: [A_CALL.spend], spans: [1] });
-      await scratch.clear();
-    });
+    ])(
+      'with `callLog: $callLog`, a call has its rows; number of calls that wait until a read: $backlog',
+      async (about) => {
+        const stores = await scratch.open({ callLog: about.callLog });
+        await stores.calls.append([stores.calls.encode(A_CALL)]);
+        expect(await stateOf(stores, A_CALL)).toEqual({ backlog: about.backlog, rows: [A_CALL.spend], spans: [1] });
+        await scratch.clear();
+      },
+    );
   });

@@ -49,6 +49,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('call recording with spans in Cl
     const [one, child] = [aCall(1), { ...aCall(2), span: aSpan({ ...aCall(2).span, parentSpanId: spanId(9) }) }];
     records.record(one);
     records.record(child);
+    // Each call waits for two stores: that of spend and that of spans.
     expect(records.waiting()).toBe(4);
     await records.flush();
     expect(records.waiting()).toBe(0);

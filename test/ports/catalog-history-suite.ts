@@ -246,7 +246,7 @@ export function catalogHistorySuite(engine: Engine): void {
       expect(pages.flat()).toEqual(changes.toReversed());
     });
 
-    it('filters by entry, provider, field, kind, event and time', async () => {
+    it('filters by entry, provider, field, kind, operation (`op`) and time', async () => {
       const changes = [
         aChange({ at: day(1), entryId: 'x', provider: 'OpenAI' }),
         aChange({ at: day(2), entryId: 'y', provider: null, field: 'max_tokens' }),

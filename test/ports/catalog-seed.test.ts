@@ -79,6 +79,7 @@ for (const engine of ENGINES)
         },
       };
       await expect(seed(file, broken)).rejects.toThrow('gone');
+      // A batch has 500 changes. Only the first was stored.
       expect(await contents()).toEqual([500, []]);
       expect(await seed(file)).toMatchObject({ read: 1_200, added: 700 });
       expect(await contents()).toMatchObject([1_200, [{ source: 'imported' }]]);

@@ -40,6 +40,7 @@ function anEvent(
   return { id, fact, at: dateAfter(1), subject, objects, sessionId, checkoutId: null, ...more };
 }
 
+/** Metadata of the checkout, which the payment provider returns in events of its session. */
 const MARKED = { checkoutId: 'checkout-1' };
 const PAID = anEvent('evt_paid', 'paid', ['cs_1', 'pi_1'], MARKED);
 
