@@ -69,6 +69,7 @@ describe('teams', () => {
     expect(await mutate('deleteTeams', { ids: ['g1'] }, 'DeletedOwners { ids }')).toEqual({
       __typename: 'NotFoundError',
     });
+    // Changes of members have their own entries, with other object ids.
     const { body } = await get('/audit?object_id=g1&sort_order=asc');
     expect((body['audit_logs'] as readonly { readonly action: string }[]).map(({ action }) => action)).toEqual([
       'created',
@@ -207,7 +208,6 @@ describe('organizations and projects', () => {
     await mutate('createTeam', { id: 'of-o1', organizationId: 'o1' }, 'Team { teamId }');
     const removal = ['deleteOrganizations', { ids: ['o1'] }, 'DeletedOwners { ids }'] as const;
     expect(await mutate(...removal)).toEqual({ __typename: 'InvalidInputError' });
-
     const project = {
       __typename: 'Project',
       projectId: 'p1',

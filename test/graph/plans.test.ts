@@ -123,6 +123,7 @@ describe('a query', () => {
     'has the same answer with and without plans: %s',
     async (_name, { query, variables }) => {
       const expected = await answerTo(unplanned, query, variables);
+      // Later requests use what the first has cached.
       for (let time = 0; time < 4; time += 1) expect(await answerTo(planned, query, variables)).toEqual(expected);
     },
   );
@@ -160,6 +161,7 @@ describe('a query', () => {
   it('is answered after failed requests of the same query', async () => {
     const query = 'query Q($mode: String) { catalogEntries(first: 1, filter: { model: $mode }) { totalCount } }';
     const expected = await answerTo(unplanned, query, { mode: 're:(' });
+    // More rounds than the 16 requests that are answered without the plan after it has failed.
     for (let time = 0; time < 20; time += 1) {
       expect(await answerTo(planned, query, { mode: 're:(' })).toEqual(expected);
       expect((await answerTo(planned, query, { mode: 'model-1' }))[0]).toBe(200);

@@ -25,6 +25,7 @@ beforeAll(async () => {
   await manage('/user/new', { user_id: 'ada', user_alias: 'Ada', auto_create_key: false });
   await manage('/team/new', { team_id: 'crew', team_alias: 'Crew', organization_id: 'org' });
   ada = await newKey({ team_id: 'crew', user_id: 'ada', key_alias: 'of-ada', max_budget: 4 });
+  // Near its budget: this key makes two calls for 1 USD each.
   const near = await newKey({ key_alias: 'near', max_budget: 2.5 });
   await newKey({ key_alias: 'no budget' });
   for (const key of [ada, near, near]) await calls.chat(key);

@@ -89,6 +89,7 @@ describe('a search of traces', () => {
   });
 
   it('refuses a forged cursor', async () => {
+    // A cursor has the start and end of the window, the order, the filters as JSON, a rank and a trace ref. Filters are 15 values.
     const emptyFilter: readonly unknown[] = Array.from({ length: 15 }, () => null);
     const state = (searched: unknown, rank: unknown = '1', order: unknown = 'start'): unknown => [
       0,

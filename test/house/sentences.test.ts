@@ -3,6 +3,7 @@ import { filesWithSentences, longSentences, MOST_WORDS } from './sentences.ts';
 
 const sentence = (words: number): string => `${'Word '.repeat(words - 1)}end.`;
 const LONG = sentence(MOST_WORDS + 1);
+/** Two parts of one sentence that is too long, for texts with two lines. */
 const [FIRST_HALF, SECOND_HALF] = [sentence(MOST_WORDS).replace('.', ''), 'of it.'];
 
 /** Lines and numbers of words of the long sentences in a text. */
