@@ -289,7 +289,7 @@ describe('spend in the graph', () => {
         const reversed = `{ field: ${field}, direction: ${direction === 'ASC' ? 'DESC' : 'ASC'} }`;
         expect(ids.slice(1).toReversed()).toEqual(idsOf((await list(reversed)).page));
       }
-    // A cursor has start time in ms, trace id, span id and row id, then the order and the rank, if the order is not by start.
+    // A cursor has start time in ms, trace id, span id and row id. Orders by other fields add their name and the rank.
     const cursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const invalidCursors = [
       cursor([1e300, 't', 's', 'i']),

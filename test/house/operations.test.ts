@@ -74,7 +74,7 @@ const OPEN_TO_VIEWERS: Readonly<Record<string, string>> = {
   replaceLostKey: 'open to everyone, also without a key',
   takePaymentMessage: 'open to everyone, also without a key',
   takeAgentMessage: 'open to everyone: it accepts only messages that the provider of coding agents signed',
-  'ingestTraces by internal_user_viewer': 'the interface excludes read-only proxy administrators only',
+  'ingestTraces by internal_user_viewer': 'the interface of the reference excludes read-only proxy administrators only',
 };
 
 function tableOf(operations: readonly Row[]): string {
