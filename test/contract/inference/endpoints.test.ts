@@ -189,7 +189,7 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
     const { status, body } = await ask({ ...fields, model: 'nothing' });
     const message = `${path}: Invalid model name passed in model=nothing. Call \`/v1/models\` to view available models for your key.`;
     const { provider_specific_fields: repeated, ...plain } = modelNameError(message);
-    // As in the reference, only `/rerank` does not repeat the message.
+    // Only `/rerank` has no copy of the message in `provider_specific_fields`.
     const details = path === '/rerank' ? plain : { ...plain, provider_specific_fields: repeated };
     expect({ status, body }).toEqual(refusal(400, details));
   });
