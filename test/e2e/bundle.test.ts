@@ -125,6 +125,7 @@ describe('a start', () => {
     await start();
     const before = bundles();
     write('src/word.ts', "import './absent.ts';\nexport const word: string = 'never';\n");
+    // The sources fail, too, because they import a file that does not exist.
     await expect(start()).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^Lensgate could not be bundled: [\s\S]+absent[\s\S]+twice the memory\.\n/),
@@ -157,7 +158,7 @@ describe('a start', () => {
     expect((await start()).output).toBe('b');
   });
 
-  it('makes one bundle together with concurrent starts', async () => {
+  it('shares one bundle with concurrent starts', async () => {
     const answers = await Promise.all([start(), start(), start()]);
     expect(answers.map(({ output, errors }) => [output, errors])).toEqual([
       ['one', ''],
@@ -257,7 +258,7 @@ describe('the product', () => {
   }
 });
 
-describe.skipIf(process.platform !== 'linux')('the threads for files and statements', () => {
+describe.skipIf(process.platform !== 'linux')('the threads for files and SQL statements', () => {
   /** Number of libuv threads after more concurrent file operations than threads. */
   async function threadCount(env: NodeJS.ProcessEnv): Promise<number> {
     write(

@@ -31,7 +31,7 @@ it('serves the built-in catalog without a key and without a network', async () =
   expect([list.total_count >= 4_000, list.data.length, entry.id]).toEqual([true, 1, 'azure/gpt-4o']);
 });
 
-it('follows the configured address, and survives damaged answers from it', async () => {
+it('reads the price map at the configured address, and survives damaged answers from it', async () => {
   const map = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`m${at}`, { mode: 'chat' }]));
   let body = JSON.stringify(map);
   let requests = 0;

@@ -12,7 +12,7 @@ import { POLLING } from '../support/polling.ts';
 
 const PRICE = 'input_cost_per_token';
 
-/** A published map of 3,000 models. `price` is the input price of the first one. */
+/** A published price map of 3,000 models. `price` is the input price of the first one. */
 const mapWith = (price: number): string =>
   JSON.stringify(
     Object.fromEntries(

@@ -22,13 +22,15 @@ const DONE = {
 const resetInGraph = async (as?: string) =>
   (await send('POST', '/graphql', { query: 'mutation { resetAllSpend { keys teams } }' }, as)).body;
 
+// Each call costs 1 USD.
+
 /** Creates a team and a key of it. Returns the key. */
 async function team(id: string, draft: object, keyDraft: object = {}): Promise<string> {
   await calls.manage('/team/new', { team_id: id, ...draft });
   return calls.newKey({ team_id: id, key_alias: id, ...keyDraft });
 }
 
-/** Spend and total spend of a key and of its team. */
+/** Spend and total spend of a key, and of its team over HTTP and in the graph. */
 async function readSpend(id: string, key: string): Promise<Json> {
   const { info } = (await send('GET', `/key/info?key=${key}`)).body as { readonly info: Json };
   const { team_info: teamInfo } = (await send('GET', `/team/info?team_id=${id}`)).body as { readonly team_info: Json };
@@ -39,13 +41,13 @@ async function readSpend(id: string, key: string): Promise<Json> {
     key: info['spend'],
     keyTotal: info['total_spend'],
     team: teamInfo['spend'],
-    inGraph: inGraph?.['spendUsd'],
-    total: inGraph?.['totalSpendUsd'],
+    teamInGraph: inGraph?.['spendUsd'],
+    teamTotalInGraph: inGraph?.['totalSpendUsd'],
   };
 }
 const expectSpend = (id: string, key: string, spend: number, total: number): Promise<void> =>
   vi.waitFor(async () => {
-    const inGraph = { inGraph: String(spend), total: String(total) };
+    const inGraph = { teamInGraph: String(spend), teamTotalInGraph: String(total) };
     expect(await readSpend(id, key)).toEqual({ key: spend, keyTotal: total, team: spend, ...inGraph });
   }, POLLING);
 
@@ -131,7 +133,7 @@ describe('spend.reset 200', () => {
     });
   });
 
-  it('is in the audit log with its author', async () => {
+  it('adds an entry with its author to the audit log', async () => {
     const key = await team('logged', {});
     await calls.chat(key);
     await expectSpend('logged', key, 1, 1);

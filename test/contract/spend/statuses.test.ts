@@ -13,7 +13,7 @@ interface Row {
 const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
 const TIMES = 'start_date=2026-01-01 00:00:00&end_date=2100-01-01 00:00:00';
 
-/** Reports for administrators only. */
+/** Reports for administrators only. The expected counts follow from the two keys and two calls of `beforeAll`. */
 const ADMIN_ROWS: readonly Row[] = [
   { row: 'spend.total', request: 'GET /global/spend', expects: ['max_budget', 0] },
   { row: 'spend.days', request: 'GET /global/spend/logs', expects: ['0.spend', 0] },
@@ -190,8 +190,8 @@ describe('spend.logs, spend.total and similar routes', () => {
   });
 
   it.each(ADMIN_ROWS)('$row 401: a non-admin key, with and without a user', async ({ request, body }) => {
-    const [[ofUser], [ofKey]] = [await send(request, userKey, body), await send(request, plainKey, body)];
-    expect([ofUser, ofKey]).toEqual([401, 401]);
+    const [[withUser], [withoutUser]] = [await send(request, userKey, body), await send(request, plainKey, body)];
+    expect([withUser, withoutUser]).toEqual([401, 401]);
   });
 
   it('spend.logs 200: a user sees only calls of that user; 401: a key without a user', async () => {
@@ -225,10 +225,10 @@ describe('spend.logs, spend.total and similar routes', () => {
   });
 
   it('spend.reset 401: a non-admin key, with and without a user', async () => {
-    const [[ofUser], [ofKey]] = [
+    const [[withUser], [withoutUser]] = [
       await send('POST /global/spend/reset', userKey),
       await send('POST /global/spend/reset', plainKey),
     ];
-    expect([ofUser, ofKey]).toEqual([401, 401]);
+    expect([withUser, withoutUser]).toEqual([401, 401]);
   });
 });

@@ -25,7 +25,7 @@ const ROUTES: readonly RouteRow[] = [
 ];
 const { send, post, user } = tenancyClient();
 
-/** Required members of all routes. Each route reads its own. */
+/** The required body fields of all routes together. Each route reads only its own fields. */
 const BODY = {
   user_id: 'a',
   user_ids: ['a'],

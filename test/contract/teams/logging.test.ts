@@ -9,7 +9,7 @@ import { POLLING } from '../../support/polling.ts';
 interface Received {
   readonly url: string;
   readonly authorization: string;
-  readonly key: string;
+  readonly apiKey: string;
   readonly project: string;
   readonly text: string;
 }
@@ -26,7 +26,7 @@ beforeAll(async () => {
       received.push({
         url: String(request.url),
         authorization: String(headers['authorization']),
-        key: String(headers['x-api-key']),
+        apiKey: String(headers['x-api-key']),
         project: String(headers['langsmith-project']),
         text: gunzipSync(Buffer.concat(chunks)).toString('latin1'),
       });
@@ -186,9 +186,9 @@ describe('callbacks of a team', () => {
     await expect.poll(() => received.length, POLLING).toBe(2);
     expect(received.map(({ url }) => url).toSorted()).toEqual(['/api/public/otel/v1/traces', '/otel/v1/traces']);
     const basic = `Basic ${Buffer.from('pk-1:sk-langfuse-1').toString('base64')}`;
-    for (const { url, authorization, key: secret, project, text } of received) {
+    for (const { url, authorization, apiKey, project, text } of received) {
       const isLangfuse = url.startsWith('/api');
-      expect([authorization, secret, project]).toEqual(
+      expect([authorization, apiKey, project]).toEqual(
         isLangfuse ? [basic, 'undefined', 'undefined'] : ['undefined', 'ls-1', 'p1'],
       );
       expect([text.includes('log-live'), text.includes('log-other')]).toEqual([true, false]);
@@ -262,6 +262,7 @@ describe('callbacks in the metadata of a team', () => {
         'constructor is not a variable of langfuse. Variables: langfuse_public_key, langfuse_secret_key, langfuse_host.',
       ),
     );
+    // This secret looks like one that the store has encrypted.
     const spoofed = { ...VARS, langfuse_secret_key: 'sealed:AAAA' };
     expect(await update('log-bounds', [entry(spoofed)])).toEqual(envelope(400, SEND_AGAIN));
     expect(await post('/team/new', { team_id: 'log-none', metadata: { logging: [entry(hidden)] } })).toEqual(

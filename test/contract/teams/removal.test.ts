@@ -4,7 +4,7 @@ import { chat, tenancyClient } from '../../support/tenancy-client.ts';
 const { get, post, send, key } = tenancyClient({ config: { general_settings: { demo_model: true } } });
 const team = (team_id: string) => post('/team/new', { team_id });
 
-it('teams.delete 400: a team with projects, before any team is deleted; 200 without them', async () => {
+it('teams.delete 400: one of the teams has projects, and none is deleted; 200: teams without projects', async () => {
   await team('empty');
   await team('used');
   const { body: project } = await post('/project/new', { project_id: 'p-used', team_id: 'used' });

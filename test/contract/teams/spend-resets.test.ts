@@ -18,6 +18,8 @@ const pathOf = (team: string, user: string): string => `/team/${team}/member/${u
 const reset = (team: string, user: string, to: unknown, key?: string) =>
   send('POST', pathOf(team, user), { reset_to: to }, key);
 
+// Each call costs 1 USD.
+
 /** Creates a team with one member. Returns the key of the member in the team. */
 async function newMember(id: string, draft: object = { team_member_budget: 2 }): Promise<string> {
   await calls.manage('/user/new', { user_id: id, auto_create_key: false });
@@ -91,6 +93,7 @@ describe('teamMembers.resetSpend 200', () => {
     };
     const sql = 'update budget set budget_reset_at = cast(? as integer) where id = ?';
     const budget = info.metadata['team_member_budget_id'] ?? '';
+    // The window of the budget ends now.
     await vi.waitFor(async () => {
       expect(await changeInOtherProcess(calls.app.dataDir, sql, String(Date.now()), budget)).toBe(1);
       expect((await readSpend('kept'))['spend']).toBe(0);

@@ -113,7 +113,7 @@ describe('traces.list 200', () => {
     ]);
   });
 
-  it('has start times with six decimal digits, and durations in whole milliseconds', async () => {
+  it('has start times with six decimal digits, and durations in whole milliseconds; traces.get has exact ones', async () => {
     const key = await makeKey(app);
     const span = otlpSpan('1', 0, 1, {}, { traceId: '9'.repeat(32) });
     await send(
@@ -236,7 +236,7 @@ describe('traces.get 200', () => {
     ]);
   });
 
-  it('merges all visible traces of the id without a ref, with each span id once', async () => {
+  it('without a ref, merges all visible traces of the id, with each span id once', async () => {
     const team = await makeKey(app, { team_id: 'team-1' });
     await send(app, workedExample, as(team));
     const asTeam = await statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID}`, undefined, as(team)));

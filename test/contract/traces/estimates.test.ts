@@ -88,6 +88,7 @@ describe('traces.get 200: a model call in the trace of a client', () => {
         otlpSpan('a', 0, 9, { 'gen_ai.operation.name': 'invoke_agent' }, { traceId, name: 'triage' }),
         otlpSpan('b', 1, 1, CHAT, child),
         otlpSpan('c', 2, 1, { ...CHAT, 'gen_ai.request.model': 'unknown-model' }, child),
+        // The usage of a successful chat without output tokens is incomplete, so it has no estimate.
         otlpSpan('d', 3, 1, { ...CHAT, 'gen_ai.usage.output_tokens': 0 }, child),
         otlpSpan('e', 4, 1, { ...CHAT, 'gen_ai.response.id': 'elsewhere' }, child),
       ),

@@ -38,6 +38,7 @@ const exportedSpan = (span: Record<string, unknown>): Uint8Array =>
 const exportOf = (spans: Uint8Array): Uint8Array => protobufField(0x0a, protobufField(0x12, spans));
 
 function manySpans(count: number): Uint8Array {
+  // Without the two bytes of `resourceSpans` and the two bytes of `scopeSpans` before the span.
   const span = exportedSpan(protobufSpan).subarray(4);
   return exportOf(Buffer.concat(Array.from({ length: count }, () => span)));
 }
@@ -119,6 +120,7 @@ describe('a refused export', () => {
       'a link has an invalid trace_id or span_id',
     ],
   ])('traces.ingest 400: %s, in protobuf', async (_what, overrides, fault) => {
+    // The message counts spans from 0.
     const spans = [protobufSpan, { ...protobufSpan, ...overrides }];
     const body = encodeExport({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
     expect(await answerAndTraces(statusTypeAndBody(sendBytes(app, body, { ...PROTOBUF, ...as(key) })))).toEqual([
@@ -145,6 +147,7 @@ describe('a refused export', () => {
       'start and end times must be nanoseconds between 0 and 2^63-1',
     ],
   ])('traces.ingest 400: %s', async (_what, overrides, fault) => {
+    // The message counts spans from 0.
     const spans = [otlpSpan('1', 0, 1), otlpSpan('2', 0, 1, {}, overrides)];
     expect(await answerAndTraces(statusAndBody(send(app, otlpExport(...spans), as(key))))).toEqual([
       400,
@@ -161,6 +164,7 @@ it('traces.ingest 200: an attribute of more than 64 KiB is truncated to its firs
     expect((await send(app, otlpExport(otlpSpan('1', 0, 1, { big: text, 'input.value': text })))).status).toBe(200);
     const path = `/v1/traces/${TRACE_ID}/spans/${'1'.repeat(16)}`;
     const span: unknown = await (await app.call('GET', path)).json();
+    // `input.value` is the input only of OpenInference spans.
     const truncated = `${'ä'.repeat(32_768)}…[truncated 14464 bytes]`;
     expect(span).toMatchObject({ attributes: { big: truncated, 'input.value': truncated }, input: '' });
   } finally {

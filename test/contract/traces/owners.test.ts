@@ -30,7 +30,7 @@ const refsOf = async (key: string) => {
 };
 
 describe('traces.list 200: the owner of a trace', () => {
-  it('administrators see two traces with an id that two teams sent, and each team sees its own', async () => {
+  it('administrators see two traces if two teams sent the same id, and each team sees its own', async () => {
     const [one, two] = [await makeKey(app, { team_id: 'team-1' }), await makeKey(app, { team_id: 'team-2' })];
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
     for (const key of [one, two]) expect((await send(app, workedExample, as(key))).status).toBe(200);
@@ -61,6 +61,7 @@ describe('traces.list 200: the owner of a trace', () => {
       return (answer as { readonly summary: { readonly owners?: unknown } }).summary.owners;
     };
     const viewer = await makeKey(app, { user_role: 'proxy_admin_viewer' });
+    // Owners are sorted by team. An owner without a team is first.
     for (const admin of [app.adminKey, viewer]) {
       expect(await inGraph(admin)).toEqual({
         teamId: null,

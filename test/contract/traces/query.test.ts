@@ -5,13 +5,13 @@ import type { Json } from '../../support/tenancy-client.ts';
 
 const { send, key, ingest } = lensClient();
 const PATH = '/v1/traces/query';
-const [OURS, THEIRS] = [syntheticRuns(1, 61), syntheticRuns(1, 62)];
+const [ADMIN_RUNS, USER_RUNS] = [syntheticRuns(1, 61), syntheticRuns(1, 62)];
 let userKey = '';
 
 beforeAll(async () => {
-  await ingest(OURS);
+  await ingest(ADMIN_RUNS);
   userKey = (await key({})).key;
-  await send('POST', '/v1/traces', exportOf(THEIRS, Date.now() - 3_600_000), userKey);
+  await send('POST', '/v1/traces', exportOf(USER_RUNS, Date.now() - 3_600_000), userKey);
 });
 
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
@@ -22,7 +22,7 @@ describe('SQL over traces', () => {
     const row = (traceId: string | undefined) => ({ trace_id: traceId, status: expect.any(String) });
     expect(await send('POST', PATH, { sql: SQL }, userKey)).toEqual({
       status: 200,
-      body: { data: [row(THEIRS[0]?.traceId)] },
+      body: { data: [row(USER_RUNS[0]?.traceId)] },
     });
     expect((await send('POST', PATH, { sql: SQL })).body['data']).toHaveLength(2);
   });

@@ -47,7 +47,7 @@ async function logIn(username: string, password: string, query = '') {
   return poll(login, query);
 }
 
-/** Creates a user with memberships of new teams. Returns the key of the user. */
+/** Creates a user with memberships of new teams. Returns the key of the user, which is also the login password. */
 async function member(userId: string, teams: readonly string[], role = 'internal_user'): Promise<string> {
   const key = await client.user({ user_id: userId, user_role: role });
   for (const team of teams) {

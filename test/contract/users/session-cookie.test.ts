@@ -34,14 +34,14 @@ describe('a request with the cookies of a session', () => {
     ['PATCH', '/credentials/unknown', { credential_values: { api_key: 'k' }, credential_info: {} }, 404],
     ['PUT', '/guardrails/unknown', { guardrail: { guardrail_name: 'a', litellm_params: {} } }, 404],
     ['DELETE', '/credentials/unknown', null, 404],
-  ] as const)('needs the CSRF token: %s %s', async (method, path, body, served) => {
+  ] as const)('needs the CSRF token: %s %s', async (method, path, body, statusWithToken) => {
     const { cookie, token } = await signIn();
     const request = [method, path, body] as const;
     for (const headers of [{ cookie }, { cookie, 'x-csrf-token': '' }, { cookie, 'x-csrf-token': `${token}x` }]) {
       // oxlint-disable-next-line no-await-in-loop -- sequential requests
       expect((await send(request, headers)).status).toBe(401);
     }
-    expect((await send(request, { cookie, 'x-csrf-token': token })).status).toBe(served);
+    expect((await send(request, { cookie, 'x-csrf-token': token })).status).toBe(statusWithToken);
   });
 
   it('has no caller without the CSRF token: POST /graphql', async () => {

@@ -83,6 +83,7 @@ describe('signIn.form', () => {
   it.each([
     ['signIn.form', '/login', 303],
     ['signIn.json', '/v2/login', 200],
+    // This route is absent without `control_plane_url`.
     ['signIn.code', '/v3/login', 404],
   ])('%s 403: a cross-site form', async (_row, path, sameOriginStatus) => {
     // `fetch` does not allow these headers.
