@@ -112,6 +112,7 @@ describe('the history of the catalog', () => {
     const { priceHistory } = await third.ask<{ priceHistory: { priceUsd: string | null; to: string | null }[] }>(
       '{ priceHistory(entryId: "m0") { priceUsd to } }',
     );
+    // The model had no price before it was added.
     expect(priceHistory.map(({ priceUsd }) => priceUsd)).toEqual([
       null,
       '0.000001',

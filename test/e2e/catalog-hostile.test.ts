@@ -153,6 +153,7 @@ describe('the last good data stays when upstream', () => {
     ],
     ['answers 206', (response) => void response.writeHead(206).end('{}'), 'the source answered 206'],
   ])('%s', async (_what, answer, reason) => {
+    // A source with a short timeout replaces the first one, so that the test does not wait for a minute.
     if (String(reason).endsWith('TimeoutError')) {
       source.stop();
       await open(1_000);
@@ -160,6 +161,7 @@ describe('the last good data stays when upstream', () => {
     upstream.setAnswer(answer);
     await source.refresh();
     const { lastError } = source.status();
+    // Only the first good map was taken.
     expect([source.current() === good, source.status().checks.taken]).toEqual([true, 1]);
     expect(lastError).toMatch(reason);
     upstream.setAnswer(sendMap(mapOf(3_000, 2)));

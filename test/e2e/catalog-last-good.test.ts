@@ -103,6 +103,7 @@ describe('the last good map', () => {
   });
 
   it('is checked by the quarantine rules again after a lost release', async () => {
+    // The sources of this file have no store of releases, so a restart loses the release.
     const absurd = { ...mapOf(3_000), m0: { input_cost_per_token: 0.5 } };
     const source = await sourceWithMap(absurd);
     await source.release(source.quarantined()[0]?.id ?? '', 'admin-hash');

@@ -7,6 +7,7 @@ import { POLLING } from '../support/polling.ts';
 
 const FILES = ['model_prices_prev.json', 'model_prices.json'].map(sharedData);
 const MAPS = FILES.flatMap((file) => (file === null ? [] : [readFileSync(file)]));
+/** Numbers of models in the maps. Six pages of 500 hold each of them. */
 const COUNTS = [2_982, 2_984];
 const CLIENTS = 16;
 const PASSES = 4;

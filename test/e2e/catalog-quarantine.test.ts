@@ -92,7 +92,7 @@ const firstQuarantined = (source: RefreshingCatalog): QuarantinedPrice => {
   return quarantined;
 };
 
-describe('unit mistakes', () => {
+describe('prices with unit mistakes', () => {
   it('are not in the built-in catalog', async () => {
     const source = await restoredSource();
     const entry = source.current().find('azure_ai/jais-30b-chat');
@@ -175,7 +175,7 @@ it('a quarantined price bills no call', async () => {
   expect(costs).toEqual(['0.001', '0.001', '1', null]);
 });
 
-describe('a release', () => {
+describe('the release of a quarantined price', () => {
   it('serves the price immediately, publishes the swap, and survives refreshes and restarts', async () => {
     const source = await sourceWithMaps(priced(1e-6), priced(1e-3));
     const before = source.current();
@@ -207,6 +207,7 @@ describe('a release', () => {
     const source = await sourceWithMaps(priced(1e-6), priced(1e-3));
     await source.release(firstQuarantined(source).id, 'admin-hash');
     await readMap(source, priced(2e-3));
+    // The new price is quarantined, too. The last accepted price stays served.
     expect([priceIn(source), storedReleases]).toEqual([1e-3, []]);
     await readMap(source, priced(1e-6));
     expect(source.quarantined().map(brief)).toEqual([['m0', 'input_cost_per_token', 1e-6, 1e-3, 'ten_fold']]);
@@ -227,7 +228,7 @@ describe('a release', () => {
     ]);
   });
 
-  it('of a value that is no longer quarantined changes nothing', async () => {
+  it('changes nothing if the value is no longer quarantined', async () => {
     const source = await sourceWithMaps(priced(1e-6), priced(1e-3));
     const { id } = firstQuarantined(source);
     await readMap(source, priced(2e-3));

@@ -154,6 +154,7 @@ describe('following a live price map', () => {
     upstream.setAnswer(sendMap({}, { etag: '"bad"' }));
     await source.refresh();
     await source.refresh();
+    // The second request has the ETag of the refused map, and is answered with 304.
     expect([upstream.requests.length, source.status().lastError, source.current().source]).toEqual([
       2,
       'the price map has 0 models, fewer than 50',

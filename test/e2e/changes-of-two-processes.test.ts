@@ -79,6 +79,7 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a change in
     String((await changeHere('/key/generate', settings))['key']);
   const statusThere = async (key: string): Promise<number> =>
     (await call(there, 'GET', '/v1/models', undefined, key)).status;
+  /** Status of a call to `away` in the other process. An admitted call fails with 500, because no server listens there. */
   const callThere = async (key: string, more: object = {}): Promise<number> => {
     const messages = [{ role: 'user', content: 'hi' }];
     return (await call(there, 'POST', '/v1/chat/completions', { model: 'away', messages, ...more }, key)).status;

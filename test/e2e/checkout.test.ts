@@ -59,7 +59,12 @@ async function accessWith(server: ServerProcess, key: string) {
   };
 }
 
-const OPEN = { bearer: 200, xApiKey: 200, graph: { data: { catalogEntry: { entryId: 'gpt-4o' } } }, gateway: 401 };
+const ONLY_CATALOG = {
+  bearer: 200,
+  xApiKey: 200,
+  graph: { data: { catalogEntry: { entryId: 'gpt-4o' } } },
+  gateway: 401,
+};
 
 async function useUpFreeTier(server: ServerProcess): Promise<void> {
   await expect.poll(() => catalogStatus(server)).toBe(429);
@@ -75,7 +80,7 @@ describe('the checkout', () => {
     expect((await stripe.deliver(server.url, completed)).status).toBe(200);
     const key = keyOn(await pageOf(server, visit)) ?? '';
     expect(key).toMatch(/^ck-[\w-]{32}$/);
-    expect(await accessWith(server, key)).toEqual(OPEN);
+    expect(await accessWith(server, key)).toEqual(ONLY_CATALOG);
     expect(await catalogStatus(server)).toBe(429);
 
     // A partial refund changes nothing. A full one revokes the key before its event is answered.
@@ -109,7 +114,7 @@ describe('the checkout', () => {
     expect(await deliver('customer.subscription.updated', subscription('active'))).toBe(200);
     expect(await deliver('customer.subscription.paused', subscription('paused'))).toBe(429);
     expect(await deliver('customer.subscription.resumed', subscription('active'))).toBe(200);
-    // The first invoice is refunded. Only the invoice names its payment.
+    // The first invoice is refunded. The charge names only the payment, which `invoice_payment.paid` links to the invoice.
     const invoice = completed.data.object['invoice'];
     const payment = { type: 'payment_intent', payment_intent: 'pi_first' };
     await deliver('invoice_payment.paid', { id: 'inpay_1', object: 'invoice_payment', invoice, payment });
@@ -135,9 +140,10 @@ describe('the checkout', () => {
 
     const third = await start();
     await useUpFreeTier(third);
-    expect(await accessWith(third, key)).toEqual(OPEN);
+    expect(await accessWith(third, key)).toEqual(ONLY_CATALOG);
     expect((await stripe.deliver(third.url, completed)).status).toBe(200);
     expect(headingOf(await pageOf(third, visit))).toBe('Your key has been shown');
+    // Level 50 is `error`.
     expect([second.errors(), third.errors()].join('')).not.toContain('"level":50');
   });
 

@@ -177,6 +177,7 @@ describe('commands of the documents', () => {
         },
       },
       { data: { teams: { totalCount: 0, nodes: [] } } },
+      // This operation reads failed traces only, and the call succeeded.
       { data: { traces: { nodes: [] } } },
       { data: { createTeam: { alias: 'crew-of-docs' } } },
       { data: { node: { __typename: 'Model', name: expect.any(String) as unknown } } },

@@ -117,7 +117,7 @@ describe('several processes', () => {
   );
 });
 
-describe('an address', () => {
+describe('the address of a client', () => {
   it('cannot be forged with headers', async () => {
     const server = await start({ LENSGATE_CATALOG_DAILY_LIMIT: '5' });
     const statuses = [];
@@ -138,6 +138,7 @@ describe('an address', () => {
     const from = (client: string) => ({ 'x-forwarded-for': `198.18.0.1, ${client}` });
     expect(await burst([server], 9, from('203.0.113.77'))).toEqual({ served: 5, refused: 4, others: 0 });
     expect(await burst([server], 9, from('[2001:db8:77::1]:443'))).toEqual({ served: 5, refused: 4, others: 0 });
+    // The addresses of an IPv6 network (/64) are one client.
     expect(await burst([server], 9, from('2001:db8:77::2'))).toEqual({ served: 0, refused: 9, others: 0 });
     const graph = async (client: string): Promise<unknown> => {
       const answer = await fetch(`${server.url}/graphql`, {

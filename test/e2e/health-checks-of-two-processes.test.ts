@@ -45,8 +45,8 @@ describe.skipIf(LACKS_POSTGRESQL)('health checks of two processes', () => {
 });
 
 it.each([
-  ['by default', undefined, ['young']],
-  ['with `10d`', '10d', []],
+  ['after 30 days by default', undefined, ['young']],
+  ['after ten days with `10d`', '10d', []],
 ])('old health checks are deleted %s', async (_title, period, expected) => {
   const { dataDir, stop } = await startApp();
   await stop({ keepData: true });

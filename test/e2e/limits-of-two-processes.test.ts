@@ -293,6 +293,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
         return;
       }
       const stores = await scratch.openBare();
+      // Repeated, because processes connect again immediately.
       for (let times = 0; times < 5; times += 1)
         await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`.execute(
           stores.orm.em.fork().getKysely(),

@@ -40,8 +40,8 @@ it('stored models, credentials and pass-through endpoints survive a change of th
   async function statusesOfUse(app: TestApp): Promise<readonly number[]> {
     const body = { model: 'stored', messages: [{ role: 'user', content: 'hi' }] };
     const chat = await app.call('POST', '/v1/chat/completions', body);
-    const entry = await app.call('GET', '/entry');
-    return [chat.status, entry.status];
+    const passedThrough = await app.call('GET', '/entry');
+    return [chat.status, passedThrough.status];
   }
 
   const first = await startWith(ADMIN, 'salt-1');
@@ -67,7 +67,7 @@ it('stored models, credentials and pass-through endpoints survive a change of th
   expect(await statusesOfUse(first)).toEqual([200, 200]);
   await first.stop({ keepData: true });
 
-  // Without the former secrets nothing can be read, and nothing is lost.
+  // Without the former secrets nothing can be read, and nothing is lost. `salt-0` was never in use.
   const withoutFormerSecrets = await startWith(`${ADMIN}-2`, 'salt-2', 'salt-0');
   expect(await statusesOfUse(withoutFormerSecrets)).not.toContain(200);
   await withoutFormerSecrets.stop({ keepData: true });

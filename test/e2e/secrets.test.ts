@@ -22,7 +22,7 @@ const CONFIGURED = {
   vendorKey: 'vendor-environment-55e1',
   alertUrl: 'alert-hook-6ad2c8',
   callbackKey: 'callback-environment-4471',
-  entryHeader: 'entry-header-d5a0c2',
+  passThroughHeader: 'entry-header-d5a0c2',
 } as const;
 /** Secrets that callers store, and invalid keys that they send. */
 const STORED = {
@@ -46,7 +46,7 @@ let server: ServerProcess;
 let upstream: FaultServer;
 
 interface Answer {
-  readonly of: string;
+  readonly request: string;
   readonly status: number;
   readonly text: string;
   readonly headers: string;
@@ -64,7 +64,7 @@ async function call(
     redirect: 'manual',
   });
   const text = await answer.text();
-  return { of: `${method} ${path}`, status: answer.status, text, headers: JSON.stringify([...answer.headers]) };
+  return { request: `${method} ${path}`, status: answer.status, text, headers: JSON.stringify([...answer.headers]) };
 }
 
 const post = (path: string, body: unknown, key?: string): Promise<Answer> =>
@@ -127,7 +127,12 @@ beforeAll(async () => {
         store_model_in_db: true,
         alert_to_webhook_url: { budget_alerts: `https://hooks.example/${CONFIGURED.alertUrl}` },
         pass_through_endpoints: [
-          { path: '/entry', target: upstream.url, headers: { authorization: CONFIGURED.entryHeader }, auth: true },
+          {
+            path: '/entry',
+            target: upstream.url,
+            headers: { authorization: CONFIGURED.passThroughHeader },
+            auth: true,
+          },
         ],
       },
       environment_variables: { LANGFUSE_SECRET_KEY: CONFIGURED.callbackKey },
@@ -283,7 +288,7 @@ async function readGraph(key: string): Promise<readonly Answer[]> {
     if (!isFree(field) || selected.length === 0 || field.name === 'catalogEntries') continue;
     const fields = selected.join(' ');
     const query = rows === undefined ? `{ ${field.name} { ${fields} } }` : `{ ${field.name} { nodes { ${fields} } } }`;
-    answers.push({ ...(await post('/graphql', { query }, key)), of: query });
+    answers.push({ ...(await post('/graphql', { query }, key)), request: query });
   }
   return answers;
 }
@@ -297,7 +302,9 @@ const secretsIn = (text: string): readonly string[] =>
 /** Requests whose answers contain secrets, with the names of these secrets. */
 const secretsOf = (answers: readonly Answer[]): readonly string[] => [
   ...new Set(
-    answers.flatMap(({ of, text, headers }) => secretsIn(`${text}\n${headers}`).map((name) => `${of}: ${name}`)),
+    answers.flatMap(({ request, text, headers }) =>
+      secretsIn(`${text}\n${headers}`).map((name) => `${request}: ${name}`),
+    ),
   ),
 ];
 

@@ -89,7 +89,7 @@ let upstream: FaultServer;
 let server: ServerProcess;
 let key: string;
 const answers: { status: number; connection: string | null; text: string }[] = [];
-let onOpenConnections: readonly string[] = [];
+let answersOnOpenConnections: readonly string[] = [];
 let ended: unknown;
 let restarted: ServerProcess | undefined;
 
@@ -132,7 +132,7 @@ beforeAll(async () => {
     (path) => {
       const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setNoDelay(true);
       socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n`);
-      return { socket, came: allOf(socket) };
+      return { socket, received: allOf(socket) };
     },
   );
   await Promise.all(halfSent.map(({ socket }) => once(socket, 'connect')));
@@ -147,7 +147,7 @@ beforeAll(async () => {
     POLLING,
   );
   for (const { socket } of halfSent) socket.write(`authorization: Bearer ${key}\r\n\r\n`);
-  onOpenConnections = await Promise.all(halfSent.map(({ came: receivedText }) => receivedText));
+  answersOnOpenConnections = await Promise.all(halfSent.map(({ received }) => received));
 
   for (const answer of [...streaming, ...(await Promise.all(waiting))]) {
     const text = await answer.text().catch(() => 'cut');
@@ -213,7 +213,7 @@ describe('a server at the end of the grace period after SIGTERM', () => {
   );
 
   it.each(CALLS.map((call, nth) => [call.what, call, STREAMS.length + nth] as const))(
-    'answers 503 to a call without an answer: %s',
+    'answers 503 to a call that still waits for its answer: %s',
     async (_what, { answer }, nth) => {
       const { status, connection, text } = answers[nth] ?? { status: 0, connection: null, text: '{}' };
       expect({ status, connection, body: JSON.parse(text) }).toEqual({
@@ -234,7 +234,7 @@ describe('a server at the end of the grace period after SIGTERM', () => {
 
 describe('a server during the grace period after SIGTERM', () => {
   it('refuses requests on open connections, except the liveness probe, and closes these connections', () => {
-    const shown = onOpenConnections.map((text) => {
+    const shown = answersOnOpenConnections.map((text) => {
       const [head = '', body = ''] = text.split('\r\n\r\n');
       return [
         head.split('\r\n', 1)[0],

@@ -12,15 +12,15 @@ interface Runs {
   readonly data: { readonly jobs: readonly { readonly status: string }[] };
 }
 
-/** Runs of the retention of spend rows. */
+/** Runs of the duty that deletes old spend rows. */
 async function runsOf(app: TestApp): Promise<Runs['data']['jobs']> {
   const query = '{ jobs(kind: "duty:spend-retention") { status } }';
   return ((await (await app.call('POST', '/graphql', { query })).json()) as Runs).data.jobs;
 }
 
 it.each([
-  ['by default', undefined, ['young']],
-  ['with `10d`', '10d', []],
+  ['after 400 days by default', undefined, ['young']],
+  ['after ten days with `10d`', '10d', []],
   ['not at all with `0d`', '0d', ['old', 'young']],
 ])('old spend rows are deleted %s, and daily activity keeps their cost', async (_title, period, expected) => {
   const { dataDir, stop } = await startApp();
@@ -42,6 +42,7 @@ it.each([
   const { data } = (await read(`/spend/logs/v2?${range}&page_size=50`)) as { data: readonly { request_id: string }[] };
   expect(data.map(({ request_id: id }) => id).toSorted()).toEqual(expected);
   const { metadata } = (await read(`/user/daily/activity?${range}`)) as { metadata: { total_spend: number } };
+  // Each of the two rows costs 1 USD.
   expect(metadata.total_spend).toBe(2);
   await app.stop();
 });
