@@ -13,7 +13,7 @@ import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const isMissing = engine === undefined || engine.skipReason !== null;
 const ADMIN = 'sk-the-admin-of-windows-of-two-processes';
-/** Calls that a window of the team admits. A call costs 1 USD. */
+/** Calls that a budget window of the team admits. A call costs 1 USD. Windows, members and keys refuse a spend that equals the budget. */
 const TEAM_CALLS = 12;
 /** Calls that the budget of the member admits. */
 const MEMBER_CALLS = 3;

@@ -144,6 +144,7 @@ it.each([403, 407])(
     });
     proxy.refuse(status);
     const [http, https] = [await ask('plain'), await ask('secure')];
+    // Over plain HTTP, a 403 of the proxy is passed on like an answer of the upstream.
     expect([http.status, https.status]).toEqual([status === 403 ? 403 : 500, 500]);
     expect(https.text).toContain('The upstream could not be reached');
     expect(http.text + https.text + server?.errors()).not.toMatch(/secret|dXNlcjpz/);

@@ -166,6 +166,7 @@ describe('traces by annotation', () => {
   it('are not shown to another caller with the cursor of an administrator', async () => {
     const search = { from: FROM.toISOString(), filter: { annotation: { name: 'quality' } }, first: 1 };
     const after = (await ask('admin', AnnotatedTracesDocument, search)).data?.traces.pageInfo.endCursor ?? null;
+    // The cursor is after `foreign`, the only matching trace of the stranger.
     const { data } = await ask('stranger', AnnotatedTracesDocument, { after });
     expect(data?.traces).toMatchObject({ totalCount: 1, nodes: [] });
   });

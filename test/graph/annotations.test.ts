@@ -152,6 +152,7 @@ describe('annotateTrace', () => {
 
   it('requires the ref when several keys sent the trace id', async () => {
     const traceId = await sendTrace('sender');
+    // The next trace has the same id.
     traceCount -= 1;
     expect(await sendTrace('stranger')).toBe(traceId);
     expect(await annotate('admin', { traceId, label: 'x' })).toMatchObject({

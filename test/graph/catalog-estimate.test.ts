@@ -124,6 +124,7 @@ describe('workloadEstimates', () => {
     graph = await openGraph({ entries: ENTRIES });
     const { data } = await graph.call(WorkloadEstimatesDocument, { workload, first: 2 }, null);
     const { nodes, totalCount, unpricedCount, tooSmallCount, pageInfo } = data.workloadEstimates;
+    // `unknown` has no price, and the context of `small` is too small. Entries of other modes are in no count.
     expect([
       nodes.map(({ entry, costUsd }) => [entry.entryId, costUsd]),
       totalCount,

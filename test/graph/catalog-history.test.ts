@@ -283,7 +283,7 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
 
   it('sends each subscriber the changes that match its filter', async () => {
     graph = await openGraph({ history: stores.catalogHistory });
-    const [all, one, prices] = [
+    const [all, ofEntry, prices] = [
       follow({}),
       follow({ filter: { entryId: 'other' } }),
       follow({ filter: { fieldKind: 'PRICE', provider: 'P' } }),
@@ -293,7 +293,7 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
     graph.bus.publish('catalogChange', { at: day(1), snapshotId: 's1', changes: [aChange(1), aChange(1, flag)] });
     graph.bus.publish('catalogChange', { at: day(2), snapshotId: 's2', changes: [aChange(2)] });
     await eventually(() => all.received.length === 2 && prices.received.length === 2, 'two updates');
-    await eventually(() => one.received.length === 1, 'one update');
+    await eventually(() => ofEntry.received.length === 1, 'one update');
     const priceUpdate = { entryId: 'm', field: INPUT, oldPriceUsd: '0.000000014', newPriceUsd: '0.0000007' };
     const flagUpdate = { entryId: 'other', field: 'supports_vision', oldPriceUsd: null, newPriceUsd: null };
     const update = (number: number, ...changes: object[]) => ({
@@ -301,7 +301,7 @@ describe.each(TRANSPORTS)('catalogChangeUpdates over %s', (_name, subscribe) => 
     });
     expect(all.received).toEqual([update(1, priceUpdate, flagUpdate), update(2, priceUpdate)]);
     expect(prices.received).toEqual([update(1, priceUpdate), update(2, priceUpdate)]);
-    expect(one.received).toEqual([update(1, flagUpdate)]);
+    expect(ofEntry.received).toEqual([update(1, flagUpdate)]);
   });
 
   it('counts the dropped updates of a slow subscriber, and ends when the subscriber leaves', async () => {

@@ -78,8 +78,9 @@ describe('quarantinedPrices', () => {
     expect(await list('filter: { reason: TEN_FOLD }')).toEqual([2, 'm0', 'm1']);
     expect(await list('filter: { entryId: "M2" }')).toEqual([1, 'm2']);
     expect(await list('orderBy: { field: ENTRY_ID }')).toEqual([3, 'm2', 'm1', 'm0']);
-    const since = await list('orderBy: { field: SINCE, direction: ASC }');
-    expect(since.toReversed()).toEqual([...(await list('orderBy: { field: SINCE }')).slice(1), 3]);
+    const [, ...oldestFirst] = await list('orderBy: { field: SINCE, direction: ASC }');
+    const [, ...newestFirst] = await list('orderBy: { field: SINCE }');
+    expect([oldestFirst.toReversed(), newestFirst.length]).toEqual([newestFirst, 3]);
   });
   it('is paged', async () => {
     const first = (await graph.call(QuarantinedPricesDocument, { first: 2 })).data.quarantinedPrices;
@@ -137,6 +138,7 @@ describe('releaseQuarantinedPrice', () => {
 
 describe('catalogStatus', () => {
   it('shows the age of the data and the number of quarantined prices to everyone', async () => {
+    // The clock of the graph server is at 10:13:20.
     const { data } = await graph.call(CatalogStatusDocument, {}, null);
     expect(data.catalogStatus).toEqual({
       snapshotId: catalog.current().id,

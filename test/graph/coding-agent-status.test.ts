@@ -174,8 +174,10 @@ describe('codingAgentStatus', () => {
     expect(await send('RUNNING')).toBe(200);
     expect(await send('WAITING')).toBe(200);
     expect(await send('RUNNING')).toBe(200);
+    // The third message repeats the first one.
     expect(await status()).toBe('WAITING');
     expect(await send('FINISHED')).toBe(200);
+    // With a space the second message is new. A known message would be ignored.
     expect([await send('RUNNING', early), await send('RUNNING ')]).toEqual([400, 400]);
     expect(await status()).toBe('FINISHED');
     expect(await send('RUNNING', new Date(Date.now() + 60_000))).toBe(200);

@@ -70,7 +70,7 @@ const UNTRIED = {
 
 describe('deployments', () => {
   it('have their health, and show no credentials', async () => {
-    // The deployments alternate: the first one gets 200, 400 and 500.
+    // The deployments alternate: the first one gets 200, 400 and 500. A 400 is no sign of its health, and is not counted.
     for (const status of [200, 503, 400, 200, 500, 200]) await call(status);
     expect(await graph(DeploymentsDocument)).toEqual({
       deployments: [

@@ -6,7 +6,7 @@ import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 
 // This test asserts time, because no request may block the event loop for more than 50 ms. Other tests must not assert times.
 // These rules keep it stable on a busy machine:
-// - It measures CPU time of the server's thread between two turns of its loop, not wall-clock time.
+// - It measures slices, which are the CPU time of the server's thread between two turns of its loop, not wall-clock time.
 // - Each document is sent once before, so that the code of the server is compiled.
 // - A document above the bound is repeated, and its lowest time counts. This excludes garbage collection and a cold
 //   cache.

@@ -13,7 +13,7 @@ afterAll(() => calls.stop());
 
 it('budgetAlerts sends refusals by the budget of all calls and by a window of a team', async () => {
   await calls.manage('/team/new', { team_id: 'poor', budget_limits: [{ budget_duration: '1d', max_budget: 0 }] });
-  const [keyWithoutTeam, ofTeam] = [await calls.newKey({}), await calls.newKey({ team_id: 'poor' })];
+  const [keyWithoutTeam, keyOfTeam] = [await calls.newKey({}), await calls.newKey({ team_id: 'poor' })];
   const admin = overEventStream(`${calls.app.url}/graphql`, BudgetAlertsDocument, {}, calls.app.adminKey);
   const alert = (scope: string, ownerId: string, message: unknown) => ({
     data: { budgetAlerts: { kind: 'REFUSED', scope, ownerId, message } },
@@ -27,7 +27,7 @@ it('budgetAlerts sends refusals by the budget of all calls and by a window of a 
     }, POLLING);
     await spend.leave();
     expect((await calls.chat(keyWithoutTeam)).status).toBe(422);
-    expect((await calls.chat(ofTeam)).status).toBe(422);
+    expect((await calls.chat(keyOfTeam)).status).toBe(422);
     await vi.waitFor(() => expect(admin.received).toHaveLength(2), POLLING);
     expect(admin.received).toMatchObject([
       alert('GLOBAL', 'global', 'Budget has been exceeded! Current cost: 0.0, Max budget: 0.0'),

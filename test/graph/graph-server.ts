@@ -143,7 +143,7 @@ export async function openGraph(
   const keys = new Map<string, VirtualKey>();
   const lines: LogLine[] = [];
   let catalog = snapshotOf(options.entries ?? [], 1);
-  const states = [catalog];
+  const snapshots = [catalog];
   const keyRing = options.platform?.keyRing ?? { ...KEYS_IN_MEMORY, identify: identifyByName };
   const callerWatch = createCallerWatch(keyRing);
   const platform: Platform = {
@@ -222,7 +222,7 @@ export async function openGraph(
         quarantined: 0,
         checks: { taken: 0, unchanged: 0, refused: 0, failed: 0 },
       }),
-      findSnapshot: (id) => states.find((state) => state.id === id) ?? null,
+      findSnapshot: (id) => snapshots.find((snapshot) => snapshot.id === id) ?? null,
       ...NEVER_REFRESHED,
     },
     catalogKeys: { holds: () => false, evict() {} },
@@ -319,8 +319,8 @@ export async function openGraph(
     ingest: async (owner: Owner, ...spans: readonly Span[]) =>
       publishChanges(platform.bus, await platform.stores.traces.ingest([{ owner, spans }])),
     replaceCatalog(entries: readonly CatalogEntry[]) {
-      catalog = snapshotOf(entries, states.length + 1);
-      states.push(catalog);
+      catalog = snapshotOf(entries, snapshots.length + 1);
+      snapshots.push(catalog);
     },
     async close() {
       transport.close();

@@ -54,10 +54,10 @@ function valuesOf(type: GraphQLInputType, depth = 0): readonly unknown[] {
     ),
   );
   if (depth >= DEPTH) return [needed];
-  const single = fields.flatMap(({ name, type: of }) =>
-    valuesOf(of, depth + 1).map((value) => ({ ...needed, [name]: value })),
+  const single = fields.flatMap(({ name, type: fieldType }) =>
+    valuesOf(fieldType, depth + 1).map((value) => ({ ...needed, [name]: value })),
   );
-  const whole = fields.map(({ name, type: of }) => [name, valuesOf(of, depth + 1)[0]]);
+  const whole = fields.map(({ name, type: fieldType }) => [name, valuesOf(fieldType, depth + 1)[0]]);
   return [needed, ...single, { ...needed, ...Object.fromEntries(whole) }];
 }
 
@@ -159,7 +159,7 @@ for (const engine of ENGINES)
     });
 
     it.each(LISTS.map((field) => [field.name, field] as const))(
-      'of %s are answered, or refused with an error code for invalid input',
+      'are answered, or refused with an error code for invalid input: %s',
       async (_name, field) => {
         const faults: unknown[] = [];
         const variableSets = hostileVariables(field);

@@ -128,6 +128,7 @@ describe('the standard introspection query', () => {
 describe('introspection', () => {
   const times = (count: number, field: string): string =>
     Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
+  /** Operations that select the schema only have a higher limit than others. */
   const refusal = 'The operation, with its introspection, causes more than 45000 fields.';
   const FULL = 'types { name fields { name args { name type { name } } type { name ofType { name } } } }';
 
