@@ -7,6 +7,7 @@ import { agentSpans } from './agent-spans.ts';
 import { SPANS_PER_TRACE, traceIdOf } from './trace-fill.ts';
 import type { ReadTimes } from './trace-reads.ts';
 
+/** Settings of a run, from the variable `READS`. */
 export interface RequestOrder {
   readonly origin: string;
   readonly adminKey: string;
@@ -60,7 +61,10 @@ function ask(path: string, body: Uint8Array | null = null): Promise<string> {
   });
 }
 
-/** Stores spans with payloads; resolves to their paths. The ids are constant, so a folder contains each span once. */
+/**
+ * Stores spans with payloads; resolves to their paths. The ids are constant: a second run on the same
+ * data stores no span twice.
+ */
 async function spansWithPayloads(): Promise<readonly string[]> {
   const paths: string[] = [];
   let count = 0;

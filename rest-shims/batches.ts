@@ -23,6 +23,7 @@ const EMPTY_BODY_LIMIT = 1_024;
 /** Batches of model calls that an upstream processes later. */
 export const batchRoutes: readonly RouteRow[] = [
   {
+    // `STORED_OBJECTS` has the members that all rows of files and batches share.
     ...STORED_OBJECTS,
     name: 'batches.create',
     request: objectSchema(

@@ -98,6 +98,7 @@ function readChat(input: ChatInputShape): ChatDraft {
         user: input.user,
       }),
     },
+    // The id that the client sent, if it is valid.
     callId: callerId(input.callId),
     parent: parseTraceparent(input.traceparent ?? undefined),
   };
@@ -249,6 +250,7 @@ const NAMES: Record<ChatDelta['kind'], string> = {
   failure: ChatFailureType.name,
 };
 
+// In the graph, `ChatDelta` is the whole event. The domain's `ChatDelta` is its member `delta`.
 const ChatDeltaType = builder.unionType('ChatDelta', {
   description: 'One event of a streamed answer. A failure after the first event is an event.',
   types: [ChatTextType, ChatReasoningType, ChatToolCallType, ChatFinishType, ChatUsageType, ChatFailureType],

@@ -60,7 +60,7 @@ export interface CatalogChanges {
 /** An event as a subscriber receives it: the same object for all subscribers that missed nothing. */
 export interface Delivery<Event> {
   readonly event: Event;
-  /** Event id, unique within its topic, also across processes. A subscription of the topic continues after it with `after`. */
+  /** Event id, unique within its topic, also across processes. `subscribe` with this id as `after` delivers the later events. */
   readonly id: string;
   /** Events dropped since the last delivery, because this subscriber read too slowly. */
   readonly missed: number;

@@ -61,7 +61,7 @@ export function createSharedBus<LocalBus extends Bus>(
   const linkOf = <Topic extends keyof Topics>(topic: Topic): EventLink<Topics[Topic]> | undefined => links[topic];
 
   async function send(body: Omit<FeedMessage, 'origin'>): Promise<void> {
-    // After a lost message, subscribers miss its events. They read lists again after a reconnect.
+    // After a lost message, subscribers in other processes miss its events.
     await messages?.send(JSON.stringify({ origin, ...body })).catch(() => {});
   }
 
@@ -158,6 +158,7 @@ export function createSharedBus<LocalBus extends Bus>(
         everyMs: ANNOUNCEMENT_MS,
         run: announceSubscribers,
       });
+      // `joined`: this process has begun to listen, at first or after a failure.
       listening = messages.listen({ message: receive, joined: announceSubscribers });
     },
     async stop() {

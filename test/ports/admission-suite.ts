@@ -13,6 +13,7 @@ interface AdmissionUnderTest {
 export type AdmissionMaker = (stored: ReadonlyMap<string, bigint>) => Promise<AdmissionUnderTest>;
 
 const NOTHING: ReadonlyMap<string, bigint> = new Map();
+/** `refused: 'at'`: refused when the use has reached the limit, not only above it. */
 const charge = (amount: bigint, more: Partial<Charge> = {}): Charge => ({
   counter: 'key:a',
   limit: 10n,
@@ -138,7 +139,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(await admission.check([charge(7n)])).toBe(null);
       }));
 
-    it('counts the progress of a session, and its whole use once', () =>
+    it('counts the progress of a session, which the commit of its whole use replaces', () =>
       withAdmission(async ({ admission }) => {
         const session = await reserve(admission, charge(2n));
         session.progress([3n]);
@@ -171,7 +172,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         expect(await admission.check([charge(6n)])).toBe(null);
       }));
 
-    it('renews the lease of a session with each part', () =>
+    it('renews the lease of a session with each progress', () =>
       withAdmission(async ({ admission, endLeases }) => {
         const session = await reserve(admission, charge(2n));
         endLeases();

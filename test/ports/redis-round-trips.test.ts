@@ -140,7 +140,8 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
   }
 
   it('makes one round trip for all shares of a call, and sends three commands where no total is known', async () => {
-    // The first call reads the stored totals between two round trips, while it asks for its limits. No call keeps a reserve.
+    // The first call asks for its shares; the ledger needs the stored totals, so the call reads and sends them. The limit is so
+    // small that no share is kept for later calls: each asks once.
     expect(await commandsOf(3, limitedKey(3))).toEqual([3, 1, 1]);
   });
 

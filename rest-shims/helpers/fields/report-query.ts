@@ -63,7 +63,7 @@ export function fieldsIn(search: string, parameters: Readonly<Record<string, Spe
 /** Maximum number of groups in a report. */
 export const MAX_REPORT_GROUPS = 100_000;
 
-/** Fields to group calls by, and a filter. `byDay` also groups by day in UTC. */
+/** Groups calls by the fields of `by`, and by day in UTC with `byDay`. `any` is a filter of the calls. */
 export interface ReportGrouping {
   readonly by: readonly SpendField[];
   readonly any?: FieldValues;

@@ -31,7 +31,11 @@ const INTERVENED: ReadonlySet<unknown> = new Set(['guardrail_intervened', 'faile
 /** State of a guardrail that reported a finding and let the call pass. */
 const FLAGGED = 'guardrail_flagged';
 
-/** Whether a guardrail with this mode always runs before the call. True without a mode. Every mode of a list or by tag must be `pre_call`. */
+/**
+ * Whether a guardrail always runs before the call. True without a mode. A mode is a text, a list of texts, or an object with a mode
+ * by tag (`tags`) and a `default`. Each of
+ * these texts must be `pre_call`.
+ */
 function isBeforeCall(mode: unknown): boolean {
   if (mode === undefined || mode === null) return true;
   if (typeof mode === 'string') return mode === PRE_CALL;

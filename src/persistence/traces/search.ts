@@ -92,7 +92,7 @@ export const sumInHalves = (column: 'spend' | 'estimate') => sql`
   cast(sum(${sql.ref(column)} / ${bigint(HALF)}) as text) as ${sql.ref(`${column}_high`)},
   cast(sum(${sql.ref(column)} % ${bigint(HALF)}) as text) as ${sql.ref(`${column}_low`)}`;
 
-/** The amount whose sum `sumInHalves` selected; null without values. */
+/** The sum from the two halves that `sumInHalves` selected; null without rows. */
 export const amountOf = (high: string | null, low: string | null): Usd | null =>
   high === null || low === null ? null : ((BigInt(high) * HALF + BigInt(low)) as Usd);
 

@@ -3,7 +3,10 @@ import { HttpFailure } from '../../domain/http.ts';
 
 /** Converts a stream with another framing to server-sent events. Chunks may have any size. */
 export interface Reframer {
-  /** Writes the events that this chunk completes. Throws RangeError at a framing error, after the events before it. */
+  /**
+   * Writes the events that this chunk completes. At a framing error it first writes the events before the
+   * error, then throws RangeError.
+   */
   add(chunk: Uint8Array, write: (event: string) => void): void;
   /** Writes the remaining events at the end of the stream. Throws RangeError when it ends inside a message. */
   end(write: (event: string) => void): void;

@@ -229,14 +229,15 @@ describe('changes by background tasks', () => {
     await post('/team/new', { team_id: 'resets', max_budget: 1, budget_duration: '1s' });
     const secret = await key({ key_alias: 'resets', max_budget: 1, budget_duration: '1s' });
     expect(secret).toMatch(/^sk-/);
-    const resets = async (table: string, search: string) =>
+    /** One item per entry of the audit log: whether the end of the budget window has changed. */
+    const windowChanges = async (table: string, search: string) =>
       (await entries(`table_name=${table}&action=updated&${search}`)).map(({ before_value, updated_values }) => [
         before_value?.['budget_reset_at'] !== updated_values?.['budget_reset_at'],
       ]);
     await vi.waitFor(
       async () => {
-        expect((await resets('team', 'object_id=resets&changed_by=system: owner-windows'))[0]).toEqual([true]);
-        expect((await resets('key', 'changed_by=system: budget-windows'))[0]).toEqual([true]);
+        expect((await windowChanges('team', 'object_id=resets&changed_by=system: owner-windows'))[0]).toEqual([true]);
+        expect((await windowChanges('key', 'changed_by=system: budget-windows'))[0]).toEqual([true]);
       },
       { ...POLLING, interval: 200 },
     );

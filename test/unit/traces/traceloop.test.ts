@@ -21,7 +21,7 @@ describe('Traceloop', () => {
     expect(read(attributes)?.type).toBe(type);
   });
 
-  it('an agent has the name of its entity, a call the agent of its attribute', () => {
+  it('the agent is `gen_ai.agent.name`, else the entity of an agent span, else `lc_agent_name`', () => {
     const agent = { 'traceloop.span.kind': 'agent', 'traceloop.entity.name': 'triage' };
     expect(read(agent)?.agent).toBe('triage');
     expect(read({ ...agent, 'traceloop.span.kind': ' Agent' })).toMatchObject({ type: 'agent', agent: 'triage' });
