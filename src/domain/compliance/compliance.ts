@@ -33,8 +33,7 @@ const FLAGGED = 'guardrail_flagged';
 
 /**
  * Whether a guardrail always runs before the call. True without a mode. A mode is a text, a list of texts, or an object with a mode
- * by tag (`tags`) and a `default`. Each of
- * these texts must be `pre_call`.
+ * by tag (`tags`) and a `default`. Each of these texts must be `pre_call`.
  */
 function isBeforeCall(mode: unknown): boolean {
   if (mode === undefined || mode === null) return true;
