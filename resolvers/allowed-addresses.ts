@@ -20,9 +20,9 @@ export const listAllowedAddresses = operation({
 
 /**
  * Adds an address or a block of addresses to the list. The first entry creates the list, which refuses all other
- * addresses. Throws InvalidInput for other text and for a list that would refuse the caller. Throws Conflict for an
- * entry that is in the list. Throws OwnedByFile when the configuration file declares the list, and Unsupported while
- * settings are not stored.
+ * addresses. Throws InvalidInput for text that is no address or block, and for a list that would refuse the caller.
+ * Throws Conflict for an entry that is in the list. Throws OwnedByFile when the configuration file declares the list,
+ * and Unsupported while settings are not stored.
  */
 export const allowAddress = operation({
   name: 'allowAddress',
@@ -32,7 +32,7 @@ export const allowAddress = operation({
     assertAddress(scope, address);
     const { config, stored } = await settingsState(scope);
     if (allowedList(config, stored)?.includes(address) === true) throw new Conflict('IP address already exists');
-    // Also here: it refuses a list that the configuration file declares.
+    // Nothing is removed here: the check also throws OwnedByFile for a list that the configuration file declares.
     assertRemovable(config, stored, GENERAL, ALLOWED_ADDRESSES);
     await storeList(scope, (list) => [...list.filter((one) => one !== address), address]);
   },

@@ -75,6 +75,7 @@ export async function saveAnnotation(
   },
 ): Promise<Annotation> {
   const { annotations } = platform.stores;
+  // ALL_ANNOTATIONS is a filter without conditions.
   const ofTrace = { ...ALL_ANNOTATIONS, traces: [trace] };
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const [known] = await annotations.all({ ...ofTrace, spanId, name: judgement.name, author: authorship.by });
@@ -172,6 +173,7 @@ export const listAnnotations = operation({
   ): Promise<AnnotationList> {
     const { annotations } = scope.platform.stores;
     const filter = { ...ALL_ANNOTATIONS, ...requested, visibility: visibilityOf(callerOf(scope)) };
+    // A store lists from a row or from a number of rows to skip.
     const from = after ?? 0;
     const rows = await annotations.list({ filter, sort: 'created_at', descending, limit: limit + 1, from });
     return { ...pageOfRows(rows, limit), count: () => annotations.count(filter) };

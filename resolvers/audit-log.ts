@@ -43,6 +43,7 @@ export const removeExpiredAuditEntries = operation({
     { platform }: Scope<AuditPlatform>,
     { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
   ): Promise<number> {
+    // ALL_CHANGES is a filter without conditions.
     return removeOldest(platform.stores.auditLog, { ...ALL_CHANGES, to: new Date(beforeMs) }, limit);
   },
 });

@@ -29,7 +29,7 @@ const REQUIRED_MEMBERS = ['input_file_id', 'endpoint', 'completion_window'] as c
 
 /** Maximum age of a batch that may still be open, in ms. It includes time for a late cancellation. */
 const OPEN_MS = 3 * 86_400_000;
-/** Number of batches of one read. */
+/** Number of batches that one read of the store returns. */
 const PAGE = 100;
 
 /** A batch to start. */
@@ -58,6 +58,7 @@ export const createBatch = operation({
       input_file_id: JSON.stringify(file.upstreamId),
     };
     const place = placeOf(scope, file);
+    // Counts of the calls in the file, by model; undefined when the file was not counted.
     const { calls } = file;
     if (calls !== undefined) await assertTokenLimit(scope, calls);
     const body = { kind: 'json', bytes, set } as const;
@@ -66,6 +67,7 @@ export const createBatch = operation({
     const object = await storeObject(scope, request, read, {
       ...facts,
       calls,
+      // Cancels the started batch when its row cannot be stored.
       undo: (upstreamId) =>
         passForObject(
           scope,
@@ -182,8 +184,8 @@ export const listBatches = operation({
 });
 
 /**
- * Reads the state of every open batch that is not older than `OPEN_MS`. Its end is then accounted for even when no
- * client reads it. Each call to an upstream runs as the owner of its batch.
+ * Reads the state of every open batch that is not older than `OPEN_MS`. The usage of an ended batch is then
+ * accounted for even when no client reads the batch. Each call to an upstream runs as the owner of its batch.
  */
 export const followBatches = operation({
   name: 'followBatches',

@@ -9,6 +9,7 @@ import type { Scope } from './operation/scope.ts';
 import { settingsState } from './operation/settings-state.ts';
 import { valuesOfGroup } from '../src/domain/settings/group-values.ts';
 
+/** Name of the setting whose members are the settings of alerts. */
 const ARGUMENTS = 'alerting_args';
 
 /** A setting of alerts with its value. */

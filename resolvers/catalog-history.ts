@@ -70,7 +70,7 @@ export const listCatalogChanges = operation({
   },
 });
 
-/** The periods that the history covers, by start. */
+/** The periods that the history covers, in the order of their starts. */
 export const listHistorySpans = operation({
   name: 'listHistorySpans',
   access: anyone,

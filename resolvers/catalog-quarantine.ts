@@ -22,7 +22,10 @@ export interface ReleasedPrice {
   readonly entry: CatalogEntry | null;
 }
 
-/** Serves a quarantined price until upstream changes it again. Throws NotFound when it is no longer quarantined. */
+/**
+ * Serves the quarantined price with the id `holdId` until upstream changes it again. Throws NotFound when it is no
+ * longer quarantined.
+ */
 export const releaseQuarantined = operation({
   name: 'releaseQuarantined',
   access: admin,

@@ -60,7 +60,7 @@ export const findCatalogEntries = operation({
     searchEntries(platform, snapshotOf(platform, pin), search),
 });
 
-/** A page to list. `page` and `pageSize` are at least 1. */
+/** A page to list. `page` is its number, of any size; `page` and `pageSize` are at least 1. */
 export interface PageRequest {
   readonly filters: EntryFilters;
   readonly page: bigint;

@@ -106,6 +106,7 @@ export const streamChat = operation({
   },
 });
 
+/** Sends the chat as a chat completion. `typed` means that the deltas of the answer are read, and not its bytes. */
 function send(scope: Scope<InferencePlatform>, draft: ChatDraft, answer: 'whole' | 'streamed'): Promise<GatewayCall> {
   const { model, messages, parameters, callId, parent } = draft;
   const stream = answer === 'streamed';

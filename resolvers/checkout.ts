@@ -22,7 +22,7 @@ export const CHECKOUT_PAGE_SIZE = 50;
 /** Form of the ids that this process creates; no other text is looked up. */
 const CHECKOUT_ID = /^[\w-]{1,64}$/;
 
-/** Id and secret of a checkout. Only the return address of the buyer contains the secret. */
+/** Id and secret of a checkout. Only the address to which the payment page returns the buyer contains the secret. */
 export interface Buyer {
   readonly checkoutId: string;
   readonly secret: string;
@@ -43,7 +43,7 @@ export interface IssuedCatalogKey {
   readonly checkout: Checkout;
 }
 
-/** Return address of the buyer, the only text that contains the secret. */
+/** Address to which the payment page returns the buyer after a payment. */
 function successUrl(base: string, { checkoutId, secret }: Buyer): string {
   return `${base}/billing/success?checkout=${checkoutId}&secret=${secret}`;
 }
@@ -86,7 +86,7 @@ export const createCheckout = operation({
   },
 });
 
-/** Applies a payment event. A changed validity of the key takes effect immediately. */
+/** Applies a payment event; null for an event without a known checkout. The key becomes valid or invalid immediately. */
 async function applyEvent({ stores, catalogKeys }: CheckoutPlatform, event: PaymentEvent): Promise<Checkout | null> {
   const checkout = await stores.checkouts.applyEvent(event);
   if (checkout?.key) catalogKeys.evict(checkout.key.hash);
@@ -159,8 +159,8 @@ async function purchaseOf(platform: CheckoutPlatform, id: string, clearKey: stri
 }
 
 /**
- * Reads a purchase for its buyer. The first read after payment whose answer the buyer sees (`mayShow`) issues the key
- * and returns it; only its hash is stored. Throws NotFound.
+ * Reads a purchase for its buyer. The first read after the payment issues the key and returns it, provided that the
+ * buyer sees the answer (`mayShow`). Only the hash of the key is stored. Throws NotFound.
  */
 export const openPurchase = operation({
   name: 'openPurchase',

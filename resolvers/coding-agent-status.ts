@@ -71,6 +71,7 @@ export const watchCodingAgent = operation({
       },
     });
     const states = prepend(first, changes);
+    // Ends this reader's part in the polls of the provider.
     const leave = isFinal(first.state) ? () => undefined : agentPolls.follow(id, (signal) => poll(scope, id, signal));
     let ended = false;
     async function end(): Promise<IteratorReturnResult<undefined>> {

@@ -334,7 +334,7 @@ export const stopCodingAgent = operation({
   },
 });
 
-/** Deletes an agent at the provider and its stored row; returns its last known state. Throws what `callApi` throws. */
+/** Deletes an agent at the provider, and its stored row. Returns its last known state. Throws what `callApi` throws. */
 export const deleteCodingAgent = operation({
   name: 'deleteCodingAgent',
   access: codingAgentWriter,

@@ -40,7 +40,7 @@ export const completeLogin = operation({
 
 type NamedTeam = Pick<Team, 'id' | 'alias'>;
 
-/** State of a login. A session is returned once. */
+/** State of a login. With `choose`, the person must select one of the teams. The session (`token`) is returned once. */
 export type LoginState =
   | { readonly status: 'pending' }
   | { readonly status: 'choose'; readonly userId: string; readonly teams: readonly NamedTeam[] }
@@ -90,7 +90,10 @@ export const collectLogin = operation({
   },
 });
 
-/** The sign-in with the current row of its key. Throws Forbidden when the key was deleted or rotated since. */
+/**
+ * The sign-in with the current row of the key that was used as its password, if there was one. Throws Forbidden when
+ * the key was deleted or rotated since.
+ */
 async function withKey(
   { platform: { stores } }: Scope<SignInPlatform>,
   { secretHash, ...signed }: StoredSignIn,

@@ -9,7 +9,7 @@ import type { Scope } from './operation/scope.ts';
 
 /** Parameters of a model that need not be stored. */
 export interface ConnectionDraft {
-  /** Model with its provider. */
+  /** Name of the model, with the name of its provider in front. */
   readonly model: string;
   readonly params: JsonObject;
   /** Facts about the model, e.g. its mode. */

@@ -35,7 +35,7 @@ function assertNotDeclared({ platform }: CredentialScope, name: string): void {
     );
 }
 
-/** The public model name of a deployment, and its address and account (`of`). Throws NotFound. */
+/** The public model name of a deployment, and its address and account (`parameters`). Throws NotFound. */
 function credentialOfModel(
   { platform }: CredentialScope,
   id: string,

@@ -41,6 +41,7 @@ export interface Activity {
   readonly totalDays: number;
   /** Number of keys with calls on these days, including keys that are not in the breakdowns. */
   readonly totalKeys: number;
+  /** Number of keys with calls, by the name of the entity. */
   readonly keysByEntity: ReadonlyMap<string, number>;
   readonly names: ActivityNames;
 }
@@ -61,6 +62,7 @@ export const readDailyActivity = operation({
     const filter = await activityFilter(scope, query);
     await records.readable();
     const bucket = { ms: DAY_MS, offsetMs };
+    // When one page covers the period, the days need not be listed first.
     const isOnePage = from === 0 && requested.to.getTime() - requested.from.getTime() <= limit * DAY_MS;
     const all = isOnePage ? [] : await stores.spendReports.groups({ filter, by: [], bucket, limit: MAX_GROUPS });
     const shown = all.toSorted((left, right) => (right.startMs ?? 0) - (left.startMs ?? 0)).slice(from, from + limit);
@@ -108,7 +110,7 @@ const narrowed = (period: Period, days: Period): Period => ({
 export interface ActivityKeysQuery extends EntityQuery {
   /** Part of the alias, hash, team or user of a key, in any case; null for all keys. */
   readonly search: string | null;
-  /** Descending. `uncachedTokens` leaves out keys without uncached prompt tokens. */
+  /** Sum by which the keys are sorted, descending. `uncachedTokens` leaves out keys without uncached prompt tokens. */
   readonly order: 'cost' | 'uncachedTokens';
   readonly from: number;
   readonly limit: number;

@@ -106,6 +106,7 @@ export const streamDecision = operation({
   },
 });
 
+/** Sends a decision and reads its whole answer. `answered` is called for each answered question. */
 async function sendTyped(
   scope: DecisionScope,
   draft: DecisionDraft,

@@ -13,7 +13,7 @@ const MAX_GROUPS = 10_000;
 
 /** Calls of one endpoint. */
 export interface EndpointActivity {
-  /** Path without a version, e.g. `/chat/completions`; the call type where no endpoint has the call type. */
+  /** Path without a version, e.g. `/chat/completions`; the call type itself when it belongs to no endpoint. */
   readonly endpoint: string;
   readonly sums: SpendSums;
   readonly lastSeen: Date | null;

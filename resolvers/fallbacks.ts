@@ -38,9 +38,11 @@ export interface ChosenFallback {
 const noFallback = ({ model, type }: ChosenFallback): NotFound =>
   new NotFound('fallback', fallbackId(model, type), `No ${type} fallbacks configured for model '${model}'`);
 
+/** Whether fallbacks apply to the model, from any source. */
 const isInForce = ({ platform }: FallbackScope, { model, type }: ChosenFallback): boolean =>
   listsFor(platform.fallbacks.policy().fallbacks, type).has(model);
 
+/** Error for fallbacks that are part of a stored setting. */
 const ofSetting = ({ model, type }: ChosenFallback): InvalidInput =>
   new InvalidInput(`The ${type} fallbacks of the model '${model}' are part of a stored setting. Change that setting.`);
 

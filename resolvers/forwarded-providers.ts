@@ -38,6 +38,7 @@ type Headers = ReturnType<typeof requestHeaders>;
 /** Query parameter in which a client may send its gateway key. It is not forwarded. */
 const KEY_PARAMETER = 'key';
 
+/** Names of providers in messages, where they differ from the names in the configuration. */
 const NAMES: Readonly<Record<string, string>> = { cursor: 'Cursor' };
 
 /** Error for a provider without an account. The message names the key, also when only the address is missing. */
@@ -176,6 +177,7 @@ export const callProvider = operation({
     const models = modelsNamedIn(provider, subpath, sent);
     assertMayForward(caller.key, models, sent);
     const operationName = amazonOperation(call);
+    // `unnamed` is the model that rows and prices use for a request that names none.
     const model =
       models[0] ?? (operationName === null ? provider.unnamed : `${provider.name}/${operationName}`) ?? null;
     assertSupported(call);
@@ -207,8 +209,8 @@ export const callProvider = operation({
 });
 
 /**
- * Forwards a request below a provider's prefix when it names a model that is not configured and the provider has an
- * account. Returns null for other requests. Throws what `callProvider` throws.
+ * Forwards a request below a provider's prefix, provided that the model of the request is not configured here and the
+ * provider has an account. Returns null for other requests. Throws what `callProvider` throws.
  */
 export const callUnconfigured = operation({
   name: 'callUnconfigured',

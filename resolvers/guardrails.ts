@@ -21,8 +21,8 @@ function assertStored(scope: Scope<GuardrailPlatform>, id: string): void {
 }
 
 /**
- * The guardrail as the caller sees it. Callers who are not administrators see no parameters except kind, modes and
- * default.
+ * The guardrail as the caller sees it. Callers who are not administrators see only the kind, the modes and `default_on`
+ * of the parameters.
  */
 function visibleTo(isAdmin: boolean, one: GuardrailDefinition): GuardrailDefinition {
   if (isAdmin) return one;
@@ -31,8 +31,8 @@ function visibleTo(isAdmin: boolean, one: GuardrailDefinition): GuardrailDefinit
 }
 
 /**
- * Lists the guardrails of the configuration file. Callers who are not administrators see no parameters except kind,
- * modes and default.
+ * Lists the guardrails of the configuration file. Callers who are not administrators see only the kind, the modes and
+ * `default_on` of the parameters.
  */
 export const listConfiguredGuardrails = operation({
   name: 'listConfiguredGuardrails',
@@ -125,8 +125,8 @@ export const refreshGuardrails = operation({
 });
 
 /**
- * Runs the guardrails with the given name on a text, without a model call. Returns the edited text. Throws NotFound,
- * Rejected, GuardrailFailed and Unavailable.
+ * Runs the guardrails with the given name, which several may have, on a text. No model is called. Returns the edited
+ * text. Throws NotFound, Rejected, GuardrailFailed and Unavailable.
  */
 export const applyGuardrail = operation({
   name: 'applyGuardrail',

@@ -101,7 +101,7 @@ export const checkHealth = operation({
   },
 });
 
-/** Query for one page of stored checks. Null matches all. */
+/** Query for one page of checks. A check is the stored result of a probe. Null matches all. */
 export interface HealthCheckQuery {
   readonly model: string | null;
   readonly isHealthy: boolean | null;

@@ -12,7 +12,7 @@ import type { Scope } from './operation/scope.ts';
 
 /** A request of an IDE. `requestFor` builds it for the model that `name` resolves to. */
 export interface IdeDraft {
-  /** Model name of the IDE, including settings in the name. */
+  /** Model name as the IDE sent it. It may end with settings, e.g. `-thinking-high`. */
   readonly name: string;
   readonly requestFor: (model: IdeModel) => ModelRequest;
 }

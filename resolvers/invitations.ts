@@ -23,7 +23,7 @@ export const createInvitation = operation({
   },
 });
 
-/** An invitation by its id. */
+/** The id of an invitation. */
 export interface NamedInvitation {
   readonly id: string;
 }

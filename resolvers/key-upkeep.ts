@@ -50,7 +50,7 @@ export const updateKeys = operation({
   },
 });
 
-/** The spend of a key before and after a reset. */
+/** A key after a reset of its spend. `before` is the spend before the reset. */
 export interface SpendReset extends KeyInfo {
   readonly before: Usd;
 }

@@ -191,7 +191,7 @@ async function setBlocked(scope: Scope<KeyPlatform>, named: string, blocked: boo
   return applyPatch(scope, key ?? (await namedKey(scope, named)), { patch, allowed: () => patch });
 }
 
-/** A key by its secret or its hash. */
+/** The secret or the hash of a key. */
 export interface NamedKey {
   readonly key: string;
 }

@@ -44,6 +44,7 @@ interface Window {
 /** The id of a run as the trace id of its model calls. */
 export const traceIdOfRun = (runId: string): string => runId.replaceAll('-', '');
 
+/** The inverse of `traceIdOfRun`: the run id that a trace id would stand for. No such run may exist. */
 export const runIdOfTrace = (traceId: string): string =>
   [0, 8, 12, 16, 20].map((start, index, starts) => traceId.slice(start, starts[index + 1] ?? 32)).join('-');
 

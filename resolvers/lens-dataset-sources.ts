@@ -23,7 +23,7 @@ import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 
-/** Source of dataset cases. */
+/** Source of dataset cases. An empty `spanId` selects the latest model call with a conversation. */
 export type DatasetSource =
   | { readonly kind: 'trace'; readonly traceId: string; readonly traceRef: string; readonly spanId: string }
   | { readonly kind: 'finding'; readonly lensId: string; readonly findingIds: readonly string[] }

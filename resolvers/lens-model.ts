@@ -151,6 +151,7 @@ async function textOf(call: GatewayCall): Promise<AnswerText> {
   return answerIn(bytes);
 }
 
+/** A request of a run, the caller who pays for it, and the amount to reserve (`estimate`). */
 interface PaidRequest {
   readonly claim: RunClaim;
   readonly request: ModelRequest;

@@ -9,7 +9,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Characters of the random part of a token. */
+/** Number of characters in the random part of a token. */
 const RANDOM_CHARACTERS = 54;
 
 export interface TracingKeyDraft {

@@ -24,12 +24,12 @@ import { checkedPageSize } from '../src/domain/page-size.ts';
 
 export const RUN_PAGE_SIZE = 50;
 
-/** A lens by its id. */
+/** The id of a lens. */
 export interface NamedLens {
   readonly id: string;
 }
 
-/** A run of a lens, by its id. */
+/** The ids of a lens and of one of its runs. */
 export interface NamedRun extends NamedLens {
   readonly runId: string;
 }
@@ -233,7 +233,7 @@ export const setFindingStatus = operation({
   },
 });
 
-/** Lenses that were resumed, and lenses that could not be resumed. */
+/** Ids of the lenses that were resumed (`watching`), and lenses that could not be resumed. */
 export interface ResumedLenses {
   readonly watching: readonly string[];
   readonly skipped: readonly { readonly id: string; readonly name: string; readonly reason: string }[];
@@ -262,7 +262,7 @@ export const resumeAllLenses = operation({
   },
 });
 
-/** A page of the runs of a lens. */
+/** Query for one page of the runs of a lens. */
 interface RunPage extends NamedLens {
   /** Number of runs to skip, or the run after which the page begins. */
   readonly from: number | RunPlace;

@@ -57,7 +57,10 @@ function deploymentsOf(scope: GroupScope, { name, models, deploymentIds }: Model
   return stored;
 }
 
-/** Writes the access groups of stored deployments. Returns how many were written; deleted ones are skipped. */
+/**
+ * Writes the access groups of stored deployments. `change` makes the new list from the stored one. Returns how many
+ * were written; deleted ones are skipped.
+ */
 async function writeGroups(
   scope: GroupScope,
   changes: readonly { readonly known: KnownDeployment; readonly change: (groups: readonly string[]) => string[] }[],
