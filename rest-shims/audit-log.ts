@@ -39,6 +39,7 @@ const MASTER_KEY = 'litellm_proxy_master_key';
 const DAY_MS = 86_400_000;
 const MAX_PAGE_SIZE = 100;
 
+/** Columns to sort by, by the value of `sort_by`. An entry never changes, so `updated_at` is the time of its creation. */
 const SORTS: Readonly<Record<string, AuditSort>> = {
   updated_at: 'created_at',
   changed_by: 'changed_by',
@@ -70,7 +71,7 @@ function parseChoice<Choice extends string>(
   return match;
 }
 
-/** A day or a time as ISO 8601 text; null without input. A time without an offset is in UTC. Throws InvalidInput. */
+/** A day or a time as ISO 8601 text; null without input. A time without an offset is in UTC. Throws InvalidInput for other texts. */
 function parseMoment(input: string | null, name: string): Date | null {
   if (input === null) return null;
   const moment = utcTimeFrom(input);
@@ -79,7 +80,7 @@ function parseMoment(input: string | null, name: string): Date | null {
   return moment;
 }
 
-/** Exclusive end of a period; null without input. `end_date` is an inclusive day or time. */
+/** Exclusive end of a period; null without input. `end_date` is an inclusive day or time: the end is one day or 1 ms later. */
 function parseEnd(input: string | null): Date | null {
   const last = parseMoment(input, 'end_date');
   return last && new Date(last.getTime() + (input?.length === 'YYYY-MM-DD'.length ? DAY_MS : 1));
@@ -102,6 +103,7 @@ function parseFilter(search: string): AuditFilter {
   };
 }
 
+/** `from` is the number of entries before the page. The `from` of the filter is a time. */
 interface RequestedPage extends RowPage<AuditFilter, AuditSort> {
   readonly page: number;
 }

@@ -21,11 +21,12 @@ import { rowsBefore } from './helpers/http/query.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const readNew = members({ budget_id: text });
+/** As `readNew`. The row that uses it requires an id. */
 const readNamed = members({ budget_id: text });
 const readIds = fields({ budgets: requiredTexts });
 const readDeleted = fields({ id: requiredText });
 
-/** Form fields of a budget: name, type and description. */
+/** Fields in the form of a budget, for `/budget/settings`: name, type and description. */
 const SETTINGS = [
   ['max_budget', 'Float', 'Requests will fail if this budget (in USD) is exceeded.'],
   ['soft_budget', 'Float', 'Requests will NOT fail if this is exceeded. Will fire alerting though.'],

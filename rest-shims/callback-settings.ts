@@ -131,6 +131,7 @@ export const callbackSettingRoutes: readonly RouteRow[] = [
     name: 'settings.callbackKinds',
     paths: ['/callbacks/configs'],
     parse: () => undefined,
+    // The operation only checks the rights of the caller: the kinds are constant, and its result is not used.
     run: listServices,
     render: () => json(CONFIGS),
   }),

@@ -11,7 +11,7 @@ import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
 const LIST_PATH = '/model_catalog';
 
-/** Parameters in the order of the reference: issues are reported in this order. */
+/** Parameters in the order of the reference: invalid ones are reported in this order. */
 const readQuery = query({
   provider: text,
   mode: text,
@@ -31,6 +31,7 @@ const readQuery = query({
 
 const readSnapshot = query({ snapshot: text });
 
+/** The requested page. `pin` is the id of the snapshot to read; null for the current one. Throws InvalidInput. */
 function readList(search: string): PageRequest {
   const { provider, mode, model, page, page_size: pageSize, snapshot: pin, ...flags } = readQuery(search);
   const capabilities = Object.fromEntries(Object.entries(flags).filter(([, wanted]) => wanted !== undefined));
@@ -94,7 +95,7 @@ const writePage =
     return Buffer.concat([HEAD, ...data, Buffer.from(tail)]);
   };
 
-/** JSON of the price map of a snapshot: unchanged rows by id. */
+/** JSON of the price map of a snapshot: the rows of the price source, unchanged, by the id of their entry. */
 const writePriceMap = ({ entries }: CatalogSnapshot): Uint8Array =>
   Buffer.from(JSON.stringify(Object.fromEntries(entries.map(({ id, row }) => [id, row]))));
 

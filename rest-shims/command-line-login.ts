@@ -8,7 +8,7 @@ import { LOGIN_ID, isCrossSiteNavigation } from './helpers/fields/sign-in.ts';
 
 const POLL_SECRET = 'x-litellm-cli-poll-secret';
 
-/** The id of a login in the path. Throws InvalidInput. */
+/** The login id in the path. Throws InvalidInput for a malformed id. */
 function loginId({ params }: HttpRequest): string {
   const id = params['login_id'] ?? '';
   if (!LOGIN_ID.test(id)) throw new InvalidInput('The id of the login is malformed.');

@@ -4,6 +4,7 @@ import { fields, listOf, requiredText, text, dictionary } from './helpers/http/b
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
 
+/** The call record to check. As in the reference, `request_id` is required, but no check uses it. */
 const readCall = fields({
   request_id: requiredText,
   user_id: text,

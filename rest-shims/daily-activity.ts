@@ -90,7 +90,7 @@ const renderDay = (
     providers: breakdownOf(parts.provider, names),
     endpoints: breakdownOf(parts.callType, names, { nameOf: routeOfCallType }),
     api_keys: keyBreakdown(byKey, names),
-    // As in the reference, an unpaged answer about users has no breakdown by user.
+    // As in the reference, an unpaged answer about users has no breakdown by user. Only unpaged answers have a key limit.
     entities:
       entity === 'user' && keyLimit !== null
         ? {}

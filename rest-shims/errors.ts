@@ -232,6 +232,7 @@ function errorBody(surface: Surface, status: number, error: DomainError | null):
   const plain = surface === 'management' ? plainDetail(error) : undefined;
   if (plain !== undefined) return { detail: plain };
   if (error instanceof UnknownModel && error.as === 'speech') return { detail: { error: error.message } };
+  // On the lens surface, only a caller without a valid key gets the OpenAI envelope; an unknown worker gets `detail`.
   if (surface === 'lens' && !(error instanceof Unauthenticated && !(error instanceof UnknownWorker)))
     return { detail: lensDetail(error) };
   if (error instanceof Forbidden && error.right === 'address') return { error: proxyError(status, error) };
@@ -290,7 +291,7 @@ function validationDetail(error: DomainError | null, withInput = true): unknown 
   }));
 }
 
-/** Statuses of successes other than 200. */
+/** Statuses other than 200 of answers that are not failures. */
 export const SUCCESS = { created: 201, noContent: 204, seeOther: 303 } as const;
 
 /** `detail` on the lens surface: a text if the first issue has an empty path, else in FastAPI's format without sent values. */

@@ -72,6 +72,7 @@ async function generate(request: HttpRequest, scope: Scope): Promise<HttpAnswer>
   const answer = await callThrough(FORMAT, request, scope);
   const { body } = answer;
   if (body.kind !== 'stream' || new URLSearchParams(request.search).get('alt') === 'sse') return answer;
+  // Without `alt=sse`, the stream is one JSON array with an item for each event, not an event stream.
   const { stream, close: closeArray } = arrayOfEvents(body.stream);
   const failureEvent = (failure: Error): Uint8Array => Buffer.from(closeArray(errorJson(failure)));
   return { ...answer, body: { ...body, stream, contentType: 'application/json; charset=utf-8', failureEvent } };

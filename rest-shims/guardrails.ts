@@ -48,6 +48,7 @@ const readPatch = members({
   team_id: optional(text),
 });
 const readApplied = members({ guardrail_name: requiredText, text: requiredText, language: text, entities: texts });
+/** Reads only the outer object of `{guardrail: {…}}`. `WRAPPED` is the schema of the whole body. */
 const readOuter = members({ guardrail: required(dictionary) });
 const WRAPPED = objectSchema({ guardrail: readGuardrail.schema }, ['guardrail']);
 
@@ -98,7 +99,7 @@ function parsePatch({ body, params: { id = '' } }: HttpRequest) {
   return { id, patch };
 }
 
-/** A new guardrail. Its secrets are redacted. */
+/** A new guardrail, and the members that all other forms of a guardrail share. Secrets are redacted. */
 const renderNew = (one: GuardrailDefinition) => ({
   guardrail_id: one.id,
   guardrail_name: one.name,

@@ -36,6 +36,7 @@ function parseTest(body: Uint8Array): ConnectionDraft {
 
 function testObject({ model, apiBase, probe }: TestedConnection) {
   const result = { model, api_base: apiBase === null ? null : publicAddress(apiBase) };
+  // A text is the reason why the deployment cannot be probed.
   if (typeof probe === 'string') return { status: 'error', result: { ...result, error: probe } };
   if (probe.failure !== null) return { status: 'error', result: { ...result, error: probe.failure.message } };
   return { status: 'success', result: { ...result, latency_ms: Number(probe.latencyMs.toFixed(3)) } };
@@ -100,7 +101,10 @@ const constantRow = (name: string, path: string, answer: HttpAnswer): RouteRow =
     render: () => answer,
   });
 
-/** Health of this process, its deployments and services, for callers with a key. */
+/**
+ * Health of this process, its deployments and services, for callers with a key. Also constant answers about features that
+ * do not exist here: team metadata schemas, a cache of answers, and licences.
+ */
 export const healthCheckRoutes: readonly RouteRow[] = [
   constantRow('service.teamMetadata', '/team/metadata_schema', json({ fields: [] })),
   route({

@@ -113,6 +113,7 @@ function sharedMembers(row: VirtualKey) {
   };
 }
 
+/** A key with its spend in the budget window (`spend`) and of all time (`total`). */
 type ShownKey = Pick<KeyInfo, 'row' | 'spend' | 'total'>;
 
 /** Members of a stored key, except the organization id, whose member name differs between the routes. */

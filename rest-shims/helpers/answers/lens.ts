@@ -4,11 +4,13 @@ import type { Lens, LensRun, LensState } from '../../../src/domain/lens/lens.ts'
 import type { LensWorker } from '../../../src/domain/lens/worker.ts';
 import { usdNumber } from '../../../src/domain/money.ts';
 
+/** An execution is one agent run that a lens may review: the trace of one owner. */
 const withoutMetadata = (execution: Execution): Execution => ({ ...execution, metadata: [] });
 
 const shortSample = (sample: Sample | null): Sample | null =>
   sample === null ? null : { ...sample, executions: sample.executions.map(withoutMetadata) };
 
+/** A run of a lens. */
 export function renderRun({ lensId: _lens, attempts, workerId, leaseUntil, ...run }: LensRun) {
   return snakeCased({ ...run, workerId, leaseUntil, attempts, cost: usdNumber(run.cost) });
 }
@@ -32,6 +34,7 @@ export const renderChangedLens = ({ lens, run, findings }: LensState) => renderL
 export const renderLensWithoutReviews = ({ lens, run, findings }: LensState) =>
   renderLens(lens, { ...run, reviews: [], sample: shortSample(run.sample) }, findings);
 
+/** A worker. Its scope is constant: every worker serves all teams. */
 export const renderWorker = ({ id, name, lastSeen, revoked, analysisKeyId }: LensWorker) => ({
   id,
   name,

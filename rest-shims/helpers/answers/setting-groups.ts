@@ -108,7 +108,7 @@ const connectionView = ({ group, values, source }: GroupView): JsonObject => ({
   source: source === 'unset' ? null : source,
 });
 
-/** Settings of an export. Secrets are already redacted in `view`. */
+/** Settings of an export of costs to a service such as CloudZero. Secrets are already redacted in `view`. */
 function exportView(view: GroupView): JsonObject {
   const { api_key: key, integration_token: token, ...values } = withDefaults(view);
   return {
@@ -119,6 +119,7 @@ function exportView(view: GroupView): JsonObject {
   };
 }
 
+/** The email events, each with whether an email is sent for it. */
 const eventsView = (view: GroupView): JsonObject => ({
   settings: Object.entries(withDefaults(view)).map(([event, enabled]) => ({ event, enabled })),
 });
@@ -129,7 +130,7 @@ interface Form {
   readonly changed: (view: GroupView, message: string) => JsonObject;
 }
 
-/** Source of each setting: `config`, `db`, `default` or `unset`. */
+/** Source of each setting: `config`, `db`, `default` or `unset`. `owned` names the settings of the configuration file. */
 const renderSources = ({ group, values, source, owned }: GroupView): JsonObject =>
   Object.fromEntries(
     Object.entries(group.fields).map(([name, { defaultValue }]) => {
@@ -175,7 +176,7 @@ export type GroupForm = keyof typeof GROUP_FORMS;
 const readEvents = fields({
   settings: required(listOf(dictionary)),
 });
-/** Schema of a body that lists events. */
+/** Schema of a body that lists email events. */
 export const eventsSchema = (): JsonSchema =>
   objectSchema({ settings: { type: 'array', items: readEvent.schema } }, ['settings']);
 
@@ -191,7 +192,7 @@ export const groupSchema = (name: GroupName): JsonSchema =>
   );
 const readEvent = members({ event: requiredText, enabled: flag });
 
-/** The settings of a body that lists events. Throws InvalidInput. */
+/** The settings of a body that lists email events: for each, whether it is enabled. Throws InvalidInput. */
 export function eventValues(body: Uint8Array): JsonObject {
   const rows = readEvents(body).settings ?? [];
   return Object.fromEntries(rows.map(readEvent).map(({ event, enabled }) => [event, enabled]));

@@ -7,11 +7,12 @@ import { renderWindow, isoOrNull, renderBudgetTable, renderLimits, usdOrNull } f
 import { renderStored } from './keys.ts';
 import { redactedMetadata } from '../../../src/domain/settings/redaction.ts';
 
-/** Columns of a team that every form has. */
+/** Columns of a team that every answer with a team has. */
 export const teamColumns = (team: Team) => ({
   team_alias: team.alias,
   team_id: team.id,
   organization_id: team.organizationId,
+  // Always empty: `members_with_roles` has the members.
   admins: [],
   members: [],
   team_member_permissions: team.memberPermissions,

@@ -28,6 +28,7 @@ export interface ActivityRoute {
   readonly entity: ActivityEntity;
   /** Parameter that selects entities. The same name with the prefix `exclude_` excludes entities. */
   readonly parameter: string;
+  /** Default number of days on a page. */
   readonly pageSize: number;
 }
 

@@ -26,6 +26,7 @@ const anyText = textOf();
 const nonEmptyText = textOf({ min: 1 });
 const count = wholeOf({ min: 0 });
 
+/** Members that select executions. An execution is one agent run, the trace of one owner. */
 const SELECTION = {
   source: optional(choiceOf('traces'), 'traces'),
   service: optional(anyText, ''),
@@ -145,6 +146,7 @@ const readCall = bodyOf(
 );
 export const analysisCallFrom = (body: Uint8Array): AnalysisCall => readCall(body);
 
+/** Numbers of executions, batches and tasks in the states of a run. */
 const coverage = modelOf({
   eligible: optional(count, 0),
   selected: optional(count, 0),
@@ -163,8 +165,10 @@ const coverage = modelOf({
 
 const kind = choiceOf(...FINDING_KINDS);
 const verdict = { check_id: required(nonEmptyText), kind: required(kind), summary: required(textOf({ max: 300 })) };
+/** A passage of a span that proves an observation. */
 const quote = modelOf({ span_id: required(nonEmptyText), quote: required(nonEmptyText) });
 
+/** What a worker reports about one execution that it has read. */
 const review = modelOf({
   execution_id: required(nonEmptyText),
   trace_id: required(anyText),

@@ -34,6 +34,7 @@ const readLimits = members({
   max_parallel_requests: optional(wholeNumber),
 });
 
+/** Picodollars of an amount in USD. Null and undefined stay as they are. Throws InvalidInput. */
 function parseAmount(name: string, input: number | null | undefined): Usd | null | undefined {
   if (input === null || input === undefined) return input;
   const amount = usdFrom(input);
@@ -99,7 +100,7 @@ export function metadataMembersOf(input: JsonObject): { readonly metadataMembers
   return withMetadataMembers(readModelLimits(input));
 }
 
-/** Wraps metadata members that a request sends beside `metadata`; empty without any. */
+/** The member `metadataMembers` of a patch: members that a request sends beside `metadata`. An empty object without any. */
 export function withMetadataMembers(input: JsonObject): { readonly metadataMembers?: JsonObject } {
   const metadataMembers = withoutUndefined(input);
   return Object.keys(metadataMembers).length === 0 ? {} : { metadataMembers };
@@ -120,6 +121,7 @@ export const renamedLimits = (names: Readonly<Record<string, string>>): JsonSche
 };
 
 const readReset = members({ reset_to: number });
+/** Schema of a body that sets the spend. `reset_to` is required, although its reader accepts null: `resetFrom` refuses null. */
 export const RESET_BODY: JsonSchema = { ...readReset.schema, required: ['reset_to'] };
 
 /** The spend to set, in picodollars, from `reset_to` in USD. Throws InvalidInput. */

@@ -63,7 +63,10 @@ export function fieldsIn(search: string, parameters: Readonly<Record<string, Spe
 /** Maximum number of groups in a report. */
 export const MAX_REPORT_GROUPS = 100_000;
 
-/** Groups calls by the fields of `by`, and by day in UTC with `byDay`. `any` is a filter of the calls. */
+/**
+ * Fields to group calls by (`by`), and a filter (`any`): the values of each field that a counted call may have. `byDay` also
+ * groups by day in UTC.
+ */
 export interface ReportGrouping {
   readonly by: readonly SpendField[];
   readonly any?: FieldValues;

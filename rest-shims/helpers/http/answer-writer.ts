@@ -101,6 +101,7 @@ function writeStream(
     let open = true;
     let stallTimer: NodeJS.Timeout | undefined;
     let heartbeat: Heartbeat | undefined;
+    /** Ends the relay: all bytes are passed to the response, or the client has disconnected. */
     const finish = (end: 'written' | 'abandoned'): void => {
       if (!open) return;
       open = false;
@@ -133,6 +134,7 @@ function writeStream(
       body.stream.cancel(failure);
       fail(failure);
     };
+    // For the server, which may end the answer with a failure.
     response.abort = abort;
     const send = (bytes: Uint8Array): boolean => {
       const more = response.write(bytes);

@@ -66,6 +66,7 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
     if (withinMs !== undefined) {
       const onDeadline = (): void => {
         gathered.drop();
+        // Later chunks are dropped.
         size = Infinity;
         reject(new BodyTimeout());
       };

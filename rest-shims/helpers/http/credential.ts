@@ -4,7 +4,7 @@ import { frozenMemo } from '../../../src/domain/frozen-memo.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { sessionKey } from './session-cookie.ts';
 
-/** Headers of the gateway that may contain a key, in order of precedence. All have precedence over `Authorization`. */
+/** Gateway headers: those that may contain a key, in order of precedence. All have precedence over `Authorization`. */
 const KEY_HEADERS = [
   'x-gateway-api-key',
   'x-litellm-api-key',
@@ -20,7 +20,7 @@ const SCHEME = /^(bearer|basic)\s+/i;
 const firstValue = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
-/** The key in a header of the gateway; null when there is none. */
+/** The key in a gateway header; null when there is none. */
 function headerKey(headers: IncomingHttpHeaders): string | null {
   for (const name of KEY_HEADERS) {
     const value = firstValue(headers[name]);

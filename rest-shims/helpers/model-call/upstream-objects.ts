@@ -78,7 +78,10 @@ export function objectAnswer({ call, shown }: ShownCall, scope: Scope): HttpAnsw
   return { headerLines: callHeaders(call, scope), body: { kind: 'json', value: shown } };
 }
 
-/** Common facts of rows for stored objects. As in the reference, they are not counted as activity. */
+/**
+ * Members that all route rows for stored objects share; not a list of objects. As in the reference, requests to these rows are
+ * not counted as activity.
+ */
 export const STORED_OBJECTS = {
   surface: 'proxy',
   category: null,
