@@ -149,7 +149,7 @@ const EstimateType = builder.objectRef<Estimate>('WorkloadEstimate').implement({
   }),
 });
 
-/** Computes the lines of the estimates on the page only. */
+/** Computes the lines of the estimates on the page only: the ranking has the entries, but not their lines. */
 function estimateConnection(ranked: RankedEntries, workload: Workload, args: PageArgs) {
   const page = pageOf(ranked.entries, args, ({ id }) => id);
   const edges = page.edges.flatMap((edge) => {

@@ -103,6 +103,7 @@ const HistorySourceType = builder.enumType('CatalogHistorySource', {
   } as const,
 });
 
+// The graph calls a `HistorySpan` a period: a span is a step of a trace there.
 const HistoryPeriodType = builder.objectRef<HistorySpan>('CatalogHistoryPeriod').implement({
   description: 'A period in which every change of the catalog is known.',
   fields: (t) => ({

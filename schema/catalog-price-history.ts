@@ -19,6 +19,7 @@ export function usdTextOf(field: string | null, value: unknown): string | null {
 
 const FIELD = 'Key of the price in the price map, e.g. `input_cost_per_token`.';
 
+// The graph calls a `PriceStep` a period.
 const PricePeriodType = builder.objectRef<PriceStep>('PricePeriod').implement({
   description: 'A period in which a price was constant.',
   fields: (t) => ({

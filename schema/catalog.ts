@@ -12,6 +12,7 @@ import { nodesOf } from './base/node-loading.ts';
 import { type PageArgs, pageCost, pageOf } from './base/paging.ts';
 import { CatalogEntryType } from './base/refs.ts';
 
+/** Names of the declared fields of the price map whose values have this type. */
 type NameOf<Value> = {
   [Name in keyof DeclaredFields]: DeclaredFields[Name] extends Value | null ? Name : never;
 }[keyof DeclaredFields];
@@ -139,6 +140,7 @@ builder.node(CatalogSnapshotType, {
 export const pinOf = (snapshotId: string | null | undefined): string | null =>
   typeof snapshotId === 'string' ? localId('CatalogSnapshot', snapshotId) : null;
 
+/** A page of found entries. Cached results are the same object for equal searches, so `found` can be an answer basis. */
 const entryConnection = (found: FoundEntries, args: PageArgs) => ({
   ...pageOf(found.entries, args, ({ id }) => id),
   snapshot: found.snapshot,

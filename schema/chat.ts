@@ -98,7 +98,7 @@ function readChat(input: ChatInputShape): ChatDraft {
         user: input.user,
       }),
     },
-    // The id that the client sent, if it is valid.
+    // The id that the caller sent for this call. Null, so that one is generated, when it is absent or has another form.
     callId: callerId(input.callId),
     parent: parseTraceparent(input.traceparent ?? undefined),
   };

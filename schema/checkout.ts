@@ -20,6 +20,8 @@ import { creationOrder } from './base/order.ts';
 import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { CatalogKeyType, CheckoutType } from './base/refs.ts';
 
+// A checkout is a purchase: names of types have the first word, descriptions the second.
+
 const stateValues = {
   OPEN: { value: 'open', description: 'Not paid yet.' },
   PROCESSING: { value: 'processing', description: 'The buyer has finished; the payment is pending.' },

@@ -148,6 +148,7 @@ builder.queryField('codingAgents', (t) =>
           keyHash: idOrNull(localId('VirtualKey', filter?.keyHash)),
           teamId: idOrNull(localId('Team', filter?.teamId)),
         };
+        // An agent has the members of its place in the list: `createdAt` and `id`.
         return rowConnection(await listCodingAgents(scope, { filter: filters, page }), page, (agent) => agent);
       },
     },

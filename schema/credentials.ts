@@ -118,6 +118,7 @@ const DeleteInput = builder.inputType('DeleteCredentialInput', {
   fields: (t) => ({ credential: t.id({ required: true, description: CREDENTIAL_ID }) }),
 });
 
+/** Where the values of a new credential come from: the input, or the deployment whose id is `modelId`. */
 function sourceOf(values: unknown, deploymentId: string | null | undefined) {
   const inputValues = readObject(values, 'values');
   if (Object.keys(inputValues).length > 0) return { values: inputValues };

@@ -85,6 +85,7 @@ function patchOf({ alias, blocked, defaultModel }: Fields): CustomerPatch {
   };
 }
 
+/** The budget of a customer: an existing one by its id, or limits of its own. */
 const budgetOf = ({ budgetId, limits }: Fields) => ({
   budgetId: localId('Budget', budgetId ?? null),
   limits: limitsOf(limits),

@@ -87,6 +87,7 @@ function readDecision(input: DecideShape): DecisionDraft {
     input: input.input,
     questions: input.questions.map(readQuestion),
     parameters: readObject(input.parameters, 'parameters'),
+    // The id that the caller sent for this call. Null when it is absent or has another form: then one is generated.
     callId: callerId(input.callId),
     parent: parseTraceparent(input.traceparent ?? undefined),
   };
@@ -98,7 +99,9 @@ interface ShownDecision {
   readonly callId: string;
   readonly traceId: string;
   readonly spanId: string;
+  /** Public model name. */
   readonly modelGroup: string;
+  /** Model name in the answer of the provider; null when it sent none. */
   readonly model: string | null;
   readonly answers: readonly AnsweredQuestion[];
   readonly usage: Usage;
@@ -107,6 +110,7 @@ interface ShownDecision {
   readonly stored: StoredDecision | null;
 }
 
+/** A decision that was made now, as the graph shows one. A question without an answer counts as refused. */
 function shownMade({ questions, decision, ...call }: TypedDecision): ShownDecision {
   const { callId, traceId, spanId, modelGroup, cost } = call;
   const answers = questions.map((question, index) => ({

@@ -183,6 +183,7 @@ builder.mutationFields((t) => ({
   }),
 }));
 
+// `probe` is a text when no call was made: the reason.
 const TestedType = builder.objectRef<TestedConnection>('TestedConnection').implement({
   description: 'Result of one small call with the parameters of a model.',
   fields: (t) => ({

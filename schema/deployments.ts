@@ -190,6 +190,7 @@ builder.node(CallableModelType, {
   }),
 });
 
+// `probe` is a text when the deployment was not checked: the reason.
 const CheckedType = builder.objectRef<CheckedDeployment>('CheckedDeployment').implement({
   description: 'A deployment of a health check.',
   fields: (t) => ({

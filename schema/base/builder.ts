@@ -15,7 +15,7 @@ export interface GraphContext {
   readonly work: Work;
 }
 
-/** Cost of a field that only contains other fields: 0. */
+/** Cost of a field that only contains other fields: 0 for itself, and the cost of its selection once. */
 const FRAME = { field: 0, multiplier: 1 } as const;
 
 export const builder = new SchemaBuilder<{

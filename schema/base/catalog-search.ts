@@ -110,7 +110,10 @@ export const SNAPSHOT_ARG =
   'Id of the catalog snapshot to read, from an earlier page, so that all pages show one state. The current snapshot ' +
   'when absent. A replaced snapshot expires after some time; then its id fails with INVALID_INPUT.';
 
-/** The catalog search with a filter and an order. */
+/**
+ * The catalog search with a filter and an order. Its `filters` have `capabilities` as flags by name. Those of its
+ * `conditions` are the names that must all be stated.
+ */
 export function readSearch(filter: EntryFilterInput | null | undefined, order?: EntryOrderInput | null): EntrySearch {
   const sort = order ? { sort: { by: order.field, direction: order.direction } } : {};
   const flags = {

@@ -21,16 +21,16 @@ interface Cost {
   readonly depth: number;
 }
 
-/** The `complexity` of a field in Pothos: its own cost, and the multiplier for the cost of its selection. */
+/** The `complexity` of a field in Pothos: its own cost as a number, or with a multiplier for the cost of its selection. */
 type Complexity = number | { readonly field?: number; readonly multiplier?: number };
 
 /** Assumed length of a list whose complexity states no multiplier. */
 const LIST_ITEMS = 10;
 
 /**
- * Cost of an operation by the complexities of its fields. Pages count as full. Fragments are computed once for each
- * type. Fields below `__schema` and `__type` are counted by `countIntrospection`. Same formula as
- * `@pothos/plugin-complexity`, which would coerce all variables again.
+ * Cost of an operation by the complexities of its fields. A page is assumed to have as many items as were requested. The
+ * cost of a fragment is computed once for each type. Fields below `__schema` and `__type` are counted by
+ * `countIntrospection`. Same formula as `@pothos/plugin-complexity`, which would coerce all variables again.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -48,6 +48,7 @@ export function costOf(
 
   function costOfField(node: FieldNode, type: GraphQLNamedType): Cost {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined;
+    // `__typename`, `__schema` and `__type` are not among the fields of a type.
     if (field === undefined) return { fields: 1, depth: 1 };
     const complexity = complexityOf(field, node);
     const stated = typeof complexity === 'number' ? { field: complexity } : complexity;

@@ -6,11 +6,11 @@ export interface CountedPage<Item> extends Connection<Item> {
   readonly totalCount: number;
 }
 
-/** Name and description of the connection type of a noun; `items` are its items in the plural: `health checks`. */
+/** Name and description of the connection type of a noun. `items` names the items in the plural, e.g. `health checks`. */
 export const pageType = (noun: string, items: string) =>
   ({ name: `${noun}Connection`, description: `One page of ${items}.` }) as const;
 
-/** Name and description of the edge type of a noun; `item` is one of its items: `health check`. */
+/** Name and description of the edge type of a noun. `item` names one item, e.g. `health check`. */
 export const edgeType = (noun: string, item: string) =>
   ({ name: `${noun}Edge`, description: `One ${item} of a page.` }) as const;
 

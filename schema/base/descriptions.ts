@@ -2,7 +2,7 @@
 export const TAKES_EFFECT =
   'Takes effect immediately in this process, within seconds in others. For proxy administrators.';
 
-/** Values of an enumeration with their descriptions. */
+/** Values of an enumeration, from their descriptions by value. The name of a value is the value in capitals. */
 export const described = <Name extends string>(texts: Readonly<Record<Name, string>>) =>
   Object.fromEntries(
     Object.entries<string>(texts).map(([name, description]) => [

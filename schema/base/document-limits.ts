@@ -57,7 +57,7 @@ export function assertParsable(text: string): void {
   }
 }
 
-/** Refuses a document that is expensive to validate. The work is linear in tokens and `MAX_UNFOLDED`. */
+/** Refuses a document that is expensive to validate. The work of this check is linear in tokens and `MAX_UNFOLDED`. */
 export function assertValidatable(document: DocumentNode): void {
   const fragments = new Map<string, FragmentDefinitionNode>();
   let operations = 0;
@@ -151,7 +151,8 @@ interface Group {
 
 /**
  * Counts the selections of `sets`, with fragments expanded. Several sets are those of fields with the same
- * response name, which validation merges. Throws as soon as a limit is exceeded.
+ * response name, which validation merges. Adds to `unfolded`, the counts of the whole document. Throws as soon as a limit
+ * is exceeded.
  */
 function unfold(
   sets: readonly SelectionSetNode[],
@@ -190,7 +191,7 @@ function unfold(
   unfolded.pairs += pairs;
   if (unfolded.pairs > MAX_PAIRS)
     throw tooLarge(`The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare.`);
-  // A deeper operation is refused later. A cycle of fragments ends here; validation reports it.
+  // The limit of depth refuses a deeper operation later. A cycle of fragments ends here; validation reports it.
   if (depth >= MAX_NESTING) return;
   for (const { complex } of groups.values()) {
     const below = complex.flatMap(({ selectionSet }) => selectionSet ?? []);

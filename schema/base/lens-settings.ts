@@ -3,6 +3,8 @@ import type { RunRequest } from '../../src/domain/lens/schedule.ts';
 import type { LensSettings, Selection } from '../../src/domain/lens/settings.ts';
 import { builder, type InputFields } from './builder.ts';
 
+// An execution is one agent run that a lens may review: the trace of one owner.
+
 const CheckInput = builder.inputType('LensCheckInput', {
   description: 'A rule that reviewers judge executions by.',
   fields: (t) => ({

@@ -25,8 +25,8 @@ export const MAX_DEPTH = 12;
 /** Maximum depth of introspection. The standard introspection query is 15 fields deep. */
 export const MAX_INTROSPECTION_DEPTH = 24;
 /**
- * Maximum cost of one operation in fields. Pages count as full: 500 catalog entries with 50 fields each pass, and so do
- * 50 traces with 50 spans of ten fields each. Introspection counts exactly.
+ * Maximum cost of one operation in fields. Pages count with the requested number of items. 500 catalog entries with
+ * 50 fields each pass, and so do 50 traces with 50 spans of ten fields each. Introspection counts exactly.
  */
 const MAX_COST = 30_000;
 /**
@@ -64,10 +64,10 @@ interface Operation {
   readonly variableValues?: JsonObject | null | undefined;
 }
 
-/** Cached results of the check for operations without variables. Null: not refused. */
+/** Why operations without variables are refused: cached results of the check. Null: not refused. */
 type Refusals = WeakMap<OperationDefinitionNode, string | null>;
 
-/** Why an operation is refused: it is too deep or too expensive, or its variables are invalid. Null when it may run. */
+/** Returns why an operation is refused: it is too deep or too expensive, or its variables are invalid. Null when it may run. */
 type LimitCheck = (operation: Operation) => GraphQLError | null;
 
 export function createLimitCheck(schema: GraphQLSchema): LimitCheck {

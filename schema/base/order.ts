@@ -18,7 +18,10 @@ interface OrderField<Sort extends string> {
   readonly description: string;
 }
 
-/** An order by the time at which rows were created, for lists that have no other order. */
+/**
+ * An order by the time at which rows were created, for lists that have no other order. Here and below, `noun` begins the
+ * names of the types, and `rows` names the items in descriptions.
+ */
 export const creationOrder = (noun: string, rows: string) => rowOrder(noun, rows, {});
 
 /** An order by the time at which rows were created, or by one of the fields. */
@@ -59,7 +62,10 @@ interface ListOrder<Field extends string> {
   readonly direction: 'ascending' | 'descending';
 }
 
-/** Sorts a list; equal values by id. Without an order, the list is returned unchanged. */
+/**
+ * Sorts a list; equal values by id, in the same direction. `values` has the value of an item for each field. Without an
+ * order, the list is returned unchanged.
+ */
 export function inOrder<Item, Field extends string>(
   items: readonly Item[],
   orderBy: ListOrder<Field> | null | undefined,
@@ -68,6 +74,7 @@ export function inOrder<Item, Field extends string>(
 ): readonly Item[] {
   if (orderBy === null || orderBy === undefined) return items;
   const valueOf = values[orderBy.field];
+  // The result of a comparison whose left value is smaller.
   const sign = orderBy.direction === 'ascending' ? -1 : 1;
   const compare = (left: string | number, right: string | number): number =>
     left === right ? 0 : left < right ? sign : -sign;

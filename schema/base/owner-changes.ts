@@ -2,6 +2,8 @@ import { clearOwners } from '../../resolvers/operation/owner-loaders.ts';
 import type { Scope } from '../../resolvers/operation/scope.ts';
 import { builder } from './builder.ts';
 
+// Owners of keys are meant here: teams, users, organizations, projects and customers.
+
 export const DeletedOwnersType = builder.objectRef<{ readonly ids: readonly string[] }>('DeletedOwners').implement({
   description: 'Deleted owners. Their recorded spend is not deleted.',
   fields: (t) => ({

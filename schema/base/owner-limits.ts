@@ -56,7 +56,7 @@ export const OwnerLimitsInput = builder.inputType('OwnerLimitsInput', {
   }),
 });
 
-/** Changes to limits. Distinguishes an absent field from null. */
+/** Changes to limits. An absent field leaves its limit unchanged; null removes the limit. */
 export function limitsOf(input: typeof OwnerLimitsInput.$inferInput | null | undefined): LimitsPatch {
   const { maxBudgetUsd, softBudgetUsd, budgetDuration, rpmLimit, tpmLimit, tpdLimit, maxParallelRequests } =
     input ?? {};
@@ -71,7 +71,7 @@ export function limitsOf(input: typeof OwnerLimitsInput.$inferInput | null | und
   };
 }
 
-/** Changes to the temporary increase of a budget. Distinguishes an absent field from null. */
+/** Changes to the temporary increase of a budget. An absent field leaves the value unchanged; null removes it. */
 export const increaseOf = ({
   temporaryIncreaseUsd: increase,
   temporaryIncreaseExpiresAt: expiry,

@@ -18,7 +18,7 @@ import { builder } from './builder.ts';
 // Refs are declared apart from their fields, so that types can refer to each other without import cycles.
 
 export const CatalogEntryType = builder.objectRef<CatalogEntry>('CatalogEntry');
-/** The state of the purchase decides whether its key is valid. */
+/** A key with its purchase (checkout), because the state of the purchase decides whether the key is valid. */
 export const CatalogKeyType = builder.objectRef<{ readonly key: CatalogKey; readonly checkout: Checkout }>(
   'CatalogKey',
 );
@@ -28,10 +28,10 @@ export const CheckoutType = builder.objectRef<Checkout>('Checkout');
 export type PartialTrace = Pick<Trace, 'summary'> & Partial<Trace>;
 
 export const TraceType = builder.objectRef<PartialTrace>('Trace');
-/** The stored traces that a trace is merged from. */
+/** The stored traces that a trace is merged from; the trace itself when it is not merged. */
 export const partsOf = ({ summary, parts }: PartialTrace): readonly TraceIdentity[] => parts ?? [summary];
 
-/** The owner value that all parts of a trace share; null when they differ. */
+/** The value of one member of the owner, e.g. the team, that all parts of a trace share. Null when they differ. */
 export function commonOwner<Member extends keyof Owner>(trace: PartialTrace, member: Member): Owner[Member] | null {
   const [first, ...others] = new Set(partsOf(trace).map(({ owner }) => owner[member]));
   return first === undefined || others.length > 0 ? null : first;

@@ -17,7 +17,10 @@ const TEXT_CURSOR = /^([a-z_]{1,30}):(\d{1,9}):(.*)$/s;
 const encoded = (text: string): string => Buffer.from(text).toString('base64url');
 const decoded = (cursor: string): string => Buffer.from(cursor, 'base64url').toString();
 
-/** Cursor of a row. It contains the name of the order, unless that is the order of creation. */
+/**
+ * Cursor of a row. It contains the name of the order, unless that is the order of creation. In an order of a text, the id and
+ * the text follow each other; the length of the id separates them.
+ */
 const rowCursor = (place: RowPlace, sort: string): string =>
   'createdAt' in place
     ? encoded(`${place.createdAt.getTime()}:${place.id}`)
@@ -61,7 +64,10 @@ interface OrderArgs<Sort extends string> {
 /** Reads the arguments of a page in the order of creation. Throws InvalidInput. */
 export const readCreationPage = (args: PageArgs): RowPageRequest => readPage(args, 'created_at', readCreationCursor);
 
-/** Reads the arguments of a page with an order: newest first without one. Throws InvalidInput. */
+/**
+ * Reads the arguments of a page with an order: newest first without one. `descending` is the direction in which the store
+ * reads, which is the opposite one for a backwards page. Throws InvalidInput.
+ */
 export function readOrderedPage<Sort extends string>(
   args: PageArgs,
   orderBy: OrderArgs<Sort | 'created_at'> | null | undefined,
@@ -98,7 +104,10 @@ function readPage<Place extends RowPlace, Sort extends string>(
   };
 }
 
-/** One page as a connection. `nodes` are in the order of the store's answer, which is reversed for a backwards page. */
+/**
+ * One page as a connection. `nodes` are in the order of the store's answer, which is reversed for a backwards page.
+ * `hasMore` says whether rows follow in the direction of reading. In the other direction there are rows when a cursor was sent.
+ */
 export function rowConnection<Node>(
   {
     nodes,

@@ -5,7 +5,7 @@ import type { SpendSums } from '../../src/domain/spend/spend-reports.ts';
 import type { FieldsOf, InputFields } from './builder.ts';
 import { plainUsd, usdOrNull } from './decimal.ts';
 
-/** The field `droppedUpdates` of the events of a subscription. */
+/** The field `droppedUpdates` of the events of a subscription. An event has this number as `missed`. */
 export const droppedUpdates = (t: FieldsOf<{ readonly missed: number }>) => ({
   droppedUpdates: t.exposeInt('missed', {
     description: 'Number of updates that were dropped before this one because the client read too slowly.',

@@ -19,10 +19,10 @@ import type { ConcurrencyLimit, Work } from './work.ts';
 
 /** Shorter lists are completed without yielding: their cost is bounded statically. */
 const SHORT_LIST = 64;
-/** Minimum own cost of an expensive field. A field whose cost depends on its arguments does not count as expensive. */
+/** Minimum own cost of an expensive (heavy) field. A field whose cost depends on its arguments does not count as expensive. */
 const HEAVY_COST = 50;
 
-/** Number of fields of one list item, by its selection set. Documents are cached, so their selection sets recur. */
+/** Weight of one list item: its number of fields, by its selection set. Documents are cached, so their selection sets recur. */
 type Weights = WeakMap<SelectionSetNode, number>;
 type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
 type Field = GraphQLField<unknown, GraphContext>;
@@ -89,7 +89,7 @@ function inSlices(items: readonly unknown[], turns: Turns): AsyncIterable<unknow
   };
 }
 
-/** Fields per item; a nested list counts as one item. */
+/** Number of fields of one item, and 1 for the item itself. A nested list counts as one item. */
 const weightOf = ({ fieldNodes, fragments }: GraphQLResolveInfo, weights: Weights): number =>
   fieldNodes.reduce((sum, node) => sum + weightBelow(node, fragments, weights), 0);
 

@@ -9,7 +9,7 @@ const MAX_RUNNING = 16;
 /** Maximum number of concurrent expensive fields of one request: their processing does not yield to the event loop. */
 const MAX_HEAVY_RUNNING = 1;
 
-/** Runs at most `maxRunning` operations at the same time; others wait in a FIFO queue. */
+/** Runs at most `maxRunning` operations, here the resolvers of fields, at the same time. Others wait in a FIFO queue. */
 export class ConcurrencyLimit {
   readonly #maxRunning: number;
   readonly #turns: Turns;
@@ -28,6 +28,7 @@ export class ConcurrencyLimit {
     return ready === null ? this.#run(operation) : ready.then(() => this.#run(operation));
   }
 
+  /** Null when the operation may start now; otherwise a promise that resolves when it may. */
   #enter(): Promise<void> | null {
     if (this.#running < this.#maxRunning) {
       this.#running += 1;
@@ -60,7 +61,9 @@ export class ConcurrencyLimit {
 /** The work of one request, or of one event of a subscription. */
 export class Work {
   readonly turns: Turns;
+  /** For root fields that are not expensive. */
   readonly ordinary: ConcurrencyLimit;
+  /** For expensive fields at any depth. */
   readonly heavy: ConcurrencyLimit;
   #fields = 0;
   /** The refusal, once the lists have yielded too many fields. */
