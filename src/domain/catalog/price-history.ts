@@ -32,23 +32,29 @@ export interface PricesAtInstant {
   readonly prices: readonly PriceAtInstant[];
 }
 
-/** USD of a price field; null for a factor, a price in another unit, and a value that is not a number. */
+/**
+ * A price in USD; null for a factor, a price in another unit (DBU, the billing unit of Databricks), and a value that is not a
+ * number.
+ */
 export function usdOfPrice(field: string, value: unknown): number | null {
   if (!field.includes('cost') || field.includes('dbu')) return null;
   if (typeof value === 'number') return value;
   return typeof value === 'string' ? decimalFrom(value) : null;
 }
 
-/** Reads one value from changes: the value before and after each of them. */
+/** Reads one value (a price, or whether the entry is listed) from the changes of an entry and from its present fields. */
 interface ValueReader {
+  /** Whether a change may affect the value. */
   readonly concerns: (change: CatalogChange) => boolean;
-  /** Undefined when the change does not contain the value. */
+  /** The value after a change; undefined when the change does not contain it. */
   readonly after: (change: CatalogChange) => unknown;
+  /** The value before a change; undefined when the change does not contain it. */
   readonly before: (change: CatalogChange) => unknown;
+  /** The present value. `fields` is null when the entry is not in the catalog. */
   readonly now: (fields: WatchedFields | null) => unknown;
 }
 
-/** One of the fields that were recorded with an added or removed entry; null without it. Undefined when no fields were recorded. */
+/** A field as recorded with an added or removed entry. Null when the entry did not have it; undefined when no fields were recorded. */
 const fieldIn = (recorded: unknown, field: string): unknown =>
   typeof recorded === 'object' && recorded !== null ? ((recorded as WatchedFields)[field] ?? null) : undefined;
 
@@ -72,6 +78,7 @@ const LISTED: ValueReader = {
   now: (fields) => fields !== null,
 };
 
+/** A part of a span in which a value was constant. */
 interface Interval {
   readonly fromMs: number;
   /** Exclusive, except at the end of a span. */
@@ -87,7 +94,7 @@ const changesValue = (change: CatalogChange, { before, after }: ValueReader): bo
 /**
  * The value during one span, without gaps and in order. Between two changes it is the value after the first change. When that
  * change does not contain it, it is the value before the second change. If the second change changes the value, the value is
- * unknown between `notBefore` of that change and the change itself. Spans are independent.
+ * unknown between `notBefore` of that change and the change itself. Changes outside the span are not used.
  */
 function intervalsOf(
   history: EntryHistory,
@@ -171,7 +178,7 @@ export function pricesAt(history: EntryHistory, at: Date, now: Date): PricesAtIn
 }
 
 /**
- * The prices between two instants, by price and then by time. Unknown periods are gaps. Null as `from` is the start of the
+ * The prices between two instants, sorted by price name and then by time. Unknown periods are gaps. Null as `from` is the start of the
  * history, null as `to` is the present.
  */
 export function priceStepsOf(

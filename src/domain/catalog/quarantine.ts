@@ -10,7 +10,7 @@ export interface QuarantinedPrice {
   /** Id of this value of this field: another value has another id. */
   readonly id: string;
   readonly entryId: string;
-  /** Key of the row; of a nested price the outermost, which is quarantined as a whole. */
+  /** Key in the row. For a nested price, it is the outermost key, whose value is quarantined as a whole. */
   readonly field: string;
   /** The quarantined value, as in the price map. */
   readonly value: unknown;

@@ -54,7 +54,7 @@ export interface CatalogResultCache {
     request: { readonly workload: Workload; readonly search: EntrySearch },
     make: () => RankedEntries,
   ): RankedEntries;
-  /** The models of any snapshot, evicted with it. */
+  /** The models of any snapshot, cached as long as the snapshot is in memory. */
   models(snapshot: CatalogSnapshot): Models;
 }
 
@@ -88,7 +88,7 @@ const keyOf = ({ filters: { provider, mode, model, capabilities }, conditions, s
 export function createCatalogResultCache(catalog: Pick<CatalogSource, 'current'>): CatalogResultCache {
   let results: SnapshotResults | null = null;
   const models = new WeakMap<CatalogSnapshot, Models>();
-  /** Keys of filters that a transport uses again; a search of the graph is a new object every time. */
+  /** Cache keys by filter object, for transports that reuse the object. A search of the graph is a new object every time. */
   const filterKeys = new WeakMap<EntryFilters, string>();
 
   function resultsOf(snapshot: CatalogSnapshot): SnapshotResults | null {

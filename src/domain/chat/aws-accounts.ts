@@ -8,9 +8,9 @@ export interface AwsCredentials {
   readonly sessionToken: Secret | null;
 }
 
-/** AWS identity of a deployment. Without settings it is the machine's own identity. */
+/** AWS identity of a deployment. When no credentials are set, it is the identity of the machine. */
 export interface AwsAccount {
-  /** Keys of the deployment. A role is assumed with them. */
+  /** Access keys of the deployment. They sign the calls, or the request that assumes `role`. */
   readonly keys: AwsCredentials | null;
   /** Profile of the shared AWS configuration files. */
   readonly profile: string | null;
@@ -25,7 +25,7 @@ export interface AwsAccount {
   } | null;
   /** Web identity token that a role is assumed with: its text, the path of its file, or `oidc/file/…`, `oidc/env/…`. */
   readonly webIdentityToken: Secret | null;
-  /** Region of STS. */
+  /** Region of STS, the AWS service that issues temporary credentials. */
   readonly region: string;
   readonly stsEndpoint: string | null;
 }

@@ -50,7 +50,7 @@ export interface ModelRequest {
   readonly guardrails?: readonly string[];
   /** A complete answer has the list of guardrails that ran. */
   readonly reportsGuardrails?: true;
-  /** The typed deltas of the answer are read, not its bytes. */
+  /** The sender reads `deltas()` of the answer, not its `bytes`. */
   readonly typed?: true;
   /** No guardrail runs: a guardrail itself makes the call. */
   readonly unguarded?: true;

@@ -1,9 +1,9 @@
-/** Facts of a failed call that may be shown. */
+/** Facts of a failed call that its caller may see. */
 export interface FailedCall {
   readonly callId: string;
   /** Timeout of the answer's head, in seconds. */
   readonly timeoutSeconds: number;
-  /** Names of its guardrails; absent for none. */
+  /** Names of the guardrails of the call; absent when it has none. */
   readonly guardrails?: readonly string[];
 }
 
