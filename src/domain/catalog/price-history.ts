@@ -33,8 +33,8 @@ export interface PricesAtInstant {
 }
 
 /**
- * A price in USD; null for a factor, a price in another unit (DBU, the billing unit of Databricks), and a value that is not a
- * number.
+ * A price in USD; null for a factor, a price in another unit, and a value that is not a number. DBU is the billing unit of
+ * Databricks.
  */
 export function usdOfPrice(field: string, value: unknown): number | null {
   if (!field.includes('cost') || field.includes('dbu')) return null;
@@ -54,7 +54,7 @@ interface ValueReader {
   readonly now: (fields: WatchedFields | null) => unknown;
 }
 
-/** A field as recorded with an added or removed entry. Null when the entry did not have it; undefined when no fields were recorded. */
+/** A field as recorded with an added or removed entry: null when the entry had none, undefined when no fields were recorded. */
 const fieldIn = (recorded: unknown, field: string): unknown =>
   typeof recorded === 'object' && recorded !== null ? ((recorded as WatchedFields)[field] ?? null) : undefined;
 
@@ -178,8 +178,8 @@ export function pricesAt(history: EntryHistory, at: Date, now: Date): PricesAtIn
 }
 
 /**
- * The prices between two instants, sorted by price name and then by time. Unknown periods are gaps. Null as `from` is the start of the
- * history, null as `to` is the present.
+ * The prices between two instants, sorted by price name and then by time. Unknown periods are gaps. Null as `from` is the
+ * start of the history, null as `to` is the present.
  */
 export function priceStepsOf(
   history: EntryHistory,

@@ -2,7 +2,7 @@
 export interface Vendor {
   /** Default base address, without a trailing slash; null where every account or server has its own. */
   readonly base: string | null;
-  /** Environment variables with another address; the first that is set applies. */
+  /** Environment variables that replace the base address; the first that is set applies. */
   readonly baseVariables: readonly string[];
   /** Environment variables with its key. */
   readonly keyVariables: readonly string[];

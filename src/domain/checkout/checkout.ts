@@ -30,7 +30,7 @@ export interface Checkout {
 /** A page of checkouts begins after this one. */
 export type CheckoutPosition = Pick<Checkout, 'createdAt' | 'id'>;
 
-/** One page of checkouts in the order of their creation. */
+/** Request for one page of checkouts in the order of their creation. */
 export interface CheckoutPage {
   /** State of the checkouts; null for all. */
   readonly state: CheckoutState | null;

@@ -139,7 +139,7 @@ export function mayReplaceState(
   return state.status !== DELETED && report.sentAt !== null && report.sentAt > updatedAt;
 }
 
-/** One message of an agent's conversation. */
+/** One message of an agent's conversation. (A webhook message about an agent is an `AgentReport`.) */
 export interface AgentMessage {
   readonly id: string;
   /** `user_message` or `assistant_message`. */

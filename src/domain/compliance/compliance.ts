@@ -32,8 +32,8 @@ const INTERVENED: ReadonlySet<unknown> = new Set(['guardrail_intervened', 'faile
 const FLAGGED = 'guardrail_flagged';
 
 /**
- * Whether a guardrail always runs before the call. True without a mode. A mode is a text, a list of texts, or an object with a mode
- * by tag (`tags`) and a `default`. Each of these texts must be `pre_call`.
+ * Whether a guardrail with this mode always runs before the call. True without a mode. `mode` may also be a list of modes, or an
+ * object with a default and one mode for each tag of a call; then all of them must be `pre_call`.
  */
 function isBeforeCall(mode: unknown): boolean {
   if (mode === undefined || mode === null) return true;
@@ -45,6 +45,7 @@ function isBeforeCall(mode: unknown): boolean {
   return [usual, ...byTag].every((one) => (typeof one === 'string' || Array.isArray(one)) && isBeforeCall(one));
 }
 
+/** The guardrails that ran before the call. */
 const beforeCall = ({ guardrails }: CallEvidence): readonly JsonObject[] =>
   guardrails.filter(({ guardrail_mode: mode }) => isBeforeCall(mode));
 

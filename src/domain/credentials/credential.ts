@@ -6,7 +6,10 @@ import { Conflict, InvalidInput } from '../errors.ts';
 import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
-/** A credential of the configuration file. Deployments and pass-through routes refer to its values by the id. */
+/**
+ * A credential of the configuration file; stored ones have these members, too. Deployments and pass-through routes refer to
+ * its values by the id.
+ */
 export interface DeclaredCredential extends Parameters {
   readonly id: string;
   /** Facts that are not secret, e.g. `description`. */
@@ -110,7 +113,7 @@ export function patchedCredential(before: Credential, patch: CredentialPatch, { 
   };
 }
 
-/** The parameters of a deployment that are its address and account. */
+/** The parameters of a deployment that are its address and account. `max_tokens` limits answers, so it is left out. */
 export const credentialOf = ({ apiKey, apiBase, options, secrets }: Deployment): Parameters => {
   const { max_tokens: _limit, ...account } = options;
   const revealed = Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()] as const);

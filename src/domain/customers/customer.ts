@@ -12,7 +12,7 @@ export interface Customer extends Stamps {
   readonly alias: string | null;
   /** Calls that name a blocked customer are refused. */
   readonly blocked: boolean;
-  /** Region that its calls may not leave; null for none. */
+  /** Region that its calls may not leave; null allows any region. */
   readonly allowedModelRegion: Region | null;
   /** Model of calls whose own model has no deployment in that region. */
   readonly defaultModel: string | null;

@@ -24,6 +24,7 @@ export interface Abilities {
   /** Whether images beside the input (`state` in the named-map format) are accepted, too. */
   readonly imagesBesideState: boolean;
   readonly assets: boolean;
+  /** Questions that ask for boxes around objects in an image. */
   readonly boxes: boolean;
   readonly audio: boolean;
   readonly videos: boolean;

@@ -8,7 +8,9 @@ export interface DecisionDraft {
   readonly questions: readonly JsonObject[];
   /** Further members of the request. */
   readonly parameters: JsonObject;
+  /** The caller's id of this call; null lets the gateway generate one. */
   readonly callId: string | null;
+  /** Parent span in the caller's own trace; null starts a new trace. */
   readonly parent: ModelRequest['parent'];
   /** Labels of the call; none when absent. */
   readonly labels?: ModelRequest['labels'];
