@@ -33,7 +33,7 @@ const FLAGGED = 'guardrail_flagged';
 
 /**
  * Whether a guardrail with this mode always runs before the call. True without a mode. `mode` may also be a list of modes, or an
- * object with a default and one mode for each tag of a call; then all of them must be `pre_call`.
+ * object with a default and one mode for each tag of a call. All of these must be `pre_call`.
  */
 function isBeforeCall(mode: unknown): boolean {
   if (mode === undefined || mode === null) return true;

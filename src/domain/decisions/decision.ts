@@ -45,7 +45,7 @@ interface QuestionBase {
 /** A question with the answer yes or no. */
 export interface PredicateQuestion extends QuestionBase {
   readonly kind: 'predicate';
-  /** When to answer true or false, in the caller's order; null without rules. */
+  /** Pairs of an answer and the case in which to give it, in the caller's order; null without rules. */
   readonly rules: readonly (readonly ['true' | 'false', Content | null])[] | null;
 }
 
@@ -164,7 +164,7 @@ export type Answer =
   | ({ readonly kind: 'box'; readonly box: Box; readonly confidence: number | null } & AnswerBase)
   | { readonly kind: 'refusal' };
 
-/** Answers to the questions of a decision, with usage and cost. */
+/** The result of a `DecisionRequest`: answers to its questions, with usage and cost. */
 export interface Decision {
   /** The upstream's name of its model; null when it sends none. */
   readonly model: string | null;

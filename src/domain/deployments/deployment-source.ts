@@ -7,7 +7,7 @@ import type { StoredDeployment } from './stored-deployment.ts';
 export interface DeploymentSource {
   /** Deployments of the configuration in its order, then stored ones, the oldest first; without blocked ones. */
   current(): readonly Deployment[];
-  /** Whether a model that is common or of the team has deployments, all of which are blocked. */
+  /** Whether a model of the team, or a common one (of no team), has deployments, all of which are blocked. */
   isBlocked(model: string, teamId: string | null): boolean;
   /**
    * Reads changes by other processes. Returns whether anything changed. Concurrent callers share one read. False, without a

@@ -12,7 +12,7 @@ export interface NamedModel {
 
 const isWildcard = (name: string): boolean => name.endsWith('*');
 
-/** Whether a public name, or a wildcard, matches a name. */
+/** Whether `group`, a public name or a wildcard, matches a name. */
 export const matchesGroup = (group: string, name: string): boolean =>
   isWildcard(group) ? name.startsWith(group.slice(0, -1)) : group === name;
 
@@ -61,7 +61,7 @@ export const expandedNamesFor = (
 
 /**
  * The distinct names that a key may call, in the order of the deployments. A wildcard is expanded to the matching
- * names of the key and of the catalog. The wildcard itself is listed when no name matches, or with `withWildcards`.
+ * names in the key's model list and in the catalog. The wildcard itself is listed when no name matches, or with `withWildcards`.
  */
 export function namedModels(
   deployments: readonly Deployment[],
@@ -100,7 +100,7 @@ export function namedModels(
   return [...named.values()];
 }
 
-/** The model of a name that a key may call, listed or not; null where there is none. */
+/** The model of a name that a key may call, also when `namedModels` does not list it; null where there is none. */
 export function namedModel(
   deployments: readonly Deployment[],
   catalog: CatalogSnapshot,
