@@ -40,7 +40,7 @@ const MIN_RESPONSES_OUTPUT_TOKENS = 16;
 const RENAMED_LIMIT = new Set(['openai', 'azure']);
 const PROMPT = 'Are you there? Answer with one word.';
 
-/** One question for a decision model. Self-hosted servers may answer choices only. */
+/** One question for a decision model. `noul` is a yes/no question. Self-hosted servers may answer choices only. */
 const decisionProbe = (provider: string): object => ({
   state: PROMPT,
   questions: {

@@ -79,6 +79,7 @@ export function withStoredFallbacks(
   const merged = (type: FallbackType): FallbackLists => {
     const stored = rows.filter((row) => row.type === type).map(({ model, targets }) => [model, targets] as const);
     const configured = listsFor(policy.fallbacks, type);
+    // Of two lists of one model, the later one counts.
     return new Map(storedLists.has(type) ? [...configured, ...stored] : [...stored, ...configured]);
   };
   const fallbacks = {

@@ -42,7 +42,10 @@ const SUFFIXES: readonly (readonly [string, CountedRoute])[] = [
   ':streamGenerateContent',
 ].map((suffix) => [suffix, countedRoute('llm', suffix)]);
 
-/** Exact paths and their routes. It repeats the usual paths of `SUFFIXES`, so that most requests need one lookup. */
+/**
+ * Exact paths and their routes. It repeats the usual paths of `SUFFIXES`, so that most requests need one lookup. Each further list
+ * has the paths of one route, which is named by the first of them.
+ */
 const EXACT: ReadonlyMap<string, CountedRoute> = new Map([
   ...SUFFIXES.flatMap(([suffix, route]): readonly [string, CountedRoute][] => [
     [`/v1${suffix}`, route],

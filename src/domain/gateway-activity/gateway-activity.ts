@@ -63,7 +63,7 @@ export interface ActivityQuery {
 
 /** Sums of the rows that have the same values in the fields of a query. */
 export interface ActivityGroup extends ActivityCounts {
-  /** The common values of these fields. */
+  /** The values that these rows share, by field. */
   readonly of: Readonly<Partial<Pick<ActivityRow, ActivityField>>>;
 }
 

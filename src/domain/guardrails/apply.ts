@@ -5,6 +5,7 @@ import { rejection } from './rejection.ts';
 
 /** A text that a caller sends to a guardrail without a model call. */
 export interface AppliedGuardrail {
+  /** Name of the guardrail. */
   readonly name: string;
   readonly text: string;
   /** Language of the text and kinds of entities to look for, where the guardrail takes them; null for the configured ones. */
