@@ -22,14 +22,14 @@ const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 /** An instant of a filter, clamped to the range that every store accepts. No row is outside this range. */
 export const storableTime = (time: Date): Date => new Date(Math.min(Math.max(time.getTime(), EARLIEST_MS), LATEST_MS));
 
-/** Unix nanoseconds for a 64-bit column. Throws InvalidInput below 0, or at 2^63 and more. */
+/** Unix nanoseconds as decimal text for a 64-bit column. Throws InvalidInput below 0, or at 2^63 and more. */
 export function nsText(ns: bigint): string {
   if (ns < 0n || ns >= INT64_LIMIT)
     throw new InvalidInput('Invalid time: expected Unix nanoseconds from 0 to 2^63 - 1.');
   return ns.toString();
 }
 
-/** An amount for a 64-bit column. Throws InvalidInput for an amount that does not fit. */
+/** An amount in picodollars as decimal text for a 64-bit column. Throws InvalidInput for an amount that does not fit. */
 export function amountText(amount: bigint): string {
   if (BigInt.asIntN(64, amount) !== amount)
     throw new InvalidInput('Invalid amount: it does not fit into 64 bits of picodollars.');

@@ -49,7 +49,7 @@ const CHECKS: Readonly<Record<ValueKind, (value: unknown) => boolean>> = {
   any: () => true,
 };
 
-/** A budget of a window: `{budget_duration, max_budget}`. */
+/** Whether a value is one budget with its window: `{budget_duration, max_budget}`. */
 function isBudgetWindow(value: unknown): boolean {
   if (!isJsonObject(value)) return false;
   const { budget_duration: duration, max_budget: most } = value;
@@ -58,7 +58,7 @@ function isBudgetWindow(value: unknown): boolean {
 
 const isHttpAddress = (text: string): boolean => /^https?:$/.test(URL.parse(text)?.protocol ?? '');
 
-/** Completes `expected …`. */
+/** What a value of each kind is; error messages put it after `expected`. */
 export const EXPECTED_VALUES: Readonly<Record<ValueKind, string>> = {
   integer: 'a whole number from 0',
   number: 'a number from 0',

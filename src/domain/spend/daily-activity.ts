@@ -48,7 +48,9 @@ export interface DayActivity {
   readonly startMs: number;
   readonly sums: SpendSums;
   readonly parts: Readonly<Record<ActivityField, readonly ActivityPart[]>>;
+  /** One part per value of the report's entity field, for example per team. */
   readonly entities: readonly ActivityPart[];
+  /** Sums by key hash. */
   readonly byKey: ReadonlyMap<string, SpendSums>;
 }
 

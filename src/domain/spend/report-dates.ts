@@ -29,7 +29,10 @@ export function momentFrom(text: string): Date | null {
 /** The UTC day of a moment, as `2026-01-31`. */
 export const dayText = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** The days from one to another, both included. Throws InvalidInput that names `field` for text that is not a day. */
+/**
+ * The period of the days from `start` to `end`, both included. For text that is not a day, it throws InvalidInput with the
+ * name `field`.
+ */
 export function periodOfDays(start: string, end: string, field: string): Period {
   const [from, last] = [dayFrom(start), dayFrom(end)];
   if (from === null || last === null) {
@@ -48,7 +51,10 @@ export const defaultPeriod = (now: Date): Period => ({
 /** Maximum period of a report with a value per day, in days. */
 const MAX_DAYS = 366;
 
-/** The days from one to another. Throws InvalidInput for texts that are not days, and for a reversed or too long period. */
+/**
+ * Returns the period of the days `from` to `to`, both included. Throws InvalidInput for texts that are not days, and for a
+ * reversed or too long period.
+ */
 export function assertReportDays(from: string, to: string): Period {
   const period = periodOfDays(from, to, 'startDate');
   const days = (period.to.getTime() - period.from.getTime()) / DAY_MS;

@@ -45,6 +45,7 @@ export interface SpendFilter {
   readonly requestId?: string;
   /** The session of the call, or the trace id of a call without a session. */
   readonly sessionId?: string;
+  /** Limits of the cost of a call, both inclusive. */
   readonly minCost?: Usd;
   readonly maxCost?: Usd;
   /** Only calls of this key, this user or these teams; null for all calls. */
@@ -69,7 +70,10 @@ export interface SpendPage {
   readonly sort: SpendSort;
   readonly descending: boolean;
   readonly limit: number;
-  /** Rows to skip, or the row before the page; the latter with the sorts `startTime`, `spend` and `total_tokens`. */
+  /**
+   * Number of rows to skip, or the place of the row before the page. Only the sorts `startTime`, `spend` and `total_tokens`
+   * accept a place.
+   */
   readonly from: number | SpendPlace;
 }
 
@@ -89,7 +93,10 @@ export interface SpendSums {
 
 /** Sums of the calls that have the same values in the fields of a grouping. */
 export interface SpendGroup extends SpendSums {
-  /** Null for calls that have no value. A call is in the group of each of its tags; one without tags is in none. */
+  /**
+   * The common value of each field of the grouping; null for calls that have no value. In a grouping by tag, a call is in the
+   * group of each of its tags; one without tags is in none.
+   */
   readonly values: Readonly<Partial<Record<SpendField, string | null>>>;
   /** End of the last call, Unix ms; null without calls. */
   readonly lastMs: number | null;

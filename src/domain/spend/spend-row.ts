@@ -46,7 +46,10 @@ export interface SpendRow {
   readonly windows?: readonly BudgetWindow[];
 }
 
-/** Search in other traces for the gateway call of a client's span, which names the id of the answer or of the call. */
+/**
+ * Search for the gateway call that a client's span describes, when it is in another trace than the span. The span has the id of
+ * the answer or of the call.
+ */
 export interface CallSearch {
   /** At least one of both ids is not null. */
   readonly responseId: string | null;
@@ -56,7 +59,7 @@ export interface CallSearch {
   readonly toMs: number;
 }
 
-/** Owner of keys, label of calls, or budget window, whose spend is summed. Labels are cut by `truncateLabel`. */
+/** Despite the name: an owner of keys, a label of calls, or a budget window, whose spend is summed. `truncateLabel` cuts labels. */
 export type OwnerKind = Exclude<Spender, 'key'>;
 /** Owners of keys. */
 export type KeyOwnerKind = Exclude<OwnerKind, 'tag' | 'end_user' | 'window'>;
@@ -89,8 +92,8 @@ export interface SpendStore {
   /** Removes the error texts from the rows of these traces; their codes stay. */
   removeErrorTexts(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
   /**
-   * Removes at most `most` rows of calls that started before `beforeMs` (Unix ms), the oldest first; resolves to their number. Totals
-   * and sums of days stay.
+   * Removes at most `most` rows of calls that started before `beforeMs` (Unix ms), the oldest first; resolves to their number.
+   * Totals and sums of days stay.
    */
   removeStartedBefore(beforeMs: number, most: number): Promise<number>;
   /** Total spend of a key: see `totalsOfOwners`. */
@@ -100,8 +103,8 @@ export interface SpendStore {
   /**
    * Total spend of the keys of each of these owners, or of the calls with each of these labels. Deleted keys count, so that
    * deleting a key does not refill a budget. Owners without any spend are absent. Ids of members are made by `memberId`. A window
-   * has the calls that name it. Calls that are committed but not yet unfolded into rows count, too; while they are being unfolded,
-   * they may count twice.
+   * has the calls that were recorded with it in `windows`. Calls that are committed but not yet unfolded into rows count, too;
+   * while they are being unfolded, they may count twice.
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**

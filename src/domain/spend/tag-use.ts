@@ -34,8 +34,7 @@ export interface TagUsers {
 
 /**
  * Users by tag and window, the latest window first and, within a window, the most users first. `groups` are by tag, user and day;
- * calls without a user are left out. With `tags` null, only tags of user agents
- * are listed; otherwise all tags of `groups`.
+ * calls without a user are left out. With `tags` null, only tags of user agents are listed; otherwise all tags of `groups`.
  */
 export function usersByTag(
   groups: readonly SpendGroup[],
@@ -62,6 +61,7 @@ export function usersByTag(
 /** Calls of one tag. */
 export interface TagSums {
   readonly tag: string;
+  /** Number of users with such calls. */
   readonly users: number;
   readonly sums: SpendSums;
 }
@@ -79,6 +79,7 @@ export const sumsByTag = (groups: readonly SpendGroup[]): readonly TagSums[] =>
 /** Calls of one user, and the client that made most of them. */
 export interface UserClient {
   readonly userId: string;
+  /** The tag of the client. */
   readonly client: string;
   readonly sums: SpendSums;
 }

@@ -13,6 +13,7 @@ export interface TeamCallback {
   /** Its kind, a key of `CALLBACK_KINDS`. */
   readonly name: string;
   readonly type: CallbackType;
+  /** Values of the variables of its kind, by their names. */
   readonly vars: Readonly<Record<string, string>>;
 }
 
@@ -98,7 +99,7 @@ export function isLoggingDisabled(metadata: JsonObject): boolean {
   return Array.isArray(success) && success.length === 0 && Array.isArray(failure) && failure.length === 0;
 }
 
-/** Metadata members that add a callback. They enable logging again. */
+/** Changes to members of a team's metadata that add a callback. They enable logging again. */
 export const withCallback = (metadata: JsonObject, { name, type, vars }: TeamCallback): JsonObject => ({
   [CALLBACKS]: [
     ...(Array.isArray(metadata[CALLBACKS]) ? (metadata[CALLBACKS] as readonly unknown[]) : []),
@@ -107,7 +108,7 @@ export const withCallback = (metadata: JsonObject, { name, type, vars }: TeamCal
   [CALLBACK_SETTINGS]: null,
 });
 
-/** Metadata members that remove all callbacks and disable logging. */
+/** Changes to members of a team's metadata that remove all callbacks and disable logging. */
 export const WITHOUT_LOGGING: JsonObject = {
   [CALLBACKS]: null,
   [CALLBACK_SETTINGS]: { success_callback: [], failure_callback: [] },

@@ -15,7 +15,7 @@ export interface TeamWindow extends WantedWindow {
 }
 
 /**
- * The windows of a team; null for none. A window whose duration the team has already keeps its spend. Throws
+ * The windows of a team; null for none. A wanted window keeps its spend when the team already has one of that duration. Throws
  * InvalidInput for a malformed duration and for too many windows.
  */
 export function teamWindowsOf(

@@ -25,7 +25,7 @@ export interface Team extends Limits, Stamps {
   /** Budget of members without their own; null for none. */
   readonly memberBudgetId: string | null;
   readonly routerSettings: JsonObject;
-  /** Budgets of further windows, all of which hold; null for none. */
+  /** Further budgets, each with its own window. All apply, besides the budget of the team. Null for none. */
   readonly budgetLimits: readonly TeamWindow[] | null;
   /** Total spend of its keys at the start of its budget window; null before the first window has ended. */
   readonly spentBefore: Usd | null;
@@ -38,7 +38,7 @@ export interface TeamPatch extends LimitsPatch {
   readonly models?: readonly string[];
   readonly modelAliases?: Readonly<Record<string, string>>;
   readonly metadata?: JsonObject;
-  /** Members to set in the metadata; a null removes the member. */
+  /** Members of the JSON object `metadata` to set; a null removes the member. */
   readonly metadataMembers?: JsonObject;
   readonly blocked?: boolean;
   readonly memberPermissions?: readonly string[];
@@ -48,7 +48,7 @@ export interface TeamPatch extends LimitsPatch {
   readonly budgetLimits?: readonly WantedWindow[] | null;
 }
 
-/** Filter of a list of teams. All conditions that are not null must match. */
+/** Filter of a list of teams. All conditions that are neither null nor absent must match. */
 export interface TeamFilter {
   readonly ids: readonly string[] | null;
   readonly organizationId: string | null;

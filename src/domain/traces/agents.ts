@@ -137,7 +137,7 @@ export function agentTokensOf(spans: readonly SpanHead[]): ReadonlyMap<string, A
   return tokens;
 }
 
-/** The cost of calls by agent name. */
+/** The cost of calls by agent name. `calls` is by span id. Agents without priced calls are absent. */
 export function agentSpendOf(
   spans: readonly SpanHead[],
   calls: ReadonlyMap<string, CallSpend>,

@@ -26,7 +26,10 @@ export function firstText(attributes: Attributes, keys: readonly string[]): { ke
   return null;
 }
 
-/** Every attribute as text, cut by `truncateText` to `maxBytes`, without those named in `lifted`. */
+/**
+ * Every attribute as text, cut by `truncateText` to `maxBytes`. The keys in `lifted`, whose values are stored as input or output,
+ * are left out.
+ */
 export function attributeTexts(
   attributes: Attributes,
   lifted: readonly string[],

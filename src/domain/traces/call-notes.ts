@@ -15,8 +15,8 @@ import type { CountedOnce } from './recount.ts';
 /** Kinds of notes. */
 export type NoteKind =
   /**
-   * A span, stored or not, with a call below it and only steps (spans that are no boundaries) between. The call is a known call, any
-   * model call, or a call with usage.
+   * A span, stored or not, with a call below it and only steps (spans that are no boundaries) between. In the order of these
+   * kinds, the call is a known call, any model call, or a call with usage.
    */
   | 'above call'
   | 'above any call'
@@ -58,14 +58,14 @@ export interface VisitedAncestor extends NoteName {
  * cost of a query is proportional to its result. Traces are identified by their numbers.
  */
 export interface CallNotes {
-  /** The notes of kind `above …` of these spans, and those of kind `answered` of these answers. */
+  /** The stored notes of the kinds `above …` for these spans, and of the kind `answered` for these answers. */
   among(spans: readonly SpanOrAnswer[], answers: readonly SpanOrAnswer[]): Promise<readonly NoteName[]>;
   /**
-   * These spans and their ancestors, up to and including a boundary or a missing span. A traversal ends before a span that is noted
-   * with its kind.
+   * These spans and their ancestors, up to and including a boundary or a missing span. A traversal ends before a span that
+   * already has a note of its kind.
    */
   visitAncestors(from: readonly NoteName[]): Promise<readonly VisitedAncestor[]>;
-  /** The spans noted under these answers. */
+  /** The notes of spans that name these answers, each with its span. */
   naming(answers: readonly SpanOrAnswer[]): Promise<readonly (Note & { readonly span: CallCount })[]>;
   /** For each of these answers, the estimate of the span with the lowest id among those noted as `estimated`. */
   firstEstimates(answers: readonly SpanOrAnswer[]): Promise<readonly (SpanOrAnswer & { readonly estimate: Usd })[]>;

@@ -138,8 +138,8 @@ const clientCallsWithoutRow = (
 export type SpendSummary = Pick<TraceSummary, 'spend' | 'pricedCalls' | 'estimate' | 'estimatedCalls'>;
 
 /**
- * The spend of a summary with the rows of other traces in place of estimates. Lists show the stored spend. There a call counts
- * in the trace in which the gateway recorded it.
+ * The spend of a summary with the rows of other traces in place of estimates. Lists of traces show the stored spend instead: in
+ * it, a call counts in the trace in which the gateway recorded it.
  */
 export function spendWithElsewhere(
   summary: TraceSummary,

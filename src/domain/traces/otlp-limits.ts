@@ -1,4 +1,4 @@
-/** Limits of one export. Beyond any of them, except the last, the export is refused as TooLarge. */
+/** Limits of one export. Beyond any of them, except `valueBytes`, the export is refused as TooLarge. */
 export interface OtlpLimits {
   /** Limit of the body as received, and also of the inflated body. The HTTP layer checks the former. */
   readonly bodyBytes: number;

@@ -86,6 +86,7 @@ function clauseAfter(tokens: readonly Token[], at: number, { clause, isCall }: F
  * than its argument, and for a `to_char` with a computed format.
  */
 export function assertBoundedValues(tokens: readonly Token[]): void {
+  // Each `||` is two tokens.
   const bars = tokens.filter((token) => isSign(token, '|')).length;
   if (bars > MAX_CONCATENATIONS * 2) throw refusal(`it has more than ${MAX_CONCATENATIONS} times ||.`);
   walk(

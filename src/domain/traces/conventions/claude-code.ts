@@ -33,7 +33,7 @@ const PROMPT = 'user_prompt';
 const CONTEXT = 'new_context';
 const ANSWER = 'response.model_output';
 const TOOL_INPUT = 'tool_input';
-/** Attributes with parts of a tool's input, for spans without the whole input. */
+/** Parts of a tool's input, for spans without the whole input: the name under which each is shown, and its attribute key. */
 const TOOL_FACTS: readonly (readonly [string, string])[] = [
   ['command', 'full_command'],
   ['file_path', 'file_path'],

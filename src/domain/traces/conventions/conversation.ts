@@ -5,7 +5,7 @@ export interface Message {
   readonly role: string;
   readonly content: string;
   readonly tool_calls?: readonly ToolCall[];
-  /** For tools only. */
+  /** Name of the tool; only in a message with the role `tool`. */
   readonly name?: string;
 }
 
