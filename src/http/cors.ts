@@ -12,7 +12,7 @@ const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]*$/;
 
 /**
  * Cross-origin resource sharing (Fetch Standard, "CORS protocol") for browsers of the given origins; `*` allows every
- * origin, without credentials. Answers preflight requests of every path itself, before routing and without a store.
+ * origin, without credentials. Answers preflight requests of every path itself, before routing and without reading a store.
  * Requests of other origins are served without CORS headers, so that browsers hide the answer.
  */
 export function cors(origins: readonly string[]): Middleware {

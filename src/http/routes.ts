@@ -69,7 +69,7 @@ import { traceQueryRoutes } from '../../rest-shims/trace-query.ts';
 import { traceRoutes } from '../../rest-shims/traces.ts';
 import type { RouteRow } from '../../rest-shims/helpers/http/route.ts';
 
-/** Every documented path of the HTTP transport, as rows. Each call creates its own caches. */
+/** Every documented path of the HTTP transport, as rows. Each call creates a cache for the rows of the catalog. */
 export function restRoutes(): readonly RouteRow[] {
   const listed: readonly RouteRow[] = [
     ...inferenceRoutes,

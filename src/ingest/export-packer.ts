@@ -32,7 +32,7 @@ export type PackingFailure =
 /** The result of a `pack` task. */
 export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 
-/** Exports up to this inflated size are read in milliseconds. They hold no slot of `unpacking` while they wait. */
+/** Exports up to this inflated size are read in milliseconds. They hold no slot of `unpacking` while they wait for this thread. */
 const SLOTLESS_BYTES = 524_288;
 const MAX_THREADS = 4;
 /** Queue limit, in exports and in bytes as sent. */

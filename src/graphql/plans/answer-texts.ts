@@ -4,7 +4,7 @@ const MAX_CHARACTERS = 4 * 1024 * 1024;
 const MAX_TEXT_CHARACTERS = 64 * 1024;
 
 interface CachedText {
-  /** Weak, so that a text does not keep a replaced catalog in memory. */
+  /** The object on which the value depends. Weak, so that a text does not keep a replaced catalog in memory. */
   readonly basis: WeakRef<object>;
   readonly text: string;
 }

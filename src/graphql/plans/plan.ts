@@ -113,7 +113,7 @@ class Compiler {
     };
   }
 
-  /** Adds the cache of texts to the completion of a root field; null for fields whose text cannot be cached. */
+  /** Returns a function that adds the cache of texts to the completion of a root field; null if the text cannot be cached. */
   #cachedText(type: GraphQLObjectType, nodes: readonly FieldNode[]): ((complete: Complete) => Complete) | null {
     const field = type.getFields()[nodes[0]?.name.value ?? ''];
     const basisOf = field?.extensions['answerBasis'] as ((value: unknown) => object) | undefined;

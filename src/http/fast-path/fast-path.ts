@@ -27,7 +27,7 @@ export interface FastPath {
   closeAll(): void;
 }
 
-/** Pipelined bytes, read while a request is being answered, above which reading pauses. */
+/** Reading pauses above this number of pipelined bytes, which arrive while a request is being answered. */
 const PIPELINED_LIMIT = 64 * 1024;
 /** Largest body, in bytes; requests with larger ones go to Node. */
 const BODY_LIMIT = 128 * 1024;
@@ -109,7 +109,7 @@ class FastConnection implements AnsweringConnection {
   readonly firstLines: string;
   readonly keepAliveLines: string;
   readonly #server: FastPathServer;
-  /** `arriving`: the body of the current request is not complete. `closing`: further bytes are discarded. */
+  /** `fresh`: no request yet. `arriving`: the body of the current request is not complete. `closing`: discards bytes. */
   #state: 'fresh' | 'idle' | 'arriving' | 'answering' | 'closing' = 'fresh';
   /** Time when the current state began. */
   #sinceMs = performance.now();
@@ -190,7 +190,7 @@ class FastConnection implements AnsweringConnection {
     if (this.#pipelined.size > PIPELINED_LIMIT) this.socket.pause();
   }
 
-  /** Starts a request with the bytes after the previous request, here or in Node's server. */
+  /** Serves the request that begins with these bytes, or hands the connection over to Node's server. */
   #begin(bytes: Buffer): void {
     const end = endOfHead(bytes);
     const head = end === -1 ? null : this.#readHead(bytes, end);
