@@ -61,7 +61,7 @@ export function createSharedBus<LocalBus extends Bus>(
   const linkOf = <Topic extends keyof Topics>(topic: Topic): EventLink<Topics[Topic]> | undefined => links[topic];
 
   async function send(body: Omit<FeedMessage, 'origin'>): Promise<void> {
-    // After a lost message, subscribers in other processes miss its events.
+    // When a message is lost, subscribers miss its events until they reconnect and query the current state again.
     await messages?.send(JSON.stringify({ origin, ...body })).catch(() => {});
   }
 
@@ -79,7 +79,7 @@ export function createSharedBus<LocalBus extends Bus>(
       await new Promise((resolve) => setTimeout(resolve, MIN_MESSAGE_INTERVAL_MS).unref());
       const halfBytes = ((messages?.mostBytes ?? 0) - FRAME_BYTES) / 2;
       const events = outgoing.events.take({ bytes: halfBytes });
-      // Spend is published before it is stored.
+      // Spend is published before it is stored, but other processes read it from the store.
       if (events.some(([topic]) => topic === 'spend')) await storedSoFar().catch(() => {});
       await send({ follows: localBus.subscriberCount() > 0, gone: outgoing.gone.take({ bytes: halfBytes }), events });
     }
@@ -158,7 +158,7 @@ export function createSharedBus<LocalBus extends Bus>(
         everyMs: ANNOUNCEMENT_MS,
         run: announceSubscribers,
       });
-      // `joined`: this process has begun to listen, at first or after a failure.
+      // `joined` is called whenever this process begins to listen.
       listening = messages.listen({ message: receive, joined: announceSubscribers });
     },
     async stop() {

@@ -31,6 +31,7 @@ export async function composeCatalog(
     log,
     swapped: (_from, to) => recorder.enqueue(to),
     lastGoodFile: join(settings.dataDir, 'price-map'),
+    // Releases of quarantined prices.
     releases: stores.catalogReleases,
   });
   await catalog.restore();

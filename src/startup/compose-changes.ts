@@ -47,6 +47,7 @@ export function composeChanges<Own extends Bus>(
 
 function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores {
   const { budgets, credentials, customers, deployments, fallbacks, guardrails, passThrough, settings, tags } = stores;
+  /** Listener that announces a change of all rows of a kind: null in place of ids. */
   const announcing = (kind: ChangeKind) => () => announce(kind, null);
   return {
     ...stores,
@@ -99,7 +100,7 @@ export const announcingCatalogKeys = (ring: CatalogKeyRing, { announce }: Change
   },
 });
 
-/** Caches of rows. Their key rings do not announce evictions. */
+/** Caches of rows. The key rings here do not announce evictions; otherwise each announcement would cause another one. */
 interface Caches {
   readonly keyRing: CredentialRing;
   readonly catalogKeys: CatalogKeyRing;
@@ -134,7 +135,7 @@ function refreshCache(cache: { refresh(): Promise<unknown> }): void {
 }
 
 function evictKeys(keyRing: KeyRing, changed: ChangedRows): void {
-  // Null in place of ids stands for every row of the kind.
+  // Null in place of ids means every row of the kind.
   const changesAll = (['key', ...OWNER_KINDS] as const).some((kind) => changed.get(kind) === null);
   if (changesAll || changed.has('keyBudgets') || changed.has('tokenMappings')) {
     keyRing.markStale();

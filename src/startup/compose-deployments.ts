@@ -43,6 +43,7 @@ export async function composeDeployments(
   const credentialStore = createSealedCredentials(stores.credentials, settings.saltSecrets);
   const deployments = createDeploymentRegistry({
     configured: configuredDeployments(settings, settings.deployments),
+    // Credentials of the configuration file.
     declared: settings.credentials,
     deployments: settings.storesModels ? deploymentStore : null,
     credentials: credentialStore,

@@ -82,6 +82,7 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
     ...common,
     masterKey: settings.masterKey,
     store: createSessionKeys(keys, { stored: stores.keys, openers: sessionOpeners(settings), clock: systemClock }),
+    // Whether signed tokens may be mapped to keys.
     mapped: acceptance !== null && acceptance.rules.keyField !== null,
     pause: unblockedPause,
   });

@@ -191,7 +191,10 @@ const loadOf = ({ state }: StartContext, { http, connections }: PlatformParts): 
   return { openRequests: state.openRequests(), waitingCalls: http.connections().waiting, refused: total + network };
 };
 
-/** Stores whose rows decide budgets of labels and keys. Each change in this process evicts cached budgets or marks cached keys as stale. */
+/**
+ * Stores whose rows decide budgets of keys and of labels, which are the customers and tags that calls name. Each change in this
+ * process evicts cached budgets of labels, and marks cached keys as stale where it may concern them.
+ */
 const labelStores = (
   { budgets, customers, tags }: Stores,
   { labelBudgets: { evictAll }, keyRing }: Pick<PlatformParts, 'labelBudgets' | 'keyRing'>,

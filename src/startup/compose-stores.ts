@@ -21,6 +21,7 @@ export async function composeStores({ settings, log, shutdown }: StartContext): 
   });
   shutdown.add('export workers', () => exports.close());
   const stores = await openStores({
+    // Opens the stored bodies of exports.
     bodies: exports,
     databaseUrl,
     dataDir,

@@ -155,7 +155,10 @@ function composeHttp(
   });
 }
 
-/** Adds the end of the transports to the shutdown: refuse, end feeds, drain, then close connections. */
+/**
+ * Adds the end of the transports to the shutdown: refuse, end feeds, drain, then close connections. The last added step runs
+ * first.
+ */
 function addTransportShutdown(
   { shutdown }: StartContext,
   {

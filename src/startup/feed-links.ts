@@ -6,6 +6,7 @@ import type { Stores } from '../persistence/stores.ts';
 /** Maximum number of reviews that the ref of a run names; a run with more is read with all of its latest reviews. */
 const MAX_NAMED_REVIEWS = 20;
 
+/** `reviewed`: ids of the executions (reviewed agent runs) whose reviews are new; null for all. */
 type RunRef = readonly [lensId: string, runId: string, reviewed: readonly string[] | null];
 type FindingRef = readonly [lensId: string, findingId: string];
 

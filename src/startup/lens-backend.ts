@@ -27,6 +27,7 @@ export function lensBackend(scopeOf: (signal: AbortSignal) => Scope<LensPlatform
     async result(claim, result, signal) {
       await completeLensRun(scopeOf(signal), { claim, result });
     },
+    // With a signal of its own: a run is released also after the signal of its work was aborted.
     release: (claim, failure) => releaseLensRun(scopeOf(new AbortController().signal), { claim, failure }),
   };
 }

@@ -20,6 +20,7 @@ interface Renewable<Row> {
   readonly rows: readonly Row[];
   readonly change: (id: string, change: (row: Row) => Row) => Promise<unknown>;
   readonly cipher: Cipher;
+  /** The encrypted text of a row, in base64. */
   readonly sealedOf: (row: Row) => string;
   readonly withSealed: (row: Row, sealed: string) => Row;
 }

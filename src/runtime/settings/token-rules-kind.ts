@@ -61,7 +61,10 @@ const textsInto =
 const TOKEN_ROLES: readonly string[] = [...ROLES, 'team'];
 const isTokenRole = (value: unknown): value is TokenRole => typeof value === 'string' && TOKEN_ROLES.includes(value);
 
-/** Reads a list of maps as role mappings, and adds them to those that are already read. */
+/**
+ * Reads a list of maps as role mappings, and adds them to those that are already read. `claim` and `role` name the two
+ * members of each map.
+ */
 const mappings =
   (claim: string, role: string): Reader =>
   (value, rules) => {

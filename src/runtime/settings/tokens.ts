@@ -7,9 +7,9 @@ export interface TokenSettings {
   readonly keySetUrls: readonly string[];
   /** Age at which a key set is read again, in seconds. */
   readonly keySetSeconds: number;
-  /** Empty accepts all. */
+  /** Accepted issuers of tokens that keys of `keySetUrls` signed. Empty accepts all. */
   readonly issuers: readonly string[];
-  /** Empty accepts all. */
+  /** Accepted audiences of the same tokens. Empty accepts all. */
   readonly audiences: readonly string[];
   readonly rules: TokenRules;
   /** Further issuers, whose tokens are checked with their own keys and audiences. */

@@ -11,8 +11,8 @@ const SEALED = '$sealed';
 const settingsCipher = (secrets: Secrets) => cipherFor(secrets, 'settings');
 
 /**
- * Encrypts secrets of stored settings with a key derived from the admin key. A secret that no known admin key decrypts is read
- * as not set.
+ * Encrypts secrets of stored settings with a key derived from the admin key, never from the salt key. A secret that neither the
+ * current admin key nor a former secret decrypts is read as not set.
  */
 export function createSealedSettings(store: SettingsStore, secrets: Secrets): SettingsStore {
   const cipher = settingsCipher(secrets);

@@ -7,7 +7,7 @@ import type { Log } from '../telemetry/log.ts';
  * waits for it.
  */
 const MAX_BACKLOG = 65_536;
-/** Commits of fewer calls, under low load, are unfolded immediately. */
+/** A commit of fewer calls counts as low load and is unfolded immediately. */
 const LOW_LOAD_CALLS = 400;
 /** Time without a busy commit after which the load counts as low, in ms. */
 const QUIET_MS = 1_000;
@@ -20,7 +20,7 @@ const RETRY_MS = 5_000;
 
 /** Unfolds the call log, preferably without load. */
 export interface Unfolding {
-  /** Called after each commit. Resolves immediately unless too many calls are in the log. */
+  /** Called after each commit with its number of calls. Resolves immediately unless too many calls are in the log. */
   committed(calls: number): Promise<void>;
   /** Unfolds the calls that an earlier process left in the log. */
   start(): void;

@@ -84,6 +84,7 @@ export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
     const period = periodStart(duty, clock.now(), anchor);
     const isNew = period.getTime() !== lastAddedMs;
     if (alone && !isNew) return;
+    // With null, the backend adds no job and only claims one that is due.
     const job = await backend.claim(duty, isNew ? period : null);
     lastAddedMs = period.getTime();
     if (job !== null) await run(job, signal);

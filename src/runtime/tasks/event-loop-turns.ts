@@ -27,6 +27,7 @@ export function createTurns(sliceMs = SLICE_MS): Turns {
   }
 
   return {
+    // Null: the caller may go on in this turn. A promise: it must wait, and goes on in a later turn.
     due() {
       if (!running) begin();
       if (performance.now() - startedMs < sliceMs) return null;

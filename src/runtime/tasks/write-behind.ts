@@ -19,8 +19,8 @@ export interface WriteBehind<Item> {
   /** Number of records that were committed, refused or dropped. */
   settledCount(): number;
   /**
-   * Runs a read between two commits. The next commit waits for it, so the read must have a deadline. The read waits for earlier
-   * commits and reads for at most `withinMs`, and then runs beside them.
+   * Runs a read between two commits. The next commit waits for it, so the read must have a deadline. The read starts after the
+   * commits and reads that were queued before it, but at the latest after `withinMs`, then beside a running commit.
    */
   betweenCommits<Result>(read: () => Promise<Result>, withinMs: number): Promise<Result>;
 }
@@ -39,7 +39,9 @@ interface RefusedItem<Item> {
 }
 
 interface CommitResult<Item> {
+  /** Number of stored records. */
   readonly stored: number;
+  /** Records that failed alone. They are refused, unless the store counts as the cause. */
   readonly suspects: readonly RefusedItem<Item>[];
 }
 

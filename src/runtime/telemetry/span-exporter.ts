@@ -53,7 +53,9 @@ export function createSpanExporter(options: {
   let running: Promise<void> | null = null;
   let closing = false;
   const abort = new AbortController();
+  /** Ends the running pause; null while none runs. */
   let wake: (() => void) | null = null;
+  /** Whether the next pause ends immediately. */
   let skipsPauses = false;
   const send = createExportRequest({ settings, http, format, abortSignal: abort.signal });
 

@@ -68,6 +68,7 @@ export async function withRenamedModels(
   const bytes = asBuffer(form.bytes);
   const pieces: Uint8Array[] = [];
   const names = new Map<string, string>();
+  /** Offset in the form up to which `pieces` replaces the file. */
   let copiedTo = file.bodyStart;
   let lastYield = file.bodyStart;
   for (const line of linesOf(form, file)) {
