@@ -71,7 +71,7 @@ function parseChoice<Choice extends string>(
   return match;
 }
 
-/** A day or a time as ISO 8601 text; null without input. A time without an offset is in UTC. Throws InvalidInput for other texts. */
+/** Reads a day or a time in ISO 8601; null without input. A time without an offset is UTC. Throws InvalidInput for other texts. */
 function parseMoment(input: string | null, name: string): Date | null {
   if (input === null) return null;
   const moment = utcTimeFrom(input);

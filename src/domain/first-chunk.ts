@@ -16,7 +16,7 @@ export function afterFirstChunk(source: ByteStream): Promise<ByteStream> {
     const stream: ByteStream = {
       pipe(reader) {
         sink = reader;
-        // False: the reader takes no more chunks until it calls `resume`.
+        // False: the reader asks the source to pause until it calls `resume`.
         const wants = buffered.map((bytes) => reader.chunk(bytes));
         if (ended !== null) finish(reader, ended.error);
         else if (!wants.includes(false)) source.resume();

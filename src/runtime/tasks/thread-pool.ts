@@ -36,8 +36,8 @@ export function transferableBuffer({ buffer, byteLength }: Uint8Array): ArrayBuf
 /**
  * A pool of `piscina`. The first task starts it, so that a process without large exports has no thread. `module` is the module
  * that the threads run: it exports `answerTo`, a function from a task to a `ThreadAnswer`. A thread that ends during a task is
- * replaced, and only its task fails. After a failed start, or when a thread ends without a task, all tasks of the pool fail. The next
- * task starts the pool again.
+ * replaced, and only its task fails. After a failed start, or when a thread ends without a task, all tasks of the pool fail. The
+ * next task starts the pool again.
  */
 export function createThreadPool<Task extends object>({
   module,
