@@ -8,7 +8,7 @@ interface PlacedId {
   readonly hex: readonly number[];
 }
 
-/** Number of hexadecimal digits of a trace id in the id of its conversation. */
+/** A conversation id contains the first 12 hexadecimal digits of the id of its trace. */
 const NAMED_DIGITS = 12;
 
 function placesOf(wanted: Buffer, within: Buffer): readonly number[] {
