@@ -53,6 +53,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     ...stores,
     budgets: withChangeListener(budgets, (how) => {
       announce('labelBudgets', null);
+      // No key has a new budget yet.
       if (how !== 'added') announce('keyBudgets', null);
     }),
     credentials: { ...credentials, ...withChangeListener(credentials, announcing('models')) },

@@ -138,7 +138,7 @@ function upkeepOf({ settings }: Pick<StartContext, 'settings'>, platform: Platfo
 /** Rows that are removed when they are older than `days`; 0 keeps them. */
 interface Retention {
   readonly name: string;
-  /** Plural name of the rows, for the log. */
+  /** Name of the rows, for the log. */
   readonly what: string;
   /** A function where the setting may change at run time. */
   readonly days: number | (() => number);

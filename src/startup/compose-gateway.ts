@@ -128,7 +128,10 @@ function composeUpstreamAdapters({ settings, log }: StartContext, { http, calibr
   };
 }
 
-/** The guardrails in force. Their decision models are called through the gateway. */
+/**
+ * The compiled guardrails, which check texts. `guardrails` are their definitions. Decision models are called through
+ * the gateway.
+ */
 function composeActiveGuardrails(
   { log }: StartContext,
   { http, guardrails }: GatewayParts,

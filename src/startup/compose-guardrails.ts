@@ -3,7 +3,7 @@ import type { Stores } from '../persistence/stores.ts';
 import { createGuardrails } from '../runtime/guardrails/guardrails.ts';
 import type { StartContext } from './context.ts';
 
-/** The guardrails in force: those of the file, and the stored ones. */
+/** The definitions of guardrails: those of the configuration file, and the stored ones. */
 export async function composeGuardrails(
   { settings, log }: StartContext,
   stores: Pick<Stores, 'guardrails'>,

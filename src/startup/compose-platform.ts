@@ -39,7 +39,7 @@ import { composeSignIns } from './compose-sign-in.ts';
 import type { AdmissionParts } from './compose-admission.ts';
 import type { StartContext } from './context.ts';
 
-/** Everyone may start a purchase. Each one creates a row, and a session at the payment provider. */
+/** Everyone may start a purchase. Each purchase creates a row, and a session at the payment provider. */
 const CHECKOUT_RATE_LIMIT = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
 
 interface PlatformParts
@@ -201,6 +201,7 @@ const labelStores = (
 ) => ({
   budgets: withChangeListener(budgets, (how) => {
     evictAll();
+    // No key has a new budget yet.
     if (how !== 'added') keyRing.markStale();
   }),
   customers: withChangeListener(customers, evictAll),

@@ -57,6 +57,7 @@ function composeSpanExport(
     clock: systemClock,
     log,
   });
+  // Also drains `spanExport`, its shared destination.
   shutdown.add('span export', () => teamLogging.drain(EXPORT_DRAIN_MS));
   return { spanExport, teamLogging };
 }

@@ -3,7 +3,10 @@ import { type EventLinks, traceLinkRef } from '../domain/bus.ts';
 import type { LensState } from '../domain/lens/lens.ts';
 import type { Stores } from '../persistence/stores.ts';
 
-/** Maximum number of reviews that the ref of a run names; a run with more is read with all of its latest reviews. */
+/**
+ * Maximum number of reviews that the ref of a run names. A ref is the short text that other processes receive in place
+ * of an event. A run with more reviews is read with all of its latest reviews.
+ */
 const MAX_NAMED_REVIEWS = 20;
 
 /** `reviewed`: ids of the executions (reviewed agent runs) whose reviews are new; null for all. */

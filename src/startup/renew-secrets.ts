@@ -31,6 +31,7 @@ interface Renewable<Row> {
  */
 async function renewRows<Row extends { readonly id: string }>(about: Renewable<Row>): Promise<number> {
   const { rows, change, cipher, sealedOf, withSealed } = about;
+  /** The text of a row, encrypted with the current key. Null when no former key encrypted it. */
   const renewed = (row: Row): string | null =>
     cipher.renewed(Buffer.from(sealedOf(row), 'base64'), row.id)?.toString('base64') ?? null;
   let count = 0;
@@ -65,6 +66,7 @@ export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,
   stores: SealedStores & Pick<Stores, 'authorship'>,
 ): Promise<void> {
+  // The former keys of `adminSecrets` are the same.
   if (settings.saltSecrets.former.length === 0) return;
   const author = systemAuthor(TASK);
   const renewed = await stores.authorship.by(author, () => renewAll(settings, stores, author.by));

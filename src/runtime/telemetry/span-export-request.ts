@@ -3,7 +3,7 @@ import type { HttpClient, UpstreamAnswer } from '../../domain/http.ts';
 import type { ExportedSpan } from '../../domain/traces/exported-span.ts';
 import type { OtlpExportSettings } from '../settings/otlp-export.ts';
 
-/** Maximum bytes of an answer. */
+/** Maximum bytes of an answer. A longer answer counts as empty. */
 const ANSWER_BYTES = 64 * 1024;
 /** Statuses after which the OTLP specification requires a retry. */
 const RETRIED = new Set([429, 502, 503, 504]);

@@ -48,6 +48,7 @@ export function createSpanExporter(options: {
   const counts = { sent: 0, dropped: 0, failed: 0 };
   let waiting: ExportedSpan[] = [];
   let waitingBytes = 0;
+  /** Number of spans in the batch that is being sent. */
   let sending = 0;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
@@ -155,6 +156,7 @@ export function createSpanExporter(options: {
       if (closing || waiting.length >= queue.spans || waitingBytes + bytes > queue.bytes) return drop();
       waiting.push(span);
       waitingBytes += bytes;
+      // A full batch does not wait for `gatherMs`: `schedule` sets a timer of 0 ms for it.
       if (waiting.length === BATCH_SPANS && timer) {
         clearTimeout(timer);
         timer = null;
