@@ -17,7 +17,7 @@ export interface AnswerError {
 /** A dialect of callers. Its requests and answers can be translated to and from the dialect of an upstream. */
 export interface InboundDialect {
   /**
-   * Reads a request into the neutral form. Adds members that the neutral form cannot represent to `losses`, unknown
+   * Reads a request into the neutral form. Adds to `losses` the members that the neutral form cannot represent, unknown
    * members included. Ignores gateway fields, nulls and default values. Throws InvalidInput for a request that breaks
    * the rules of this dialect.
    */
@@ -56,7 +56,10 @@ export interface AnswerWriter {
 
 /** A dialect of upstreams. Callers of other dialects use it through translation. */
 export interface OutboundDialect {
-  /** Writes a neutral chat as a request of this dialect. Adds settings that it does not support to `losses`. */
+  /**
+   * Writes a neutral chat as a request of this dialect. Adds to `losses` the settings that this dialect does not
+   * support.
+   */
   writeRequest(chat: NeutralChat, losses: Losses): RequestBody;
   /** Creates the reader of one streamed answer. */
   reader(): AnswerReader;

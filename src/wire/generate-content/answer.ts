@@ -82,6 +82,7 @@ const searchesIn = (chunk: Fields): number =>
 const citesMaps = (chunk: Fields): boolean =>
   groundingOf(chunk).some((one) => list(one['groundingChunks']).some((part) => isJsonObject(object(part)['maps'])));
 
+/** Usage with the searches of the answer. Map searches count as one, because Google does not report their number. */
 const withSearches = (usage: Usage, webSearches: number, hasMaps: boolean): Usage =>
   webSearches === 0 && !hasMaps
     ? usage
@@ -95,6 +96,7 @@ export function createContentReader(): AnswerReader {
   let hasMaps = false;
   let finished = false;
 
+  /** Steps of a part. Its proof is Google's signature, which callers send back with the part in later requests. */
   function readPart(part: Fields): readonly AnswerStep[] {
     const proof = text(part['thoughtSignature']);
     if (isJsonObject(part['functionCall'])) {

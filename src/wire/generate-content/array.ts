@@ -4,7 +4,7 @@ import { createEventBuffer, dataOf, endOfEvent } from '../sse/events.ts';
 /** An answer as one JSON array. */
 interface ArrayStream {
   readonly stream: ByteStream;
-  /** Text that ends the array early, with `last` as its last element, in JSON. */
+  /** Text that ends the array early. `last` is the JSON text of its last element. */
   close(last: string): string;
 }
 
@@ -34,6 +34,7 @@ export function arrayOfEvents(source: ByteStream): ArrayStream {
         },
         done() {
           const rest = arrayText(events.rest());
+          // `arrayText` replaces the separator at the first element.
           sink.chunk(Buffer.from(separator === '[' ? '[]' : `${rest}]`));
           sink.done();
         },

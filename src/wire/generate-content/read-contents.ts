@@ -18,7 +18,7 @@ interface OpenCall {
 
 /**
  * Reads the turns of a conversation. Function calls without an id get one, and results get the id of their call. Adds
- * unsupported parts to `losses`. Throws InvalidInput.
+ * unsupported parts to `losses`: an essential loss refuses the call unless drops are allowed. Throws InvalidInput.
  */
 export function readContents(contents: unknown, losses: Losses): readonly NeutralMessage[] {
   const openCalls: OpenCall[] = [];
@@ -42,8 +42,10 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
         return [];
       }
       if (part['thought'] === true) return [{ kind: 'reasoning', text: words, proof, redacted: false }];
-      const thought: AssistantPart[] = proof === null ? [] : [{ kind: 'reasoning', text: '', proof, redacted: false }];
-      return words === '' ? thought : [...thought, { kind: 'text', text: words }];
+      // The signature of a text part becomes a reasoning part without text.
+      const proofParts: AssistantPart[] =
+        proof === null ? [] : [{ kind: 'reasoning', text: '', proof, redacted: false }];
+      return words === '' ? proofParts : [...proofParts, { kind: 'text', text: words }];
     });
     return { role: 'assistant', content };
   }

@@ -122,7 +122,7 @@ function parametersOf({ parametersJsonSchema, parameters }: Fields): Fields {
 function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
   const config = camelCased(camelCased(value)['functionCallingConfig']);
   const allowed = list(config['allowedFunctionNames']).filter((name) => typeof name === 'string');
-  const [only] = allowed;
+  const [first] = allowed;
   switch (text(config['mode'])?.toUpperCase()) {
     case undefined:
     case 'MODE_UNSPECIFIED':
@@ -134,7 +134,7 @@ function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
       return { mode: 'none' };
     case 'ANY':
       if (allowed.length > 1) losses.essential('toolConfig.functionCallingConfig.allowedFunctionNames');
-      return only === undefined ? { mode: 'required' } : { mode: 'tool', name: only };
+      return first === undefined ? { mode: 'required' } : { mode: 'tool', name: first };
     default:
       throw malformed('toolConfig.functionCallingConfig.mode', 'one of AUTO, ANY, NONE, VALIDATED');
   }

@@ -7,6 +7,8 @@ const SCHEMA_MEMBERS = new Set(['items']);
 const SCHEMA_LIST_MEMBERS = new Set(['anyOf']);
 /** Members that contain schemas by name. */
 const SCHEMA_MAP_MEMBERS = new Set(['properties']);
+/** Members with an integer, which Google writes as text. */
+const LIMIT_MEMBERS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
 /** Members of Google's schema object that JSON Schema does not have. */
 const GOOGLE_ONLY_MEMBERS = new Set(['propertyOrdering', 'property_ordering', 'nullable']);
 
@@ -34,6 +36,3 @@ export function jsonSchemaOf(schema: Fields): Fields {
     jsonSchema['type'] = [jsonSchema['type'], 'null'];
   return jsonSchema;
 }
-
-/** Members with an integer, which Google writes as text. */
-const LIMIT_MEMBERS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);

@@ -18,8 +18,8 @@ import { argumentsOf, type Fields, withoutNulls, lookupTable } from '../json/fie
 import { noteSingleToolCalls } from '../single-tool-calls.ts';
 
 /**
- * Writes a neutral chat as a generateContent request. Adds unsupported parts to `losses`. The URL contains the
- * model and whether to stream.
+ * Writes a neutral chat as a generateContent request. Adds unsupported parts to `losses`: a hint is dropped, an
+ * essential loss refuses the call unless drops are allowed. The URL contains the model and whether to stream.
  */
 export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
   noteSingleToolCalls(chat, losses);
@@ -200,6 +200,7 @@ const MEDIA_TYPES = lookupTable<string>({
   wav: 'audio/wav',
 });
 
+/** A media part of Google's form. Null for the id of an uploaded file. */
 function writeSource(source: Source, kind: 'image' | 'file' | 'audio'): Fields | null {
   if (source.form === 'id') return null;
   if (source.form === 'data') return { inlineData: { mimeType: source.mediaType, data: source.base64 } };

@@ -50,13 +50,14 @@ export function ideCompletion(response: unknown, context: AnswerContext): JsonOb
 
 function callsOf(steps: readonly AnswerStep[]): readonly object[] {
   const pieces = steps.filter((step): step is ToolCall => step.kind === 'toolCall');
-  return [...Map.groupBy(pieces, ({ index }) => index).values()].map((call) => ({
-    id: call[0]?.id ?? '',
+  return [...Map.groupBy(pieces, ({ index }) => index).values()].map((callPieces) => ({
+    id: callPieces[0]?.id ?? '',
     type: 'function',
-    function: { name: call[0]?.name ?? '', arguments: call.map((piece) => piece.arguments).join('') },
+    function: { name: callPieces[0]?.name ?? '', arguments: callPieces.map((piece) => piece.arguments).join('') },
   }));
 }
 
+/** Usage of a chat completion, zero where the response has none. Details that the response does not have are null. */
 function countsOf(usage: Fields): object {
   const reported: Usage | null = usageOf(usage);
   const {

@@ -21,7 +21,7 @@ export function itemsOfInput(input: unknown): unknown {
     const where = Array.isArray(input) ? `input.${index}` : 'input';
     if (!isJsonObject(step)) throw invalidInteraction(where, 'it must be an object');
     if (CONTENT_TYPES.has(step['type'])) {
-      // Consecutive content outside a step becomes one user message.
+      // Consecutive content outside a step becomes one user message. The pushed item shares the `content` array.
       if (message === null) {
         message = { content: [] };
         items.push({ type: 'message', role: 'user', ...message });

@@ -5,8 +5,8 @@ import { topLevelMembers } from './members.ts';
 const INTEGER_KEY = /^(0|[1-9]\d{0,9})$/;
 
 /**
- * Keys of a parsed JSON object, in the order of `text`, its JSON text. When `text` is null or has other keys, they have
- * the order of the parsed object.
+ * Keys of a parsed JSON object, in the order of `text`, its JSON text. When `text` is null or has other keys, the
+ * keys have the order of the parsed object.
  */
 export function keysInOrder(value: JsonObject, text: Uint8Array | null): readonly string[] {
   const keys = Object.keys(value);

@@ -232,14 +232,15 @@ export type ModelRewriter = (json: Buffer) => Buffer;
 export function createModelRewriter(model: string): ModelRewriter {
   const modelJson = Buffer.from(JSON.stringify(model));
   let knownPrefix: Buffer | null = null;
+  /** Null while the upstream's model name is the one that the caller sent. */
   let newPrefix: Buffer | null = null;
   return (json) => {
     if (knownPrefix === null || !startsWith(json, knownPrefix)) {
-      const found = topLevelMembers(json)?.filter(({ key }) => key === 'model') ?? [];
-      const [member] = found;
+      const modelMembers = topLevelMembers(json)?.filter(({ key }) => key === 'model') ?? [];
+      const [member] = modelMembers;
       if (member === undefined) return json;
       // With a repeated `model` key no prefix can be cached.
-      if (found.length > 1) return asBuffer(withMembers(json, { model: modelJson.toString('utf8') }));
+      if (modelMembers.length > 1) return asBuffer(withMembers(json, { model: modelJson.toString('utf8') }));
       knownPrefix = Buffer.from(json.subarray(0, member.end));
       newPrefix = modelJson.equals(json.subarray(member.valueStart, member.end))
         ? null
@@ -261,7 +262,7 @@ export function outlineOf(json: Uint8Array, bulk: string): unknown {
   const bytes = asBuffer(json);
   const members = topLevelMembers(bytes);
   if (members === null) return undefined;
-  // Only the closing brace may follow the last member.
+  // Only the closing brace may follow the last member. Without members, the text is `{}`.
   if (bytes.toString('latin1', members.at(-1)?.end ?? 0).replace(/\s/g, '') !== (members.length === 0 ? '{}' : '}'))
     return undefined;
   try {

@@ -30,6 +30,7 @@ function closingQuote(bytes: Buffer, from: number): number {
   for (let start = from; ;) {
     const quote = bytes.indexOf(QUOTE, start);
     if (quote === -1) return -1;
+    // The quote closes the string after an even number of backslashes.
     let before = quote - 1;
     while (before >= start && bytes[before] === BACKSLASH) before -= 1;
     if ((quote - before) % 2 === 1) return quote;

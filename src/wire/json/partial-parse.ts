@@ -61,8 +61,8 @@ function parseDeferred(member: DeferredMember | undefined): unknown {
 
 /**
  * Parses a JSON object, but defers its large members, whose strings are most of the cost of parsing. Members of
- * `overrides` replace those of the text. Null for text that the caller must pass to JSON.parse. Deferred members are
- * read from `json` later, so the bytes must not change.
+ * `overrides` replace those of the text. Null for text that must be parsed with JSON.parse instead. Deferred members
+ * are read from `json` later, so the bytes must not change.
  */
 export function parsePartially(json: Uint8Array, overrides: RequestBody): PartiallyParsed | null {
   const scanned = scanObject(json);
@@ -94,8 +94,8 @@ export function parsePartially(json: Uint8Array, overrides: RequestBody): Partia
 }
 
 /**
- * A copy of `parsed` in which getters replace the placeholders. The copy is a new object. When a getter replaces a
- * value of an existing object, V8 turns the object into a hash table, and later reads are slow.
+ * A copy of `parsed` in which getters replace the placeholders. `parsed` itself when no member is deferred. It is a copy,
+ * because V8 turns an existing object into a hash table when a getter replaces one of its values: later reads are slow.
  */
 function withDeferred(
   parsed: Readonly<Record<string, unknown>>,
@@ -106,6 +106,7 @@ function withDeferred(
   for (const key of Object.keys(parsed)) {
     const getter = deferred.get(key)?.getter;
     if (getter !== undefined) Object.defineProperty(fields, key, getter);
+    // An assignment to `__proto__` would set the prototype.
     else if (key === '__proto__') Object.defineProperty(fields, key, { value: parsed[key], ...DATA_PROPERTY });
     else fields[key] = parsed[key];
   }

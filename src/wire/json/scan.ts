@@ -24,8 +24,8 @@ let scan: Scan | null = null;
 
 /**
  * Validates JSON text and returns the members of its outermost object, in order, repeated keys included. Accepts no
- * text that JSON.parse rejects. Null for text that is not a valid object. Also null for text that the caller must pass to
- * JSON.parse: more than `MAX_SCANNED_BYTES`, more than `MAX_NESTING` levels, or too many members.
+ * text that JSON.parse rejects. Null for text that is not a valid object. Also null for text that must be parsed with
+ * JSON.parse instead: more than `MAX_SCANNED_BYTES`, more than `MAX_NESTING` levels, or too many members.
  */
 export function scanObject(json: Uint8Array): readonly ScannedMember[] | null {
   if (json.length > MAX_SCANNED_BYTES) return null;
@@ -42,6 +42,7 @@ declare const WebAssembly: {
 
 interface StringEnd {
   readonly memory: { readonly buffer: ArrayBuffer };
+  /** Offset after the closing quote of the string whose first character is at `at`. INVALID for an invalid string. */
   stringEnd(at: number): number;
 }
 
@@ -69,6 +70,7 @@ function createScan(): Scan {
   const { memory, stringEnd } = new WebAssembly.Instance(module).exports as StringEnd;
   const text = new Uint8Array(memory.buffer);
   let members: ScannedMember[] = [];
+  /** Whether the latest array of depth 2, a value of the outermost object, contains only objects. */
   let allObjects = false;
 
   function afterSpace(from: number): number {
@@ -146,6 +148,7 @@ function createScan(): Scan {
     let at = text[from] === MINUS ? from + 1 : from;
     at = text[at] === ZERO ? at + 1 : afterDigits(at);
     if (at !== INVALID && text[at] === POINT) at = afterDigits(at + 1);
+    // `| 0x20` makes E lower case.
     if (at === INVALID || ((text[at] ?? 0) | 0x20) !== SMALL_E) return at;
     const sign = text[at + 1];
     return afterDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);

@@ -9,7 +9,9 @@ import { addUsage, imageUsageOf, transcriptUsageOf } from './usage.ts';
 import { measuredImages, measuredSeconds } from './measured.ts';
 
 const DONE = Buffer.from('[DONE]');
-/** End of the name of events with a partial image. They can be megabytes, so they are forwarded without parsing. */
+/**
+ * End of the name of events with a partial image. These events can be megabytes, so they are forwarded without parsing.
+ */
 const PARTIAL_IMAGE = 'partial_image';
 /** Bytes of the data that are searched for the type of an event without a name. */
 const TYPE_SEARCH_BYTES = 200;
@@ -63,6 +65,7 @@ export class MediaInspector implements StreamInspector {
     }
     const value = parseJson(data);
     if (!isJsonObject(value)) return this.#options.formatError('an event of its stream is not a JSON object');
+    // An error event may have the members of the error at its top level.
     const error = errorOf(value['type'] === 'error' && value['error'] === undefined ? { error: value } : value);
     if (error !== null) {
       this.#failure = { message: error.message, code: error.code ?? error.type ?? 'error' };

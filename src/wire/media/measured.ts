@@ -4,6 +4,9 @@ import type { Form } from '../../domain/inference/form.ts';
 import { type Fields, object, text } from '../json/fields.ts';
 import { soundSeconds } from '../sound/length.ts';
 
+/** One year in seconds. A longer duration is implausible and is ignored. */
+const MAX_SECONDS = 31_536_000;
+
 /** A number of images. Size and quality come from the answer, else from the request; null when neither has them. */
 export function measuredImages(count: number, answer: Fields, body: RequestBody): BilledQuantity {
   const setting = (member: string): string | null => text(answer[member]) ?? text(body[member]);
@@ -47,6 +50,3 @@ function secondsOf(answer: Fields): number | null {
     ? seconds
     : null;
 }
-
-/** One year. A longer duration is implausible and is ignored. */
-const MAX_SECONDS = 31_536_000;

@@ -10,11 +10,11 @@ export function imageUsageOf(value: unknown): Usage | null {
   const input = object(usage['input_tokens_details']);
   const output = object(usage['output_tokens_details']);
   const cached = count(input['cached_tokens']) ?? 0;
-  const inputTokens = count(input['image_tokens']) ?? 0;
+  const imageInputTokens = count(input['image_tokens']) ?? 0;
   // Without details, cached tokens count as image tokens only where they exceed the text tokens.
-  const minCachedImageTokens = Math.max(0, cached - (base.inputTokens - inputTokens));
+  const minCachedImageTokens = Math.max(0, cached - (base.inputTokens - imageInputTokens));
   const image = {
-    inputTokens,
+    inputTokens: imageInputTokens,
     outputTokens: count(output['image_tokens']) ?? base.outputTokens,
     cacheReadTokens: count(object(input['cached_tokens_details'])['image_tokens']) ?? minCachedImageTokens,
   };
@@ -27,9 +27,9 @@ export function transcriptUsageOf(value: unknown): Usage | null {
   const base = tokensOf(usage);
   if (base === null) return null;
   const input = object(usage['input_token_details'] ?? usage['input_tokens_details']);
-  const inputTokens =
+  const audioInputTokens =
     count(input['audio_tokens']) ?? Math.max(0, base.inputTokens - (count(input['text_tokens']) ?? 0));
-  return { ...base, audio: { inputTokens, outputTokens: 0, cacheReadTokens: 0 } };
+  return { ...base, audio: { inputTokens: audioInputTokens, outputTokens: 0, cacheReadTokens: 0 } };
 }
 
 function tokensOf(usage: JsonObject): Usage | null {

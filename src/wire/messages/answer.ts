@@ -127,7 +127,8 @@ function stepsOfBlock(block: Fields, role: Role, state: 'started' | 'whole'): re
       return [{ kind: 'redactedReasoning', proof: text(block['data']) ?? '' }];
     case 'tool_use': {
       const input = isJsonObject(block['input']) ? block['input'] : {};
-      // A streamed call usually begins with an empty input and continues in pieces. Some upstreams send all of it here.
+      // A streamed call usually begins with an empty input and continues in pieces. Some upstreams begin with the whole
+      // input.
       const piece = state === 'whole' || Object.keys(input).length > 0 ? JSON.stringify(input) : '';
       if (role === 'answer') return textStep('text', piece);
       const toolCall = { id: text(block['id']), name: text(block['name']), arguments: piece };

@@ -25,7 +25,8 @@ export function readSystem(value: unknown, where: string): readonly NeutralMessa
 
 /**
  * Reads the turns of a conversation. Tool results come before other user content of the same turn, as other dialects
- * require. Adds unsupported blocks to `losses`. Throws InvalidInput.
+ * require. Adds unsupported blocks to `losses`: an essential loss refuses the call unless drops are allowed. Throws
+ * InvalidInput.
  */
 export function readMessages(value: unknown, losses: Losses): readonly NeutralMessage[] {
   return list(value).flatMap((item, index): readonly NeutralMessage[] => {

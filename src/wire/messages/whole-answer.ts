@@ -35,7 +35,7 @@ function blocksOf(steps: readonly AnswerStep[]): readonly Block[] {
   const blocks: Block[] = [];
   const calls = new Map<number, Extract<Block, { type: 'tool_use' }>>();
   const last = (): Block | undefined => blocks.at(-1);
-  /** The open thinking block. Creates one when there is none. */
+  /** The open thinking block. Creates one when there is none. A signature closes a block. */
   const thinkingBlock = (): Extract<Block, { type: 'thinking' }> => {
     const open = last();
     if (open?.type === 'thinking' && open.signature === '') return open;

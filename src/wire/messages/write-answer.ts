@@ -14,10 +14,12 @@ type Kind = 'text' | 'thinking' | 'tool';
  * waits for the usage, because one event contains both.
  */
 export function createEventWriter(context: AnswerContext): AnswerWriter {
+  /** Indexes of content blocks, by the index of their tool call. */
   const blockOfCall = new Map<number, number>();
   let hasBegun = false;
   let blockCount = 0;
-  let open: Kind | null = null;
+  /** Kind of the open block, which is the last one. Null when no block is open. */
+  let openKind: Kind | null = null;
   let answerEnd: AnswerEnd = { finishReason: null, stopSequence: null, hasRefusal: false };
   let usage: Usage | null = null;
 
@@ -38,14 +40,14 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
   }
 
   const close = (): string => {
-    if (open === null) return '';
-    open = null;
+    if (openKind === null) return '';
+    openKind = null;
     return event('content_block_stop', { index: blockCount - 1 });
   };
 
   function start(kind: Kind, block: Fields): string {
     const closed = close();
-    open = kind;
+    openKind = kind;
     blockCount += 1;
     return `${closed}${event('content_block_start', { index: blockCount - 1, content_block: block })}`;
   }
@@ -53,16 +55,17 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
   const delta = (fields: Fields, index = blockCount - 1): string =>
     event('content_block_delta', { index, delta: fields });
 
-  function text(piece: string): string {
+  function writeText(piece: string): string {
     if (piece === '') return '';
-    const started = open === 'text' ? '' : start('text', { type: 'text', text: '' });
+    const started = openKind === 'text' ? '' : start('text', { type: 'text', text: '' });
     return `${started}${delta({ type: 'text_delta', text: piece })}`;
   }
 
-  const thinking = (): string =>
-    open === 'thinking' ? '' : start('thinking', { type: 'thinking', thinking: '', signature: '' });
+  /** Starts a thinking block, unless one is open. */
+  const startThinking = (): string =>
+    openKind === 'thinking' ? '' : start('thinking', { type: 'thinking', thinking: '', signature: '' });
 
-  function toolCall({ index, id, name, arguments: piece }: Extract<AnswerStep, { kind: 'toolCall' }>): string {
+  function writeToolCall({ index, id, name, arguments: piece }: Extract<AnswerStep, { kind: 'toolCall' }>): string {
     const begunBlock = blockOfCall.get(index);
     let started = '';
     if (begunBlock === undefined) {
@@ -75,21 +78,21 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
     return `${started}${delta({ type: 'input_json_delta', partial_json: piece }, begunBlock ?? blockCount - 1)}`;
   }
 
-  function content(step: AnswerStep): string {
+  function writeContent(step: AnswerStep): string {
     switch (step.kind) {
       case 'text':
-        return text(step.text);
+        return writeText(step.text);
       case 'refusal':
         answerEnd = { ...answerEnd, hasRefusal: true };
-        return text(step.text);
+        return writeText(step.text);
       case 'reasoning':
-        return step.text === '' ? '' : `${thinking()}${delta({ type: 'thinking_delta', thinking: step.text })}`;
+        return step.text === '' ? '' : `${startThinking()}${delta({ type: 'thinking_delta', thinking: step.text })}`;
       case 'reasoningProof':
-        return `${thinking()}${delta({ type: 'signature_delta', signature: step.proof })}${close()}`;
+        return `${startThinking()}${delta({ type: 'signature_delta', signature: step.proof })}${close()}`;
       case 'redactedReasoning':
         return `${start('thinking', { type: 'redacted_thinking', data: step.proof })}${close()}`;
       case 'toolCall':
-        return toolCall(step);
+        return writeToolCall(step);
       case 'finish':
         answerEnd = { ...answerEnd, finishReason: step.reason };
         return close();
@@ -107,7 +110,7 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
       if (step.kind === 'begin') return begin(step.id);
       if (step.kind === 'usage') usage = step.usage;
       if (step.kind === 'stopSequence') answerEnd = { ...answerEnd, stopSequence: step.text };
-      const contentEvents = content(step);
+      const contentEvents = writeContent(step);
       return contentEvents === '' ? '' : `${begin(null)}${contentEvents}`;
     },
     end() {

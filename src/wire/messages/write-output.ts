@@ -8,7 +8,7 @@ import type { ModelFeatures } from './model-features.ts';
 interface Output {
   /** `output_config.format`, for models with structured outputs. Null for all others. */
   readonly format: Fields | null;
-  /** The answer tool, for models without structured outputs. */
+  /** The tool whose arguments are the answer, for models without structured outputs. */
   readonly tools: readonly Fields[];
   /** Whether the system prompt must request JSON, because no setting does. */
   readonly jsonOnly: boolean;
@@ -40,7 +40,7 @@ export function writeOutput(output: OutputForm | null, { structured }: ModelFeat
 
 /**
  * Schema with `additionalProperties: false` on every object that does not set it, as Anthropic requires. An answer that
- * matches it also matches the caller's schema, unless the caller's schema uses `not`, `oneOf` or `if`.
+ * matches this schema also matches the caller's, unless the caller's schema uses `not`, `oneOf` or `if`.
  */
 function closedSchema(schema: Fields): Fields {
   const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closedMember(key, value)]));

@@ -12,7 +12,10 @@ export interface MessagesForm {
   readonly maxTokens: number;
 }
 
-/** Writes a neutral chat as a messages request. Adds unsupported parts to `losses`. Throws InvalidInput. */
+/**
+ * Writes a neutral chat as a messages request. Adds unsupported parts to `losses`: a hint is dropped, an essential loss
+ * refuses the call unless drops are allowed. Throws InvalidInput.
+ */
 export function writeMessagesRequest(chat: NeutralChat, losses: Losses, { maxTokens }: MessagesForm): RequestBody {
   const features = featuresOf(chat.model);
   noteUnsupported(chat, losses);

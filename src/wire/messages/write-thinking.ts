@@ -62,5 +62,6 @@ function byBudget(chat: NeutralChat, reasoning: Reasoning, maxTokens: number, lo
     return null;
   }
   const thinking = withoutNulls({ type: 'enabled', budget_tokens: budget, display: displayOf(reasoning.shown) });
+  // The thinking tokens count against the limit, so the default limit grows by the budget.
   return { thinking, effort: null, maxTokens: outputLimit ?? maxTokens + budget };
 }

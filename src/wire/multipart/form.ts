@@ -67,7 +67,8 @@ export const listName = (name: string): string => (name.endsWith('[]') ? name.sl
 
 /**
  * A form as an object: fields are strings, lists are arrays, files are `FormFile`. Throws InvalidInput for a repeated
- * field that is not a list, because parsers differ in which value they use. Also throws where `textOf` does.
+ * field that is not a list, because parsers differ in which value they use. Also throws for a text field that is
+ * too long or not UTF-8.
  */
 export function fieldsOf(form: Form): JsonObject {
   const fields = new Map<string, unknown[]>();

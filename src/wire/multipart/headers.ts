@@ -70,6 +70,7 @@ function parametersOf(text: string): ReadonlyMap<string, string> {
   for (let rest = text; rest.trim() !== '';) {
     const [all = '', name = '', quoted, bare] = PARAMETER.exec(rest) ?? [];
     const value = quoted ?? bare;
+    // `PARAMETER` ends a quoted value at an escaped quote, after the backslash.
     if (value === undefined || value.endsWith('\\')) throw invalidForm('a header has an invalid parameter');
     if (parameters.has(name.toLowerCase())) throw invalidForm(`a header has the parameter ${name} twice`);
     parameters.set(name.toLowerCase(), value);

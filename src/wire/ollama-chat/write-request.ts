@@ -12,7 +12,10 @@ import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { argumentsOf, type Fields, withoutNulls } from '../json/fields.ts';
 import { noteSingleToolCalls } from '../single-tool-calls.ts';
 
-/** Writes a neutral chat as a request of Ollama's chat API. Adds unsupported parts to `losses`. */
+/**
+ * Writes a neutral chat as a request of Ollama's chat API. Adds unsupported parts to `losses`: a hint is dropped, an
+ * essential loss refuses the call unless drops are allowed.
+ */
 export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
   noteSingleToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');

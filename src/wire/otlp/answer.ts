@@ -74,7 +74,10 @@ function partialInJson(body: Uint8Array): PartialSuccess {
   };
 }
 
-/** `partial_success { rejected_spans, error_message }`, field 1 of the answer. */
+/**
+ * `partial_success { rejected_spans, error_message }`, field 1 of the answer. Tags: 0x0a is a message in field 1, 0x08
+ * a number in field 1, 0x12 a text in field 2.
+ */
 function partialInProtobuf(body: Uint8Array): PartialSuccess {
   const cursor = cursorOver(body);
   let rejectedSpans = 0;

@@ -75,6 +75,7 @@ function blankProtobuf(body: Uint8Array, removed: ReadonlySet<string>): Uint8Arr
 /** Whether the span is already blank. Zero is not a valid tag. */
 const isBlank = ({ bytes, at }: ProtoCursor, end: number): boolean => at === end || bytes[at] === 0;
 
+/** Trace id of a span: its field 1, in hex. */
 function traceIdIn(cursor: ProtoCursor, end: number): string {
   let traceId = '';
   while (cursor.at < end) {

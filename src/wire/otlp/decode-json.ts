@@ -33,6 +33,7 @@ export function visitJson(
   visit: (span: RawSpan, position: number) => void,
   positions: ReadonlySet<number> | null = null,
 ): void {
+  // The remaining limits of this export. Decoding charges each value to them.
   const allowance = allowanceOf(limits);
   const request = parseJson(body, allowance);
   if (!isJsonObject(request)) throw undecodable('it is not a JSON object');

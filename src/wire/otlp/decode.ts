@@ -26,7 +26,7 @@ export function otlpFormat(contentType?: string): Format {
 /**
  * Decodes an export and passes its spans to `visit` in order, each with its position from 0. The encoding follows from
  * the Content-Type. Throws InvalidInput for another media type, an undecodable body or an invalid span. Throws TooLarge
- * above a limit. It may throw after some spans: the caller must then discard all of them.
+ * above a limit. It may throw after some spans: all of them must then be discarded.
  */
 export function visitExport(
   {

@@ -25,6 +25,7 @@ function protobufOf(spans: readonly ExportedSpan[], { resource, scope }: Sender)
   writer.text(0x12, scope.version);
   writer.text(0x0a, scope.name);
   writer.message(0x0a, scopeMark);
+  // ScopeSpans, and later ResourceSpans: with mark 0, all that is written so far is the content of the message.
   writer.message(0x12, 0);
   const resourceMark = writer.mark;
   writeAttributes(writer, 0x0a, resource);

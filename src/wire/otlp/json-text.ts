@@ -30,9 +30,10 @@ function exactInteger(_name: string, value: unknown, context?: { readonly source
 }
 
 /**
- * Charges the keys and values of JSON text to the allowance, without parsing or validating it. Spans are counted by
- * `spanId` keys, those of links included. Such a key may follow other members. The nodes for all spans are therefore
- * granted first and corrected at the end. Returns whether the text has numbers that may need a bigint.
+ * Charges the keys and values (nodes) of JSON text to the allowance, without parsing or validating it. Each span raises
+ * the limit of nodes. Spans are counted by `spanId` keys, those of links included. Such a key may follow other members.
+ * The nodes for the maximum number of spans are therefore granted first and corrected at the end. Returns whether the
+ * text has numbers that may need a bigint.
  */
 function chargeNodes(body: Buffer, allowance: Allowance): boolean {
   const { spans } = allowance.limits;
@@ -96,8 +97,8 @@ const SHORT_STRING_BYTES = 32;
 function endOfString(body: Buffer, from: number): number {
   let at = from;
   for (;;) {
-    const short = Math.min(at + SHORT_STRING_BYTES, body.length);
-    while (at < short) {
+    const shortEnd = Math.min(at + SHORT_STRING_BYTES, body.length);
+    while (at < shortEnd) {
       const byte = body[at];
       if (byte === 0x22) return at + 1;
       at += byte === 0x5c ? 2 : 1;
@@ -105,6 +106,7 @@ function endOfString(body: Buffer, from: number): number {
     if (at >= body.length) return body.length;
     const quote = body.indexOf(0x22, at);
     if (quote === -1) return body.length;
+    // The quote closes the string after an even number of backslashes.
     let backslashes = 0;
     while (quote - backslashes > at && body[quote - backslashes - 1] === 0x5c) backslashes++;
     if (backslashes % 2 === 0) return quote + 1;

@@ -89,6 +89,7 @@ function readAnyValue(reader: ValueReader, end: number, depth: number): Attribut
         skipField(reader, tag, end);
         continue;
     }
+    // Texts and bytes are charged above.
     spendValue(allowance, 0);
   }
   return value;

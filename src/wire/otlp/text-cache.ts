@@ -22,10 +22,12 @@ export function readInterned(cursor: ProtoCursor, after: number): string {
   if (length < 4 || length > MAX_TEXT_BYTES) return length === 0 ? '' : bytes.utf8Slice(at, after);
   // The last word may overlap the one before it, so that every byte is compared.
   const last = after - 4;
+  // A multiplicative hash: the factor is a prime near 2^32 divided by the golden ratio.
   let hash = length ^ view.getInt32(last);
   for (let place = at; place < last; place += 4) hash = Math.imul(hash ^ view.getInt32(place), 0x9e37_79b1);
   const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1);
   const from = slot * SLOT_WORDS;
+  // The first word of a slot is the last word of its text.
   if (lengths[slot] === length && words[from] === view.getInt32(last)) {
     let word = from + 1;
     let place = at;

@@ -29,6 +29,7 @@ export function translateClientEvent(
     const name = modelAt(event, path);
     if (name === null) continue;
     if (name !== names.publicName) {
+      // The error for a model that the caller may not call comes first.
       assertMayCall(name);
       throw invalidModel(path, 'The model of a session cannot change. Open another session for another model.');
     }

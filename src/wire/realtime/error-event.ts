@@ -4,6 +4,8 @@ import { parseJson } from '../json/fields.ts';
 
 /** Maximum bytes of a rejected event that is parsed for its id. */
 const MAX_PARSED_BYTES = 1024 * 1024;
+/** Maximum characters of an event id that an error repeats. */
+const MAX_ID_CHARACTERS = 512;
 
 /** An `error` event of the gateway. `rejected` is the caller's event that caused it. Null when there is none. */
 export function errorEvent(
@@ -35,5 +37,5 @@ function eventIdOf({ bytes }: SocketMessage): string | null {
   if (bytes.length > MAX_PARSED_BYTES) return null;
   const event = parseJson(bytes);
   const id = isJsonObject(event) ? event['event_id'] : null;
-  return typeof id === 'string' && id.length <= 512 ? id : null;
+  return typeof id === 'string' && id.length <= MAX_ID_CHARACTERS ? id : null;
 }

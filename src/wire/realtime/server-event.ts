@@ -12,8 +12,9 @@ import { fieldsAt, type SessionNames, TRANSCRIPTION_PATHS, withMember } from './
 const PARSED_KEYS = ['"model"', '"usage"', '"error"'] as const;
 
 /**
- * An upstream's event for the caller, with public model names, and the fact that it reports. Events that are binary,
- * unreadable or without a parsed key are forwarded unchanged, and `fact` is null.
+ * An upstream's event for the caller, with public model names. `fact` is the session, usage or error that the event
+ * reports, null for all other events. Events that are binary, unreadable or without a parsed key are forwarded
+ * unchanged.
  */
 export function translateServerEvent(
   message: SocketMessage,
@@ -103,7 +104,7 @@ function usageOf(usage: Fields): Usage {
   const input = fieldsAt(usage, 'input_token_details');
   const output = fieldsAt(usage, 'output_token_details');
   const cached = fieldsAt(input, 'cached_tokens_details');
-  const images = count(input?.['image_tokens']) ?? 0;
+  const imageTokens = count(input?.['image_tokens']) ?? 0;
   return {
     inputTokens: count(usage['input_tokens']) ?? 0,
     outputTokens: count(usage['output_tokens']) ?? 0,
@@ -115,11 +116,11 @@ function usageOf(usage: Fields): Usage {
       outputTokens: count(output?.['audio_tokens']) ?? 0,
       cacheReadTokens: count(cached?.['audio_tokens']) ?? 0,
     },
-    ...(images === 0
+    ...(imageTokens === 0
       ? {}
       : {
           image: {
-            inputTokens: images,
+            inputTokens: imageTokens,
             outputTokens: 0,
             cacheReadTokens: count(cached?.['image_tokens']) ?? 0,
           },

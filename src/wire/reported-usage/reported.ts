@@ -129,11 +129,11 @@ const MAX_SECONDS = 31_536_000;
  * 100 ns). Null when missing or implausible.
  */
 function secondsIn(answer: Fields): number | null {
-  const { Duration: ticks, durationMilliseconds: ms, RecognitionStatus: recognised } = answer;
+  const { Duration: ticks, durationMilliseconds: ms, RecognitionStatus: recognitionStatus } = answer;
   const seconds =
     number(object(answer['metadata'])['duration']) ??
     (number(ms) === null ? null : Number(ms) / 1e3) ??
-    (recognised === undefined || number(ticks) === null ? null : Number(ticks) / 1e7);
+    (recognitionStatus === undefined || number(ticks) === null ? null : Number(ticks) / 1e7);
   return seconds !== null && seconds >= 0 && seconds < MAX_SECONDS ? seconds : null;
 }
 
@@ -190,6 +190,7 @@ export function reportedIn(value: unknown): Reported | null {
   let usage: Usage | null = null;
   for (const candidate of usageObjects(value)) usage ??= tokensIn(candidate);
   usage ??= tokensIn(object(value['amazon-bedrock-invocationMetrics']));
+  // Amazon Titan has its counts at the top level.
   usage ??= 'inputTextTokenCount' in value ? tokensIn(value) : null;
   usage ??= usageOfParts(value);
   const model = text(value['model']) ?? text(value['modelVersion']) ?? text(object(value['response'])['model']);

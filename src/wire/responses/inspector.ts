@@ -9,6 +9,7 @@ import { createEventReader, errorOf, isFinalType } from './read-answer.ts';
 import { renamedEvent, type PublicNames } from './rename.ts';
 
 const DONE = Buffer.from('[DONE]');
+const QUOTE = 0x22;
 /** Prefix of OpenAI's events, whose first member is the type. Events without it are parsed. */
 const TYPE_PREFIX = Buffer.from('{"type":"response.');
 const DELTA_SUFFIX = Buffer.from('.delta"');
@@ -96,5 +97,3 @@ function isPiece(data: Buffer): boolean {
   // The match must end at the first quote after the prefix. Then it is inside the value of `type`.
   return suffixStart !== -1 && data.indexOf(QUOTE, TYPE_PREFIX.length) === suffixStart + DELTA_SUFFIX.length - 1;
 }
-
-const QUOTE = 0x22;

@@ -120,7 +120,7 @@ export function openCall(
   const { id, callId, name, custom } = call;
   const type = custom ? 'custom_tool_call' : 'function_call';
   const member = custom ? 'input' : 'arguments';
-  const event = custom ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
+  const eventPrefix = custom ? 'response.custom_tool_call_input' : 'response.function_call_arguments';
   const unwrapper = custom ? createInputUnwrapper() : null;
   let rawArguments = '';
   let proof: string | null = null;
@@ -134,7 +134,7 @@ export function openCall(
     ...(proof === null ? {} : thoughtSignatureFields(proof)),
   });
   const delta = (piece: string): void => {
-    if (piece !== '') emit(`${event}.delta`, { item_id: id, delta: piece });
+    if (piece !== '') emit(`${eventPrefix}.delta`, { item_id: id, delta: piece });
   };
   emit('response.output_item.added', { item: item('', 'in_progress') });
   return {
@@ -148,7 +148,7 @@ export function openCall(
     close(status) {
       delta(unwrapper?.rest() ?? '');
       const text = custom ? unwrapInput(rawArguments) : rawArguments;
-      emit(`${event}.done`, { item_id: id, [member]: text, ...(custom ? {} : { name }) });
+      emit(`${eventPrefix}.done`, { item_id: id, [member]: text, ...(custom ? {} : { name }) });
       const done = item(text, status);
       emit('response.output_item.done', { item: done });
       return done;

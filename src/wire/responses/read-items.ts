@@ -14,7 +14,8 @@ import { wrapInput } from './custom-tools.ts';
 
 /**
  * Reads the input of a request as messages. Text, reasoning and calls of one answer become one message, and so do
- * consecutive results. Adds unsupported items to `losses`. Throws InvalidInput.
+ * consecutive results. Adds unsupported items to `losses`: an essential loss refuses the call unless drops are allowed.
+ * Throws InvalidInput.
  */
 export function readInput(input: unknown, losses: Losses): readonly NeutralMessage[] {
   if (typeof input === 'string') return [{ role: 'user', content: [{ kind: 'text', text: input }] }];

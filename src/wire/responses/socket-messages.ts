@@ -5,7 +5,7 @@ import { createEventBuffer, dataOf, endOfEvent, nameOf } from '../sse/events.ts'
 
 /** A streamed response as WebSocket messages. Each chunk is one message. */
 export interface SocketMessages extends ByteStream {
-  /** `sequence_number` of the next event. */
+  /** `sequence_number` of the next event. 0 when the last event has none. */
   nextNumber(): number;
 }
 
@@ -18,7 +18,7 @@ interface SocketMessageOptions {
 }
 
 const OPEN_BRACE = 0x7b;
-/** Bytes of the smallest object with a type. Smaller data is not an event. */
+/** Bytes of the smallest object with a type, `{"type":""}`. Smaller data is not an event. */
 const MIN_EVENT_BYTES = 11;
 const SEQUENCE_NUMBER = '"sequence_number":';
 /** Types of the last event, with the status that `ended` gets. */

@@ -27,7 +27,7 @@ const REASONS = lookupTable<Reason>({ length: 'max_output_tokens', content_filte
 export class ResponseWriter implements AnswerWriter {
   readonly #context: AnswerContext;
   /** Names of the custom tools of the request. */
-  readonly #custom: ReadonlySet<string>;
+  readonly #customTools: ReadonlySet<string>;
   #id: string;
   /** Events that `write` and `end` have not returned yet. */
   #text = '';
@@ -46,7 +46,7 @@ export class ResponseWriter implements AnswerWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    this.#custom = customToolsOf(context.body['tools']);
+    this.#customTools = customToolsOf(context.body['tools']);
     this.#id = context.followUp?.ownId ?? ownResponseId(context.fallbackId);
   }
 
@@ -122,6 +122,7 @@ export class ResponseWriter implements AnswerWriter {
     this.#event('response.in_progress', { response });
   }
 
+  /** The open message item. Opens one when there is none. */
   #message(): OpenMessage {
     this.#closeReasoning();
     if (this.#openMessage === null) {
@@ -131,6 +132,7 @@ export class ResponseWriter implements AnswerWriter {
     return this.#openMessage.item;
   }
 
+  /** The open reasoning item. Opens one when there is none. */
   #reasoning(): OpenReasoning {
     this.#closeMessage();
     if (this.#openReasoning === null) {
@@ -140,6 +142,7 @@ export class ResponseWriter implements AnswerWriter {
     return this.#openReasoning.item;
   }
 
+  /** The open item of a call. The first piece of a call opens it. */
   #call(step: Extract<AnswerStep, { kind: 'toolCall' }>): OpenCall {
     const openedCall = this.#calls.get(step.index);
     if (openedCall !== undefined) return openedCall.item;
@@ -148,7 +151,7 @@ export class ResponseWriter implements AnswerWriter {
     const { index, emit } = this.#reserve();
     const id = itemIdOf('fc', this.#id, index);
     const name = step.name ?? '';
-    const item = openCall({ id, callId: step.id ?? `call_${id}`, name, custom: this.#custom.has(name) }, emit);
+    const item = openCall({ id, callId: step.id ?? `call_${id}`, name, custom: this.#customTools.has(name) }, emit);
     this.#calls.set(step.index, { item, index });
     return item;
   }

@@ -16,7 +16,10 @@ import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 
-/** Writes a neutral chat as a Responses request with `store: false`. Adds unsupported parts to `losses`. */
+/**
+ * Writes a neutral chat as a Responses request with `store: false`. Adds unsupported parts to `losses`: a hint is
+ * dropped, an essential loss refuses the call unless drops are allowed.
+ */
 export function writeResponseRequest(chat: NeutralChat, losses: Losses): RequestBody {
   noteUnsupported(chat, losses);
   const [first, ...others] = chat.messages;
@@ -78,9 +81,9 @@ function writeTexts(parts: readonly TextPart[], where: string, losses: Losses): 
 }
 
 function writeParts(parts: readonly UserPart[], where: string, losses: Losses): string | readonly Fields[] {
-  const [only] = parts;
-  if (only === undefined) return '';
-  if (parts.length === 1 && only.kind === 'text' && only.cached === undefined) return only.text;
+  const [first] = parts;
+  if (first === undefined) return '';
+  if (parts.length === 1 && first.kind === 'text' && first.cached === undefined) return first.text;
   return parts.flatMap((part, index) => writePart(part, `${where}.content[${index}]`, losses));
 }
 

@@ -45,6 +45,7 @@ function wavSeconds(bytes: Buffer): number | null {
     if (name === 'data') {
       if (rate === 0 || blockBytes === 0) return null;
       const remaining = bytes.length - body;
+      // The writer of a stream may leave the size 0. It is then not known.
       if (size === 0 && remaining > 0) return null;
       return Math.floor(Math.min(size === UNKNOWN_SIZE ? remaining : size, remaining) / blockBytes) / rate;
     }
@@ -57,7 +58,9 @@ function wavSeconds(bytes: Buffer): number | null {
 /** Duration from the 36-bit sample count of the STREAMINFO block. Null when the count is 0, which means unknown. */
 function flacSeconds(bytes: Buffer): number | null {
   const infoStart = 8;
+  // The low seven bits of byte 4 are the type of the first block: 0 is STREAMINFO.
   if (bytes.length < infoStart + 18 || ((bytes[4] ?? 0) & 0x7f) !== 0) return null;
+  // From byte 10 of the block: 20 bits of sample rate, 8 bits of channels and sample size, 36 bits of sample count.
   const rate = bytes.readUIntBE(infoStart + 10, 3) >>> 4;
   const samples = ((bytes[infoStart + 13] ?? 0) & 0x0f) * 2 ** 32 + bytes.readUInt32BE(infoStart + 14);
   return rate === 0 || samples === 0 ? null : samples / rate;

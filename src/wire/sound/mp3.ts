@@ -44,13 +44,19 @@ export function mp3Seconds(bytes: Buffer): number | null {
   return frames < MIN_FRAMES ? null : (samples - (info?.padding ?? 0)) / first.rate;
 }
 
-/** Offset of the first frame, after an optional ID3v2 tag. The size of the tag has seven bits per byte. */
+/**
+ * Offset of the first frame, after an optional ID3v2 tag. The size of the tag has seven bits per byte. A flag adds a
+ * footer of 10 bytes.
+ */
 function afterTag(bytes: Buffer): number {
   if (bytes.length < 10 || bytes.toString('latin1', 0, 3) !== 'ID3') return 0;
   const size = bytes.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
   return 10 + size + (((bytes[5] ?? 0) & 0x10) === 0 ? 0 : 10);
 }
 
+/**
+ * The frame whose header begins at `at`. Null without the eleven sync bits, for another layer and for reserved values.
+ */
 function frameAt(bytes: Buffer, at: number): Frame | null {
   if (at + 4 > bytes.length) return null;
   const head = bytes.readUInt32BE(at);
@@ -63,6 +69,7 @@ function frameAt(bytes: Buffer, at: number): Frame | null {
   if (bitrate === 0 || baseRate === undefined) return null;
   const rate = baseRate / divisor;
   const samples = isMpeg1 ? 1152 : 576;
+  // 125 converts kbit to bytes. The last bit adds a padding byte.
   const size = Math.floor((samples * bitrate * 125) / rate) + ((head >>> 9) & 1);
   return { bytes: size, samples, rate, isMono: ((head >>> 6) & 3) === 3, isMpeg1 };
 }
@@ -70,6 +77,7 @@ function frameAt(bytes: Buffer, at: number): Frame | null {
 /** Info frame (VBRI, Xing, Info) with the number of padding samples. Null for a frame with sound. */
 function infoFrame(frame: Buffer, { isMono, isMpeg1 }: Frame): { readonly padding: number } | null {
   if (frame.toString('latin1', 36, 40) === 'VBRI') return { padding: 0 };
+  // The name follows the header and the side information, whose size depends on version and channels.
   const nameStart = 4 + (isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17);
   if (!/^(Xing|Info)$/.test(frame.toString('latin1', nameStart, nameStart + 4))) return null;
   const flags = frame.length < nameStart + 8 ? 0 : frame.readUInt32BE(nameStart + 4);
@@ -77,6 +85,7 @@ function infoFrame(frame: Buffer, { isMono, isMpeg1 }: Frame): { readonly paddin
   const encoderStart =
     nameStart + 8 + (flags & 1 ? 4 : 0) + (flags & 2 ? 4 : 0) + (flags & 4 ? 100 : 0) + (flags & 8 ? 4 : 0);
   if (frame.length < encoderStart + 24 || frame[encoderStart] === 0) return { padding: 0 };
+  // Twelve bits each: the samples that the encoder added before and after the sound.
   const delays = frame.readUIntBE(encoderStart + 21, 3);
   return { padding: (delays >>> 12) + (delays & 0xfff) };
 }

@@ -10,10 +10,12 @@ const MAX_BOXES = 1_000;
 /** Boxes of one level, in order. Stops before a truncated box. */
 function* boxesIn(bytes: Buffer): Generator<Box> {
   for (let at = 0, count = 0; count < MAX_BOXES && at + 8 <= bytes.length; count += 1) {
-    const short = bytes.readUInt32BE(at);
-    if (short === 1 && at + 16 > bytes.length) return;
-    const head = short === 1 ? 16 : 8;
-    const size = short === 1 ? Number(bytes.readBigUInt64BE(at + 8)) : short === 0 ? bytes.length - at : short;
+    // 1 means that a 64-bit size follows the name, 0 that the box extends to the end.
+    const sizeField = bytes.readUInt32BE(at);
+    if (sizeField === 1 && at + 16 > bytes.length) return;
+    const head = sizeField === 1 ? 16 : 8;
+    const size =
+      sizeField === 1 ? Number(bytes.readBigUInt64BE(at + 8)) : sizeField === 0 ? bytes.length - at : sizeField;
     if (size < head || at + size > bytes.length) return;
     yield { name: bytes.toString('latin1', at + 4, at + 8), body: bytes.subarray(at + head, at + size) };
     at += size;
@@ -40,7 +42,7 @@ function isSound(track: Buffer): boolean {
   return handler?.toString('latin1', 8, 12) === 'soun';
 }
 
-/** Time units per second of the movie. Null when missing. */
+/** Time units per second of the movie. Null when missing. Boxes of version 1 (the first byte) have 64-bit times. */
 function timescaleOf(head: Buffer): number | null {
   const at = head[0] === 1 ? 20 : 12;
   return head.length < at + 4 ? null : head.readUInt32BE(at) || null;

@@ -26,6 +26,7 @@ interface Codec {
 export function oggSeconds(bytes: Buffer): number | null {
   let codec: Codec | null = null;
   let serial: number | null = null;
+  // Positions of the first and the last page on which a packet ends.
   let first: number | null = null;
   let last: number | null = null;
   for (let at = 0, pages = 0; at < bytes.length; pages += 1) {

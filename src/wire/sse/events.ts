@@ -104,6 +104,7 @@ export function endOfEvent(bytes: Buffer, from: number): number {
 export function dataOf(event: Buffer): Buffer | null {
   if (startsWith(event, DATA_FIELD)) {
     const lf = event.indexOf(LF);
+    // After a single line, only the blank line follows: LF or CR LF.
     const oneLine = lf === -1 || event.length - lf <= 3;
     if (oneLine) {
       const begin = event[DATA_FIELD.length] === SPACE ? DATA_FIELD.length + 1 : DATA_FIELD.length;
