@@ -94,8 +94,8 @@ export function parsePartially(json: Uint8Array, overrides: RequestBody): Partia
 }
 
 /**
- * A copy of `parsed` in which getters replace the placeholders. `parsed` itself when no member is deferred. It is a copy,
- * because V8 turns an existing object into a hash table when a getter replaces one of its values: later reads are slow.
+ * `parsed` with getters in place of the placeholders. With deferred members, the result is a copy. When a getter
+ * replaces a value of an existing object, V8 turns the object into a hash table, and later reads are slow.
  */
 function withDeferred(
   parsed: Readonly<Record<string, unknown>>,

@@ -50,6 +50,7 @@ export function createEventReader(): AnswerReader {
       switch (event['type']) {
         case 'message_start': {
           const message = object(event['message']);
+          // Zero counts at the start mean that the upstream does not know the counts yet.
           const usage = usageSteps(message['usage']).filter(hasTokens);
           return [{ kind: 'begin', id: text(message['id']), model: text(message['model']) }, ...usage];
         }
