@@ -59,6 +59,7 @@ function spanId(): string {
 function uuidV7(): string {
   const time = timeHex();
   const random = randomHex(10);
+  // The two highest bits of this digit are 10, the variant of RFC 9562; the other two are random.
   const variant = '89ab'[Number.parseInt(random.charAt(0), 16) & 3];
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(1, 4)}-${variant}${random.slice(4, 7)}-${random.slice(8)}`;
 }

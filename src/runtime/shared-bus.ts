@@ -147,6 +147,7 @@ export function createSharedBus<LocalBus extends Bus>(
       announceSubscribers();
       return feed;
     },
+    // The number of subscribers of other processes is not known: they count as one.
     subscriberCount: () => localBus.subscriberCount() + (hasOtherSubscribers() ? 1 : 0),
   };
   return {

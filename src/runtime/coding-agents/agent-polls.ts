@@ -27,6 +27,7 @@ export function createAgentPolls({
       name: 'coding-agent-poll',
       everyMs: () => waitMs,
       async run(signal) {
+        // A failed poll counts as a poll without a change.
         const result = await poll(signal).catch((): PollResult => 'same');
         if (result === 'ended') return end(id, polled);
         waitMs = result === 'changed' ? everyMs : Math.min(Math.max(MAX_INTERVAL_MS, everyMs), waitMs * GROWTH);

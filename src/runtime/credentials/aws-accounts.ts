@@ -26,7 +26,7 @@ export function createAwsAccounts({
   now = Date.now,
   refused,
 }: AwsAccountsOptions = {}): AwsAccounts {
-  const accounts = new Map<string, () => Promise<AwsCredentials>>();
+  const credentials = new Map<string, () => Promise<AwsCredentials>>();
 
   async function fetchCredential(account: AwsAccount): Promise<ExpiringCredential<AwsCredentials>> {
     try {
@@ -51,11 +51,11 @@ export function createAwsAccounts({
 
   return {
     async for(account) {
-      const name = nameOf(account);
-      let credential = accounts.get(name);
+      const cacheKey = cacheKeyOf(account);
+      let credential = credentials.get(cacheKey);
       if (credential === undefined) {
         credential = createCredentialCache(() => fetchCredential(account), now);
-        accounts.set(name, credential);
+        credentials.set(cacheKey, credential);
       }
       return await credential();
     },
@@ -87,8 +87,8 @@ function reasonIn(error: unknown, { keys, webIdentityToken }: AwsAccount): strin
     .slice(0, REASON_CHARACTERS);
 }
 
-/** Cache key: equal for equal settings. */
-const nameOf = ({ keys, profile, role, webIdentityToken, region, stsEndpoint }: AwsAccount): string =>
+/** Equal for equal settings. */
+const cacheKeyOf = ({ keys, profile, role, webIdentityToken, region, stsEndpoint }: AwsAccount): string =>
   JSON.stringify([
     keys?.accessKeyId,
     keys?.secretAccessKey.reveal(),
@@ -115,7 +115,7 @@ async function findCredentials(account: AwsAccount, env: NodeJS.ProcessEnv): Pro
       clientConfig: stsConfig,
     })();
   }
-  // A pod whose token already has this role would need a permission of the role to assume itself.
+  // The own credentials already have this role: to assume it again, the role would need a permission to assume itself.
   if (role === null || isOwnRole(role.arn, account, env)) return await own();
   return await library.fromTemporaryCredentials({
     masterCredentials: own,
@@ -156,7 +156,7 @@ function ownCredentials(
   }
   // No fallback: the machine's identity must not be used when a profile is missing.
   if (profile !== null) return library.fromIni({ profile, clientConfig, ignoreCache: true });
-  // Keys in the environment take precedence over `AWS_PROFILE`. The library's chain would skip them.
+  // Keys in the environment take precedence over `AWS_PROFILE`. The library's chain skips them when that variable is set.
   if (env['AWS_ACCESS_KEY_ID'] && env['AWS_SECRET_ACCESS_KEY']) return library.fromEnv();
   return library.fromNodeProviderChain({ clientConfig, ignoreCache: true });
 }
@@ -164,12 +164,14 @@ function ownCredentials(
 const isOwnRole = (arn: string, { keys, profile }: AwsAccount, env: NodeJS.ProcessEnv): boolean =>
   keys === null && profile === null && env['AWS_ROLE_ARN'] === arn && Boolean(env['AWS_WEB_IDENTITY_TOKEN_FILE']);
 
-/** Reads the token each time, because such tokens are replaced within the hour. */
-async function tokenIn(named: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const [, kind = '', rest = ''] = /^oidc\/(file|env_path|env)\/(.+)$/.exec(named) ?? [];
-  if (kind === '' && named.startsWith('oidc/'))
+/**
+ * The token that `aws_web_identity_token` names. It is read each time, because such tokens are replaced within the hour.
+ */
+async function tokenIn(setting: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const [, kind = '', rest = ''] = /^oidc\/(file|env_path|env)\/(.+)$/.exec(setting) ?? [];
+  if (kind === '' && setting.startsWith('oidc/'))
     throw new CloudRefused('aws_web_identity_token takes oidc/file/…, oidc/env/…, oidc/env_path/…, a path or a token.');
-  const pathOrToken = kind.startsWith('env') ? env[rest] : kind === 'file' ? rest : named;
+  const pathOrToken = kind.startsWith('env') ? env[rest] : kind === 'file' ? rest : setting;
   if (!pathOrToken) throw new CloudRefused('The variable that aws_web_identity_token names is not set.');
   const isPath = kind === 'file' || kind === 'env_path' || (kind === '' && pathOrToken.startsWith('/'));
   return (isPath ? await readFile(pathOrToken, 'utf8') : pathOrToken).trim();

@@ -25,7 +25,7 @@ export function createCredentialCache<T>(
   let refusal: unknown = null;
   let pausedUntil = Number.NEGATIVE_INFINITY;
 
-  async function renewed(): Promise<T> {
+  async function refresh(): Promise<T> {
     try {
       cached = await fetchCredential();
       refusal = null;
@@ -44,7 +44,7 @@ export function createCredentialCache<T>(
     if (cached !== null && leftMs > REFRESH_BEFORE_EXPIRY_MS) return cached.value;
     const usable = leftMs > UNUSED_BEFORE_EXPIRY_MS ? cached : null;
     const isPaused = now() < pausedUntil && (usable !== null || refusal !== null);
-    if (!isPaused) fetching ??= renewed();
+    if (!isPaused) fetching ??= refresh();
     if (usable !== null) {
       // A failed background refresh is ignored while the current credential is valid.
       fetching?.catch(() => undefined);

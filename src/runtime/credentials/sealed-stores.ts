@@ -6,6 +6,7 @@ import type { RowStore } from '../../domain/row-store.ts';
 import type { SealedCredential, SealedDeployment, SealedRow, SealedStore } from '../../domain/sealed-row.ts';
 import { type Cipher, cipherFor, type Secrets } from './encryption.ts';
 
+/** Parameters of a row that no known key decrypts. */
 const UNREADABLE: Parameters & { readonly unreadable: boolean } = { params: {}, secrets: {}, unreadable: true };
 
 type SealedKind = 'deployments' | 'credentials';
@@ -33,7 +34,7 @@ interface Conversion<Row, Sealed> {
   readonly decrypted: (row: Sealed) => Row;
 }
 
-/** The store of rows over the store of their encrypted form. */
+/** A store of decrypted rows, on top of a store that holds the same rows encrypted. */
 function createDecryptingStore<Row, Sealed extends SealedRow>(
   store: SealedStore<Sealed>,
   { encrypted, decrypted }: Conversion<Row, Sealed>,

@@ -16,7 +16,7 @@ const keyOf = ({ model, kind, source }: CalibrationGroup, scope: string): string
   JSON.stringify([scope, model, kind, source]);
 
 interface CachedReport {
-  /** Number of its outcomes, and the time and id of the latest. */
+  /** Number of outcomes in the report, and the time and id of the latest. Equal while the outcomes are the same. */
   readonly mark: string;
   readonly report: CalibrationReport;
 }
@@ -43,26 +43,27 @@ function reportOf(
 /** Calibrations fitted to the latest outcomes in the store, by scope. A group is fitted again only after a change of its outcomes. */
 export function createCalibrations(store: Pick<OutcomeStore, 'list' | 'latest'>): Calibrations {
   let fits: ReadonlyMap<string, CachedReport> = new Map();
-  let newest: string | null = null;
+  let newestMark: string | null = null;
   let running: Promise<void> | null = null;
 
   async function read(): Promise<void> {
     const [latest] = await store.list(LATEST);
-    if (latest === undefined || markOf(latest) === newest) return;
+    if (latest === undefined || markOf(latest) === newestMark) return;
     const outcomes = await store.latest(LIMITS);
     const groups = Map.groupBy(outcomes, (one) => keyOf(one, one.scope));
     const next = new Map<string, CachedReport>();
     for (const [key, group] of [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-      const [first] = group;
-      if (first === undefined) continue;
-      const mark = `${group.length} ${markOf(first)}`;
+      // The outcomes of a group are sorted, latest first.
+      const [newest] = group;
+      if (newest === undefined) continue;
+      const mark = `${group.length} ${markOf(newest)}`;
       const known = fits.get(key);
-      next.set(key, known?.mark === mark ? known : { mark, report: reportOf(first, group) });
+      next.set(key, known?.mark === mark ? known : { mark, report: reportOf(newest, group) });
       // Yields to the event loop: a fit of many outcomes takes milliseconds.
       if (known?.mark !== mark) await setImmediate();
     }
     fits = next;
-    newest = markOf(latest);
+    newestMark = markOf(latest);
   }
 
   return {

@@ -25,12 +25,16 @@ export interface CounterContext {
 }
 
 /**
- * Counter of one client and day. It grants calls from a block that is reserved in the store. It reserves the next block before this
- * one is used up. Calls that are lost with the process count as used, so the limit is never exceeded.
+ * Counter of one client and day. It reserves a block of calls in the store and grants them from memory. It reserves the
+ * next block before the current one is used up. Calls that are lost with the process count as used, so the limit is
+ * never exceeded.
  */
 export class FreeTierCounter {
   readonly ipHash: string;
-  /** Set by each call and query. A sweep or eviction clears it, and removes a counter without it unless it is busy. */
+  /**
+   * True after each call and query. A sweep or eviction sets it to false, or removes a counter that is inactive and not
+   * busy.
+   */
   active = true;
   readonly #context: CounterContext;
   #day: number;
@@ -40,7 +44,7 @@ export class FreeTierCounter {
   #refillAt = 0;
   /** Calls that all processes have reserved on this day, as of the last reservation. */
   #used = 0;
-  /** Callers that wait for a block. */
+  /** Number of callers that wait for a block. */
   #waiting = 0;
   /** Until this time the calls of the day count as used up. */
   #fullUntilMs = 0;
@@ -48,6 +52,7 @@ export class FreeTierCounter {
   #retryMs = 0;
   /** The running store operation; one at a time. */
   #busy: Promise<void> | null = null;
+  /** The running query of `usage`, shared by concurrent callers. */
   #reading: Promise<number> | null = null;
 
   constructor(ipHash: string, day: number, context: CounterContext) {

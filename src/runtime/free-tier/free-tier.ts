@@ -27,7 +27,10 @@ const STEP = 500;
 const MIN_REPORT_INTERVAL_MS = 10_000;
 /** Timeout of the store, in ms. */
 const ANSWER_MS = 5_000;
-/** Unknown keys per network and minute. Beyond it, keys of the network are not looked up. */
+/**
+ * Maximum look-ups of keys that have not paid, per network and minute. Beyond it, keys are not looked up, and calls with a
+ * key count as free calls.
+ */
 const MAX_MISSES = 20;
 const MISSES_MS = 60_000;
 const MAX_MISS_ENTRIES = 10_000;
@@ -77,6 +80,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const counterContext = { store, limit, failed, answerMs, monotonicMs: () => clock.monotonicMs() };
   const counters = new Map<string, FreeTierCounter>();
   let cursor = counters.entries();
+  /** Look-ups of keys that have not paid, by network. */
   const misses = new Map<string, { count: number; readonly untilMs: number }>();
   const unusedCalls: FreeTierCalls[] = [];
   let releasing: Promise<void> | null = null;

@@ -44,7 +44,8 @@ const settings = z.looseObject({
   categories: z.array(z.unknown()).nullish(),
 });
 
-const NAME = '{pattern_name}';
+/** Placeholder in `pattern_redaction_format`. */
+const NAME_PLACEHOLDER = '{pattern_name}';
 
 /** The content filter: patterns and words that block a call or are masked. Throws GuardrailFault. */
 export function createContentFilter(params: unknown): Guardrail {
@@ -52,7 +53,7 @@ export function createContentFilter(params: unknown): Guardrail {
   if ((read.categories ?? []).length > 0)
     throw new GuardrailFault('categories: lists of categories are not supported; use blocked_words and patterns');
   const tag = read.keyword_redaction_tag ?? '[KEYWORD_REDACTED]';
-  const format = read.pattern_redaction_format ?? `[${NAME}_REDACTED]`;
+  const format = read.pattern_redaction_format ?? `[${NAME_PLACEHOLDER}_REDACTED]`;
   const file = read.blocked_words_file ?? null;
   const listed = [...(read.blocked_words ?? []), ...(file === null ? [] : wordsIn(file))];
   return contentFilter({
@@ -71,7 +72,12 @@ const wordRule = ({ keyword, action: what, description }: z.output<typeof word>,
 
 function patternRule(one: z.output<typeof pattern>, index: number, format: string): PatternRule {
   const name = one.name ?? one.pattern_name ?? `custom_pattern_${index + 1}`;
-  return { name, action: one.action, replacement: format.replaceAll(NAME, name.toUpperCase()), find: finderOf(one) };
+  return {
+    name,
+    action: one.action,
+    replacement: format.replaceAll(NAME_PLACEHOLDER, name.toUpperCase()),
+    find: finderOf(one),
+  };
 }
 
 function finderOf({ pattern_type: type, pattern_name: name, pattern: source }: z.output<typeof pattern>) {

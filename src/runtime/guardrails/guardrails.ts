@@ -42,6 +42,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   const paramsSealer = createJsonSealer<Params>(guardrailCipher(salt));
   const warned = new Set<string>();
   let fromFile: readonly LoadedGuardrail[] = [];
+  /** Why a guardrail cannot run. `checkWith` sets the check. */
   let faultOf: (definition: GuardrailDefinition) => string | null = () => null;
   let stored: readonly LoadedGuardrail[] = [];
   let definitions: readonly GuardrailDefinition[] = [];
@@ -86,6 +87,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
     definitions = running();
   }
 
+  /** Reads all params again, with the current values of the variables. */
   function resolve(): void {
     const withCurrentParams = (one: LoadedGuardrail): LoadedGuardrail =>
       one.run.kind === UNREADABLE_KIND ? one : { ...one, run: { ...one.run, params: readParams(one.shown.params) } };

@@ -84,19 +84,19 @@ export const presidio =
         service.passIfUnreachable(inspection, async (): Promise<Verdict> => {
           const { texts, phase, signal } = inspection;
           if (scope !== 'both' && scope !== (phase === 'request' ? 'input' : 'output')) return { kind: 'passed' };
-          const all = await inParallel(texts, MAX_CONCURRENT_REQUESTS, ({ text }) => analyze(text, inspection));
-          const found = all.flat();
+          const foundByText = await inParallel(texts, MAX_CONCURRENT_REQUESTS, ({ text }) => analyze(text, inspection));
+          const found = foundByText.flat();
           if (found.length === 0) return { kind: 'passed' };
           const blocked = found.find(({ entity_type: kind }) => entities[kind] === 'BLOCK');
           if (blocked !== undefined) return { kind: 'blocked', detail: refusal(blocked.entity_type, name) };
           const edited = await inParallel(texts, MAX_CONCURRENT_REQUESTS, ({ text }, index) =>
-            mask(text, all[index] ?? [], signal),
+            mask(text, foundByText[index] ?? [], signal),
           );
-          const masked = Object.groupBy(found, ({ entity_type: kind }) => kind);
+          const foundByKind = Object.groupBy(found, ({ entity_type: kind }) => kind);
           return {
             kind: 'edited',
             texts: edited,
-            masked: Object.fromEntries(Object.entries(masked).map(([kind, ones]) => [kind, ones?.length ?? 0])),
+            masked: Object.fromEntries(Object.entries(foundByKind).map(([kind, ones]) => [kind, ones?.length ?? 0])),
           };
         }),
     };

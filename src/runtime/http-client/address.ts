@@ -24,8 +24,11 @@ export interface Address {
   readonly head: string;
 }
 
+/** Printable ASCII without spaces. */
 const PATH = /^\/[\x21-\x7e]*$/;
+/** A header name. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** A header value: printable Latin-1 and tabs. Line ends are excluded, because they would begin another header. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** Headers of the transfer and the connection. Requests may not have them: the client sets those that it needs. */
 const TRANSFER_HEADERS = new Set([
@@ -49,6 +52,7 @@ export function readAddress(address: string, method: HttpMethod = 'POST'): Addre
   if (!PATH.test(path)) throw misused('its address has characters that are not allowed in a request');
   const secure = url.protocol === 'https:';
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  // IPv6 hosts have brackets in a URL, but not in a connection.
   const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
   return {
     origin: url.origin,

@@ -18,7 +18,7 @@ export interface Request {
 export interface OriginPool {
   /**
    * Sends a call on a connection: calls `setHandle` of the call, then reports events to it. Calls `free` of the dispatch
-   * once the connection is no longer used for it.
+   * once the connection is no longer used for the call.
    */
   send(dispatch: CallDispatch): void;
   /** Open connections. */
@@ -53,6 +53,7 @@ export class CallDispatch implements WaitingCall, TransportHandle {
     return this.#state === 'queued';
   }
 
+  /** Starts the call now, or queues it until its owner gets a slot. */
   enter(owner: string): void {
     this.call.setHandle(this);
     const share = this.#destination.slots.enter(owner, this);

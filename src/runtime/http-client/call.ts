@@ -122,6 +122,7 @@ export class Call implements ByteStream, HasDeadline {
         ? 'QUEUE_TIMEOUT'
         : 'HEAD_TIMEOUT';
     this.#release();
+    // The upstream is paused while the reader does not read: then the reader is late, not the upstream.
     if (!this.#isUpstreamPaused) return this.failed(new ConnectionEnded(stage));
     this.#buffered = null;
     this.#paused = false;
@@ -146,7 +147,10 @@ export class Call implements ByteStream, HasDeadline {
     this.#finish();
   }
 
-  /** Passes one chunk to the reader. A reader that throws fails its own call, not the process. */
+  /**
+   * Passes one chunk to the reader. Returns false when the reader requests a pause. A reader that throws fails its own
+   * call, not the process.
+   */
   #passChunk(sink: ByteSink, chunk: Uint8Array): boolean {
     try {
       return sink.chunk(chunk);

@@ -37,7 +37,7 @@ export class Connection implements TransportHandle, HasDeadline {
   /** The request is not written yet: it waits for the coalesced write. */
   #unsent = false;
   #state: 'connecting' | 'busy' | 'idle' | 'closed' = 'connecting';
-  /** Whether it has served a complete answer before. */
+  /** Whether the connection has served a complete answer before. */
   #used = false;
   /** Body bytes of the current read. Upstreams send many small chunks together; the call receives them as one. */
   #bodyPieces: Buffer[] | null = null;
@@ -192,7 +192,8 @@ export class Connection implements TransportHandle, HasDeadline {
     this.#socket.destroy();
     this.#pool.closed(this);
     if (dispatch === null) return;
-    // Closed before a byte of the request was written: the upstream cannot have seen the request (ADR 0054).
+    // Closed before a byte of the request was written: the upstream cannot have seen the request (ADR 0054). A new
+    // connection that fails is not replaced: another new one would probably fail, too.
     if (this.#used && this.#unsent) return this.#pool.resend(dispatch);
     dispatch.free();
     dispatch.call.failed(error ?? new ConnectionEnded('CLOSED'));

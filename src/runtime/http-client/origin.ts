@@ -18,8 +18,8 @@ export class Origin implements OriginPool {
   }
 
   send(dispatch: CallDispatch): void {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (idle.idle) return idle.send(dispatch);
+    for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
+      if (last.idle) return last.send(dispatch);
     }
     const connection = new Connection(this.#peer, this, this.#tools);
     this.#open.add(connection);

@@ -25,7 +25,7 @@ export class MalformedResponse extends Error {
   }
 }
 
-/** States of the parser. */
+/** States of the parser. LENGTH is a body with Content-Length, UNTIL_CLOSE one that ends with the connection. */
 const IDLE = 0;
 const HEAD = 1;
 const LENGTH = 2;
@@ -43,6 +43,7 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
 const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|(?<!\r)\n/;
 const NOT_ASCII = /[\x80-\xff]/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** At most 15 digits, which a number holds exactly. */
 const DIGITS = /^\d{1,15}$/;
 const CHUNK_LINE = /^([0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
 /** Options of the Connection header, in lower case. */
@@ -218,8 +219,9 @@ export class ResponseParser {
       if (status === 101 || this.#informational > INFORMATIONAL_LIMIT) throw new MalformedResponse('INFORMATIONAL');
       return;
     }
-    this.#keepAliveMs = headers.keepAliveMs(match[1] === '1');
-    this.#beginBody(status, headers, match[1] === '1');
+    const isHttp11 = match[1] === '1';
+    this.#keepAliveMs = headers.keepAliveMs(isHttp11);
+    this.#beginBody(status, headers, isHttp11);
   }
 
   #beginBody(status: number, headers: Headers, isHttp11: boolean): void {
@@ -255,7 +257,7 @@ export class ResponseParser {
     this.#state = this.#bytesLeft === 0 ? TRAILERS : CHUNK;
   }
 
-  /** Trailers are ignored. */
+  /** Checks a line of the trailers. Their values are not used. */
   #takeTrailer(line: string): void {
     if (line === '') return this.#end(this.#keepAliveMs);
     this.#trailerBytes += line.length;

@@ -45,15 +45,16 @@ interface Undici {
 }
 
 function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number): Transport {
-  let open = 0;
-  let active = 0;
+  /** Open connections and running calls of all pools. */
+  let openConnections = 0;
+  let activeCalls = 0;
   const poolOf = (origin: string | URL, poolOptions: object): AgentPool =>
     new Pool(origin, { ...SETTINGS, ...poolOptions, connections })
       .on('connect', () => {
-        open += 1;
+        openConnections += 1;
       })
       .on('disconnect', () => {
-        open -= 1;
+        openConnections -= 1;
       });
   const proxyAgent = new EnvHttpProxyAgent({ ...SETTINGS, factory: poolOf });
   /** Pools of addresses that are never called through a proxy. */
@@ -73,10 +74,10 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
       return {
         send(dispatch) {
           openCalls += 1;
-          active += 1;
+          activeCalls += 1;
           const undiciCall = new UndiciCall(dispatch, () => {
             openCalls -= 1;
-            active -= 1;
+            activeCalls -= 1;
             dispatch.free();
           });
           dispatch.call.setHandle(undiciCall);
@@ -91,7 +92,7 @@ function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number)
         },
       };
     },
-    idle: () => Math.max(0, open - active),
+    idle: () => Math.max(0, openConnections - activeCalls),
     async close() {
       await Promise.all([proxyAgent, ...pools].map((dispatcher) => dispatcher.destroy()));
     },
@@ -224,6 +225,7 @@ function knownError(error: Error, headReceived: boolean): Error {
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
       return headReceived ? new ConnectionEnded('CLOSED') : new MalformedResponse('CONTENT_LENGTH');
     case 'UND_ERR_SOCKET':
+      // `bad response` and `bad upgrade`: a head with a status such as 100 or 101 that undici refuses.
       return error.message.startsWith('bad ') ? new MalformedResponse('INFORMATIONAL') : new ConnectionEnded('CLOSED');
     default:
       return error;

@@ -84,13 +84,13 @@ export function createKeySets(options: {
 
   /** Reads sources without usable keys, and starts to read old ones. */
   async function prepare(): Promise<void> {
-    const missing = sources.filter((source) => ageOf(source) > OUTAGE_MS);
+    const unusable = sources.filter((source) => ageOf(source) > OUTAGE_MS);
     for (const source of sources)
       if (ageOf(source) > ttlSeconds * 1000 && ageOf(source) <= OUTAGE_MS) void refresh(source);
-    if (missing.length > 0) await Promise.all(missing.map(refresh));
+    if (unusable.length > 0) await Promise.all(unusable.map(refresh));
   }
 
-  /** The key of the first source that has it; null where none has. */
+  /** The key of a token header, from the first source that has this key; null when no source has it. */
   async function find(...[header, token]: Parameters<JWTVerifyGetKey>) {
     for (const source of sources) {
       if (source.resolve === null || ageOf(source) > OUTAGE_MS) continue;
@@ -118,6 +118,7 @@ export function createKeySets(options: {
     },
   };
 
+  /** Seconds until every source may be read again. */
   function retrySeconds(): number {
     const leftMs = sources.map(({ triedMs }) => MIN_READ_INTERVAL_MS - (clock.monotonicMs() - triedMs));
     return Math.max(1, Math.ceil(Math.max(...leftMs) / 1000));

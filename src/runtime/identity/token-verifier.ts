@@ -97,6 +97,8 @@ const CLAIM_FAULTS: Readonly<Record<string, string>> = {
   exp: 'its expiry is not a time',
 };
 
-const claimFault = (claim: string, reason: string): string =>
-  (reason === 'missing' ? undefined : CLAIM_FAULTS[claim]) ??
-  `its claim '${Object.hasOwn(CLAIM_FAULTS, claim) ? claim : 'unknown'}' is ${reason === 'missing' ? 'missing' : 'invalid'}`;
+function claimFault(claim: string, reason: string): string {
+  const name = Object.hasOwn(CLAIM_FAULTS, claim) ? claim : 'unknown';
+  if (reason === 'missing') return `its claim '${name}' is missing`;
+  return CLAIM_FAULTS[claim] ?? `its claim '${name}' is invalid`;
+}

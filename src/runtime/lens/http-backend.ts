@@ -23,7 +23,7 @@ const MODEL_MS = 330_000;
 const ATTEMPTS = 5;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 60_000;
-/** Status of a request without an answer in JSON. */
+/** Status with which a request fails that has no answer in JSON. */
 const NO_ANSWER = 503;
 /** Statuses that are retried. */
 const RETRIED_STATUSES = new Set([429, 502, NO_ANSWER, 504]);
@@ -68,7 +68,7 @@ const delayOf = (nth: number, headers: Headers | null): number => {
   return Math.min(MAX_DELAY_MS, Number.isFinite(retryAfterMs) ? retryAfterMs : FIRST_DELAY_MS * 2 ** nth);
 };
 
-/** A server on another machine, by the documented protocol. Transient failures are retried. */
+/** Backend for a worker whose server is on another machine, by the documented protocol. Transient failures are retried. */
 export function httpBackend(url: string, token: Secret): LensBackend {
   const base = `${url.replace(/\/+$/, '')}/lens/worker`;
 
@@ -95,9 +95,9 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     }
   }
 
-  async function send(sent: BackendRequest, signal: AbortSignal) {
+  async function send(request: BackendRequest, signal: AbortSignal) {
     for (let nth = 0; ; nth += 1) {
-      const answer = await sendOnce(sent, signal);
+      const answer = await sendOnce(request, signal);
       if (answer.status < 300) return answer;
       if (!RETRIED_STATUSES.has(answer.status) || nth + 1 >= ATTEMPTS) throw failureOf(answer.status, answer.body);
       await pause(delayOf(nth, answer.headers), signal);

@@ -14,7 +14,10 @@ import type { Log } from '../telemetry/log.ts';
 /** A worker of lens runs: claims and investigates several at the same time. */
 export interface WorkerLoop {
   start(): void;
-  /** Claims no further run and interrupts running ones. Resolves when they have ended and, if the backend can, are queued again. */
+  /**
+   * Claims no further run and interrupts running ones. Resolves when these have ended. A backend with `release` queues them
+   * again.
+   */
   stop(): Promise<void>;
 }
 
@@ -73,8 +76,8 @@ export function createWorkerLoop({ backend, slots, pollMs, clock, scheduler, log
   }
 
   /**
-   * Not a task of the scheduler, because the next claim follows a run immediately. The stop also waits until an interrupted run is
-   * returned to the queue.
+   * Claims and investigates one run after another until the stop. Not a task of the scheduler, because the next claim
+   * follows a run immediately. The stop also waits until an interrupted run is returned to the queue.
    */
   async function claimRuns(): Promise<void> {
     let failures = 0;

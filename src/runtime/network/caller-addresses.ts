@@ -35,6 +35,7 @@ const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 function isPublic(address: Address): boolean {
+  // The library's range `unicast` has all addresses without a special use.
   if (address.kind() === 'ipv4') return address.range() === 'unicast' && address.toString() !== AZURE_HOST;
   if (address.match(NAT64)) {
     const bytes = address.toByteArray().slice(-4);

@@ -37,6 +37,7 @@ export function parseRange(text: string): Range | null {
   const [base = '', bits, ...more] = text.split('/');
   const address = parseAddress(base);
   if (address === null || more.length > 0) return null;
+  // The prefix length of an IPv4-mapped IPv6 block also counts the 96 bits before the IPv4 address.
   const mapped = address.kind() === 'ipv4' && base.includes(':');
   const whole = address.kind() === 'ipv4' ? 32 : 128;
   if (bits === undefined) return [address, whole];
@@ -109,6 +110,7 @@ function createClients(trustedProxies: readonly string[], part: 'network' | 'add
     let client = proxy;
     let end = chain.length;
     for (let hop = 0; hop < MAX_HOPS && end >= 0 && client.trusted; hop += 1) {
+      // `lastIndexOf` takes a negative position as 0.
       const comma = end === 0 ? -1 : chain.lastIndexOf(',', end - 1);
       const next = lookUp(chain.slice(comma + 1, end));
       if (next === null) return client;

@@ -19,7 +19,8 @@ export function createSourceLimits(limits: SourceLimits): (source: string) => nu
     return [[[base, base.kind() === 'ipv6' ? Math.min(bits, IPV6_BITS) : bits], limit]];
   });
   const ranked = blocks.toSorted(
-    ([[, left], one], [[, right], other]) => right - left || Number(other === 0) - Number(one === 0) || other - one,
+    ([[, bits], limit], [[, otherBits], otherLimit]) =>
+      otherBits - bits || Number(otherLimit === 0) - Number(limit === 0) || otherLimit - limit,
   );
   if (ranked.length === 0) return () => null;
   return (source) => {

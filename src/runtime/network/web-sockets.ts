@@ -84,14 +84,14 @@ export const webSocketClient: SocketClient = {
         maxPayload: UPSTREAM_MESSAGE_BYTES,
       });
       const fail = (reason: Error): void => {
-        settled();
+        stopWaiting();
         reject(reason);
         client.terminate();
       };
       const onAbort = (): void => fail(abortErrorOf(signal));
       const onTimeout = (): void => fail(new HttpFailure('timeout', 'The upstream did not open a WebSocket in time.'));
       const timer = setTimeout(onTimeout, timeoutMs);
-      const settled = (): void => {
+      const stopWaiting = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
       };
@@ -99,7 +99,7 @@ export const webSocketClient: SocketClient = {
       // Stays registered: an error after the abort is ignored, but without a listener it would end the process.
       client.on('error', (error) => fail(failureOf(error)));
       client.once('open', () => {
-        settled();
+        stopWaiting();
         client.removeAllListeners('error');
         resolve(openSocket(client));
       });
@@ -158,6 +158,7 @@ function openSocket(connection: Library.WebSocket): OpenSocket {
   let end: SocketEnd | null = null;
   /** Whether the listener receives no further event. */
   let over = false;
+  /** The last `send` reported a full buffer, and `drained` has not followed. */
   let full = false;
   connection.pause();
 
@@ -178,7 +179,7 @@ function openSocket(connection: Library.WebSocket): OpenSocket {
     if (!over) listener?.message({ bytes: data as Buffer, binary });
   });
 
-  const sent = (): void => {
+  const afterSend = (): void => {
     if (!full || over || connection.bufferedAmount > DRAINED_BYTES) return;
     full = false;
     listener?.drained();
@@ -192,7 +193,7 @@ function openSocket(connection: Library.WebSocket): OpenSocket {
       events.ended(end);
     },
     send({ bytes, binary }: SocketMessage) {
-      connection.send(bytes, { binary }, sent);
+      connection.send(bytes, { binary }, afterSend);
       full ||= connection.bufferedAmount > FULL_BYTES;
       return !full;
     },

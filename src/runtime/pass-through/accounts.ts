@@ -25,12 +25,13 @@ function firstForwarding(deployments: () => readonly Deployment[]): (provider: s
   let searched: readonly Deployment[] | null = null;
   let found = new Map<string, Deployment>();
   return (provider) => {
-    const now = deployments();
-    if (now !== searched) {
-      searched = now;
+    const current = deployments();
+    if (current !== searched) {
+      searched = current;
       found = new Map(
-        now
+        current
           .filter(({ forwards, teamId }) => forwards === true && teamId === undefined)
+          // Of equal keys a map keeps the last: reversed, that is the first deployment of a provider.
           .toReversed()
           .map((one) => [one.provider, one]),
       );
@@ -53,13 +54,13 @@ export function createProviderAccounts(
   function storedAccount(
     { aws, cloud, name }: ForwardedProvider,
     base: string | null,
-    known: EnvironmentAccount | undefined,
+    environmentAccount: EnvironmentAccount | undefined,
   ): ProviderAccount | null {
     const credential = stored.firstOf(name);
     if (credential === null) return null;
     const values = revealedParameters(credential);
     const { api_key: key, api_base: ownBase, vertex_credentials: google } = values;
-    const identity = aws === undefined ? null : awsIdentity(aws.service, values, known?.region ?? '');
+    const identity = aws === undefined ? null : awsIdentity(aws.service, values, environmentAccount?.region ?? '');
     const regionBase = identity?.kind === 'aws' ? awsBase(aws?.host ?? '', identity.region) : null;
     const address = typeof ownBase === 'string' && ownBase !== '' ? ownBase : (regionBase ?? base);
     if (address === null || targetFault(address) !== null) return null;
@@ -70,7 +71,7 @@ export function createProviderAccounts(
         : { base: address, key: null, cloud: { kind: 'google', credentials: new Secret(text) } };
     }
     if (typeof key === 'string' && key !== '') {
-      const issuer = known?.issuer ?? null;
+      const issuer = environmentAccount?.issuer ?? null;
       const secret = new Secret(key);
       return issuer === null
         ? { base: address, key: secret }
@@ -86,8 +87,8 @@ export function createProviderAccounts(
   };
 
   function accountOf(provider: ForwardedProvider): ProviderAccount | null {
-    const known = environment.get(provider.prefixes[0] ?? '');
-    const { base: configured = null, key = null, cloud = null } = known ?? {};
+    const environmentAccount = environment.get(provider.prefixes[0] ?? '');
+    const { base: configured = null, key = null, cloud = null } = environmentAccount ?? {};
     const base = configured ?? provider.base;
     const deployment = forwarding(provider.name);
     // The address of coding agents comes from the environment, not from a deployment, as in the reference.
@@ -95,7 +96,7 @@ export function createProviderAccounts(
     if (deployment?.apiKey && deploymentBase !== null) return { base: deploymentBase, key: deployment.apiKey };
     if (key !== null && base !== null) return { base, key };
     if (cloud !== null && base !== null) return { base, key: null, cloud };
-    const found = storedAccount(provider, base, known);
+    const found = storedAccount(provider, base, environmentAccount);
     if (found !== null) return found;
     return provider.keyOptional === true && base !== null ? { base, key: null } : null;
   }

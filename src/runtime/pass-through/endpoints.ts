@@ -47,11 +47,12 @@ export function createPassThroughEndpoints({
   let inUse = 0;
 
   function use(rows: readonly StoredEndpoint[]): void {
-    stored = rows.map(shown);
+    stored = rows.map(endpointOf);
     routes = passThroughRoutesOf([...configured, ...stored]);
   }
 
-  function shown(row: StoredEndpoint): PassThroughEndpoint {
+  /** The decrypted endpoint of a row. Its headers are null, and it is not served, when no known key decrypts them. */
+  function endpointOf(row: StoredEndpoint): PassThroughEndpoint {
     const opened = headerSealer.open(row.id, row.sealedHeaders);
     if (opened === null && !warned.has(row.id)) {
       warned.add(row.id);
@@ -61,8 +62,8 @@ export function createPassThroughEndpoints({
       );
     }
     const { id, path, target, settings } = row;
-    const sent = opened === null ? null : secretsOf(opened);
-    return { ...DEFAULT_ENDPOINT, ...settings, id, path, target, headers: sent, isFromConfig: false };
+    const headers = opened === null ? null : secretsOf(opened);
+    return { ...DEFAULT_ENDPOINT, ...settings, id, path, target, headers, isFromConfig: false };
   }
 
   async function refresh(): Promise<void> {
@@ -77,6 +78,7 @@ export function createPassThroughEndpoints({
     timeoutSeconds,
     find: (method, path) => routes.find(method, path),
     list() {
+      // A stored endpoint hides a configured one with the same path.
       const paths = new Set(stored.map(({ path }) => servedPath(path)));
       return [...configured.filter(({ path }) => !paths.has(servedPath(path))), ...stored];
     },
@@ -92,7 +94,7 @@ export function createPassThroughEndpoints({
       };
       await store.add(row);
       await refresh();
-      return shown(row);
+      return endpointOf(row);
     },
     async change(id, patch, { now, by }) {
       const changed = await store.change(id, (row) => {
@@ -113,12 +115,12 @@ export function createPassThroughEndpoints({
         };
       });
       await refresh();
-      return changed === null ? null : shown(changed.after);
+      return changed === null ? null : endpointOf(changed.after);
     },
     async remove(id) {
       const [removed] = await store.remove([id]);
       await refresh();
-      return removed === undefined ? null : shown(removed);
+      return removed === undefined ? null : endpointOf(removed);
     },
     configure(endpoints) {
       configured = endpoints;

@@ -72,7 +72,7 @@ export function createResponseQueue({
       const rows = batch.filter(({ removed }) => !removed).map(({ row }) => row);
       if (rows.length > 0) await store.add(rows);
       for (const { row, removed } of batch) {
-        // It may have been removed while it was being stored.
+        // The response may have been removed during the commit.
         if (removed) await store.remove(row.id);
         removeWaiting(row);
       }
@@ -153,6 +153,7 @@ export function createResponseQueue({
       const turns = present(rows).toReversed();
       const [first] = turns;
       if (turns.length < rows.length || first === undefined || first.previousId !== null)
+        // At the maximum of turns, the first turn is missing because the chain was cut there.
         return { kind: rows.length === limits.turns ? 'too long' : 'broken' };
       return { kind: 'whole', turns };
     },

@@ -73,6 +73,7 @@ export function readConfigDocument(
   const segments = new Map<string, Segment[]>();
   const queue: NamedFile[] = [{ file, by: null }];
   const readPaths = new Set<string>();
+  // The loop also reaches the files that it appends to the queue.
   for (const named of queue) {
     const path = resolve(named.file);
     if (readPaths.has(path)) continue;
@@ -152,14 +153,14 @@ function readAnyYaml(file: string, text: string): Part {
   const lines = new LineCounter();
   // Merge keys (`<<`) as in YAML 1.1, which the reference reads.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
-  const syntax = document.errors.map(({ code, pos, message }) => ({
+  const syntaxFaults = document.errors.map(({ code, pos, message }) => ({
     source: file,
     line: lines.linePos(pos[0]).line,
     ...(code === 'DUPLICATE_KEY'
       ? repeatedKey(document, lines, pos[0])
       : { key: '', message: syntaxMessage(code, message) }),
   }));
-  if (syntax.length > 0) throw new ConfigError(distinct(syntax));
+  if (syntaxFaults.length > 0) throw new ConfigError(distinct(syntaxFaults));
   return {
     file,
     content: sectionsOf(document, file, lines),
@@ -168,13 +169,13 @@ function readAnyYaml(file: string, text: string): Part {
 }
 
 /** Messages in place of those of the YAML library, which name its API or give no remedy. */
-const SYNTAX: Readonly<Record<string, string>> = {
+const SYNTAX_MESSAGES: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'begins a second document; a configuration file has one, without `---` in between',
   TAB_AS_INDENT: 'Tabs are not allowed as indentation; indent with spaces',
 };
 
 const syntaxMessage = (code: string, message: string): string =>
-  message.startsWith('Maximum call stack') ? 'is nested too deeply' : (SYNTAX[code] ?? message);
+  message.startsWith('Maximum call stack') ? 'is nested too deeply' : (SYNTAX_MESSAGES[code] ?? message);
 
 const distinct = (faults: readonly ConfigFault[]): readonly ConfigFault[] => [
   ...new Map(faults.map((fault) => [faultText(fault), fault])).values(),
@@ -223,6 +224,7 @@ function sectionsOf(document: Document, file: string, lines: LineCounter): JsonO
     const key = keyOf([...fault.ancestors, fault.alias]);
     throw new ConfigError([{ source: file, line, key, message: fault.message }]);
   }
+  // No limit of the library: `aliasFault` has limited the expansion.
   const content: unknown = document.toJS({ maxAliasCount: -1 }) ?? {};
   if (!isJsonObject(content)) {
     const message = 'is not a map of sections such as `model_list:` and `general_settings:`';

@@ -11,6 +11,7 @@ function isRead(path: Path): boolean {
   const [section] = path;
   if (section === 'model_list' || section === 'guardrails') return true;
   if (section === 'billing_settings') return false;
+  // A setting reads its own path, every path below it, and the maps above it. The dots prevent a match inside a name.
   const key = `${path.join('.')}.`;
   return ROWS.some(({ file }) => file !== undefined && (`${file}.`.startsWith(key) || key.startsWith(`${file}.`)));
 }

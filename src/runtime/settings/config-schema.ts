@@ -17,7 +17,7 @@ const NULL: JsonSchema = { type: 'null' };
 const BOUNDED = /^(whole number|number) from ([\d.]+)(?: to ([\d.]+))?$/;
 
 /** Schema of a setting in the file; empty where its kind has no simple form. */
-function valueSchema({ kind: { form }, default: otherwise }: Setting): JsonSchema {
+function valueSchema({ kind: { form }, default: defaultValue }: Setting): JsonSchema {
   if (form === 'true or false') return { anyOf: [{ type: 'boolean' }, REFERENCE, NULL] };
   const [, number, min, max] = BOUNDED.exec(form) ?? [];
   if (number !== undefined) {
@@ -28,7 +28,7 @@ function valueSchema({ kind: { form }, default: otherwise }: Setting): JsonSchem
   if (form.startsWith('list of ')) return { anyOf: [{ type: 'array' }, { type: 'string' }, NULL] };
   if (form === 'map' || form.startsWith('map of ')) return { anyOf: [{ type: 'object' }, NULL] };
   const choices = form.split(', ');
-  if (typeof otherwise === 'string' && choices.length > 1 && choices.includes(otherwise))
+  if (typeof defaultValue === 'string' && choices.length > 1 && choices.includes(defaultValue))
     return { anyOf: [{ enum: choices }, REFERENCE, NULL] };
   return {};
 }
@@ -74,10 +74,9 @@ function withNulls(schema: unknown): unknown {
   const needed = new Set(Array.isArray(required) ? required : []);
   const members = Object.entries(properties).map(([name, member]): [string, unknown] => {
     const inner = withNulls(member);
-    return [
-      name,
-      needed.has(name) || Object.keys(isJsonObject(inner) ? inner : {}).length === 0 ? inner : { anyOf: [inner, NULL] },
-    ];
+    // An empty schema allows every value, also null.
+    const isEmpty = Object.keys(isJsonObject(inner) ? inner : {}).length === 0;
+    return [name, needed.has(name) || isEmpty ? inner : { anyOf: [inner, NULL] }];
   });
   return { ...schema, properties: Object.fromEntries(members) };
 }

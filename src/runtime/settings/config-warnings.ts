@@ -16,7 +16,7 @@ const NONE: UnsupportedKeys = { effects: {}, others: [] };
 const PLAIN_NAME = /^[\w.-]{1,60}$/;
 
 /** Names of the keys directly below a path of the file that lead to settings; `''` is the top level. */
-function readBelow(path: string): ReadonlySet<string> {
+function settingKeysBelow(path: string): ReadonlySet<string> {
   const start = path === '' ? '' : `${path}.`;
   const below = FILE_PATHS.filter((file) => file.startsWith(start)).map((file) => file.slice(start.length));
   return new Set(below.map((rest) => rest.split('.')[0] ?? ''));
@@ -47,18 +47,18 @@ type Warn = (path: Path, message: string) => void;
 /** Checks the keys of a map, and of the maps in it that contain settings. */
 function checkMap(entries: JsonObject, path: Path, warn: Warn): void {
   const dotted = path.join('.');
-  const read = readBelow(dotted);
+  const settingKeys = settingKeysBelow(dotted);
   const otherSections = ['model_list', 'guardrails', 'credential_list', 'include', 'environment_variables'];
-  const known = path.length === 0 ? new Set([...read, ...otherSections]) : read;
+  const known = path.length === 0 ? new Set([...settingKeys, ...otherSections]) : settingKeys;
   const unsupported = path.length === 0 ? UNSUPPORTED_SECTIONS : (UNSUPPORTED_KEYS[dotted] ?? NONE);
   for (const [name, value] of Object.entries(entries)) {
     const here = [...path, name];
     if (known.has(name)) {
-      const isSection = !FILE_PATHS.includes(here.join('.')) && readBelow(here.join('.')).size > 0;
+      const isSection = !FILE_PATHS.includes(here.join('.')) && settingKeysBelow(here.join('.')).size > 0;
       if (isSection && isJsonObject(value)) checkMap(value, here, warn);
     } else if (isUnsupported(unsupported, name)) {
       if (!isOff(value)) warn(here, noEffect(unsupported.effects[name]));
-    } else warn(here, unknown(name, { known, unsupported, dotted }));
+    } else warn(here, unknownKeyWarning(name, { known, unsupported, dotted }));
   }
 }
 
@@ -79,7 +79,7 @@ const isUnsupported = ({ effects, others }: UnsupportedKeys, name: string): bool
 const noEffect = (effect: string | undefined): string =>
   effect === undefined ? 'has no effect' : `has no effect: ${effect}`;
 
-function unknown(
+function unknownKeyWarning(
   name: string,
   about: { readonly known: ReadonlySet<string>; readonly unsupported: UnsupportedKeys; readonly dotted: string },
 ): string {
@@ -105,6 +105,7 @@ function checkModels({ model_list: models }: JsonObject, warn: Warn): void {
   if (!Array.isArray(models)) return;
   const found = new Map<string, { readonly path: Path; readonly message: string; count: number }>();
   const note = (path: Path, message: string): void => {
+    // The path without `model_list` and the index of the model.
     const key = path.slice(2).join('.');
     const known = found.get(key);
     if (known === undefined) found.set(key, { path, message, count: 1 });

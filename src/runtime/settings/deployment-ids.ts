@@ -42,23 +42,25 @@ const accountOf = ({ apiKey, secrets, options }: DeploymentDraft): string =>
  * with the same place and credential are numbered in the order of the file.
  */
 export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment[] {
-  const unnamed = drafts.filter(({ id }) => id === null);
-  const accounts = new Map<string, Set<string>>();
-  for (const [place, members] of Map.groupBy(unnamed, placeIdOf)) accounts.set(place, new Set(members.map(accountOf)));
+  const withoutId = drafts.filter(({ id }) => id === null);
+  /** Hashes of the accounts at each place. */
+  const accountsByPlace = new Map<string, Set<string>>();
+  for (const [place, members] of Map.groupBy(withoutId, placeIdOf))
+    accountsByPlace.set(place, new Set(members.map(accountOf)));
   const usedCounts = new Map<string, number>();
   const seenPlaces = new Set<string>();
   return drafts.map((draft, index): Deployment => {
     const { id, ...deployment } = draft;
     if (id !== null) return { ...deployment, id };
     const place = placeIdOf(draft);
-    const isAmbiguous = (accounts.get(place)?.size ?? 0) > 1;
-    const account = isAmbiguous ? `${place}-${accountOf(draft)}` : place;
-    const count = (usedCounts.get(account) ?? 0) + 1;
-    usedCounts.set(account, count);
+    const isAmbiguous = (accountsByPlace.get(place)?.size ?? 0) > 1;
+    const baseId = isAmbiguous ? `${place}-${accountOf(draft)}` : place;
+    const count = (usedCounts.get(baseId) ?? 0) + 1;
+    usedCounts.set(baseId, count);
     // Former ids: without the account, from the time before a second account was added; and by position, as in old versions.
-    const alone = isAmbiguous && !seenPlaces.has(place) ? [place] : [];
+    const withoutAccount = isAmbiguous && !seenPlaces.has(place) ? [place] : [];
     seenPlaces.add(place);
-    const formerIds = [...alone, `${deployment.modelGroup}#${index + 1}`];
-    return { ...deployment, id: count === 1 ? account : `${account}-${count}`, formerIds };
+    const formerIds = [...withoutAccount, `${deployment.modelGroup}#${index + 1}`];
+    return { ...deployment, id: count === 1 ? baseId : `${baseId}-${count}`, formerIds };
   });
 }

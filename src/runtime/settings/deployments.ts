@@ -265,8 +265,8 @@ const TEXT_MODELS = /^(gpt-3\.5-turbo-instruct(-0914)?|babbage-002|davinci-002)$
 function providerOf(named: string): { readonly provider: string; readonly model: string } {
   const slash = named.indexOf('/');
   if (slash === -1) {
-    const compatible = TEXT_MODELS.test(named) ? 'text-completion-openai' : 'openai';
-    return { provider: named === 'demo' ? 'demo' : compatible, model: named };
+    const openAiProvider = TEXT_MODELS.test(named) ? 'text-completion-openai' : 'openai';
+    return { provider: named === 'demo' ? 'demo' : openAiProvider, model: named };
   }
   return { provider: named.slice(0, slash), model: named.slice(slash + 1) };
 }
@@ -306,6 +306,7 @@ export function keyWarningOf(deployment: Deployment, env: NodeJS.ProcessEnv): Ke
   if (maySendKey(vendor, apiBase ?? undefined))
     return {
       text: `The model "${modelGroup}" has no key: set api_key, or one of ${named}.`,
+      // A vendor without a fixed address is a server of the operator. It may need no key.
       isFault: (apiBase === null || vendor.base !== null) && clientCredentials?.includes('api_key') !== true,
     };
   if (firstSet(vendor.keyVariables, env) === null) return null;

@@ -45,7 +45,11 @@ export function readFileVariables(
     else if (RESERVED.test(name)) warnings.push(at(path, 'is not set: this variable belongs to the machine'));
     else {
       const missing: string[] = [];
-      const resolved = resolveReferences(value, path, (_path, source) => env[source] ?? (missing.push(source), null));
+      const resolved = resolveReferences(value, path, (_path, source) => {
+        const found = env[source] ?? null;
+        if (found === null) missing.push(source);
+        return found;
+      });
       if (missing.length > 0)
         warnings.push(at(path, `is not set: the environment variable ${missing[0]} it refers to is not set`));
       else values.push([name, String(resolved)]);

@@ -22,7 +22,7 @@ const texts: Reader = (value) =>
   Array.isArray(value) && value.every((one) => typeof one === 'string') ? { value } : 'is not a list of texts';
 const map: Reader = (value) => (isJsonObject(value) ? { value } : 'is not a map');
 
-/** Limits of keys, by name in the file: the name of the member that they become, and their reader. */
+/** Limits of keys, by name in the file: the member of `KeyCaps` that holds the limit, and the reader of its value. */
 const CAPS: Readonly<Record<string, readonly [string, Reader]>> = {
   max_budget: ['maxBudget', amount],
   budget_duration: ['budgetDuration', duration],
@@ -51,9 +51,14 @@ function mapOf<Value>(form: string, readers: typeof CAPS): Kind<Value> {
       for (const [name, sent] of Object.entries(raw)) {
         if (sent === null) continue;
         const known = Object.hasOwn(readers, name) ? readers[name] : undefined;
-        const result = known?.[1](sent) ?? 'is not supported';
+        if (known === undefined) {
+          refusals.push({ message: 'is not supported', path: [name] });
+          continue;
+        }
+        const [member, readMember] = known;
+        const result = readMember(sent);
         if (typeof result === 'string') refusals.push({ message: result, path: [name] });
-        else if (known !== undefined) read[known[0]] = result.value;
+        else read[member] = result.value;
       }
       return refusals.length > 0 ? { refusals } : { value: read as Value };
     },
@@ -70,13 +75,13 @@ export interface KeyMakersSetting {
 }
 
 const makers =
-  (roles: string): Reader =>
+  (rolesMember: string): Reader =>
   (value) => {
     if (!isJsonObject(value)) return 'is not a map';
-    const known: JsonObject = { [roles]: null, required_params: null };
+    const known: JsonObject = { [rolesMember]: null, required_params: null };
     const unknown = Object.keys(value).find((name) => !Object.hasOwn(known, name));
     if (unknown !== undefined) return `has the unsupported member ${unknown}`;
-    const { [roles]: allowed = null, required_params: required = [] } = value;
+    const { [rolesMember]: allowed = null, required_params: required = [] } = value;
     const lists = [allowed ?? [], required ?? []].map(texts);
     if (lists.some((list) => typeof list === 'string')) return 'has a member that is not a list of texts';
     return { value: { roles: allowed, requiredParams: required ?? [] } };

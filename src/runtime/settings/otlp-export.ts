@@ -90,6 +90,7 @@ const pairsOf = (text: string): readonly (readonly [string, string])[] =>
     .filter((pair) => pair !== '')
     .map((pair) => {
       const mark = pair.indexOf('=');
+      // An empty name is refused as a header.
       return mark < 1 ? ['', ''] : [pair.slice(0, mark).trim(), decoded(pair.slice(mark + 1).trim())];
     });
 

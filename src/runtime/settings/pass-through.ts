@@ -58,10 +58,10 @@ export function readPassThrough(
     const headers = headersOf(one, env, (name, variable) =>
       refuse([index, 'headers', name], `the environment variable ${variable} it refers to is not set`),
     );
-    const target = targetFault(one.target);
-    if (target !== null) refuse([index, 'target'], target);
-    const wrong = headersFault(headers);
-    if (wrong !== null) refuse([index, 'headers'], wrong);
+    const wrongTarget = targetFault(one.target);
+    if (wrongTarget !== null) refuse([index, 'target'], wrongTarget);
+    const wrongHeaders = headersFault(headers);
+    if (wrongHeaders !== null) refuse([index, 'headers'], wrongHeaders);
     return endpointOf(one, headers);
   });
 }

@@ -39,7 +39,10 @@ export const awsBase = (host: string, region: string): string =>
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** AWS identity for a service, from parameters by the names of stored credentials; null when keys, profile and role are all missing. */
+/**
+ * AWS identity for a service, from parameters that are named as in stored credentials. Null when keys, profile and role are
+ * all missing.
+ */
 export function awsIdentity(service: string, given: JsonObject, environmentRegion: string): CloudIdentity | null {
   const [id, secret] = [textOf(given['aws_access_key_id']), textOf(given['aws_secret_access_key'])];
   const session = textOf(given['aws_session_token']);
@@ -71,6 +74,7 @@ export function awsIdentity(service: string, given: JsonObject, environmentRegio
     region,
     stsEndpoint: null,
   };
+  // Calls are signed with the keys only where no role is assumed with them.
   return { kind: 'aws', region, service, keys: role === null ? keys : null, account };
 }
 
@@ -128,12 +132,13 @@ export function readProviderAccounts(
       if (cloud === 'google') return { kind: 'google', credentials: new Secret(key) };
       return issuer === null ? null : { ...issuer, key: new Secret(key) };
     })();
-    const sent = token ?? (identity === null ? key : undefined);
+    // A key from which an identity is made is not sent itself.
+    const sentKey = token ?? (identity === null ? key : undefined);
     return [
       prefixes[0] ?? '',
       {
         base: addressOf(provider) ?? defaultBase(provider),
-        key: sent === undefined ? null : new Secret(sent),
+        key: sentKey === undefined ? null : new Secret(sentKey),
         cloud: token === undefined ? identity : null,
         issuer,
         region,

@@ -83,7 +83,7 @@ export function createConfigReader(argv: readonly string[], env: () => NodeJS.Pr
     idle = null;
   }
 
-  /** Keeps a thread for the next reading. Ends another idle thread, which concurrent readings leave. */
+  /** Keeps a thread for the next reading. Ends the idle thread that a concurrent reading may have kept. */
   function keep(worker: Worker): void {
     stop();
     idle = { worker, end: setTimeout(stop, IDLE_MS).unref() };

@@ -59,7 +59,7 @@ const ROWS = Object.entries<Setting>(ROUTING_SETTINGS).map(([row, { file = '', k
   return { row: row as RoutingSetting, section: file.slice(0, dot), name: file.slice(dot + 1), kind, otherwise };
 });
 
-/** Settings of the lists of fallbacks, by type. The first one that is set is in force. */
+/** Settings of the lists of fallbacks, by type. Of each type the first setting that is set is in force. */
 const LISTS: readonly (readonly [type: FallbackType, rows: readonly RoutingSetting[]])[] = [
   ['general', ['routerFallbacks', 'fallbacks']],
   ['context_window', ['routerContextWindowFallbacks', 'contextWindowFallbacks']],
@@ -87,6 +87,6 @@ export function routingIn(config: DeclaredConfig, stored: StoredSections): Confi
   };
 }
 
-/** Whether one of the settings is a setting of the routing. */
+/** Whether one of the changed settings is a setting of the routing. */
 export const changesRouting = (changed: SettingsChange['changed']): boolean =>
   changed.some((one) => ROWS.some(({ section, name }) => section === one.section && name === one.name));

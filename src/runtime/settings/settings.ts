@@ -108,7 +108,7 @@ export interface Settings {
   readonly alwaysStreamUsage: boolean;
   /** Maximum number of questions of one decision. */
   readonly mostDecisionQuestions: number;
-  /** Label mass below which a question is asked again at a fallback; null asks none again. */
+  /** Label mass (`x_label_mass`) below which a question is asked again at a fallback; null asks none again. */
   readonly decisionFallbackBelow: number | null;
   readonly storeDecisions: StorageLevel;
   readonly decisionRetentionDays: number;

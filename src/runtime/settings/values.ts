@@ -82,11 +82,13 @@ function candidatesOf(row: Setting, { args, env, document }: Sources): readonly 
     env[key] ? [{ origin: { from: 'environment', key }, raw: env[key] }] : [],
   );
   const inFile = row.file === undefined ? undefined : valueAt(document.content, pathOf(row.file));
+  // A reference to an unset variable is reported already.
   const isUnresolved = document.faults.some(({ key }) => key === row.file);
   const fromFile: readonly Candidate[] =
     inFile === undefined || inFile === null || isUnresolved
       ? []
       : [{ origin: { from: 'config file', key: row.file ?? '' }, raw: inFile }];
+  // Rows with `filePrecedesEnvironment` have no argument.
   return row.filePrecedesEnvironment
     ? [...fromFile, ...fromEnvironment]
     : [...fromArguments, ...fromEnvironment, ...fromFile];
@@ -95,6 +97,7 @@ function candidatesOf(row: Setting, { args, env, document }: Sources): readonly 
 function faultOf(row: Setting, { origin, raw }: Candidate, refusal: Refusal, document: ConfigDocument): ConfigFault {
   const path = refusal.path ?? [];
   const place = placeOf(origin, document, path);
+  // `Object(raw)` is `raw` itself only where `raw` is an object.
   const isShown = refusal.complete !== true && path.length === 0 && !row.kind.isSecret && !Object.is(Object(raw), raw);
   return {
     ...place,

@@ -52,13 +52,13 @@ export function watchFiles({
   const read = async (): Promise<string> => (await Promise.all(files().map(stateOf))).join('\n');
 
   async function check(): Promise<void> {
-    const now = await read();
-    known ??= now;
+    const current = await read();
+    known ??= current;
     // A file that is being written changes between two checks.
-    const isStable = now === previous;
-    previous = now;
-    if (now === known || !isStable) return;
-    known = now;
+    const isStable = current === previous;
+    previous = current;
+    if (current === known || !isStable) return;
+    known = current;
     onChange();
   }
 

@@ -3,6 +3,8 @@ import { type Alias, type Document, isAlias, isMap, isSeq, visit } from 'yaml';
 /** Maximum number of values to which the aliases of a file may expand, against exponential expansion. */
 const MAX_ALIASED_VALUES = 100_000;
 
+const TOO_MANY = `aliases stand for more than ${MAX_ALIASED_VALUES} values in all`;
+
 /** An alias that cannot be expanded. */
 export interface AliasFault {
   readonly alias: Alias;
@@ -10,7 +12,10 @@ export interface AliasFault {
   readonly message: string;
 }
 
-/** The first alias that has no anchor, contains itself, or exceeds `MAX_ALIASED_VALUES` with those before it; null for none. */
+/**
+ * The first alias that has no anchor, contains itself, or exceeds `MAX_ALIASED_VALUES` together with the aliases before it.
+ * Null for none.
+ */
 export function aliasFault(document: Document): AliasFault | null {
   const weights = new Map<unknown, number>();
   let total = 0;
@@ -18,11 +23,11 @@ export function aliasFault(document: Document): AliasFault | null {
   visit(document, {
     Alias(_key, alias, ancestors) {
       const target = alias.resolve(document);
-      const missing = target === undefined ? `*${alias.source} has no anchor &${alias.source} before it` : null;
+      const anchorFault = target === undefined ? `*${alias.source} has no anchor &${alias.source} before it` : null;
       total += target === undefined ? 0 : weightOf(target, { document, weights });
-      const cycle = Number.isNaN(total) || total === Infinity ? 'contains itself' : null;
-      const tooMany = `aliases stand for more than ${MAX_ALIASED_VALUES} values in all`;
-      const fault = missing ?? cycle ?? (total > MAX_ALIASED_VALUES ? tooMany : null);
+      const cycleFault = Number.isNaN(total) || total === Infinity ? 'contains itself' : null;
+      const sizeFault = total > MAX_ALIASED_VALUES ? TOO_MANY : null;
+      const fault = anchorFault ?? cycleFault ?? sizeFault;
       if (fault === null) return undefined;
       found = { alias, ancestors, message: fault };
       return visit.BREAK;

@@ -66,7 +66,7 @@ export function createConfiguration({
   let adjustments = adjustmentsOf(config, stored);
   let budgets = budgetsOf(config, stored);
   let globalBudget = globalBudgetOf(config, stored);
-  let limitFraction = readThrottleFraction(config, stored);
+  let throttleFraction = readThrottleFraction(config, stored);
   let required = requiredParamsIn(config, stored);
   let routing = routingIn(config, stored);
   let isUnpricedBlocked = blocksUnpriced(config, stored);
@@ -86,7 +86,7 @@ export function createConfiguration({
     adjustments = adjustmentsOf(config, stored);
     budgets = budgetsOf(config, stored);
     globalBudget = globalBudgetOf(config, stored);
-    limitFraction = readThrottleFraction(config, stored);
+    throttleFraction = readThrottleFraction(config, stored);
     required = requiredParamsIn(config, stored);
     isUnpricedBlocked = blocksUnpriced(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
@@ -99,7 +99,7 @@ export function createConfiguration({
     costAdjustments: () => adjustments,
     providerBudgets: () => budgets,
     globalBudget: () => globalBudget,
-    throttleFraction: () => limitFraction,
+    throttleFraction: () => throttleFraction,
     requiredParams: () => required,
     routing: () => routing,
     blocksUnpriced: () => isUnpricedBlocked,
@@ -173,6 +173,7 @@ const SPECIAL = /(?:^|[-:]) *(?:=|<<)(?::|$)/m;
 /** YAML that readers of YAML 1.1 and of 1.2 read as the same value. */
 function toYaml(value: unknown): string {
   const text = stringify(value);
+  // A pair of surrogates is one valid character. Only a lone surrogate is unprintable.
   const withoutPairs = text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, '');
   if (!UNPRINTABLE.test(withoutPairs) && !SPECIAL.test(withoutPairs)) return text;
   // Double quotes around every text, because escapes are read only there.

@@ -27,8 +27,8 @@ export function createSealedSettings(store: SettingsStore, secrets: Secrets): Se
     if (Array.isArray(value)) return value.map((item) => sealed(item, name, `${place}.*`));
     if (!isJsonObject(value)) return value;
     // In some maps every text is a secret, for example in the map from kinds of alerts to addresses of webhooks.
-    const all = isSecretMap(name);
-    return mapped(value, (inner, item) => sealed(item, all ? name : inner, `${place}.${inner}`));
+    const isAllSecret = isSecretMap(name);
+    return mapped(value, (key, item) => sealed(item, isAllSecret ? name : key, `${place}.${key}`));
   }
 
   const opened = (value: unknown, place: string): unknown =>
@@ -65,7 +65,7 @@ function withSealed(value: unknown, place: string, leaf: (bytes: Buffer, place: 
   if (!isJsonObject(value)) return value;
   const bytes = value[SEALED];
   if (typeof bytes === 'string' && Object.keys(value).length === 1) return leaf(Buffer.from(bytes, 'base64'), place);
-  return mapped(value, (inner, item) => withSealed(item, `${place}.${inner}`, leaf));
+  return mapped(value, (key, item) => withSealed(item, `${place}.${key}`, leaf));
 }
 
 /** A stored section in which the current key encrypts what former keys encrypted; null when a former key encrypted nothing. */
@@ -85,5 +85,5 @@ export function renewedSection(
   return isRenewed ? renewed : null;
 }
 
-const mapped = (content: SectionContent, value: (name: string, value: unknown) => unknown): SectionContent =>
-  Object.fromEntries(Object.entries(content).map(([name, item]) => [name, value(name, item)]));
+const mapped = (content: SectionContent, map: (name: string, value: unknown) => unknown): SectionContent =>
+  Object.fromEntries(Object.entries(content).map(([name, value]) => [name, map(name, value)]));

@@ -7,7 +7,7 @@ import type { Log } from '../telemetry/log.ts';
  * waits for it.
  */
 const MAX_BACKLOG = 65_536;
-/** A commit of fewer calls counts as low load and is unfolded immediately. */
+/** A commit of fewer calls counts as low load and is unfolded immediately. A commit of more calls is busy. */
 const LOW_LOAD_CALLS = 400;
 /** Time without a busy commit after which the load counts as low, in ms. */
 const QUIET_MS = 1_000;
@@ -39,6 +39,7 @@ export function createUnfolding({
   readonly log: Pick<Log, 'warn'>;
 }): Unfolding {
   let stopped = false;
+  /** A busy commit has come since the last start of steps. */
   let busy = false;
   /** Earliest possible commit time of the calls in the log; null while the log is empty. */
   let waitingSinceMs: number | null = null;

@@ -24,7 +24,7 @@ interface DutyRunnerOptions {
   readonly deadlineMs: number;
   /** Delay of the first claim after the start, in ms. */
   readonly firstClaimMs: number;
-  /** Rejects with the signal's reason when the signal ends it early. */
+  /** The work of the duty. Rejects with the signal's reason when the signal ends the work early. */
   readonly work: (signal: AbortSignal) => Promise<void>;
   /** Called after each run, before its job ends; it must not throw. */
   readonly onRun: (run: DutyRun) => void;

@@ -91,21 +91,21 @@ export function createThreadPool<Task extends object>({
 
   function startedPool(): Promise<Threads<Task>> {
     if (pool !== null) return pool;
-    const starting = start(release);
+    const starting = start(forgetPool);
     pool = starting;
-    starting.catch(release);
+    starting.catch(forgetPool);
     return starting;
 
-    function release(): void {
+    function forgetPool(): void {
       if (pool === starting) pool = null;
     }
   }
 
   async function answerOfThread(task: Task, transferred: readonly ArrayBuffer[]): Promise<ThreadAnswer> {
     try {
-      const running = await startedPool();
+      const startedThreads = await startedPool();
       if (closed) throw new Error('The pool of worker threads is closed.');
-      return await running.run(task, transferred);
+      return await startedThreads.run(task, transferred);
     } catch (cause) {
       const reason = closed ? 'The process is ending.' : 'The work could not be done on its thread.';
       throw new Unavailable(reason, undefined, { cause });

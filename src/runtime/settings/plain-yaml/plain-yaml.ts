@@ -57,13 +57,13 @@ export function readPlainYaml(text: string): PlainDocument | null {
 }
 
 function lineIn(root: ValueWithLine, path: Path): number {
-  let at = root;
+  let node = root;
   for (const step of path) {
-    const found = at.inner?.get(step) ?? at.inner?.get(Number(step));
+    const found = node.inner?.get(step) ?? node.inner?.get(Number(step));
     if (found === undefined) break;
-    at = found;
+    node = found;
   }
-  return at.line;
+  return node.line;
 }
 
 function linesOf(text: string): readonly Line[] {
@@ -110,6 +110,7 @@ function createReader(lines: readonly Line[]) {
       return { value: scalar(rest), inner: null };
     }
     if (next === undefined) return { value: null, inner: null };
+    // A list may have the same indentation as its key.
     if (isItem(next) && next.indent >= indent) return list(next.indent, depth + 1);
     if (next.indent <= indent) return { value: null, inner: null };
     return map(next.indent, depth + 1);

@@ -1,7 +1,7 @@
 import { CHECKOUT_MODES } from '../../../domain/checkout/payments.ts';
 import { choice, secret, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
-import { httpAddress } from './checks.ts';
+import { httpAddressFault } from './checks.ts';
 
 const SECONDS_PER_DAY = 86_400;
 
@@ -33,8 +33,8 @@ export const CATALOG_SETTINGS = {
 } as const;
 
 /** Fault of an address that is not http(s) or has a path, because the SDK of Stripe takes a host only. Null for a valid one. */
-const stripeHost = (value: string): string | null =>
-  httpAddress(value) ?? (new URL(value).pathname === '/' ? null : 'has a path; name the host only');
+const stripeHostFault = (value: string): string | null =>
+  httpAddressFault(value) ?? (new URL(value).pathname === '/' ? null : 'has a path; name the host only');
 
 /** Sale of access to the catalog. */
 export const BILLING_SETTINGS = {
@@ -70,7 +70,7 @@ export const BILLING_SETTINGS = {
     description: 'One payment or a subscription. Must match the price.',
   }),
   stripeApiBase: setting({
-    kind: text('http(s) address of a host', stripeHost),
+    kind: text('http(s) address of a host', stripeHostFault),
     default: null,
     defaultText: 'the address of Stripe',
     env: ['STRIPE_API_BASE'],

@@ -4,7 +4,7 @@ import { RETENTIONS } from '../../../domain/settings/retention.ts';
 import { allowedHostFault } from '../../network/caller-addresses.ts';
 import { choice, decimal, flag, list, secretText, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
-import { proxyAddress } from './checks.ts';
+import { proxyAddressFault } from './checks.ts';
 
 const age = () =>
   text('duration', (written) => (durationMs(written) === null ? 'is not a duration such as `30d`' : null));
@@ -123,7 +123,7 @@ export const GATEWAY_SETTINGS = {
     description: 'Id of the budget that applies to each customer without a budget. A key may name another budget.',
   }),
   budgetAlertUrl: setting({
-    kind: secretText('http:// or https:// address', proxyAddress),
+    kind: secretText('http:// or https:// address', proxyAddressFault),
     default: null,
     file: 'general_settings.alert_to_webhook_url.budget_alerts',
     description:
@@ -292,13 +292,13 @@ export const UPSTREAM_SETTINGS = {
     description: 'Time without reads after which a client is disconnected from its answer.',
   }),
   httpProxy: setting({
-    kind: secretText('http:// or https:// address', proxyAddress),
+    kind: secretText('http:// or https:// address', proxyAddressFault),
     default: null,
     env: ['http_proxy', 'HTTP_PROXY'],
     description: 'Forward proxy for calls and span export to http: addresses.',
   }),
   httpsProxy: setting({
-    kind: secretText('http:// or https:// address', proxyAddress),
+    kind: secretText('http:// or https:// address', proxyAddressFault),
     default: null,
     env: ['https_proxy', 'HTTPS_PROXY'],
     description: 'Forward proxy for calls and span export to https: addresses.',

@@ -4,7 +4,7 @@ import { LOG_LEVELS } from '../../telemetry/log.ts';
 import { ADMIN_KEY_FORM } from '../data-folder.ts';
 import { choice, decimal, flag, list, megabytes, secret, secretText, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
-import { httpAddress, originFault } from './checks.ts';
+import { httpAddressFault, originFault } from './checks.ts';
 
 /** Upper bound of the setting: no process can have more connections open. */
 const MAX_CONNECTIONS = 1_000_000;
@@ -39,7 +39,7 @@ export const SERVER_SETTINGS = {
     description: 'Port to listen on. 0 takes a free port.',
   }),
   publicUrl: setting({
-    kind: text('http(s) address without a query', httpAddress),
+    kind: text('http(s) address without a query', httpAddressFault),
     default: null,
     defaultText: 'the address listened on',
     env: ['PROXY_BASE_URL'],

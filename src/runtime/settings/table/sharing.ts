@@ -1,6 +1,6 @@
 import { choice, flag, secret, secretText, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
-import { redisAddress } from './checks.ts';
+import { redisAddressFault } from './checks.ts';
 
 const port = (env: readonly string[], file: string) =>
   setting({ kind: integer(1, 65_535), default: 6379, env, file, description: 'Port of the Redis server.' });
@@ -16,7 +16,7 @@ export const SHARING_SETTINGS = {
       '`auto`: processes count budgets and limits together in Redis where it is configured, else in PostgreSQL. `off`: each process counts alone.',
   }),
   redisUrl: setting({
-    kind: secretText('address like redis://user:password@host:6379/0', redisAddress),
+    kind: secretText('address like redis://user:password@host:6379/0', redisAddressFault),
     default: null,
     env: ['REDIS_URL'],
     file: 'router_settings.redis_url',
@@ -65,7 +65,7 @@ export const SHARING_SETTINGS = {
       '`redis`: the server of `cache_params` counts budgets and limits, where no other Redis server is set. Answers are not cached.',
   }),
   cacheUrl: setting({
-    kind: secretText('address like redis://user:password@host:6379/0', redisAddress),
+    kind: secretText('address like redis://user:password@host:6379/0', redisAddressFault),
     default: null,
     file: 'litellm_settings.cache_params.url',
     description: 'URL of the server of `cache_params`.',

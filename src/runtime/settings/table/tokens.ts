@@ -2,7 +2,7 @@ import { flag, list } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { tokenRules } from '../token-rules-kind.ts';
 
-const address = (item: string): string | null =>
+const addressFault = (item: string): string | null =>
   /^https?:\/\/[^\s]+$/i.test(item) ? null : 'an address is not http(s)';
 
 /** Signed tokens of other issuers. */
@@ -15,7 +15,7 @@ export const TOKEN_SETTINGS = {
       'Accepts signed tokens (JWT) of other issuers in place of keys. Needs `JWT_PUBLIC_KEY_URL` or `issuers` of `litellm_jwtauth`.',
   }),
   tokenKeyUrls: setting({
-    kind: list('http(s) addresses', address),
+    kind: list('http(s) addresses', addressFault),
     default: [],
     env: ['JWT_PUBLIC_KEY_URL'],
     description:

@@ -2,7 +2,7 @@ import { DEFAULT_INSERT_LIMITS } from '../../../domain/traces/insert-limits.ts';
 import { DEFAULT_CONCURRENT_INGESTS, DEFAULT_OTLP_LIMITS } from '../../../domain/traces/otlp-limits.ts';
 import { anyValue, secretText, text, texts, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
-import { clickHouseAddress, databaseName } from './checks.ts';
+import { clickHouseAddressFault, databaseNameFault } from './checks.ts';
 
 const MAX_RETENTION_DAYS = 36_500;
 /** Maximum bytes of a buffer on every platform. */
@@ -22,7 +22,7 @@ export const TRACE_STORE_SETTINGS = {
     description: 'Store of the traces. May be written as `tracing.store: clickhouse`.',
   }),
   clickHouseUrl: setting({
-    kind: secretText('address like http://user:password@host:8123', clickHouseAddress),
+    kind: secretText('address like http://user:password@host:8123', clickHouseAddressFault),
     default: null,
     env: ['CLICKHOUSE_URL'],
     file: 'general_settings.tracing.store.url',
@@ -30,7 +30,7 @@ export const TRACE_STORE_SETTINGS = {
     description: 'ClickHouse server that stores the traces ([guide](traces-in-clickhouse.md)).',
   }),
   clickHouseDatabase: setting({
-    kind: secretText('letters, digits and underscores', databaseName),
+    kind: secretText('letters, digits and underscores', databaseNameFault),
     default: 'lensgate',
     env: ['CLICKHOUSE_DATABASE'],
     file: 'general_settings.tracing.store.database',
@@ -38,7 +38,7 @@ export const TRACE_STORE_SETTINGS = {
     description: 'Database on that server.',
   }),
   clickHouseReaderUrl: setting({
-    kind: secretText('address like http://user:password@host:8123', clickHouseAddress),
+    kind: secretText('address like http://user:password@host:8123', clickHouseAddressFault),
     default: null,
     defaultText: '`CLICKHOUSE_URL`',
     env: ['CLICKHOUSE_READER_URL'],
