@@ -156,7 +156,7 @@ function ownCredentials(
   }
   // No fallback: the machine's identity must not be used when a profile is missing.
   if (profile !== null) return library.fromIni({ profile, clientConfig, ignoreCache: true });
-  // Keys in the environment take precedence over `AWS_PROFILE`. The library's chain skips them when that variable is set.
+  // Keys in the environment take precedence over `AWS_PROFILE`. The library's chain skips them beside that variable.
   if (env['AWS_ACCESS_KEY_ID'] && env['AWS_SECRET_ACCESS_KEY']) return library.fromEnv();
   return library.fromNodeProviderChain({ clientConfig, ignoreCache: true });
 }
@@ -164,9 +164,7 @@ function ownCredentials(
 const isOwnRole = (arn: string, { keys, profile }: AwsAccount, env: NodeJS.ProcessEnv): boolean =>
   keys === null && profile === null && env['AWS_ROLE_ARN'] === arn && Boolean(env['AWS_WEB_IDENTITY_TOKEN_FILE']);
 
-/**
- * The token that `aws_web_identity_token` names. It is read each time, because such tokens are replaced within the hour.
- */
+/** The token that `aws_web_identity_token` names. It is read each time, because tokens are replaced within the hour. */
 async function tokenIn(setting: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [, kind = '', rest = ''] = /^oidc\/(file|env_path|env)\/(.+)$/.exec(setting) ?? [];
   if (kind === '' && setting.startsWith('oidc/'))

@@ -28,8 +28,8 @@ const MIN_REPORT_INTERVAL_MS = 10_000;
 /** Timeout of the store, in ms. */
 const ANSWER_MS = 5_000;
 /**
- * Maximum look-ups of keys that have not paid, per network and minute. Beyond it, keys are not looked up, and calls with a
- * key count as free calls.
+ * Maximum look-ups of keys that have not paid, per network and minute. Beyond it, keys are not looked up, and calls
+ * with a key count as free calls.
  */
 const MAX_MISSES = 20;
 const MISSES_MS = 60_000;

@@ -19,10 +19,10 @@ export interface Share {
 /**
  * Divides the connections to one origin among owners.
  *
- * An owner gets a slot while it holds less than `fraction` of the slots that other owners do not use. With the default of
- * 3/4, a single owner uses at most three quarters of the limit, and two owners use at most 3/7 each. So a slot stays free
- * for an owner that has none: such an owner gets any free slot. Slots in use are never revoked; they become free when
- * their calls end. A free slot goes to the waiting owner that holds the fewest, for its oldest call.
+ * An owner gets a slot while it holds less than `fraction` of the slots that other owners do not use. With the default
+ * of 3/4, a single owner uses at most three quarters of the limit, and two owners use at most 3/7 each. So a slot stays
+ * free for an owner that has none: such an owner gets any free slot. Slots in use are never revoked; they become free
+ * when their calls end. A free slot goes to the waiting owner that holds the fewest, for its oldest call.
  *
  * With free slots, `enter` costs two counter updates and one map look-up.
  */
@@ -120,8 +120,8 @@ export class FairSlots {
   }
 
   /**
-   * The waiting owner with the fewest slots. Null when none waits, or when that owner may not take a slot: then no other
-   * owner may, because each has at least as many.
+   * The waiting owner with the fewest slots. Null when none waits, or when that owner may not take a slot: then no
+   * other owner may, because each has at least as many.
    */
   #next(): Share | null {
     let least: Share | null = null;

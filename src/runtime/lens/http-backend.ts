@@ -68,7 +68,9 @@ const delayOf = (nth: number, headers: Headers | null): number => {
   return Math.min(MAX_DELAY_MS, Number.isFinite(retryAfterMs) ? retryAfterMs : FIRST_DELAY_MS * 2 ** nth);
 };
 
-/** Backend for a worker whose server is on another machine, by the documented protocol. Transient failures are retried. */
+/**
+ * Backend for a worker whose server is on another machine, by the documented protocol. Transient failures are retried.
+ */
 export function httpBackend(url: string, token: Secret): LensBackend {
   const base = `${url.replace(/\/+$/, '')}/lens/worker`;
 

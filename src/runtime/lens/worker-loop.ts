@@ -15,8 +15,8 @@ import type { Log } from '../telemetry/log.ts';
 export interface WorkerLoop {
   start(): void;
   /**
-   * Claims no further run and interrupts running ones. Resolves when these have ended. A backend with `release` queues them
-   * again.
+   * Claims no further run and interrupts running ones. Resolves when these have ended. A backend with `release` queues
+   * them again.
    */
   stop(): Promise<void>;
 }

@@ -40,8 +40,8 @@ export const awsBase = (host: string, region: string): string =>
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /**
- * AWS identity for a service, from parameters that are named as in stored credentials. Null when keys, profile and role are
- * all missing.
+ * AWS identity for a service, from parameters that are named as in stored credentials. Null when keys, profile and role
+ * are all missing.
  */
 export function awsIdentity(service: string, given: JsonObject, environmentRegion: string): CloudIdentity | null {
   const [id, secret] = [textOf(given['aws_access_key_id']), textOf(given['aws_secret_access_key'])];

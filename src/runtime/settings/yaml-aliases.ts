@@ -13,8 +13,8 @@ export interface AliasFault {
 }
 
 /**
- * The first alias that has no anchor, contains itself, or exceeds `MAX_ALIASED_VALUES` together with the aliases before it.
- * Null for none.
+ * The first alias that has no anchor, contains itself, or exceeds `MAX_ALIASED_VALUES` together with the aliases before
+ * it. Null for none.
  */
 export function aliasFault(document: Document): AliasFault | null {
   const weights = new Map<unknown, number>();
