@@ -31,7 +31,7 @@ const SessionType = builder.objectRef<ListedSession>('Session').implement({
     sessionId: t.exposeString('sessionId', { description: 'Session id that its traces contain.' }),
     userId: t.exposeString('userId', {
       nullable: true,
-      description: 'User of its traces. Null when none is stated, and when they differ.',
+      description: 'User of its traces. Null when no trace states a user, and when the users differ.',
     }),
     traceCount: t.exposeInt('traces', { description: 'Number of its traces.' }),
     failedTraceCount: t.exposeInt('failed', { description: 'Number of its traces with a failed span.' }),

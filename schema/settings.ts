@@ -15,9 +15,9 @@ import { TAKES_EFFECT } from './base/descriptions.ts';
 import { UserErrorType } from './base/errors.ts';
 
 /** Assumed number of settings in a list. */
-const SETTINGS = 100;
+const USUAL_SETTINGS = 100;
 /** Assumed number of settings that change together. */
-const CHANGED = 5;
+const USUAL_CHANGES = 5;
 
 const SectionType = builder.enumType('SettingSection', {
   description: 'Section of the configuration file.',
@@ -88,7 +88,7 @@ builder.queryField('settings', (t) =>
   t.field({
     type: [SettingType],
     nullable: true,
-    complexity: { field: 1, multiplier: SETTINGS },
+    complexity: { field: 1, multiplier: USUAL_SETTINGS },
     description:
       'Settings, with the source of each value. For proxy administrators, and for read-only proxy administrators.',
     args: {
@@ -180,7 +180,7 @@ const UpdateType = builder.objectRef<SettingsUpdate>('SettingsUpdate').implement
     at: t.expose('at', { type: 'DateTime', description: 'When this process read the change.' }),
     changed: t.field({
       type: [ChangedSettingType],
-      complexity: { field: 1, multiplier: CHANGED },
+      complexity: { field: 1, multiplier: USUAL_CHANGES },
       description: 'The changed settings. Read their values with `settings`.',
       resolve: ({ changed }) => changed,
     }),

@@ -38,8 +38,8 @@ builder.subscriptionField('spanUpdates', (t) =>
   t.field({
     type: SpanUpdateType,
     description:
-      'Spans of one trace as they are stored, from now on. Ends within seconds when the key loses its right to read, and ' +
-      'with CONFLICT when its rights change.',
+      'Spans of one trace as they are stored, from now on. Ends within seconds when the key may no longer read, and ' +
+      'with CONFLICT when the key may still read, but with other rights.',
     args: {
       traceId: t.arg.id({ required: true, description: `${TRACE_ID} The trace need not exist yet.` }),
       after: t.arg.string({

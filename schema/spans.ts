@@ -13,10 +13,10 @@ import { edgesOf, forwardPage } from './base/paging.ts';
 import { type PartialSpan, SpanType, SpendRowType } from './base/refs.ts';
 import { usdOrNull } from './base/decimal.ts';
 
-const MS = 1_000_000n;
+const NS_PER_MS = 1_000_000n;
 
 /** A Unix time in nanoseconds, to the millisecond. */
-export const instantOf = (unixNs: bigint): Date => new Date(Number(unixNs / MS));
+export const instantOf = (unixNs: bigint): Date => new Date(Number(unixNs / NS_PER_MS));
 
 export const SpanStatusType = builder.enumType('SpanStatus', {
   description: 'OpenTelemetry status of a span, or of the root span of a trace.',
@@ -173,6 +173,7 @@ export const SpanConnectionType = builder.connectionObject(
   { name: 'SpanEdge', description: 'One span of a page.' },
 );
 
+/** A page of spans as a connection. `within` are the stored parts of the trace that the spans were read from. */
 export function spanConnectionOf(
   { items, hasMore, totalCount, spanCount }: SpanListPage,
   within: PartialSpan['within'],
@@ -183,9 +184,9 @@ export function spanConnectionOf(
 }
 
 /** Cost of a page of spans. */
-export const spanPageCost = (first: number | null | undefined, size: number) => ({
+export const spanPageCost = (first: number | null | undefined, defaultSize: number) => ({
   field: 1,
-  multiplier: Math.max(0, Math.min(first ?? size, MAX_PAGE_SPANS)),
+  multiplier: Math.max(0, Math.min(first ?? defaultSize, MAX_PAGE_SPANS)),
 });
 
 export const AFTER_SPAN =

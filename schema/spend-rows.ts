@@ -102,7 +102,9 @@ export function fieldValuesOf(filter: Filter): FieldValues {
     provider: filter?.providers,
     status: filter?.status && [filter.status],
   };
-  return Object.fromEntries(Object.entries(values).flatMap(([field, any]) => (any ? [[field, any]] : [])));
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([field, accepted]) => (accepted ? [[field, accepted]] : [])),
+  );
 }
 
 type OrderField = Extract<SpendRequest['sort'], 'startTime' | 'spend' | 'total_tokens'>;
@@ -135,6 +137,9 @@ export const SpendRowOrderType = builder.inputType('SpendRowOrder', {
   }),
 });
 
+/**
+ * The value of a call in an order by cost or tokens. Null in the order of start times, which needs no further value.
+ */
 function rankOf({ cost, usage }: SpendRow, sort: OrderField): bigint | null {
   if (sort === 'startTime') return null;
   return sort === 'spend' ? (cost ?? 0n) : BigInt((usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0));
@@ -167,6 +172,7 @@ function readCursor(cursor: string, sort: OrderField): SpendPlace {
   if (!isTime(ms) || !isText(traceId) || !isText(spanId) || !isText(id)) throw new InvalidInput('Invalid cursor.');
   const row = { startedAt: new Date(ms), traceId, spanId, id };
   if (sort === 'startTime' && cursorSort === undefined) return row;
+  // 18 digits always fit into a 64-bit integer of the database.
   if (sort === cursorSort && isText(rank) && /^-?\d{1,18}$/.test(rank)) return { ...row, rank: BigInt(rank) };
   throw new InvalidInput('Invalid cursor.');
 }
@@ -212,6 +218,7 @@ export async function spendRowsOf(
 ) {
   const limit = checkedPageSize(first ?? PAGE_SIZE, { max: PAGE_SIZE });
   const sort = orderBy?.field ?? 'startTime';
+  // Without a cursor: 0 rows are skipped.
   const from = typeof after === 'string' ? readCursor(after, sort) : 0;
   const { nodes, hasMore } = await listSpendRows(scope, {
     filter: { from: filter?.from ?? null, to: filter?.to ?? null, any: fieldValuesOf(filter), within },

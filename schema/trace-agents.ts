@@ -7,8 +7,9 @@ interface WithLoaders {
   readonly loaders: Loaders;
 }
 
-/** The agents of a trace. Reads its spans unless they are known. */
+/** The agents of a trace. Reads its spans unless the trace already has its agents. */
 export async function agentsOf(trace: PartialTrace, loaders: Loaders): Promise<PartialAgent[]> {
+  // The stored parts of the trace, by which `accountsOf` finds its calls.
   const within = partsOf(trace);
   return (await readAgents(trace, loaders)).map((agent) => ({ ...agent, within }));
 }
@@ -61,7 +62,8 @@ TraceAgentType.implement({
         'Output tokens of its model calls; of its own spans in a trace without model calls.',
       ),
       durationMs: t.exposeFloat('durationMs', {
-        description: 'Sum of the durations of its agent spans in milliseconds. Parallel spans can exceed the trace.',
+        description:
+          'Sum of the durations of its agent spans in milliseconds. With parallel spans, it can exceed the duration of the trace.',
       }),
       costUsd: t.field({
         type: 'Decimal',

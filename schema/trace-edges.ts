@@ -198,7 +198,7 @@ builder.objectFields(TraceType, (t) => {
       nullable: true,
       complexity: { field: 1, multiplier: LIST_COST },
       description:
-        'Distinct catalog entries of its model calls, where they are unambiguous. Null when they could not be read.',
+        'Distinct catalog entries of its model calls. A call without an unambiguous entry adds none. Null when the calls could not be read.',
       resolve: async (trace, _args, { scope }) => {
         const { spans } = await accounts(trace, scope);
         const found = spans.flatMap(({ model, provider }) =>
@@ -212,7 +212,7 @@ builder.objectFields(TraceType, (t) => {
       nullable: true,
       complexity: { field: 1, multiplier: LIST_COST },
       description:
-        'Distinct spend rows of its model calls, also of spans in other traces. Null when they could not be read.',
+        'Distinct spend rows of its model calls, also rows of spans in other traces. Null when the rows could not be read.',
       resolve: async (trace, _args, { scope }) => {
         const { calls } = await accounts(trace, scope);
         const rows = [...calls.values()].flatMap(({ row }) => row ?? []);

@@ -147,7 +147,7 @@ builder.subscriptionField('traceUpdates', (t) =>
     type: TraceUpdateType,
     description:
       'Traces whenever spans of them are stored: the complete summary, not a difference. Ends within seconds when the ' +
-      'key loses its right to read, and with CONFLICT when its rights change.',
+      'key may no longer read, and with CONFLICT when the key may still read, but with other rights.',
     args: {
       traceId: t.arg.id({ description: 'Trace id or global id of one trace; all traces when absent.' }),
       filter: t.arg({ type: TraceFilterType, description: 'Traces that match after the update. All when absent.' }),

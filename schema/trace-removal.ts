@@ -47,7 +47,7 @@ builder.mutationFields((t) => ({
     type: DeletedTraceType,
     description:
       'Deletes a trace and its annotations permanently. Spend rows of its calls are not deleted, but lose their error messages. For the key ' +
-      'that sent it, unless it is read-only, and for proxy administrators.',
+      'that sent the trace, unless the key is read-only, and for proxy administrators.',
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The trace.' }) },
     errors: {
       types: [NotFound],
@@ -60,7 +60,8 @@ builder.mutationFields((t) => ({
     description:
       'Removes the texts of a trace permanently: inputs, outputs, attributes, events, links, previews and error messages. ' +
       'Also removes its source, session, user and tags, and the labels and notes of annotations. Names, times, counts, ' +
-      'costs and scores stay. For the key that sent it, unless it is read-only, and for proxy administrators.',
+      'costs and scores stay. For the key that sent the trace, unless the key is read-only, and for proxy ' +
+      'administrators.',
     args: { input: t.arg({ type: RedactInput, required: true, description: 'The trace.' }) },
     errors: {
       types: [NotFound],

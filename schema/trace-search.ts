@@ -17,6 +17,10 @@ import { SpanStatusType } from './spans.ts';
 import { usdOrNull } from './base/decimal.ts';
 
 const NS_PER_MS = 1_000_000;
+/** Maximum stored cost, in picodollars: the largest 64-bit integer. */
+const MAX_PICODOLLARS = 2n ** 63n - 1n;
+/** Durations are stored in nanoseconds as 64-bit integers. This is the limit in milliseconds. */
+const MAX_DURATION_MS = 2 ** 63 / NS_PER_MS;
 
 /** A filter of traces as a client writes it. */
 export interface FilterInput {
@@ -123,11 +127,6 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
     text: idOrNull(input.text),
   };
 }
-
-/** Maximum stored cost, in picodollars. */
-const MAX_PICODOLLARS = 2n ** 63n - 1n;
-/** Maximum stored duration, in milliseconds. */
-const MAX_DURATION_MS = 2 ** 63 / NS_PER_MS;
 
 const msOf = (ns: bigint | null): number | null => (ns === null ? null : Number(ns) / NS_PER_MS);
 

@@ -85,7 +85,7 @@ builder.node(TraceType, {
       ),
       inputPreview: text(
         'inputPreview',
-        'Input preview of the earliest root span that has one, else of the earliest agent or model call. Null when none has one.',
+        'Input preview of the earliest root span that has one, else of the earliest agent or model call. Null when none of these spans has a preview.',
       ),
       startedAt: t.field({
         type: 'DateTime',
@@ -144,8 +144,8 @@ builder.node(TraceType, {
         nullable: true,
         description:
           'Cost of its priced calls in USD, `estimatedCostUsd` included. Null when no call is priced. A call that the ' +
-          'gateway recorded in another trace counts there only, so that sums over traces count it once; `spendRows` ' +
-          'lists it in both.',
+          'gateway recorded in another trace counts there only, so that sums over traces count it once. `spendRows` ' +
+          'of both traces list the call.',
         resolve: ({ summary }) => usdOrNull(summary.spend),
       }),
       pricedCalls: count('pricedCalls', 'Number of calls with a known cost.'),

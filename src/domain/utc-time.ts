@@ -5,9 +5,10 @@ const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?
  * offset is in UTC, and a day is its start. Null for other text and for days that do not exist.
  */
 export function utcTimeFrom(text: string): Date | null {
-  const [, day = '', time = '00:00', hours, minutes = '00'] = ISO_TIME.exec(text.trim()) ?? [];
+  const [, day = '', time = '00:00', offsetHours, offsetMinutes = '00'] = ISO_TIME.exec(text.trim()) ?? [];
   const start = new Date(`${day}T00:00:00Z`);
   if (Number.isNaN(start.getTime()) || start.toISOString().slice(0, 10) !== day) return null;
-  const found = new Date(`${day}T${time}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
+  const offset = offsetHours === undefined ? 'Z' : `${offsetHours}:${offsetMinutes}`;
+  const found = new Date(`${day}T${time}${offset}`);
   return Number.isNaN(found.getTime()) ? null : found;
 }

@@ -41,7 +41,7 @@ export interface CatalogStatus {
 
 /**
  * Outcome of one check. `taken`: a new map was read and is served. `unchanged`: the map is the one that is served already.
- * `refused`: it was read and is not served. `failed`: nothing could be read.
+ * `refused`: a new map was read and is not served. `failed`: nothing could be read.
  */
 export type CheckOutcome = 'taken' | 'unchanged' | 'refused' | 'failed';
 
@@ -78,7 +78,7 @@ export interface PatternCompiler {
   compile(source: string): { readonly pattern: Pattern } | { readonly fault: string };
 }
 
-/** Prices per token, in attodollars; null when the source has no such price. */
+/** Prices per token, in attodollars; null where the price map or the configuration has no such price. */
 export interface TokenPrices {
   readonly input: Rate | null;
   readonly output: Rate | null;

@@ -11,7 +11,7 @@ export const changeCursorAt = ({ atMs, number, key }: ChangePosition): string =>
 export function readChangeCursor(cursor: string): ChangePosition {
   const [atMs, number, key, ...more] = cursorState(cursor);
   if (more.length > 0 || !Number.isSafeInteger(atMs) || !Number.isSafeInteger(number)) throw invalidCursor();
-  // The number is compared with a column of 32 bits.
+  // The number is compared with a 32-bit column. `| 0` changes every number that does not fit into 32 bits.
   if (Number(number) !== (Number(number) | 0) || typeof key !== 'string' || !KEY.test(key)) throw invalidCursor();
   return { atMs: Number(atMs), number: Number(number), key };
 }

@@ -62,6 +62,7 @@ export function readChangeLine(text: string, now: Date): ReadLine {
   if (!isJsonObject(line)) return { fault: 'the line is not a JSON object' };
   const at = instantOf(line['at']);
   const fault = faultOf(line, at, now);
+  // Without an instant there is always a fault: the empty text only satisfies the type.
   if (fault !== null || at === null) return { fault: fault ?? '' };
   const field = typeof line['field'] === 'string' ? line['field'] : null;
   return {

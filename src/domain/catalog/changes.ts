@@ -4,7 +4,7 @@ import type { CatalogEntry, CatalogSnapshot } from './catalog.ts';
 /** Kinds of changes of a catalog entry. */
 export type ChangeOp = 'added' | 'removed' | 'changed';
 
-/** Subject of a watched field: one whose changes the history records. */
+/** Subject of a watched field, which is a field whose changes the history records. */
 export type FieldKind = 'price' | 'limit' | 'flag' | 'date' | 'provider' | 'mode';
 
 /** The watched fields of an entry that have a value, by their names in the price map; the provider is `provider`. */
@@ -48,10 +48,13 @@ export function fieldKindOf(name: string): FieldKind | null {
   return name.endsWith('_date') ? 'date' : null;
 }
 
-/** Most characters of a stored id or field name: database indexes do not accept longer ones. */
+/** Maximum length of a stored id or field name: database indexes do not accept longer ones. */
 const MAX_NAME_CHARACTERS = 512;
 
-/** Whether history can store this id or field name. Others are not watched. */
+/**
+ * Whether history can store this id or field name. Others are not watched. Databases refuse NUL characters and halves
+ * of surrogate pairs.
+ */
 export function isStorableName(name: string): boolean {
   return name !== '' && name.length <= MAX_NAME_CHARACTERS && name.isWellFormed() && !name.includes('\0');
 }

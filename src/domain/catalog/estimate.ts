@@ -64,6 +64,7 @@ const PRICES: Readonly<Record<Exclude<LineKind, 'request'>, readonly (keyof Toke
   reasoning: ['reasoning', 'output'],
 };
 
+/** A quantity of a workload that needs a price, in units of 10^-18. */
 interface Need {
   readonly kind: LineKind;
   readonly batch: boolean;
@@ -83,11 +84,11 @@ function needsOf(workload: Workload): readonly Need[] {
     ['reasoning', output * reasoningShare],
     ['request', BigInt(requests) * WHOLE],
   ];
-  const parts = [
+  const batchSplit = [
     [false, (WHOLE - batchShare) as Share],
     [true, batchShare],
   ] as const;
-  return parts.flatMap(([batch, share]) =>
+  return batchSplit.flatMap(([batch, share]) =>
     share === NO_SHARE
       ? []
       : amounts.flatMap(([kind, amount]) => (amount === 0n ? [] : [{ kind, batch, quantity: amount * share }])),

@@ -32,11 +32,12 @@ export interface ImagePrices {
  * both, the input price is that of an image in the prompt.
  */
 export function imagePricesOf(row: PriceRow): ImagePrices {
-  const first = (unit: string): Rate | null => {
-    const [output, input] = ['output', 'input'].map((side) => rateFrom(row[`${side}_cost_per_${unit}`]));
-    return (output ?? 0n) === 0n ? (input ?? output ?? null) : (output ?? null);
+  const pricePer = (unit: string): Rate | null => {
+    const output = rateFrom(row[`output_cost_per_${unit}`]);
+    const hasOutputPrice = output !== null && output !== 0n;
+    return hasOutputPrice ? output : (rateFrom(row[`input_cost_per_${unit}`]) ?? output);
   };
-  return { perImage: first('image'), perPixel: first('pixel') };
+  return { perImage: pricePer('image'), perPixel: pricePer('pixel') };
 }
 
 /** Size and quality of images as the request has them; null where it has none, `auto` where the model chooses. */
@@ -63,6 +64,6 @@ export function variantIds(host: string, model: string, { size, quality }: Image
   const pixels = /^(\d+)x(\d+)$/.exec(size ?? '');
   if (pixels === null || quality === 'auto') return [];
   const measure = `${pixels[1]}-x-${pixels[2]}/${model}`;
-  const named = [`${host}${quality ?? 'standard'}/${measure}`];
-  return quality === null || quality === 'standard' ? [`${host}${measure}`, ...named] : named;
+  const withQuality = [`${host}${quality ?? 'standard'}/${measure}`];
+  return quality === null || quality === 'standard' ? [`${host}${measure}`, ...withQuality] : withQuality;
 }

@@ -4,7 +4,7 @@ import { modelNameOf } from './model-names.ts';
 import { contextWindowOf } from './narrow-entries.ts';
 import { startingPricesOf } from './tariffs.ts';
 
-/** One logical model with all its offers. */
+/** One logical model with all its offers: the catalog entries of this model. */
 export interface Model {
   /** Unique, in lower case, without host, region or service type: `claude-sonnet-4.5`. */
   readonly name: string;

@@ -33,7 +33,10 @@ export const NO_ENTRY_CONDITIONS: EntryConditions = {
   notDeprecatedBefore: null,
 };
 
-/** Most input tokens of one call; without it the older combined limit. Null when the map has neither. */
+/**
+ * Maximum input tokens of one call. Without it: `max_tokens`, an older limit that does not separate input and output.
+ * Null when the map has neither.
+ */
 export function contextWindowOf({ row }: Pick<CatalogEntry, 'row'>): number | null {
   return tokenLimitOf(row['max_input_tokens']) ?? tokenLimitOf(row['max_tokens']) ?? null;
 }

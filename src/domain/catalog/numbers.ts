@@ -1,4 +1,4 @@
-/** Longest integer, in digits, that is read from text. */
+/** Longest integer, in digits, that is read from text: the default limit of Python. */
 const MAX_DIGITS = 4300;
 
 const SPACE_AROUND = /^\p{White_Space}+|\p{White_Space}+$/gu;
@@ -7,7 +7,8 @@ const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
  * An integer in text as the reference service reads one. It accepts surrounding spaces, a sign, leading zeros, single
- * underscores between digits, and a fraction of zeros. It refuses exponents and other scripts.
+ * underscores between digits, and a fraction of zeros. It refuses exponents and digits of other scripts. `too long` is
+ * only for plain digits, with or without a minus: other text with too many digits is `malformed`.
  */
 export function integerFrom(text: string): { readonly value: bigint } | { readonly fault: 'malformed' | 'too long' } {
   if (/^-?\d+$/.test(text) && text.replace(/^-/, '').length > MAX_DIGITS) return { fault: 'too long' };
@@ -36,6 +37,7 @@ const FALSE_WORDS = new Set(['0', 'f', 'n', 'no', 'off', 'false']);
 
 /** A flag in text as the reference service reads one, in any letter case; null for other text. */
 export function flagFrom(text: string): boolean | null {
+  // The longest word has 5 letters.
   const word = text.length > 5 ? '' : text.toLowerCase();
   if (TRUE_WORDS.has(word)) return true;
   return FALSE_WORDS.has(word) ? false : null;

@@ -17,10 +17,11 @@ interface Window {
 const DAY_MINUTES = 1_440;
 const SPAN = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/;
 
-function spanOf(text: unknown): readonly (readonly [number, number])[] {
-  const [from, fromMinutes, to, toMinutes] = (SPAN.exec(String(text)) ?? []).slice(1).map(Number);
-  if (from === undefined || fromMinutes === undefined || to === undefined || toMinutes === undefined) return [];
-  const [begin, end] = [from * 60 + fromMinutes, to * 60 + toMinutes];
+/** The minutes of `HH:MM-HH:MM`, as two spans when it passes midnight. Empty for other text. */
+function spansOf(text: unknown): readonly (readonly [number, number])[] {
+  const [fromHour, fromMinute, toHour, toMinute] = (SPAN.exec(String(text)) ?? []).slice(1).map(Number);
+  if (fromHour === undefined || fromMinute === undefined || toHour === undefined || toMinute === undefined) return [];
+  const [begin, end] = [fromHour * 60 + fromMinute, toHour * 60 + toMinute];
   // `22:00-04:00` passes midnight, and `00:00-00:00` is the whole day.
   return end > begin
     ? [[begin, end]]
@@ -32,10 +33,10 @@ function spanOf(text: unknown): readonly (readonly [number, number])[] {
 
 function windowsOf(value: unknown): readonly Window[] {
   if (!Array.isArray(value)) return [];
-  return value.flatMap((one: unknown): Window[] => {
-    if (typeof one !== 'object' || one === null) return [];
-    const { hours_utc: hours = '00:00-00:00', weekdays } = one as PriceRow;
-    const spans = (Array.isArray(hours) ? hours : [hours]).flatMap(spanOf);
+  return value.flatMap((window: unknown): Window[] => {
+    if (typeof window !== 'object' || window === null) return [];
+    const { hours_utc: hours = '00:00-00:00', weekdays } = window as PriceRow;
+    const spans = (Array.isArray(hours) ? hours : [hours]).flatMap(spansOf);
     const days = Array.isArray(weekdays) ? new Set(weekdays.filter((day) => typeof day === 'number')) : null;
     return spans.length === 0 ? [] : [{ spans, weekdays: days }];
   });

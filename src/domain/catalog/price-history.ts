@@ -112,21 +112,23 @@ function intervalsOf(
   const current = span.to === null ? reader.now(history.fields) : undefined;
   const edges = [startMs, ...changes.map(({ at }) => at.getTime()), endMs];
   return edges.slice(1).flatMap((toMs, place) => {
+    // `edges.slice(1)` has the ends of the intervals, `edges` their starts at the same places.
     const fromMs = edges[place] ?? startMs;
     const isLast = place === changes.length;
     // There is no interval between changes of one instant. The last one may be empty, because the end of a span is inclusive.
     if (fromMs === toMs && !isLast) return [];
-    const [left, right] = [changes[place - 1], changes[place]];
-    const value = left === undefined ? undefined : reader.after(left);
-    const valueBefore = right === undefined ? current : reader.before(right);
-    const period = { fromMs, toMs, value: value === undefined ? valueBefore : value };
-    if (right === undefined || !changesValue(right, reader)) return [period];
-    const unobservedMs = Math.max(right.notBefore?.getTime() ?? toMs, fromMs);
-    return unobservedMs === toMs
+    const [previous, next] = [changes[place - 1], changes[place]];
+    const valueAfterPrevious = previous === undefined ? undefined : reader.after(previous);
+    const valueBeforeNext = next === undefined ? current : reader.before(next);
+    const value = valueAfterPrevious === undefined ? valueBeforeNext : valueAfterPrevious;
+    const period = { fromMs, toMs, value };
+    if (next === undefined || !changesValue(next, reader)) return [period];
+    const unknownFromMs = Math.max(next.notBefore?.getTime() ?? toMs, fromMs);
+    return unknownFromMs === toMs
       ? [period]
       : [
-          { ...period, toMs: unobservedMs },
-          { fromMs: unobservedMs, toMs, value: undefined },
+          { ...period, toMs: unknownFromMs },
+          { fromMs: unknownFromMs, toMs, value: undefined },
         ];
   });
 }

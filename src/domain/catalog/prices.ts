@@ -101,6 +101,7 @@ function tiersOf(row: PriceRow): readonly Tier[] {
   }));
 }
 
+/** One element of `tiered_pricing`: prices of requests with more than `above` input tokens. */
 interface Step {
   readonly above: number;
   readonly upTo: number;
@@ -151,7 +152,10 @@ const KEYS: Readonly<Record<keyof TokenPrices, string>> = {
   reasoning: 'output_cost_per_reasoning_token',
 };
 
-/** Whether a price has a batch price, at a tier (its bound) or at the base (null). */
+/**
+ * Whether a price has a batch price. `above` is the lower bound of a tier, or null at the base prices. A tier that does
+ * not state the price has the base price.
+ */
 export function hasBatchPrice(row: PriceRow, kind: keyof TokenPrices, above: number | null): boolean {
   const raised = above === null ? null : `${KEYS[kind]}_above_${above / 1000}k_tokens`;
   const isRaised = raised !== null && [raised, `${raised}${BATCH}`].some((key) => rateFrom(row[key]) !== null);

@@ -88,7 +88,10 @@ function faultOf(field: string, value: unknown, accepted: unknown): HoldReason |
   return null;
 }
 
-/** Cheap check that spares most fields the exact one: a small number, near the last accepted value if there is one. */
+/**
+ * Cheap check that spares most fields the exact one: a small number, near the last accepted value if there is one. It
+ * compares with a factor of 9, below `SUSPECT_FACTOR`, because floating-point numbers are not exact.
+ */
 function isClearlyValid(field: string, value: unknown, accepted: unknown): boolean {
   if (value === accepted) return true;
   if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) return false;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json-object.ts';
 
-/** When a guardrail runs: before the call, during it, on its answer, or on the record of it. */
+/** When a guardrail runs: before the call, during the call, on the answer, or on the record of the call. */
 export const GUARDRAIL_MODES = ['pre_call', 'during_call', 'post_call', 'logging_only'] as const;
 export type GuardrailMode = (typeof GUARDRAIL_MODES)[number];
 
@@ -20,7 +20,7 @@ export interface GuardrailDefinition {
   readonly info: JsonObject | null;
   /** Whether the configuration file has it. Such a guardrail cannot be changed at run time. */
   readonly isFromConfig: boolean;
-  /** Team that owns it; null for all. */
+  /** Team that owns it; null when every team may use it. */
   readonly teamId: string | null;
   /** Null for a guardrail of the configuration file. */
   readonly createdAt: Date | null;

@@ -19,12 +19,13 @@ const sentIn = ({ metadata = {}, metadataMembers = {} }: MetadataPatch): Metadat
   ...metadataMembers,
 });
 
-/** A value for comparison: values without effect on guardrails become null. False has an effect only where true is the default. */
-const comparable = (name: string, value: unknown): unknown =>
+/** Whether a value is the same as an absent one. A false `guardrails_modify` is not, because its default is true. */
+const hasNoEffect = (name: string, value: unknown): boolean =>
   (value === false && name !== 'guardrails_modify') ||
-  (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
-    ? null
-    : (value ?? null);
+  (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+
+/** A value for comparison: values without effect on guardrails become null. */
+const comparable = (name: string, value: unknown): unknown => (hasNoEffect(name, value) ? null : (value ?? null));
 
 /** Members about guardrails that a patch changes. */
 export function guardedChanges(before: Metadata, patch: MetadataPatch): readonly string[] {
@@ -34,9 +35,12 @@ export function guardedChanges(before: Metadata, patch: MetadataPatch): readonly
   );
 }
 
-/** Whether a change of a team's metadata needs more than the right of the team to configure its guardrails. */
-export const changesRights = (before: Metadata, changes: readonly string[]): boolean =>
-  changes.some(
+/**
+ * Whether a change of a team's metadata needs more than the right of the team to configure its guardrails.
+ * `changedNames` are members of the metadata. An object as `guardrails` has the right of the team to change guardrails.
+ */
+export const changesRights = (before: Metadata, changedNames: readonly string[]): boolean =>
+  changedNames.some(
     (name) => RIGHTS.some((right) => right === name) || (name === 'guardrails' && isJsonObject(before[name])),
   );
 

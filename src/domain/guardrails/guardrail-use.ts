@@ -129,6 +129,7 @@ export function useByGuardrail(days: readonly GuardrailDay[]): readonly Guardrai
   return [...groups.values()].map(sumOfDays).toSorted((one, other) => other.runs - one.runs);
 }
 
+/** Id, name and kind are those of the last element: over several guardrails they mean nothing. */
 function sumOfDays(days: readonly GuardrailDay[]): GuardrailUse {
   const sum = (of: (day: GuardrailDay) => number): number => days.reduce((total, day) => total + of(day), 0);
   const { guardrailId = '', name = '', kind = '' } = days.at(-1) ?? {};
@@ -145,6 +146,6 @@ function sumOfDays(days: readonly GuardrailDay[]): GuardrailUse {
   };
 }
 
-/** Runs by day, over all guardrails. */
+/** Runs by day, over all guardrails: id, name and kind of a day mean nothing. */
 export const useByDay = (days: readonly GuardrailDay[]): readonly (GuardrailUse & { readonly day: string })[] =>
   [...Map.groupBy(days, ({ day }) => day)].map(([day, ofDay]) => ({ ...sumOfDays(ofDay), day }));

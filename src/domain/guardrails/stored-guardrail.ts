@@ -29,7 +29,7 @@ export interface GuardrailPatch extends Partial<Omit<GuardrailDraft, 'id' | 'par
   readonly changedParams?: JsonObject;
 }
 
-/** A stored guardrail with its params. */
+/** A stored guardrail with its params decrypted. */
 export type OpenGuardrail = Omit<StoredGuardrail, 'sealed'> & Pick<GuardrailDefinition, 'params'>;
 
 const configurationError = (message: string, issues: readonly Issue[] = []): InvalidInput =>
@@ -41,6 +41,7 @@ const MAX_ID_CHARACTERS = 256;
 function validated(open: OpenGuardrail): OpenGuardrail {
   const fault = nameFault(open.name);
   if (fault !== null) throw configurationError(`guardrail_name ${fault}`);
+  // Cc: control characters. Cs: halves of surrogate pairs.
   const invalidId = [open.id, open.teamId ?? ''].find(
     (one) => one.length > MAX_ID_CHARACTERS || !/^[^\p{Cc}\p{Cs}]*$/u.test(one),
   );

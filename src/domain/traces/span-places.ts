@@ -1,7 +1,7 @@
 /** Random odd multiplier of the hash, so that clients cannot choose ids that collide. */
 const BASE = (Math.random() * 2 ** 32) | 1;
 
-/** 30-bit hash of an id. */
+/** 30-bit hash of an id: V8 stores numbers of this size without an allocation. */
 function numberOf(id: string): number {
   let number = 0;
   for (let at = 0; at < id.length; at += 1) number = (Math.imul(number, BASE) + id.charCodeAt(at)) | 0;

@@ -105,8 +105,11 @@ export function rowsOfTraces(traces: readonly (readonly StoredSpan[])[]): readon
     bytes.length === characters ? part.length : Buffer.byteLength(part, 'utf8');
   let at = 0;
   return rowsOfEach.map((rows) => {
+    // Byte offset of the end of the last row, after `[`. No `NEXT_ROW` precedes the first row.
     let end = 1 - NEXT_ROW.length;
+    // The estimate ends before the `]` of its row.
     const ends = rows.map((row) => (end += NEXT_ROW.length + lengthOf(row)) - 1);
+    // One byte more for the `]` of the trace. Without rows, only `[` precedes it.
     const own = bytes.subarray(at, (at += Math.max(end, 1) + 1));
     return { rows: own as Uint8Array as SpanRows, ends };
   });
@@ -114,15 +117,15 @@ export function rowsOfTraces(traces: readonly (readonly StoredSpan[])[]): readon
 
 const NO_ESTIMATE = 'null';
 
-/** The rows with these estimates. Each `end` is from `rowsOfTraces`; they are in ascending order. */
+/** The rows with these estimates, in ascending order of `end`. Each `end` is from `rowsOfTraces`. */
 export function withEstimates(
   rows: SpanRows,
   estimates: readonly { readonly end: number; readonly estimate: Usd }[],
 ): SpanRows {
   const bytes = bytesOfRows(rows);
   const texts = estimates.map(({ estimate }) => `"${amountText(estimate)}"`);
-  const more = texts.reduce((total, text) => total + text.length - NO_ESTIMATE.length, 0);
-  const estimated = new Uint8Array(bytes.length + more);
+  const addedBytes = texts.reduce((total, text) => total + text.length - NO_ESTIMATE.length, 0);
+  const estimated = new Uint8Array(bytes.length + addedBytes);
   let from = 0;
   let at = 0;
   for (const [place, { end }] of estimates.entries()) {
@@ -168,12 +171,14 @@ const countOrNull = (count: number): string => (Number.isFinite(count) ? `${coun
 const amountOrNull = (amount: Usd | null): string => (amount === null ? 'null' : `"${amountText(amount)}"`);
 
 /** See `gateway` of `RowValues`. */
-const gatewayOf = ({ gateway, cacheUnknown }: SpanHead): 0 | 1 | null =>
-  gateway ? 1 : cacheUnknown === true ? 0 : null;
+function gatewayOf({ gateway, cacheUnknown }: SpanHead): 0 | 1 | null {
+  if (gateway) return 1;
+  return cacheUnknown === true ? 0 : null;
+}
 
 /**
- * The values of a row as JSON, by concatenation: `JSON.stringify` allocates a buffer per row, and threads contend for the
- * allocator.
+ * The values of a row as JSON, in the order of `SPAN_ROW_MEMBERS`. They are concatenated: `JSON.stringify` allocates a
+ * buffer per row, and threads contend for the allocator.
  */
 function rowText({ head, payload }: StoredSpan): string {
   const [at, text] = payload.kind === 'body' ? [payload.at, null] : [null, payload.text];

@@ -88,8 +88,8 @@ export function labelsOfSpan(
     const { means, rank } = meaning;
     if (means === 'metadata') metadata = value;
     else if (means === 'tags') tags = [...(tags ?? []), ...tagsIn(value)];
-    else if (means === 'session') session = higherRanked(session, value, rank);
-    else user = higherRanked(user, value, rank);
+    else if (means === 'session') session = lowerRanked(session, value, rank);
+    else user = lowerRanked(user, value, rank);
   }
   const more = metadata === null || (session.label !== null && user.label !== null) ? null : metadataIn(metadata);
   return labelsWith(
@@ -143,6 +143,7 @@ export const labelsIn = ({ sessionId, userId, tags, rootLabels }: StatedLabels):
 const isUnlabelled = ({ sessionId, userId, tags }: TraceLabels): boolean =>
   sessionId === null && userId === null && tags.length === 0;
 
+/** The session or user that is kept, and its bit: 0 when no root states it. */
 function firstLabel(
   left: StatedLabels,
   right: StatedLabels,
@@ -163,7 +164,8 @@ interface RankedLabel {
 }
 const NO_LABEL: RankedLabel = { label: null, rank: Infinity };
 
-function higherRanked(found: RankedLabel, value: AttributeValue, rank: number): RankedLabel {
+/** The label of the key with the lower rank: keys that are listed first take precedence. */
+function lowerRanked(found: RankedLabel, value: AttributeValue, rank: number): RankedLabel {
   if (rank >= found.rank) return found;
   const label = labelOf(value);
   return label === null ? found : { label, rank };

@@ -70,6 +70,7 @@ export interface TraceSearch {
 export function traceRankOf({ startNs, endNs, spend, errorCount }: TraceSummary, order: TraceOrder): bigint {
   switch (order) {
     case 'start':
+      // Stores sort by the start in milliseconds.
       return startNs / 1_000_000n;
     case 'duration':
       return endNs - startNs;

@@ -303,12 +303,16 @@ function rootOfSummary({ name, service, status, source, rootNs, startNs }: Trace
 
 const rankOfRoot = ({ rootNs }: Root): bigint => previewRankOf({ parentSpanId: null, startNs: rootNs });
 
+/** A preview as a summary stores it: the preview of the earliest root has no rank, because the root gives it. */
 function previewUnder(root: Root | null, preview: Preview | null): Pick<TraceSummary, 'inputPreview' | 'previewNs'> {
   if (preview === null) return { inputPreview: '', previewNs: null };
   return root !== null && preview.previewNs === rankOfRoot(root) ? { ...preview, previewNs: null } : preview;
 }
 
-/** `root` is the root of this summary. */
+/**
+ * The preview of a summary with its rank. `root` is the root of this summary. Without a stored rank and a root, the
+ * preview has the lowest rank: no other replaces it.
+ */
 function previewOfSummary({ inputPreview, previewNs }: TraceSummary, root: Root | null): Preview | null {
   if (inputPreview === '') return null;
   return { inputPreview, previewNs: previewNs ?? (root === null ? ROOT_RANK_OFFSET : rankOfRoot(root)) };

@@ -4,7 +4,7 @@ import type { ObjectKind, ShownObject } from './upstream-object.ts';
 /** Members of an object that contain file ids. */
 const FILE_MEMBERS = ['input_file_id', 'output_file_id', 'error_file_id'] as const;
 
-/** An id that needs no encoding in a path or row. */
+/** An id of printable ASCII without spaces. `.` and `..` are refused, because a path reads them as directories. */
 const ID = /^(?!\.{1,2}$)[\x21-\x7e]{1,256}$/;
 
 /** An object with its ids. */
@@ -43,7 +43,10 @@ export function filesOf(shown: ShownObject): Readonly<Record<string, string>> {
   return ids;
 }
 
-/** The object with our ids in place of the upstream's. The id of a file that `fileIds` does not have becomes null. */
+/**
+ * The object with our ids in place of the upstream's. `fileIds` has our id of a file by its upstream id. A file without
+ * our id becomes null.
+ */
 export function withOurIds(shown: ShownObject, id: string, fileIds: ReadonlyMap<string, string>): ShownObject {
   const renamed: Record<string, unknown> = { ...shown, id };
   for (const member of FILE_MEMBERS)

@@ -15,6 +15,13 @@ const MAX_TRIES = 10;
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const CODE_LENGTH = 8;
 
+/** Prefix of the ids of logins. Other pending sign-ins have other prefixes. */
+const LOGIN_PREFIX = 'cli-';
+const isLoginId = (id: string): boolean => id.startsWith(LOGIN_PREFIX);
+
+/** A code as it is compared: without case, spaces and hyphens. */
+const plainCode = (code: string): string => code.toUpperCase().replaceAll(/[\s-]/g, '');
+
 /** A login that has begun. The command line keeps the secret, and shows the code to the person. */
 export interface StartedLogin {
   readonly loginId: string;
@@ -119,10 +126,3 @@ export function createCommandLineLogins<Signed>(options: {
     take: async (loginId) => isLoginId(loginId) && (await store.take(loginId, nowMs())) !== null,
   };
 }
-
-/** Prefix of the ids of logins. Other pending sign-ins have other prefixes. */
-const LOGIN_PREFIX = 'cli-';
-const isLoginId = (id: string): boolean => id.startsWith(LOGIN_PREFIX);
-
-/** A code as it is compared: without case, spaces and hyphens. */
-const plainCode = (code: string): string => code.toUpperCase().replaceAll(/[\s-]/g, '');

@@ -4,7 +4,7 @@ import { evictOldest } from '../evict-oldest.ts';
 import type { KeyGenerator } from '../keys/virtual-key.ts';
 import type { PendingSignInStore } from './pending-sign-ins.ts';
 
-/** Failed sign-ins of a name or a source. */
+/** Failed sign-ins of a name or of a source, which is a client network. */
 export interface SignInFailureCount {
   /** Start of the window, in ms as by `SignInFailureCounts.nowMs`. */
   readonly sinceMs: number;
@@ -56,6 +56,7 @@ export function createStoredFailures(options: {
   readonly keptSeconds: number;
 }): SignInFailureCounts {
   const { store, generator, clock, keptSeconds } = options;
+  /** Counts that the full store does not accept. */
   const overflow = createMemoryFailures({ monotonicMs: () => clock.now().getTime() });
   const nowMs = (): number => clock.now().getTime();
   const idOf = (subject: string): string => `failed-${generator.hash(subject)}`;
@@ -76,6 +77,7 @@ export function createStoredFailures(options: {
       if (!(await store.add(pending, { nowMs: now, most: MAX_STORED }))) await overflow.change(subject, next);
       return true;
     } catch (error) {
+      // `add` also rejects when another request has added this count. `change` then tries again with the stored count.
       if ((await store.find(id, nowMs())) === null) throw error;
       return false;
     }

@@ -47,7 +47,7 @@ interface Attempt {
   readonly name: string;
 }
 
-const MS = 1_000;
+const MS_PER_SECOND = 1_000;
 /** Maximum length of a counted name, in characters; longer ones are cut. */
 const MAX_NAME_CHARACTERS = 256;
 
@@ -67,19 +67,18 @@ export function createSignInThrottle(limits: SignInLimits, counts: SignInFailure
 
   async function assertOpen(subject: string): Promise<void> {
     const leftMs = ((await counts.find(subject))?.blockedUntilMs ?? 0) - counts.nowMs();
-    if (leftMs > 0) throw new SignInThrottled(Math.ceil(leftMs / MS));
+    if (leftMs > 0) throw new SignInThrottled(Math.ceil(leftMs / MS_PER_SECOND));
   }
 
   /** A block begins when the failures exceed the limit. */
   const countFailure = (subject: string, most: number): Promise<void> =>
     counts.change(subject, (count) => {
       const nowMs = counts.nowMs();
-      const isRunning = count !== null && nowMs - count.sinceMs < windowSeconds * MS;
-      const { sinceMs, failures, blockedUntilMs } = isRunning
-        ? count
-        : { sinceMs: nowMs, failures: 0, blockedUntilMs: 0 };
-      const more = failures + 1;
-      return { sinceMs, failures: more, blockedUntilMs: more > most ? nowMs + blockSeconds * MS : blockedUntilMs };
+      const isRunning = count !== null && nowMs - count.sinceMs < windowSeconds * MS_PER_SECOND;
+      const before = isRunning ? count : { sinceMs: nowMs, failures: 0, blockedUntilMs: 0 };
+      const failures = before.failures + 1;
+      const blockedUntilMs = failures > most ? nowMs + blockSeconds * MS_PER_SECOND : before.blockedUntilMs;
+      return { sinceMs: before.sinceMs, failures, blockedUntilMs };
     });
 
   return {

@@ -60,11 +60,11 @@ function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapsho
   const units = unitPricesOf(row);
   const tariff = readTariff(row);
   // A zero token price beside a price for another unit means that tokens are not billed.
-  const byTokens =
+  const billsTokens =
     !isFree(tariff) || [...Object.values(units), perImage, perPixel].every((price) => (price ?? 0n) === 0n);
   return {
-    ...tokenPrices(row, byTokens ? tariff : null),
-    services: byTokens ? servicesOf(row) : {},
+    ...tokenPrices(row, billsTokens ? tariff : null),
+    services: billsTokens ? servicesOf(row) : {},
     tools: toolPricesOf(row, catalog.find(`${deployment.provider}/container`)?.row),
     uplift: upliftOf(deployment, row),
     units,
@@ -115,6 +115,7 @@ function upliftOf(deployment: Deployment, row: PriceRow): bigint | null {
   const [, region] = REGION.exec(deployment.apiBase ?? '') ?? [];
   const ofEndpoint = isInRegion(deployment) ? row['regional_endpoint_uplift_multiplier'] : undefined;
   const multiplier = region === undefined ? ofEndpoint : row[`regional_processing_uplift_multiplier_${region}`];
+  // A factor above 100 is treated as a mistake.
   if (typeof multiplier !== 'number' || !(multiplier > 0) || multiplier > 100) return null;
   return BigInt(Math.round(multiplier * UPLIFT_PARTS));
 }

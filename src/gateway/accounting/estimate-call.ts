@@ -54,6 +54,7 @@ export function entryOfModel(catalog: CatalogSnapshot, { models, provider }: Cal
 }
 
 function offerOf(catalog: CatalogSnapshot, providers: readonly string[], model: string): CatalogEntry | null {
+  // The catalog names some parts of a provider as providers, such as `vertex_ai-language-models`.
   const isTheirs = (entry: CatalogEntry | null): entry is CatalogEntry =>
     entry !== null && providers.some((name) => entry.provider === name || entry.provider?.startsWith(`${name}-`));
   for (const provider of providers) {
@@ -129,11 +130,12 @@ function countsEveryKind(tariff: Tariff, tokens: CallTokens): boolean {
   const isUsual = (own: Rate | null, usual: Rate | null): boolean => own === null || own === usual;
   const { cacheWriteTokens, longCacheWriteTokens, reasoningTokens } = tokens;
   const longWrite = (tier ?? tariff).longCacheWrite ?? null;
-  return (
-    (cacheWriteTokens === null ||
-      cacheWriteTokens === 0 ||
-      longCacheWriteTokens !== null ||
-      isUsual(longWrite, prices.cacheWrite ?? prices.input)) &&
-    (reasoningTokens !== null || tokens.outputTokens === 0 || isUsual(prices.reasoning, prices.output))
-  );
+  const countsLongWrites =
+    cacheWriteTokens === null ||
+    cacheWriteTokens === 0 ||
+    longCacheWriteTokens !== null ||
+    isUsual(longWrite, prices.cacheWrite ?? prices.input);
+  const countsReasoning =
+    reasoningTokens !== null || tokens.outputTokens === 0 || isUsual(prices.reasoning, prices.output);
+  return countsLongWrites && countsReasoning;
 }

@@ -19,6 +19,7 @@ export function imageCost(deployment: Deployment, catalog: CatalogSnapshot, imag
   if (row === null) return null;
   const { perImage: usual, perPixel } = imagePricesOf(row);
   const perImage = rateFrom(row[`output_cost_per_image_${images.size}`]) ?? usual;
+  // A price of zero per image does not count beside a price per pixel.
   if (perImage !== null && (perImage > 0n || (perPixel ?? 0n) === 0n))
     return usdFromAtto(attoCost(perImage, images.count));
   const [width, height] = (images.size ?? '').split('x').map(Number);

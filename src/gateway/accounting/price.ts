@@ -105,7 +105,10 @@ export function costOf(
   return usdFromAtto(atto);
 }
 
-/** Usage of a call; `usage` is null when no tokens were counted. */
+/**
+ * Usage of a call; `usage` is null when no tokens were counted. `measured` is a quantity in another unit, `charged` the
+ * cost that the upstream reports.
+ */
 type Used = Pick<Outcome, 'usage' | 'measured' | 'charged'>;
 
 /** Prices calls, with the discount and the margin of the provider. Null where no price is known. */

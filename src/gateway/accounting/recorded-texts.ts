@@ -33,7 +33,10 @@ function textsAfter(verdict: Verdict, texts: readonly string[]): readonly string
 
 type CheckedTexts = readonly string[] | null;
 
-/** Runs guardrails in order, with edits chained. Null where one blocks or changes the number of texts. Synchronous if every check is. */
+/**
+ * Runs guardrails in order, each on the texts that the previous one returned. Null where one blocks or changes the
+ * number of texts. Synchronous if every check is synchronous.
+ */
 function runInOrder(
   guardrails: readonly ActiveGuardrail[],
   texts: readonly string[],

@@ -50,18 +50,19 @@ async function reserve(
     ...budgetWindowOf({ scope: 'batch_tokens', ids: [scope, id], duration: '1d' }, now),
     amount: tokens,
   }));
-  // All tokens of a batch must fit. Admission does not count a call's own amount, so the limit is lowered by the tokens.
-  const charges = windows.map((window, at): Charge => ({
+  // All tokens of a batch must fit. Admission does not count a call's own amount, so the limit is lowered by the
+  // tokens. One is added, because `at` refuses a use equal to the limit.
+  const charges = windows.map((window, index): Charge => ({
     counter: windowCounter(window),
-    limit: BigInt(Math.floor(limits[at]?.limit ?? 0)) - tokens + 1n,
+    limit: BigInt(Math.floor(limits[index]?.limit ?? 0)) - tokens + 1n,
     amount: tokens,
     refused: 'at',
   }));
   const decided = await admission.reserve(charges);
   if (decided.kind === 'reserved') return reservationOf(decided, windows, tokens);
-  const at = charges.indexOf(decided.charge);
-  const { scope, id, limit } = limits[at] ?? { scope: 'api_key', id: '', limit: 0 };
-  const endMs = windows[at]?.endMs ?? 0;
+  const index = charges.indexOf(decided.charge);
+  const { scope, id, limit } = limits[index] ?? { scope: 'api_key', id: '', limit: 0 };
+  const endMs = windows[index]?.endMs ?? 0;
   const reset = `${new Date(endMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
   const remaining = Math.max(0, limit - Number(decided.used + decided.reserved));
   throw new RateLimited(

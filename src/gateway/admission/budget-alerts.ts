@@ -27,6 +27,12 @@ const MAX_BUDGETS = 10_000;
 
 type AlertDetails = Pick<BudgetAlert, 'message' | 'keyHash'>;
 
+/** A soft budget of a call, as a charge that is checked and not reserved, with the text of its alert. */
+interface SoftCharge extends BudgetCharge {
+  /** End of its window, Unix ms; 0 where its spend is never reset. */
+  readonly windowEndMs: number;
+}
+
 /** Publishes refusals, at most one a minute for each budget, and crossed soft budgets, once for each window. */
 export interface BudgetAlerts {
   refused(charge: BudgetCharge, details: AlertDetails): void;
@@ -72,12 +78,6 @@ export function createBudgetAlerts(
   };
 }
 
-/** A soft budget of a call, as a charge that is checked and not reserved, with the text of its alert. */
-interface SoftCharge extends BudgetCharge {
-  /** End of its window, Unix ms; 0 where its spend is never reset. */
-  readonly windowEndMs: number;
-}
-
 /** The soft budget of a key: its own, else that of the budget row that it names. */
 function softBudgetOfKey(key: VirtualKey): OwnerBudget {
   const { settings, owners } = key;
@@ -93,15 +93,15 @@ function softBudgetOfKey(key: VirtualKey): OwnerBudget {
 
 /** The soft budgets of a key, its owners and the labels of a call. */
 function softChargesOf(key: VirtualKey | null, labels: readonly LabelBudget[]): readonly SoftCharge[] {
-  const owners = labels.map(labelBudget);
+  const budgets = labels.map(labelBudget);
   if (key !== null) {
-    owners.push(softBudgetOfKey(key));
-    for (const ownerBudget of [userBudget, teamBudget, memberBudgetOf, organizationBudget, projectBudget]) {
-      const owner = ownerBudget(key);
-      if (owner !== null) owners.push(owner);
+    budgets.push(softBudgetOfKey(key));
+    for (const budgetOf of [userBudget, teamBudget, memberBudgetOf, organizationBudget, projectBudget]) {
+      const budget = budgetOf(key);
+      if (budget !== null) budgets.push(budget);
     }
   }
-  return owners.flatMap(({ scope, counter, soft, spentBefore, subject, window = null }) => {
+  return budgets.flatMap(({ scope, counter, soft, spentBefore, subject, window = null }) => {
     if (soft === null || soft === undefined) return [];
     const textOf = (spent: Usd): string =>
       `Soft budget has been crossed! ${subject} Current cost: ${amountText(spent - spentBefore)}, Soft budget: ${amountText(soft)}${resetText(window)}`;

@@ -86,7 +86,7 @@ export function chargesOf(
   }
   const ownCharge = keyCharge(key, amount, now);
   const windowCharge = keyWindowCharge(key, amount, ownCharge);
-  // The charge of the window counts in the counter of the key.
+  // The charge of the window counts in the counter of the key, so the charge of the key only checks it.
   const own =
     ownCharge === null || windowCharge === null
       ? ownCharge
@@ -97,6 +97,7 @@ export function chargesOf(
   }
   const charges: BudgetCharge[] = [];
   if (key.owners !== undefined) {
+    // A budget of the member's own is checked first, a budget that the team sets for its members last.
     const isEarly = key.owners.member?.hasOwnLimits === true && (key.owners.member.limits?.maxBudget ?? ZERO_USD) > 0n;
     const member = memberBudget(key, isEarly);
     if (isEarly) addOwner(charges, member, amount);
@@ -168,14 +169,14 @@ function keyWindowCharge(key: VirtualKey, amount: Usd, own: BudgetCharge | null)
   const least = others.reduce((one, other) => (windowLimit(other) < windowLimit(one) ? other : one), first);
   const limit = windowLimit(least);
   if (own !== null && own.limit <= limit) return null;
-  const before = limit - windowBudget(least);
+  const spentBefore = limit - windowBudget(least);
   return {
     scope: 'key_window',
     counter: keyCounter(key.hash),
     limit,
     amount,
     refused: BUDGET_REFUSES.key_window,
-    refusalText: (spent) => keyWindowText(key, least, (spent - before) as Usd),
+    refusalText: (spent) => keyWindowText(key, least, (spent - spentBefore) as Usd),
   };
 }
 
@@ -202,10 +203,10 @@ function addTeam(charges: BudgetCharge[], key: VirtualKey, amount: Usd): void {
   const at = charges.length;
   addOwner(charges, teamBudget(key), amount);
   const own = charges[at];
-  const [one, ...others] = team?.windows ?? [];
-  if (team === undefined || team === null || one === undefined) return;
+  const [first, ...others] = team?.windows ?? [];
+  if (team === undefined || team === null || first === undefined) return;
   const limitOf = ({ budget, spentBefore }: CountedWindow): Usd => (budget + spentBefore) as Usd;
-  const least = others.reduce((first, other) => (limitOf(other) < limitOf(first) ? other : first), one);
+  const least = others.reduce((one, other) => (limitOf(other) < limitOf(one) ? other : one), first);
   const limit = limitOf(least);
   // Keep the stricter charge. At equal limits, `at` refuses more than `above`.
   if (own !== undefined && (own.refused === 'at' ? own.limit <= limit : own.limit < limit)) return;

@@ -53,7 +53,8 @@ export interface Budgets {
   ): CostReservation | null | Promise<CostReservation | null>;
   /**
    * Checks the same budgets as `reserve`, without a reservation. Without a request, as for an open session, it ignores
-   * other reservations and refuses only when a budget is used up. Throws as `reserve`, and calls `throttle` as it does.
+   * other reservations and refuses only when a budget is used up. Throws as `reserve`, and calls `throttle` as
+   * `reserve` does.
    */
   check(caller: Caller, call?: EstimatedCall, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
   /** Checks only the key's own budget, for requests without a model. Throws BudgetExceeded. */
@@ -65,7 +66,10 @@ export interface Budgets {
    * budget. Synchronous when its spend is in memory.
    */
   isModelSpent(key: VirtualKey, at: Routed): boolean | Promise<boolean>;
-  /** Charges a cost without a reservation. Owners that `charged` does not name count it after the next read of their spend. */
+  /**
+   * Charges a cost without a reservation. Owners that `charged` does not name count the cost after the next read of
+   * their spend.
+   */
   charge(charged: ChargedKey | null, cost: Usd, also?: FurtherCounters): void;
   /** Budget windows that a call without a reservation counts in; undefined for none. */
   windowsOf(key: VirtualKey | null, at: Routed, labels?: CallLabels): readonly BudgetWindow[] | undefined;
@@ -179,7 +183,8 @@ export function createBudgets({
   }
 
   /**
-   * `payer` is the key; without its own budget, once the call continues with reduced rate limits because that budget is used up.
+   * `payer` is the key. When the key's own budget is used up and the call continues with reduced rate limits, `payer`
+   * is the key without that budget.
    */
   function reserveFor(
     payer: VirtualKey | null,

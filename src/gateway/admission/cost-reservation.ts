@@ -83,7 +83,8 @@ export class ChargedReservation implements CostReservation {
         costs.map((one, place) => (isOfRoute(this.#charges[place]?.scope ?? '') ? ZERO_USD : one)),
       );
     if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
-    // Owners whose budget does not apply to this key, such as the user of a team's key. The budget may apply to other keys.
+    // The cost also counts for owners whose budget does not apply to this key, such as the user of a team's key. Their
+    // budget may apply to other keys.
     if (key !== null) this.#countOthers(countersOf(chargedOf(key)), cost);
     this.#countOthers(labelCounters(labels), cost);
     if (answered !== null) expected.learn(cost, answered.usage);

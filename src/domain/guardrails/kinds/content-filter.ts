@@ -36,22 +36,22 @@ export interface FilterRules {
 export function keywordFinder(keyword: string): Finder {
   const keywordText = keyword.toLowerCase();
   return (text) => {
-    const spans: TextRange[] = [];
+    const ranges: TextRange[] = [];
     const lower = text.toLowerCase();
     // Lower case changes the length of a few characters. Positions in the text are then unknown, so the whole text is the match.
-    if (lower.length !== text.length) return lower.includes(keywordText) ? [{ from: 0, to: text.length }] : spans;
+    if (lower.length !== text.length) return lower.includes(keywordText) ? [{ from: 0, to: text.length }] : ranges;
     for (let at = lower.indexOf(keywordText); at !== -1; at = lower.indexOf(keywordText, at + keywordText.length))
-      spans.push({ from: at, to: at + keywordText.length });
-    return spans;
+      ranges.push({ from: at, to: at + keywordText.length });
+    return ranges;
   };
 }
 
-function withReplacement(text: string, spans: readonly TextRange[], replacement: string): string {
+function withReplacement(text: string, ranges: readonly TextRange[], replacement: string): string {
   let result = '';
   let from = 0;
-  for (const span of spans) {
-    result += text.slice(from, span.from) + replacement;
-    from = span.to;
+  for (const range of ranges) {
+    result += text.slice(from, range.from) + replacement;
+    from = range.to;
   }
   return result + text.slice(from);
 }
@@ -70,12 +70,12 @@ export function contentFilter({ words, patterns }: FilterRules): Guardrail {
       const detections: object[] = [];
       for (const { find, action, label, detail, replacement } of rules) {
         for (const [index, text] of edited.entries()) {
-          const spans = find(text);
-          if (spans.length === 0) continue;
+          const ranges = find(text);
+          if (ranges.length === 0) continue;
           const detection = { type: label === 'keyword' ? 'blocked_word' : 'pattern', ...detail, action };
           if (action === 'BLOCK') return { kind: 'blocked', detail, report: [...detections, detection] };
-          masked[label] = (masked[label] ?? 0) + spans.length;
-          edited[index] = withReplacement(text, spans, replacement);
+          masked[label] = (masked[label] ?? 0) + ranges.length;
+          edited[index] = withReplacement(text, ranges, replacement);
           detections.push(detection);
         }
       }

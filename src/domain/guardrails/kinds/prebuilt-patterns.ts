@@ -27,6 +27,7 @@ function isIban(text: string): boolean {
   const rearranged = compact.slice(4) + compact.slice(0, 4);
   let rest = 0;
   for (const character of rearranged) {
+    // A letter counts as two digits: A is 10, Z is 35.
     const value = Number.parseInt(character, 36);
     rest = (value > 9 ? rest * 100 + value : rest * 10 + value) % 97;
   }
@@ -34,16 +35,17 @@ function isIban(text: string): boolean {
 }
 
 function isIpv6(text: string): boolean {
+  // Refused: the time `12:30:45`, and `::` without a digit.
   if (text.split(':').length < 4 && !text.includes('::')) return false;
   return URL.canParse(`http://[${text}]/`) && /[0-9a-f]/i.test(text);
 }
 
 const SEPARATOR = String.raw`[ -]?`;
 const AMEX = String.raw`3[47]\d{2}${SEPARATOR}\d{6}${SEPARATOR}\d{5}`;
-const four = (start: string): string => String.raw`${start}${SEPARATOR}\d{4}${SEPARATOR}\d{4}${SEPARATOR}\d{4}`;
-const VISA = four(String.raw`4\d{3}`);
-const MASTERCARD = four(String.raw`(?:5[1-5]\d{2}|222[1-9]|22[3-9]\d|2[3-6]\d{2}|27[01]\d|2720)`);
-const DISCOVER = four(String.raw`(?:6011|65\d{2}|64[4-9]\d)`);
+const groupsOfFour = (start: string): string => String.raw`${start}${SEPARATOR}\d{4}${SEPARATOR}\d{4}${SEPARATOR}\d{4}`;
+const VISA = groupsOfFour(String.raw`4\d{3}`);
+const MASTERCARD = groupsOfFour(String.raw`(?:5[1-5]\d{2}|222[1-9]|22[3-9]\d|2[3-6]\d{2}|27[01]\d|2720)`);
+const DISCOVER = groupsOfFour(String.raw`(?:6011|65\d{2}|64[4-9]\d)`);
 const card = (...parts: readonly string[]): Prebuilt => ({
   expression: new RegExp(String.raw`(?<!\d)(?:${parts.join('|')})(?!\d)`, 'g'),
   isValid: hasLuhnCheckDigit,
@@ -119,10 +121,10 @@ export function prebuiltFinder(name: string): Finder | null {
   if (pattern === undefined) return null;
   const { expression, isValid } = pattern;
   return (text) => {
-    const spans: TextRange[] = [];
+    const ranges: TextRange[] = [];
     for (const { 0: match, index } of text.matchAll(expression))
       if (match !== '' && (isValid === undefined || isValid(match)))
-        spans.push({ from: index, to: index + match.length });
-    return spans;
+        ranges.push({ from: index, to: index + match.length });
+    return ranges;
   };
 }

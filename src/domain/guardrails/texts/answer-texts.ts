@@ -53,7 +53,10 @@ const REPEATED: ReadonlySet<string> = new Set([
 ]);
 const REPEATED_TRANSCRIPT: ReadonlySet<string> = new Set([...REPEATED, 'segments', 'words']);
 
-/** An edited answer as JSON text. Members that repeat the unedited text are set to null. */
+/**
+ * An edited answer as JSON text. Members that repeat the unedited text are set to null. `member` is where the answer
+ * has its result: `text` for a transcript.
+ */
 export function editedJson(answer: unknown, member: Endpoint['answers']['member'] = null): string {
   const repeated = member === 'text' ? REPEATED_TRANSCRIPT : REPEATED;
   return JSON.stringify(answer, (name, value: unknown) => (repeated.has(name) ? null : value));

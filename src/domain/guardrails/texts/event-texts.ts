@@ -92,7 +92,8 @@ const indexOf = ({ index }: Members, position: number): number => (typeof index 
 
 /** Events of Messages and Responses, and of transcripts. */
 function readTyped(event: Members, type: string, path: Path, { text, content, others }: Reading): void {
-  // Responses: `delta` is the text, in the part of an item. Messages: an object for the block at an index.
+  // Responses: `delta` is the text of one part of an item. Messages: `delta` is an object, of the block with the
+  // `index`.
   text(`${type} ${String(event['output_index'])} ${String(event['content_index'])}`, [...path, 'delta']);
   const block = `block ${String(event['index'])}`;
   if (isMembers(event['delta'])) {

@@ -23,6 +23,7 @@ export function repeatedName(json: Uint8Array, fromLevel: number): string | null
     if (byte !== QUOTE) continue;
     const from = at;
     for (at += 1; at < bytes.length && bytes[at] !== QUOTE; at += 1) if (bytes[at] === BACKSLASH) at += 1;
+    // Skips white space. `?? COLON` ends the loop at the end of the text, where no name can be.
     let next = at + 1;
     while ((bytes[next] ?? COLON) <= SPACE) next += 1;
     if (bytes[next] !== COLON || openObjects.length < fromLevel) continue;

@@ -102,6 +102,7 @@ const DECISION: Readonly<Record<string, Reader>> = {
   questions,
 };
 
+/** Readers by path, for endpoints that are not conversations. */
 const OTHERS: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
   '/embeddings': { input: plain },
   '/rerank': { query: plain, documents: every },

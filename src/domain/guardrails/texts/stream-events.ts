@@ -92,7 +92,9 @@ interface Plain {
   readonly text: string;
 }
 
+/** Data of the last event of some dialects. */
 const END = '[DONE]';
+// Both expressions allow a byte order mark, which may begin the stream.
 const DATA = /^\uFEFF?data: ?/;
 /** Lines that are fields or comments. */
 const FIELD_OR_COMMENT = /^\uFEFF?(:|(data|event|id|retry)(:|$)|$)/;
@@ -109,18 +111,19 @@ function parsed(text: string): unknown {
 function contentOf(lines: readonly Line[]): { readonly values: readonly Value[]; readonly plain: readonly Plain[] } {
   const data = [...lines.entries()].flatMap(([at, { text }]) => {
     const start = DATA.exec(text)?.[0].length;
-    const content = start === undefined ? END : text.slice(start);
+    if (start === undefined) return [];
+    const content = text.slice(start);
     return content.trim() === END ? [] : [{ at, text: content }];
   });
   // Some clients join the data lines of an event, others parse each line.
   const separate = data.map(({ at, text }) => ({ at, text, value: parsed(text) }));
-  const isWhole = separate.every(({ value }) => value !== undefined);
-  const joined = isWhole || data.length < 2 ? undefined : parsed(data.map(({ text }) => text).join('\n'));
+  const eachLineIsJson = separate.every(({ value }) => value !== undefined);
+  const joined = eachLineIsJson || data.length < 2 ? undefined : parsed(data.map(({ text }) => text).join('\n'));
   const values =
     joined === undefined
       ? separate.flatMap(({ at, value }) => (value === undefined ? [] : [{ lineIndexes: [at], holder: { value } }]))
       : [{ lineIndexes: data.map(({ at }) => at), holder: { value: joined } }];
-  const unread = isWhole || joined !== undefined ? [] : separate.filter(({ value }) => value === undefined);
+  const unread = eachLineIsJson || joined !== undefined ? [] : separate.filter(({ value }) => value === undefined);
   const stray = lines.filter(({ text }) => !FIELD_OR_COMMENT.test(text));
   return {
     values,
@@ -131,7 +134,7 @@ function contentOf(lines: readonly Line[]): { readonly values: readonly Value[];
   };
 }
 
-/** The texts of lines that are not JSON. They cannot be edited. */
+/** The texts of plain lines, of which those without a field name may be JSON. They cannot be edited. */
 function plainTexts({ channel, text }: Plain, count: number): readonly EventText[] {
   if (text === '') return [];
   const value = parsed(text);

@@ -58,13 +58,15 @@ export function createStreamTexts(): StreamTexts {
         hasCopies = true;
         return;
       }
-      const before = channels.get(channel);
+      const existing = channels.get(channel);
       append(channel, text, kind !== 'editable');
-      if (kind !== 'unknown' || before === undefined) return;
+      if (kind !== 'unknown' || existing === undefined) return;
       // Texts of an unknown format may continue each other, or be complete: they are checked in both ways.
       const separate = `${channel} apart`;
       const isNew = !channels.has(separate);
-      append(separate, isNew ? `${before.sent}${before.waiting.slice(0, -text.length)}\n${text}` : `\n${text}`, true);
+      // `existing.waiting` now ends with `text`, because `append` has changed it.
+      const earlier = isNew ? `${existing.sent}${existing.waiting.slice(0, -text.length)}` : '';
+      append(separate, `${earlier}\n${text}`, true);
     },
     get waiting() {
       return waiting;
@@ -107,7 +109,10 @@ function editedWaiting({ isFixed, context, waiting }: Channel, text: string): st
   return isPossible ? text.slice(before.length) : null;
 }
 
-/** A piece of JSON text with decoded `\uXXXX` escapes, except those of characters that JSON must escape. */
+/**
+ * A piece of JSON text with decoded `\uXXXX` escapes, except those of characters that JSON must escape. Every other
+ * escape is matched too, so that the second backslash of `\\` does not begin an escape.
+ */
 const withSafeEscapes = (text: string): string =>
   text.replaceAll(/\\(?:u([\da-f]{4})|[^])/gi, (escape, code: string | undefined) => {
     if (code === undefined) return escape;

@@ -79,7 +79,7 @@ const PART_MEMBERS = [
   'audio',
   'url_citation',
 ];
-/** Members of the values of tools that are not texts. */
+/** Members of an `action`, a value of a tool, that are not texts. */
 const ACTION_SKIPS: ReadonlySet<string> = new Set(['type']);
 const NO_MEMBERS: ReadonlySet<string> = new Set();
 
@@ -117,7 +117,7 @@ export function createWalk(): Walk {
 
   function part(value: Members, path: Path, role: TextRole | null): void {
     const { type } = value;
-    // The text of a document.
+    // A document has its text as `data`.
     if (type === 'text') everything(value['data'], [...path, 'data'], role);
     if (type === 'input_json') everything(value['data'], [...path, 'data'], role);
     for (const name of CONTENT_MEMBERS) if (name in value) content(value[name], [...path, name], role);
