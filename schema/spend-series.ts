@@ -49,7 +49,7 @@ const GroupType = builder.objectRef<SpendGroup>('SpendGroup').implement({
     const value = (field: keyof SpendGroup['values'], description: string) =>
       t.string({
         nullable: true,
-        description: `${description} Null unless \`groupBy\` names it, and for calls without one.`,
+        description: `${description} Null when \`groupBy\` does not name it, and for calls without a value.`,
         resolve: ({ values }) => values[field] ?? null,
       });
     return {
@@ -112,7 +112,7 @@ const SeriesType = builder.objectRef<SpendSeries>('SpendSeries').implement({
     from: t.expose('from', { type: 'DateTime', description: 'Start of the period.' }),
     to: t.expose('to', { type: 'DateTime', description: 'End of the period, exclusive.' }),
     isCapped: t.exposeBoolean('isCapped', {
-      description: `Whether there are more than ${MAX_GROUPS} groups. Those of the lowest cost are left out.`,
+      description: `Whether there are more than ${MAX_GROUPS} groups. The groups with the lowest cost are left out.`,
     }),
     groups: t.field({
       type: [GroupType],

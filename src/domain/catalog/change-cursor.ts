@@ -2,6 +2,7 @@ import { cursorState, cursorText } from '../cursor-text.ts';
 import { InvalidInput } from '../errors.ts';
 import type { ChangePosition } from './history.ts';
 
+/** The key of a change, which is a hash. */
 const KEY = /^[0-9a-f]{64}$/;
 
 /** The cursor that continues after this position: opaque, URL-safe. */

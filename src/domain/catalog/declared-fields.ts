@@ -45,7 +45,10 @@ const FIELD_NAMES = Object.keys(KINDS) as FieldName[];
 /** The provider is the only field with another name in the price map. */
 const keyOf = (name: FieldName): string => (name === 'provider' ? 'litellm_provider' : name);
 
-/** Keys of a row that are not extra fields: those of the declared fields, and their names in the response. */
+/**
+ * Keys that `extraFieldsOf` leaves out: the declared fields by their key in the price map, and all names of the
+ * response.
+ */
 const DECLARED_KEYS: ReadonlySet<string> = new Set(['id', 'object', 'provider', ...FIELD_NAMES.map(keyOf)]);
 
 /** A token limit of a row, which may be text; undefined when it is not a safe integer. */

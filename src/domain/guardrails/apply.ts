@@ -30,6 +30,7 @@ export async function applyGuardrails(
   for (const one of selected) {
     const texts = [{ text: current, role: 'user' as const }];
     const verdict = await one.guardrail.check({ phase: 'request', texts, model: '', language, entities, ...run });
+    // A rejection names a mode. No call runs here, so it is the first configured mode.
     const mode = one.definition.modes[0] ?? 'pre_call';
     if (verdict.kind === 'blocked') throw rejection(one, mode, verdict.detail);
     if (verdict.kind === 'edited') current = verdict.texts[0] ?? current;

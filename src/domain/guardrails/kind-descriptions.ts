@@ -47,7 +47,7 @@ export const KIND_DESCRIPTIONS: readonly DescribedKind[] = [
     params: [
       param('patterns', 'array', 'Patterns to block or mask: prebuilt ones by name, or regular expressions.'),
       param('blocked_words', 'array', 'Words to block or mask, each with `keyword`, `action` and `description`.'),
-      param('blocked_words_file', 'string', 'File with such words, on the machine of the gateway.'),
+      param('blocked_words_file', 'string', 'File with blocked words, on the machine of the gateway.'),
       param('pattern_redaction_format', 'string', 'Text in place of a masked pattern.', {
         otherwise: '[{pattern_name}_REDACTED]',
       }),

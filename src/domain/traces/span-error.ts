@@ -31,8 +31,8 @@ export function spanErrorPage(error: string, cursor: string | null): SpanErrorPa
 
 function placeIn(cursor: string, total: number): number {
   const [place, countedTotal, ...more] = cursorState(cursor);
-  const isOurs = Number.isSafeInteger(place) && Number(place) >= 1 && Number(place) < Number(countedTotal);
-  if (!isOurs || more.length > 0) throw new InvalidInput('Invalid cursor.');
+  const isInText = Number.isSafeInteger(place) && Number(place) >= 1 && Number(place) < Number(countedTotal);
+  if (!isInText || more.length > 0) throw new InvalidInput('Invalid cursor.');
   if (countedTotal !== total)
     throw new Conflict('The span has changed since this cursor was given. Read it from its start.');
   return Number(place);

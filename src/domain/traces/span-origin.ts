@@ -18,6 +18,9 @@ const INSTRUMENTATION =
   /^(?:openinference\.instrumentation\.|@arizeai\/openinference-instrumentation-|opentelemetry\.instrumentation\.|@opentelemetry\/instrumentation-|@traceloop\/instrumentation-)([\w-]+)/;
 const HTTP_CLIENTS = new Set(['http', 'undici', 'fetch', 'requests', 'httpx', 'urllib', 'urllib3', 'aiohttp-client']);
 
+/** Frameworks by scope object, which many spans share. */
+const byScope = new WeakMap<RawSpan['instrumentationScope'], string>();
+
 /**
  * Framework of a span: the integration that it names, else the library of its instrumentation scope. Empty when unknown.
  */
@@ -30,9 +33,6 @@ export function frameworkOf({ attributes, instrumentationScope }: RawSpan): stri
   byScope.set(instrumentationScope, framework);
   return framework;
 }
-
-/** Cache by scope object, which many spans share. */
-const byScope = new WeakMap<RawSpan['instrumentationScope'], string>();
 
 function frameworkOfScope(name: string): string {
   if (Object.hasOwn(EXACT_SCOPES, name)) return EXACT_SCOPES[name] ?? '';

@@ -36,7 +36,7 @@ export const countOrNull = (value: unknown): number | null =>
 /** Members that may have the end time, one for each outcome. */
 const ENDS = ['completed_at', 'failed_at', 'expired_at', 'cancelled_at'] as const;
 
-/** End time of a batch: `now` where the batch has none, and where it is in the future. */
+/** End time of a batch: `now` where the batch has none, and where its end time is in the future. */
 export function batchEndOf(shown: ShownObject, now: Date): Date {
   // Some upstreams send 0 for members that are not set.
   const ended = ENDS.map((member) => countOrNull(shown[member]) ?? 0).find((at) => at > 0) ?? Infinity;

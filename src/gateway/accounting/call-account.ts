@@ -104,7 +104,7 @@ export class CallAccount {
     this.#target = at;
   }
 
-  /** Replaces the recorded request by its edited form. */
+  /** Replaces the recorded request by the request that guardrails have edited. */
   setEditedRequest(request: Accounted): void {
     this.#target = { request, deployment: this.#target.deployment };
   }

@@ -35,6 +35,7 @@ type Reader = (walk: Walk, value: unknown, member: string) => void;
 /** Messages, turns or items with roles, or one text. */
 const turns: Reader = (walk, value, member) => {
   if (typeof value === 'string') return walk.content(value, [member], 'user');
+  // A single object has no index in its path.
   const all = isMembers(value) ? [[null, value] as const] : listOf(value).map((one, index) => [index, one] as const);
   for (const [index, turn] of all) {
     const path = index === null ? [member] : [member, index];
