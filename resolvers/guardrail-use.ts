@@ -2,6 +2,7 @@ import { NotFound } from '../src/domain/errors.ts';
 import { activityPeriodOf } from '../src/domain/gateway-activity/gateway-activity.ts';
 import type { GuardrailDefinition } from '../src/domain/guardrails/definition.ts';
 import {
+  type DailyUse,
   type GuardrailDay,
   type GuardrailRun,
   type GuardrailUse,
@@ -22,7 +23,7 @@ export interface UsePeriod {
 
 export interface GuardrailUseReport {
   readonly guardrails: readonly GuardrailUse[];
-  readonly days: ReturnType<typeof useByDay>;
+  readonly days: readonly DailyUse[];
 }
 
 const daysOf = (
@@ -49,7 +50,7 @@ export interface GuardrailUseDetail {
   readonly definition: GuardrailDefinition | null;
   /** Null without a run. */
   readonly use: GuardrailUse | null;
-  readonly days: ReturnType<typeof useByDay>;
+  readonly days: readonly DailyUse[];
 }
 
 /** The use of one guardrail in a period. Throws NotFound for one that neither exists nor ran in the period. */

@@ -16,9 +16,10 @@ const CRITICAL_PERCENT = 15;
 
 const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100);
 /** Runs that count as blocked: those that blocked or edited a text, and those that did not answer. */
-const blockedRuns = ({ intervened, failed }: GuardrailUse): number => intervened + failed;
+const blockedRuns = ({ intervened, failed }: Pick<GuardrailUse, 'intervened' | 'failed'>): number =>
+  intervened + failed;
 /** Runs that count as passed. A flag changes nothing. */
-const passedRuns = ({ passed, flagged }: GuardrailUse): number => passed + flagged;
+const passedRuns = ({ passed, flagged }: Pick<GuardrailUse, 'passed' | 'flagged'>): number => passed + flagged;
 
 function healthState(blockedPercent: number): string {
   if (blockedPercent >= CRITICAL_PERCENT) return 'critical';

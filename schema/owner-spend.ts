@@ -14,7 +14,7 @@ const IN_WINDOW = {
   type: 'Decimal',
   nullable: true,
   description:
-    'Spend in the current budget window in USD, exact; of all time before the first reset. Null when the caller may not see it.',
+    'Spend in USD in the current budget window, exact. Until the first reset of the budget: the spend of all time. Null when the caller may not see it.',
 } as const;
 
 builder.objectFields(VirtualKeyType, (t) => ({

@@ -118,25 +118,33 @@ export function runsOf({ spend }: RanGuardrails): readonly GuardrailRun[] {
 const runsIn = ({ passed, flagged, intervened, failed }: GuardrailDay): number =>
   passed + flagged + intervened + failed;
 
-/** Use of one guardrail over several days. */
-export interface GuardrailUse extends Omit<GuardrailDay, 'day'> {
+/** Counts of runs, and the sum of their latencies. */
+interface UseCounts extends Omit<GuardrailDay, 'day' | 'guardrailId' | 'name' | 'kind'> {
   readonly runs: number;
 }
 
-/** Sums of days by guardrail, the most used first. */
-export function useByGuardrail(days: readonly GuardrailDay[]): readonly GuardrailUse[] {
-  const groups = Map.groupBy(days, ({ guardrailId }) => guardrailId);
-  return [...groups.values()].map(sumOfDays).toSorted((one, other) => other.runs - one.runs);
+/** Use of one guardrail over several days. Its name and kind are those of the last day in the list. */
+export interface GuardrailUse extends UseCounts, Pick<GuardrailDay, 'guardrailId' | 'name' | 'kind'> {}
+
+/** Use of all guardrails on one UTC day. */
+export interface DailyUse extends UseCounts {
+  readonly day: string;
 }
 
-/** Id, name and kind are those of the last element: over several guardrails they mean nothing. */
-function sumOfDays(days: readonly GuardrailDay[]): GuardrailUse {
+/** Use by guardrail, the most used first. */
+export function useByGuardrail(days: readonly GuardrailDay[]): readonly GuardrailUse[] {
+  const groups = Map.groupBy(days, ({ guardrailId }) => guardrailId);
+  return [...groups]
+    .map(([guardrailId, ofGuardrail]) => {
+      const { name = '', kind = '' } = ofGuardrail.at(-1) ?? {};
+      return { guardrailId, name, kind, ...countsOf(ofGuardrail) };
+    })
+    .toSorted((one, other) => other.runs - one.runs);
+}
+
+function countsOf(days: readonly GuardrailDay[]): UseCounts {
   const sum = (of: (day: GuardrailDay) => number): number => days.reduce((total, day) => total + of(day), 0);
-  const { guardrailId = '', name = '', kind = '' } = days.at(-1) ?? {};
   return {
-    guardrailId,
-    name,
-    kind,
     passed: sum(({ passed }) => passed),
     flagged: sum(({ flagged }) => flagged),
     intervened: sum(({ intervened }) => intervened),
@@ -146,6 +154,6 @@ function sumOfDays(days: readonly GuardrailDay[]): GuardrailUse {
   };
 }
 
-/** Runs by day, over all guardrails: id, name and kind of a day mean nothing. */
-export const useByDay = (days: readonly GuardrailDay[]): readonly (GuardrailUse & { readonly day: string })[] =>
-  [...Map.groupBy(days, ({ day }) => day)].map(([day, ofDay]) => ({ ...sumOfDays(ofDay), day }));
+/** Use by day, over all guardrails. */
+export const useByDay = (days: readonly GuardrailDay[]): readonly DailyUse[] =>
+  [...Map.groupBy(days, ({ day }) => day)].map(([day, ofDay]) => ({ day, ...countsOf(ofDay) }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keywordFinder } from '../../../src/domain/guardrails/kinds/content-filter.ts';
+import { contentFilter, keywordFinder } from '../../../src/domain/guardrails/kinds/content-filter.ts';
 import { PREBUILT_NAMES, prebuiltFinder } from '../../../src/domain/guardrails/kinds/prebuilt-patterns.ts';
 import { piecesOf } from '../../../src/domain/guardrails/kinds/decision-model.ts';
 import { createPatternFinder } from '../../../src/runtime/guardrails/pattern-finder.ts';
@@ -122,5 +122,15 @@ describe('pieces of a long text', () => {
   it('overlap by a tenth of a piece, and cover the text', () => {
     expect(piecesOf('abcdefghijkl', 10)).toEqual(['abcdefghij', 'jkl']);
     expect(piecesOf('abcdefghij', 10)).toEqual(['abcdefghij']);
+  });
+});
+
+describe('a content filter', () => {
+  it.each(['keyword', 'constructor', '__proto__'])('counts the matches of a pattern named %s', async (name) => {
+    const find = createPatternFinder('p[0-9]');
+    const filter = contentFilter({ words: [], patterns: [{ name, action: 'MASK', replacement: '*', find }] });
+    const verdict = await filter.check({ texts: [{ text: 'p1 p2', role: null }] } as never);
+    expect(verdict).toMatchObject({ kind: 'edited', texts: ['* *'], report: [{ type: 'pattern' }] });
+    expect(Object.entries('masked' in verdict ? verdict.masked : {})).toEqual([[name, 2]]);
   });
 });

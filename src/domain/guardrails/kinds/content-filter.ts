@@ -59,28 +59,28 @@ function withReplacement(text: string, ranges: readonly TextRange[], replacement
 /** A guardrail that finds words and patterns, and blocks a call or masks what it found. */
 export function contentFilter({ words, patterns }: FilterRules): Guardrail {
   const rules = [
-    ...words.map((rule) => ({ ...rule, label: 'keyword', detail: wordDetail(rule) })),
-    ...patterns.map((rule) => ({ ...rule, label: rule.name, detail: patternDetail(rule) })),
+    ...words.map((rule) => ({ ...rule, type: 'blocked_word', label: 'keyword', detail: wordDetail(rule) })),
+    ...patterns.map((rule) => ({ ...rule, type: 'pattern', label: rule.name, detail: patternDetail(rule) })),
   ];
 
   return {
     check({ texts }: Pick<Inspection, 'texts'>): Verdict {
       const edited = texts.map(({ text }) => text);
-      const masked: Record<string, number> = {};
+      const masked = new Map<string, number>();
       const detections: object[] = [];
-      for (const { find, action, label, detail, replacement } of rules) {
+      for (const { find, action, type, label, detail, replacement } of rules) {
         for (const [index, text] of edited.entries()) {
           const ranges = find(text);
           if (ranges.length === 0) continue;
-          const detection = { type: label === 'keyword' ? 'blocked_word' : 'pattern', ...detail, action };
+          const detection = { type, ...detail, action };
           if (action === 'BLOCK') return { kind: 'blocked', detail, report: [...detections, detection] };
-          masked[label] = (masked[label] ?? 0) + ranges.length;
+          masked.set(label, (masked.get(label) ?? 0) + ranges.length);
           edited[index] = withReplacement(text, ranges, replacement);
           detections.push(detection);
         }
       }
       if (detections.length === 0) return { kind: 'passed' };
-      return { kind: 'edited', texts: edited, masked, report: detections };
+      return { kind: 'edited', texts: edited, masked: Object.fromEntries(masked), report: detections };
     },
   };
 }
