@@ -69,7 +69,7 @@ export interface GatewayOptions {
   readonly providerBudgets?: () => ProviderBudgets;
   /** The budget of all calls, read for each call; none when absent. */
   readonly globalBudget?: () => RouteBudget | null;
-  /** Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal. When null or absent, the call is refused. */
+  /** Fraction of its rate limits that a key with a used-up budget keeps. Null or absent: its calls are refused. */
   readonly throttleFraction?: () => number | null;
   /** Whether calls of models without a price are refused, read for each call; false when absent. */
   readonly blocksUnpriced?: () => boolean;

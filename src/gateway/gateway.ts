@@ -60,7 +60,7 @@ export interface GatewayCall {
    * fails or is cancelled with a failure. It settles as abandoned when the stream is cancelled without a failure.
    */
   bytes(): ByteStream;
-  /** Passes the answer to `use`. The call settles as completed when that resolves, and as failed when it rejects. */
+  /** Passes the answer to `use`. The call settles as completed when `use` resolves, and as failed when it rejects. */
   consume<Result>(use: (bytes: ByteStream) => Promise<Result>): Promise<Result>;
   /** The same call with translated bytes. The call settles by the translated stream. */
   translated(translate: (bytes: ByteStream) => ByteStream): GatewayCall;
@@ -156,7 +156,7 @@ export interface ForwardGateway {
    * end user. The failure is recorded once the guardrails are selected.
    */
   forward(caller: Caller, request: Forwarded, signal: AbortSignal): Promise<GatewayCall>;
-  /** Answered calls without a known cost since the start, by provider. */
+  /** Number of answered calls without a known cost since the start of the process, by provider. */
   unpriced(): ReadonlyMap<string, number>;
 }
 

@@ -147,6 +147,7 @@ class Encoding {
     for (let start = 0; start < items.length;) {
       let weight = 0;
       let end = start;
+      // A piece is full at a quarter of the maximum, because its last item adds its whole weight.
       while (end < items.length && (end === start || weight <= PIECE_CHARACTERS / 4)) {
         weight += weightOf(items[end], PIECE_CHARACTERS);
         end += 1;

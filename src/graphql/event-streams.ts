@@ -39,6 +39,7 @@ export const MULTIPART: Framing = {
   end: '--\r\n',
 };
 
+/** Headers against caching, compression and buffering of the events by proxies. */
 const HEAD = { 'cache-control': 'no-cache', 'content-encoding': 'none', 'x-accel-buffering': 'no' } as const;
 
 const HEARTBEAT_MS = 12_000;

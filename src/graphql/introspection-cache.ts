@@ -36,8 +36,11 @@ export function createIntrospectionCache(answers: Answers) {
     const fragments = document.definitions.filter(
       (definition): definition is FragmentDefinitionNode => definition.kind === Kind.FRAGMENT_DEFINITION,
     );
-    const only = isIntrospectionOnly(operation, new Map(fragments.map((fragment) => [fragment.name.value, fragment])));
-    const text = only ? [operation, ...fragments].map(print).join('\n') : null;
+    const selectsOnlySchema = isIntrospectionOnly(
+      operation,
+      new Map(fragments.map((fragment) => [fragment.name.value, fragment])),
+    );
+    const text = selectsOnlySchema ? [operation, ...fragments].map(print).join('\n') : null;
     texts.set(operation, text);
     return text;
   }

@@ -53,7 +53,7 @@ export function createGraphQL(options: GraphQLOptions): GraphQLTransport {
       const { contentType, text } = ready;
       const bytes = Buffer.byteLength(text);
       res.writeHead(200, { 'content-type': contentType, 'content-length': bytes });
-      // ASCII as Latin-1 is copied, and not converted.
+      // A text with one byte per character is ASCII. As Latin-1 it is copied, and not converted.
       return void res.end(text, bytes === text.length ? 'latin1' : 'utf8');
     }
     assertReadable(req);

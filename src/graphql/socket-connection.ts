@@ -27,6 +27,7 @@ export const CLOSE = {
   internalError: 4500,
 } as const;
 
+/** Maximum bytes of the reason in a close frame, by RFC 6455. */
 const MAX_REASON_BYTES = 123;
 /** Messages with a result, or with the errors of an operation. */
 const RESULT = /^\{"id":"(?:[^"\\]|\\.)*","type":"(?:next|error)"/;
@@ -52,6 +53,7 @@ export class SocketConnection {
   #fullSinceMs: number | null = null;
   /** Whether an admitted result is not sent yet. */
   #admitted = false;
+  /** Resolve the waiting calls of `admit`. */
   #waiting: (() => void)[] = [];
 
   constructor(

@@ -97,6 +97,7 @@ export function createGraphSockets(
   ) {
     try {
       if (retired) throw shutdownError();
+      // `running` includes the message of this operation.
       if (connection.running > limits.operations)
         throw new TooLarge(`This connection already runs ${limits.operations} operations.`, limits.operations);
       const due = turns.due();
@@ -206,7 +207,10 @@ export function createGraphSockets(
 const JSON_MEDIA = { headers: { 'content-type': 'application/json' } };
 const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
-/** The key in the payload of `connection_init`; null without one. Throws InvalidInput for a value that is not a string. */
+/**
+ * The key in the payload of `connection_init`: `apiKey`, else `Authorization`, else `authorization`. Null without one.
+ * Throws InvalidInput for a value that is not a string.
+ */
 function keyOf(parameters: Readonly<Record<string, unknown>> | undefined): string | null {
   const { authorization, Authorization = authorization, apiKey = Authorization } = parameters ?? {};
   if (apiKey === undefined || apiKey === null || apiKey === '') return null;

@@ -99,7 +99,7 @@ export function createHttpServer(
   });
 }
 
-/** Path and query of a request target, which may be in absolute form: `http://host/path`. */
+/** Path and query of a request target, which may be in absolute form (`http://host/path`). Starts with a slash. */
 const originForm = (target: string): string =>
   target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?!\/)/, '/');
 

@@ -154,8 +154,8 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
       if (watch.signal.aborted || socket.destroyed) return void socket.destroy();
       const rendered = renderError(row.surface, error instanceof DomainError ? error : null, headers);
       options.failed({ row, status: rendered.status, error, requestId });
-      const facts = failureHeaders(row, { error, headers, caller });
-      refuse(socket, rendered.status, { [REQUEST_ID_HEADER]: requestId, ...facts, ...rendered.headers }, rendered);
+      const ownHeaders = failureHeaders(row, { error, headers, caller });
+      refuse(socket, rendered.status, { [REQUEST_ID_HEADER]: requestId, ...ownHeaders, ...rendered.headers }, rendered);
     }
   }
 

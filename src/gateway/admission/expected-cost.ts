@@ -43,7 +43,7 @@ const USUAL_OUTPUT_TOKENS = 1_024;
 const BYTES_PER_SECOND = 16_000;
 /** Input tokens, and output tokens, per second of transcribed audio. */
 const TOKENS_PER_SECOND = 10;
-/** Maximum number of kinds with an average in memory. The oldest is evicted. */
+/** Maximum number of call kinds (see `kindOf`) with an average in memory. The oldest is evicted. */
 const KINDS_LIMIT = 10_000;
 /** Exponential moving average: a new value counts 1/WEIGHT. */
 const WEIGHT = 8;
@@ -104,9 +104,9 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
   }
 
   function unitCost(deployment: Deployment, { endpoint, body, bytes }: SentRequest, answers: number): Usd | null {
-    const size = bytes.length;
+    const byteCount = bytes.length;
     if (endpoint.medium === 'transcript') {
-      const seconds = Math.ceil(size / BYTES_PER_SECOND);
+      const seconds = Math.ceil(byteCount / BYTES_PER_SECOND);
       const usage = tokens(seconds * TOKENS_PER_SECOND, seconds * TOKENS_PER_SECOND);
       return price(deployment, { usage, measured: { unit: 'second', count: seconds } });
     }
@@ -123,17 +123,18 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
       );
     }
     const measured: BilledQuantity =
-      endpoint.billedBy === 'character' ? { unit: 'character', count: size } : { unit: 'query', count: 1 };
+      endpoint.billedBy === 'character' ? { unit: 'character', count: byteCount } : { unit: 'query', count: 1 };
     const output = endpoint.billedBy === 'character' ? USUAL_OUTPUT_TOKENS : 0;
-    return price(deployment, { usage: tokens(Math.ceil(size / BYTES_PER_TOKEN), output), measured });
+    return price(deployment, { usage: tokens(Math.ceil(byteCount / BYTES_PER_TOKEN), output), measured });
   }
 
   return {
     of(deployment, request) {
       if (isUnknown(deployment, request)) return new Estimate(ZERO_USD, deployment, request, learn);
       const average = averages.get(kindOf(deployment, request));
-      const known = request === null ? (average?.cost ?? turnCost(deployment)) : callCost(deployment, request, average);
-      const cost = known ?? ZERO_USD;
+      const estimated =
+        request === null ? (average?.cost ?? turnCost(deployment)) : callCost(deployment, request, average);
+      const cost = estimated ?? ZERO_USD;
       return new Estimate(cost > 0n ? cost : ZERO_USD, deployment, request, learn);
     },
   };
@@ -162,7 +163,10 @@ class Estimate implements ExpectedCost {
   }
 }
 
-/** Key of a kind of calls with similar cost. Size classes are powers of four. */
+/**
+ * Key of a kind of calls with similar cost. The size class is half the bit length of the request size: each class spans
+ * a factor of four.
+ */
 function kindOf({ id, provider, upstreamModel }: Deployment, request: SentRequest | null): string {
   if (request === null) return `${id}\n${provider}\n${upstreamModel}\n/realtime`;
   const sizeClass = (32 - Math.clz32(request.bytes.length)) >> 1;

@@ -32,9 +32,9 @@ export interface LabelBudget {
   readonly tpdLimit?: number | null;
   /** Budgets of an end user for single models; absent for none. */
   readonly modelMaxBudget?: JsonObject;
-  /** Its total spend at the start of its budget window. */
+  /** Total spend of the tag or end user at the start of the budget window. */
   readonly spentBefore: Usd;
-  /** Its budget window; null where its spend is never reset. */
+  /** Budget window; null where the spend is never reset. */
   readonly window: { readonly duration: string; readonly resetAt: Date } | null;
 }
 
@@ -92,8 +92,10 @@ interface NamedLabel {
   readonly defaultBudgetId: string | null;
 }
 
+/** A cached label. */
 interface Entry {
   readonly readMs: number;
+  /** Null for a label without a budget, a block and a region. */
   readonly found: LabelBudget | null;
 }
 
@@ -142,8 +144,9 @@ export function createLabelBudgets(
 ): LabelBudgets {
   const entries = new Map<string, Entry>();
   let kinds: LabelKinds | null = null;
+  /** Number of `evictAll` calls. A read that began before the last of them does not fill the cache. */
   let generation = 0;
-  /** The running read, which concurrent calls share. */
+  /** The running `readKinds`, which concurrent calls share. */
   let readingKinds: Promise<LabelKinds> | null = null;
 
   async function readKinds(): Promise<LabelKinds> {
@@ -165,8 +168,8 @@ export function createLabelBudgets(
 
   async function entryOf(named: NamedLabel, limited: LabelLimits, readMs: number): Promise<Entry> {
     const { row, blocked, customerRegion } = limited;
-    const mustReport = blocked || customerRegion !== undefined;
-    if (row === null) return { readMs, found: mustReport ? withoutBudget(named, limited) : null };
+    const isRestricted = blocked || customerRegion !== undefined;
+    if (row === null) return { readMs, found: isRestricted ? withoutBudget(named, limited) : null };
     const { scope, id } = named;
     const limits = await counted.of({ kind: scope, id }, row);
     const { maxBudget: budget, softBudget: soft, rpmLimit, tpmLimit, maxParallelRequests } = limits;
@@ -200,11 +203,11 @@ export function createLabelBudgets(
     const byId = new Map(customers.map((customer) => [customer.id, customer]));
     return new Map(
       names.map((named) => {
-        const own = rows[named.scope].find(({ id }) => id === named.id)?.budgetId ?? null;
+        const ownBudgetId = rows[named.scope].find(({ id }) => id === named.id)?.budgetId ?? null;
         const customer = named.scope === 'end_user' ? byId.get(named.id) : undefined;
         const { blocked = false, allowedModelRegion: region = null, defaultModel = null } = customer ?? {};
         const customerRegion = region === null ? undefined : { region, defaultModel };
-        return [named, { budgetId: own ?? named.defaultBudgetId, blocked, customerRegion }];
+        return [named, { budgetId: ownBudgetId ?? named.defaultBudgetId, blocked, customerRegion }];
       }),
     );
   }
@@ -226,13 +229,13 @@ export function createLabelBudgets(
       ),
     );
     if (startGeneration !== generation) return read;
-    for (const [name, entry] of read) {
-      entries.delete(name);
-      entries.set(name, entry);
+    for (const [cacheKey, entry] of read) {
+      entries.delete(cacheKey);
+      entries.set(cacheKey, entry);
     }
-    for (const name of entries.keys()) {
+    for (const cacheKey of entries.keys()) {
       if (entries.size <= MAX_LABELS) break;
-      entries.delete(name);
+      entries.delete(cacheKey);
     }
     return read;
   }
@@ -250,8 +253,8 @@ export function createLabelBudgets(
     try {
       read = await readLabels(old);
     } catch (error) {
-      const isKnown = ({ readMs }: Entry): boolean => clock.monotonicMs() - readMs <= OUTAGE_MS;
-      if (!old.every((named) => isKnown(known.get(named) ?? NEVER))) throw error;
+      const isUsable = ({ readMs }: Entry): boolean => clock.monotonicMs() - readMs <= OUTAGE_MS;
+      if (!old.every((named) => isUsable(known.get(named) ?? NEVER))) throw error;
     }
     return names.flatMap((named) => (read.get(cacheKeyOf(named)) ?? known.get(named))?.found ?? []);
   }
@@ -291,4 +294,5 @@ export function createLabelBudgets(
   };
 }
 
+/** Stands for a label that was never read. */
 const NEVER: Entry = { readMs: Number.NEGATIVE_INFINITY, found: null };

@@ -10,8 +10,9 @@ import type { LabelBudget } from './label-budgets.ts';
 export interface OwnerBudget {
   readonly scope: BudgetScope;
   readonly counter: string;
+  /** Null or undefined for none. */
   readonly budget: Usd | null | undefined;
-  /** Its soft budget, which refuses nothing. */
+  /** Soft budget, which refuses nothing; null or undefined for none. */
   readonly soft: Usd | null | undefined;
   /** Total spend of the owner at the start of its budget window. */
   readonly spentBefore: Usd;
@@ -24,8 +25,9 @@ export interface OwnerBudget {
 }
 
 /**
- * The window of a key's budget, and the key's spend before it. A key without its own window has that of the budget row that it
- * names, even if the amount is its own. A spend that an administrator has set holds until the next window of the row.
+ * The window of a key's budget, and the key's spend before it. A key without its own window uses the window of the
+ * budget row that the key names, even if the key has its own amount. An administrator who sets the spend of a key
+ * changes its `spentBefore`: this value holds until the next window of the row begins.
  */
 export function countedOf(key: VirtualKey): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
   const row = key.budgetDuration === null ? (key.owners?.budget ?? null) : null;
@@ -82,7 +84,10 @@ const countedIn = (limits: CountedLimits | null): Pick<OwnerBudget, 'spentBefore
   window: limits === null ? null : windowIn(limits),
 });
 
-/** `isEarly`: the member has its own budget, which is checked first and has another error text. */
+/**
+ * Null for a key that is not of a team member. `isEarly`: the member has its own budget, which is checked first and has
+ * another error text.
+ */
 export function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly: boolean): OwnerBudget | null {
   const member = owners?.member ?? null;
   if (member === null || teamId === null || userId === null) return null;

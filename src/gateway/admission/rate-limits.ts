@@ -45,7 +45,7 @@ const mayHaveLimits = ({ settings, metadata, owners }: VirtualKey): boolean =>
   metadata['tag_rpm_limit'] !== undefined;
 
 /**
- * The limits of a call, in the order of the checks:
+ * The limits of a call, one element for each scope, in the order of the checks:
  * - key, user, team, team member and end user
  * - model for the key, and model for the team
  * - organization, model for the organization, project, and model for the project
@@ -67,13 +67,13 @@ export function rateScopesOf(
   }
   addLabels(scopes, 'end_user', labels);
   if (key !== null) {
-    addScope(scopes, modelOfKey(key, model));
+    addScope(scopes, modelScopeOfKey(key, model));
     if (owners !== undefined) {
-      addScope(scopes, modelOfTeam(key, model));
+      addScope(scopes, modelScopeOfTeam(key, model));
       addScope(scopes, ownerScope('organization', owners.organization?.id, owners.organization?.limits));
-      addScope(scopes, modelOfOwner('model_per_organization', owners.organization, model));
+      addScope(scopes, modelScopeOfOwner('model_per_organization', owners.organization, model));
       addScope(scopes, ownerScope('project', owners.project?.id, owners.project?.limits));
-      addScope(scopes, modelOfOwner('model_per_project', owners.project, model));
+      addScope(scopes, modelScopeOfOwner('model_per_project', owners.project, model));
     }
   }
   addLabels(scopes, 'tag', labels);
@@ -131,13 +131,14 @@ type ModelMember = 'model_rpm_limit' | 'model_tpm_limit';
 /** Name of each limit in a key's budget for a model. */
 const IN_BUDGET = { model_rpm_limit: 'rpmLimit', model_tpm_limit: 'tpmLimit' } as const;
 
-/** The key's own limit of a model: from its budget for the model when its metadata has no limit of this kind for any model. */
+/** The key's own limit of a model: from its metadata; where that limits no model, from its budget for the model. */
 function ownLimit({ metadata, settings }: VirtualKey, member: ModelMember, model: string): number | null {
   if (ownsModelLimits(metadata, member)) return modelLimit(metadata, member, model);
   const budgets = settings.modelMaxBudget;
   return budgets !== undefined && Object.hasOwn(budgets, model) ? (budgets[model]?.[IN_BUDGET[member]] ?? null) : null;
 }
 
+/** Whether the key has its own limit of this kind for any model. */
 const ownsLimits = ({ metadata, settings }: VirtualKey, member: ModelMember): boolean =>
   ownsModelLimits(metadata, member) ||
   (settings.modelMaxBudget !== undefined &&
@@ -161,7 +162,7 @@ function limitOfTeam(key: VirtualKey, member: ModelMember, model: string): numbe
 }
 
 /** Limit of a model for all keys of an organization or a project. */
-function modelOfOwner(
+function modelScopeOfOwner(
   scope: 'model_per_organization' | 'model_per_project',
   owner: { readonly id: string; readonly metadata?: JsonObject } | null,
   model: string,
@@ -174,14 +175,14 @@ function modelOfOwner(
   return { scope, id: `${owner.id}:${model}`, ...limits };
 }
 
-function modelOfKey(key: VirtualKey, model: string): RateLimit | null {
+function modelScopeOfKey(key: VirtualKey, model: string): RateLimit | null {
   const requests = limitOfKey(key, 'model_rpm_limit', model);
   const tokens = limitOfKey(key, 'model_tpm_limit', model);
   if (requests === undefined && tokens === undefined) return null;
   return { scope: 'model_per_key', id: `${key.hash}:${model}`, requests, tokens };
 }
 
-function modelOfTeam(key: VirtualKey, model: string): RateLimit | null {
+function modelScopeOfTeam(key: VirtualKey, model: string): RateLimit | null {
   const requests = limitOfTeam(key, 'model_rpm_limit', model);
   const tokens = limitOfTeam(key, 'model_tpm_limit', model);
   if (requests === undefined && tokens === undefined) return null;
@@ -219,8 +220,9 @@ export function dailyLimitsOf(key: VirtualKey | null, labels: CallNames['labels'
 }
 
 /**
- * The limits per minute of a batch. Each counts all requests and tokens of the batch, a limit of a model only the calls of the
- * model. A scope with a limit of tokens per day has none per minute.
+ * The limits per minute of a batch. A limit of a model counts that model's calls; any other limit counts all requests
+ * and tokens of the batch. A scope with a limit of tokens per day has none per minute, but keeps its limit of parallel
+ * calls.
  */
 export function batchScopesOf(
   key: VirtualKey | null,
@@ -285,7 +287,7 @@ export function createCallLimits(
       const tags = ownTags(labels);
       const found = labelBudgets.of(labels, caller.key);
       return found instanceof Promise
-        ? found.then((of) => count(caller, call, { tags, labels: of, limitFraction }))
+        ? found.then((read) => count(caller, call, { tags, labels: read, limitFraction }))
         : count(caller, call, { tags, labels: found, limitFraction });
     },
     prepare(caller, call, labels) {

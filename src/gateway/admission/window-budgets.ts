@@ -68,7 +68,8 @@ export function createWindowBudgets(
   providers: () => ProviderBudgets = () => NO_PROVIDER_BUDGETS,
   globalBudget: () => RouteBudget | null = () => null,
 ): WindowBudgets {
-  function windowBudget(
+  /** A list with the window of a budget; empty without a limit, and for a negative limit. */
+  function windowBudgetIn(
     { limit, duration }: RouteBudget,
     about: Pick<WindowBudget, 'scope' | 'owner' | 'text'> & { readonly model?: string },
   ): readonly WindowBudget[] {
@@ -91,12 +92,18 @@ export function createWindowBudgets(
     if (budgets === null || budgets === undefined || !Object.hasOwn(budgets, model)) return NONE;
     const budget = readRouteBudget((budgets as JsonObject)[model]);
     if (budget === null) return NONE;
-    return windowBudget(budget, { scope, owner, model, text: () => `${subject}, exceeded budget for model=${model}` });
+    return windowBudgetIn(budget, {
+      scope,
+      owner,
+      model,
+      text: () => `${subject}, exceeded budget for model=${model}`,
+    });
   }
 
   function ofKey(key: VirtualKey, model: string): readonly WindowBudget[] {
     const own = key.settings.modelMaxBudget;
     if (own === undefined || !Object.hasOwn(own, model)) return NONE;
+    // `readRouteBudget` reads the names of the reference.
     const { budgetLimit: budget_limit = null, timePeriod: time_period = null } = own[model] ?? {};
     const subject = `LiteLLM Virtual Key: ${key.hash}, key_alias: ${key.alias ?? 'None'}`;
     const about = { scope: 'model_per_key', owner: key.hash, subject, model } as const;
@@ -134,14 +141,14 @@ export function createWindowBudgets(
     return [
       ...(provider === undefined
         ? NONE
-        : windowBudget(provider, {
+        : windowBudgetIn(provider, {
             scope: 'provider',
             owner: deployment.provider,
             text: (spent, limit) => `Exceeded budget for provider ${deployment.provider}: ${spent} >= ${limit}`,
           })),
       ...(deployment.budget === undefined
         ? NONE
-        : windowBudget(deployment.budget, {
+        : windowBudgetIn(deployment.budget, {
             scope: 'deployment',
             owner: id,
             text: (spent, limit) =>
@@ -155,7 +162,7 @@ export function createWindowBudgets(
     if (budget === null) return NONE;
     const text: WindowBudget['text'] = (spent, limit) =>
       `Budget has been exceeded! Current cost: ${spent}, Max budget: ${limit}`;
-    return windowBudget(budget, { scope: 'global', owner: 'global', text });
+    return windowBudgetIn(budget, { scope: 'global', owner: 'global', text });
   }
 
   return {

@@ -69,7 +69,7 @@ export class AnsweredCall implements GatewayCall {
   }
 
   deltas(): AsyncIterableIterator<ChatDelta> {
-    return settlingSteps(this.#answer.deltas(), this.#call);
+    return settlingDeltas(this.#answer.deltas(), this.#call);
   }
 
   bytes(): ByteStream {
@@ -115,7 +115,7 @@ function settlingBytes(source: ByteStream, call: SettledByAnswer): ByteStream {
         },
         fail(error) {
           sink.fail(error);
-          // The transport closes the connection of a caller that does not read.
+          // The transport has closed the connection of a client that does not read: the client abandons the call.
           call.settle(error instanceof ReaderStalled ? 'abandoned' : 'failed', error);
         },
       });
@@ -130,7 +130,7 @@ function settlingBytes(source: ByteStream, call: SettledByAnswer): ByteStream {
 }
 
 /** Deltas of an answer. A failure is the last delta, not an exception. */
-function settlingSteps(
+function settlingDeltas(
   deltas: AsyncIterableIterator<ChatDelta>,
   call: SettledByAnswer,
 ): AsyncIterableIterator<ChatDelta> {

@@ -33,7 +33,7 @@ function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
   const plain = tokenPricesOf(row);
   const input = rateFrom(row['input_cost_per_token_batches']);
   const output = rateFrom(row['output_cost_per_token_batches']);
-  // A batch price covers cached and reasoning tokens too.
+  // A batch price covers cached and reasoning tokens too: without a rate of their own, they cost as input or output.
   const ofKind = (rate: Rate | null): Rate | null => (input === null && output === null ? half(rate) : null);
   const base = {
     input: input ?? half(plain.input),
@@ -72,7 +72,7 @@ export function createBatchRecorder(
   deployments: () => readonly Deployment[],
   { catalog, adjusted }: BatchPrices,
 ): (batch: EndedBatch) => void {
-  /** Ids of batches whose cost was charged in this process: two concurrent reads may both see the end. */
+  /** Ids of batches whose cost was charged in this process: two concurrent reads of a batch may both see its end. */
   const recorded = new Set<string>();
   return (batch) => {
     if (recorded.has(batch.id)) return;

@@ -42,7 +42,7 @@ export interface OpenCall {
   prepareLimit(call: Limited): void;
   /** Sets the batch that the call starts. Its tokens count if the call completes, and are released otherwise. */
   setBatch(batch: BatchReservation): void;
-  /** `tries` defaults to no retry and no fallback. */
+  /** Returns the call with its answer. `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
   /** Sets the answer that has arrived. It is charged even if it is not forwarded. */
   received(exchange: Exchange): void;
@@ -106,13 +106,13 @@ class Call implements OpenCall, SettledByAnswer {
   /** The last answer without streaming, and its outcome. This outcome is final, because the answer is complete. */
   #completeAnswer: Exchange | null = null;
   #completeOutcome: Outcome | null = null;
-  /** Whether the outcome of `#completeAnswer` is priced. */
+  /** Whether the outcome of `#completeAnswer` is priced, even where no price is known. */
   #isPriced = false;
   #reserved: CostReservation | null = null;
   #rate: RateAdmission | null = null;
   #batch: BatchReservation | null = null;
   #isSent = false;
-  /** Fraction of the rate limits that remains for a key whose budget is used up; undefined for all. */
+  /** Fraction of the rate limits that remains for a key whose budget is used up; undefined where all of them remain. */
   #limitFraction: number | undefined;
 
   constructor(tools: CallTools, about: About) {
@@ -243,9 +243,10 @@ class Call implements OpenCall, SettledByAnswer {
     const { key, keyHash } = this.#about.caller;
     const total = this.#tools.budgets.spentBy(keyHash);
     if (total === null || key === null) return total;
-    const before = keySpendOf(key, total);
-    const now = this.#account.isClosed || this.#exchange?.streaming !== false ? null : this.#priced();
-    return now === null ? before : addUsd(before, now);
+    const spent = keySpendOf(key, total);
+    // The total includes a closed call. The cost of a stream is unknown before the close.
+    const uncounted = this.#account.isClosed || this.#exchange?.streaming !== false ? null : this.#priced();
+    return uncounted === null ? spent : addUsd(spent, uncounted);
   }
 
   settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void {
@@ -261,10 +262,11 @@ class Call implements OpenCall, SettledByAnswer {
     const charged = aborted === null ? this.#priced(isComplete) : plausibleCost(price(deployment, aborted));
     const outcome = aborted ?? (this.#exchange === null ? null : this.#outcomeOf(this.#exchange, isComplete));
     this.#rate?.settle(outcome === null ? null : usedTokens(outcome));
-    // Record first: admission compares the record's position with a stored total to know whether it includes this cost.
     const startedBatch = end === 'completed' ? this.#batch : null;
     const costWindows = charged === null ? undefined : this.#windows();
     const windows = startedBatch === null ? costWindows : [...(costWindows ?? []), ...startedBatch.windows];
+    // Record before charging: admission compares the record's position with a stored total to know whether the total
+    // includes this cost.
     account.close(end, { failure, outcome, cost: charged, windows });
     if (this.#reserved !== null)
       this.#reserved.settle(charged, { deployment, answered: end === 'completed' ? outcome : null });

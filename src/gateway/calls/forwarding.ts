@@ -29,7 +29,7 @@ export function createForwarding(
   const unpricedCalls = new Map<string, number>();
 
   /** Creates a function that counts a call as unpriced, at most once. */
-  function createCount({ provider }: Forwarded): () => void {
+  function createUnpricedCount({ provider }: Forwarded): () => void {
     let isCounted = false;
     return () => {
       if (!isCounted) unpricedCalls.set(provider, (unpricedCalls.get(provider) ?? 0) + 1);
@@ -37,7 +37,7 @@ export function createForwarding(
     };
   }
 
-  function costOf(request: Forwarded, deployment: Deployment, outcome: Outcome, count: () => void): Usd | null {
+  function costOf(request: Forwarded, deployment: Deployment, outcome: Outcome, countUnpriced: () => void): Usd | null {
     const { cost, endpoint, fields, defaultCost } = request;
     // An error of the target costs nothing.
     if (outcome.failure !== null) return ZERO_USD;
@@ -52,16 +52,16 @@ export function createForwarding(
         ? tools.price({ ...deployment, upstreamModel: responseModel, modelGroup: responseModel }, used)
         : known;
     const charged = priced ?? defaultCost;
-    if (charged === null) count();
+    if (charged === null) countUnpriced();
     return charged;
   }
 
   /** The guardrails of a request; null for none. */
   function guardOf(caller: Caller, { model, guardrails }: Forwarded): CallGuard | null {
     if (guards === null) return null;
-    const isIdle = guards.isIdle() && (guardrails ?? []).length === 0;
-    const keyNamesGuardrails = caller.key !== null && namesGuardrails(caller.key);
-    if (isIdle && (guardrails !== undefined || !keyNamesGuardrails)) return null;
+    const hasGuardrails = !guards.isIdle() || (guardrails ?? []).length > 0;
+    const mayUseKeyGuardrails = guardrails === undefined && caller.key !== null && namesGuardrails(caller.key);
+    if (!hasGuardrails && !mayUseKeyGuardrails) return null;
     const only = guardrails === undefined ? {} : ({ configured: guardrails, configuredOnly: true } as const);
     const guard = guards.open({ caller, model, ...only });
     return guard.isIdle() ? null : guard;
@@ -71,7 +71,7 @@ export function createForwarding(
     unpriced: () => unpricedCalls,
     async forward(caller, request, signal) {
       const deployment = deploymentOf(request);
-      const count = createCount(request);
+      const countUnpriced = createUnpricedCount(request);
       const { operation, model, fields: body, callId, parent, userAgent } = request;
       const { labels } = withKeyTags(caller.key, request);
       const guard = guardOf(caller, request);
@@ -88,7 +88,7 @@ export function createForwarding(
         },
         deployment,
         signal,
-        costOf: (outcome) => costOf(request, deployment, outcome, count),
+        costOf: (outcome) => costOf(request, deployment, outcome, countUnpriced),
       });
       if (guard !== null) call.setGuard(guard);
       let exchange: Exchange | null = null;
@@ -130,7 +130,7 @@ const lacksConfiguredCost = ({ cost, defaultCost, model, needsPrice = false }: F
  * endpoint can be free: any other call may name a free model that does not answer it.
  */
 function expectedOf({ cost, endpoint, fields: body, body: bytes, defaultCost, labels }: Forwarded, at: Deployment) {
-  // The endpoint is not read where the cost is known.
+  // Where the endpoint is unknown, `cost` is returned too, and the estimate does not read the endpoint.
   const request = {
     endpoint: endpoint ?? CHAT_COMPLETIONS,
     body,

@@ -33,8 +33,8 @@ function indexOf(source: Pick<DeploymentSource, 'current'>): () => ReadonlyMap<s
   let indexed = source.current();
   let index = deploymentsById(indexed);
   return () => {
-    const now = source.current();
-    if (now !== indexed) [indexed, index] = [now, deploymentsById(now)];
+    const current = source.current();
+    if (current !== indexed) [indexed, index] = [current, deploymentsById(current)];
     return index;
   };
 }
@@ -98,7 +98,7 @@ export function createPassing(about: PassingTools): ObjectGateway {
         ...(action.billed === 'later' ? {} : { costOf: () => ZERO_USD }),
       });
       try {
-        // The cost is not known yet: a batch is charged when it has ended.
+        // No reservation, because the cost is not known yet: a batch is charged when it has ended.
         if (action.createsObject) {
           let limitFraction: number | undefined;
           await tools.budgets.check(caller, undefined, labels, (fraction) => void (limitFraction = fraction));

@@ -29,8 +29,9 @@ export function createProbing({
   /** Receives the result of each probe that was sent to a configured deployment. */
   readonly keep: (check: HealthCheck) => void;
 }): Omit<ProbeGateway, 'cooldownMs'> {
+  /** Last probes by deployment id. */
   const last = new Map<string, Probe>();
-  /** Running probes by deployment. Concurrent requests share one. */
+  /** Running probes by deployment id. Concurrent requests share one. */
   const running = new Map<string, Promise<Probe>>();
 
   function report({ keyHash, userId }: Caller, { id, modelGroup }: Deployment, { at, ...probe }: Probe): void {
@@ -77,8 +78,8 @@ export function createProbing({
     }
   }
 
-  /** Probe result of a deployment that cannot be called. */
-  function faulty({ id }: Deployment, message: string): Probe {
+  /** Stores and returns the failed probe of a deployment that cannot be called. */
+  function misconfiguredProbe({ id }: Deployment, message: string): Probe {
     const probe: Probe = { at: tools.clock.now(), latencyMs: 0, failure: { code: 'UNAVAILABLE', message } };
     last.set(id, probe);
     return probe;
@@ -86,8 +87,9 @@ export function createProbing({
 
   return {
     async probe(caller, deployment, signal) {
-      if (deployment.misconfigured !== undefined) return faulty(deployment, deployment.misconfigured);
+      if (deployment.misconfigured !== undefined) return misconfiguredProbe(deployment, deployment.misconfigured);
       const question = probeRequestFor(deployment, catalogEntryFor(deployment, catalog()));
+      // A text is the reason why the deployment cannot be probed.
       if (typeof question === 'string') return question;
       // No reservation: a deployment has one probe at a time, of a few tokens.
       await tools.budgets.check(caller);

@@ -64,8 +64,8 @@ export interface Retrying {
   ): Route | RouteBudgetExceeded | Promise<Route | RouteBudgetExceeded>;
   /**
    * Sends an admitted call. Throws a failure of a guardrail immediately. Without an answer, throws the last failure of
-   * the first model. Throws AllCoolingDown when none of its deployments may be called, or RouteBudgetExceeded when none
-   * has budget left. When no fallback was called and a budget refused one, throws the error of that budget.
+   * the first model: AllCoolingDown when all its deployments cool down, RouteBudgetExceeded when none has budget left.
+   * When no fallback was called and a budget refused one, throws the error of that budget.
    */
   send(call: OpenCall, routed: RoutedCall): Promise<GatewayCall>;
 }
@@ -105,6 +105,7 @@ interface Sending {
 
 export function createRetrying(tools: RetryTools): Retrying {
   const { cooldowns, forRequest, isRouteLimited, reportsTries } = tools;
+  /** The model group of a model name or deployment id. */
   const groupOf = (name: string, key: VirtualKey | null): string =>
     routerOfTeam(tools.routeOf, key).byId(name)?.deployment.modelGroup ?? name;
 
@@ -119,8 +120,8 @@ export function createRetrying(tools: RetryTools): Retrying {
       const pinned = routeOf(routeOf.byId(name)?.deployment.modelGroup ?? name, deploymentId);
       return pinned && { first: pinned, group: null };
     }
-    const one = routeOf.byId(name);
-    if (one !== null) return { first: one, group: null };
+    const single = routeOf.byId(name);
+    if (single !== null) return { first: single, group: null };
     const first = routeOf.all(name).length === 0 ? null : routeOf(name);
     return first && { first, group: name };
   }
@@ -138,6 +139,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     let request = original;
     let next = first;
     const called: string[] = [];
+    // The router selects a cooling deployment only where it finds no other.
     if (isCooling(first)) {
       const all = membersOf(group, sending);
       if (all.length > 0) throw allCoolingDown(request.model, all, cooldowns);
@@ -160,17 +162,17 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
   }
 
-  /** Returns the route of the next retry, after its delay. Throws the failure on abort, and when no retry, deployment or budget is left. */
+  /** The route of the next retry, after its delay. Throws `failure` on abort, and when no route may be called. */
   async function nextAfter(failure: unknown, attempt: FailedAttempt, sending: Sending): Promise<Route> {
     const { at, deployment, request, group, called } = attempt;
     const { call, signal, tries } = sending;
-    const nth = called.length - 1;
+    const retriesDone = called.length - 1;
     const all = membersOf(group, sending);
     if (signal.aborted) throw failure;
     if (usesConfiguredCredentials(deployment, at) && !isCallersTimeout(failure, request))
       cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
-    const open = all.filter((one) => !isCooling(one));
-    const fresh = open.find((one) => !called.includes(one.deployment.id));
+    const available = all.filter((one) => !isCooling(one));
+    const fresh = available.find((one) => !called.includes(one.deployment.id));
     const most = maxRetries(failure, {
       requested: request.retries?.count ?? null,
       group: request.model,
@@ -178,16 +180,16 @@ export function createRetrying(tools: RetryTools): Retrying {
       elsewhere: fresh !== undefined,
       policy: tools.policyOf(),
     });
-    if (nth >= most || (open.length === 0 && all.length > 0)) {
+    if (retriesDone >= most || (available.length === 0 && all.length > 0)) {
       if (reportsTries && most > 0 && failure instanceof DomainError)
-        failure.message += ` LiteLLM Retried: ${nth} times, LiteLLM Max Retries: ${most}`;
+        failure.message += ` LiteLLM Retried: ${retriesDone} times, LiteLLM Max Retries: ${most}`;
       throw failure;
     }
     // No delay for a deployment that was not called yet.
-    if (fresh === undefined) await tools.pause(delayMs(failure, nth), signal);
-    let next = fresh ?? open.find((one) => one.deployment.id !== deployment.id) ?? at;
+    if (fresh === undefined) await tools.pause(delayMs(failure, retriesDone), signal);
+    let next = fresh ?? available.find((one) => one.deployment.id !== deployment.id) ?? at;
     if (isRouteLimited(next.deployment))
-      next = await affordableAfter(failure, { next, open, request, called }, sending);
+      next = await affordableAfter(failure, { next, available, request, called }, sending);
     tries.retries += 1;
     tries.maxRetries = most;
     call.continueAt({ request, deployment: forRequest(next.deployment, request) }, failure);
@@ -199,18 +201,18 @@ export function createRetrying(tools: RetryTools): Retrying {
     failure: unknown,
     {
       next,
-      open,
+      available,
       request,
       called,
     }: {
       readonly next: Route;
-      readonly open: readonly Route[];
+      readonly available: readonly Route[];
       readonly request: ModelRequest;
       readonly called: readonly string[];
     },
     { call }: Sending,
   ): Promise<Route> {
-    const others = open.filter((one) => one.deployment.id !== next.deployment.id);
+    const others = available.filter((one) => one.deployment.id !== next.deployment.id);
     const isNew = (one: Route): boolean => !called.includes(one.deployment.id);
     const routes = [next, ...others.filter(isNew), ...others.filter((one) => !isNew(one))] as const;
     try {
@@ -227,6 +229,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     return [first, ...others];
   }
 
+  /** Reserves a fallback at one of its deployments. Returns the error of a refused reservation. */
   async function reserveAt(
     call: OpenCall,
     { first, group, request }: ModelTarget,
@@ -258,15 +261,16 @@ export function createRetrying(tools: RetryTools): Retrying {
     const { call, key, request, tries, signal } = sending;
     const routeOf = permittedRoutes(sending);
     const failures: DomainError[] = [];
+    /** Adds a failure after which the next fallback is called. Throws any other failure. */
     const collect = (failure: unknown): DomainError => {
       if (signal.aborted || !(failure instanceof DomainError) || isGuardrailFailure(failure)) throw failure;
       failures.push(failure);
       return failure;
     };
-    const first = collect(failed);
+    const firstFailure = collect(failed);
     const failedAt = sending.target;
-    const targets = targetsAfter(first, { key, request });
-    if (targets.length === 0) throw first;
+    const targets = targetsAfter(firstFailure, { key, request });
+    if (targets.length === 0) throw firstFailure;
     let budgetFailure: DomainError | null = null;
     for (const fallback of targets) {
       try {
@@ -293,8 +297,8 @@ export function createRetrying(tools: RetryTools): Retrying {
     call.allDeploymentsFailed(failedAt, last);
     // No fallback was called, and a budget refused at least one.
     if (tries.fallbacks === 0 && budgetFailure !== null) throw budgetFailure;
-    if (reportsTries) first.message += fallbackText(request.model, targets, last);
-    throw first;
+    if (reportsTries) firstFailure.message += fallbackText(request.model, targets, last);
+    throw firstFailure;
   }
 
   return {

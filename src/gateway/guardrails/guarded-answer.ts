@@ -23,6 +23,14 @@ export interface GuardedAnswer {
   cancel(failure: unknown): void;
 }
 
+/** A complete answer after its check. */
+interface EditedAnswer {
+  readonly bytes: Uint8Array;
+  readonly places: readonly TextPlace[];
+  /** Null where nothing was edited. */
+  readonly texts: readonly string[] | null;
+}
+
 /** `passed` is called when the whole answer may be sent, with its edited texts; null where none was edited. */
 export function guardAnswer(
   guard: CallGuard,
@@ -85,18 +93,12 @@ export function guardAnswer(
         edited?.texts == null ? exchange.deltas() : withEdits(exchange.deltas(), edited.places, edited.texts),
       outcome() {
         const outcome = exchange.outcome();
-        return edited?.texts == null || outcome.text === null
-          ? outcome
-          : { ...outcome, text: textOf(edited.places, edited.texts, 'text').slice(0, outcome.text.length) };
+        if (edited?.texts == null || outcome.text === null) return outcome;
+        // The recorded text may be cut to a limit: the edited text is cut to the same length.
+        const text = textOf(edited.places, edited.texts, 'text').slice(0, outcome.text.length);
+        return { ...outcome, text };
       },
     };
-  }
-
-  interface EditedAnswer {
-    readonly bytes: Uint8Array;
-    readonly places: readonly TextPlace[];
-    /** Null where nothing was edited. */
-    readonly texts: readonly string[] | null;
   }
 
   async function editedAnswer(bytes: Uint8Array): Promise<EditedAnswer> {
@@ -181,26 +183,29 @@ const REASONING = ['reasoning_content', 'reasoning', 'reasoning_details', 'think
 /** Which part of an answer a place belongs to. */
 function kindOf({ path }: TextPlace): 'text' | 'reasoning' | 'arguments' {
   if (REASONING.some((name) => path.includes(name))) return 'reasoning';
-  const isOfCall = ['tool_calls', 'arguments', 'args', 'input'].some((name) => path.includes(name));
-  return isOfCall ? 'arguments' : 'text';
+  const isOfToolCall = ['tool_calls', 'arguments', 'args', 'input'].some((name) => path.includes(name));
+  return isOfToolCall ? 'arguments' : 'text';
 }
 
 const textOf = (places: readonly TextPlace[], texts: readonly string[], kind: ReturnType<typeof kindOf>): string =>
   places.map((place, index) => (kindOf(place) === kind ? (texts[index] ?? '') : '')).join('');
 
-/** The deltas of a complete answer with its edited texts. */
+/**
+ * The deltas of a complete answer with its edited texts. The first delta of the text or the reasoning has all of it;
+ * later ones are left out.
+ */
 async function* withEdits(
   deltas: AsyncIterableIterator<ChatDelta>,
   places: readonly TextPlace[],
   texts: readonly string[],
 ): AsyncGenerator<ChatDelta, undefined> {
-  const calls = texts.filter((_text, index) => {
+  const toolArguments = texts.filter((_text, index) => {
     const place = places[index];
     return place !== undefined && kindOf(place) === 'arguments';
   });
   const replacedKinds = new Set<string>();
   for await (const delta of deltas) {
-    if (delta.kind === 'toolCall') yield { ...delta, arguments: calls[delta.index] ?? delta.arguments };
+    if (delta.kind === 'toolCall') yield { ...delta, arguments: toolArguments[delta.index] ?? delta.arguments };
     else if (delta.kind !== 'text' && delta.kind !== 'reasoning') yield delta;
     else if (!replacedKinds.has(delta.kind)) yield { ...delta, text: textOf(places, texts, delta.kind) };
     replacedKinds.add(delta.kind);

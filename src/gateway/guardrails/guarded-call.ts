@@ -103,9 +103,9 @@ export async function checkedRequest(
   call: RunningCall,
 ): Promise<ModelRequest> {
   assertNoRepeatedMember(guard, request);
-  const first = await edited(guard, 'pre_call', { request, call });
-  await guard.checkAtOnce('during_call', requestTexts(first.endpoint, first.body), call);
-  return first;
+  const checked = await edited(guard, 'pre_call', { request, call });
+  await guard.checkAtOnce('during_call', requestTexts(checked.endpoint, checked.body), call);
+  return checked;
 }
 
 /** Runs guardrails in parallel with the call. A check that blocks or fails aborts the returned signal. */
@@ -133,6 +133,7 @@ export async function sendGuarded(
   const deferred = deferStore(guard, checked);
   const answer = guardAnswer(guard, { request: checked, call: running, passed: deferred.passed });
   call.setAnswerCheck((exchange) => answer.withChecks(exchange));
+  // A copy: `guard.add` adds the guardrails of deployments to `applied`.
   const own = [...guard.applied];
   // Names of the guardrails that checked each body. A fallback may send its own body, or the first body without later edits.
   const checks = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
@@ -143,10 +144,10 @@ export async function sendGuarded(
     const due = [...own, ...guardrails].filter((name) => !done.includes(name));
     if (due.length === 0) return attempted;
     const more = guard.only(due);
-    const first = await checkedRequest(more, attempted, running);
-    checks.set(first.body, [...done, ...due]);
-    if (first !== attempted) call.setEditedRequest(first);
-    return first;
+    const rechecked = await checkedRequest(more, attempted, running);
+    checks.set(rechecked.body, [...done, ...due]);
+    if (rechecked !== attempted) call.setEditedRequest(rechecked);
+    return rechecked;
   };
   try {
     const sending = send(call, { request: deferred.request, signal: parallel?.signal ?? signal, beforeSend });

@@ -18,6 +18,7 @@ const ANSWER_LIMIT = 64 * 1024 * 1024;
 const OPENING_BRACE = 0x7b;
 
 const IDENTITY = /^\s*(identity)?\s*$/i;
+/** Whether the first byte after white space is a brace. */
 const beginsWithBrace = (bytes: Uint8Array): boolean => bytes.find((byte) => byte > 0x20) === OPENING_BRACE;
 const isEmpty = (fields: Members): boolean => Object.keys(fields).length === 0;
 const wholeText = (bytes: Uint8Array): readonly TextPlace[] =>
@@ -58,7 +59,9 @@ export async function checkForwarded(guard: CallGuard, request: Forwarded, call:
   return { ...request, fields: { ...fields, ...changes }, replaced: { ...request.replaced, ...changes } };
 }
 
+/** Content types of text. An absent content type counts as text. */
 const TEXT = /^\s*($|text\/|application\/([\w.-]+\+)?(json|xml|(x-)?ndjson|jsonl|(x-)?javascript|(x-)?yaml))/i;
+/** A character set that is not listed here. In the listed ones, ASCII characters have the bytes of UTF-8. */
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8\b|us-ascii\b|iso-8859-|windows-125)/i;
 const EVENTS = /^\s*text\/event-stream/i;
 

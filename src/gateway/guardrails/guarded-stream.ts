@@ -54,9 +54,11 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const ready: Uint8Array[] = [];
   let sink: ByteSink | null = null;
+  /** Whether the sink takes no more bytes until `resume`. */
   let full = false;
   let ended: { readonly error: Error | null } | null = null;
   let cancelled = false;
+  /** Resolves when the sink has taken all bytes of `ready`. */
   let drained = Promise.withResolvers<void>();
 
   function flush(): void {
@@ -71,10 +73,10 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
     if (ready.length > 0) return;
     drained.resolve();
     if (ended === null) return;
-    const reader = sink;
+    const endedSink = sink;
     sink = null;
-    if (ended.error === null) reader.done();
-    else reader.fail(ended.error);
+    if (ended.error === null) endedSink.done();
+    else endedSink.fail(ended.error);
   }
 
   async function release(events: StreamEvent[], isLast: boolean): Promise<void> {
@@ -129,8 +131,8 @@ export function guardedBytes(source: ByteStream, guard: StreamGuard): GuardedByt
   return {
     firstReleased: firstReleased.promise,
     bytes: {
-      pipe(reader) {
-        sink = reader;
+      pipe(target) {
+        sink = target;
         flush();
       },
       resume() {

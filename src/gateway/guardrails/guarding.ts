@@ -60,9 +60,9 @@ export interface CallGuard {
   /** Guardrails of a mode. */
   of(mode: GuardrailMode): readonly ActiveGuardrail[];
   /**
-   * Runs the guardrails of a mode in order, with edits chained. Throws Rejected, GuardrailFailed and Unavailable. With
-   * `recorded` set to `failures`, only runs that block or fail have an entry. `onEdit` receives the texts after each edit, even if a later
-   * guardrail throws.
+   * Runs the guardrails of a mode in order, each with the texts that the one before edited. Throws Rejected,
+   * GuardrailFailed and Unavailable. With `recorded` set to `failures`, only runs that block or fail have an entry.
+   * `onEdit` receives the texts after each edit, even if a later guardrail throws.
    */
   check(
     mode: GuardrailMode,
@@ -92,9 +92,9 @@ const NO_NAMES: readonly string[] = [];
 export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
   function guardOf(about: GuardSelection, selected: readonly ActiveGuardrail[], entries: GuardrailEntry[]): CallGuard {
     const inspects = (one: ActiveGuardrail): boolean => about.isEmbedding !== true || one.inspectsEmbeddings;
-    const fits = selected.filter(inspects);
-    const applied = namesOfRuns(fits);
-    const of = (mode: GuardrailMode): readonly ActiveGuardrail[] => fits.filter((one) => hasMode(one, mode));
+    const usable = selected.filter(inspects);
+    const applied = namesOfRuns(usable);
+    const of = (mode: GuardrailMode): readonly ActiveGuardrail[] => usable.filter((one) => hasMode(one, mode));
 
     function record(one: ActiveGuardrail, mode: GuardrailMode, verdict: Verdict | null, startMs: number): void {
       const durationMs = clock.monotonicMs() - startMs;
@@ -140,8 +140,8 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       applied,
       entries,
       of,
-      isIdle: () => fits.length === 0,
-      has: (mode) => fits.some((one) => hasMode(one, mode)),
+      isIdle: () => usable.length === 0,
+      has: (mode) => usable.some((one) => hasMode(one, mode)),
       async check(mode, texts, call, recorded, onEdit) {
         let current = texts;
         let isEdited = false;
@@ -167,11 +167,11 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
           configured: fresh,
           defaults: false,
         }).filter(inspects);
-        for (const one of added) if (!fits.includes(one)) fits.push(one);
+        for (const one of added) if (!usable.includes(one)) usable.push(one);
         applied.push(...namesOfRuns(added));
       },
       only: (names) => {
-        const some = fits.filter(({ definition }) => names.includes(definition.name));
+        const some = usable.filter(({ definition }) => names.includes(definition.name));
         return guardOf(about, some, entries);
       },
     };
@@ -229,10 +229,10 @@ function createAnyNamed(deployments: () => readonly Deployment[]): () => boolean
   let checkedList: readonly Deployment[] | null = null;
   let isAnyNamed = false;
   return () => {
-    const now = deployments();
-    if (now !== checkedList) {
-      checkedList = now;
-      isAnyNamed = now.some(({ guardrails }) => guardrails !== undefined && guardrails.length > 0);
+    const list = deployments();
+    if (list !== checkedList) {
+      checkedList = list;
+      isAnyNamed = list.some(({ guardrails }) => guardrails !== undefined && guardrails.length > 0);
     }
     return isAnyNamed;
   };
@@ -247,7 +247,8 @@ export function createGuardOf(guards: Guards | null, deployments: () => readonly
     const { guardrails, reportsGuardrails, endpoint, model } = request;
     const isIdle = guards.isIdle() && guardrails === undefined && reportsGuardrails !== true;
     const { key } = caller;
-    if (isIdle && !anyNamed() && (key === null || !namesGuardrails(key))) return null;
+    const keyNamesGuardrails = key !== null && namesGuardrails(key);
+    if (isIdle && !anyNamed() && !keyNamesGuardrails) return null;
     const guard = guards.open({
       caller,
       model,
@@ -255,6 +256,7 @@ export function createGuardOf(guards: Guards | null, deployments: () => readonly
       configured: route.deployment.guardrails ?? [],
       isEmbedding: endpoint.path === EMBEDDINGS.path,
     });
+    // A fallback may call a deployment that names guardrails.
     return guard.isIdle() && reportsGuardrails !== true && !anyNamed() ? null : guard;
   };
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../../domain/caller.ts';
 import { Forbidden, Unauthenticated } from '../../domain/errors.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** A feed that a caller may read while its key is valid. */
+/** A feed, such as a stream of events, that a caller may read while the caller's key is valid. */
 interface WatchedFeed {
   /** Receives the caller's current rights. Throws when they no longer allow the feed. */
   check(caller: Caller): void;

@@ -35,8 +35,10 @@ export function createCatalogKeyRing(options: {
   readonly clock: Clock;
 }): CatalogKeyRing {
   const { store, generator, clock } = options;
+  /** Times of the reads that found a key valid or invalid, by key hash. */
   const valid = new Map<string, number>();
   const refused = new Map<string, number>();
+  /** Running reads, by key hash. */
   const reading = new Map<string, Promise<boolean>>();
 
   function read(hash: string): Promise<boolean> {

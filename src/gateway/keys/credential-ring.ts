@@ -131,6 +131,7 @@ interface SentToken {
   readonly peer: Peer | undefined;
 }
 
+/** Name of a signed token in error messages. */
 const nameOf = (): string => 'JWT';
 
 function assertToken(token: string): void {
@@ -156,7 +157,7 @@ function chosenTeamOf(peer: Peer | undefined): string | null {
   return null;
 }
 
-/** Identifies tracing keys from memory, else from the store. Wrong ones count as failed keys of their peer, as wrong virtual keys do. */
+/** Identifies tracing keys from memory, else from the store. Wrong tracing keys count as failed keys of their peer. */
 function createTracingKeys(store: Pick<TracingKeyStore, 'all'>, { generator, clock, failures }: CredentialOptions) {
   const known = new Map<string, { readonly key: TracingKey; readonly readMs: number }>();
 

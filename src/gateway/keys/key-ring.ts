@@ -61,7 +61,10 @@ const FRESH_MS = 4_000;
 const OUTAGE_MS = 60_000;
 /** Deadline of a store read, in ms. */
 const READ_MS = 3_000;
-/** Time after a failed read in which cached keys are used without a read, in ms. Longer than refresh interval plus read deadline. */
+/**
+ * Time after a failed read in which cached keys are used without a read, in ms. Longer than refresh interval plus read
+ * deadline, so that the next failed refresh extends the time before it ends.
+ */
 const STORE_DOWN_MS = 5_000;
 /** Time in which an unknown key is refused from memory, in ms. */
 const UNKNOWN_MS = 5_000;
@@ -97,6 +100,7 @@ export function createKeyRing(options: {
   const master: Caller = { role: 'proxy_admin', keyHash: masterHash, key: null, teamId: null, userId: null };
   const known = createKnownKeys();
   const hashedKeys = new WeakMap<Peer['headers'], HashedKey>();
+  /** Times at which the store did not have a key, by secret hash. */
   const unknown = new Map<string, number>();
   const reading = new Map<string, Promise<VirtualKey | null>>();
   const listeners: ((keyHash: string) => void)[] = [];

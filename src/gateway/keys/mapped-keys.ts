@@ -52,7 +52,7 @@ export async function mappedKeys(
   const hashByValue = new Map(rows.map(({ claimValue, keyHash }) => [claimValue, keyHash]));
   const hashes = [...new Set(hashByValue.values())];
   const byHash = new Map((hashes.length === 0 ? [] : await stored.findMany(hashes)).map((key) => [key.hash, key]));
-  const open = new Map<string, VirtualKey>();
+  const usable = new Map<string, VirtualKey>();
   const refused = new Map<string, () => DomainError>();
   for (const [secretHash, token] of found) {
     const hash = hashByValue.get(token.identity.keyValue ?? '');
@@ -60,12 +60,12 @@ export async function mappedKeys(
     if (hash === undefined) {
       if (needsKey) refused.set(secretHash, unmapped);
     } else if (key === undefined || key.deletedAt !== null) refused.set(secretHash, deletedKey);
-    else open.set(secretHash, key);
+    else usable.set(secretHash, key);
   }
-  const owned = await keys.withOwners(open);
-  const opened = [...found].flatMap(([secretHash, token]) => {
+  const owned = await keys.withOwners(usable);
+  const keysOfTokens = [...found].flatMap(([secretHash, token]) => {
     const key = owned.get(secretHash);
     return key === undefined ? [] : [[secretHash, keyForToken(key, secretHash, token)] as const];
   });
-  return { keys: new Map(opened), refused };
+  return { keys: new Map(keysOfTokens), refused };
 }

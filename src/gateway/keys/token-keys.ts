@@ -27,7 +27,7 @@ interface TokenKeyOptions extends MappedKeyOptions {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** A token with the row of its user; `user` is null without one. */
+/** The bearer of a token: the token with the row of its user; `user` is null without one. */
 interface TokenWithUser {
   readonly secretHash: string;
   readonly token: KnownToken;
@@ -55,7 +55,7 @@ export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find'
     return new Map([...mapped.keys, ...refused, ...(others.length === 0 ? [] : await ofClaims(new Map(others)))]);
   }
 
-  /** Keys made from claims. */
+  /** Keys made from claims. The key of a bearer's first team holds the keys of the bearer's other teams. */
   async function ofClaims(found: ReadonlyMap<string, KnownToken>): Promise<ReadonlyMap<string, VirtualKey>> {
     const bearers = await bearersOf(found, options);
     const factsOf = await teamFacts(bearers, options);
@@ -252,6 +252,7 @@ function tokenKey(
   },
 ): VirtualKey {
   const { issuer, subject, role, organizationId, endUserId, routes, expiresAt } = identity;
+  // For a key, an empty list allows every model. For a token, it allows none.
   const models = identity.models === null ? [] : identity.models.length === 0 ? [NO_MODELS] : identity.models;
   const { teamId, now, refusal } = about;
   const userId = user?.id ?? identity.userId;

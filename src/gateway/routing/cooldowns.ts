@@ -37,6 +37,7 @@ const MAX_DEPLOYMENTS = 10_000;
 /** Counts results by deployment id, and starts cooldowns by the policy that is in force at the time of a failure. */
 export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): Cooldowns {
   const countsById = new Map<string, Counts>();
+  /** End of the cooldown, by deployment id. */
   const coolUntilMs = new Map<string, number>();
 
   function countsOf(id: string, nowMs: number): Counts {
@@ -50,6 +51,7 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
     return counts;
   }
 
+  /** Returns the number of recent failures of the same class, including this one. */
   function countFailure(counts: Counts, failure: UpstreamFailed, at: { nowMs: number; seconds: number }): number {
     if (at.nowMs - counts.recentFromMs >= at.seconds * 1000) {
       counts.recentFromMs = at.nowMs;

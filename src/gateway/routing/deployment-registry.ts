@@ -41,6 +41,7 @@ interface RegistryState {
   readonly current: readonly Deployment[];
   readonly all: readonly KnownDeployment[];
   readonly broken: readonly BrokenDeployment[];
+  /** Keys (`modelKeyOf`) of the models whose deployments are all blocked. */
   readonly blocked: ReadonlySet<string>;
   readonly accessGroupsOf: AccessGroupsOf;
   readonly isTeamModel: DeploymentRegistry['isTeamModel'];
@@ -113,8 +114,8 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
     };
     for (const deployment of configured) {
       const whole = deployment.misconfigured === undefined ? complete(deployment) : deployment.misconfigured;
+      // A misconfigured deployment of the file is added to both lists. In `all`, its calls fail with 503.
       add(typeof whole === 'string' ? { ...deployment, misconfigured: whole } : whole, deployment, null);
-      // A misconfigured deployment of the file stays in the list: its calls fail with 503.
       if (typeof whole === 'string') add(whole, deployment, null);
     }
     const usedIds = new Set(configured.map(({ id }) => id));

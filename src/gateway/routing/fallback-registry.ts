@@ -35,16 +35,16 @@ export function createFallbackRegistry({
 
   return {
     policy() {
-      const now = configured();
-      if (now !== base) {
-        base = now;
+      const latest = configured();
+      if (latest !== base) {
+        base = latest;
         policy = withStoredFallbacks(base, rows);
       }
       return policy;
     },
     isConfigured(model, type) {
-      const now = configured();
-      return !now.storedLists.has(type) && listsFor(now.policy.fallbacks, type).has(model);
+      const { storedLists, policy: configuredPolicy } = configured();
+      return !storedLists.has(type) && listsFor(configuredPolicy.fallbacks, type).has(model);
     },
     refresh() {
       // Reads run sequentially, so that an older result never replaces a newer one.

@@ -74,7 +74,7 @@ export function isPriced(deployment: Deployment, catalog: CatalogSnapshot): bool
 
 /**
  * A router without the deployments that have no price, while `isOn`. Selecting a model whose deployments all lack a price
- * throws Forbidden. `all` is empty for it.
+ * throws Forbidden. `all` is empty for such a model.
  */
 export function pricedOnly(
   routeOf: TeamRouter,

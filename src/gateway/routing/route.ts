@@ -38,7 +38,7 @@ export interface TeamRouter extends Router {
 /**
  * Groups the deployments by public name. Exact names match before wildcards (`openai/*`), longer wildcards before shorter
  * ones. A group selects its deployments round robin. An unknown provider with an `api_base` uses the chat-completions
- * protocol. Throws InvalidInput for an unknown provider without one.
+ * protocol. Throws InvalidInput for an unknown provider without an `api_base`.
  */
 export function createRouter(deployments: readonly Deployment[], providers: readonly Provider[]): TeamRouter {
   const byId = deploymentsById(deployments);
@@ -74,10 +74,10 @@ export function createLiveRouter(
   let routed = source.current();
   let router = createRouter(routed, providers);
   const live = (): TeamRouter => {
-    const now = source.current();
-    if (now !== routed) {
-      router = createRouter(now, providers);
-      routed = now;
+    const current = source.current();
+    if (current !== routed) {
+      router = createRouter(current, providers);
+      routed = current;
     }
     return router;
   };
@@ -110,6 +110,7 @@ export function filteredRouter(
       found = routeOf(model);
       if (found !== null && permitted(found)) return found;
     }
+    // `routeOf` may skip routes itself, so that the loop has not seen every route.
     return all(model)[0] ?? null;
   };
   const byId = (id: string): Route | null => {

@@ -53,12 +53,12 @@ export function openAccount(
       }
       if (fact.kind !== 'used') return false;
       if (fact.usage !== null) usage = usage === null ? fact.usage : sumOf(usage, fact.usage);
-      const priced = plausibleCost(
+      const turnCost = plausibleCost(
         price(pricedDeployment(fact.by), fact.usage === null ? fact : { usage: fact.usage }),
       );
-      if (priced === null) return false;
-      cost = plausibleCost(cost === null ? priced : addUsd(cost, priced));
-      charge(priced);
+      if (turnCost === null) return false;
+      cost = plausibleCost(cost === null ? turnCost : addUsd(cost, turnCost));
+      charge(turnCost);
       return true;
     },
     outcome: () => ({

@@ -17,6 +17,7 @@ export interface SideLimits {
 export interface RealtimeLimits extends SideLimits {
   /** Time without a message of either side after which a session ends. */
   readonly idleMs: number;
+  /** Maximum duration of a session. */
   readonly lifeMs: number;
   /** Interval of checks of key and budget. Both are also checked after each charged turn. */
   readonly recheckMs: number;

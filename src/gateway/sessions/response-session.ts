@@ -135,10 +135,10 @@ export function createResponseSession(
 
   function relay(one: Running, turn: Turn): Promise<void> {
     return new Promise((resolve) => {
-      let open = true;
+      let isOpen = true;
       const close = (end: End, failure?: Error): void => {
-        if (!open) return;
-        open = false;
+        if (!isOpen) return;
+        isOpen = false;
         paused.delete(turn);
         turn.ended(end, failure);
         if (end === 'abandoned' || ended !== null) turn.messages.cancel(failure);
@@ -147,7 +147,7 @@ export function createResponseSession(
       one.answering = { turn, close };
       turn.messages.pipe({
         chunk(bytes) {
-          if (!open) return false;
+          if (!isOpen) return false;
           const isAccepted = send({ bytes, binary: false });
           if (!isAccepted) paused.add(turn);
           updatePause();
@@ -155,7 +155,7 @@ export function createResponseSession(
         },
         done: () => close('completed'),
         fail(error) {
-          if (open) send(turn.failureEvent(error));
+          if (isOpen) send(turn.failureEvent(error));
           close('failed', error);
         },
       });

@@ -4,6 +4,7 @@ import type { SideLimits } from './realtime.ts';
 
 /** Limits of connections. Times in milliseconds. */
 export interface ResponseSessionLimits extends SideLimits {
+  /** Maximum duration of a connection. */
   readonly lifeMs: number;
   /** Maximum number of concurrent responses of a connection, over all lanes. */
   readonly running: number;
@@ -27,6 +28,7 @@ export interface ResponseClient {
 
 /** Reserved slot of a connection that is opening. */
 interface ResponseSlot {
+  /** Starts the connection of the slot. */
   join(client: ResponseClient): void;
   /** Frees the slot: the client disconnected before `join`. */
   abandon(): void;

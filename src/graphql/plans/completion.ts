@@ -42,6 +42,7 @@ export class Unplanned extends Error {
 /** Converts a leaf value to the form of the answer. Never returns null. Throws for a value that the type does not have. */
 export type LeafValue = (value: unknown) => string | number | boolean | object;
 
+/** Whether a value is an integer of 32 bits, the range of `Int`. */
 const isInt = (value: unknown): value is number => typeof value === 'number' && (value | 0) === value;
 const isFloat = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
 const isText = (value: unknown): value is string => typeof value === 'string';

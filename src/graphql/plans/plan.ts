@@ -198,20 +198,20 @@ class Compiler {
     const infoOf = this.#infoOf(parent, field, { key, nodes, number });
     const { resolve } = field;
     if (node.selectionSet === undefined && resolve) {
-      const plain = plainTypeOf(field.type);
+      const plainType = plainTypeOf(field.type);
       // Most fields: values that need no conversion, in one step.
       return (source, run) => {
         const value: unknown = resolve(source, argsOf(run), run.context, infoOf(run, undefined));
-        if (typeof value !== plain)
+        if (typeof value !== plainType)
           return value instanceof Promise
             ? value.then((settled: unknown) => complete(settled, run, undefined))
             : complete(value, run, undefined);
-        if (plain === 'string') countCharacters(run, (value as string).length);
+        if (plainType === 'string') countCharacters(run, (value as string).length);
         return value;
       };
     }
-    return (source, run, above) => {
-      const path = { prev: above, key, typename: parent.name };
+    return (source, run, parentPath) => {
+      const path = { prev: parentPath, key, typename: parent.name };
       const value: unknown = resolve
         ? resolve(source, argsOf(run), run.context, infoOf(run, path))
         : property(source, name, () => [argsOf(run), run.context, infoOf(run, path)]);

@@ -202,8 +202,8 @@ function variablesOf(
   const coerced = getVariableValues(engine.schema, variableDefinitions, variableValues, { maxErrors: 1 });
   if (coerced.errors) return null;
   if (key.length > MAX_VARIABLES_CHARACTERS) return { values: coerced.variableValues, key: null };
-  const checked = { values: coerced.variableValues, key };
+  const entry = { values: coerced.variableValues, key };
   if (known.size >= MAX_VARIABLE_SETS) known.clear();
-  known.set(key, checked);
-  return checked;
+  known.set(key, entry);
+  return entry;
 }

@@ -66,7 +66,8 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, isEnab
     return documents;
   }
 
-  function nameOf({ document, operationName, variableValues }: ExecutionArgs, caller: Caller | null): string {
+  /** Key of an operation in `operations`: equal for equal documents, operations, variables and rights. */
+  function operationKeyOf({ document, operationName, variableValues }: ExecutionArgs, caller: Caller | null): string {
     // An empty object and no variables are equal.
     const variables = Object.keys(variableValues ?? {}).length === 0 ? null : variableValues;
     const operation = getOperationAST(document, operationName)?.name?.value ?? null;
@@ -74,14 +75,14 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, isEnab
     return hash('sha256', JSON.stringify(identity), 'base64url');
   }
 
-  function join(name: string): SharedOperation {
-    const operation: SharedOperation = operations.get(name) ?? {
+  function join(operationKey: string): SharedOperation {
+    const operation: SharedOperation = operations.get(operationKey) ?? {
       subscribers: 0,
       synchronous: null,
       groups: new Map(),
       results: new Map(),
     };
-    operations.set(name, operation);
+    operations.set(operationKey, operation);
     operation.subscribers += 1;
     return operation;
   }
@@ -92,8 +93,8 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, isEnab
       if (!('schema' in valid)) return { errors: valid };
       const source = await createSourceEventStream(valid);
       if (!isAsyncIterable(source)) return source;
-      const name = isEnabled ? nameOf(args, scope.caller) : String((unshared += 1));
-      const operation = join(name);
+      const operationKey = isEnabled ? operationKeyOf(args, scope.caller) : String((unshared += 1));
+      const operation = join(operationKey);
       const execute = (event: unknown): EventResult =>
         resultOf(operation, event, () => {
           // Values that an earlier event loaded may have changed.
@@ -112,7 +113,7 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, isEnab
           operation.subscribers -= 1;
           group.subscribers -= 1;
           if (scope.caller !== null && group.subscribers === 0) operation.groups.delete(scope.caller.keyHash);
-          if (operation.subscribers === 0) operations.delete(name);
+          if (operation.subscribers === 0) operations.delete(operationKey);
         },
       };
     },

@@ -124,7 +124,7 @@ export class Subscriber implements PollableStream<ExecutionResult> {
     this.#own?.results.whenReady(ready);
   }
 
-  /** Passes a result of the group to the reader. A subscriber whose reader accepts no further one leaves the group. */
+  /** Passes a result of the group to the reader. Leaves the group if the reader accepts no further result. */
   receive(result: ExecutionResult): void {
     if (this.#take?.(result) !== true) this.#leaveGroup(this.#group.fork());
   }

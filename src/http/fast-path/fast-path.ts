@@ -29,7 +29,7 @@ export interface FastPath {
 
 /** Reading pauses above this number of pipelined bytes, which arrive while a request is being answered. */
 const PIPELINED_LIMIT = 64 * 1024;
-/** Largest body, in bytes; requests with larger ones go to Node. */
+/** Largest body, in bytes; requests with larger bodies go to Node. */
 const BODY_LIMIT = 128 * 1024;
 /** How long, in ms, a client may go on sending after an answer that closes its connection. */
 const LINGER_MS = 5_000;
@@ -195,10 +195,10 @@ class FastConnection implements AnsweringConnection {
     const end = endOfHead(bytes);
     const head = end === -1 ? null : this.#readHead(bytes, end);
     if (head === null || head.bodyLength > BODY_LIMIT) return this.#handOver(bytes);
-    const whole = end + head.bodyLength;
-    if (bytes.length < whole) return this.#serveArriving(head, bytes.subarray(end));
-    if (bytes.length > whole) this.#bufferPipelined(bytes.subarray(whole));
-    this.#serve(head, bytes.subarray(end, whole));
+    const wholeLength = end + head.bodyLength;
+    if (bytes.length < wholeLength) return this.#serveArriving(head, bytes.subarray(end));
+    if (bytes.length > wholeLength) this.#bufferPipelined(bytes.subarray(wholeLength));
+    this.#serve(head, bytes.subarray(end, wholeLength));
   }
 
   #readHead(bytes: Buffer, end: number): RequestHead | null {

@@ -247,5 +247,6 @@ function framed(before: string, bytes: Uint8Array, after: string): Buffer {
   return whole;
 }
 
+/** The last chunks of an answer. A text of the fast path is Latin-1: each character is one byte. */
 const framedText = (text: string): string =>
   text === '' ? LAST_CHUNK : `${text.length.toString(16)}\r\n${text}\r\n${LAST_CHUNK}`;
