@@ -116,6 +116,7 @@ export function createEngine(
   { schema, scopeFor, authored, log, settings }: GraphQLOptions,
   { turns, answers }: { readonly turns: Turns; readonly answers: Answers },
 ): Engine {
+  /** Results of the running subscriptions, which `close` ends. */
   const live = new Set<LiveResults>();
   const limitErrorOf = createLimitCheck(schema);
   const introspections = createIntrospectionCache(answers);

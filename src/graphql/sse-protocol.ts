@@ -29,6 +29,7 @@ export const MAX_OPERATIONS = 100;
 
 const TOKEN_HEADER = 'x-graphql-event-stream-token';
 const TOKEN = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+/** Start of a message with a result. */
 const RESULT = 'event: next';
 
 /** One event stream, its queue and its running operations. */

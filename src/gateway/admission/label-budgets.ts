@@ -166,11 +166,11 @@ export function createLabelBudgets(
     }
   }
 
-  async function entryOf(named: NamedLabel, limited: LabelLimits, readMs: number): Promise<Entry> {
+  async function entryOf(label: NamedLabel, limited: LabelLimits, readMs: number): Promise<Entry> {
     const { row, blocked, customerRegion } = limited;
     const isRestricted = blocked || customerRegion !== undefined;
-    if (row === null) return { readMs, found: isRestricted ? withoutBudget(named, limited) : null };
-    const { scope, id } = named;
+    if (row === null) return { readMs, found: isRestricted ? withoutBudget(label, limited) : null };
+    const { scope, id } = label;
     const limits = await counted.of({ kind: scope, id }, row);
     const { maxBudget: budget, softBudget: soft, rpmLimit, tpmLimit, maxParallelRequests } = limits;
     return {
@@ -192,8 +192,8 @@ export function createLabelBudgets(
   }
 
   /** The row of each label: id of its budget, and block and region of an end user. */
-  async function rowsOf(names: readonly NamedLabel[]): Promise<ReadonlyMap<NamedLabel, LabelRow>> {
-    const idsOf = (scope: NamedLabel['scope']) => names.filter((one) => one.scope === scope).map(({ id }) => id);
+  async function rowsOf(namedLabels: readonly NamedLabel[]): Promise<ReadonlyMap<NamedLabel, LabelRow>> {
+    const idsOf = (scope: NamedLabel['scope']) => namedLabels.filter((one) => one.scope === scope).map(({ id }) => id);
     const [tagIds, userIds] = [idsOf('tag'), idsOf('end_user')];
     const [tags, customers] = await Promise.all([
       tagIds.length === 0 ? [] : stores.tags.findMany(tagIds),
@@ -202,29 +202,29 @@ export function createLabelBudgets(
     const rows = { tag: tags, end_user: customers };
     const byId = new Map(customers.map((customer) => [customer.id, customer]));
     return new Map(
-      names.map((named) => {
-        const ownBudgetId = rows[named.scope].find(({ id }) => id === named.id)?.budgetId ?? null;
-        const customer = named.scope === 'end_user' ? byId.get(named.id) : undefined;
+      namedLabels.map((label) => {
+        const ownBudgetId = rows[label.scope].find(({ id }) => id === label.id)?.budgetId ?? null;
+        const customer = label.scope === 'end_user' ? byId.get(label.id) : undefined;
         const { blocked = false, allowedModelRegion: region = null, defaultModel = null } = customer ?? {};
         const customerRegion = region === null ? undefined : { region, defaultModel };
-        return [named, { budgetId: ownBudgetId ?? named.defaultBudgetId, blocked, customerRegion }];
+        return [label, { budgetId: ownBudgetId ?? label.defaultBudgetId, blocked, customerRegion }];
       }),
     );
   }
 
-  async function readLabels(names: readonly NamedLabel[]): Promise<ReadonlyMap<string, Entry>> {
+  async function readLabels(namedLabels: readonly NamedLabel[]): Promise<ReadonlyMap<string, Entry>> {
     const startGeneration = generation;
     const readMs = clock.monotonicMs();
-    const rows = await rowsOf(names);
+    const rows = await rowsOf(namedLabels);
     const budgetIds = [...new Set([...rows.values()].flatMap(({ budgetId }) => budgetId ?? []))];
     const budgets = budgetIds.length === 0 ? [] : await stores.budgets.findMany(budgetIds);
     const byId = new Map(budgets.map((budget) => [budget.id, budget]));
     const read = new Map(
       await Promise.all(
-        names.map(async (named) => {
-          const { budgetId, blocked, customerRegion } = rows.get(named) ?? NO_ROW;
+        namedLabels.map(async (label) => {
+          const { budgetId, blocked, customerRegion } = rows.get(label) ?? NO_ROW;
           const limited = { row: byId.get(budgetId ?? '') ?? null, blocked, customerRegion };
-          return [cacheKeyOf(named), await entryOf(named, limited, readMs)] as const;
+          return [cacheKeyOf(label), await entryOf(label, limited, readMs)] as const;
         }),
       ),
     );
@@ -242,38 +242,43 @@ export function createLabelBudgets(
 
   const isFresh = (entry: Pick<Entry, 'readMs'> | undefined): boolean =>
     entry !== undefined && clock.monotonicMs() - entry.readMs <= FRESH_MS;
-  const foundOf = (names: readonly NamedLabel[]): readonly LabelBudget[] =>
-    names.flatMap((named) => entries.get(cacheKeyOf(named))?.found ?? []);
+  const foundOf = (namedLabels: readonly NamedLabel[]): readonly LabelBudget[] =>
+    namedLabels.flatMap((label) => entries.get(cacheKeyOf(label))?.found ?? []);
 
-  async function refreshed(names: readonly NamedLabel[]): Promise<readonly LabelBudget[]> {
+  async function refreshed(namedLabels: readonly NamedLabel[]): Promise<readonly LabelBudget[]> {
     // A copy: `evictAll` may evict entries during the read, and a call must not pass without its budgets.
-    const known = new Map(names.map((named) => [named, entries.get(cacheKeyOf(named))]));
-    const old = names.filter((named) => !isFresh(known.get(named)));
+    const known = new Map(namedLabels.map((label) => [label, entries.get(cacheKeyOf(label))]));
+    const stale = namedLabels.filter((label) => !isFresh(known.get(label)));
     let read: ReadonlyMap<string, Entry> = new Map();
     try {
-      read = await readLabels(old);
+      read = await readLabels(stale);
     } catch (error) {
       const isUsable = ({ readMs }: Entry): boolean => clock.monotonicMs() - readMs <= OUTAGE_MS;
-      if (!old.every((named) => isUsable(known.get(named) ?? NEVER))) throw error;
+      if (!stale.every((label) => isUsable(known.get(label) ?? NEVER))) throw error;
     }
-    return names.flatMap((named) => (read.get(cacheKeyOf(named)) ?? known.get(named))?.found ?? []);
+    return namedLabels.flatMap((label) => (read.get(cacheKeyOf(label)) ?? known.get(label))?.found ?? []);
   }
 
-  function namesOf({ tags, customers }: LabelKinds, labels: CallLabels, key: VirtualKey | null): readonly NamedLabel[] {
-    const names: NamedLabel[] = [];
+  function namedLabelsOf(
+    { tags, customers }: LabelKinds,
+    labels: CallLabels,
+    key: VirtualKey | null,
+  ): readonly NamedLabel[] {
+    const namedLabels: NamedLabel[] = [];
     if (tags)
-      for (const tag of ownTags(labels)) names.push({ scope: 'tag', id: truncateLabel(tag), defaultBudgetId: null });
+      for (const tag of ownTags(labels))
+        namedLabels.push({ scope: 'tag', id: truncateLabel(tag), defaultBudgetId: null });
     const endUser = idOrNull(labels[END_USER] ?? null);
     const defaultBudgetId = key?.settings.endUserBudgetId ?? endUserBudgetId;
     if (endUser !== null && (customers || defaultBudgetId !== null))
-      names.push({ scope: 'end_user', id: truncateLabel(endUser), defaultBudgetId });
-    return names;
+      namedLabels.push({ scope: 'end_user', id: truncateLabel(endUser), defaultBudgetId });
+    return namedLabels;
   }
 
   function budgetsOf(known: LabelKinds, labels: CallLabels, key: VirtualKey | null) {
-    const names = namesOf(known, labels, key);
-    if (names.every((named) => isFresh(entries.get(cacheKeyOf(named))))) return foundOf(names);
-    return refreshed(names);
+    const namedLabels = namedLabelsOf(known, labels, key);
+    if (namedLabels.every((label) => isFresh(entries.get(cacheKeyOf(label))))) return foundOf(namedLabels);
+    return refreshed(namedLabels);
   }
 
   return {

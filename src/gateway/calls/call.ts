@@ -255,6 +255,7 @@ class Call implements OpenCall, SettledByAnswer {
     const { budgets, price } = this.#tools;
     const { caller, signal } = this.#about;
     const { request, deployment } = this.#target;
+    // A DomainError as the reason means that the gateway ended the call, for example at shutdown.
     const hasCallerLeft =
       end === 'abandoned' || (end === 'failed' && signal.aborted && !(signal.reason instanceof DomainError));
     const aborted = hasCallerLeft && this.#isSent ? this.#abortedOutcome() : null;

@@ -180,7 +180,8 @@ export function createRetrying(tools: RetryTools): Retrying {
       elsewhere: fresh !== undefined,
       policy: tools.policyOf(),
     });
-    if (retriesDone >= most || (available.length === 0 && all.length > 0)) {
+    const allCoolDown = available.length === 0 && all.length > 0;
+    if (retriesDone >= most || allCoolDown) {
       if (reportsTries && most > 0 && failure instanceof DomainError)
         failure.message += ` LiteLLM Retried: ${retriesDone} times, LiteLLM Max Retries: ${most}`;
       throw failure;
@@ -295,7 +296,6 @@ export function createRetrying(tools: RetryTools): Retrying {
     }
     const last = failures.at(-1);
     call.allDeploymentsFailed(failedAt, last);
-    // No fallback was called, and a budget refused at least one.
     if (tries.fallbacks === 0 && budgetFailure !== null) throw budgetFailure;
     if (reportsTries) firstFailure.message += fallbackText(request.model, targets, last);
     throw firstFailure;

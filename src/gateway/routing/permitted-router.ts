@@ -81,13 +81,13 @@ export function pricedOnly(
   { isOn, catalog }: { readonly isOn: () => boolean; readonly catalog: () => CatalogSnapshot },
 ): TeamRouter {
   const routers = new WeakMap<Router, Router>();
-  const known = new WeakMap<Deployment, { readonly of: CatalogSnapshot; readonly priced: boolean }>();
+  const known = new WeakMap<Deployment, { readonly snapshot: CatalogSnapshot; readonly priced: boolean }>();
 
   function hasPrice({ deployment }: Route): boolean {
     const current = catalog();
     let found = known.get(deployment);
-    if (found?.of !== current) {
-      found = { of: current, priced: isPriced(deployment, current) };
+    if (found?.snapshot !== current) {
+      found = { snapshot: current, priced: isPriced(deployment, current) };
       known.set(deployment, found);
     }
     return found.priced;

@@ -32,8 +32,8 @@ const GOING_AWAY = 1001;
 const INTERNAL_ERROR = 1011;
 
 /**
- * The turns of one connection. Turns of a lane run in order, lanes run concurrently, and all respect backpressure. A
- * disconnect of the client cancels the running turns.
+ * The turns of one connection. Each turn belongs to a lane, which the client may name. Turns of one lane run in order,
+ * lanes run concurrently, and all respect backpressure. A disconnect of the client cancels the running turns.
  */
 export function createResponseSession(
   client: ResponseClient,

@@ -223,18 +223,18 @@ class Compiler {
 
   #value(type: GraphQLOutputType, nodes: readonly FieldNode[]): Complete {
     if (isNonNullType(type)) {
-      const complete = this.#present(type.ofType, nodes);
+      const complete = this.#nonNull(type.ofType, nodes);
       return (value, run, path) => {
         if (value === null || value === undefined) throw new Unplanned();
         return complete(value, run, path);
       };
     }
-    const complete = this.#present(type, nodes);
+    const complete = this.#nonNull(type, nodes);
     return (value, run, path) => (value === null || value === undefined ? null : complete(value, run, path));
   }
 
   /** Completes values that are not null. */
-  #present(type: GraphQLOutputType, nodes: readonly FieldNode[]): Complete {
+  #nonNull(type: GraphQLOutputType, nodes: readonly FieldNode[]): Complete {
     if (isLeafType(type)) {
       const valueOf = leafValue(type);
       return (value, run) => {

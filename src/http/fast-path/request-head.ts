@@ -11,7 +11,7 @@ export interface RequestHead {
 /** Longest head, in bytes; longer ones go to Node. */
 const HEAD_LIMIT = 16 * 1024;
 /** Maximum number of lines of a head, with the request line. */
-const HEADERS_LIMIT = 100;
+const LINES_LIMIT = 100;
 const REQUEST_LINE = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
@@ -42,7 +42,7 @@ export function endOfHead(bytes: Buffer): number {
 export function readRequestHead(text: string, paths: Pick<ReadonlySet<string>, 'has'>): RequestHead | null {
   const lines = text.slice(0, -4).split('\r\n');
   const path = REQUEST_LINE.exec(lines[0] ?? '')?.[1];
-  if (path === undefined || !paths.has(path) || lines.length > HEADERS_LIMIT) return null;
+  if (path === undefined || !paths.has(path) || lines.length > LINES_LIMIT) return null;
   const headers: Record<string, string> = {};
   for (let at = 1; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
