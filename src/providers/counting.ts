@@ -11,12 +11,17 @@ import { MAX_ERROR_BYTES, readBody, sendCall, type UpstreamCall } from './upstre
 export interface TokenCounter {
   /** Endpoint that counts. Its dialect is the dialect of the requests. */
   readonly endpoint: Endpoint;
-  /** Members of a request that the endpoint accepts. Members that control the answer, such as a temperature, are not among them. */
+  /**
+   * Members of a request that the endpoint accepts. Members that control the answer, such as a temperature, are not
+   * among them.
+   */
   readonly members: readonly string[];
   readonly count: NonNullable<Provider['countTokens']>;
 }
 
-/** Creates the function that requests a token count. `member` names the member of the answer that contains the count. */
+/**
+ * Creates the function that requests a token count. `member` names the member of the answer that contains the count.
+ */
 export function createTokenCount(
   http: HttpClient,
   {

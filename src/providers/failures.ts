@@ -27,7 +27,7 @@ const errorClassOf = (status: number | null): string => {
   return ERROR_CLASSES[status] ?? (status >= 500 ? 'InternalServerError' : 'APIError');
 };
 
-/** Maximum characters of a body that is not JSON in an error message. */
+/** Maximum characters that an error message quotes from a body that is not JSON. */
 const PLAIN_TEXT_LIMIT = 300;
 
 /** Upstream failure with a message in LiteLLM's form: error class, provider, message of the provider. */

@@ -27,7 +27,8 @@ export interface UsageReader {
 }
 
 /**
- * An answer to read: its request and its dialect. Without a dialect, usage is read from the members that known vendors use.
+ * An answer to read: its request and its dialect. Without a dialect, usage is read from the members that known vendors
+ * use.
  */
 export interface ForwardedAnswer {
   readonly request: Forwarded;
@@ -35,7 +36,10 @@ export interface ForwardedAnswer {
 }
 
 const LF = 0x0a;
-/** Every event with usage contains one of these ends of a member name (`usage`, `promptTokenCount`). Other events are not parsed. */
+/**
+ * Every event with usage contains one of these ends of a member name (`usage`, `promptTokenCount`). Other events are
+ * not parsed.
+ */
 const USAGE_MARKERS = ['sage"', 'okenCount', 'billed_units', 'sageMetadata'] as const;
 const mayContainUsage = (data: Buffer): boolean => USAGE_MARKERS.some((mark) => data.includes(mark));
 

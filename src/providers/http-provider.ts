@@ -28,7 +28,10 @@ export interface Protocol {
   mayLackEndpoint?(endpoint: Endpoint, deployment: Deployment): boolean;
   /** URL, headers and body of a request. A promise when a credential must be loaded first. */
   prepare(deployment: Deployment, request: ModelRequest): UpstreamCall | Promise<UpstreamCall>;
-  /** URL and headers for stored objects (files, batches, responses), in OpenAI's format. Absent when the vendor stores none. */
+  /**
+   * URL and headers for stored objects (files, batches, responses), in OpenAI's format. Absent when the vendor stores
+   * none.
+   */
   storageTarget?(deployment: Deployment, path: `/${string}`): CallTarget;
   /** Converts a streamed body to server-sent events. Absent when the vendor sends them. */
   events?(body: ByteStream): ByteStream;
@@ -49,7 +52,10 @@ export interface NativeProvider extends Provider {
 
 /** Maximum bytes of a complete answer. A larger one cannot be priced and is rejected. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-/** Media types that are not streams, an empty one included. All others are accepted, because some upstreams send an incorrect type. */
+/**
+ * Media types that are not streams, an empty one included. All others are accepted, because some upstreams send an
+ * incorrect type.
+ */
 const NON_STREAM_TYPES = /^(\s*$|application\/(json|problem)|text\/html)/i;
 /** Media types that are not audio: an error body or an HTML page. */
 const NON_AUDIO_TYPES = /^\s*(application\/(json|problem)|text\/html)/i;
@@ -113,7 +119,9 @@ interface AcceptedAnswer {
 
 const EVENT_STREAM = /^\s*text\/event-stream/i;
 
-/** Whether the upstream ignored `stream` of a transcription. Older models are documented to send complete answers only. */
+/**
+ * Whether the upstream ignored `stream` of a transcription. Older models are documented to send complete answers only.
+ */
 const isCompleteAnswer = ({ request, answer }: AcceptedAnswer): boolean =>
   request.endpoint.medium === 'transcript' && !EVENT_STREAM.test(answer.headers['content-type'] ?? '');
 

@@ -95,7 +95,7 @@ export function createProviders(tools: ProviderTools): readonly Provider[] {
   ];
 }
 
-/** The providers that have more than decision models, without decisions. */
+/** All providers except the decision-only ones. `createProviders` adds decisions to them. */
 function generalProviders({ http, sockets, googleTokens, awsAccounts }: ProviderTools): readonly Provider[] {
   return [
     ...COMPATIBLE_NAMES.map((name): Provider => {

@@ -65,6 +65,7 @@ function upstreamOf(deployment: Deployment, request: RealtimeRequest, socket: Op
 
   function failureOf(end: SocketEnd, lastError: string | null): Error | null {
     if (end.kind !== 'closed') return sessionFailure(deployment, lastError ?? END_MESSAGES[end.kind]);
+    // 1000 is a normal closure, 1005 a close frame without a code.
     if (end.code === 1000 || end.code === 1005) return null;
     const reason = end.reason === '' ? '' : `: ${end.reason}`;
     return sessionFailure(deployment, lastError ?? `The session was closed with code ${end.code}${reason}.`);
@@ -89,5 +90,6 @@ const END_MESSAGES: Readonly<Record<Exclude<SocketEnd['kind'], 'closed'>, string
 function truncatedReason(reason: string): string {
   const bytes = Buffer.from(reason);
   if (bytes.length <= REASON_BYTES) return reason;
+  // With `stream`, the decoder omits an incomplete last character.
   return new TextDecoder().decode(bytes.subarray(0, REASON_BYTES), { stream: true });
 }

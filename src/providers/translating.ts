@@ -23,9 +23,9 @@ export interface TranslationTarget {
 
 /**
  * Extends a native provider to callers of all dialects. Requests in a dialect of the upstream are forwarded in it. All
- * others are translated to the target of `targetOf`, and their answers back. When an endpoint that the upstream may lack is absent,
- * the request is translated, and the endpoint is not called again for 10 minutes (`AbsentEndpoints`). Settings that the
- * upstream does not support are rejected with InvalidInput, or dropped and reported in `dropped`.
+ * others are translated to the target of `targetOf`, and their answers back. When an endpoint that the upstream may
+ * lack is absent, the request is translated, and the endpoint is not called again for 10 minutes (`AbsentEndpoints`).
+ * Settings that the upstream does not support are rejected with InvalidInput, or dropped and reported in `dropped`.
  */
 export function withTranslation(
   native: NativeProvider,

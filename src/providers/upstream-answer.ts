@@ -29,7 +29,10 @@ interface CallTerms {
   readonly errorOf: NativeDialect['errorOf'];
 }
 
-/** Sends a call. Throws UpstreamFailed for a status other than 2xx or a missing answer, and InvalidInput for a refused address. */
+/**
+ * Sends a call. Throws UpstreamFailed for a status other than 2xx or a missing answer, and InvalidInput for a refused
+ * address.
+ */
 export async function sendCall(
   http: HttpClient,
   deployment: Deployment,

@@ -20,7 +20,7 @@ export interface CallRecords
   record(call: CallRecord): void;
   /** Position of the latest record: the number of records so far. */
   position(): number;
-  /** Position up to which every record is in the first store, refused by it, or dropped. */
+  /** Position up to which every record is in the first store (the one that keeps spend), refused by it, or dropped. */
   storedThrough(): number;
   /** Runs a read of the first store while no commit to it runs; see WriteBehind. */
   readonly betweenCommits: WriteBehind<CallRecord>['betweenCommits'];
@@ -47,7 +47,10 @@ export function createCallRecords({
   readonly stores: readonly [CallStore, ...CallStore[]];
   /** Whether there are subscribers, for whom records are encoded with a summary. */
   readonly watched: () => boolean;
-  /** Called after each commit, and when unfolding merges traces, with a function that returns the summaries of the changed traces. */
+  /**
+   * Called after each commit, and when unfolding merges traces, with a function that returns the summaries of the
+   * changed traces.
+   */
   readonly changed: (summaries: () => Promise<readonly TraceSummary[]>) => Promise<void>;
   readonly log: Log;
 }): CallRecords {
@@ -98,7 +101,10 @@ export function createCallRecords({
   const queues = [first, ...others.map(storeQueueOf)];
   let unencoded: CallRecord[] = [];
   let recordedCount = 0;
-  /** Records that the first store refused to encode, and `storedThrough` has not passed: for each, the number of records queued before. */
+  /**
+   * Records that the first store refused to encode, and `storedThrough` has not passed: for each, the number of records
+   * queued before.
+   */
   const refusedAt: number[] = [];
   /** Number of refused records that `storedThrough` has passed. */
   let refusedPassed = 0;

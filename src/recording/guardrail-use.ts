@@ -13,7 +13,9 @@ import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 export interface GuardrailUseCounter {
   /** Counts the runs of a recorded call. Never throws. */
   count(call: CallRecord): void;
-  /** Commits all counts so far. Rejects when the commit fails: the counts stay, and the next call commits them again. */
+  /**
+   * Commits all counts so far. Rejects when the commit fails: the counts stay, and the next call commits them again.
+   */
   flush(): Promise<void>;
   /** Flushes periodically from now on. */
   start(): void;
@@ -31,7 +33,9 @@ interface GuardrailUseOptions {
   readonly scheduler: Scheduler;
 }
 
-/** Maximum number of runs of one batch that are stored individually. All runs are counted; passed ones are only counted. */
+/**
+ * Maximum number of runs of one batch that are stored individually. All runs are counted; passed ones are only counted.
+ */
 const MAX_RUNS = 1_000;
 /** How long single runs stay stored, in ms. */
 const RETENTION_MS = 90 * 86_400_000;

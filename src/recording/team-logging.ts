@@ -24,7 +24,9 @@ import { exportFormat } from './span-export.ts';
 
 /** How long the callbacks of a team are cached, in ms: as long as the rows of API keys. */
 const FRESH_MS = 4_000;
-/** How long the absence of callbacks is cached, in ms, when there is no collector of the operator. A change evicts it. */
+/**
+ * How long the absence of callbacks is cached, in ms, when there is no collector of the operator. A change evicts it.
+ */
 const NONE_MS = 60_000;
 /** Maximum number of teams in memory. The oldest is evicted. */
 const MAX_TEAMS = 10_000;
@@ -45,8 +47,8 @@ interface KnownTeam {
 }
 
 /**
- * Exports calls to the collector of the operator, and calls of teams also to the destinations of their callbacks. A team can
- * disable both for its calls.
+ * Exports calls to the collector of the operator, and calls of teams also to the destinations of their callbacks. A
+ * team can disable both for its calls.
  */
 export interface TeamLogging extends CallRecorder {
   /** Evicts the callbacks of a team, so that its next call reads them. */
@@ -55,7 +57,10 @@ export interface TeamLogging extends CallRecorder {
   evictAll(): void;
   /** Counts of spans for destinations of teams, closed destinations included. */
   counts(): ReturnType<SpanExport['counts']>;
-  /** Waits for running reads, then sends the queues of open destinations and of the operator's collector, within `withinMs`. */
+  /**
+   * Waits for running reads, then sends the queues of open destinations and of the operator's collector, within
+   * `withinMs`.
+   */
   drain(withinMs: number): Promise<void>;
 }
 
@@ -106,21 +111,21 @@ export function createTeamLogging(options: {
   /** Counts of closed destinations. */
   const closedCounts = { sent: 0, dropped: 0, failed: 0 };
   /** Number of evictions so far. */
-  let changes = 0;
+  let evictions = 0;
   /** Number of calls that wait for the callbacks of their team. */
   let waiting = 0;
 
   /** Reads the callbacks of a team. Null after a failure: nothing is exported, because logging may be disabled. */
   async function read(teamId: string): Promise<KnownTeam | null> {
-    const changesBefore = changes;
+    const evictionsBefore = evictions;
     try {
       const metadata = (await teams.find(teamId))?.metadata ?? {};
       const callbacks = teamCallbacks(metadata).map((one) =>
         withReplacedSecrets(one, (text) => secrets.open(text, teamId) ?? ''),
       );
       const team = { readAt: clock.now().getTime(), isDisabled: isLoggingDisabled(metadata), callbacks };
-      // A row that was read before a change is not cached.
-      if (changes !== changesBefore) return team;
+      // A row whose read began before an eviction is not cached.
+      if (evictions !== evictionsBefore) return team;
       known.delete(teamId);
       known.set(teamId, team);
       evictOldest(known, MAX_TEAMS);
@@ -213,12 +218,12 @@ export function createTeamLogging(options: {
       else void sendAfterRead(call, teamId);
     },
     evict(teamId) {
-      changes += 1;
+      evictions += 1;
       known.delete(teamId);
       reading.delete(teamId);
     },
     evictAll() {
-      changes += 1;
+      evictions += 1;
       known.clear();
       reading.clear();
     },

@@ -12,7 +12,7 @@ const KEPT_EVENTS = 512;
 interface NumberedEvent<Event> {
   readonly event: Event;
   readonly sequence: number;
-  /** Delivery shared by all subscribers that missed nothing; null before the first. */
+  /** Delivery shared by all subscribers that missed nothing; null until one of them reads the event. */
   delivery: Delivery<Event> | null;
 }
 

@@ -20,7 +20,10 @@ const MAX_IDS = 100;
 
 /** Announces changed rows to other processes, and evicts the rows that they announce. */
 export interface CacheChanges extends ChangeAnnouncer {
-  /** Begins to listen. `evict` receives the rows that other processes have changed, or every row when messages may have been lost. */
+  /**
+   * Begins to listen. `evict` receives the rows that other processes have changed, or every row when messages may have
+   * been lost.
+   */
   start(evict: (changed: ChangedRows) => void): void;
   /** Sends pending changes and stops listening. */
   stop(): Promise<void>;

@@ -24,8 +24,8 @@ const SLICE_MS = 250;
 const MAX_FACTOR = 3;
 
 /**
- * As `pause`, without the time in which the event loop was blocked: after a block, a timer fires before replies that have
- * arrived are read. Rejects as `pause`.
+ * As `pause`, without the time in which the event loop was blocked: after a block, a timer fires before replies that
+ * have arrived are read. Rejects as `pause`.
  */
 export async function unblockedPause(milliseconds: number, signal: AbortSignal): Promise<void> {
   const endMs = performance.now() + MAX_FACTOR * milliseconds;

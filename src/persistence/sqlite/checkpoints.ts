@@ -2,9 +2,15 @@ import type { SqliteHandle } from './handle.ts';
 
 /** Pages of the write-ahead log at which a checkpoint starts. */
 const STEP_PAGES = 4_000;
-/** Passes end when at most this many pages of the log are left. The writer checkpoints the rest, which blocks it briefly. */
+/**
+ * Passes end when at most this many pages of the log are left. The writer checkpoints the rest, which blocks it
+ * briefly.
+ */
 const REST_PAGES = 256;
-/** Maximum number of successive checkpoint passes; each further one checkpoints the pages committed during the pass before. */
+/**
+ * Maximum number of successive checkpoint passes; each further one checkpoints the pages committed during the pass
+ * before.
+ */
 const MOST_PASSES = 4;
 
 /** Delay of a check of the log after a commit, in ms, because a check is a round trip to another thread. */
@@ -19,7 +25,7 @@ export interface Checkpoints {
   close(): Promise<void>;
 }
 
-/** Pages of the log that are not in the file yet. */
+/** Pages of the log that are not in the file yet. A `noop` checkpoint only reports them. */
 async function pagesLeft(handle: SqliteHandle): Promise<number> {
   const [log] = await handle.all('pragma wal_checkpoint(noop)', []);
   return Number(log?.['log'] ?? 0) - Number(log?.['checkpointed'] ?? 0);

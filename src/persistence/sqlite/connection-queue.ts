@@ -2,7 +2,9 @@ import { Unavailable } from '../../domain/errors.ts';
 
 /** Exclusive use of one connection, first come, first served. */
 export interface ConnectionQueue {
-  /** Resolves to a function that ends the turn; calling it again does nothing. Throws Unavailable after the deadline. */
+  /**
+   * Resolves to a function that ends the turn; calling it again does nothing. Throws Unavailable after the deadline.
+   */
   next(): Promise<() => void>;
 }
 

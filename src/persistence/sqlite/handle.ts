@@ -27,8 +27,8 @@ export type OpenSqlite = (file: string, access: SqliteAccess) => Promise<SqliteH
 export type SqliteRole = 'writer' | 'reader' | 'checkpointer';
 
 /**
- * Page size of a new file. A commit writes whole pages, many of them for a single index row. With 8 KiB, ingest takes an eighth
- * less of SQLite's time than with 16 KiB, and bodies waste less space; 4 KiB is not faster.
+ * Page size of a new file. A commit writes whole pages, many of them for a single index row. With 8 KiB, ingest takes
+ * an eighth less of SQLite's time than with 16 KiB, and bodies waste less space; 4 KiB is not faster.
  */
 const PAGE_BYTES = 8_192;
 
@@ -61,8 +61,8 @@ const WRITER_PRAGMAS = [
 ];
 
 /**
- * Retries while the file is busy, for at most `timeoutMs`. The switch to WAL needs the file exclusively. When several processes open
- * a new file concurrently, it fails immediately: the lock timeout does not apply.
+ * Retries while the file is busy, for at most `timeoutMs`. The switch to WAL needs the file exclusively. When several
+ * processes open a new file concurrently, the switch fails immediately: the lock timeout does not apply to it.
  */
 async function retryWhileBusy(timeoutMs: number, attempt: () => Promise<unknown>): Promise<void> {
   const endMs = performance.now() + timeoutMs;
@@ -88,8 +88,8 @@ export interface SqliteSetup {
 }
 
 /**
- * Creates all tables or none. Ignores a failure: another process may have created the tables meanwhile. The migrations then
- * create what is missing, and report a failure that persists.
+ * Creates all tables or none. Ignores a failure: another process may have created the tables meanwhile. The migrations
+ * then create what is missing, and report a failure that persists.
  */
 async function createTables(handle: SqliteHandle, statements: string): Promise<void> {
   await handle
@@ -98,7 +98,10 @@ async function createTables(handle: SqliteHandle, statements: string): Promise<v
     .catch(() => {});
 }
 
-/** Opens a connection and sets its pragmas; closes it again when that fails. The writer creates the tables of a new file. */
+/**
+ * Opens a connection and sets its pragmas; closes it again when that fails. The writer creates the tables of a new
+ * file.
+ */
 export async function openReady(
   open: OpenSqlite,
   file: string,

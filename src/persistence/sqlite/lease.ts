@@ -34,10 +34,10 @@ const isConstraint = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT';
 
 /**
- * Exclusive use of the connection by one statement or one transaction. Kysely runs `commit` and `rollback` beside its own
- * queue of a transaction's statements, and releases a connection that may still have statements queued. A lease
- * therefore refuses every statement that comes after its transaction ended: it would run outside a transaction, or inside
- * that of the next user.
+ * Exclusive use of the connection by one statement or one transaction. Kysely runs `commit` and `rollback` beside its
+ * own queue of a transaction's statements, and releases a connection that may still have statements queued. A lease
+ * therefore refuses every statement that comes after its transaction ended: it would run outside a transaction, or
+ * inside that of the next user.
  */
 export interface Lease extends DatabaseConnection {
   /** Runs `begin`, a savepoint command and the like. */
@@ -106,8 +106,8 @@ export function createLease(handle: SqliteHandle): Lease {
 }
 
 /**
- * Ends any transaction of a connection. Throws when one may still be open: `commit` fails while a statement that writes is
- * active.
+ * Ends any transaction of a connection. Throws when one may still be open: `commit` fails while a statement that writes
+ * is active.
  */
 export async function settleConnection(handle: SqliteHandle): Promise<void> {
   // The rollback fails when no transaction is open, which is the usual case.

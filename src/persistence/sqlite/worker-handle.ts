@@ -35,13 +35,13 @@ interface Waiting {
 }
 
 /**
- * A connection of `node:sqlite` on a worker thread, with the same behaviour as the addon. Used when `sqlite3` cannot be
- * loaded, or the options name `node:sqlite`.
+ * A connection of `node:sqlite` on a worker thread, with the same behaviour as the native addon `sqlite3`. Used when
+ * the addon cannot be loaded, or the options name `node:sqlite`.
  */
 export async function openWorkerHandle(file: string, access: SqliteAccess): Promise<SqliteHandle> {
   const start: WorkerStart = { file, access };
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: start });
-  // Not `once`: it rejects at an `error` event, and without a handler a rejection ends the process.
+  // Not `once` of `node:events`: its promise rejects at an `error` event, and an unhandled rejection ends the process.
   const exited = new Promise<void>((resolve) => {
     worker.once('exit', () => resolve());
   });

@@ -29,6 +29,7 @@ const TOO_MANY_ROWS = '396';
 const SETTINGS: ClickHouseSettings = {
   readonly: '1',
   max_result_rows: String(QUERY_LIMITS.rows + 1),
+  // A character has at most 4 bytes.
   max_result_bytes: String(QUERY_LIMITS.characters * 4),
   max_memory_usage: String(MEMORY_BYTES),
   max_threads: 2,
@@ -43,8 +44,9 @@ const SETTINGS: ClickHouseSettings = {
 };
 
 /**
- * Keeps conditions of the query out of the common table expressions with the visible rows. Otherwise the server may evaluate
- * these conditions on other rows first, and an error would reveal values that the caller may not see.
+ * A limit that no result reaches. It keeps conditions of the query out of the common table expressions with the visible
+ * rows. Otherwise the server may evaluate these conditions on other rows first, and an error would reveal values that
+ * the caller may not see.
  */
 const BARRIER = 'limit 9223372036854775807';
 
@@ -102,8 +104,8 @@ const RELATIONS = `
   union distinct select lower(name) from system.databases`;
 
 /**
- * Runs a query read-only, with limits of time, memory and rows. Common table expressions with the visible rows shadow the
- * views; a query that names any other table or a database is refused.
+ * Runs a query read-only, with limits of time, memory and rows. Common table expressions with the visible rows shadow
+ * the views; a query that names any other table or a database is refused.
  */
 export async function runOnClickHouse(
   location: ClickHouseLocation,

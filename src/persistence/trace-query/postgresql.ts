@@ -17,12 +17,15 @@ import type { Database } from '../database/database.ts';
 import { transaction } from '../database/transaction.ts';
 
 const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
-/** SQLSTATE classes of errors of the query: syntax and access, data, cardinality, and writes in a read-only transaction. */
+/**
+ * SQLSTATE classes of errors of the query: syntax and access, data, cardinality, and writes in a read-only transaction.
+ */
 const OF_QUERY = /^(?:42|22|21|25)/;
 
 /**
- * Keeps conditions of the query out of the common table expressions with the visible rows. Otherwise the planner may evaluate
- * these conditions on other rows first, and an error would reveal values that the caller may not see.
+ * A clause that changes no result. It keeps conditions of the query out of the common table expressions with the
+ * visible rows. Otherwise the planner may evaluate these conditions on other rows first, and an error would reveal
+ * values that the caller may not see.
  */
 const BARRIER = sql.raw('offset 0');
 
@@ -31,8 +34,8 @@ const MAX_BYTES = QUERY_LIMITS.characters * 4;
 /** Part of names that a query cannot use. An error with it means too many bytes. */
 const SECRET = randomUUID();
 /**
- * Names around the query. `ROWS` is the relation of all its rows. `SIZE` is a column with the bytes of a row and of all rows before
- * it.
+ * Names around the query. `ROWS` is the relation of all its rows. `SIZE` is a column with the bytes of a row and of all
+ * rows before it.
  */
 const [ROWS, SIZE] = [`rows ${SECRET}`, `size ${SECRET}`];
 
@@ -54,8 +57,9 @@ const RELATIONS = sql<{ readonly name: string }>`
 `;
 
 /**
- * Runs a query in a read-only transaction, with limits of time, rows and bytes. Common table expressions with the visible rows shadow
- * the views. A query that names any other relation or a schema is refused, so that it cannot read other rows.
+ * Runs a query in a read-only transaction, with limits of time, rows and bytes. Common table expressions with the
+ * visible rows shadow the views. A query that names any other relation or a schema is refused, so that it cannot read
+ * other rows.
  */
 export function runOnPostgres(
   { orm }: Pick<Database, 'orm'>,
@@ -71,6 +75,7 @@ export function runOnPostgres(
     if (foreign !== undefined) throw new InvalidInput(`Invalid trace query: ${foreign.name} is not available.`);
     const where = visibility.kind === 'all' ? sql`true` : sql`${conditionOf(visibility)} ${BARRIER}`;
     // Not recursive: inside each expression, and in the expressions before it, its name still means the view.
+    // Above `MAX_BYTES` the cast of a text to boolean fails, and the error message contains `SECRET`.
     const query = sql<QueryRow>`
       with spans as (select * from spans where ${where}),
         traces as (select * from traces where ${where}),
@@ -91,7 +96,10 @@ export function runOnPostgres(
   });
 }
 
-/** Converts a failure of a query to a domain error. Errors without a code of five characters, an SQLSTATE, are not changed. */
+/**
+ * Converts a failure of a query to a domain error. Errors without a code of five characters, an SQLSTATE, are not
+ * changed.
+ */
 function refusalOf(error: unknown): unknown {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   if (!(error instanceof Error) || typeof code !== 'string' || code.length !== 5) return error;

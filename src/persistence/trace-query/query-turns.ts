@@ -5,8 +5,8 @@ import { QUERY_LIMITS } from '../../domain/traces/trace-query.ts';
 export interface QueryTurns {
   /**
    * Runs a query when a slot is free and no other query of its owner runs. The oldest such query runs first. Throws
-   * Unavailable when another query of the owner waits, too many queries wait, or the wait is too long. Throws the reason of the
-   * signal when the signal aborts before the query starts.
+   * Unavailable when another query of the owner waits, too many queries wait, or the wait is too long. Throws the
+   * reason of the signal when the signal aborts before the query starts.
    */
   run<Result>(owner: string, signal: AbortSignal, query: () => Promise<Result>): Promise<Result>;
 }

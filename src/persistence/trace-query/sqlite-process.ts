@@ -4,7 +4,8 @@ import { QUERY_LIMITS, type QueryRow } from '../../domain/traces/trace-query.ts'
 import type { QueryAnswer, QueryRequest } from './sqlite.ts';
 import { restrict } from './sqlite-rules.ts';
 
-// Body of a process that runs one query and exits. It is a process, because its parent can kill a query that runs too long.
+// Body of a process that runs one query and exits. It is a process, because its parent can kill a query that runs too
+// long.
 
 /** Maximum memory of SQLite in this process, in bytes. */
 const HEAP_BYTES = 128 * 1024 * 1024;

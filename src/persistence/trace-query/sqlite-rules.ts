@@ -9,12 +9,15 @@ const TABLES = new Set(['trace_summary', 'span', 'sheet_trace', 'export_body', '
 /** Table-valued functions that a query may name. */
 const FREE_TABLES = new Set(['json_each']);
 const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
-/** Functions that may use unlimited memory or access files. `query-guard.ts` checks the list of allowed functions before. */
+/**
+ * Functions that may use unlimited memory or access files. `query-guard.ts` checks the list of allowed functions
+ * before.
+ */
 const REFUSED = new Set(['load_extension', 'zeroblob', 'randomblob', 'printf', 'format', 'readfile', 'writefile']);
 
 /**
- * Keeps conditions of the query out of the view. Otherwise SQLite may evaluate these conditions on other rows first, and an
- * error would reveal values that the caller may not see.
+ * A limit without effect on the result. It keeps conditions of the query out of the view. Otherwise SQLite may evaluate
+ * these conditions on other rows first, and an error would reveal values that the caller may not see.
  */
 const BARRIER = ' limit -1';
 
@@ -23,7 +26,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 function conditionOf(visibility: Visibility): string {
   switch (visibility.kind) {
     case 'all':
-      // It reads a column: SQLite reports a table of which no column is read as if the caller had named it.
+      // This condition reads a column. SQLite reports a table without a read column as if the caller had named it.
       return "coalesce(key_hash, '') is not null";
     case 'team':
       return `team_id = ${quoted(visibility.teamId)}`;
@@ -33,9 +36,9 @@ function conditionOf(visibility: Visibility): string {
 }
 
 /**
- * Replaces the views of a connection by temporary views with the visible rows only, and forbids everything else. The stored
- * text of each view becomes a view with a secret name, and tables can be read only inside it. The name must be secret, because
- * SQLite reports the name of any subquery of the caller as if it were a view.
+ * Replaces the views of a connection by temporary views with the visible rows only, and forbids everything else. The
+ * stored text of each view becomes a view with a secret name, and tables can be read only inside it. The name must be
+ * secret, because SQLite reports the name of any subquery of the caller as if it were a view.
  */
 export function restrict(database: DatabaseSync, visibility: Visibility, secret: string): void {
   const secrets = new Set<string>();
@@ -49,12 +52,14 @@ export function restrict(database: DatabaseSync, visibility: Visibility, secret:
     database.exec(`create temp view "${view}" as select * from "${name}" where ${conditionOf(visibility)}${barrier}`);
   }
   database.exec('pragma query_only = on');
+  // For a read, `first` is the table and `second` the column. For a function, `second` is its name.
   database.setAuthorizer((action, first, second, schema, context) => {
     if (action === SQLITE_SELECT) return SQLITE_OK;
     const isInside = context !== null && secrets.has(context);
     if (action === SQLITE_FUNCTION) return isInside || !REFUSED.has(second ?? '') ? SQLITE_OK : SQLITE_DENY;
     if (action !== SQLITE_READ || first === null) return SQLITE_DENY;
-    // SQLite reports a view of which no column is read by the name in the query: without a schema it is the temporary view.
+    // SQLite reports a view without a read column under the name in the query. Without a schema, it is the temporary
+    // view.
     const isView = VIEWS.has(first) && (schema === 'temp' || (schema === null && second === ''));
     if (FREE_TABLES.has(first) || secrets.has(first) || isView) return SQLITE_OK;
     return isInside && TABLES.has(first) ? SQLITE_OK : SQLITE_DENY;

@@ -18,7 +18,7 @@ export type QueryAnswer =
 /** Maximum size of the old generation of the process's heap, in MiB. */
 const MEMORY_MB = 128;
 
-/** Runs a query in a new process, which is killed at the deadline and by the signal. It gets no environment variables. */
+/** Runs a query in a new process without environment variables. The deadline or the signal kills the process. */
 export async function runOnSqlite(
   request: QueryRequest,
   { signal, timeMs }: { readonly signal: AbortSignal; readonly timeMs: number },

@@ -18,8 +18,8 @@ import { runOnPostgres } from './postgresql.ts';
 import { runOnSqlite } from './sqlite.ts';
 
 /**
- * SQL over the views. When ClickHouse stores the traces, only queries that name `spend` run in the database. `readable` resolves
- * when the call log is unfolded.
+ * SQL over the views. When ClickHouse stores the traces, only queries that name `spend` run in the database. `readable`
+ * resolves when the call log is unfolded.
  */
 export function createTraceQueries(
   database: Database,

@@ -13,6 +13,9 @@ import type { SqlFlavour } from '../database/database.ts';
 import { statementBatches } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
+// SQL of the notes on calls, with which later spans of a trace are counted without reading the earlier ones (ADR 0038).
+// `domain/traces/call-notes.ts` describes the kinds of notes and the queries.
+
 /** Kind of the row that marks a trace whose calls have notes. */
 const COUNTED = 0;
 const KINDS: Readonly<Record<NoteKind, number>> = {
@@ -26,8 +29,8 @@ const KINDS: Readonly<Record<NoteKind, number>> = {
 const KIND_OF = new Map(Object.entries(KINDS).map(([kind, number]) => [number, kind as NoteKind]));
 
 /**
- * Condition on a summary: the calls of the trace have notes. Not for a statement that locks rows: PostgreSQL evaluates this subquery
- * before the wait for the lock.
+ * Condition on a summary: the calls of the trace have notes. Not for a statement that locks rows: PostgreSQL evaluates
+ * this subquery before the wait for the lock.
  */
 export const IS_NOTED = `exists (select 1 from call_note
   where call_note.trace_no = trace_summary.trace_no and call_note.kind = ${COUNTED})`;
@@ -77,15 +80,18 @@ const visitedAncestorOf = (row: AncestorRow): VisitedAncestor => ({
   answered: row.answered !== null,
 });
 
-/** The statements. Their only parameter is a JSON list of rows; `rowsFrom` explains why. `given` is this list as a relation. */
+/**
+ * The statements. Their only parameter is a JSON list of rows; `rowsFrom` explains why. `given` is this list as a
+ * relation.
+ */
 function textsFor(flavour: SqlFlavour) {
   const list = flavour === 'postgresql' ? 'jsonb_array_elements($1::jsonb)' : 'jsonb_each(?)';
   const number = (at: number, type: 'bigint' | 'integer'): string =>
     flavour === 'postgresql' ? `cast(value ->> ${at} as ${type})` : `value ->> ${at}`;
   const given = `given as (select ${number(0, 'bigint')} as trace_no, ${number(1, 'integer')} as kind, value ->> 2 as name,
     value ->> 3 as span_id from ${list})`;
-  // The join order is from the parameter to the tables. In SQLite `cross join` fixes it. In PostgreSQL `offset 0`, and `limit` in
-  // existence checks, prevent hash joins of whole tables.
+  // The join order is from the parameter to the tables. In SQLite `cross join` fixes it. In PostgreSQL `offset 0`, and
+  // `limit` in existence checks, prevent hash joins of whole tables.
   const spans = (where: string, join: 'cross' | 'left' = 'cross'): string =>
     flavour === 'postgresql'
       ? `${join} join lateral (select s.* from span s where ${where} offset 0) s ${join === 'left' ? 'on true' : ''}`
@@ -148,9 +154,9 @@ const givenNote = ({ trace, kind, name, spanId }: Note): string => parameterRow(
 export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => StoredCallNotes {
   const texts = textsFor(flavour);
   return (db) => {
-    async function rows<Row>(text: string, about: readonly string[]): Promise<readonly Row[]> {
+    async function rows<Row>(text: string, parameterRows: readonly string[]): Promise<readonly Row[]> {
       const found: Row[] = [];
-      for (const batch of statementBatches(about))
+      for (const batch of statementBatches(parameterRows))
         found.push(...(await db.executeQuery<Row>(CompiledQuery.raw(text, [`[${batch.join(',')}]`]))).rows);
       return found;
     }

@@ -45,8 +45,8 @@ export const TraceSummaryEntity = defineEntity({
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),
     /**
-     * Rank of the preview (`previewRankOf`), negative for the preview of a root. Null without a preview, and when the preview is
-     * that of the root with the start `rootNs`.
+     * Rank of the preview (`previewRankOf`), negative for the preview of a root. Null without a preview, and when the
+     * preview is that of the root with the start `rootNs`.
      */
     previewNs: p.bigint('string').nullable(),
     /** Start of the root span, Unix ns; null without a root. */
@@ -62,8 +62,8 @@ export const TraceSummaryEntity = defineEntity({
   },
   uniques: [{ properties: ['traceId', 'traceRef'] }],
   indexes: [
-    // For "newest first": all traces, those of a team, those of a key without a team. A row is in the first index and in one
-    // of the next two.
+    // For "newest first": all traces, those of a team, those of a key without a team. A row is in the first index and
+    // in one of the next two.
     { properties: ['startMs', 'traceRef'] },
     { properties: ['teamId', 'startMs', 'traceRef'], where: `"team_id" <> ''` },
     { properties: ['keyHash', 'startMs', 'traceRef'], where: `"team_id" = ''` },
@@ -72,8 +72,8 @@ export const TraceSummaryEntity = defineEntity({
 });
 
 /**
- * Notes on the calls of a pieced trace (ADR 0038): later spans are counted without reading all earlier ones. All columns are the
- * primary key. Not a managed entity.
+ * Notes on the calls of a pieced trace (ADR 0038): later spans are counted without reading all earlier ones. All
+ * columns are the primary key. Not a managed entity.
  */
 export const CallNoteEntity = defineEntity({
   name: 'CallNoteEntity',
@@ -104,8 +104,8 @@ export const ExportBodyEntity = defineEntity({
 });
 
 /**
- * Head of a span, for lists and trees. The payload is in a body, or in the last column for a span without body. Many spans are in
- * blocks instead of rows (`span-blocks/README.md`). Not a managed entity.
+ * Head of a span, for lists and trees. The payload is in a body, or in the last column for a span without body. Many
+ * spans are in blocks instead of rows (`span-blocks/README.md`). Not a managed entity.
  */
 export const SpanEntity = defineEntity({
   name: 'SpanEntity',
@@ -135,7 +135,10 @@ export const SpanEntity = defineEntity({
     provider: p.text().nullable(),
     framework: p.text().nullable(),
     callId: p.text().nullable(),
-    /** 1 for a span of the gateway, 0 for a client's call with unknown cached tokens, null for others and in rows of earlier versions. */
+    /**
+     * 1 for a span of the gateway, 0 for a client's call with unknown cached tokens, null for others and in rows of
+     * earlier versions.
+     */
     gateway: p.integer().nullable(),
     /** JSON; see `TraceSource`. */
     source: p.text().nullable(),

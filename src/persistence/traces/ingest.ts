@@ -37,7 +37,7 @@ export interface TraceTables {
   readonly blockTrace: RowTable<'sheet_trace'>;
 }
 
-/** A stored trace, its number, and whether its calls are noted. */
+/** A stored trace, its number, and whether its calls have notes (`call-notes.ts`). */
 interface KnownTrace {
   readonly traceNo: string;
   readonly summary: TraceSummary;
@@ -55,11 +55,12 @@ function byKey(left: TraceIdentity, right: TraceIdentity): number {
 }
 
 /**
- * The traces of a commit whose calls may be counted twice: traces that were stored before, or that have several pieces in this
- * commit.
+ * The traces of a commit whose calls may be counted twice: traces that were stored before, or that have several pieces
+ * in this commit.
  */
 function piecedTraces(
   fresh: readonly IngestPart[],
+  /** Maps by trace ref: the traces stored before, the summaries after this commit, and the trace numbers. */
   stored: {
     readonly known: ReadonlyMap<string, KnownTrace>;
     readonly grown: Summaries;
@@ -117,8 +118,9 @@ export function createTraceIngest(
   }
 
   /**
-   * The stored traces, locked until the commit. SQLite has the write lock already. PostgreSQL locks rows, so a new trace first
-   * gets an empty row. Rows are inserted and locked in the order of their keys, so that processes cannot deadlock.
+   * The stored traces, locked until the commit. SQLite has the write lock already. PostgreSQL locks rows, so a new
+   * trace first gets an empty row. Rows are inserted and locked in the order of their keys, so that processes cannot
+   * deadlock.
    */
   async function lockTraces(
     db: Kysely<Tables>,
@@ -151,7 +153,10 @@ export function createTraceIngest(
     );
   }
 
-  /** Ids of stored spans, by trace ref: at least those of these jobs that are stored. Only known traces have stored spans. */
+  /**
+   * Ids of stored spans, by trace ref: at least those of these jobs that are stored. Only known traces have stored
+   * spans.
+   */
   async function storedSpans(
     db: Kysely<Tables>,
     jobs: readonly IngestJob[],

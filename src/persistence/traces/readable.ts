@@ -18,8 +18,8 @@ function waitingFor<Methods extends object>(methods: Methods, readable: () => Pr
 }
 
 /**
- * Spend store whose reads first wait until the call log is unfolded (ADR 0035). `totalsSince` waits, too. The other totals do not
- * wait, because they include the log. `append` and retention do not wait.
+ * Spend store whose reads first wait until the call log is unfolded (ADR 0035). `totalsSince` waits, too. The other
+ * totals do not wait, because they include the log. `append` and retention do not wait.
  */
 export const readableSpend = (
   { append, removeStartedBefore, totalOf, totalsOf, totalsOfOwners, ...reads }: SpendStore,

@@ -92,7 +92,8 @@ interface HeadRow extends Pick<SummaryRow, 'trace_id' | 'trace_ref'> {
 }
 
 /**
- * Number of the body of a span, null without a body. `place` is the position of the span among the found spans of that body, from 1.
+ * `in_body` is the number of the body of a span, null without a body. `place` is the position of the span among the
+ * found spans of that body, from 1.
  */
 interface HeldSpan {
   readonly in_body: string | null;
@@ -133,7 +134,8 @@ export function createTraceReads(
         .where(visibleTo(kind, given('owner')))
         .where('start_ms', '>=', given('startMs'))
         .limit(given('limit'));
-    // Each query has a single upper bound: with two, SQLite may start at the higher one and scan all rows between both.
+    // Each query has a single upper bound: with two, SQLite may start at the higher bound and scan all rows between
+    // them.
     return {
       first: preparedQuery((db, given: Placeholder<PageValues>) =>
         page(db, given).where('start_ms', '<', given('endMs')),
@@ -172,7 +174,10 @@ export function createTraceReads(
         'span.span_id as by_id',
       ])
       .select(headRows.selection);
-  /** Spans of rows and blocks, sorted together. The sort columns are not selected: a start in ns exceeds JavaScript numbers. */
+  /**
+   * Spans of rows and blocks, sorted together. The sort columns are not selected: a start in ns exceeds JavaScript
+   * numbers.
+   */
   const inOrder = (db: Kysely<Tables>, headsIn: (source: SpanSource) => Expression<HeadRow>) => {
     const [rows, blocks] = [headsIn(sources.rows), headsIn(sources.blocks)];
     return db
@@ -244,6 +249,7 @@ export function createTraceReads(
       inFlight.run(async () => {
         const { first, afterCursor } = pages[visibility.kind];
         const values = { owner: ownerOf(visibility), startMs, endMs, limit };
+        // Of the cursor and the end of the window, the query uses the lower one as its upper bound.
         const rows =
           after === null || after.startMs >= endMs
             ? await first(reading(), { ...values, afterMs: 0, afterRef: '' })

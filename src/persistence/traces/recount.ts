@@ -13,7 +13,7 @@ export interface PiecedTrace {
   readonly number: string;
   /** The summary before this commit; null for a new trace. */
   readonly before: TraceSummary | null;
-  /** Whether its calls were noted before. */
+  /** Whether its calls had notes before this commit. */
   readonly noted: boolean;
   /** The sum of its pieces, which may count a call twice. */
   readonly after: TraceSummary;
@@ -21,8 +21,9 @@ export interface PiecedTrace {
 }
 
 /**
- * Counts each call of pieced traces once, after their spans are stored. Later pieces are counted by the notes of the trace,
- * so that the cost is proportional to the piece (ADR 0038). Resolves to the summaries that differ from the sum of their pieces.
+ * Counts each call of pieced traces once, after their spans are stored. Later pieces are counted by the notes of the
+ * trace, so that the cost is proportional to the piece (ADR 0038). Resolves to the summaries that differ from the sum
+ * of their pieces.
  */
 export async function recountCalls(
   db: Kysely<Tables>,
@@ -39,6 +40,7 @@ export async function recountCalls(
   if (toNote.length > 0) await blocks.copyToRows(db, toNote);
   const storedSpans = await notes.spansOf(toNote);
   await notes.markNoted(toNote);
+  // A trace without notes is counted from the start: all its stored spans count as added.
   const growing = existing.map(({ number, before, noted, added }): GrowingTrace => {
     return noted
       ? { trace: number, before, added }

@@ -35,7 +35,7 @@ interface BodySpans {
   readonly places: BlockPlace[];
 }
 
-/** Deletes or redacts traces for good; see `TraceStore`. */
+/** Deletes or redacts traces permanently; see `TraceStore`. */
 export interface TraceRemoval {
   removeStartedBefore(beforeMs: number, most: number): Promise<number>;
   remove(traces: readonly TraceKey[]): Promise<number>;
@@ -60,7 +60,7 @@ export function createTraceRemoval(
       .$if(flavour === 'postgresql', (query) => query.forUpdate().skipLocked())
       .execute();
 
-  /** Those of these traces that are stored, locked in the order of their keys. */
+  /** Locks the given traces in the order of their keys. Resolves to those that are stored. */
   const lockTraces = (db: Kysely<Tables>, traces: readonly TraceKey[]): Promise<readonly LockedTrace[]> =>
     selectTraces(db)
       .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keysOf(traces)))

@@ -34,7 +34,10 @@ const containsText = (flavour: Flavour, column: string, text: string): RawBuilde
     ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
     : sql<SqlBool>`exists (select 1 from json_each(${sql.ref(column)}) where value = ${text})`;
 
-/** Condition: the trace has the tag of the product's own model calls, or lacks it. `tags` is null for a trace without tags. */
+/**
+ * Condition: the trace has the tag of the product's own model calls, or lacks it. `tags` is null for a trace without
+ * tags.
+ */
 function internalIs(flavour: Flavour, internal: boolean): RawBuilder<SqlBool> {
   const tagged = containsText(flavour, 'trace_summary.tags', INTERNAL_TAG);
   return internal ? tagged : sql<SqlBool>`(trace_summary.tags is null or not ${tagged})`;
@@ -96,7 +99,7 @@ export const sumInHalves = (column: 'spend' | 'estimate') => sql`
 export const amountOf = (high: string | null, low: string | null): Usd | null =>
   high === null || low === null ? null : ((BigInt(high) * HALF + BigInt(low)) as Usd);
 
-/** The buckets with traces. A quantile is the duration at its rank in the bucket, so it is one that occurred. */
+/** The buckets with traces. A quantile is the duration at its rank, rounded up, so it is a duration that occurred. */
 export async function bucketsOf(
   db: Kysely<Tables>,
   series: TraceSeries,

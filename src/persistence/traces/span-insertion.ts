@@ -24,7 +24,10 @@ export interface SpanWriter {
   ): Promise<ReadonlyMap<string, ReadonlySet<string>>>;
 }
 
-/** The rows of a trace are sent as the JSON that ingest has encoded, without decoding. `rowsFrom` explains why they are JSON. */
+/**
+ * The rows of a trace are sent as the JSON that ingest has encoded, without decoding. `rowsFrom` explains why they are
+ * JSON. `joinedBlocks` joins the bodies as `b`, and each span of a span block as `h`.
+ */
 export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'span'>): SpanWriter {
   const typeOf = (name: string): string => columns.find((column) => column.name === name)?.sqlType ?? 'text';
   const into = ['trace_no', 'body_no', ...SPAN_COLUMNS].map((name) => `"${name}"`).join(', ');

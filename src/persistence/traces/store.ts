@@ -74,12 +74,12 @@ export function createTraceStore(
     { startMs, filters }: Pick<TraceSearch, 'startMs' | 'filters'>,
   ): Promise<RawBuilder<SqlBool>> {
     const { annotation: conditions } = filters;
-    const seen = sql<SqlBool>`${visible(visibility)(expressionBuilder())}`;
-    const visibleOnes =
+    const isVisible = sql<SqlBool>`${visible(visibility)(expressionBuilder())}`;
+    const isVisibleAndAnnotated =
       conditions === null
-        ? seen
-        : await visibleAndAnnotated(reader(), flavour, { visibility, startMs, conditions }, seen);
-    return sql<SqlBool>`${visibleOnes} and ${filterCondition(flavour, filters)}`;
+        ? isVisible
+        : await visibleAndAnnotated(reader(), flavour, { visibility, startMs, conditions }, isVisible);
+    return sql<SqlBool>`${isVisibleAndAnnotated} and ${filterCondition(flavour, filters)}`;
   }
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);

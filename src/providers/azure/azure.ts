@@ -84,8 +84,8 @@ function dialectOf(endpoint: Endpoint, { provider, upstreamModel, responses }: D
 }
 
 /**
- * URL of an endpoint. The older, dated API has Azure's deployment in the path, the newer one (`/openai/v1`) in the body.
- * Objects of the account (`model` is null) and responses have paths without a deployment.
+ * URL of an endpoint. The older, dated API has Azure's deployment in the path, the newer one (`/openai/v1`) in the
+ * body. Objects of the account (`model` is null) and responses have paths without a deployment.
  */
 function addressOf({ apiBase, options }: Deployment, model: string | null, { path }: Pick<Endpoint, 'path'>): string {
   const isAccountPath = model === null || path.startsWith('/responses');

@@ -50,7 +50,10 @@ const REGION = '[a-z]{2}(?:-[a-z]+)+-\\d';
 const PREFIXED = new RegExp(`^(${REGION})/(.+)$`);
 const RESOURCE = new RegExp(`^arn:[^:]*:bedrock:(${REGION}):`);
 
-/** Region and model. The region is the prefix of the model name, else `aws_region_name`, else that of an ARN, else the default. */
+/**
+ * Region and model. The region is the prefix of the model name, else `aws_region_name`, else that of an ARN, else the
+ * default.
+ */
 function regionAndModelOf({ upstreamModel, options }: Deployment): {
   readonly region: string;
   readonly model: string;
@@ -68,14 +71,15 @@ function baseOf({ apiBase, options }: Deployment, region: string): string {
 }
 
 /**
- * Credentials to sign with: the access keys of a deployment without profile, role and web identity, else those that `accounts`
- * resolves. Throws UpstreamFailed.
+ * Credentials to sign with: the access keys of a deployment without profile, role and web identity, else those that
+ * `accounts` resolves. Throws UpstreamFailed.
  */
 async function credentialsOf(deployment: Deployment, region: string, accounts: AwsAccounts): Promise<AwsCredentials> {
   const account = accountOf(deployment, region);
   const { keys, profile, role, webIdentityToken } = account;
   if (keys !== null && profile === null && role === null && webIdentityToken === null) return keys;
-  // One of the two access keys without the other is a configuration error. Credentials from other places must not be used instead.
+  // One of the two access keys without the other is a configuration error. Credentials from other places must not be
+  // used instead.
   if (keys === null && hasAnyAccessKey(deployment))
     throw credentialsFailure(
       deployment,

@@ -24,6 +24,7 @@ export async function signedHeaders(
     service,
     allHeaders: true,
     region,
+    // `YYYYMMDDTHHMMSSZ`
     datetime: at.toISOString().replace(/[:-]|\.\d{3}/g, ''),
   });
   return Object.fromEntries((await signer.sign()).headers);

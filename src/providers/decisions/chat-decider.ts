@@ -20,7 +20,7 @@ import { inParallel } from '../../domain/in-parallel.ts';
 const CONCURRENCY = 16;
 /** Maximum number of questions of one call that asks the model for weights (see `createChatDecider`). */
 const MAX_QUESTIONS_PER_CALL = 32;
-/** Maximum tokens of one vote: a label, and text that some models add. */
+/** Maximum tokens of one vote: a label (one token that stands for an option), and text that some models add. */
 const MAX_VOTE_TOKENS = 8;
 /** Maximum bytes of one answer. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
@@ -69,7 +69,7 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     return answer;
   }
 
-  /** Answer by log probabilities. Null when they are missing or unclear. */
+  /** Answer by log probabilities. Null when they are missing or unclear, or the question has too many options. */
   async function answerByLogprobs(calls: Calls, question: LabelledQuestion): Promise<Answer | null> {
     const labels = labelsOf(question);
     if (labels === null || labels.length > TOP_LOGPROBS || !reportsLogprobs(calls.deployment)) return null;

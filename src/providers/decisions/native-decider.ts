@@ -50,6 +50,7 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
   return {
     abilities: abilitiesOf,
     assertCallable(deployment) {
+      // `url` throws for a deployment that cannot be called.
       vendor.url(deployment);
       if (keyOf(deployment) === null && !vendor.keyOptional)
         throw new UpstreamFailed(
@@ -66,6 +67,7 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
       const groups = splitDecision(fitted, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
       const decisions = await inParallel(groups, CONCURRENCY, async (group, index) => {
         const groupDecision = await askVendor(deployment, group, terms);
+        // All groups except the last have as many questions as the first.
         const groupStart = index * (groups[0]?.questions.length ?? 0);
         for (const [offset, answer] of groupDecision.answers.entries()) terms.answered?.(groupStart + offset, answer);
         return groupDecision;

@@ -16,7 +16,10 @@ export interface DecisionVendor {
   readonly keyOptional: boolean;
   /** Address of a call. Throws InvalidInput for a deployment that cannot be called. */
   url(deployment: Deployment): string;
-  /** Returns the model name for the body, or null to send none. When this function is absent, the configured name is sent. */
+  /**
+   * Returns the model name for the body, or null to send none. When this function is absent, the configured name is
+   * sent.
+   */
   readonly model?: (deployment: Deployment) => string | null;
   /** Abilities of the vendor's models. None when absent. */
   readonly abilities?: (deployment: Deployment, request: ModelRequest) => Partial<Abilities>;
@@ -79,7 +82,8 @@ const CLOUDFLARE_RULES: ImageRules = {
 /** Prefix of model names that the configuration may omit. */
 const CLOUDFLARE_PREFIX = '@cf/cloudflare/';
 /**
- * Valid model names. Callers choose the names of a deployment with a wildcard. A name becomes part of the path, so `..` is not allowed.
+ * Valid model names. Callers choose the names of a deployment with a wildcard. A name becomes part of the path, so `..`
+ * is not allowed.
  */
 const CLOUDFLARE_MODEL = /^@cf(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/;
 /** End of the name of the Cloudflare model with audio and video input. */
@@ -96,8 +100,8 @@ const openAi: DecisionVendor = {
 };
 
 /**
- * Parts of a data URL: media type in lower case, content in the standard base64 alphabet. `url` has the received
- * alphabet.
+ * Parts of a data URL: media type in lower case, content in the standard base64 alphabet. The content in `url` keeps
+ * the received alphabet.
  */
 function dataUrlParts(url: string): { readonly type: string; readonly base64: string; readonly url: string } {
   const [, type = '', base64 = ''] = /^data:([^;,]+)[^,]*,(.*)$/is.exec(url) ?? [];
@@ -182,7 +186,9 @@ const databricks = namedMapVendor('', {
   },
 });
 
-/** Converts an answer of `ai_decide` to the named-map format, which names the member `noul` instead of `probability`. */
+/**
+ * Converts an answer of `ai_decide` to the named-map format, which names the member `noul` instead of `probability`.
+ */
 function withNoulMember(answer: unknown): unknown {
   const { type, probability, ...rest } = object(answer);
   return type === 'noul' && rest['noul'] === undefined ? { type, noul: probability, ...rest } : answer;

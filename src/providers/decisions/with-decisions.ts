@@ -100,7 +100,10 @@ async function sendDecision({
   const { outcomeScope: scope = PLATFORM_SCOPE } = request;
   const calibratedAnswer = (question: Question, answer: Answer): Answer =>
     calibrateAnswer(question, answer, { model: fitTerms.model, scope, temperatures });
-  /** Reports an answer of the decider. `index` is the place of its question among the sent ones, `position` in the caller's request. */
+  /**
+   * Reports an answer of the decider. `index` is the place of its question among the sent ones, `position` in the
+   * caller's request.
+   */
   function answered(index: number, answer: Answer): void {
     const position = positions[fit.sent[index] ?? index] ?? index;
     const question = core.questions[position];

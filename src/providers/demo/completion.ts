@@ -12,9 +12,13 @@ export async function completion(request: ModelRequest): Promise<Exchange> {
     created: Math.floor(Date.now() / 1000),
     model: request.model,
   };
-  const prompt = tokensOf(prompts);
-  const output = replies.reduce((sum, reply) => sum + countTokens(reply), 0);
-  const usage = { prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output };
+  const promptTokens = tokensOf(prompts);
+  const outputTokens = replies.reduce((sum, reply) => sum + countTokens(reply), 0);
+  const usage = {
+    prompt_tokens: promptTokens,
+    completion_tokens: outputTokens,
+    total_tokens: promptTokens + outputTokens,
+  };
   const choice = (text: string, index: number, finishReason: string | null): object => ({
     text,
     index,

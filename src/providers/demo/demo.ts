@@ -46,8 +46,8 @@ export function createDemo(): NativeProvider {
 }
 
 /**
- * Rejects what this provider does not answer: moderation, images and audio (`generate_content`), and decisions. `withDecisions` adds
- * decisions, and answers them by chats.
+ * Rejects what this provider does not answer: moderation, images and audio (`generate_content`), and decisions.
+ * `withDecisions` adds decisions, which the chat decider answers.
  */
 function unsupported({ endpoint }: ModelRequest): never {
   throw new Unsupported(`${endpoint.path}: The built-in demo model does not support this endpoint.`);

@@ -33,7 +33,10 @@ export async function embeddings(request: ModelRequest): Promise<Exchange> {
 const encodedVector = (vector: Float32Array, format: 'float' | 'base64'): readonly number[] | string =>
   format === 'float' ? [...vector] : Buffer.from(vector.buffer).toString('base64');
 
-/** Vector by feature hashing: each word adds 1 or -1 at the index of its hash. Texts with shared words are similar. */
+/**
+ * Vector by feature hashing: each word adds 1 or -1 at the index of its hash. The highest bit of the hash selects the
+ * sign. Texts with shared words are similar.
+ */
 export function vectorOf(text: string): Float32Array {
   const vector = new Float32Array(DIMENSIONS);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {

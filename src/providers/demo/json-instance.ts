@@ -175,14 +175,19 @@ function typeOf({ type, properties, items, prefixItems }: JsonObject): string | 
   return items !== undefined || prefixItems !== undefined ? 'array' : null;
 }
 
-/** 1, or the bound of the schema nearest to 1. Raised to a multiple of `multipleOf`, or lowered to a multiple where the maximum requires it. */
+/**
+ * 1, or the bound of the schema nearest to 1. Raised to a multiple of `multipleOf`, or lowered to a multiple where the
+ * maximum requires it.
+ */
 function numberFor(schema: JsonObject): number {
   const step = number(schema['multipleOf']) ?? (typeOf(schema) === 'integer' ? 1 : 0);
+  // An exclusive bound is replaced by an inclusive one: one step further inside, or 0.5 without a step.
   const above = number(schema['exclusiveMinimum']);
   const below = number(schema['exclusiveMaximum']);
   const least = Math.max(number(schema['minimum']) ?? -Infinity, above === null ? -Infinity : above + (step || 0.5));
   const most = Math.min(number(schema['maximum']) ?? Infinity, below === null ? Infinity : below - (step || 0.5));
   const preferred = Math.min(Math.max(1, least), most);
+  // With a distance of 0.5, close exclusive bounds leave no number. The middle between them is valid.
   if (step === 0) return least > most && above !== null && below !== null ? (above + below) / 2 : preferred;
   const up = Math.ceil(preferred / step) * step;
   return up <= most ? up : Math.floor(preferred / step) * step;

@@ -39,9 +39,9 @@ export function countTokens(text: string): number {
 }
 
 /**
- * Reply to a chat-completions body. Calls the tool that `tool_choice` selects. Without a choice, calls the first tool whose
- * name is in the last message, unless that message is the result of a tool. `response_format` gets a valid JSON value. Any other reply
- * quotes the last message.
+ * Reply to a chat-completions body. Calls the tool that `tool_choice` selects. Without a choice, calls the first tool
+ * whose name is in the last message, unless that message is the result of a tool. With a `response_format`, the reply
+ * is a valid JSON value. Any other reply quotes the last message.
  */
 export function composeReply(body: JsonObject): DemoReply {
   const last = object(list(body['messages']).at(-1));

@@ -57,7 +57,10 @@ const DIFFERENCES: Readonly<Partial<Record<CompatibleVendor, Differences>>> = {
 
 export const differencesOf = (vendor: CompatibleVendor): Differences => DIFFERENCES[vendor] ?? {};
 
-/** Resource name of a Fireworks model. A name without an account gets Fireworks' own account. */
+/**
+ * Resource name of a Fireworks model. A name without an account gets Fireworks' own account. A name with `#` selects a
+ * dedicated deployment and stays unchanged.
+ */
 function fireworksName(model: string): string {
   return model.startsWith('accounts/') || model.includes('#') ? model : `accounts/fireworks/models/${model}`;
 }

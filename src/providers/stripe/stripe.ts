@@ -39,6 +39,7 @@ function clientOptions(apiBase: string | null) {
   return {
     ...bounds,
     protocol: isHttp ? ('http' as const) : ('https' as const),
+    // Without the brackets of an IPv6 address.
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (isHttp ? 80 : 443) : port,
   };
@@ -56,7 +57,10 @@ export function createStripe(account: StripeAccount): PaymentProvider {
     return (client ??= library().then((Library) => new Library(secretKey.reveal(), clientOptions(account.apiBase))));
   }
 
-  /** Runs an operation with a total timeout: the timeout of Stripe's library is for each attempt, without retries and pauses. */
+  /**
+   * Runs an operation with a total timeout: the timeout of Stripe's library is for each attempt, without retries and
+   * pauses.
+   */
   async function callStripe<Answer>(operation: (stripe: Stripe) => Promise<Answer>): Promise<Answer> {
     const stripe = await connectedClient();
     try {

@@ -10,7 +10,10 @@ import { UseCounter } from './use-counter.ts';
 
 /** Number of counters in memory above which a new counter evicts the least recently used one that is not busy. */
 const COUNTERS_LIMIT = 100_000;
-/** Time without progress after which an open reservation expires, in ms: one hour, as for slots of parallel calls in the reference. */
+/**
+ * Time without progress after which an open reservation expires, in ms: one hour, as for slots of parallel calls in the
+ * reference.
+ */
 const LEASE_MS = 3_600_000;
 /** Age in ms from which a stored total is read again before it is used. */
 const STALE_MS = 5_000;
@@ -19,8 +22,8 @@ const AHEAD_MS = 2_500;
 /** Counters that one eviction examines. When all of them are busy, none is evicted. */
 const EVICTION_TRIES = 8;
 /**
- * Maximum time that a call repeats its requests for shares, in ms. Then it is admitted: each limit has room left, but other calls
- * took the granted shares.
+ * Maximum time that a call repeats its requests for shares, in ms. Then it is admitted: each limit has room left, but
+ * other calls took the granted shares.
  */
 const MAX_WAIT_MS = 2_000;
 /** Minimum time between two LRU moves of a counter, in ms, because a move costs more than a lookup. */
@@ -52,11 +55,11 @@ interface MemoryAdmissionOptions {
 }
 
 /**
- * Admission that counts in this process, over stored totals that several processes add to. The spend of this process is exact. The
- * spend of others is known with the next read: a total in use is read every 2.5 seconds in the background. A total older than 5
- * seconds is read before it is used; if that read fails or is slow, the old total is used. Without such failures, the processes over
- * one store together exceed a limit by a bounded amount. It is their spend within 5 seconds, plus the time until their records are
- * committed.
+ * Admission that counts in this process, over stored totals that several processes add to. The spend of this process is
+ * exact. The spend of others is known with the next read: a total in use is read every 2.5 seconds in the background. A
+ * total older than 5 seconds is read before it is used; if that read fails or is slow, the old total is used. Without
+ * such failures, the processes over one store together exceed a limit by a bounded amount. It is their spend within 5
+ * seconds, plus the time until their records are committed.
  */
 export function createMemoryAdmission({
   totals,
@@ -93,7 +96,7 @@ export function createMemoryAdmission({
       tries += 1;
       counters.delete(name);
       if (!counter.isBusy(totals.storedThrough())) {
-        // A call that already holds this counter adds it again.
+        // So `touch` adds the counter again for a call that already uses it.
         counter.movedMs = -Infinity;
         return;
       }
@@ -111,7 +114,9 @@ export function createMemoryAdmission({
     }
   }
 
-  /** Starts or schedules the reads that are due. Returns a promise of the reads that the call waits for; null for none. */
+  /**
+   * Starts or schedules the reads that are due. Returns a promise of the reads that the call waits for; null for none.
+   */
   function dueReads(charged: readonly CountedCharge[], now: number): Promise<unknown> | null {
     let waits: Promise<void>[] | null = null;
     for (const { counter } of charged) {

@@ -66,6 +66,7 @@ function refusedBy(counted: readonly CountedLimit[], type: RateType, expected: n
   return null;
 }
 
+/** Amount of a call: what its limit sets, else one request, the expected tokens, or one slot. */
 const amountOf = ({ amounts }: RateLimit, type: RateType, expected: number): number =>
   type === 'requests' ? (amounts?.requests ?? 1) : type === 'tokens' ? (amounts?.tokens ?? expected) : 1;
 
@@ -196,8 +197,9 @@ export function createMemoryRateLimits({
       });
       const tooMany = refusedBy(counted, 'requests', expected);
       if (tooMany !== null) return tooMany;
-      // A request counts only in limits of requests. Keys of a team share a counter for each model. A key may have its own limit of
-      // requests for the model: its calls do not count in the shared counter.
+      // The call counts as a request, also when a later check refuses it. Keys of a team share a counter for each
+      // model. A key with its own limit of requests for the model has no such limit there, so its calls do not count
+      // there as requests.
       for (const { limit, counter } of counted)
         if (limit.requests !== undefined) counter.requests += amountOf(limit, 'requests', expected);
       return (

@@ -4,14 +4,17 @@ import type { ShareHolder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
-/** Divisor: a share keeps more room than it should have while the surplus is at most the rest of the limit divided by this. */
+/**
+ * Divisor: a share keeps more room than it should have while the surplus is at most the rest of the limit divided by
+ * this.
+ */
 const SMALL_PART = 16;
 
 const roundedUp = (amount: number): bigint => BigInt(Math.ceil(amount));
 
 /**
- * Share of one rate limit: requests or tokens of a window, or slots of open calls. It counts the use of this process. Calls are
- * admitted up to the ceiling that the ledger has granted.
+ * Share of one rate limit: requests or tokens of a window, or slots of open calls. It counts the use of this process.
+ * Calls are admitted up to the ceiling that the ledger has granted.
  */
 export class RateShare implements ShareHolder {
   readonly name: string;
@@ -82,7 +85,9 @@ export class RateShare implements ShareHolder {
 
   /** Rest of the limit, as far as this process knows. */
   get left(): number {
+    // Only the use of this process is known.
     if (this.#shares.isUnavailable() && !this.#isAnswerValid()) return this.limit - this.#localUse();
+    // No use of the new window or the new epoch is known yet.
     if (this.#isOver() || (this.#epoch !== this.#shares.epoch() && !this.#isAnswerValid())) return this.limit;
     return this.#left + this.#ceiling - this.used;
   }
@@ -199,7 +204,9 @@ export class RateShare implements ShareHolder {
     );
   }
 
-  /** Whether the last answer is valid while the ledger is unavailable. For a window it is valid until the window ends. */
+  /**
+   * Whether the last answer is valid while the ledger is unavailable. For a window it is valid until the window ends.
+   */
   #isAnswerValid(): boolean {
     if (this.kind === 'slots') return this.#shares.isAnswerValid(this.#epoch);
     return this.#window !== null && !this.#isOver() && this.#shares.isUnavailable();

@@ -18,8 +18,8 @@ const SHARES_LIMIT = 300_000;
 /** Shares that one eviction examines. */
 const EVICTION_TRIES = 8;
 /**
- * Maximum time in ms for which a call asks the ledger again because other calls took the granted room. After that time, a
- * call without room is refused.
+ * Maximum time in ms for which a call asks the ledger again because other calls took the granted room. After that time,
+ * a call without room is refused.
  */
 const MAX_WAIT_MS = 2_000;
 
@@ -33,6 +33,7 @@ const PHASES: readonly { readonly type: RateType; readonly kind: 'window' | 'slo
 const limitOf = ({ requests, tokens, parallel }: RateLimit, type: RateType): number | undefined =>
   type === 'requests' ? requests : type === 'tokens' ? tokens : parallel;
 
+/** Amount of a call: what its limit sets, else one request, the expected tokens, or one slot. */
 const amountOf = ({ amounts }: RateLimit, type: RateType, expected: number): number =>
   type === 'requests' ? (amounts?.requests ?? 1) : type === 'tokens' ? (amounts?.tokens ?? expected) : 1;
 
@@ -95,7 +96,10 @@ export function createSharedRateLimits({
     return counted;
   }
 
-  /** Admits the call when every limit has room, and otherwise refuses it. A request that a later phase refuses stays counted. */
+  /**
+   * Admits the call when every limit has room, and otherwise refuses it. A request that a later phase refuses stays
+   * counted.
+   */
   function decide(counted: readonly CountedLimit[]): RateAdmission | RateRefusal {
     const refused = counted.find(lacksRoom);
     if (refused === undefined) return new SharedCall(counted, { nowMs, openCalls });

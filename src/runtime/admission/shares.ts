@@ -27,7 +27,10 @@ export interface ShareHolder {
 export interface ShareTiming {
   /** Time between two checks of the counters in use, in ms. A check returns unused shares. */
   readonly tickMs: number;
-  /** Minimum number of calls that a share keeps room for, where the limit allows it. Zero: only as many as in the last two ticks. */
+  /**
+   * Minimum number of calls that a share keeps room for, where the limit allows it. Zero: only as many as in the last
+   * two ticks.
+   */
   readonly minCalls: number;
   /** Timeout of a round trip, in ms. The first calls after a loss of the ledger wait this long, later ones do not. */
   readonly answerMs: number;
@@ -40,9 +43,15 @@ export interface Shares {
   epoch(): number;
   /** Whether the ledger is unavailable. This process then counts for itself. */
   isUnavailable(): boolean;
-  /** Whether an answer of an epoch is valid: of the current epoch, or of the last one until `ANSWER_VALID_MS` after the loss. */
+  /**
+   * Whether an answer of an epoch is valid: of the current epoch, or of the last one until `ANSWER_VALID_MS` after the
+   * loss.
+   */
   isAnswerValid(epoch: number): boolean;
-  /** Sends the request of a holder with the next round trip. Resolves after its answer, or when the ledger is unavailable. */
+  /**
+   * Sends the request of a holder with the next round trip. Resolves after its answer, or when the ledger is
+   * unavailable.
+   */
   requestShare(holder: ShareHolder): Promise<void>;
   /** Calls `tick` of the holder at each tick, until it returns `drop`. */
   watch(holder: ShareHolder): void;

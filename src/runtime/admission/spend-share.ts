@@ -23,9 +23,9 @@ interface SharedCounter {
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
 /**
- * Share of a budget. Its ceiling is a limit on the whole use of this process since the counter was created, reserved amounts
- * included. So a grant stays valid when a use is stored. The base of the ledger excludes the amounts that its members have stored, so
- * that nothing counts twice.
+ * Share of a budget. Its ceiling is a limit on the whole use of this process since the counter was created, reserved
+ * amounts included. So a grant stays valid when a use is stored. The base of the ledger is the stored total without the
+ * amounts that its members, the processes with a lease, have stored: nothing counts twice.
  */
 export class SpendShare implements ShareHolder {
   listed = false;
@@ -90,7 +90,9 @@ export class SpendShare implements ShareHolder {
     if (this.#shares.isUnavailable()) return !this.#isAnswerValid() || this.leftOf(limit) > 0n;
     if (this.#epoch !== this.#shares.epoch() || !this.#isKnown) return false;
     const left = this.leftOf(limit);
+    // A charge that is refused only above the limit is also admitted at the limit, while nothing is reserved.
     const isLeft = left > 0n || (left === 0n && refused === 'above' && this.#counter.reserved === 0n);
+    // The ceiling was granted under `#limit`. A lower limit lowers it.
     return isLeft && this.#counter.held + amount <= this.#ceiling - larger(0n, this.#limit - limit);
   }
 
@@ -194,7 +196,10 @@ export class SpendShare implements ShareHolder {
     return isIdle && unreported === 0n ? 'drop' : 'stay';
   }
 
-  /** Whether the last answer of the ledger is valid. When it no longer is, the stored totals include the use of other processes. */
+  /**
+   * Whether the last answer of the ledger is valid. When it no longer is, the stored totals include the use of other
+   * processes.
+   */
   #isAnswerValid(): boolean {
     return this.#isKnown && !this.#joins && this.#shares.isAnswerValid(this.#epoch);
   }

@@ -18,9 +18,9 @@ interface Records {
 }
 
 /**
- * Stored spend of keys and their owners, one statement for each kind of spender. It is read between two commits. So each
- * record is either in the stored total, or after the position `through` that the read returns. When a commit takes longer
- * than a read waits, a record can be in both: its cost counts twice until the next read.
+ * Stored spend of keys and their owners, one statement for each kind of spender. It is read between two commits. So
+ * each record is either in the stored total, or after the position `through` that the read returns. When a commit takes
+ * longer than a read waits, a record can be in both: its cost counts twice until the next read.
  */
 export function createStoredSpend(spend: Totals, records: Records): StoredTotals {
   return {

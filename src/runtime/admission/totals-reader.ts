@@ -23,8 +23,8 @@ export interface TotalsReader {
   /** Schedules a read in the background, unless one is scheduled or running. */
   readAhead(counter: UseCounter): void;
   /**
-   * Reads now. For a counter that was read before, it waits at most a quarter of a second and never rejects. The caller then uses the
-   * total in memory. For a counter that was never read, it rejects when the read fails.
+   * Reads now. For a counter that was read before, it waits at most a quarter of a second and never rejects. The caller
+   * then uses the total in memory. For a counter that was never read, it rejects when the read fails.
    */
   readNow(counter: UseCounter): Promise<void>;
 }
@@ -55,15 +55,16 @@ export function createTotalsReader({
     const readMs = nowMs();
     try {
       const names = counters.map(({ name }) => name);
-      // The snapshots are taken before the totals: amounts that other processes report as stored later may be missing there.
+      // The snapshots are taken before the totals. Otherwise a snapshot could contain stored amounts that the totals
+      // lack.
       const shared = counters.filter(({ share }) => share !== null);
       const snapshots = shared.length === 0 ? null : await snapshot(shared.map(({ name }) => name));
       const { totals: found, through } = await totals.read(names, commitWaitMs);
       const snapshotsByCounter = new Map(shared.map((counter, position) => [counter, snapshots?.[position]]));
       for (const counter of counters) {
         const value = counter.take(found.get(counter.name) ?? 0n, through, readMs);
-        const before = snapshotsByCounter.get(counter);
-        if (before !== undefined) counter.share?.takeBase({ value: value - before.stored, version: before.version });
+        const ledger = snapshotsByCounter.get(counter);
+        if (ledger !== undefined) counter.share?.takeBase({ value: value - ledger.stored, version: ledger.version });
       }
     } catch (error) {
       const retryMs = nowMs() + RETRY_MS;

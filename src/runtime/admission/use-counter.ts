@@ -84,8 +84,8 @@ export class UseCounter {
   }
 
   /**
-   * Replaces the stored total by one that includes every record of this process up to `through`. Returns the total without
-   * the stored uses that this counter has counted.
+   * Replaces the stored total by one that includes every record of this process up to `through`. Returns the total
+   * without the stored uses that this counter has counted.
    */
   take(total: bigint, through: number, readMs: number): bigint {
     this.#dropThrough(through);
@@ -94,7 +94,9 @@ export class UseCounter {
     return total - (this.#own - this.#pending);
   }
 
-  /** Moves stored uses into the base: every later total includes them. Not while a read runs: its total may lack them. */
+  /**
+   * Moves stored uses into the base: every later total includes them. Not while a read runs: its total may lack them.
+   */
   #settleStored(storedThrough: number): void {
     const oldest = this.#unstored[0];
     if (oldest === undefined || this.reading !== null || oldest.position > storedThrough) return;

@@ -37,7 +37,9 @@ export function createBudgetWebhook({
   log,
 }: {
   readonly http: Pick<HttpClient, 'send'>;
-  /** May contain a secret. Private addresses are refused unless the operator allows the host (docs/request-fields.md). */
+  /**
+   * May contain a secret. Private addresses are refused unless the operator allows the host (docs/request-fields.md).
+   */
   readonly url: string;
   readonly log: Pick<Log, 'warn'>;
 }): BudgetWebhook {

@@ -46,7 +46,10 @@ export interface DownloadOptions {
   readonly timeoutMs: number;
 }
 
-/** Reads the source: an http(s) address, a `file:` address or a path. Null when `validator` still matches. Throws DownloadFailed. */
+/**
+ * Reads the source: an http(s) address, a `file:` address or a path. Null when `validator` still matches. Throws
+ * DownloadFailed.
+ */
 export function download(url: string, validator: string | null, options: DownloadOptions): Promise<Download | null> {
   return /^https?:/i.test(url) ? overHttp(url, validator, options) : fromFile(url, validator);
 }
@@ -110,7 +113,10 @@ async function readAll(response: FetchedResponse): Promise<Uint8Array> {
 /** Texts for errors of the HTTP client that have no code. */
 const REASONS: Readonly<Record<string, string>> = { 'redirect count exceeded': 'too many redirects' };
 
-/** The code of the deepest cause, else a text of `REASONS` or its name: its message could contain the address with secrets. */
+/**
+ * The code of the deepest cause, else a text of `REASONS` or its name: its message could contain the address with
+ * secrets.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';
   if (error.cause instanceof Error) return reasonOf(error.cause);

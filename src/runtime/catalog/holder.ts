@@ -27,13 +27,16 @@ export interface CatalogHolderOptions {
 /** Holds the current catalog. Changes are serialized, except `restore` at the start. */
 export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'findSnapshot' | 'quarantined' | 'release'> {
   /**
-   * Serves a downloaded map, with unit mistakes quarantined. Returns null, or the fault of a map that is not served, as a
-   * text that may be shown.
+   * Serves a downloaded map, with unit mistakes quarantined. Returns null, or the fault of a map that is not served, as
+   * a text that may be shown.
    */
-  take(read: Download): Promise<string | null>;
+  take(downloaded: Download): Promise<string | null>;
   /** Serves the prices that administrators released, also through another process. */
   refreshReleases(): Promise<void>;
-  /** Serves the last good map of an earlier process. Returns its validator for conditional requests; null without a usable map. */
+  /**
+   * Serves the last good map of an earlier process. Returns its validator for conditional requests; null without a
+   * usable map.
+   */
   restore(): Promise<string | null>;
 }
 
@@ -69,8 +72,8 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
   /** Hash and validator of the last saved map. The file is written only when one of them changes. */
   let saved = '';
 
-  const now = (): CatalogState => (state ??= embeddedState(isReleased));
-  const current = (): CatalogSnapshot => now().snapshot;
+  const currentState = (): CatalogState => (state ??= embeddedState(isReleased));
+  const current = (): CatalogSnapshot => currentState().snapshot;
 
   function adopt(next: CatalogState): void {
     const from = current();
@@ -93,13 +96,13 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
 
   /** Value of a field in the price map, also when it is quarantined. */
   const valueNow = (entryId: string, field: string): unknown =>
-    (now().quarantined.get(entryId)?.raw ?? current().find(entryId)?.row)?.[field];
+    (currentState().quarantined.get(entryId)?.raw ?? current().find(entryId)?.row)?.[field];
 
   async function save({ packed, sha256 }: ParsedMap, validator: string | null): Promise<void> {
     const facts = `${sha256} ${validator}`;
     if (lastGoodFile === undefined || packed === null || facts === saved) return;
     try {
-      await saveLastGood(lastGoodFile, { state: now(), packed, url, validator });
+      await saveLastGood(lastGoodFile, { state: currentState(), packed, url, validator });
       saved = facts;
     } catch (error) {
       log.warn({ err: error }, 'the price map could not be stored for the next start');
@@ -111,7 +114,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
       const currentCount = current().entries.length;
       const map = await parsePriceMap(bytes, { currentCount, packed: lastGoodFile !== undefined });
       const takenAt = clock.now();
-      const builder = stateBuilder(now(), isReleased, takenAt);
+      const builder = stateBuilder(currentState(), isReleased, takenAt);
       await map.eachModel(builder.add);
       adopt(builder.build({ sha256: map.sha256, takenAt, source }));
       await save(map, validator);
@@ -126,19 +129,19 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
   }
 
   async function release(quarantineId: string, releasedBy: string): Promise<QuarantinedPrice | null> {
-    const price = quarantinedPrices(now()).find(({ id }) => id === quarantineId);
+    const price = quarantinedPrices(currentState()).find(({ id }) => id === quarantineId);
     if (price === undefined) return null;
     const { entryId, field, value } = price;
     await releases.add({ entryId, field, value, releasedAt: clock.now(), releasedBy });
-    adopt(withReleases(now(), isReleased));
+    adopt(withReleases(currentState(), isReleased));
     return price;
   }
 
   return {
     current,
     findSnapshot: (id) => (current().id === id ? current() : recentStates.find(id)),
-    quarantined: () => quarantinedPrices(now()),
-    take: (read) => serialized(() => take(read)),
+    quarantined: () => quarantinedPrices(currentState()),
+    take: (downloaded) => serialized(() => take(downloaded)),
     release: (quarantineId, releasedBy) => serialized(() => release(quarantineId, releasedBy)),
     refreshReleases: () =>
       serialized(async () => {

@@ -96,13 +96,14 @@ export async function loadLastGood(
   return { state: restore(models, head, isReleased), validator: head.mark };
 }
 
-/** Restores the quarantine against the values that were served when the file was written. */
+/** Repeats the quarantine: compares the models with the values that were served when the file was written. */
 function restore(models: readonly PricedModel[], head: Head, isReleased: IsReleased): CatalogState {
   const takenAt = new Date(head.takenAt);
   const byId = new Map(models);
   const byEntry = Map.groupBy(head.held, ({ entryId }) => entryId);
   const entries = [...byEntry].flatMap(([id, prices]) => {
     const raw = byId.get(id);
+    // JSON omits `served` where no value was served.
     return raw === undefined
       ? []
       : [

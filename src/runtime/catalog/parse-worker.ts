@@ -14,7 +14,10 @@ export interface ParseTask {
   readonly packed: boolean;
 }
 
-/** Output of the thread: the models as JSON lists of `[id, row]`. Each is short, so that parsing it blocks the main thread briefly. */
+/**
+ * Output of the thread: the models as JSON lists of `[id, row]`. Each is short, so that parsing it blocks the main
+ * thread briefly.
+ */
 export type ParseOutcome = ParsedLists | { readonly fault: string };
 
 interface ParsedLists {

@@ -3,12 +3,15 @@ import { literal, noteUnsupported, type PatternReader, PythonFault, readEscape, 
 /** The smallest repetition count that is too large for Python. */
 const TOO_MANY_REPEATS = 4_294_967_295n;
 
+/** Distance from the start of a named group to its name, which error positions refer to. */
+const NAME_OFFSET = '(?P<'.length;
+
 /** The part before a repetition operator. */
 type Before = 'nothing' | 'something' | 'repetition';
 
 /**
- * Translates a pattern in the syntax of Python's `re` for the engine (RE2), with non-capturing groups and escaped characters.
- * `fault` is Python's error message, or names the unsupported construct.
+ * Translates a pattern in the syntax of Python's `re` for the engine (RE2), with non-capturing groups and escaped
+ * characters. `fault` is Python's error message, or names the unsupported construct.
  */
 export function translatePattern(source: string): { readonly code: string } | { readonly fault: string } {
   const reader: PatternReader = {
@@ -123,7 +126,7 @@ function capture(reader: PatternReader, name: string | null, start: number): Ope
   const other = reader.names.get(name);
   if (other !== undefined) {
     const text = `redefinition of group name '${name}' as group ${number}; was group ${other}`;
-    throw new PythonFault(text, start + 4);
+    throw new PythonFault(text, start + NAME_OFFSET);
   }
   reader.names.set(name, number);
   return { number, flags: '' };
@@ -190,22 +193,23 @@ function readNamed(reader: PatternReader, start: number): Opening | null {
   if (char !== '<' && char !== '=') throw new PythonFault(`unknown extension ?P${char}`, start + 1);
   const name = readUntil(reader, char === '<' ? '>' : ')', 'group name');
   if (!/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name))
-    throw new PythonFault(`bad character in group name '${name}'`, start + 4);
+    throw new PythonFault(`bad character in group name '${name}'`, start + NAME_OFFSET);
   if (char === '<') return capture(reader, name, start);
   const number = reader.names.get(name);
-  if (number === undefined) throw new PythonFault(`unknown group name '${name}'`, start + 4);
-  if (!reader.closed.has(number)) throw new PythonFault('cannot refer to an open group', start + 4);
+  if (number === undefined) throw new PythonFault(`unknown group name '${name}'`, start + NAME_OFFSET);
+  if (!reader.closed.has(number)) throw new PythonFault('cannot refer to an open group', start + NAME_OFFSET);
   noteUnsupported(reader, 'back reference', start);
   return null;
 }
 
-/** Reads global flags, which end with a parenthesis, or the flags of a group. */
+/** Reads global flags, which end with a parenthesis, or the flags of a group, which end with a colon. */
 function readFlags(reader: PatternReader, first: string, start: number): Opening | null {
   const on = first === '-' ? '' : first + readLetters(reader);
   const turnsOff = first === '-' || reader.chars[reader.at] === '-';
   if (turnsOff && first !== '-') reader.at += 1;
   const off = turnsOff ? readLetters(reader) : '';
   const end = reader.chars[reader.at];
+  // Global flags cannot be turned off.
   if (end === undefined || (end !== ':' && (end !== ')' || turnsOff))) throw flagFault(reader, turnsOff, off);
   reader.at += 1;
   if (on.includes('L'))

@@ -29,7 +29,8 @@ function compile(source: string): Compiled {
     if (regex.programSize() > MAX_PROGRAM_SIZE) return { fault: 'unsupported: pattern too large' };
     return { pattern: { occursIn: (text) => regex.test(text) } };
   } catch (error) {
-    // `translatePattern` has found Python's errors. The engine does not support the rest, such as over 1,000 repetitions.
+    // `translatePattern` has found Python's errors. The engine does not support the rest, such as over 1,000
+    // repetitions.
     return { fault: `unsupported: ${error instanceof Error ? reasonOf(error) : 'this pattern'}` };
   }
 }

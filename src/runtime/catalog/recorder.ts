@@ -19,7 +19,10 @@ import type { Log } from '../telemetry/log.ts';
 
 /** Recorded entries per read, to find changes since the last run. */
 const ENTRIES_PER_READ = 500;
-/** Maximum number of states that wait to be recorded. Beyond it, one is dropped, and its changes are recorded with the next state. */
+/**
+ * Maximum number of states that wait to be recorded. Beyond it, one is dropped, and its changes are recorded with the
+ * next state.
+ */
 const MAX_WAITING = 8;
 /** Interval in ms of confirmations that the recorded state is still the published one. */
 const CONFIRM_MS = 60_000;
@@ -71,8 +74,8 @@ export function createCatalogRecorder({
   let running: Promise<void> | null = null;
   const stopping = new AbortController();
   /**
-   * The last state that this process has recorded or skipped. While it is the head, which is the latest recorded state, its entries
-   * are not read from the store.
+   * The last state that this process has recorded or skipped. While it is the head, which is the latest recorded state,
+   * its entries are not read from the store.
    */
   let last: ServedState | null = null;
   /** The head after the last recording or confirmation of this process; null when it must be read from the store. */
@@ -100,11 +103,16 @@ export function createCatalogRecorder({
     }
   }
 
-  /** The state before the head, when the head is the state to record. Null for a head from before this process served `last`. */
+  /**
+   * State to compare with when the head already is the state to record, for example because another process was faster.
+   * It is the last state of this process. Null without such a state, or when the head is older than that state.
+   */
   const stateBefore = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);
 
-  /** Records a state and publishes its changes. Starts again when another process has recorded another state meanwhile. */
+  /**
+   * Records a state and publishes its changes. Starts again when another process has recorded another state meanwhile.
+   */
   async function record(state: ServedState): Promise<void> {
     const { snapshot } = state;
     let head = known ?? (await history.head());
@@ -156,7 +164,8 @@ export function createCatalogRecorder({
       await history.confirm(head.snapshotId, at);
       if (known === head) known = { ...head, confirmedAt: at };
     } catch (error) {
-      // Without a confirmation, only the dates of changes are less precise. A failed recording logs why the store is unavailable.
+      // Without a confirmation, only the dates of changes are less precise. A failed recording logs why the store is
+      // unavailable.
       log.debug({ err: error }, 'the catalog snapshot could not be confirmed');
     }
   }
@@ -181,7 +190,8 @@ export function createCatalogRecorder({
   return {
     enqueue(snapshot) {
       if (stopping.signal.aborted) return;
-      // The recording of the first may be in progress. Of the others the oldest is dropped: its changes are recorded with the next state.
+      // The recording of the first may be in progress. Of the others the oldest is dropped: its changes are recorded
+      // with the next state.
       const queued = waiting.length < MAX_WAITING ? waiting : waiting.toSpliced(1, 1);
       waiting = [...queued, { snapshot, at: clock.now() }];
       running ??= run().finally(() => {

@@ -5,10 +5,10 @@ import type { IsReleased } from './state.ts';
 /** Releases of quarantined prices by administrators, as known to this process. */
 export interface KnownReleases {
   readonly isReleased: IsReleased;
-  /** Reads them again: another process may have added some. */
+  /** Reads the releases again: another process may have added some. */
   refresh(): Promise<void>;
   add(release: Release): Promise<void>;
-  /** Removes those whose field has another value now. */
+  /** Removes the releases whose field has another value now. */
   removeObsolete(valueNow: (entryId: string, field: string) => unknown): Promise<void>;
 }
 

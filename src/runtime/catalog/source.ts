@@ -6,7 +6,7 @@ import { type CatalogHolderOptions, createCatalogHolder } from './holder.ts';
 /** Default address of the price map. */
 const UPSTREAM_URL = 'https://raw.githubusercontent.com/BerriAI/litellm/main/model_prices_and_context_window.json';
 
-/** Maximum delay after failures, in ms, before jitter. A longer interval or `Retry-After` exceeds it. */
+/** Maximum delay after failures, in ms, before jitter. A longer interval or `Retry-After` has priority. */
 const MAX_DELAY_MS = 15 * 60_000;
 /** Maximum jitter of a delay, as a fraction of it. */
 const JITTER = 0.1;
@@ -111,9 +111,9 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       log.debug({ err: error }, 'releases of quarantined prices could not be read; the known ones stay in use');
     });
     try {
-      const read = await download(url, lastDownload.validator, { fetch, signal, timeoutMs });
-      if (read !== null) lastDownload = { validator: read.validator, fault: await holder.take(read) };
-      if (lastDownload.fault === null) recordSuccess(read === null ? 'unchanged' : 'taken');
+      const downloaded = await download(url, lastDownload.validator, { fetch, signal, timeoutMs });
+      if (downloaded !== null) lastDownload = { validator: downloaded.validator, fault: await holder.take(downloaded) };
+      if (lastDownload.fault === null) recordSuccess(downloaded === null ? 'unchanged' : 'taken');
       else recordFailure('refused', lastDownload.fault);
     } catch (error) {
       if (signal.aborted) return;

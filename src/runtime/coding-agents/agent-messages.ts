@@ -9,7 +9,10 @@ const SIGNATURE = /^sha256=([0-9a-f]{64})$/i;
 /** Maximum number of messages in memory, to recognize repeated ones. */
 const MAX_MESSAGES = 10_000;
 
-/** Checks signatures of webhooks, `sha256=` and the HMAC-SHA256 of the body in hexadecimal, and recognizes repeated messages. */
+/**
+ * Checks signatures of webhooks, and recognizes repeated messages. A signature is `sha256=` with the HMAC-SHA256 of the
+ * body in hexadecimal.
+ */
 export function createAgentMessages(secret: Secret | null): AgentMessages {
   const stored = new Set<string>();
   const digestOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64');

@@ -23,8 +23,8 @@ const SNAPSHOT = script(SNAPSHOT_SCRIPT);
 const prefixOf = (namespace: string): string => `{${namespace}:admission}:`;
 
 /**
- * A ledger in Redis or Valkey. One script answers all requests of a round trip. Numbers in Lua are doubles, so grants of
- * budgets beyond 9,000 USD are rounded to 16 digits. Use is counted exactly, in each process and in the database.
+ * A ledger in Redis or Valkey. One script answers all requests of a round trip. Numbers in Lua are doubles, so grants
+ * of budgets beyond 9,000 USD are rounded to 16 digits. Use is counted exactly, in each process and in the database.
  */
 export function createRedisLedger(redis: RedisCommands, namespace = 'lensgate'): Ledger {
   const prefix = prefixOf(namespace);
@@ -35,6 +35,7 @@ export function createRedisLedger(redis: RedisCommands, namespace = 'lensgate'):
     try {
       return await redis.evalsha(hash, keys.length, ...keys, ...values);
     } catch (error) {
+      // The server does not have the script yet. `eval` sends its text.
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
       return redis.eval(text, keys.length, ...keys, ...values);
     }
@@ -61,6 +62,7 @@ export function createRedisLedger(redis: RedisCommands, namespace = 'lensgate'):
   };
 }
 
+/** Arguments of one request, in the order in which `ASK_SCRIPT` reads them. */
 function argumentsOf(ask: ShareRequest): readonly string[] {
   const { base } = ask;
   return [

@@ -1,21 +1,22 @@
 import { LEDGER_LEASE_MS, spareDivisor } from '../../../domain/admission/ledger.ts';
 import { RATE_WINDOW_MS } from '../../../domain/admission/rate-limits.ts';
 
-// The first key is a sorted set of processes by the end of their lease. The others are hashes, one for each counter. Fields of a hash
-// for each process: `t:<process>` is its share, `c:<process>` its stored use. Other fields: `b` is the base, `v` the version of the
-// list of processes with a share, `w` the start of the window in ms. Numbers are doubles: exact up to 2^53.
+// The first key is a sorted set of processes by the end of their lease. The others are hashes, one for each counter.
+// Fields of a hash for each process: `t:<process>` is its share, `c:<process>` its stored use. Other fields: `b` is the
+// base, the stored total without these stored uses. `v` is the version of the list of processes with a share. `w` is
+// the start of the window in ms. Numbers are doubles: exact up to 2^53.
 
 /**
- * Time without use after which a counter of a budget or of slots expires, in ms. The next request of a budget starts from
- * the stored total.
+ * Time without use after which a counter of a budget or of slots expires, in ms. The next request of a budget starts
+ * from the stored total.
  */
 const UNUSED_MS = 3_600_000;
 
 /** Number of arguments of one request. They follow the arguments for all requests. */
 const ASK_ARGUMENTS = 12;
 
-// The ledger never writes a key of another type, or a value that is not a number. Such a key is removed, and such a value
-// is read as zero. Otherwise one of them would fail the requests of all counters.
+// The ledger never writes a key of another type, or a value that is not a number. Such a key is removed, and such a
+// value is read as zero. Otherwise one of them would fail the requests of all counters.
 const HEAD = `
 local function text(number) return string.format('%.0f', number) end
 local function members(key)
@@ -30,7 +31,12 @@ local me = ARGV[1]
 local expired = redis.pcall('ZREMRANGEBYSCORE', KEYS[1], '-inf', text(now))
 if type(expired) == 'table' then redis.call('DEL', KEYS[1]) end`;
 
-/** Answers requests for shares. Arguments: the process, then `ASK_ARGUMENTS` for each request. */
+/**
+ * Answers requests for shares. Arguments: the process, then `ASK_ARGUMENTS` for each request. The answer begins with 1
+ * when the process was not in the set, else 0. For each request a row follows:
+ * whether the counter is known, the granted amount, and what was left before it. A window also has its start and its
+ * remaining time in ms.
+ */
 export const ASK_SCRIPT = `${HEAD}
 local joined = redis.call('ZADD', KEYS[1], text(now + ${LEDGER_LEASE_MS}), me)
 redis.call('PEXPIRE', KEYS[1], ${4 * LEDGER_LEASE_MS})
