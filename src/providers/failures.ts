@@ -168,6 +168,7 @@ function otherMessage(value: unknown): string | null {
 }
 
 function plainText(body: Uint8Array | null): string {
+  // A character has at most 4 bytes.
   const text = body === null ? '' : new TextDecoder().decode(body.subarray(0, PLAIN_TEXT_LIMIT * 4)).trim();
   return text === '' ? 'The upstream gave no reason.' : text.slice(0, PLAIN_TEXT_LIMIT);
 }

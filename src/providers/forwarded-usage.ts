@@ -38,6 +38,7 @@ function dialectOf({ dialect, medium, answers }: Endpoint, provider: string): Na
       return openAi;
     case null:
       if (medium !== undefined) return MEDIA[medium];
+      // `member` is null for an endpoint whose answers are not parsed.
       return answers.member === null ? null : openAi;
     case 'converse':
     case 'ide':

@@ -77,6 +77,7 @@ function changesWithMessages(messages: ProcessMessages): CacheChanges {
       evict = evictRows;
       listening = messages.listen({
         message: (text) => receive(decodeMessage(text, origin)),
+        // Messages that were sent before this process listened are lost.
         joined: () => receive(EVERYTHING),
       });
     },

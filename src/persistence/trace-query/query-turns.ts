@@ -33,7 +33,7 @@ export function createQueryTurns(): QueryTurns {
     }
   }
 
-  async function turnOf(owner: string, signal: AbortSignal): Promise<void> {
+  async function waitForTurn(owner: string, signal: AbortSignal): Promise<void> {
     if (mayStart(owner)) {
       running.add(owner);
       return;
@@ -58,7 +58,7 @@ export function createQueryTurns(): QueryTurns {
   return {
     async run(owner, signal, query) {
       signal.throwIfAborted();
-      await turnOf(owner, signal);
+      await waitForTurn(owner, signal);
       try {
         return await query();
       } finally {

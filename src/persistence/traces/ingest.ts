@@ -222,6 +222,7 @@ export function createTraceIngest(
       grown.set(identity.traceRef, addTally(before, identity, tally));
     }
     const numbers = await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
+    // Every part has a trace number, and every block a body number. A JSON `null` would make the insert fail.
     const numberOf = ({ identity }: IngestPart): string => numbers.get(identity.traceRef) ?? 'null';
     const blocks = blocksOfNew(jobs, fresh, known);
     const held = await bodiesToKeep(jobs, fresh, blocks);

@@ -100,6 +100,7 @@ interface HeldSpan {
   readonly place: number;
 }
 
+/** `packedRows`: SQLite returns each row as one JSON list (`packed-rows/README.md`). */
 export function createTraceReads(
   { orm, flavour, inFlight }: Database,
   tables: TraceTables,

@@ -90,6 +90,7 @@ export function createTraceStore(
 
   return {
     ingest: async (batches) => submit(jobOfBatches(batches)),
+    // `expected` lets the next commit wait a few ms for this export.
     ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.expected(packed))),
     listSummaries: reads.listSummaries,
     searchSummaries: (visibility, search, limitRows) =>

@@ -44,7 +44,7 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
 
 /**
  * Form of a region in a model name or ARN. The region becomes part of the host name, and callers choose the model names
- * of a deployment with a wildcard. So no other text is accepted as a region.
+ * of a deployment with a wildcard. So no other text of a model name is accepted as a region.
  */
 const REGION = '[a-z]{2}(?:-[a-z]+)+-\\d';
 const PREFIXED = new RegExp(`^(${REGION})/(.+)$`);

@@ -96,7 +96,7 @@ export function createMemoryAdmission({
       tries += 1;
       counters.delete(name);
       if (!counter.isBusy(totals.storedThrough())) {
-        // So `touch` adds the counter again for a call that already uses it.
+        // With this time, `touch` adds the counter again when a call that already uses it is admitted.
         counter.movedMs = -Infinity;
         return;
       }
@@ -145,7 +145,10 @@ export function createMemoryAdmission({
   const checked = (charged: readonly CountedCharge[]): Refusal | null | Promise<Refusal | null> =>
     decide(charged, pass);
 
-  /** Refuses, asks for shares that lack room, or passes. Nothing else runs between the decision and `admitted`. */
+  /**
+   * Refuses, or calls `admitted`. Asks for shares that lack room before. Nothing else runs between the decision and
+   * `admitted`.
+   */
   function decide<Passed>(
     charged: readonly CountedCharge[],
     admitted: (charged: readonly CountedCharge[]) => Passed,
@@ -168,8 +171,10 @@ export function createMemoryAdmission({
       const first = charged.find(lacksRoom);
       if (first === undefined) return admitted(charged);
       if (first.counter.share?.isRefused(first.charge) === true) return sharedRefusal(first);
-      // Another call has taken the granted room: ask again. Each answer admits at least one call.
+      // Another call has taken the granted room. Each answer of the ledger admits at least one call, so ask again.
+      // After the deadline the call is admitted: every limit has room left.
       if (nowMs() >= deadlineMs) return admitted(charged);
+      // The ledger lacks the stored totals of these counters. The next request sends them.
       await Promise.all(
         charged
           .filter(({ counter }) => counter.share?.needsBase === true)

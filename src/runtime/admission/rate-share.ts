@@ -167,6 +167,7 @@ export class RateShare implements ShareHolder {
     this.#left = Number(left) - further - lowered;
     if (this.kind === 'window') {
       const endMs = sentMs + windowLeftMs;
+      // The ledger has begun another window, in which `held` does not count.
       if (ask.window !== null && window !== ask.window) {
         this.#begin(window, endMs);
         this.#ceiling = further;
@@ -190,6 +191,7 @@ export class RateShare implements ShareHolder {
     const target = this.#target();
     const surplus = room - target;
     if (room < 0 || (surplus > 0 && surplus * SMALL_PART > this.#left)) return 'ask';
+    // Less than half of the room that it should have is left.
     if (2 * room < target && this.#left > target) return 'ask';
     const isIdle = this.#idleTicks > IDLE_TICKS;
     // Return the remaining room first: a dropped share is not visited again.

@@ -186,9 +186,11 @@ export class SpendShare implements ShareHolder {
     if (room < 0n || this.#base !== null || this.#epoch !== this.#shares.epoch()) return 'ask';
     const target = this.#target();
     const unreported = counter.storedOwn(this.#storedThrough()) - this.#reported;
+    // A surplus or an unreported use that is large in relation to the rest of the limit is reported now.
     if (larger(room - target, unreported) * SMALL_PART > larger(0n, this.#left)) {
       if (room > target || unreported > 0n) return 'ask';
     }
+    // Less than half of the room that it should have is left.
     if (2n * room < target && this.#left > target) return 'ask';
     // Return the remaining room first: a dropped share is not visited again.
     if (this.#idleTicks > IDLE_TICKS && room > 0n) return 'ask';

@@ -88,7 +88,8 @@ export async function seedHistory({
     batch.push({ ...change, provider: change.provider ?? providerOf(change.entryId) });
     read += 1;
     if (batch.length < CHANGES_PER_COMMIT && read < total) continue;
-    added += await history.importChanges(batch, read - batch.length + 1);
+    const firstNumber = read - batch.length + 1;
+    added += await history.importChanges(batch, firstNumber);
     batch = [];
   }
   if (from !== null && to !== null) await history.importSpan(from, to);

@@ -33,9 +33,8 @@ if type(expired) == 'table' then redis.call('DEL', KEYS[1]) end`;
 
 /**
  * Answers requests for shares. Arguments: the process, then `ASK_ARGUMENTS` for each request. The answer begins with 1
- * when the process was not in the set, else 0. For each request a row follows:
- * whether the counter is known, the granted amount, and what was left before it. A window also has its start and its
- * remaining time in ms.
+ * when the process was not in the set, else 0. For each request a row follows: whether the counter is known, the
+ * granted amount, and what was left before it. A window also has its start and its remaining time in ms.
  */
 export const ASK_SCRIPT = `${HEAD}
 local joined = redis.call('ZADD', KEYS[1], text(now + ${LEDGER_LEASE_MS}), me)
