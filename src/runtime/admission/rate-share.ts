@@ -191,7 +191,7 @@ export class RateShare implements ShareHolder {
     const target = this.#target();
     const surplus = room - target;
     if (room < 0 || (surplus > 0 && surplus * SMALL_PART > this.#left)) return 'ask';
-    // Less than half of the room that it should have is left.
+    // Less than half of the room that the share should have is left.
     if (2 * room < target && this.#left > target) return 'ask';
     const isIdle = this.#idleTicks > IDLE_TICKS;
     // Return the remaining room first: a dropped share is not visited again.

@@ -190,7 +190,7 @@ export class SpendShare implements ShareHolder {
     if (larger(room - target, unreported) * SMALL_PART > larger(0n, this.#left)) {
       if (room > target || unreported > 0n) return 'ask';
     }
-    // Less than half of the room that it should have is left.
+    // Less than half of the room that the share should have is left.
     if (2n * room < target && this.#left > target) return 'ask';
     // Return the remaining room first: a dropped share is not visited again.
     if (this.#idleTicks > IDLE_TICKS && room > 0n) return 'ask';
