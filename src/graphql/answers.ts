@@ -148,8 +148,11 @@ class Encoding {
       let weight = 0;
       let end = start;
       // A piece is full at a quarter of the maximum, because its last item adds its whole weight.
-      while (end < items.length && (end === start || weight <= PIECE_CHARACTERS / 4)) {
-        weight += weightOf(items[end], PIECE_CHARACTERS);
+      while (end < items.length && weight <= PIECE_CHARACTERS / 4) {
+        const itemWeight = weightOf(items[end], PIECE_CHARACTERS);
+        // An item that exceeds the maximum is alone in its piece, and is written in parts.
+        if (end > start && itemWeight > PIECE_CHARACTERS) break;
+        weight += itemWeight;
         end += 1;
       }
       this.#push(separator);

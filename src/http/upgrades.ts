@@ -104,7 +104,10 @@ interface UpgradeExchange {
   readonly head: Buffer;
 }
 
-/** Interval of session checks, in ms: a revoked key ends its sessions within 5 s. */
+/**
+ * Interval of session checks, in ms. The key ring re-reads used keys every 1.5 s. So a revoked key ends its sessions within
+ * 5 s.
+ */
 const CHECK_MS = 1_500;
 
 /** Opens WebSockets: identify the caller, open the session, accept the client, join both. Refusals are HTTP answers. */

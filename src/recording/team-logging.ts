@@ -58,7 +58,7 @@ export interface TeamLogging extends CallRecorder {
   /** Counts of spans for destinations of teams, closed destinations included. */
   counts(): ReturnType<SpanExport['counts']>;
   /**
-   * Waits for running reads, then sends the queues of open destinations and of the operator's collector, within
+   * Waits for running reads, then sends the queues of all destinations and of the operator's collector, within
    * `withinMs`.
    */
   drain(withinMs: number): Promise<void>;
@@ -141,7 +141,12 @@ export function createTeamLogging(options: {
   }
 
   function readOnce(teamId: string): Promise<KnownTeam | null> {
-    const started = reading.get(teamId) ?? read(teamId).finally(() => reading.delete(teamId));
+    const running = reading.get(teamId);
+    if (running !== undefined) return running;
+    const started = read(teamId).finally(() => {
+      // After an eviction, a newer read may have replaced this one.
+      if (reading.get(teamId) === started) reading.delete(teamId);
+    });
     reading.set(teamId, started);
     return started;
   }
@@ -242,9 +247,9 @@ export function createTeamLogging(options: {
       const endsMs = clock.now().getTime() + withinMs;
       // Half of the time remains for the queues when the store does not answer.
       await withDeadline(Promise.all(reading.values()), withinMs / 2, () => {});
-      const open = [...destinations.values(), ...(shared === null ? [] : [shared])];
+      const all = [...destinations.values(), ...closing, ...(shared === null ? [] : [shared])];
       const remainingMs = Math.max(0, endsMs - clock.now().getTime());
-      await Promise.all(open.map((one) => one.drain(remainingMs)));
+      await Promise.all(all.map((one) => one.drain(remainingMs)));
     },
   };
 }
