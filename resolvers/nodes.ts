@@ -10,7 +10,8 @@ import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import type { OwnedSpan } from './operation/span-tree.ts';
 
-// Objects by the local part of their global id. Text that cannot be an id is not looked up.
+// Objects by their local id: the part of a global id after the type. Text that cannot be an id is not looked up.
+// A trace ref is printable ASCII without spaces: \x21 to \x7e.
 
 const TRACE_NODE = /^([0-9a-f]{32})(?::([\x21-\x7e]{1,512}))?$/;
 const SPAN_NODE = /^([0-9a-f]{32}):([0-9a-f]{16}):([\x21-\x7e]{1,512})$/;
@@ -41,7 +42,10 @@ export const findTraceNode = operation({
   },
 });
 
-/** The span with the local id `traceId:spanId:traceRef`; null when there is none that the caller may see. */
+/**
+ * The span with the local id `traceId:spanId:traceRef`; null when there is none that the caller may see. `within` is
+ * the trace that contains the span.
+ */
 export const findSpanNode = operation({
   name: 'findSpanNode',
   access: traceReader,
@@ -71,8 +75,8 @@ export const findSpendRow = operation({
 });
 
 /**
- * A team by its id, for administrators, keys of the team, and callers that see its row; null for other callers. For
- * administrators and keys of the team there may be no stored row.
+ * A team by its id, for administrators, keys of the team, and callers that see its row; null for other callers.
+ * Administrators and keys of the team get an id that is not stored, too.
  */
 export const findTeam = operation({
   name: 'findTeam',

@@ -17,7 +17,7 @@ export const findTrace = operation({
     traceOfSummaries(scope, await visibleSummaries(scope, address)),
 });
 
-/** The trace of summaries that the caller may see, or null when there is none. */
+/** The trace that has these visible summaries, one for each owner. Null when the list is empty. */
 export async function traceOfSummaries(
   scope: Scope<TracePlatform>,
   summaries: readonly TraceSummary[],

@@ -50,7 +50,7 @@ export const createOrganization = operation({
     try {
       await stores.organizations.add(organization);
     } catch (error) {
-      // After another failure the organization may be stored, so its budget has to stay.
+      // After an error other than Conflict the organization may be stored, so its budget has to stay.
       if (created !== null && error instanceof Conflict) await stores.budgets.remove([created.id]);
       throw error;
     }

@@ -70,7 +70,8 @@ export async function visibleOrganizationIds(scope: OwnerScope): Promise<readonl
   return (await ownOrganizations(scope)).map(({ organizationId }) => organizationId);
 }
 
-const isAdmin = (scope: OwnerScope): boolean => scope.caller !== null && isAnyAdmin(scope.caller);
+/** Whether the caller is an administrator; read-only ones, too. */
+const isAnyAdminIn = (scope: OwnerScope): boolean => scope.caller !== null && isAnyAdmin(scope.caller);
 
 /** A stored team by its id; null when there is none that the caller may see. */
 export const findTeamRow = operation({
@@ -87,7 +88,7 @@ export const findUserRow = operation({
   name: 'findUserRow',
   access: teamReader,
   async run(scope, id: string): Promise<User | null> {
-    if (!isAdmin(scope) && idOrNull(callerOf(scope).userId) !== id) return null;
+    if (!isAnyAdminIn(scope) && idOrNull(callerOf(scope).userId) !== id) return null;
     return scope.loaders.owners.userById.load(id);
   },
 });
@@ -108,7 +109,7 @@ export const findProjectRow = operation({
   access: teamReader,
   async run(scope, id: string): Promise<Project | null> {
     const project = await scope.loaders.owners.projectById.load(id);
-    if (project === null || isAdmin(scope)) return project;
+    if (project === null || isAnyAdminIn(scope)) return project;
     return (await findTeamRow(scope, project.teamId)) === null ? null : project;
   },
 });
@@ -118,7 +119,7 @@ export const findCustomerRow = operation({
   name: 'findCustomerRow',
   access: teamReader,
   run: async (scope, id: string): Promise<Customer | null> =>
-    isAdmin(scope) ? scope.loaders.owners.customerById.load(id) : null,
+    isAnyAdminIn(scope) ? scope.loaders.owners.customerById.load(id) : null,
 });
 
 /** A budget by its id, for administrators; null for others. */
@@ -126,7 +127,7 @@ export const findBudgetRow = operation({
   name: 'findBudgetRow',
   access: teamReader,
   run: async (scope, id: string): Promise<Budget | null> =>
-    isAdmin(scope) ? scope.loaders.owners.budgetById.load(id) : null,
+    isAnyAdminIn(scope) ? scope.loaders.owners.budgetById.load(id) : null,
 });
 
 /** Members of a team; empty when the caller does not see the team. */
@@ -161,9 +162,9 @@ export const listOrganizationMembers = operation({
     (await findOrganizationRow(scope, id)) === null ? [] : scope.loaders.owners.membersOfOrganization.load(id),
 });
 
-/** Whether the caller sees a spender. */
+/** Whether the caller sees a spender. A key is visible to administrators only; see `seesSpend` for the caller's own key. */
 async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Promise<boolean> {
-  if (isAdmin(scope)) return true;
+  if (isAnyAdminIn(scope)) return true;
   switch (kind) {
     case 'team':
       return (await findTeamRow(scope, id)) !== null;
@@ -174,6 +175,7 @@ async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Pro
     case 'project':
       return (await findProjectRow(scope, id)) !== null;
     case 'member': {
+      // The id of a member is a JSON list of team id and user id.
       const [team = ''] = JSON.parse(id) as readonly string[];
       return (await findTeamRow(scope, team)) !== null;
     }

@@ -73,10 +73,11 @@ function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: 
     provider: 'pass_through',
     deploymentId: endpoint.id,
     cost,
-    // A cost of 0 may be the default: where models without a price are blocked, the call is refused without a price.
+    // A cost of 0 may be a default and not a price. Where models without a price are blocked, such a call is refused.
     needsPrice: cost === ZERO_USD,
     // `cost` is always known, so the answer is not priced by its usage.
     defaultCost: null,
+    // No model endpoint, so no usage is read from the answer.
     endpoint: null,
     guardrails: Object.keys(endpoint.guardrails ?? {}),
   };

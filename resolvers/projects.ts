@@ -75,7 +75,7 @@ export const createProject = operation({
   ): Promise<ProjectView> {
     const { stores, ids } = scope.platform;
     const team = await managedTeam(scope, teamId);
-    assertOfTeam(patch.models ?? [], team.models);
+    assertModelsOfTeam(patch.models ?? [], team.models);
     allowedGuardrails(scope, patch, { team: team.metadata, before: {}, ofTeam: false });
     const identity = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
     if ((await stores.projects.find(identity.id)) !== null)
@@ -87,8 +87,9 @@ export const createProject = operation({
   },
 });
 
-function assertOfTeam(models: readonly string[], ofTeam: readonly string[]): void {
-  const foreign = ofTeam.length === 0 ? undefined : models.find((model) => !ofTeam.includes(model));
+/** Throws InvalidInput for a model that the team does not have. A team with an empty list has all models. */
+function assertModelsOfTeam(models: readonly string[], teamModels: readonly string[]): void {
+  const foreign = teamModels.length === 0 ? undefined : models.find((model) => !teamModels.includes(model));
   if (foreign !== undefined) throw new InvalidInput(`Model ${foreign} is not a model of the team.`);
 }
 
@@ -138,9 +139,10 @@ export const updateProject = operation({
     const caller = callerOf(scope);
     const current = await projects.find(id);
     if (current === null) throw caller.role === 'proxy_admin' ? unknownProject(id) : refuseManagement(caller);
+    // The caller must manage the present team of the project and the new one.
     await managedTeam(scope, current.teamId);
     const team = await managedTeam(scope, patch.teamId ?? current.teamId);
-    assertOfTeam(patch.models ?? current.models, team.models);
+    assertModelsOfTeam(patch.models ?? current.models, team.models);
     const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: current.metadata, ofTeam: false });
     const budgetId = await budgetOfProject(scope, budget, current.budgetId);
     const done = await projects.change(id, (row) => patchedProject(row, { ...allowed, budgetId }, authorship));

@@ -25,7 +25,7 @@ export const listSupportedParams = operation({
   name: 'listSupportedParams',
   access: anyKey,
   async run(scope: Scope<InferencePlatform>, { model }: { readonly model: string }): Promise<readonly string[]> {
-    const isSent = await Promise.all(
+    const sentFlags = await Promise.all(
       CHAT_PARAMS.map(async (param) => {
         const { dropped } = await scope.platform.gateway.preview(
           callerOf(scope),
@@ -34,7 +34,7 @@ export const listSupportedParams = operation({
         return !dropped.some((member) => member === param || member.startsWith(`${param}.`));
       }),
     );
-    return CHAT_PARAMS.filter((_param, index) => isSent[index]);
+    return CHAT_PARAMS.filter((_param, index) => sentFlags[index]);
   },
 });
 

@@ -22,8 +22,8 @@ import type { Scope } from './operation/scope.ts';
 
 /**
  * Requests a response. References to stored responses and items are resolved first; with id security, only for callers
- * that may see them. A translated answer is stored when it is complete, unless the request disables that or the queue
- * cannot take it.
+ * that may see them. A translated answer is stored when it is complete, unless the request disables storage or the
+ * queue of responses to store cannot take the answer.
  */
 export const createResponse = operation({
   name: 'createResponse',
@@ -120,7 +120,10 @@ export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: Mo
   throw noPrevious(previous);
 }
 
-/** The upstream response of a sealed id; null for another id, and with id security when the caller may not see it. */
+/**
+ * The upstream response of a sealed id, which is the encrypted id and owner of that response. Null for another id, and
+ * with id security when the caller may not see the response.
+ */
 function upstreamOf(scope: Scope<ResponsePlatform>, id: string): UpstreamResponse | null {
   const { ids, idSecurity } = scope.platform.responses;
   const upstream = ids.open(id);

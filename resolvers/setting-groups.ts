@@ -32,6 +32,7 @@ interface Named {
   readonly name: GroupName;
 }
 
+/** `group.member` is the setting that contains the whole group; null when the group is a section of its own. */
 function viewOfGroup(
   scope: Scope<SettingsPlatform>,
   { name }: Named,

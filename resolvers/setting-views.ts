@@ -42,6 +42,7 @@ interface KnownSetting {
 const ROUTER = 'router_settings';
 const VARIABLES = 'environment_variables';
 
+/** Known settings. `GENERAL` is `general_settings`, `SHARED` is `litellm_settings`. */
 const KNOWN: Readonly<Record<SettingSection, ReadonlyMap<string, KnownSetting>>> = {
   [GENERAL]: GENERAL_FIELDS,
   [SHARED]: new Map(Object.entries(SHARED_FIELDS)),
@@ -71,7 +72,7 @@ function describedSetting(
   const view = settingViewOf(config, stored, section, name);
   const known = KNOWN[section].get(name);
   const defaultValue = known?.defaultValue ?? null;
-  const unset = section === ROUTER ? unsetRouterSetting(config, stored, name) : builtIn(defaultValue);
+  const unsetState = section === ROUTER ? unsetRouterSetting(config, stored, name) : builtIn(defaultValue);
   const isUnset = view.source === 'unset';
   const reader = readerOf(scope);
   // Every variable may be a secret.
@@ -82,9 +83,9 @@ function describedSetting(
   return {
     ...view,
     section,
-    source: isUnset ? unset.source : view.source,
+    source: isUnset ? unsetState.source : view.source,
     declaredValue: visible(view.declaredValue),
-    effectiveValue: isUnset ? unset.value : visible(view.effectiveValue),
+    effectiveValue: isUnset ? unsetState.value : visible(view.effectiveValue),
     ignoredStoredValue: visible(view.ignoredStoredValue),
     description: known?.description ?? null,
     defaultValue,
@@ -141,6 +142,7 @@ export const changeSetting = operation({
   },
 });
 
+/** Stores a setting that has no own operation, or removes its stored value. */
 async function changeOther(scope: Scope<SettingsPlatform>, { section, name, value }: SettingChange): Promise<void> {
   if (value !== null) return updateConfiguration(scope, { [section]: { [name]: value } });
   const { config, stored } = await settingsState(scope);

@@ -63,6 +63,7 @@ function listedSetting(
   { section, name, field }: { readonly section: string; readonly name: string; readonly field: ListedSetting['field'] },
 ): ListedSetting {
   const view = settingViewOf(config, stored, section, name);
+  // Some general settings are stored in another row than those of their section.
   const isInRow = Object.hasOwn(stored.get(sectionRowOf(section, name)) ?? {}, name);
   const isStored = isInRow ? true : view.effectiveValue === null ? null : false;
   return { view: shownTo(scope, view), field, isStored };

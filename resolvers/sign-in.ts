@@ -74,7 +74,10 @@ export const exchangeCode = operation({
   },
 });
 
-/** Checks a name and password, and returns the user. Throws SignInRefused, SignInThrottled, and Unavailable. */
+/**
+ * Checks a name and password. Returns the user, and in `openedBy` which credential was used, without its secret. Throws
+ * SignInRefused, SignInThrottled, and Unavailable.
+ */
 export async function checkSignIn(scope: Scope<SignInPlatform>, { username, password }: SignIn): Promise<SignedIn> {
   const { throttle } = scope.platform.signIns;
   const attempt = { source: scope.client.network, name: username };
@@ -153,7 +156,12 @@ function secondsOf({ key }: SignedIn, maxSeconds: number, now: Date): number {
 export async function openSession(
   scope: Scope<SignInPlatform>,
   signed: SignedIn,
-  options: { readonly seconds: number; readonly teamId: string | null; readonly needsMembership?: true },
+  options: {
+    readonly seconds: number;
+    readonly teamId: string | null;
+    /** Whether the session is valid only while the user is a member of the team. */
+    readonly needsMembership?: true;
+  },
 ): Promise<Session> {
   const { userId, role, openedBy } = signed;
   const { teamId, needsMembership = false } = options;

@@ -182,12 +182,13 @@ export const watchSpans = operation({
 
 type SpansByRef = ReadonlyMap<string, readonly SpanHead[]>;
 
-/** Not a generator: `return()` of a generator waits for a pending `next()`. */
+/** The updates of `watchSpans`. Not a generator, because `return()` of a generator waits for a pending `next()`. */
 class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
   readonly #updates: AsyncIterableIterator<TraceUpdate>;
   readonly #read: (keys: readonly TraceKey[]) => Promise<SpansByRef>;
-  /** Delivered span ids by ref, and the number of spans of each trace when it was read. */
+  /** Ids of the spans that were delivered or wait for delivery, by trace ref. */
   readonly #delivered = new Map<string, Set<string>>();
+  /** Number of spans of a trace when it was last read, by trace ref. */
   readonly #counts = new Map<string, number>();
   #waiting: readonly DeliveredSpan[] = [];
   #deliveredCount = 0;

@@ -57,6 +57,7 @@ async function resetKeys(scope: Scope<SpendResetPlatform>): Promise<number> {
       const total = totals.get(key.hash) ?? ZERO_USD;
       if (keySpendOf(key, total) === 0n) continue;
       const done = await stores.keys.change(key.hash, (row) => {
+        // `patchedKey` stores `total - spend`, which is the result of `startOf`.
         const spend = (total - startOf(row.spentBefore, total)) as Usd;
         return patchedKey(row, { spend }, { now: clock.now(), by, total });
       });

@@ -59,6 +59,7 @@ export const readSpendSeries = operation({
       limit: MAX_GROUPS + 1,
       ...(bucket === null ? {} : { bucket: { ms: BUCKETS[bucket], offsetMs: 0 } }),
     });
+    // The sort is stable: within a bucket the order by cost stays.
     const groups = found.slice(0, MAX_GROUPS).toSorted((left, right) => (left.startMs ?? 0) - (right.startMs ?? 0));
     return { from, to, groups, isCapped: found.length > MAX_GROUPS };
   },

@@ -45,6 +45,7 @@ export interface OutcomeDraft {
   readonly callId: string;
   /** Name of the question. Null when `index` names it. */
   readonly question: string | null;
+  /** Position of the question in the decision. Null when `question` names it. */
   readonly index: number | null;
   readonly outcome: unknown;
 }

@@ -26,6 +26,7 @@ export interface TeamLoggingView {
   readonly callbacks: readonly TeamCallback[];
 }
 
+/** Changes members of a team's metadata, and evicts the team's keys and callbacks from memory. Throws NotFound. */
 async function changeCallbacks(
   scope: Scope<TeamLoggingPlatform>,
   id: string,

@@ -49,7 +49,8 @@ function isSelfJoin(scope: Scope<TeamPlatform>, teamId: string, members: readonl
   );
 }
 
-async function joinableTeam({ platform }: Scope<TeamPlatform>, id: string): Promise<Team> {
+/** A team by its id, without a check of access. Throws NotFound. */
+async function storedTeam({ platform }: Scope<TeamPlatform>, id: string): Promise<Team> {
   const team = await platform.stores.teams.find(id);
   if (team === null) throw unknownTeam(id);
   return team;
@@ -57,7 +58,7 @@ async function joinableTeam({ platform }: Scope<TeamPlatform>, id: string): Prom
 
 /**
  * Adds users to a team; users that do not exist are created. Users may add themselves to an available team. Throws
- * NotFound for the team, Conflict when one is a member already, InvalidInput and Forbidden.
+ * NotFound for the team, Conflict when a user is a member already, InvalidInput and Forbidden.
  */
 export const addTeamMembers = operation({
   name: 'addTeamMembers',
@@ -67,15 +68,15 @@ export const addTeamMembers = operation({
     { teamId, members }: { readonly teamId: string; readonly members: readonly WantedMember[] },
   ): Promise<JoinedTeam> {
     const team = isSelfJoin(scope, teamId, members)
-      ? await joinableTeam(scope, teamId)
+      ? await storedTeam(scope, teamId)
       : await teamOfMembers(scope, teamId);
     const { users, members: rows } = await addMembers(scope, team, members);
     const view = await teamView(scope, team);
-    const isAdded = new Set(rows.map(({ id }) => id));
+    const addedIds = new Set(rows.map(({ id }) => id));
     return {
       ...view,
       users: await userViews(scope, users),
-      added: view.members.filter(({ member }) => isAdded.has(member.id)),
+      added: view.members.filter(({ member }) => addedIds.has(member.id)),
     };
   },
 });
@@ -259,10 +260,10 @@ export const removeTeamMember = operation({
     await stores.teamMembers.remove([member.id]);
     const keys = await stores.keys.findOwned('userId', [member.userId]);
     // Sessions are not deleted: their calls are refused with the reason.
-    const ofTeam = keys.filter(({ teamId, settings }) => teamId === team.id && settings.session === undefined);
+    const teamKeys = keys.filter(({ teamId, settings }) => teamId === team.id && settings.session === undefined);
     await removeKeys(
       scope,
-      ofTeam.map(({ hash }) => hash),
+      teamKeys.map(({ hash }) => hash),
     );
     ownedKeys.evictOwner({ kind: 'userId', id: member.userId });
     return teamView(scope, team);

@@ -94,8 +94,8 @@ export const createTeam = operation({
     const author = { userId: authorship.by, email: null, role: 'admin', limits: {} } as const;
     const isAuthorExcluded =
       caller.role === 'proxy_admin' && isSwitchedOn(configuration, 'disable_auto_add_proxy_admin_to_teams');
-    const isComplete = isAuthorExcluded || resolved.some(({ user }) => user.id === authorship.by);
-    const joining = isComplete ? resolved : [...resolved, ...(await resolveMembers(scope, [author]))];
+    const addsAuthor = !isAuthorExcluded && !resolved.some(({ user }) => user.id === authorship.by);
+    const joining = addsAuthor ? [...resolved, ...(await resolveMembers(scope, [author]))] : resolved;
     if (budget !== null) await stores.budgets.add(budget);
     await stores.teams.add(team);
     await storeMembers(scope, team, joining);
@@ -126,6 +126,7 @@ export interface TeamQuery {
   readonly descending: boolean;
   /** Null lists all. */
   readonly limit: number | null;
+  /** Number of rows to skip, or the place of the row after which the page begins. */
   readonly from: number | { readonly createdAt: Date; readonly id: string };
 }
 
@@ -155,6 +156,7 @@ async function foundTeams(
   const { stores } = scope.platform;
   const user = listedUser(scope, idOrNull(userId));
   const filter = user === null ? requested : { ...requested, ids: await teamsOf(scope, user, requested.ids) };
+  // One less than the maximum, so that `size + 1` is exact.
   const size = limit ?? Number.MAX_SAFE_INTEGER - 1;
   const [found, totalCount] = await Promise.all([
     stores.teams.list({ ...page, filter, limit: size + 1 }),

@@ -32,7 +32,7 @@ export const readTraceQuery = operation({
 function runQuery(scope: Scope<TracePlatform>, sql: string): Promise<QueryRows> {
   guardedQuery(sql);
   const caller = callerOf(scope);
-  // At most one query of each owner runs at a time.
+  // At most one query of each user runs at a time; without a user, of each team or key.
   const owner = idOrNull(caller.userId) ?? idOrNull(caller.teamId) ?? caller.keyHash;
   const reader = { visibility: visibilityOf(caller), owner, signal: scope.signal };
   return scope.platform.stores.traceQueries.run(reader, sql);

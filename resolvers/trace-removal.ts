@@ -18,7 +18,7 @@ const mayErase = ({ role, keyHash }: Caller, owner: Owner): boolean =>
 /**
  * The traces at an address. Throws NotFound when the caller sees none, and Forbidden when another key sent one of them.
  */
-async function erasable(scope: Scope<TracePlatform>, address: TraceAddress): Promise<readonly TraceSummary[]> {
+async function erasableTraces(scope: Scope<TracePlatform>, address: TraceAddress): Promise<readonly TraceSummary[]> {
   const summaries = await visibleSummaries(scope, address);
   if (summaries.length === 0) throw new NotFound('Trace', address.traceId);
   const caller = callerOf(scope);
@@ -39,7 +39,7 @@ async function withdrawEventsAndErrors(
   );
 }
 
-/** Removes the annotations of traces. */
+/** Removes the annotations that match a filter. */
 async function removeAnnotations({ platform }: Scope<TracePlatform>, filter: Partial<AnnotationFilter>): Promise<void> {
   const { annotations } = platform.stores;
   const found = await annotations.all({ ...ALL_ANNOTATIONS, ...filter });
@@ -58,7 +58,7 @@ export const deleteTrace = operation({
   name: 'deleteTrace',
   access: traceEraser,
   async run(scope: Scope<TracePlatform>, address: TraceAddress): Promise<RemovedTraces> {
-    const traces = await erasable(scope, address);
+    const traces = await erasableTraces(scope, address);
     const removed = await scope.platform.stores.traces.remove(traces);
     await removeAnnotations(scope, { traces });
     await scope.platform.stores.traceSignals.remove(traces.map(signalRowId));
@@ -73,7 +73,7 @@ export const redactTrace = operation({
   access: traceEraser,
   async run(scope: Scope<TracePlatform>, address: TraceAddress): Promise<readonly TraceSummary[]> {
     const { stores, bus, clock } = scope.platform;
-    const traces = await erasable(scope, address);
+    const traces = await erasableTraces(scope, address);
     const redacted = await stores.traces.redact(traces, clock.now());
     for (const { id } of await stores.annotations.all({ ...ALL_ANNOTATIONS, traces }))
       await stores.annotations.change(id, (row) => ({ ...row, label: null, note: null }));
@@ -98,11 +98,11 @@ export const removeExpiredTraces = operation({
   async run({ platform }: Scope<TracePlatform>, { beforeMs, limit }: ExpiredRows): Promise<number> {
     const { annotations, traces, traceSignals } = platform.stores;
     const filter = { ...ALL_ANNOTATIONS, traceBeforeMs: beforeMs };
-    const old = await annotations.list({ filter, sort: 'created_at', descending: false, limit, from: 0 });
-    if (old.length > 0) await annotations.remove(old.map(({ id }) => id));
-    const signals = { ids: null, traceBeforeMs: beforeMs };
-    const answers = await traceSignals.list({ filter: signals, sort: 'created_at', descending: false, limit, from: 0 });
-    if (answers.length > 0) await traceSignals.remove(answers.map(({ id }) => id));
+    const page = { sort: 'created_at', descending: false, limit, from: 0 } as const;
+    const oldAnnotations = await annotations.list({ filter, ...page });
+    if (oldAnnotations.length > 0) await annotations.remove(oldAnnotations.map(({ id }) => id));
+    const oldSignals = await traceSignals.list({ filter: { ids: null, traceBeforeMs: beforeMs }, ...page });
+    if (oldSignals.length > 0) await traceSignals.remove(oldSignals.map(({ id }) => id));
     return traces.removeStartedBefore(beforeMs, limit);
   },
 });

@@ -164,8 +164,8 @@ const DEFAULT_PAGE_SPANS = 500;
 
 /**
  * One trace with its agents, a page of its spans and the cost of its calls. Throws NotFound, InvalidInput for an
- * invalid cursor, and Conflict for a cursor from before the trace changed. While the outline of the first page is
- * cached, a page after a cursor reads its own spans only. Its facts about the trace are then those of the first page.
+ * invalid cursor, and Conflict for a cursor from before the trace changed. The first page caches the outline: agents and
+ * spend of the whole trace. While the outline is cached, a page after a cursor reads its own spans only.
  */
 export const getTrace = operation({
   name: 'getTrace',
@@ -179,15 +179,15 @@ export const getTrace = operation({
     if (summary === undefined) throw new NotFound('Trace', address.traceId);
     const limit = pageSize ?? DEFAULT_PAGE_SPANS;
     if (cursor !== null && others.length === 0) {
-      const behind = readSpanCursor(cursor, summary.spanCount);
-      const known = scope.platform.outlines.find(outlineName(scope, summary));
-      if (known !== null) {
+      const after = readSpanCursor(cursor, summary.spanCount);
+      const cached = scope.platform.outlines.find(outlineName(scope, summary));
+      if (cached !== null) {
         const { traces } = scope.platform.stores;
-        const first = known.rootless ? (await traces.listSpanPage(summary, null, 1))[0] : undefined;
-        const rest = await traces.listSpanPage(summary, behind, limit + 1);
+        const first = cached.rootless ? (await traces.listSpanPage(summary, null, 1))[0] : undefined;
+        const rest = await traces.listSpanPage(summary, after, limit + 1);
         const { spanCount } = summary;
-        const shown = { ...namedByFirst(summary, first), ...known.spend };
-        return pageOf({ ...known, summary: shown, parts: [summary], spendPending }, rest, { limit, spanCount });
+        const shown = { ...namedByFirst(summary, first), ...cached.spend };
+        return pageOf({ ...cached, summary: shown, parts: [summary], spendPending }, rest, { limit, spanCount });
       }
     }
     const { trace, outline } = await readWhole(scope, summaries);
@@ -196,8 +196,8 @@ export const getTrace = operation({
     if (cursor === null && pageSize === null)
       return { ...trace, ...outline, summary: shown, spendPending, nextCursor: null };
     if (others.length === 0) scope.platform.outlines.put(outlineName(scope, summary), outline);
-    const behind = cursor === null ? null : readSpanCursor(cursor, spans.length);
-    const rest = behind === null ? spans : spans.filter((span) => isAfterPosition(span, behind));
+    const after = cursor === null ? null : readSpanCursor(cursor, spans.length);
+    const rest = after === null ? spans : spans.filter((span) => isAfterPosition(span, after));
     const shownTrace = { ...outline, summary: shown, parts: trace.parts, spendPending };
     return pageOf(shownTrace, rest, { limit, spanCount: spans.length });
   },
@@ -280,11 +280,11 @@ export const watchTraces = operation({
     }: { readonly traceId?: string | null; readonly after?: string | null; readonly filters?: TraceFilters },
   ): PollableStream<TraceUpdate> {
     if (filters.annotation !== null) throw new Unsupported('Updates of traces cannot be filtered by annotations.');
-    const only = traceId?.toLowerCase() ?? null;
+    const onlyTraceId = traceId?.toLowerCase() ?? null;
     const reader = callerOf(scope);
     const deliveries = scope.platform.bus.subscribe('trace', {
       wanted: ({ summary }) =>
-        (only === null || summary.traceId === only) &&
+        (onlyTraceId === null || summary.traceId === onlyTraceId) &&
         tracePassesFilters(summary, filters) &&
         mayBeShown(scope, reader, summary.owner),
       after: after ?? null,

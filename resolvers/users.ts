@@ -104,6 +104,7 @@ export const getUser = operation({
   access: teamReader,
   async run(scope: Scope<UserPlatform>, { id }: { readonly id: string | null }): Promise<UserDetails> {
     const caller = callerOf(scope);
+    // The admin key has no row: its user is the default user, who may have no row either.
     const own = caller.key === null ? DEFAULT_USER_ID : idOrNull(caller.userId);
     const named = idOrNull(id) ?? own;
     if (named !== own && !isAnyAdmin(caller))
@@ -128,6 +129,7 @@ export interface UserQuery {
   readonly sort: UserSort;
   readonly descending: boolean;
   readonly limit: number;
+  /** Number of rows to skip, or the place of the row after which the page begins. */
   readonly from: number | { readonly createdAt: Date; readonly id: string };
 }
 

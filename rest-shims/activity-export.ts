@@ -96,7 +96,7 @@ const COLUMNS = [
   'cache_creation_input_tokens',
 ] as const;
 
-/** Sort key of a group: day (oldest first), entity, third grouping field. */
+/** Sort key of a group: day (oldest first), entity, third grouping field. Padding makes the texts sort as numbers. */
 const sortKey = ({ startMs, values }: SpendGroup): string =>
   JSON.stringify([String(startMs).padStart(16, '0'), ...Object.values(values).map((value) => value ?? '')]);
 

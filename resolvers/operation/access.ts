@@ -12,7 +12,7 @@ export interface Access {
    * sent (null).
    */
   readonly check: (caller: Caller | null) => void;
-  /** Whether tracing keys have this right. They have only the rights that admit them. */
+  /** Whether tracing keys, which may only send traces, have this right. Absent: they do not. */
   readonly admitsTraceSenders?: true;
 }
 

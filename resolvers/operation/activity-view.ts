@@ -28,6 +28,7 @@ export async function activityFilter(
   { entity, filter: requested }: EntityQuery,
 ): Promise<SpendFilter> {
   const filter = await visibleFilter(scope, requested);
+  // `some` keeps only calls that have such an entity.
   const ofEntity: SpendFilter = WITH_UNASSIGNED.has(entity) ? filter : { ...filter, some: [entity] };
   const caller = callerOf(scope);
   if (isAnyAdmin(caller)) return ofEntity;
@@ -45,7 +46,9 @@ export async function activityFilter(
   return ofEntity;
 }
 
-/** Calls of the user's teams: all calls of teams that the user administers, the user's own calls in other teams. */
+/**
+ * Calls of the user's teams: all calls of teams that the user administers, and in the other teams the user's own calls.
+ */
 async function filterOfTeams(
   { platform, caller }: Scope<ActivityPlatform>,
   filter: SpendFilter,

@@ -13,7 +13,7 @@ import type { Stores } from './stores.ts';
 export interface CatalogPlatform {
   readonly stores: Pick<Stores, 'catalogHistory'>;
   readonly catalog: FollowedCatalog;
-  /** Results derived from the current snapshot. */
+  /** Results derived from the current snapshot of the catalog. */
   readonly catalogResults: CatalogResultCache;
   readonly patterns: PatternCompiler;
   readonly bus: Bus;

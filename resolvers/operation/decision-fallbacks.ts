@@ -14,10 +14,10 @@ import type { Scope } from './scope.ts';
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Asks the fallbacks of the model, in order, the questions that were refused or answered weakly. Returns one call with
- * all answers and the sum of the costs; the first call when no fallback answers. Each request to a fallback is a
- * separate call with its own checks of key, budget and limits, and its own price and records. A fallback that fails
- * with a DomainError is skipped. A null `fallbackBelow` disables fallbacks.
+ * Asks the fallbacks of the model, in order, the open questions: those that were refused, or whose answer has less
+ * label mass than the setting `fallbackBelow`. Null there disables fallbacks. Returns one call with all answers and the
+ * sum of the costs; the first call when no fallback answers. Each request to a fallback is a separate call with its own
+ * checks of key, budget and limits, and its own price and records. A fallback that fails with a DomainError is skipped.
  */
 export async function askFallbacks(
   scope: Scope<DecisionPlatform>,
@@ -51,7 +51,7 @@ const callFallback = (
   signal: AbortSignal,
 ): Promise<GatewayCall> => scope.platform.gateway.call(callerOf(scope), request, signal);
 
-/** Settles a call by reading its answer to the end. The answer is not forwarded. */
+/** Reads the answer of a call to the end, so that the call is settled. The answer is not forwarded. */
 const settle = (call: GatewayCall): Promise<unknown> => call.consume((bytes) => collect(bytes, MAX_ANSWER_BYTES));
 
 /**
@@ -64,13 +64,14 @@ function targetsOf(
   { modelGroup }: GatewayCall,
 ): readonly string[] {
   const policy = platform.fallbacks.policy().fallbacks;
+  // Any error that is not about the content or length of the request selects the general list of fallbacks.
   const refusal = new Unavailable('A question was refused.', null);
   const names = fallbacksAfter(refusal, request.model, { retries: request.retries ?? NO_RETRIES, policy });
   const models = names.map(({ model }) => model);
   return models.slice(models.indexOf(modelGroup) + 1);
 }
 
-/** The answers of a call, and which questions are still open. Null when no question is open, or there is no decision. */
+/** The answers of a call, and its open questions. Null when no question is open, or there is no decision. */
 function earlierAnswersOf({ exchange }: GatewayCall, fallbackBelow: number): EarlierAnswers | null {
   if (exchange.decision === undefined) return null;
   const { decision, upstream } = exchange.decision;

@@ -24,8 +24,9 @@ export function assertGuardrailsOfKey({ platform }: GuardrailScope, caller: Call
 }
 
 /**
- * The change of a team or its project that the caller may make. Administrators of a team may change guardrails when the
- * metadata of the team permits it, but not that permission. Throws InvalidInput and Forbidden.
+ * Checks the guardrails of a change of a team or of its project. Administrators of a team may change guardrails when
+ * the metadata of the team permits it, but not that permission. Returns the change with the stored guardrails that the
+ * new metadata does not name. Throws InvalidInput and Forbidden.
  */
 export function allowedGuardrails<Patch extends MetadataPatch>(
   scope: GuardrailScope,

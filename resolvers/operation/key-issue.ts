@@ -25,13 +25,13 @@ export interface GeneratedKey {
  */
 export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
   const { keyGenerator, clock } = scope.platform;
-  const maker = callerOf(scope);
+  const caller = callerOf(scope);
   if (own !== null) assertChosenKey(own);
   const key = own ?? keyGenerator.make();
   const hash = keyGenerator.hash(key);
   // The admin key has no row, so the unique constraint of the store does not refuse its value.
-  if (maker.key === null && hash === maker.keyHash) throw new Conflict('This key is taken.');
-  return { key, hash, now: clock.now(), createdBy: maker.keyHash };
+  if (caller.key === null && hash === caller.keyHash) throw new Conflict('This key is taken.');
+  return { key, hash, now: clock.now(), createdBy: caller.keyHash };
 }
 
 /** Adds a budget id to a draft with a soft budget, because a budget row stores the soft budget. */
@@ -42,8 +42,8 @@ function withBudget(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
 }
 
 /**
- * Creates a key for an operation that has checked access. Throws InvalidInput, Forbidden for its guardrails, and
- * Conflict when the secret or the alias is taken.
+ * Creates a key for an operation that has checked access. Throws InvalidInput, Forbidden for guardrails that the caller
+ * may not set, and Conflict when the secret or the alias is taken.
  */
 export async function issueKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Promise<GeneratedKey> {
   const { stores, keyRing } = scope.platform;

@@ -49,12 +49,12 @@ export async function assertReferences(
   teamId: string | null,
 ): Promise<void> {
   const { budgets, projects, organizations, accessGroups } = platform.stores;
-  for (const [member, id] of Object.entries({ budget_id: budgetId, end_user_budget_id: endUserBudgetId }))
-    if (id && (await budgets.find(id)) === null) throw nonexistent('Budget', id, member);
+  for (const [field, id] of Object.entries({ budget_id: budgetId, end_user_budget_id: endUserBudgetId }))
+    if (id && (await budgets.find(id)) === null) throw nonexistent('Budget', id, field);
   if (organizationId && (await organizations.find(organizationId)) === null)
     throw nonexistent('Organization', organizationId, 'organization_id');
-  const missing = await missingOf(accessGroupIds ?? [], (ids) => accessGroups.findMany(ids));
-  if (missing !== null) throw nonexistent('Access group', missing, 'access_group_ids');
+  const unknownId = await firstUnknown(accessGroupIds ?? [], (ids) => accessGroups.findMany(ids));
+  if (unknownId !== null) throw nonexistent('Access group', unknownId, 'access_group_ids');
   if (!projectId) return;
   const project = await projects.find(projectId);
   if (project === null) throw nonexistent('Project', projectId, 'project_id');
@@ -72,7 +72,8 @@ export async function assertPatch(scope: Scope<KeyPlatform>, { teamId }: Virtual
   await assertReferences(scope, patch.settings ?? {}, patch.teamId === undefined ? teamId : patch.teamId);
 }
 
-async function missingOf(
+/** The first id without a row; null when every id has one. */
+async function firstUnknown(
   ids: readonly string[],
   find: (ids: readonly string[]) => Promise<readonly { readonly id: string }[]>,
 ): Promise<string | null> {

@@ -43,7 +43,7 @@ async function standingIn(scope: KeyScope, teamId: string): Promise<Standing> {
   return { team, member, isManager: inOrganization.some(({ role }) => role === 'org_admin') };
 }
 
-/** Error for a caller that may not call a route for a key. */
+/** Error for a caller that may not call a route for a key. A `KeyPermission` is the path of a REST route. */
 function refusalOf(scope: KeyScope, route: KeyPermission): Forbidden {
   const { role, userId } = callerOf(scope);
   if (route === '/key/delete') return new Forbidden('You are not authorized to delete this key', 'key_owner');
@@ -91,19 +91,20 @@ export async function assertManages(scope: KeyScope, row: VirtualKey | null, rou
  */
 type BoundPatch = (row: VirtualKey) => KeyPatch;
 
-/** Limits a change of a key to the rights of the caller. Throws Forbidden. */
+/** Returns the function that limits a change of a key to the rights of the caller. Throws Forbidden. */
 export async function allowedPatch(scope: KeyScope, row: VirtualKey | null, patch: KeyPatch): Promise<BoundPatch> {
   const caller = callerOf(scope);
   const { isManager } = await assertManages(scope, row, '/key/update');
   if (row === null || caller.role === 'proxy_admin') return () => patch;
   const now = scope.platform.clock.now();
   return (stored) => {
+    // The rights were checked for the team and the user of `row`, so they are unknown for others.
     if (stored.teamId !== row.teamId || stored.userId !== row.userId) throw refusalOf(scope, '/key/update');
     return boundedPatch(caller, stored, { patch, isManager, now });
   };
 }
 
-/** Limits a change that comes with a new secret of the key to the rights of the caller. Throws Forbidden. */
+/** As `allowedPatch`, for a change that also replaces the secret of the key. */
 export async function allowedRotation(scope: KeyScope, row: VirtualKey | null, patch: KeyPatch): Promise<BoundPatch> {
   const caller = callerOf(scope);
   await assertManages(scope, row, '/key/regenerate');
@@ -225,10 +226,10 @@ export async function visibleTeams(scope: KeyScope): Promise<readonly string[]> 
   const isAdminOf = new Set(members.filter(({ role }) => role === 'admin').map(({ teamId }) => teamId));
   const own = joined.filter((team) => isAdminOf.has(team.id) || isPermitted(team, '/key/list')).map(({ id }) => id);
   const administered = organizations.filter(({ role }) => role === 'org_admin');
-  const below = await Promise.all(
+  const organizationTeams = await Promise.all(
     administered.map(({ organizationId }) => teams.all({ ids: null, organizationId, aliasPart: null })),
   );
-  const ids = [...new Set([...own, ...below.flat().map(({ id }) => id)])];
+  const ids = [...new Set([...own, ...organizationTeams.flat().map(({ id }) => id)])];
   // A key of a team sees keys of that team only.
   const ownTeam = idOrNull(caller.teamId);
   return ownTeam === null ? ids : ids.filter((id) => id === ownTeam);

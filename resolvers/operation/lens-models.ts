@@ -51,6 +51,7 @@ const usageOf = (inputTokens: number, outputTokens: number) => ({
   reasoningTokens: 0,
 });
 
+/** The first positive number among the named members of a row; null without one. */
 const numberIn = (row: AnalysisModel['row'], ...names: readonly string[]): number | null => {
   const found = names.map((name) => row[name]).find((value) => typeof value === 'number' && value > 0);
   return typeof found === 'number' ? found : null;

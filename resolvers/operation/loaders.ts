@@ -30,7 +30,7 @@ const MAX_CONTENTS = 8;
 
 /** One DataLoader for each query of a store: a list of traces reads the spans of many traces in one query. */
 export interface Loaders {
-  /** Price history of an entry, by its id. */
+  /** Price history of a catalog entry, by the entry's id. */
   readonly historyByEntry: DataLoader<string, EntryHistory>;
   /** The spans of a trace. */
   readonly spansByTrace: DataLoader<TraceKey, readonly SpanHead[], string>;
@@ -41,15 +41,15 @@ export interface Loaders {
    * without a parent span, so the rows are found by response id or call id.
    */
   readonly spendRowsElsewhere: DataLoader<CallSearch, readonly SpendRow[], string>;
-  /** Accounts of a trace (the gateway's records of its calls), by its parts. */
+  /** Accounts of a trace (the gateway's records of its calls), by its parts: one for each owner that sent spans. */
   readonly accountsByTrace: DataLoader<readonly TraceIdentity[], TraceAccounts, string>;
-  /** Annotations of a trace and its spans, the oldest first. Only for traces that the caller may read. */
+  /** Annotations of a trace and its spans, the oldest first. Load only traces that the caller may read: nothing checks it. */
   readonly annotationsByTrace: DataLoader<TraceKey, readonly Annotation[], string>;
-  /** The visible summaries of a trace id, or the one with a ref. */
+  /** The visible summaries with a trace id; with a ref, only the summary of that trace. */
   readonly summariesByAddress: DataLoader<SummaryAddress, readonly TraceSummary[], string>;
   /** All spans of a trace, indexed, by the parts of the trace. */
   readonly spanTreeByTrace: DataLoader<readonly TraceIdentity[], SpanTree, string>;
-  /** A span with its content. Only for traces that the caller may read. */
+  /** A span with its content. Load only spans of traces that the caller may read: nothing checks it. */
   readonly contentBySpan: DataLoader<SpanKey, Span | null, string>;
   /** A key by its hash, deleted ones too, for any caller: operations check access. */
   readonly storedKeyByHash: DataLoader<string, VirtualKey | null>;
@@ -58,7 +58,10 @@ export interface Loaders {
    * itself, and a key of a team sees none.
    */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
-  /** Number of open findings as in `TraceFindings`, for any caller: operations check access. */
+  /**
+   * Number of open findings about a trace; null when it has none and was not assessed by the latest run of a lens. For
+   * any caller: operations check access.
+   */
   readonly findingCountByTrace: DataLoader<TraceKey, number | null, string>;
   /** Owners of keys. */
   readonly owners: OwnerLoaders;

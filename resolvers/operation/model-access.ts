@@ -38,15 +38,18 @@ export async function modelAccess(scope: AccessScope): Promise<(model: ModelInfo
     seesAll || user === null ? null : stores.users.find(user),
   ]);
   const lists = [...Map.groupBy(teams, ({ models }) => JSON.stringify(models)).values()];
+  const noTeams = user === null ? null : [];
   return ({ name, deployment: { teamId } }) => {
+    // A deployment of a team is called only through that team.
     if (teamId !== undefined)
-      return { isDirect: false, teamIds: teams.some(({ id }) => id === teamId) ? [teamId] : user === null ? null : [] };
+      return { isDirect: false, teamIds: teams.some(({ id }) => id === teamId) ? [teamId] : noTeams };
     const groups = deployments.accessGroupsOf(name);
     const isDirect = seesAll || (row !== null && allowsModel(row.models, name, groups));
     if (!seesAll && user === null) return { isDirect, teamIds: null };
     const teamIds = lists
       .filter(([first]) => first !== undefined && allowsModel(first.models, name, groups))
       .flatMap((same) => same.map(({ id }) => id))
+      // For a team with its own model of this name, the name selects that model.
       .filter((id) => !deployments.isTeamModel(id, name));
     return { isDirect, teamIds };
   };

@@ -9,7 +9,8 @@ import type { Platform, Scope } from './scope.ts';
 export type Allowance = 'catalog';
 
 /**
- * One action of the platform for a caller, the same for every transport. `Slice` is the part of the platform it uses.
+ * One action of the platform for a caller, the same for every transport. `Slice` is the part of the platform that the
+ * action uses.
  */
 export interface Operation<Input, Result, Slice = Platform> {
   (scope: Scope<Slice>, input: Input): Result;
@@ -49,6 +50,7 @@ export function operation<Input, Result, Slice = object>(
       throw new Forbidden('This key may only send traces.', 'route');
     checkAccess(access, scope.caller);
     if (allowance === null || scope.caller !== null) return declared.run(scope, input);
+    // Undefined when the charge is already complete.
     const charging = scope.client.chargeOnce(scope.platform.freeTier);
     return charging === undefined ? declared.run(scope, input) : runAfter(charging, scope, input);
   };

@@ -39,6 +39,7 @@ export async function budgetOf(
   const done =
     current === null ? null : await stores.budgets.change(current, (row) => patchedBudget(row, limits, authorship));
   if (done !== null) return current;
+  // The row has no budget, or its budget was deleted.
   if (!setsLimits(limits)) return null;
   const budget = newBudget(limits, { ...authorship, id: ids.uuid() });
   await stores.budgets.add(budget);

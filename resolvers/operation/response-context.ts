@@ -35,6 +35,7 @@ export async function resolveReferences(
   const previousId = previous?.id ?? null;
   if (previous === null && items === input) return { request, items, previousId };
   const before = previous === null ? [] : await itemsOfConversation(scope, previous);
+  // An undefined member is removed from the body. `replaced` makes the same change in the bytes of the client's body.
   const changed = { input: [...before, ...items], ...(previous === null ? {} : { previous_response_id: undefined }) };
   const replaced = { ...request.replaced, ...changed };
   return { request: { ...request, body: { ...body, ...changed }, replaced }, items, previousId };

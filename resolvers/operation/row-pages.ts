@@ -6,6 +6,7 @@ export interface RequestedPage<Sort extends string = 'created_at'> {
   readonly sort: Sort;
   readonly descending: boolean;
   readonly limit: number;
+  /** Place of the row after which the page begins; 0 for the first page. */
   readonly from: 0 | RowPlace;
 }
 

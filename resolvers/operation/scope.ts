@@ -73,6 +73,7 @@ export interface Platform
     SpendPlatform,
     StoredDeploymentPlatform,
     TracePlatform {
+  // Members that the slices declare with different types.
   readonly stores: Stores;
   readonly deployments: DeploymentPlatform['deployments'];
   readonly fallbacks: FallbackPlatform['fallbacks'];

@@ -24,7 +24,8 @@ export function spanTreeOf(
   const refs = new Map<SpanHead, string>();
   if (parts.length > 1)
     for (const { traceRef } of parts) for (const span of spansByRef.get(traceRef) ?? []) refs.set(span, traceRef);
-  const only = parts[0]?.traceRef ?? '';
+  // The spans of a trace with one part are not in `refs`.
+  const firstRef = parts[0]?.traceRef ?? '';
   return {
     spans,
     byId: new Map(spans.map((span) => [span.spanId, span])),
@@ -33,6 +34,6 @@ export function spanTreeOf(
       spans.filter(({ parentSpanId, spanId }) => parentSpanId !== null && parentSpanId !== spanId),
       ({ parentSpanId }) => parentSpanId ?? '',
     ),
-    refOf: (span) => refs.get(span) ?? only,
+    refOf: (span) => refs.get(span) ?? firstRef,
   };
 }

@@ -37,7 +37,7 @@ export const spendAdmin: Access = {
   },
 };
 
-/** Proxy administrators, not the read-only ones. Others get the HTTP error body of an invalid credential. */
+/** Proxy administrators, not the read-only ones. Other callers get the HTTP error body of an invalid credential. */
 export const spendResetter: Access = {
   name: 'spendResetter',
   description: 'Proxy administrators.',

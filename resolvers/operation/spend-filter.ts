@@ -30,7 +30,7 @@ export async function visibleFilter(
   const named = filter.any.key;
   if (named === undefined && keyAlias === undefined) return { ...filter, any: bothOf(filter.any, within), visibleTo };
   const hashes = named === undefined ? null : await Promise.all(named.map((one) => hashOf(scope, one)));
-  const aliased = keyAlias === undefined ? null : await hashesOf(scope, keyAlias);
+  const aliased = keyAlias === undefined ? null : await hashesOfAlias(scope, keyAlias);
   const key = hashes === null ? (aliased ?? []) : hashes.filter((hash) => aliased === null || aliased.includes(hash));
   return { ...filter, any: bothOf({ ...filter.any, key }, within), visibleTo };
 }
@@ -44,7 +44,7 @@ function bothOf(requested: FieldValues, within: FieldValues): FieldValues {
   return { ...requested, ...Object.fromEntries(both) };
 }
 
-async function hashesOf({ platform }: Scope<SpendPlatform>, alias: string): Promise<readonly string[]> {
+async function hashesOfAlias({ platform }: Scope<SpendPlatform>, alias: string): Promise<readonly string[]> {
   return (await platform.stores.keys.findAliases([alias])).map(({ hash }) => hash);
 }
 

@@ -42,7 +42,7 @@ export interface TeamView {
   readonly spend: Usd;
 }
 
-/** A team of a page. */
+/** A team in a page of teams, without budgets and keys. */
 export interface CountedTeam extends Pick<TeamView, 'team' | 'spend'> {
   readonly members: readonly Pick<MemberView, 'member' | 'user'>[];
   readonly keyCount: number;

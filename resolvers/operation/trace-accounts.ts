@@ -44,13 +44,14 @@ export async function accountsOf(parts: readonly TraceIdentity[], queries: Accou
   const spans = spansOfParts(parts, new Map(parts.map(({ traceRef }, at) => [traceRef, found[at] ?? []])));
   const keys = spans.filter(isModelCall).map(({ traceId, spanId }) => `${traceId}:${spanId}`);
   const rows = valuesOf(await queries.spendRowBySpan.loadMany(keys)).filter((row) => row !== null);
-  const here = callSpendOf(spans, rows);
-  const sought = callSearchesOf(spans, here);
-  const candidates = valuesOf(await queries.spendRowsElsewhere.loadMany(sought)).flat();
+  const spendHere = callSpendOf(spans, rows);
+  // Calls without a spend row in this trace may have one in another trace.
+  const searches = callSearchesOf(spans, spendHere);
+  const candidates = valuesOf(await queries.spendRowsElsewhere.loadMany(searches)).flat();
   const elsewhere = [
     ...new Map(candidates.filter((row) => isOfOwner(row, parts)).map((row) => [row.id, row])).values(),
   ];
-  const calls = callSpendOf(spans, rows, elsewhere, unsearchedCalls(spans, here));
+  const calls = callSpendOf(spans, rows, elsewhere, unsearchedCalls(spans, spendHere));
   return { spans, calls, agentSpend: agentSpendOf(spans, calls), agentTokens: agentTokensOf(spans), elsewhere };
 }
 

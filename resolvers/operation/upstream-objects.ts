@@ -51,14 +51,14 @@ export interface NamedObject extends CallFacts {
 /** Maximum size of an object of an upstream, in bytes. */
 const MAX_OBJECT_BYTES = 1024 * 1024;
 
-const MISSING: Readonly<Record<ObjectKind, (id: string) => string>> = {
+const NOT_FOUND_TEXTS: Readonly<Record<ObjectKind, (id: string) => string>> = {
   file: (id) => `No such File object: ${id}`,
   batch: (id) => `No batch found with id '${id}'.`,
   response: (id) => `Response with id '${id}' not found.`,
 };
 
 /** Error for an object that does not exist or that the caller may not see. */
-export const noObject = (kind: ObjectKind, id: string): NotFound => new NotFound(kind, id, MISSING[kind](id));
+export const noObject = (kind: ObjectKind, id: string): NotFound => new NotFound(kind, id, NOT_FOUND_TEXTS[kind](id));
 
 /** The object with an id of the gateway. Throws NotFound when it does not exist or the caller may not see it. */
 export async function getObject(scope: Scope<ObjectPlatform>, kind: ObjectKind, id: string): Promise<UpstreamObject> {
@@ -74,8 +74,8 @@ export function placeOf(
 ): Place {
   const deployment = scope.platform.gateway.deployment(deploymentId);
   if (deployment !== null) return { deployment, model: deployment.modelGroup };
-  const missing = MISSING[kind](id).replace(/\.$/, '');
-  throw new NotFound(kind, id, `${missing}. The deployment it was kept at is no longer configured.`);
+  const notFound = NOT_FOUND_TEXTS[kind](id).replace(/\.$/, '');
+  throw new NotFound(kind, id, `${notFound}. The deployment it was kept at is no longer configured.`);
 }
 
 /** One call about a stored object. */
@@ -138,8 +138,9 @@ export async function storeObject(
   const { stores, ids, clock } = scope.platform;
   const { kind } = action;
   const { key } = callerOf(scope);
-  const named = requested === undefined ? {} : { labels: requested };
-  const { labels } = kind === 'batch' ? withTokenCustomer(key, withKeyTags(key, named)) : {};
+  const labelled = requested === undefined ? {} : { labels: requested };
+  // The spend row of a batch is written when the batch has ended, so the labels are stored until then.
+  const { labels } = kind === 'batch' ? withTokenCustomer(key, withKeyTags(key, labelled)) : {};
   const object: UpstreamObject = {
     id: objectId(kind, ids.uuid()),
     kind,
@@ -174,15 +175,15 @@ async function shownObjects(
 ): Promise<readonly ShownObject[]> {
   const { upstreamObjects } = scope.platform.stores;
   const known = new Map<string, string>();
-  for (const [deploymentId, members] of Map.groupBy(objects, ({ object }) => object.deploymentId)) {
-    const wanted = new Set(members.flatMap(({ shown }) => Object.values(filesOf(shown))));
+  for (const [deploymentId, atDeployment] of Map.groupBy(objects, ({ object }) => object.deploymentId)) {
+    const wanted = new Set(atDeployment.flatMap(({ shown }) => Object.values(filesOf(shown))));
     if (wanted.size === 0) continue;
     const readKnownIds = async (): Promise<void> => {
       for (const { id, upstreamId } of await upstreamObjects.findAtUpstream(deploymentId, [...wanted]))
         known.set(upstreamId, id);
     };
     await readKnownIds();
-    const unknown = members.flatMap(({ object, shown }) =>
+    const unknown = atDeployment.flatMap(({ object, shown }) =>
       Object.values(filesOf(shown)).flatMap((upstreamId) => (known.has(upstreamId) ? [] : [{ object, upstreamId }])),
     );
     for (const { object, upstreamId } of unknown) await upstreamObjects.add(outputFileOf(scope, object, upstreamId));
@@ -224,16 +225,16 @@ export async function listObjects(
   const visibility = visibilityOf(callerOf(scope));
   const found = await scope.platform.stores.upstreamObjects.list(visibility, { ...page, limit: page.limit + 1 });
   const objects = found.slice(0, page.limit);
-  const shown: { readonly object: UpstreamObject; readonly shown: ShownObject }[] = [];
+  const states: { readonly object: UpstreamObject; readonly shown: ShownObject }[] = [];
   for (let from = 0; from < objects.length; from += CONCURRENCY)
-    shown.push(
+    states.push(
       ...(await Promise.all(
         objects
           .slice(from, from + CONCURRENCY)
           .map(async (object) => ({ object, shown: await currentState(scope, object, get) })),
       )),
     );
-  return { data: await shownObjects(scope, shown), hasMore: found.length > page.limit };
+  return { data: await shownObjects(scope, states), hasMore: found.length > page.limit };
 }
 
 /** The answer about one object, as the caller sees it. */
@@ -256,7 +257,8 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
   const { id, kind, owner, createdAt, labels } = object;
   const batch = { id, owner, createdAt, ...(labels === undefined ? {} : { labels }) };
   const deployment = gateway.deployment(object.deploymentId);
-  if (deployment !== null && kind === 'batch' && mayChange(kind, object.shown) && !mayChange(kind, shown)) {
+  const hasJustEnded = mayChange(kind, object.shown) && !mayChange(kind, shown);
+  if (deployment !== null && kind === 'batch' && hasJustEnded) {
     const uses = await usesOf(scope, object, shown);
     if (uses === 'unread') return;
     if (uses.length > 0) gateway.recordBatch({ ...batch, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });

@@ -14,7 +14,7 @@ export interface UserView {
   readonly spend: Usd;
 }
 
-/** The spend of an owner in its budget window, from its total spend. */
+/** The spend of an owner in its budget window. `spentBefore` is the owner's total spend when the window began. */
 export const windowSpendOf = ({ id, spentBefore }: Pick<User, 'id' | 'spentBefore'>, totals: OwnerTotals): Usd =>
   ((totals.get(id) ?? ZERO_USD) - (spentBefore ?? ZERO_USD)) as Usd;
 

@@ -30,6 +30,7 @@ export async function windowBudgets(
     ...budgetWindowOf({ scope, ids, duration: budget.duration }, now),
   }));
   await records.readable();
+  // Spend is counted under the name of its window.
   const totals = await stores.spend.totalsOfOwners(
     'window',
     windows.map(({ name }) => name),

@@ -29,7 +29,7 @@ export const startsOf = (all: readonly BudgetOwner[], now: Date): readonly Spend
     return from === null ? [] : [{ id, from }];
   });
 
-/** Spends of objects of one kind: two statements for any number. */
+/** Spends of objects of one kind, as a function of the id: two statements for any number. */
 export async function countedSpends(
   { spend }: Pick<Stores, 'spend'>,
   kind: Exclude<CountedKind, 'key'>,
