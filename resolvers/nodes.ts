@@ -76,7 +76,7 @@ export const findSpendRow = operation({
 
 /**
  * A team by its id, for administrators, keys of the team, and callers that see its row; null for other callers.
- * Administrators and keys of the team get an id that is not stored, too.
+ * Administrators and keys of the team get the id even if the team has no stored row.
  */
 export const findTeam = operation({
   name: 'findTeam',

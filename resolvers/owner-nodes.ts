@@ -162,7 +162,7 @@ export const listOrganizationMembers = operation({
     (await findOrganizationRow(scope, id)) === null ? [] : scope.loaders.owners.membersOfOrganization.load(id),
 });
 
-/** Whether the caller sees a spender. A key is visible to administrators only; see `seesSpend` for the caller's own key. */
+/** Whether the caller sees a spender. Only administrators see keys here; `seesSpend` adds the caller's own key. */
 async function seesSpender(scope: Scope<object>, kind: Spender, id: string): Promise<boolean> {
   if (isAnyAdminIn(scope)) return true;
   switch (kind) {

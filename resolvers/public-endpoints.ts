@@ -43,6 +43,7 @@ export const listPublicEndpoints = operation({
   access: anyone,
   run({ platform }: Scope<{ readonly catalog: CatalogSource }>, _input: undefined): readonly PublicEndpoint[] {
     const { entries } = platform.catalog.current();
+    // `demo` is built in: it has no upstream.
     const providers = namedProviders(PROVIDER_NAMES.filter((name) => name !== 'demo').toSorted());
     const byMode = Map.groupBy(entries, ({ mode }) => mode);
     const serving = (mode: string): PublicEndpoint['providers'] => {

@@ -56,14 +56,14 @@ export async function askWithItems(
   },
 ): Promise<{ readonly call: GatewayCall; readonly items: readonly ResponseItem[] }> {
   const { request: sent, items, previousId } = await resolveReferences(scope, withUpstreamPrevious(scope, request));
-  const unstored = followUpOf(scope, from ?? previousId);
+  const answerIds = followUpOf(scope, from ?? previousId);
   const isStored =
     keep &&
     request.endpoint === RESPONSES &&
     request.body['store'] !== false &&
     scope.platform.responses.queue.mayStore(request.bytes.length);
-  const answered = { id: unstored.ownId, previousId, items };
-  const followUp = isStored ? { ...unstored, store: storeAnswer(scope, answered) } : unstored;
+  const store = storeAnswer(scope, { id: answerIds.ownId, previousId, items });
+  const followUp = isStored ? { ...answerIds, store } : answerIds;
   const call = await scope.platform.gateway.call(callerOf(scope), { ...sent, followUp }, scope.signal);
   return { call, items };
 }

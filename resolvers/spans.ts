@@ -60,7 +60,8 @@ export const listSpans = operation({
   async run(scope: Scope<TracePlatform>, { trace, cursor, limit }: SpanListQuery): Promise<SpanListPage> {
     checkedPageSize(limit, { max: MAX_PAGE_SPANS });
     const [part, ...others] = trace.parts;
-    if (part === undefined || others.length > 0 || trace.spanCount <= MAX_WHOLE_SPANS) {
+    const isReadWhole = others.length > 0 || trace.spanCount <= MAX_WHOLE_SPANS;
+    if (part === undefined || isReadWhole) {
       const tree = await scope.loaders.spanTreeByTrace.load(trace.parts);
       return pageOfTree(tree, tree.spans, { cursor, limit });
     }

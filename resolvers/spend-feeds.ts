@@ -23,7 +23,7 @@ export const watchSpend = operation({
     return whileAllowed(deliveries, {
       scope,
       access: traceReader,
-      // `caller` is read again for each delivery, so its visibility may have changed.
+      // A second check, with the caller as it is now.
       show: (delivery, caller) => (mayRead(visibilityOf(caller), ownerOfCall(delivery.event)) ? delivery : null),
     });
   },

@@ -144,6 +144,7 @@ export const readCaptureRate = operation({
     const { stores, records } = platform;
     await records.readable();
     const filter = { from, to, any: { status: ['success'] }, visibleTo: null };
+    // The lowest cost that is not zero is 1 picodollar.
     const [all, priced] = await Promise.all(
       [filter, { ...filter, minCost: 1n as Usd }].map((one) =>
         stores.spendReports.groups({ filter: one, by: [], limit: 1 }),

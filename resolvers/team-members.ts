@@ -130,7 +130,7 @@ const notAMember = ({ teamId, userId, email }: NamedMember): InvalidInput =>
   new InvalidInput(`User ${userId ?? email} is not a member of team ${teamId}.`);
 
 /** Changes the member's own budget, or creates one. Returns its id; null for a member without an own budget. */
-async function budgetOf(
+async function ownBudgetOf(
   scope: Scope<TeamPlatform>,
   { memberBudgetId }: Team,
   member: TeamMember,
@@ -174,7 +174,7 @@ export const updateTeamMember = operation({
     const team = await teamOfMembers(scope, named.teamId);
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);
-    const budgetId = await budgetOf(scope, team, member, limits);
+    const budgetId = await ownBudgetOf(scope, team, member, limits);
     const done = await stores.teamMembers.change(member.id, (row) => ({
       ...row,
       role: role ?? row.role,

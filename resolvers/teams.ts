@@ -250,7 +250,7 @@ const refuseRightsOfTeam = (): Forbidden =>
   new Forbidden('Only proxy admins change the models, budget and limits of a team.', 'user_owner');
 
 /** Settings of a team that its administrators may change. */
-const TEAM_ADMIN_MEMBERS = new Set([
+const TEAM_ADMIN_FIELDS = new Set([
   'alias',
   'metadata',
   'metadataMembers',
@@ -260,7 +260,7 @@ const TEAM_ADMIN_MEMBERS = new Set([
 ]);
 
 /**
- * Changes a team. A team administrator may change only `TEAM_ADMIN_MEMBERS`. Throws NotFound, InvalidInput and
+ * Changes a team. A team administrator may change only `TEAM_ADMIN_FIELDS`. Throws NotFound, InvalidInput and
  * Forbidden.
  */
 export const updateTeam = operation({
@@ -272,8 +272,9 @@ export const updateTeam = operation({
   ): Promise<TeamView> {
     const team = await managedTeam(scope, id);
     const isAdmin = callerOf(scope).role === 'proxy_admin';
-    const foreign = Object.keys(patch).find((member) => !TEAM_ADMIN_MEMBERS.has(member));
-    if (!isAdmin && (foreign !== undefined || guardedOfTeam(team.metadata, patch) !== null)) throw refuseRightsOfTeam();
+    const needsProxyAdmin =
+      Object.keys(patch).some((field) => !TEAM_ADMIN_FIELDS.has(field)) || guardedOfTeam(team.metadata, patch) !== null;
+    if (!isAdmin && needsProxyAdmin) throw refuseRightsOfTeam();
     // Waits until the records of earlier calls are committed, so that a new window does not count them.
     if (patch.budgetLimits?.length) await scope.platform.records.readable();
     const authorship = authored(scope);

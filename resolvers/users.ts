@@ -168,7 +168,7 @@ export interface NamedUser {
 }
 
 /** Fields of a user that the user may change. */
-const OWN_MEMBERS = new Set(['alias', 'email', 'metadata']);
+const OWN_FIELDS = new Set(['alias', 'email', 'metadata']);
 
 /**
  * Whether signed tokens name their users by email. Then a user who takes another user's email would get that user's
@@ -183,8 +183,8 @@ function tokensNameUsersByEmail({ configuration }: UserPlatform): boolean {
 function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: UserPatch): void {
   const caller = callerOf(scope);
   if (caller.role === 'proxy_admin') return;
-  const foreign = Object.keys(patch).find((member) => !OWN_MEMBERS.has(member));
-  if (foreign !== undefined || id !== idOrNull(caller.userId)) throw refuseManagement(caller);
+  const hasOtherField = Object.keys(patch).some((field) => !OWN_FIELDS.has(field));
+  if (hasOtherField || id !== idOrNull(caller.userId)) throw refuseManagement(caller);
   if (patch.email !== undefined && tokensNameUsersByEmail(scope.platform))
     throw new Forbidden(
       'Only proxy admins change emails, because signed tokens name their users by email.',

@@ -14,10 +14,11 @@ import type { Scope } from './scope.ts';
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Asks the fallbacks of the model, in order, the open questions: those that were refused, or whose answer has less
- * label mass than the setting `fallbackBelow`. Null there disables fallbacks. Returns one call with all answers and the
- * sum of the costs; the first call when no fallback answers. Each request to a fallback is a separate call with its own
- * checks of key, budget and limits, and its own price and records. A fallback that fails with a DomainError is skipped.
+ * Asks the fallbacks of the model, in order, the open questions. A question is open if it was refused, or its answer
+ * has less label mass than the setting `fallbackBelow`. Null there disables fallbacks. Returns one call with all answers
+ * and the sum of the costs; the first call when no fallback answers. Each request to a fallback is a separate call with
+ * its own checks of key, budget and limits, and its own price and records. A fallback that fails with a DomainError is
+ * skipped.
  */
 export async function askFallbacks(
   scope: Scope<DecisionPlatform>,
@@ -51,7 +52,7 @@ const callFallback = (
   signal: AbortSignal,
 ): Promise<GatewayCall> => scope.platform.gateway.call(callerOf(scope), request, signal);
 
-/** Reads the answer of a call to the end, so that the call is settled. The answer is not forwarded. */
+/** Reads the answer of a call to the end, so that its cost is recorded. The answer is not forwarded. */
 const settle = (call: GatewayCall): Promise<unknown> => call.consume((bytes) => collect(bytes, MAX_ANSWER_BYTES));
 
 /**

@@ -25,8 +25,9 @@ export function assertGuardrailsOfKey({ platform }: GuardrailScope, caller: Call
 
 /**
  * Checks the guardrails of a change of a team or of its project. Administrators of a team may change guardrails when
- * the metadata of the team permits it, but not that permission. Returns the change with the stored guardrails that the
- * new metadata does not name. Throws InvalidInput and Forbidden.
+ * the metadata of the team permits it, but not that permission. Returns the change to store: in metadata from a caller
+ * who is not a proxy administrator, stored guardrails stay unless the metadata names them. Throws InvalidInput and
+ * Forbidden.
  */
 export function allowedGuardrails<Patch extends MetadataPatch>(
   scope: GuardrailScope,

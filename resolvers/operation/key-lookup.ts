@@ -89,6 +89,7 @@ export async function keyInfos(
   return rows.map((row) => {
     const total = totals.get(row.hash) ?? ZERO_USD;
     const inWindow = windowed.has(row.hash) ? (since.get(row.hash) ?? ZERO_USD) : null;
+    // The key's own window, or the window of its budget row if that began later.
     return { row, total, spend: laterSpend(keySpendOf(row, total), inWindow), status: keyStatusOf(row, now) };
   });
 }

@@ -166,6 +166,7 @@ export async function allowedDraft(
   const caller = callerOf(scope);
   const { keyRules } = scope.platform;
   const teamId = idOrNull(draft.teamId);
+  // Whether the configuration has rules about who may create keys.
   const isRuled = keyRules.team !== null || keyRules.personal !== null;
   if (caller.role === 'proxy_admin') {
     if (isRuled && teamId !== null && (await scope.platform.stores.teams.find(teamId)) === null)

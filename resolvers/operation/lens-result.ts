@@ -10,7 +10,10 @@ import type { LensPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 import { textOrNull } from '../../src/domain/optional-text.ts';
 
-/** Error for a result that contradicts its run. */
+/**
+ * Error for a result that contradicts its run. The messages use the words of the reference. There, a run is an
+ * execution, a job is a run of a lens, and an investigation is a lens.
+ */
 export const resultFault = (message: string): InvalidInput =>
   new InvalidInput(message, [{ path: [], rule: 'text', message }]);
 

@@ -43,7 +43,10 @@ export interface Loaders {
   readonly spendRowsElsewhere: DataLoader<CallSearch, readonly SpendRow[], string>;
   /** Accounts of a trace (the gateway's records of its calls), by its parts: one for each owner that sent spans. */
   readonly accountsByTrace: DataLoader<readonly TraceIdentity[], TraceAccounts, string>;
-  /** Annotations of a trace and its spans, the oldest first. Load only traces that the caller may read: nothing checks it. */
+  /**
+   * Annotations of a trace and its spans, the oldest first. Load only traces that the caller may read: nothing checks
+   * it.
+   */
   readonly annotationsByTrace: DataLoader<TraceKey, readonly Annotation[], string>;
   /** The visible summaries with a trace id; with a ref, only the summary of that trace. */
   readonly summariesByAddress: DataLoader<SummaryAddress, readonly TraceSummary[], string>;

@@ -37,7 +37,7 @@ export async function modelAccess(scope: AccessScope): Promise<(model: ModelInfo
     teamsOf(scope, user),
     seesAll || user === null ? null : stores.users.find(user),
   ]);
-  const lists = [...Map.groupBy(teams, ({ models }) => JSON.stringify(models)).values()];
+  const teamsWithSameModels = [...Map.groupBy(teams, ({ models }) => JSON.stringify(models)).values()];
   const noTeams = user === null ? null : [];
   return ({ name, deployment: { teamId } }) => {
     // A deployment of a team is called only through that team.
@@ -46,7 +46,7 @@ export async function modelAccess(scope: AccessScope): Promise<(model: ModelInfo
     const groups = deployments.accessGroupsOf(name);
     const isDirect = seesAll || (row !== null && allowsModel(row.models, name, groups));
     if (!seesAll && user === null) return { isDirect, teamIds: null };
-    const teamIds = lists
+    const teamIds = teamsWithSameModels
       .filter(([first]) => first !== undefined && allowsModel(first.models, name, groups))
       .flatMap((same) => same.map(({ id }) => id))
       // For a team with its own model of this name, the name selects that model.

@@ -124,6 +124,7 @@ export const createOwnerLoaders = (stores: Stores): OwnerLoaders => ({
     ({ organizationId }) => organizationId ?? '',
   ),
   totalSpend: new DataLoader((spenders) => spendOf(stores, spenders), { cacheKeyFn: nameOf }),
+  // A spender has only one current window, so the start is not part of the cache key.
   spendSince: new DataLoader((windows: readonly SpendSince[]) => spendSinceOf(stores, windows), { cacheKeyFn: nameOf }),
 });
 

@@ -283,6 +283,7 @@ async function usesOf(
   const request = { action: READ_FILE, place: placeOf(scope, object), tail: `/${encodeURIComponent(fileId)}/content` };
   try {
     const call = await pass(scope, request, { callId: null, parent: null });
+    // Mean of one request, for lines of the file that report no usage.
     const inputTokens = counted === null ? 0 : Math.ceil(counted.tokens / Math.max(1, counted.requests));
     return (await call.consume((output) => outputUseOf(output, inputTokens))) ?? [];
   } catch (failure) {

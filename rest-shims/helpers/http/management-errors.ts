@@ -10,22 +10,22 @@ interface TypeAndParam {
 /** Error type of the reference's key routes for most broken rules. */
 const BROKEN_RULE: TypeAndParam = { type: 'internal_server_error', param: null };
 /** The reference's text for an absent type or parameter. */
-const NO_PARAM = 'None';
+const ABSENT = 'None';
 
-/** Members whose errors have the body `{"detail":{"error":…}}`. */
+/** Values of `field` of errors with the body `{"detail":{"error":…}}`. */
 const PLAIN_OBJECTS = new Set(['keys', 'reset_to', 'date_range']);
-/** Members whose errors have the body `{"detail":…}`. */
+/** Values of `field` of errors with the body `{"detail":…}`. */
 const PLAIN_TEXTS = new Set(['team_id']);
 /** Query parameters whose errors have the text `None` as `param`. */
 const QUERY_MEMBERS = new Set(['sort_by', 'sort_order', 'status']);
 
 /** Type and parameter of invalid requests about spend, by the field of the error. */
 const SPEND_FAULTS: Readonly<Record<string, TypeAndParam>> = {
-  required_dates: { type: 'bad_request', param: NO_PARAM },
+  required_dates: { type: 'bad_request', param: ABSENT },
   tag_dates: { type: 'bad_request', param: null },
   log_date: BROKEN_RULE,
   priced_model: { type: null, param: null },
-  priced_call: { type: NO_PARAM, param: NO_PARAM },
+  priced_call: { type: ABSENT, param: ABSENT },
 };
 
 /** Type and parameter for a change of a model that is not stored. */
@@ -60,10 +60,10 @@ export function managementTypeAndParam(error: DomainError): TypeAndParam | null 
   if (error instanceof InvalidInput && error.field === 'stored_model') return NOT_STORED;
   const ofSpend = error instanceof InvalidInput ? SPEND_FAULTS[error.field ?? ''] : undefined;
   if (ofSpend !== undefined) return ofSpend;
-  if (error instanceof InvalidInput && QUERY_MEMBERS.has(error.field ?? '')) return { ...BROKEN_RULE, param: NO_PARAM };
+  if (error instanceof InvalidInput && QUERY_MEMBERS.has(error.field ?? '')) return { ...BROKEN_RULE, param: ABSENT };
   if (error instanceof Forbidden && error.right === 'key_owner') return BROKEN_RULE;
   if (error instanceof Forbidden && error.right === 'key_list') return { type: 'bad_request_error', param: 'user_id' };
   if (error instanceof NotPermitted) return { type: 'team_member_permission_error', param: error.route };
-  if (error instanceof NotFound && error.kind === 'team of key') return { type: 'auth_error', param: NO_PARAM };
+  if (error instanceof NotFound && error.kind === 'team of key') return { type: 'auth_error', param: ABSENT };
   return error instanceof NotFound && error.kind === 'keys' ? BROKEN_RULE : null;
 }

@@ -7,6 +7,7 @@ export interface WholeRequest {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly socket: { readonly remoteAddress?: string | undefined };
+  /** The complete body. */
   readonly whole: Uint8Array;
 }
 

@@ -96,6 +96,7 @@ export function query<Values extends JsonObject>(readers: {
   const entries = Object.entries(readers) as [string, Reader<unknown>][];
   const schema = objectSchema(
     Object.fromEntries(entries.map(([name, read]) => [name, schemaOf(read)])),
+    // A parameter is required if its reader refuses an absent value.
     entries.filter(([, read]) => read(undefined) instanceof Fault).map(([name]) => name),
   );
   return described(schema, (search) => {

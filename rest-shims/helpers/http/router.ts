@@ -17,9 +17,12 @@ export interface RestRouterOptions extends RowServerOptions {
 
 /** The rows on @koa/router, and the same rows for the fast path. */
 export interface RestRouter {
-  /** Middleware for configured pass-through paths that no row has, or that precede their row (`REPLACEABLE`). Calls `next` for others. */
+  /**
+   * Middleware for configured pass-through paths that no row has. At the paths in `REPLACEABLE` the configured path is
+   * served and not the row. Calls `next` for other requests.
+   */
   readonly configured: Middleware;
-  /** Middleware for requests that match a row. Calls `next` for others. */
+  /** Middleware for requests that match a row. Calls `next` for other requests. */
   readonly routes: Middleware;
   /** Answers every request that matches no row: 405 with `Allow` for a path of other methods, else 404. */
   readonly unrouted: Middleware;
@@ -75,9 +78,10 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
     const [path = '/'] = url.split('?', 1);
     const match = passThrough?.find(method, path) ?? { kind: 'none' };
     if (match.kind === 'none') return next();
-    if (!REPLACEABLE.has(path) && router.match(path, match.kind === 'endpoint' ? method : '').path.length > 0)
-      return next();
+    // `.path` of a match has the rows of this path for any method.
+    if (!REPLACEABLE.has(path) && router.match(path, method).path.length > 0) return next();
     if (match.kind === 'method') return answerUnrouted(context, match.allowed);
+    // Only the path without its last slash is configured.
     if (match.kind === 'slash') {
       context.status = REDIRECTED.status;
       context.set('location', match.path + url.slice(path.length));

@@ -61,9 +61,10 @@ const isShownAsPage = ({ page }: FailureForm, error: DomainError): boolean =>
 
 /** The body of a failure in the form of its row; null for the form of the surface. */
 function formBody(form: FailureForm, error: DomainError, code: string): object | null {
-  const hasSurfaceForm =
-    !(error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput) ||
-    (error instanceof InvalidInput && error.issues.length > 0 && (form.body !== 'auth' || isInvalidJson(error)));
+  const mayHaveRowForm = error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput;
+  const hasIssues = error instanceof InvalidInput && error.issues.length > 0;
+  // The form `auth` covers issues, too, except those of invalid JSON.
+  const hasSurfaceForm = !mayHaveRowForm || (hasIssues && (form.body !== 'auth' || isInvalidJson(error)));
   const { message } = error;
   if (error instanceof SignInRefused)
     return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };

@@ -12,9 +12,10 @@ function cookieIn(text: string, name: string): string | null {
 }
 
 /** The key of a browser session; null without one, or if the CSRF header does not match the CSRF cookie. */
-export function sessionKey({ cookie, [CSRF_HEADER]: input }: IncomingHttpHeaders): string | null {
+export function sessionKey({ cookie, [CSRF_HEADER]: csrfHeader }: IncomingHttpHeaders): string | null {
   if (cookie === undefined) return null;
   const key = cookieIn(cookie, SESSION_COOKIE);
-  const proof = cookieIn(cookie, CSRF_COOKIE);
-  return key === null || key === '' || proof === null || proof === '' || input !== proof ? null : key;
+  const csrfCookie = cookieIn(cookie, CSRF_COOKIE);
+  if (key === null || key === '' || csrfCookie === null || csrfCookie === '') return null;
+  return csrfHeader === csrfCookie ? key : null;
 }

@@ -78,6 +78,7 @@ const INTEGER = 'Input should be a valid integer';
 export const wholeOf = (bounds: Bounds = {}): Reader<number> =>
   described({ type: 'integer', ...rangeOf(bounds) }, (input, path, issues) => {
     const text = typeof input === 'string' ? input.trim() : null;
+    // 15 digits are always a safe integer. As in the reference, `24.0` is an integer.
     if (text !== null && !/^[+-]?\d{1,15}(\.0+)?$/.test(text))
       return addFault(path, issues, 'int_parsing', `${INTEGER}, unable to parse string as an integer`);
     const value = text !== null || typeof input === 'boolean' ? Number(input) : input;

@@ -1,5 +1,6 @@
 import type { JsonSchema } from './schema.ts';
 
+/** A token at the current position: a mark, a literal in quotes, or a word. */
 const TOKEN = /\s*(?:(\.\.\.|[{}[\]()|,:?<>])|'([^']*)'|([\w$.-]+))/y;
 const BUILT_IN: Readonly<Record<string, JsonSchema>> = {
   unknown: {},
@@ -22,13 +23,9 @@ function tokensOf(notation: string): readonly Token[] {
     const match = TOKEN.exec(notation);
     if (match === null) throw new TypeError(`Invalid type at ${at}: ${notation}`);
     const [, mark, literal, word] = match;
-    tokens.push(
-      mark === undefined
-        ? literal === undefined
-          ? { kind: 'word', text: word ?? '' }
-          : { kind: 'literal', text: literal }
-        : { kind: 'mark', text: mark },
-    );
+    if (mark !== undefined) tokens.push({ kind: 'mark', text: mark });
+    else if (literal !== undefined) tokens.push({ kind: 'literal', text: literal });
+    else tokens.push({ kind: 'word', text: word ?? '' });
   }
   return tokens;
 }
@@ -42,7 +39,12 @@ export function schemaFrom(notation: string): JsonSchema {
   const tokens = tokensOf(notation);
   let at = 0;
   const isNext = (mark: string): boolean => tokens[at]?.kind === 'mark' && tokens[at]?.text === mark;
-  const accept = (mark: string): boolean => isNext(mark) && (at += 1) > 0;
+  /** Skips a mark. False if another token is next. */
+  function accept(mark: string): boolean {
+    if (!isNext(mark)) return false;
+    at += 1;
+    return true;
+  }
   function expect(mark: string): void {
     if (!accept(mark)) throw new TypeError(`Expected '${mark}' at token ${at}: ${notation}`);
   }

@@ -22,6 +22,7 @@ export function embedContent(
   const { body, dropped } = readEmbedRequest(method, model, parseBody(request.body));
   return callThrough(
     {
+      // Without `params`, the path does not replace the model of the body.
       read: () => format.read({ ...request, params: {}, body: Buffer.from(JSON.stringify(body)) }),
       async call(callScope, modelRequest) {
         const call = await callModel(callScope, modelRequest);

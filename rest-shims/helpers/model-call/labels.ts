@@ -74,6 +74,7 @@ function metadataIn(body: RequestBody, endpoint: Endpoint): { readonly metadata:
   };
 }
 
+/** Whether a value is a text that is not empty. */
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 function bodyTags(body: RequestBody, endpoint: Endpoint): readonly string[] {

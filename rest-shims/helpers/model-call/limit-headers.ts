@@ -34,6 +34,7 @@ export function addRateLimits(head: HeaderLines, standings: readonly RateStandin
     const [limit, remaining] = [String(counts.limit), String(counts.remaining)];
     head.addChecked(`x-ratelimit-${scope}-limit-${type}`, limit);
     head.addChecked(`x-ratelimit-${scope}-remaining-${type}`, remaining);
+    // Only rates have the headers below.
     if (type === 'max_parallel_requests') continue;
     if (scope === 'api_key')
       head.addChecked(`x-ratelimit-limit-${type}`, limit).addChecked(`x-ratelimit-remaining-${type}`, remaining);
@@ -44,17 +45,17 @@ export function addRateLimits(head: HeaderLines, standings: readonly RateStandin
 
 /** Names of rate limit headers in answers, by the header of the upstream. */
 const NAMES: ReadonlyMap<string, string> = new Map([
-  ...['limit', 'remaining', 'reset'].flatMap((what) =>
-    ['requests', 'tokens'].map((of): [string, string] => {
-      const name = `x-ratelimit-${what}-${of}`;
+  ...['limit', 'remaining', 'reset'].flatMap((fact) =>
+    ['requests', 'tokens'].map((unit): [string, string] => {
+      const name = `x-ratelimit-${fact}-${unit}`;
       return [name, name];
     }),
   ),
   // Anthropic's reset is a point in time and not a duration: it is not mapped.
-  ...['limit', 'remaining'].flatMap((what) =>
-    ['requests', 'tokens'].map((of): [string, string] => [
-      `anthropic-ratelimit-${of}-${what}`,
-      `x-ratelimit-${what}-${of}`,
+  ...['limit', 'remaining'].flatMap((fact) =>
+    ['requests', 'tokens'].map((unit): [string, string] => [
+      `anthropic-ratelimit-${unit}-${fact}`,
+      `x-ratelimit-${fact}-${unit}`,
     ]),
   ),
 ]);

@@ -124,6 +124,7 @@ export async function callThrough(format: CallFormat, request: HttpRequest, scop
   const call = await (format.call ?? callModel)(scope, modelRequest);
   if (call.exchange.streaming) return streamedAnswer(call, scope, format);
   const { endpoint } = modelRequest;
+  // Null for answers that are not parsed, such as audio.
   return endpoint.answers.member === null ? rawAnswer(call, scope) : bufferedAnswer(call, scope, endpoint);
 }
 
@@ -216,6 +217,7 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   if (dropped !== '') head.add(DROPPED, dropped);
   for (const name in exchange.headers) {
     const value = headerText(exchange.headers[name] ?? '');
+    // The header with the prefix `llm_provider-`.
     head.addOfUpstream(name, value);
     // Rate limits of the gateway replace those of the upstream.
     const limit = isLimited ? undefined : rateLimitName(name);
@@ -230,9 +232,9 @@ function addDeployment(
   { id, apiBase, timeoutSeconds, options }: GatewayCall['deployment'],
   withBase: boolean,
 ): void {
-  const place = options['aws_region_name'] ?? options['vertex_location'];
+  const region = options['aws_region_name'] ?? options['vertex_location'];
   head.addText(MODEL_ID, id);
   if (apiBase !== null && withBase) head.addText(API_BASE, publicAddress(apiBase));
-  if (place !== undefined) head.addText(REGION, place);
+  if (region !== undefined) head.addText(REGION, region);
   head.add(TIMEOUT, String(timeoutSeconds));
 }

@@ -37,7 +37,7 @@ export const FORWARDED = {
 /**
  * A request to forward. A JSON body must be valid. `litellm_metadata` is removed from the body; all other bytes stay
  * unchanged. A JSON object in a body of another media type is also parsed, because a target may read it as JSON. Access
- * to the model in it is checked. Throws InvalidInput.
+ * to the model that the object names is checked. Throws InvalidInput.
  */
 export function sentRequest(request: HttpRequest): SentRequest {
   const { body } = request;
@@ -71,6 +71,7 @@ function requestWith(request: HttpRequest, fields: JsonObject): SentRequest {
     search,
     headers,
     fields,
+    // `withMembers` removes a member with the value null.
     body:
       GATEWAY_MEMBER in gatewayMembers && !isForm
         ? withMembers(request.body, { [GATEWAY_MEMBER]: null })
@@ -84,6 +85,7 @@ const OPENING_BRACE = 0x7b;
 
 /** The value of a body that is a JSON object; null for others and for invalid JSON. */
 function valueOrNull(body: Uint8Array): unknown {
+  // Bytes up to 0x20 are white space.
   const first = body.find((byte) => byte > 0x20);
   if (first !== OPENING_BRACE) return null;
   try {
@@ -134,6 +136,7 @@ function relayHeaders(call: Call, scope: Scope): HeaderLines {
     .add(DURATION, call.elapsedMs().toFixed(3));
   if (deployment.apiBase !== null && seesApiBase(scope)) head.addText(API_BASE, publicAddress(deployment.apiBase));
   if (call.guardrails !== undefined) head.addText(GUARDRAILS, call.guardrails.join(','));
+  // The cost of a streamed answer is not known before its end.
   const cost = exchange.streaming ? null : call.cost();
   if (cost !== null) head.add(COST, usdText(cost));
   addKeyHeaders(head, scope.caller?.key ?? null, call);

@@ -86,6 +86,7 @@ function fallbackOf(input: unknown, endpoint: Endpoint): Fallback {
   );
   if (protectedMember !== undefined)
     throw invalidType('fallbacks', `an array of models with replaced members, without '${protectedMember}'`, endpoint);
+  // Members can be replaced in JSON bodies only, not in forms.
   if (endpoint.requestEncoding !== undefined && Object.keys(members).length > 0)
     throw invalidType('fallbacks', 'an array of models by name', endpoint);
   return { model, members };

@@ -9,7 +9,7 @@ import { type HttpAnswer, json } from '../http/route.ts';
 import { callHeaders, MAX_ANSWER_BYTES } from './model-call.ts';
 
 /**
- * Answers with a response that the gateway stores, or with that of the upstream, with the public model name and ids.
+ * Answers with a response that the gateway stores, or with the upstream's response under the public model name and ids.
  * `convert` changes the format of the response. Without it, the format stays unchanged.
  */
 export async function answerWithResponse(

@@ -10,7 +10,7 @@ import { SPEND_ANSWERS } from './answer-types/spend.ts';
 import type { JsonSchema } from '../http/schema.ts';
 import { schemaFrom } from '../http/type-notation.ts';
 
-/** Types of the answers of rows. A row without an entry has no stated type. */
+/** Types of the answers of rows, by row name, or by row name and status. A row without an entry has no stated type. */
 export const ANSWER_TYPES: AnswerTypes = {
   ...MODELS_ANSWERS,
   ...OWNERS_ANSWERS,
