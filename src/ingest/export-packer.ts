@@ -32,7 +32,9 @@ export type PackingFailure =
 /** The result of a `pack` task. */
 export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 
-/** Exports up to this inflated size are read in milliseconds. They hold no slot of `unpacking` while they wait for this thread. */
+/**
+ * Inflated size up to which an export is read in milliseconds. Such an export holds no slot while it waits to be read.
+ */
 const SLOTLESS_BYTES = 524_288;
 const MAX_THREADS = 4;
 /** Queue limit, in exports and in bytes as sent. */
@@ -41,15 +43,19 @@ const QUEUE_LIMIT = { tasks: 256, bytes: 64 << 20 };
 const THREAD_HEAP_MIB = 512;
 
 /**
- * Reads exports and stored bodies: small exports immediately, exports up to `offloadBytes` one per event loop turn on this
- * thread, larger ones on worker threads.
+ * Reads exports and stored bodies. Reads exports up to `DEFAULT_OFFLOAD_BYTES` immediately, and larger ones up to
+ * `offloadBytes` one per event loop turn on this thread. Reads stored bodies up to `offloadBytes` immediately. Worker
+ * threads read the rest.
  */
 export interface TracePacker extends ExportPacker, BodyReader {
   /** Ends the threads. */
   close(): Promise<void>;
 }
 
-/** Large exports hold a slot of `unpacking` while they are read. Without a free slot no export is accepted. */
+/**
+ * `unpacking` limits the exports that are read concurrently. An export without a free slot is refused. Exports larger
+ * than `SLOTLESS_BYTES` hold their slot until they are read.
+ */
 export function createTracePacker({
   limits,
   unpacking,
@@ -79,7 +85,7 @@ export function createTracePacker({
         const isSmall = size <= DEFAULT_OFFLOAD_BYTES;
         if (!isSmall && size <= SLOTLESS_BYTES) releaseSlot();
         if (size <= offloadBytes) {
-          const work = (): PackedExport | null => packSmall(sent, limits, offloadBytes);
+          const work = (): PackedExport | null => packUpTo(offloadBytes, sent, limits);
           const packed = isSmall ? work() : await mainThread.run(work, sent.bytes.length);
           if (packed !== null) return packed;
         }
@@ -87,6 +93,7 @@ export function createTracePacker({
         const packed = await pool.run<PackedMessage>(task, sent.bytes.length, transferableBuffer(sent.bytes));
         return { body: packed.body, ...packedOfText(packed) };
       } finally {
+        // No effect when the slot is released already.
         releaseSlot();
       }
     },
@@ -102,8 +109,11 @@ export function createTracePacker({
   };
 }
 
-/** Null for a body that is larger than declared and than `maxBytes`. */
-function packSmall(sent: SentExport, limits: OtlpLimits, maxBytes: number): PackedExport | null {
+/**
+ * Null when the inflated body is larger than `maxBytes`, because its declared size was wrong. A worker thread then has
+ * to read the export.
+ */
+function packUpTo(maxBytes: number, sent: SentExport, limits: OtlpLimits): PackedExport | null {
   const bodyBytes = Math.min(limits.bodyBytes, maxBytes);
   try {
     return packExport(sent, { ...limits, bodyBytes });

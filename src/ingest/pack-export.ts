@@ -25,7 +25,7 @@ const SPARE_BYTES = 1;
 const ZSTD_LEVEL = 1;
 const ZSTD_SHRINKS_BY = 3;
 
-/** Inflated size that the gzip trailer declares, which may be wrong; the size of a body without compression. */
+/** Inflated size of a body. For gzip it is the last 4 bytes, which the sender writes and which may be wrong. */
 export function declaredSize({ bytes, contentEncoding }: Omit<SentExport, 'contentType'>): number {
   if (compressionOf(contentEncoding) === null) return bytes.length;
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
@@ -89,7 +89,7 @@ function compressionOf(contentEncoding: string | undefined): 'gzip' | null {
 
 /** Throws TooLarge beyond the limit. The declared size decides only the chunk size. */
 function inflate(sent: SentExport, maxBytes: number): Uint8Array {
-  // One chunk for a body up to the maximum: each further chunk is another call of zlib.
+  // A body up to `MAX_CHUNK_BYTES` gets one chunk: each further chunk is another call of zlib.
   const chunkSize = Math.min(Math.max(declaredSize(sent) + SPARE_BYTES, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES);
   try {
     return gunzipSync(sent.bytes, { maxOutputLength: maxBytes, chunkSize });
@@ -155,7 +155,7 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
       tally: tallyOf(heads),
       spanIds: places.ids,
       rows,
-      callAncestors: placesAbove(heads, places, usages),
+      callAncestors: callAncestorsOf(heads, places, usages),
     };
   });
   return { traces: packed, calls: packedCalls(calls) };
@@ -169,16 +169,16 @@ function traceOf(traces: Map<string, TraceSpans>, traceId: string): TraceSpans {
   return fresh;
 }
 
-/** See `PackedTrace.callAncestors`. */
-function placesAbove(
+/** A flat list of pairs: the place of a call, and the place of its nearest ancestor that describes the same call. */
+function callAncestorsOf(
   heads: readonly SpanHead[],
   places: SpanPlaces,
   usages: readonly (CallUsage | null)[],
 ): readonly number[] {
   const isCall = (place: number): boolean => (usages[place] ?? null) !== null;
   // Most calls have no child spans.
-  const hasAnyBelow = heads.some(({ parentSpanId }) => parentSpanId !== null && isCall(places.find(parentSpanId)));
-  if (!hasAnyBelow) return [];
-  const above = nearestCallAncestors(heads, new Set(places.ids.filter((_, place) => isCall(place))));
-  return [...above].flatMap(([call, ancestor]) => [places.find(call), places.find(ancestor)]);
+  const hasSpanBelowCall = heads.some(({ parentSpanId }) => parentSpanId !== null && isCall(places.find(parentSpanId)));
+  if (!hasSpanBelowCall) return [];
+  const ancestors = nearestCallAncestors(heads, new Set(places.ids.filter((_, place) => isCall(place))));
+  return [...ancestors].flatMap(([call, ancestor]) => [places.find(call), places.find(ancestor)]);
 }

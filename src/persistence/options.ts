@@ -19,11 +19,13 @@ export interface StoresOptions {
   /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
   readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;
   readonly ingestLimit?: IngestLimit;
-  /** False writes the rows of calls immediately (`call-log/README.md`). */
+  /** False: the rows of calls are written immediately, without the call log (`call-log/README.md`). Absent: true. */
   readonly callLog?: boolean;
-  /** False stores new spans as rows (`span-blocks/README.md`). */
+  /** False: new spans are stored as rows, not in span blocks (`span-blocks/README.md`). Absent: true. */
   readonly spanBlocks?: boolean;
-  /** False reads the columns of wide rows one by one (`packed-rows/README.md`). */
+  /**
+   * False: SQLite returns wide rows by column, not as one JSON list per row (`packed-rows/README.md`). Absent: true.
+   */
   readonly packedRows?: boolean;
   /** How long a write waits for a lock that another connection holds, in ms; absent: 5,000. */
   readonly lockTimeoutMs?: number;

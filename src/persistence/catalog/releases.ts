@@ -26,16 +26,15 @@ export function createReleaseStore({ orm, inFlight, find, change }: Database): R
       }),
     remove: (releases) =>
       change(async (em) => {
-        const removed = releases.map(storedOf);
-        const among = { entryId: { $in: removed.map(({ entryId }) => entryId) } };
-        const stored = await em.find(CatalogReleaseEntity, among, { lockMode: LockMode.PESSIMISTIC_WRITE });
-        for (const one of stored)
-          if (
-            removed.some(
-              ({ entryId, field, value }) => entryId === one.entryId && field === one.field && value === one.value,
-            )
-          )
-            em.remove(one);
+        const wanted = releases.map(storedOf);
+        const where = { entryId: { $in: wanted.map(({ entryId }) => entryId) } };
+        const found = await em.find(CatalogReleaseEntity, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
+        for (const one of found) {
+          const isWanted = wanted.some(
+            ({ entryId, field, value }) => entryId === one.entryId && field === one.field && value === one.value,
+          );
+          if (isWanted) em.remove(one);
+        }
       }),
   };
 }

@@ -66,6 +66,7 @@ export function spanOf({ name, from_ms, to_ms }: SpanRow): HistorySpan {
   };
 }
 
+/** The last recorded state of the catalog, from the row of the recorded span. */
 export function headOf({ snapshot_id, taken_ms, seen_ms, confirmed_ms }: SpanRow): RecordHead {
   return {
     snapshotId: snapshot_id ?? '',
@@ -75,7 +76,10 @@ export function headOf({ snapshot_id, taken_ms, seen_ms, confirmed_ms }: SpanRow
   };
 }
 
-/** The row of the recorded span with this head. `from_ms` counts for a new row only: an existing row keeps its start. */
+/**
+ * The row of the recorded span with this last state. `from_ms` counts for a new row only: an existing row keeps its
+ * start.
+ */
 export function recordRowOf({ snapshotId, takenAt, seenAt, confirmedAt }: RecordHead): SpanRow {
   return {
     name: RECORDED,

@@ -44,7 +44,10 @@ export const PaymentEventEntity = defineEntity({
 
 export type PaymentEventEntity = InferEntity<typeof PaymentEventEntity>;
 
-/** An object of the provider that an event names. Shared objects connect a refund with its purchase. */
+/**
+ * An id of a session, payment or other object of the provider, as an event names it. Shared ids connect a refund with
+ * its purchase.
+ */
 export const PaymentObjectEntity = defineEntity({
   name: 'PaymentObjectEntity',
   tableName: 'payment_object',

@@ -35,8 +35,10 @@ async function findCheckout(em: SqlEntityManager, event: PaymentEvent): Promise<
   const byId =
     event.checkoutId === null ? null : await em.findOne(CheckoutEntity, { id: event.checkoutId }, FOR_UPDATE);
   // A checkout has one session. An event of another session does not pay for it, even with the id of the checkout.
-  if (byId !== null && [null, byId.sessionId ?? event.sessionId].includes(event.sessionId)) return byId;
+  const isOfOtherSession = event.sessionId !== null && (byId?.sessionId ?? event.sessionId) !== event.sessionId;
+  if (byId !== null && !isOfOtherSession) return byId;
   const checkoutIds = (await eventsNaming(em, event.objects)).flatMap(({ checkoutId }) => checkoutId ?? []);
+  // Of several checkouts always the same one, whatever the order of the rows.
   const [id] = checkoutIds.toSorted();
   return id === undefined ? null : em.findOne(CheckoutEntity, { id }, FOR_UPDATE);
 }

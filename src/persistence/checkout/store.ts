@@ -9,7 +9,10 @@ import type { Tables } from '../database/tables.ts';
 import { CheckoutEntity } from './entities.ts';
 import { FOR_UPDATE, lockPaymentEvents, storeEvent } from './payment-events.ts';
 
-/** Reads through the writing connection: a buyer returns within milliseconds of the payment event. */
+/**
+ * Reads through the writing connection, which on SQLite finishes earlier writes first: a buyer returns within
+ * milliseconds of the payment event.
+ */
 const CURRENT = { connectionType: 'write' } as const;
 
 /** Values of an entity. The members of the key are separate columns, all null until a key is issued. */

@@ -63,7 +63,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     const body = { format: row.format, compression: row.compression, bytes: Buffer.from(row.base64, 'base64') };
     const { format, compression, bytes } = await readerOf(bodies).without(body, unreferenced);
     const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-    // The time distinguishes two versions that processes create from the same one.
+    // Two processes may create a version from the same one: the time in microseconds makes the new versions distinct.
     const version = Math.max(Number(row.version) + 1, Date.now() * 1_000);
     await server.insert('export_body', BODY_COLUMNS, [
       JSON.stringify([bodyId, row.arrived, version, remaining, format, compression, base64]),
@@ -96,6 +96,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
       await drop(`body_id in ${listOf(ids)}`, how);
       return [];
     });
+    // The check after the write. Each pass shortens lists of traces, so the recursion ends.
     if (shared.length > 0) await release(shared, removed, how);
   };
 }

@@ -90,6 +90,7 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
             values: Readable.from(pieces(batch), { objectMode: false }),
             abort_signal: AbortSignal.timeout(inserts.timeoutMs),
           });
+          // The answer ends when the rows are stored.
           await stream.resume().toArray();
         }
       }),
@@ -107,7 +108,9 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
   };
 }
 
-/** The rows as the body of an insert, one per line, in pieces: one string may exceed the limit of V8. */
+/**
+ * The rows as the body of an insert, one per line, in pieces: one string of all rows may exceed V8's maximum length.
+ */
 function* pieces(rows: readonly string[]): Generator<string> {
   let piece = '';
   for (const row of rows) {
@@ -134,14 +137,14 @@ function* batchesOf(rows: readonly string[], mostBytes: number): Generator<reado
   let batch: string[] = [];
   let bytes = 0;
   for (const row of rows) {
-    const more = bytesOf(row);
-    if (batch.length > 0 && bytes + more > mostBytes) {
+    const rowBytes = bytesOf(row);
+    if (batch.length > 0 && bytes + rowBytes > mostBytes) {
       yield batch;
       batch = [];
       bytes = 0;
     }
     batch.push(row);
-    bytes += more;
+    bytes += rowBytes;
   }
   if (batch.length > 0) yield batch;
 }

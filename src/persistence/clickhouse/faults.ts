@@ -32,8 +32,10 @@ export async function withClickHouseErrors<Result>(work: () => Promise<Result>):
   try {
     return await work();
   } catch (error) {
+    // These errors come from this process, not from the server.
     if (error instanceof DomainError || error instanceof TypeError || error instanceof RangeError) throw error;
     if (!isServerError(error)) throw unavailable(error);
+    // `null`: a retry does not help.
     if (ACCESS_CODES.has(error.code))
       throw new Unavailable('The trace store refused the user or its rights.', null, { cause: withoutValues(error) });
     throw UNAVAILABLE_CODES.has(error.code) ? unavailable(withoutValues(error)) : withoutValues(error);

@@ -22,8 +22,8 @@ const columnOf = (column: Column): string => `${column.name} ${typeOf(column)} c
 const constraintOf = ({ name }: Column): string => `constraint ${name}_known check isNotNull(${name})`;
 
 /**
- * Partitions by day of arrival, dropped when they are empty. All rows of an insert have one arrival time, so the insert writes
- * one part and is atomic.
+ * Partitions by day of arrival, dropped when they are empty. `arrived` is in Unix microseconds. All rows of an insert
+ * have one arrival time, so the insert writes one part and is atomic.
  */
 const ARRIVED = 'arrived UInt64 codec(ZSTD(1))';
 const BY_DAY = 'partition by intDiv(arrived, 86400000000)';
@@ -35,7 +35,8 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
   const definitionsOf = (columns: readonly Column[]): string =>
     [...columns.map(columnOf), ...columns.filter(isRequired).map(constraintOf)].join(', ');
   return [
-    // Of the spans with the same id, `final` returns the first that arrived, from any partition.
+    // Of the spans with the same id, from any partition, `final` returns the one with the greatest `earliness`: the
+    // first that arrived.
     `create table if not exists span (
       trace_id String codec(ZSTD(1)), trace_ref String codec(ZSTD(1)), team_id LowCardinality(String),
       key_hash LowCardinality(String), body_id String codec(ZSTD(1)), ${ARRIVED},
@@ -44,7 +45,8 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
     `create table if not exists trace_summary (
       ${ARRIVED}, version UInt64, ${definitionsOf(summary.columns)}, ${FIND_TRACE}
     ) engine = ReplacingMergeTree(version) ${BY_DAY} order by (trace_id, trace_ref) ${SMALL_GRANULES}`,
-    // The summaries again, sorted by start. When an earlier span moves the start of a trace, its old row is deleted.
+    // The summaries again, sorted by start. When an earlier span moves the start of a trace, the row with the old start
+    // is deleted.
     `create table if not exists trace_by_start (
       ${ARRIVED}, version UInt64, deleted UInt8, newest_first Int64 materialized -start_ms, ${definitionsOf(summary.columns)}
     ) engine = ReplacingMergeTree(version, deleted) ${BY_DAY} order by (newest_first, trace_ref) ${SMALL_GRANULES}`,
@@ -58,7 +60,7 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
 
 export const CLICKHOUSE_TABLES = ['span', 'trace_summary', 'trace_by_start', 'export_body'] as const;
 
-/** Adds columns that an entity has gained. Stored rows have null, 0 or an empty text in them. */
+/** Adds columns that an entity has gained. Stored rows get null, 0 or an empty text in these columns. */
 async function addColumns(server: ClickHouse, table: string, columns: readonly Column[]): Promise<void> {
   const existing = await server.rows<{ name: string }>(
     'select name from system.columns where database = currentDatabase() and table = {table:String}',
@@ -78,7 +80,7 @@ async function addColumns(server: ClickHouse, table: string, columns: readonly C
 
 /**
  * Creates the database, its tables and the new columns of this release. Idempotent, also with several processes at the same time.
- * `outside` uses another database, because this one may not exist yet.
+ * `outside` is a connection to another database of the server, because `database` may not exist yet.
  */
 export async function updateSchema(
   server: ClickHouse,

@@ -38,8 +38,8 @@ interface ChangedTrace {
 }
 
 /**
- * A trace after a commit, with earlier starts, Unix ms, under which `trace_by_start` may still list it. Its rows with these starts
- * are deleted.
+ * A trace after a commit. `trace_by_start` may still list the trace under former starts, in Unix ms: the rows with
+ * these starts are deleted.
  */
 interface IngestedTrace {
   readonly summary: TraceSummary;
@@ -133,6 +133,7 @@ export function createClickHouseIngest(
       stored: stored.get(ref)?.size ?? 0,
       fresh: freshOf.get(ref) ?? [],
     }));
+    // A summary is also written when the stored one does not count all stored spans.
     return {
       fresh,
       touched: touched.filter((trace) => trace.fresh.length > 0 || (trace.before?.spanCount ?? 0) !== trace.stored),
@@ -177,7 +178,7 @@ export function createClickHouseIngest(
       ...fresh.map(({ tally }) => tally),
     ];
     const summary = { ...addTally(null, identity, tallyOf(heads)), ...known.map(labelsIn).reduce(joinLabels) };
-    // Another process may list it under the start of any of its spans.
+    // Another process may list the trace under the start of any of its spans.
     const starts = new Set(heads.map(startMsOf));
     starts.delete(startMsOf(summary));
     return { summary: { ...summary, redactedAt: before?.redactedAt ?? null }, formerStartsMs: [...starts] };
@@ -204,6 +205,7 @@ export function createClickHouseIngest(
     const summaries: string[] = [];
     for (const { summary, formerStartsMs } of grown) {
       const row = encodeRow(tables.summary, summaryRowOf(summary));
+      // The span count is the version of a summary. The last value of the prefix is `deleted`.
       listed.push(rowWith([arrived, summary.spanCount, 0], row));
       summaries.push(rowWith([arrived, summary.spanCount], row));
       for (const startMs of formerStartsMs) {

@@ -10,8 +10,17 @@ import { listOf, type DeletionMode } from './statements.ts';
 import { inBatches } from './trace-lookup.ts';
 
 const DAY_MS = 86_400_000;
+/** Maximum number of traces in one statement, which contains their ids as text. */
+const TRACES_PER_STATEMENT = 500;
 /** Payload of a redacted span. */
-const NOTHING = payloadText({ input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] });
+const EMPTY_PAYLOAD = payloadText({
+  input: '',
+  output: '',
+  attributes: {},
+  resourceAttributes: {},
+  events: [],
+  links: [],
+});
 
 /** A trace of one owner, by its columns. */
 interface KeyRow {
@@ -21,23 +30,25 @@ interface KeyRow {
 
 const idsOf = (traces: readonly KeyRow[]): ReadonlySet<string> => new Set(traces.map(({ trace_id: id }) => id));
 
-/** Conditions for the rows of some traces, one per statement. */
+/** Conditions for the rows of these traces, one per statement. */
 function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
-  for (let at = 0; at < traces.length; at += 500) {
-    const batch = traces.slice(at, at + 500);
+  for (let at = 0; at < traces.length; at += TRACES_PER_STATEMENT) {
+    const batch = traces.slice(at, at + TRACES_PER_STATEMENT);
     const [ids, refs] = [batch.map(({ trace_id: id }) => id), batch.map(({ trace_ref: ref }) => ref)];
     yield `trace_id in ${listOf(ids)} and trace_ref in ${listOf(refs)}`;
   }
 }
 
 /**
- * Deletes or redacts traces. Each removal finds its traces by one table and changes that table last, so that the next removal
- * completes an interrupted one. For retention this table is the list by time; for an explicit removal, the summaries. Retention hides
- * rows immediately and frees the disk with the next merge. An explicit removal frees the disk immediately.
+ * Deletes or redacts traces. Each removal finds its traces by one table and changes that table last, so that the next
+ * removal completes an interrupted one. For retention this table is `trace_by_start`; for an explicit removal,
+ * `trace_summary`. Retention hides rows immediately and frees the disk with the next merge. An explicit removal frees
+ * the disk immediately.
  */
 export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader | undefined): TraceRemoval {
   const release = createBodyRelease(server, bodies);
 
+  /** `newest_first` is the negative start. */
   const oldest = (beforeMs: number, most: number): Promise<readonly KeyRow[]> =>
     server.rows<KeyRow>(
       `select trace_id, trace_ref from trace_by_start final where newest_first > -{before:Int64}
@@ -45,7 +56,7 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
       { before: beforeMs, most },
     );
 
-  /** Those of these traces that have a summary. */
+  /** The traces of a list that have a summary. */
   async function findStored(traces: readonly TraceKey[]): Promise<readonly KeyRow[]> {
     const refs = new Set(traces.map(({ traceRef }) => traceRef));
     const found = await inBatches(
@@ -83,8 +94,8 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
   }
 
   /**
-   * The bodies with payloads of these trace ids. Reads the ids of all bodies: after an interrupted removal no span refers to
-   * them any more.
+   * The bodies with payloads of these trace ids. Searches all bodies: after an interrupted removal, no span refers to
+   * such a body any more.
    */
   async function bodiesWith(traces: readonly KeyRow[]): Promise<readonly string[]> {
     const rows = await inBatches(idsOf(traces), (ids) =>
@@ -98,38 +109,42 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
 
   async function removeOldest(traces: readonly KeyRow[]): Promise<number> {
     if (traces.length === 0) return 0;
-    const held = await bodiesOf(traces);
+    const bodyIds = await bodiesOf(traces);
     await deleteFrom('trace_summary', traces, 'masked');
     await deleteFrom('span', traces, 'masked');
-    await release(held, idsOf(traces), 'masked');
+    await release(bodyIds, idsOf(traces), 'masked');
     await deleteFrom('trace_by_start', traces, 'masked');
     return traces.length;
   }
 
   async function removeStored(traces: readonly KeyRow[]): Promise<number> {
     if (traces.length === 0) return 0;
-    const held = await bodiesWith(traces);
+    const bodyIds = await bodiesWith(traces);
     await deleteFrom('span', traces, 'rewritten');
-    await release(held, idsOf(traces), 'rewritten');
+    await release(bodyIds, idsOf(traces), 'rewritten');
     await deleteFrom('trace_by_start', traces, 'rewritten');
     await deleteFrom('trace_summary', traces, 'rewritten');
     return traces.length;
   }
 
-  /** Drops earlier days without rows. Hidden rows of other days stay on the disk until a merge. */
+  /**
+   * Drops the partitions of earlier days that have no rows left. Hidden rows of other days stay on the disk until a
+   * merge.
+   */
   async function dropEmptyDays(beforeMs: number): Promise<void> {
-    const before = Math.floor(beforeMs / DAY_MS);
+    const beforeDay = Math.floor(beforeMs / DAY_MS);
     for (const table of CLICKHOUSE_TABLES) {
       const days = await server.rows<{ day: string }>(
         `select distinct partition as day from system.parts
-         where database = currentDatabase() and table = {table:String} and active and toInt64(partition) < {before:Int64}`,
-        { table, before },
+         where database = currentDatabase() and table = {table:String} and active
+           and toInt64(partition) < {beforeDay:Int64}`,
+        { table, beforeDay },
       );
-      // A body without spans on its day is left over from a killed process.
-      const holder = table === 'export_body' ? 'span' : table;
+      // Spans decide about the bodies of their day: a body without spans on its day is left over from a killed process.
+      const deciding = table === 'export_body' ? 'span' : table;
       for (const { day } of days) {
         const [left] = await server.rows<{ rows: string }>(
-          `select count() as rows from ${holder} where _partition_id = {day:String}`,
+          `select count() as rows from ${deciding} where _partition_id = {day:String}`,
           { day },
         );
         if (left?.rows === '0') await server.run(`alter table ${table} drop partition ${Number(day)}`);
@@ -146,16 +161,16 @@ export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader |
     remove: async (traces) => removeStored(await findStored(traces)),
     async redact(traces, atMs) {
       const stored = await findStored(traces);
-      const held = await bodiesWith(stored);
+      const bodyIds = await bodiesWith(stored);
       const update = async (table: string, changes: string): Promise<void> => {
         for (const condition of conditionsOf(stored))
           await server.run(`alter table ${table} update ${changes} where ${condition} settings mutations_sync = 1`);
       };
-      const nothing = listOf([NOTHING]);
+      const payload = listOf([EMPTY_PAYLOAD]);
       const texts = `input_preview = '', source = null`;
       const ofTrace = `redacted_ms = ${atMs}, preview_ns = null, session_id = null, user_id = null, tags = null, root_labels = 0, ${texts}`;
-      await update('span', `body_id = '', body_at = null, payload = ${nothing}, error = null, ${texts}`);
-      await release(held, idsOf(stored), 'rewritten');
+      await update('span', `body_id = '', body_at = null, payload = ${payload}, error = null, ${texts}`);
+      await release(bodyIds, idsOf(stored), 'rewritten');
       await update('trace_by_start', ofTrace);
       await update('trace_summary', ofTrace);
     },

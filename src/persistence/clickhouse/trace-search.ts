@@ -68,7 +68,7 @@ export function isOneOf(traces: readonly TraceKey[]): Condition {
   };
 }
 
-/** Traces that began in an interval, Unix ms, end exclusive. */
+/** Traces that began in an interval, Unix ms, end exclusive. `newest_first` is the negative start. */
 export const beganIn = (startMs: number, endMs: number): Condition => ({
   text: 'newest_first <= -{from:Int64} and newest_first > -{until:Int64}',
   params: { from: startMs, until: endMs },
@@ -94,6 +94,7 @@ export function filterCondition(filters: TraceFilters): Condition {
     ...LIST_COLUMNS.map((column) => `arrayExists(value -> ${isIn('value')}, ${textsIn(column)})`),
   ];
   return allOf(
+    // Always true, for a search without filters.
     { text: '1', params: {} },
     ...clause('status = {status:String}', 'status', status),
     ...clause('service = {service:String}', 'service', textOf(service)),
@@ -123,7 +124,8 @@ export async function bucketsOf(
   condition: Condition,
 ): Promise<readonly TraceBucket[]> {
   const { startMs, endMs, bucketMs } = series;
-  const found = allOf(condition, beganIn(startMs, endMs));
+  const where = allOf(condition, beganIn(startMs, endMs));
+  // The rank is rounded up. Array indexes of ClickHouse begin at 1.
   const quantile = (percent: number): string => `durations[intDiv(traces * ${percent} + 99, 100)]`;
   const rows = await server.rows<BucketRow & { readonly spent: string | null }>(
     `select intDiv(start_ms - {from:Int64}, {step:Int64}) as bucket, count() as traces,
@@ -131,8 +133,8 @@ export async function bucketsOf(
        sum(input_tokens) as tokens_in, sum(output_tokens) as tokens_out, toString(sum(toInt128(spend))) as spent,
        arraySort(groupArray(end_ns - start_ns)) as durations,
        ${quantile(50)} as p50, ${quantile(90)} as p90, ${quantile(99)} as p99
-     from trace_by_start final where ${found.text} group by bucket order by bucket`,
-    { ...found.params, step: bucketMs },
+     from trace_by_start final where ${where.text} group by bucket order by bucket`,
+    { ...where.params, step: bucketMs },
   );
   return rows.map((row) => bucketOf(series, row, row.spent === null ? null : (BigInt(row.spent) as Usd)));
 }
@@ -146,13 +148,13 @@ export async function agentsOf(
     limit,
   }: { readonly search: AgentSearch; readonly condition: Condition; readonly limit: number },
 ): Promise<readonly AgentActivity[]> {
-  const found = allOf(condition, beganIn(startMs, endMs));
+  const where = allOf(condition, beganIn(startMs, endMs));
   const rows = await server.rows<AgentRow>(
     `select arrayJoin(${textsIn('agent_names')}) as agent, count() as traces,
        countIf(error_count > 0) as failed, max(start_ms) as last_start_ms
-     from trace_by_start final where ${found.text}
+     from trace_by_start final where ${where.text}
      group by agent order by last_start_ms desc, agent limit {limit:UInt32}`,
-    { ...found.params, limit },
+    { ...where.params, limit },
   );
   return rows.map(agentActivityOf);
 }

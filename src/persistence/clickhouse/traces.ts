@@ -80,8 +80,9 @@ export async function openClickHouseTraces(
   { bodies, annotated, log, limit = INGEST_LIMIT }: Options,
 ): Promise<ClickHouseTraceStore> {
   const server = await openClickHouse(location);
+  // For the statement that creates the database of `location`.
   const outside = await openClickHouse(location, 'default');
-  // For reads of callers. Reads that precede a write use the writing server.
+  // For reads of callers. Reads that precede a write use `server`.
   const reader = location.readerUrl ? await openClickHouse({ ...location, url: location.readerUrl }) : server;
   const tables = clickHouseTables(orm);
   const inFlight = createInFlight();
@@ -182,6 +183,7 @@ export async function openClickHouseTraces(
   try {
     await schemaReady();
   } catch (error) {
+    // Null: the server refuses the user, and a retry does not help.
     if (!(error instanceof Unavailable) || error.retryAfterSeconds === null) {
       await close();
       throw error;
@@ -196,28 +198,29 @@ export async function openClickHouseTraces(
     ingestParts: async (parts) => submit(jobOf(parts, null, false)),
     listSummaries: (visibility, { startMs, endMs, after }, limitRows) =>
       withSchema(async () => {
-        const found = allOf(beganIn(startMs, endMs), visibleTo(visibility));
+        const where = allOf(beganIn(startMs, endMs), visibleTo(visibility));
+        // `newest_first` is the negative start.
         const below =
           after === null
             ? ''
             : `and newest_first >= -{at:Int64} and (newest_first > -{at:Int64} or trace_ref < {ref:String})`;
         const rows = await reader.rows<NewSummaryRow>(
-          `select ${columns} from trace_by_start final where ${found.text} ${below}
+          `select ${columns} from trace_by_start final where ${where.text} ${below}
            order by newest_first, trace_ref desc limit {limit:UInt32}`,
-          { ...found.params, at: after?.startMs ?? 0, ref: after?.traceRef ?? '', limit: limitRows },
+          { ...where.params, at: after?.startMs ?? 0, ref: after?.traceRef ?? '', limit: limitRows },
         );
         return read(rows);
       }),
     searchSummaries: (visibility, search, limitRows) =>
       withSchema(async () => {
         const { startMs, endMs, order, after } = search;
-        const found = allOf(beganIn(startMs, endMs), await visibleAndPassing(visibility, search));
+        const where = allOf(beganIn(startMs, endMs), await visibleAndPassing(visibility, search));
         const rank = RANKS[order];
         const below = after === null ? '' : `and (${rank}, trace_ref) < ({rank:Int64}, {ref:String})`;
         const rows = await reader.rows<NewSummaryRow>(
-          `select ${columns} from trace_by_start final where ${found.text} ${below}
+          `select ${columns} from trace_by_start final where ${where.text} ${below}
            order by ${rank} desc, trace_ref desc limit {limit:UInt32}`,
-          { ...found.params, rank: String(after?.rank ?? 0n), ref: after?.traceRef ?? '', limit: limitRows },
+          { ...where.params, rank: String(after?.rank ?? 0n), ref: after?.traceRef ?? '', limit: limitRows },
         );
         return read(rows);
       }),

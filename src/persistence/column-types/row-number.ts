@@ -7,6 +7,7 @@ export class RowNumberType extends BigIntType<'string'> {
   }
 
   override getColumnType(property: EntityProperty, platform: Platform): string {
+    // `integer` for SQLite only: the name differs for PostgreSQL.
     const integer = platform.getIntegerTypeDeclarationSQL(property);
     return integer === 'integer' ? integer : platform.getBigIntTypeDeclarationSQL(property);
   }

@@ -25,9 +25,9 @@ function sqliteLocation(rest: string): DatabaseLocation {
 }
 
 /**
- * Reads `DATABASE_URL`: null is `<dataDir>/lensgate.db`; `sqlite:///path`, `sqlite:path` and `file:` are SQLite files;
- * `postgres:` and `postgresql:` servers. Throws Unsupported for another scheme, and for an invalid address. The
- * message does not contain the URL, which may have a password.
+ * Reads `DATABASE_URL`. Null means `<dataDir>/lensgate.db`. `sqlite:///path`, `sqlite:path` and `file:` name a SQLite
+ * file; `postgres:` and `postgresql:` name a server. Throws Unsupported for another scheme, and for an invalid address.
+ * The message does not contain the URL, which may have a password.
  */
 export function locateDatabase(databaseUrl: string | null, dataDir: string): DatabaseLocation {
   if (databaseUrl === null) return sqliteFile(join(dataDir, 'lensgate.db'));

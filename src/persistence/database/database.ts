@@ -6,7 +6,7 @@ import type { InFlight } from './in-flight.ts';
 import type { Tables } from './tables.ts';
 import type { WriteHealth } from './write-health.ts';
 
-/** SQL dialect. It does not depend on the SQLite library. */
+/** SQL dialect of the database. Both SQLite libraries have the same dialect. */
 export type SqlFlavour = 'sqlite' | 'postgresql';
 
 export type Orm = MikroORM<AbstractSqlDriver, SqlEntityManager>;
@@ -36,7 +36,7 @@ export interface Database extends Access {
   readonly orm: Orm;
   readonly engine: 'sqlite3' | 'node:sqlite' | 'postgresql';
   readonly flavour: SqlFlavour;
-  /** Runs the work of every call of a store. */
+  /** Runs the work of all methods of the stores. */
   readonly inFlight: InFlight;
   readonly writes: WriteHealth;
   readonly audit: AuditRecorder;

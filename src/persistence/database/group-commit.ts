@@ -73,14 +73,15 @@ export function createGroupCommit<Job extends Weight, Result>({
     recheck = () => {};
   }
 
+  /** Takes the jobs of the next commit from the queue: as many as fit into `groupRows`, and at least one. */
   function nextGroup(): readonly Entry<Job, Result>[] {
     let rows = 0;
-    const past = queue.findIndex(({ job }, position) => {
+    const firstLeft = queue.findIndex(({ job }, position) => {
       rows += job.rows;
       return position > 0 && rows > groupRows;
     });
-    const group = past === -1 ? queue : queue.slice(0, past);
-    queue = past === -1 ? [] : queue.slice(past);
+    const group = firstLeft === -1 ? queue : queue.slice(0, firstLeft);
+    queue = firstLeft === -1 ? [] : queue.slice(firstLeft);
     return group;
   }
 

@@ -138,8 +138,9 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
     driver: PostgreSqlDriver,
     clientUrl: url,
     driverOptions: { connectionTimeoutMillis: POSTGRES_CONNECT_MS },
-    // Set by a statement, because connection poolers refuse unknown startup parameters. JIT is off: the planner estimates a list in
-    // JSON as a large table. It would compile a query for seconds that runs for milliseconds.
+    // Set by a statement, because connection poolers refuse unknown startup parameters. JIT is off, because the planner
+    // estimates a list in JSON as a large table. With JIT, PostgreSQL would compile for seconds a query that runs for
+    // milliseconds.
     async onCreateConnection(connection) {
       const text = `select set_config('lock_timeout', '${options.lockTimeoutMs ?? LOCK_TIMEOUT_MS}', false), set_config('jit', 'off', false)`;
       await (connection as DatabaseConnection).executeQuery(CompiledQuery.raw(text));
@@ -178,7 +179,7 @@ interface CallsAndTraces {
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;
   readonly traces: TraceStore;
-  /** Resolves when every call committed before is unfolded, or its segment is set aside. */
+  /** Resolves when all calls that are already committed are unfolded, or their segments are set aside. */
   readonly unfolded: () => Promise<void>;
   readonly closeTraces: () => Promise<void>;
 }

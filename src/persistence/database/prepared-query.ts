@@ -14,8 +14,8 @@ class GivenValue {
 export type Placeholder<Values> = <Name extends keyof Values & string>(name: Name) => RawBuilder<Values[Name]>;
 
 /**
- * A query that is compiled once, at its first run: compiling takes longer than SQLite needs for a page. `build` must use
- * `given(name)` for every value that differs between runs.
+ * A query that is compiled once, at its first run: compiling takes longer than SQLite needs to read a page of rows.
+ * `build` must use `given(name)` for every value that differs between runs.
  */
 export function preparedQuery<Values extends object, Row>(
   build: (db: Kysely<Tables>, given: Placeholder<Values>) => Compilable<Row>,

@@ -9,7 +9,7 @@ const CHANNEL = 'lensgate';
 const LISTEN = `listen ${CHANNEL}`;
 /** Maximum size of a message, in bytes. PostgreSQL accepts payloads of less than 8,000. */
 const MOST_BYTES = 7_500;
-/** First and longest wait before another attempt to connect, in ms; each failure doubles it. */
+/** First and longest wait before another attempt to connect, in ms. Each failed attempt doubles the wait. */
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 /** Interval of checks of the connection, in ms. The connection counts as lost when a check takes longer. */
@@ -66,8 +66,10 @@ function keepListening(
 ): { stop(): Promise<void> } {
   let isStopped = false;
   let current: ListeningClient | null = null;
+  /** The interval of the checks while connected, else the timeout until the next attempt. */
   let timer: NodeJS.Timeout | undefined;
   let waitMs = FIRST_WAIT_MS;
+  /** Whether the last check of the connection was answered. */
   let isAnswered = true;
   let opening = open();
 
@@ -78,6 +80,7 @@ function keepListening(
       await follow(client);
     } catch (error) {
       if (client !== null && client !== current) client.release(true);
+      // Only the very first attempt has this wait. All other attempts follow a failure that is reported already.
       if (waitMs === FIRST_WAIT_MS && !isStopped) failed(error);
       reconnectLater();
     }

@@ -39,7 +39,7 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
   readonly where?: (filter: Filter) => readonly JsonObject[];
   /** SQL of the sort rank of a row, never null, for each sort except by time of creation. */
   readonly ranks?: Readonly<Record<Exclude<Sort, 'created_at'>, string>>;
-  /** Sorts whose ranks are numbers: the text of a place is then a decimal number. Absent for none. */
+  /** Sorts whose ranks are numbers: the text of a place is then a decimal number. Absent when all ranks are texts. */
   readonly numbers?: readonly NoInfer<Sort>[];
   /** Text of the conflict that a row caused. */
   readonly conflictText: (row: Row) => string;
@@ -53,7 +53,10 @@ const contains = (column: string, part: string): JsonObject => ({
   [raw(`lower(${column}) like lower(cast(? as text)) escape '\\'`, [`%${escaped(part)}%`])]: [],
 });
 
-/** Condition that a row comes after a place in the order of a column and the id of rows. The first part bounds the range of an index. */
+/**
+ * Condition that a row comes after a place in the order of a column, then of the id. The condition on the column alone
+ * limits the range of an index that is read.
+ */
 export function afterPlace(column: string, [value, id]: readonly [unknown, string], descending: boolean): JsonObject {
   const [beyond, orAt] = descending ? ['$lt', '$lte'] : ['$gt', '$gte'];
   return { [column]: { [orAt]: value }, $or: [{ [column]: { [beyond]: value } }, { id: { [beyond]: id } }] };
@@ -113,7 +116,7 @@ export const changeRow = <Stored, Row>(
     throw new Unavailable(`The ${noun} is being changed by other requests. Try again.`);
   });
 
-/** Rows of a noun as managed entities: one fork of the entity manager per call. */
+/** Rows of a noun as managed entities: one fork of the entity manager for each method call. */
 export function createRowStore<Row extends StoredRow, Filter, Sort extends string>(
   database: Database,
   {
@@ -141,6 +144,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     const beyond = descending ? '$lt' : '$gt';
     const isNumber = numbers?.includes(sort) === true;
     const rank = new Map<string, string>(Object.entries({ ...ranks })).get(sort) ?? 'created_at';
+    // A number is the count of rows to skip, anything else the place of the last row before the page.
     const after = typeof from === 'number' ? [] : [beyondPlace(from, { rank, beyond, isNumber })];
     const options = {
       orderBy: [{ [raw(rank)]: direction }, { id: direction }],

@@ -146,14 +146,14 @@ export function* splitIntoBatches<Row>(
   let rows: Row[] = [];
   let size = 0;
   for (const row of all) {
-    const more = sizeOf(row);
-    if (rows.length === mostRows || (rows.length > 0 && size + more > STATEMENT_SIZE)) {
+    const rowSize = sizeOf(row);
+    if (rows.length === mostRows || (rows.length > 0 && size + rowSize > STATEMENT_SIZE)) {
       yield rows;
       rows = [];
       size = 0;
     }
     rows.push(row);
-    size += more;
+    size += rowSize;
   }
   if (rows.length > 0) yield rows;
 }

@@ -12,8 +12,9 @@ export function transaction<Result>(orm: Orm, work: (db: Kysely<Tables>) => Prom
 }
 
 /**
- * Runs work on entities in a new transaction, then flushes its changes in that transaction. Without the context, a `flush` would
- * open the ORM's own transaction. `em.getKysely()` is the query builder of the same transaction.
+ * Runs work on entities in a new transaction, then flushes its changes in that transaction. Without
+ * `setTransactionContext`, a `flush` would open the ORM's own transaction. `em.getKysely()` is the query builder of the
+ * same transaction.
  */
 export function entityTransaction<Result>(
   orm: Orm,

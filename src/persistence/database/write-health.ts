@@ -12,9 +12,9 @@ export interface WriteHealth {
   /** Number of failed writes since the start, retries included. Domain errors other than Unavailable do not count. */
   failures(): number;
   /**
-   * Resolves while writes work. Before the first write, and after a failed one, it probes the database, at most once a second.
-   * After a write that failed with Unavailable or a failed probe, it throws Unavailable, within a second, until a probe succeeds. It
-   * also throws while the first probe has no result.
+   * Resolves while writes work. Before the first write, and after a failed one, it probes the database, at most once a
+   * second. After a failed probe, or a write that failed with Unavailable, it throws Unavailable, within a second,
+   * until a probe succeeds. It also throws while the first probe has no result.
    */
   check(): Promise<void>;
 }
@@ -69,7 +69,8 @@ export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
       if (state === 'working') return;
       if (running === null && performance.now() - endedMs >= PAUSE_MS) running = runProbe();
       if (running !== null) await withDeadline(running, WAIT_MS, () => {});
-      // Unknown although a probe has run: a write failed with another error since then, such as refused data.
+      // After the first probe, the state is unknown when a write fails with an error such as refused data. That alone
+      // is no reason to throw.
       const hasProbed = endedMs !== Number.NEGATIVE_INFINITY;
       if (state === 'failing' || (state === 'unknown' && !hasProbed))
         throw new Unavailable('The database takes no writes.', undefined, { cause: lastError });

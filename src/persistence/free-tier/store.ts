@@ -46,6 +46,7 @@ export function createFreeTierStore({ orm, flavour, readRows, writeRows, transac
     calls: readonly FreeTierCalls[],
     limit: number,
   ): Promise<Map<string, Reserved>> {
+    // A new row grants what `rowsOf` has limited. A stored row grants at most what is left of the limit.
     const left = sql<number>`${limit} - free_tier_use.used`;
     const grant = sql<number>`case when ${left} <= 0 then 0 when ${left} < excluded.granted then ${left} else excluded.granted end`;
     const rows = await db

@@ -25,7 +25,7 @@ const COLUMNS: Readonly<Record<ActivityField, RawBuilder<string>>> = {
 
 type StoredGroup = ActivityGroup['of'] & ActivityCounts;
 
-const placeOf = ({ day, category, route }: ActivityRow): string => `${day} ${category} ${route}`;
+const keyOf = ({ day, category, route }: ActivityRow): string => `${day} ${category} ${route}`;
 
 /** Counts of requests as rows. A batch is added in one transaction. */
 export function createGatewayActivityStore({ orm, flavour, readRows, transact }: Database): GatewayActivityStore {
@@ -34,7 +34,7 @@ export function createGatewayActivityStore({ orm, flavour, readRows, transact }:
   async function addRows(db: Kysely<Tables>, rows: readonly ActivityRow[]): Promise<void> {
     // In the order of their keys, so that two processes lock rows in one order.
     const encoded = rows
-      .toSorted((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1))
+      .toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
       .map((row) => encodeValues(table, row));
     await db
       .insertInto('gateway_activity')

@@ -35,7 +35,10 @@ const ACTIVE: readonly JobStatus[] = ['queued', 'running'];
 const ofKind = (kind: string, now: Date): OfKind => ({ kind: storable(kind), now: now.getTime() });
 const ofClaim = ({ id, attempt }: JobClaim, now: Date): OfClaim => ({ id: storable(id), attempt, now: now.getTime() });
 
-/** Condition: queued jobs of a kind that are due, and running jobs whose lease has ended. */
+/**
+ * Condition: queued jobs of a kind that are due, and running jobs whose lease has ended. `due_at` of a running job is
+ * the end of its lease.
+ */
 const due =
   (given: Placeholder<OfKind>) =>
   (job: Builder): Condition =>
@@ -93,7 +96,7 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
         .returning('id');
     });
   const addNew = addition(false);
-  const addIdle = addition(true);
+  const addIfIdle = addition(true);
   const dueOf = preparedQuery<OfKind, Pick<JobRow, 'id'>>((db, given) =>
     db.selectFrom('job').select('id').where(due(given)).limit(1),
   );
@@ -126,6 +129,7 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
       .where(claimed(given, '>'))
       .returningAll(),
   );
+  /** Ends the job of a claim whose lease has not ended (`>`), or has ended (`<=`). */
   const endingOf = (lease: '>' | '<=') =>
     preparedQuery<OfClaim & { status: JobStatus; error: string }, Pick<JobRow, 'id'>>((db, given) =>
       db
@@ -151,15 +155,15 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
     db
       .updateTable('job')
       .set((job) => {
-        const most = job('most_attempts', '+', given('allowed'));
-        const isSpent = job('attempts', '>=', most);
+        const mostAttempts = job('most_attempts', '+', given('allowed'));
+        const isExhausted = job('attempts', '>=', mostAttempts);
         return {
-          status: job.case().when(isSpent).then<JobStatus>('dead').else<JobStatus>('queued').end(),
+          status: job.case().when(isExhausted).then<JobStatus>('dead').else<JobStatus>('queued').end(),
           due_at: given('dueAt'),
-          most_attempts: most,
+          most_attempts: mostAttempts,
           finished_at: job
             .case()
-            .when(isSpent)
+            .when(isExhausted)
             .then(job.cast<number>(given('now'), 'double precision'))
             .end(),
           error: given('error'),
@@ -174,6 +178,7 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
       .selectAll()
       .where('id', 'in', textsInJson(flavour, given('ids'))),
   );
+  /** Removes ended jobs of a kind, except the latest and the `earlier` ones directly before it. */
   const removeButLatest = preparedQuery<{ kind: string; earlier: number }, never>((db, given) =>
     db
       .deleteFrom('job')
@@ -193,7 +198,7 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
     async add(job, now) {
       await writeRows((db) => addNew(db, newRow(job, now)));
     },
-    addIfIdle: async (job, now) => (await writeRows((db) => addIdle(db, newRow(job, now)))).length > 0,
+    addIfIdle: async (job, now) => (await writeRows((db) => addIfIdle(db, newRow(job, now)))).length > 0,
     hasDue: async (kind, now) => (await readRows((db) => dueOf(db, ofKind(kind, now)))).length > 0,
     claim: async ({ kind, workerId, now, leaseMs }) =>
       jobOrNull(

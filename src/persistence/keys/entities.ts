@@ -13,11 +13,13 @@ const TOTAL = 'coalesce((select total from key_spend where key_spend.key_hash = 
 export const KEY_RANKS: Readonly<Record<KeySort, string>> = {
   created_at: 'created_at',
   updated_at: 'updated_at',
-  // An expression, because SQLite would read every row in the order of the primary key.
+  // An expression with an index of its own: for the bare column, SQLite would read every row in the order of the
+  // primary key.
   token: "hash || ''",
   key_alias: "coalesce(alias, '')",
   max_budget: 'coalesce(cast(max_budget as numeric), -1)',
   spend: TOTAL,
+  // The value of `budgetUse`: millionths of the budget.
   budget_use: `case when max_budget is null then -1 else (${TOTAL} - cast(coalesce(spent_before, '0') as bigint))
     / (cast(max_budget as bigint) / 1000000 + 1) end`,
 };
@@ -51,8 +53,7 @@ export const VirtualKeyEntity = defineEntity({
     maxBudget: p.type(UsdTextType).nullable(),
     budgetDuration: p.text().nullable(),
     budgetResetAt: p.datetime().nullable(),
-    /** Null is zero. */
-    /** Total spend of the key at the start of its budget window. Null in the first window. */
+    /** Total spend of the key at the start of its budget window. Null, which means zero, in the first window. */
     spentBefore: p.type(UsdTextType).nullable(),
     /** Earliest end of the key's budget windows. Null without a window, and for deleted keys. */
     nextResetAt: p.datetime().nullable(),
@@ -74,7 +75,7 @@ export const VirtualKeyEntity = defineEntity({
     /** Increases with every change through the ORM, so that concurrent changes cannot overwrite each other. */
     revision: p.integer().version(),
   },
-  uniques: [{ properties: ['alias'], where: `"deleted_at" is null` }],
+  uniques: [{ properties: ['alias'], where: LIVE }],
   indexes: [
     { properties: ['nextResetAt'] },
     // For lists, counts and sums of the keys of an owner.

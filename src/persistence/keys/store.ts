@@ -47,6 +47,7 @@ function keyOf(entity: VirtualKeyEntity): VirtualKey {
   };
 }
 
+/** Values of an entity. Members of a key that are not stored are left out. */
 const storedOf = ({
   previousSecret,
   owners: _owners,
@@ -107,6 +108,7 @@ function accessGroupWhere(id: string, flavour: SqlFlavour): KeyWhere {
     const naming = 'select member.value from access_group, json_each(key_ids) as member where access_group.id = ?';
     return { [raw(`(${named} or hash in (${naming}))`, [storable(id), storable(id)])]: [] };
   }
+  // The id as JSON, escaped for the regular expression.
   const text = JSON.stringify(storable(id)).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
   const pattern = String.raw`"accessGroupIds":\[${EARLIER_TEXTS}${text}`;
   // A quote inside an id is escaped in JSON, so that a hash in quotes matches a whole id only.
@@ -143,7 +145,7 @@ function whereOf(filter: KeyFilter, { now, flavour }: { readonly now: Date; read
   };
 }
 
-/** Virtual keys as managed entities: one fork of the entity manager per call. */
+/** Virtual keys as managed entities: one fork of the entity manager for each method call. */
 export function createKeyStore(database: Database): KeyStore {
   const { orm, flavour, inFlight, audit, readRows, find } = database;
   const dueForReset = preparedQuery<{ now: Date; limit: number }, { readonly hash: string }>((db, given) =>

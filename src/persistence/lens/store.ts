@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { addUsd } from '../../domain/money.ts';
-import { isActive, type Lens, type LensRun, type LensState } from '../../domain/lens/lens.ts';
+import type { Lens, LensRun, LensState } from '../../domain/lens/lens.ts';
 import type { Review } from '../../domain/lens/review.ts';
 import type { FindingPage, LensFinding, LensStore, LensWorkerStore } from '../../domain/lens/store.ts';
 import { storable } from '../../domain/storable.ts';
@@ -65,6 +65,7 @@ export function createLensStore({ find, readRows, change: changeEntities }: Data
       else Object.assign(row, values);
       byId.delete(finding.id);
     }
+    // The rows left in the map have no finding any more.
     for (const row of byId.values()) em.remove(row);
   }
 
@@ -83,8 +84,7 @@ export function createLensStore({ find, readRows, change: changeEntities }: Data
   return {
     add: ({ lens, run, findings }) =>
       changeEntities((em) => {
-        const row = { ...lensRow(lens, run), dueAt: isActive(run) ? null : dueMs(lens, run) };
-        em.create(LensEntity, row);
+        em.create(LensEntity, { ...lensRow(lens, run), dueAt: dueMs(lens, run) });
         addRun(em, run);
         for (const [place, finding] of findings.entries())
           em.create(LensFindingEntity, findingRow(lens.id, finding, place));

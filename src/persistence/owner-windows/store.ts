@@ -2,7 +2,9 @@ import type { OwnerWindowStore } from '../../domain/owners/owner-windows.ts';
 import type { Database } from '../database/database.ts';
 import { preparedQuery } from '../database/prepared-query.ts';
 
-/** Budget windows of users, teams and budgets, in one statement over the indexes of their ends. */
+/**
+ * Reads whether a budget window of any user, team or budget has ended, in one statement over the indexes of their ends.
+ */
 export function createOwnerWindowStore({ readRows }: Database): OwnerWindowStore {
   const ended = preparedQuery<{ now: Date }, { readonly id: string }>((db, given) =>
     db

@@ -10,6 +10,7 @@ export const createProjectStore = (database: Database): ProjectStore =>
     audited: 'project',
     where: ({ teamIds, teamId, aliasPart, blocked }) => [
       ...matching({ teamId: teamIds, blocked }),
+      // A second condition on the team: one object cannot have both.
       ...matching({ teamId }),
       ...containing('alias', aliasPart),
     ],

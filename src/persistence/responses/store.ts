@@ -42,7 +42,10 @@ export function createResponseStore({
 }: Database): SealedResponseStore {
   const columns = everyColumn(tableWithout(rowTable(orm, 'response'), 'bytes'));
 
-  /** Sizes are summed first: the content is not read beyond the response that exceeds `mostBytes`. */
+  /**
+   * A response and those that it continues, the latest first. Sizes are summed first: the content is not read beyond
+   * the response that exceeds `mostBytes`.
+   */
   const chainFrom = preparedQuery<{ id: string; mostTurns: number; mostBytes: number }, ResponseRow>((db, given) =>
     db
       .withRecursive('turn(id, previous_id, place, so_far)', (recursive) =>

@@ -31,6 +31,7 @@ export interface BlockPlace {
 
 /** The spans of one export, concatenated: those of traces that begin with this export and fit into the block. */
 export interface SpanBlock {
+  /** The encoded spans, without their payloads. */
   readonly heads: Uint8Array;
   readonly places: ReadonlyMap<IngestPart, BlockPlace>;
 }
@@ -70,12 +71,16 @@ export interface SpanSources {
   readonly blocks: SpanSource;
 }
 
+/** SQL of the spans at a place. Offsets of places begin at 0, positions of SQL at 1. */
 const eachSpan = (flavour: SqlFlavour): string =>
   flavour === 'postgresql'
     ? `jsonb_array_elements(convert_from(substring(b.heads from t.at + 1 for t.length), 'UTF8')::jsonb)`
     : 'jsonb_each(cast(substr(b.heads, t.at + 1, t.length) as text))';
 
-/** Joins `sheet_trace t` with its block `b` and with each span of the trace, a JSON list in `h.value`. Requires `b.body_no = t.body_no`. */
+/**
+ * Joins `sheet_trace t`, the place of a trace in its block, with the block `b` and with each span of the trace, a JSON
+ * list in `h.value`. The query must add the condition `b.body_no = t.body_no`.
+ */
 export const joinedBlocks = (flavour: SqlFlavour): string =>
   `cross join export_body b cross join${flavour === 'postgresql' ? ' lateral' : ''} ${eachSpan(flavour)} h`;
 

@@ -76,6 +76,7 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
     try {
       await db.executeQuery(query);
     } catch (error) {
+      // After any error but a duplicate, the connection may be a new one.
       if (!isDuplicate(error)) isCreated = false;
       throw error;
     }
@@ -126,6 +127,7 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
           return encodeRow(newSummary, summaryRowOf(summary));
         });
         const bytes = Buffer.from(body.bytes.buffer, body.bytes.byteOffset, body.bytes.byteLength);
+        // `rows`, the number of spans, is the value of `held_by`.
         return [`[${traces.join(',')}]`, placesText(parts, places), body.format, body.compression, rows, bytes, heads];
       });
       await insertOrRepair(db, CompiledQuery.raw(textFor(exports.length), parameters));

@@ -33,6 +33,7 @@ export function createWindowTotalsAdder(
     nextRemovalMs = nowMs + REMOVAL_MS;
     await db
       .deleteFrom('budget_window')
+      // 0 is a window without end.
       .where('end_ms', '>', 0)
       .where('end_ms', '<', nowMs - KEPT_MS)
       .execute();

@@ -47,6 +47,7 @@ function sumsKindOf({ by, filter }: SpendGrouping): SumsKind | null {
   if (none.tag !== undefined) return null;
   // A call with several of the tags would count several times.
   if (tags !== undefined && !byTag && tags.length !== 1) return null;
+  // Sums exist by tag and by end user, but not by both.
   const ofTags = byTag || tags !== undefined;
   if (ofTags && (ofEndUsers || by.includes('endUser'))) return null;
   if (ofTags) return none.endUser === undefined ? 'tag' : null;
@@ -154,6 +155,7 @@ export function dailyRelation(grouping: SpendGrouping, flavour: SqlFlavour): Dai
   if (kind === null || parts === null) return null;
   const wanted = wantedLabels(kind, filter);
   const labels = (): Sql | null => (wanted === null ? null : textsIn(flavour, wanted.map(storable)));
+  // `ofDays` filters by label to use its index. The outer condition filters the calls of partial days.
   const union = [ofDays(kind, parts.days, labels()), ...parts.edges.map((edge) => ofCalls(kind, edge, flavour))];
   const among = labels();
   const label = kind === 'end_user' ? sql`all_parts.label as end_user` : sql`null as end_user`;

@@ -47,7 +47,7 @@ const NEW_SPEND_COLUMNS = [
   'last_ms',
 ] as const;
 
-/** Key columns that both tables share, each with its value from a row of `new_spend`. */
+/** Key columns of both `spend_day` and `spend_day_label`, each with its value from a row of `new_spend`. */
 const KEYS: readonly (readonly [name: string, value: string])[] = [
   ['started_at', 'started_at'],
   ...SHARED_KEYS.map((name) => [name, cut(name)] as const),
@@ -85,16 +85,19 @@ interface Target {
   readonly from: string;
 }
 
-/** The statement that adds the new spend to a table. All processes lock rows in the same order. */
+/**
+ * The statement that adds the new spend to a table. It sorts by key, so that all processes lock rows in the same order.
+ * `where 1 = 1` keeps SQLite from reading `on conflict` as a join condition.
+ */
 function addition({ table, keys, from }: Target): string {
   const names = [...keys.map(([name]) => name), ...NEW_SPEND_SUMS.map(([name]) => name), 'last_ms'];
-  const places = keys.map((_key, at) => at + 1).join(', ');
+  const keyNumbers = keys.map((_key, at) => at + 1).join(', ');
   const sums = NEW_SPEND_SUMS.map(([, value]) => `cast(sum(${value}) as bigint)`);
   const values = [...keys.map(([, value]) => value), ...sums, 'max(last_ms)'];
   const updates = NEW_SPEND_SUMS.map(([name]) => `${name} = ${table}.${name} + excluded.${name}`);
   const last = `last_ms = case when excluded.last_ms > ${table}.last_ms then excluded.last_ms else ${table}.last_ms end`;
   return `insert into ${table} (${names.join(', ')})
-    select ${values.join(', ')} from ${from} where 1 = 1 group by ${places} order by ${places}
+    select ${values.join(', ')} from ${from} where 1 = 1 group by ${keyNumbers} order by ${keyNumbers}
     on conflict (${keys.map(([name]) => name).join(', ')}) do update set ${[...updates, last].join(', ')}`;
 }
 

@@ -8,6 +8,9 @@ import { elementsOf, textsIn, tuplesIn } from '../database/rows.ts';
 
 type Flavour = Database['flavour'];
 
+/**
+ * Kinds whose totals are stored under their own id. The total of any other kind is the sum over the keys of an owner.
+ */
 type NamedKind = 'key' | Exclude<OwnerKind, KeyOwnerKind>;
 
 const isNamed = (kind: OwnerKind | 'key'): kind is NamedKind =>
@@ -18,8 +21,9 @@ const loggedTotals = (flavour: Flavour): RawBuilder<unknown> =>
   sql`call_segment s cross join ${elementsOf(flavour, sql.ref('s.totals'))} t`;
 
 /**
- * Where totals of each kind are stored: a query that returns the id as `one` (see `ownedKeys`), and its column of the id.
- * `loggedId` is the name of the id in a total of the call log.
+ * Where totals of each kind are stored: a query without its last condition, and its column of the id. The query returns
+ * the id as `one`, and an empty `other`: only ids of members have a second part. `loggedId` is the name of the id in a
+ * total of the call log.
  */
 const STORED: Readonly<Record<NamedKind, readonly [totals: RawBuilder<unknown>, column: string, loggedId: string]>> = {
   key: [sql`select key_hash as one, '' as other, total from key_spend where`, 'key_hash', 'key_hash'],

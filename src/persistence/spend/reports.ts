@@ -186,6 +186,7 @@ export function createSpendReports({ orm, flavour, readRows }: Database): SpendR
     if (typeof from !== 'number') {
       const { startedAt, traceId, spanId, id, rank } = from;
       const after: unknown[] = [startedAt.getTime(), storable(traceId), storable(spanId), storable(id)];
+      // Only a place in the order of the start has no rank: the start is the first of `places`.
       const ranked = rank === undefined ? places : [SORTS[sort], ...places];
       if (rank !== undefined) after.unshift(sql`cast(${amountText(rank)} as bigint)`);
       conditions.push(sql`(${sql.join(ranked)}) ${descending ? sql`<` : sql`>`} (${sql.join(after)})`);

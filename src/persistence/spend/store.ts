@@ -153,7 +153,7 @@ export function createSpendStore(database: Database): SpendStore {
       if (traces.length === 0) return;
       const keys = traces.map(({ traceId, keyHash }) => [storable(traceId), storable(keyHash)]);
       const ids = traces.map(({ traceId }) => storable(traceId));
-      // Also a condition on the trace id alone, which is the first column of the primary key.
+      // A condition on the trace id alone, too: it is the first column of the primary key, so the index is used.
       await transact((db) =>
         db
           .updateTable('spend_row')
