@@ -17,8 +17,8 @@ const CONNECTION_CODES = new Set([
   'SQLITE_READONLY',
 ]);
 /**
- * SQLSTATE classes and codes: connection (08), read-only transaction, as on a standby (25006), transaction rollback, as
- * for a deadlock (40), resources (53), lock not available (55P03), shutdown (57P), I/O (58).
+ * SQLSTATE classes and codes: connection (08), read-only transaction (25006), transaction rollback (40), resources (53),
+ * lock not available (55P03), shutdown (57P), I/O (58). A standby sends 25006; a deadlock is in class 40.
  */
 const CONNECTION_SQLSTATE = /^(?:08|25006|40|53|55P03|57P|58)/;
 /** Failures without a code. */

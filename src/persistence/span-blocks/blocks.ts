@@ -78,8 +78,8 @@ const eachSpan = (flavour: SqlFlavour): string =>
     : 'jsonb_each(cast(substr(b.heads, t.at + 1, t.length) as text))';
 
 /**
- * Joins `sheet_trace t`, the place of a trace in its block, with the block `b` and with each span of the trace, a JSON
- * list in `h.value`. The query must add the condition `b.body_no = t.body_no`.
+ * Joins `sheet_trace t`, the place of a trace in its block, with the block `b` and with each span of the trace. A span
+ * is a JSON list in `h.value`. The query must add the condition `b.body_no = t.body_no`.
  */
 export const joinedBlocks = (flavour: SqlFlavour): string =>
   `cross join export_body b cross join${flavour === 'postgresql' ? ' lateral' : ''} ${eachSpan(flavour)} h`;
