@@ -36,6 +36,7 @@ describe.skipIf(missing)('/docs in a browser without a network', () => {
     await browser?.close();
     await app?.stop();
   });
+  /** Row of the endpoint table. Its second cell has the path. */
   const rowOf = (path: string) =>
     page.locator('tbody tr', { has: page.locator('td:nth-child(2) code', { hasText: new RegExp(`^${path}$`) }) });
 
@@ -53,7 +54,7 @@ describe.skipIf(missing)('/docs in a browser without a network', () => {
     expect(await row.locator('details').innerText()).toContain('end_user_id* string');
   });
 
-  it('shows an example request to the address of this server, whose body is accepted', async () => {
+  it('shows an example request with the address of this server and with a body that the server accepts', async () => {
     const example = await rowOf('/v1/chat/completions').locator('td:nth-child(3) > code').innerText();
     expect(example).toContain(`"${app.url}/v1/chat/completions"`);
     const body = /-d '(.*)'$/.exec(example)?.[1] ?? '';

@@ -55,7 +55,8 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
       name,
       { timeout: 5_000 },
     );
-  // The editor shows the text of a tab before it can run it: an earlier click runs nothing, or the previous tab.
+  // GraphiQL shows the query of a tab before it can run this query. An early click runs nothing, or the query of the
+  // previous tab. So this function clicks until `outcome` is visible.
   const execute = async (outcome: Locator): Promise<void> => {
     const runButton = page.getByRole('button', { name: 'Execute query (Ctrl-Enter)' });
     for (let tries = 0; !(await outcome.isVisible()); tries += 1) {
@@ -177,6 +178,7 @@ describe.skipIf(missing)('GraphiQL in a browser without a network', () => {
       return visitor.locator('[role=tab]').allInnerTexts();
     };
     const tabs = await visit();
+    // RecentTraces, Catalog, Chat, ChatStream and LiveTraces. Chat has the index 2.
     expect(tabs).toHaveLength(5);
     expect(await visit()).toEqual(tabs);
     await visitor.getByRole('button', { name: 'Chat', exact: true }).click();

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789';
+/** Usage under the member names of OpenAI and of Anthropic. The mock serves both dialects. */
 const USAGE = { prompt_tokens: 1000, completion_tokens: 200, input_tokens: 1000, output_tokens: 200 };
 const WEATHER: Anthropic.Tool = {
   name: 'get_weather',
@@ -138,6 +139,7 @@ describe.each(['native', 'translated'])('the official SDK with a model that is %
   it('gets an estimate of tokens where the upstream cannot count them', async () => {
     const { messages } = ask(model, 'hello');
     // This upstream has no endpoint that counts tokens.
+    // The estimate: 4 tokens for a message, and one for 3.5 bytes of `hello`, rounded up.
     expect(await anthropic.messages.countTokens({ model, messages })).toEqual({
       input_tokens: 6,
       litellm_count_source: 'local_estimate',
@@ -184,6 +186,7 @@ describe('the official SDK', () => {
     expect(message.usage.output_tokens).toBeGreaterThan(0);
   });
 
+  // A case without a key (null) uses the key of `anthropic`. This key may not call the model `forbidden`.
   it.each([
     ['authentication_error', AuthenticationError, 'sk-unknown', 'native'],
     ['permission_error', PermissionDeniedError, null, 'forbidden'],

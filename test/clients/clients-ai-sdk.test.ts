@@ -81,7 +81,7 @@ describe.each(['responses', 'chat', 'anthropic', 'google'] as const)('the AI SDK
       const streamed = streamText({ model, prompt: 'weather', tools: TOOLS, ...OPTIONS });
       for (const calls of [whole.toolCalls, await streamed.toolCalls])
         expect(calls).toMatchObject([{ toolName: 'get_weather', input: { city: 'Wien' } }]);
-      // The mock of Google sends a finish reason that Google does not define. It is passed through unchanged.
+      // The mock of Google sends a finish reason that Google does not define. The gateway forwards it unchanged.
       if (client === 'google' && name === 'of-google') return;
       for (const reason of [whole.finishReason, await streamed.finishReason]) expect(reason).toBe('tool-calls');
     });

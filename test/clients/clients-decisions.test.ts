@@ -25,7 +25,10 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Answer of an upstream in the named-map format. The probabilities of a question sum to exactly 1. */
+/**
+ * Answer of an upstream in the named-map format, a map of answers by question. `noul` is a yes-or-no question and the
+ * probability of yes. The probabilities of a question sum to exactly 1.
+ */
 const ANSWER = {
   model: 'up-1',
   answers: {

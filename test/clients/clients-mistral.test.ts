@@ -23,6 +23,7 @@ describe.skipIf(python === '')("Mistral's client for Python", () => {
   it('lists models, embeds texts, chats, and raises errors with their status', async () => {
     const { stdout } = await promisify(execFile)(python, [SCRIPT, app.url, app.adminKey]);
     const answer = JSON.parse(stdout) as { readonly whole: string };
+    // The script prints the class, id and object of each model. It embeds `one` and `two`, with one token each.
     expect(answer).toEqual({
       models: [['BaseModelCard', 'demo', 'model']],
       retrieved: 'demo',

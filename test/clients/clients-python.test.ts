@@ -37,7 +37,8 @@ describe.skipIf(python === '')('the official client for Python', () => {
     expect(chatted).toBe(responded.whole);
     expect(refused).toEqual({
       unknown_model: ['BadRequestError', 400],
-      // Not an id of the gateway's format. An unknown id of that format gets 404.
+      // The script asks for `resp_nothing`, which does not have the format of the gateway's ids.
+      // An unknown id in that format gets 404.
       unknown_response: ['PermissionDeniedError', 403],
     });
   });

@@ -72,7 +72,7 @@ describe.each(['native', 'translated'])('the Responses API with the official SDK
   it('raises errors of the matching classes', async () => {
     const create = async () => await openai.responses.create({ model: `${model}-not`, input: 'hello' });
     await expect(create()).rejects.toBeInstanceOf(BadRequestError);
-    // Not an id of the gateway's format. An unknown id of that format gets 404.
+    // `resp_nothing` does not have the format of the gateway's ids. An unknown id in that format gets 404.
     const foreign = async () => await openai.responses.retrieve('resp_nothing');
     await expect(foreign()).rejects.toBeInstanceOf(PermissionDeniedError);
   });

@@ -121,7 +121,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
         });
       });
 
-      it('lists input items in pages, and deletes a response', async () => {
+      it('lists input items in pages, does not cancel a complete response, and deletes it', async () => {
         const input = ['a', 'b', 'c'].map((content) => ({ role: 'user' as const, content }));
         const { id } = await openai.responses.create({ model, input });
         const texts: unknown[] = [];
@@ -159,6 +159,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'node:sqlite'))
         const { input } = JSON.parse(sentBodies.at(-1) ?? '') as {
           readonly input: readonly { readonly type?: string }[];
         };
+        // The SDK refers only to the text of the first turn. It sends the tool call whole.
         expect(input.filter(({ type }) => type === 'item_reference')).toHaveLength(1);
       });
     });
@@ -204,6 +205,7 @@ describe.skipIf(python === '')('stored responses, with the official client of Py
       'assistant',
       'user',
     ]);
+    // `same`: the retrieved response equals the streamed response. `items`: the texts of its own input.
     expect(rest).toEqual({
       same: true,
       items: ['Three'],

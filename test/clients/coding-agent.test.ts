@@ -90,7 +90,7 @@ function fetchWatchingFor(
 }
 
 describe.each(['native', 'translated'] as const)('a stream of an upstream with a long reasoning phase: %s', (model) => {
-  /** The upstream sends the rest of its answer when `textReceived` resolves: the client has received keep-alive messages. */
+  /** The upstream ends its answer when `textReceived` resolves: the client has received the keep-alive messages. */
   function continueAfter(textReceived: Promise<void>): void {
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -126,7 +126,7 @@ const TOOLS = ['Bash', 'Read', 'Edit', 'Grep'].map((name) => ({
   input_schema: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] },
 }));
 /** Request of a coding agent: cache control, tools, tool results, thinking blocks and settings that only Anthropic has. */
-const AGENT = {
+const AGENT_REQUEST = {
   max_tokens: 32_000,
   stream: true,
   system: [
@@ -175,7 +175,7 @@ describe('the request of a coding agent', () => {
       response.end(`${ANSWERS[model].begin}${ANSWERS[model].end}`);
     });
     const betas = { 'anthropic-beta': 'context-management-2025-06-27', 'anthropic-version': '2023-06-01' };
-    const answer = await app.call('POST', '/v1/messages?beta=true', { model, ...AGENT }, betas);
+    const answer = await app.call('POST', '/v1/messages?beta=true', { model, ...AGENT_REQUEST }, betas);
     expect(answer.status).toBe(200);
     return { headers: answer.headers, text: await answer.text() };
   }
@@ -183,12 +183,13 @@ describe('the request of a coding agent', () => {
 
   it('reaches an upstream of the same dialect with another model name and no other change', async () => {
     await askAsAgent('native');
-    expect(upstreamBody()).toEqual({ ...AGENT, model: 'claude-opus-4-8' });
+    expect(upstreamBody()).toEqual({ ...AGENT_REQUEST, model: 'claude-opus-4-8' });
   });
 
   it('reaches a model of another dialect; a header of the answer names the dropped fields', async () => {
     const { headers, text } = await askAsAgent('translated');
     // Indexes count the system prompt as the first message, and both tool results as one message.
+    // The text after the tool results is the next message.
     expect(headers.get('x-gateway-dropped-params')?.split(', ')).toEqual([
       'context_management',
       'messages[0].cache_control',

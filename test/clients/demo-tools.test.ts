@@ -10,12 +10,14 @@ const PERSON = {
   required: ['name', 'age', 'tags'],
   additionalProperties: false,
 } as const;
+/** Instance of `PERSON` that the demo model writes: the text `demo`, the minimum, and an empty list. */
 const A_PERSON = { name: 'demo', age: 18, tags: [] };
 const PLACE = {
   type: 'object' as const,
   properties: { city: { type: 'string', enum: ['Wien', 'Oslo'] } },
   required: ['city'],
 };
+/** Instance of `PLACE` that the demo model writes: the first value of the `enum`. */
 const A_PLACE = { city: 'Wien' };
 /** A prompt that names no tool. */
 const PROMPT = 'How warm is it?';
@@ -34,6 +36,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 const tool = (name: string) => ({ type: 'function' as const, function: { name, parameters: PLACE } });
+/** The demo model calls the first tool if a request demands a call and names no tool. */
 const TOOLS = [tool('look_up'), tool('weather')];
 type Choice = OpenAI.ChatCompletionToolChoiceOption;
 

@@ -105,11 +105,11 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
     const chunks = await collect(await google.models.generateContentStream({ model, contents: 'weather', config }));
     for (const calls of [whole.functionCalls, chunks.flatMap(({ functionCalls }) => functionCalls ?? [])])
       expect(calls).toMatchObject([{ name: 'get_weather', args: { city: 'Wien' } }]);
-    const call = whole.candidates?.[0]?.content;
+    const modelTurn = whole.candidates?.[0]?.content;
     const result = { functionResponse: { name: 'get_weather', response: { output: '18 degrees' } } };
     const contents = [
       { role: 'user', parts: [{ text: 'weather' }] },
-      ...(call ? [call] : []),
+      ...(modelTurn ? [modelTurn] : []),
       { role: 'user', parts: [result] },
     ];
     await google.models.generateContent({ model, contents, config: { tools: TOOLS } });
@@ -141,7 +141,7 @@ describe.each(['flash', 'gpt'])("Google's SDK on the model %s", (model) => {
 });
 
 it("Google's SDK counts tokens, lists models and describes one", async () => {
-  // The mock reports no usage: these counts are estimates.
+  // These counts are estimates, because the mock reports none: 4 for a message, and one for 3.5 bytes of its text.
   for (const model of ['flash', 'gpt', 'demo'])
     expect((await google.models.countTokens({ model, contents: 'x'.repeat(35) })).totalTokens).toBe(14);
   const names: unknown[] = [];

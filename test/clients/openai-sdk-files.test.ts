@@ -56,6 +56,7 @@ describe('files of the official SDK', () => {
 
   it('are listed in pages, to their owner and to administrators only', async () => {
     const reader = await clientOf({ key_alias: 'lister' });
+    // Newest first, as in the list.
     const createdIds: string[] = [];
     for (const name of ['a', 'b', 'c'])
       createdIds.unshift(
@@ -89,6 +90,7 @@ describe('batches of the official SDK', () => {
     expect(batch).toMatchObject({ object: 'batch', input_file_id: file.id, metadata: { note: 'mine' } });
     expect(batch.id).toMatch(/^batch_[0-9a-f]{32}$/);
     let current = batch;
+    // The mock completes a batch after a few reads.
     for (let times = 0; times < 10 && current.status !== 'completed'; times += 1)
       current = await openai.batches.retrieve(batch.id);
     expect(current).toMatchObject({ id: batch.id, status: 'completed', input_file_id: file.id });

@@ -89,15 +89,16 @@ describe('embeddings of the official SDK', () => {
 
   it('by the demo model are the same in both encodings, and more similar for texts with common words', async () => {
     const input = ['The cat sat on the mat', 'A cat on a mat', 'Quarterly revenue grew', ''];
-    const packed = await openai.embeddings.create({ model: 'demo', input });
-    const plain = await openai.embeddings.create({ model: 'demo', input, encoding_format: 'float' });
-    expect(plain).toEqual(packed);
-    expect(plain).toMatchObject({
+    const fromBase64 = await openai.embeddings.create({ model: 'demo', input });
+    const fromFloats = await openai.embeddings.create({ model: 'demo', input, encoding_format: 'float' });
+    expect(fromFloats).toEqual(fromBase64);
+    expect(fromFloats).toMatchObject({
       notice: expect.stringContaining('built-in demo model of Lensgate'),
       model: 'demo',
+      // The demo model counts one token per four characters of a text, rounded up: 6 + 4 + 6 + 0.
       usage: { prompt_tokens: 16, total_tokens: 16 },
     });
-    const [sat, cat, revenue, nothing] = packed.data.map(({ embedding }) => embedding);
+    const [sat, cat, revenue, nothing] = fromBase64.data.map(({ embedding }) => embedding);
     for (const vector of [sat, cat, revenue, nothing]) {
       expect(vector).toHaveLength(256);
       expect(dot(vector ?? [], vector ?? [])).toBeCloseTo(1, 5);
@@ -131,6 +132,7 @@ describe('embeddings of the official SDK', () => {
 });
 
 describe('completions of the official SDK', () => {
+  /** 82 characters: 21 tokens of the demo model. The prompt `Hello` has 2. */
   const DEMO_TEXT = 'This is the built-in demo model of Lensgate, not a language model. You said: Hello';
 
   it('return one choice for each prompt', async () => {
@@ -212,6 +214,7 @@ describe('a reranking', () => {
     expect(results[0]?.relevance_score).toBeCloseTo(1, 5);
     expect(rest).toMatchObject({
       notice: expect.stringContaining('built-in demo model of Lensgate'),
+      // Query and documents: 2 + 6 + 4 + 2.
       usage: { total_tokens: 14 },
     });
   });

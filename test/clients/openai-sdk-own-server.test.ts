@@ -60,6 +60,7 @@ const SERVED = { status: 200, body: RESPONSE };
 
 /** Number of requests before the current test. */
 let requestsBefore = 0;
+/** Paths that the current test called, without the first segment: the name of the model. */
 const calledPaths = (): readonly string[] =>
   upstream.received.slice(requestsBefore).map(({ path }) => path.replace(/^\/\w+/, ''));
 

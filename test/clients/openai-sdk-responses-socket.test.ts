@@ -108,7 +108,8 @@ describe('Responses WebSocket of the OpenAI SDK', () => {
     const ready = await ask(socket, { model: 'demo', input: 'My name is Ada.', generate: false, stream_id: 'main' });
     expect(ready.response).toMatchObject({ status: 'completed', output: [] });
     const events = socket.stream();
-    const last = new Map<string, Completed['response']>();
+    /** Completed responses by stream id. */
+    const completed = new Map<string, Completed['response']>();
     socket.send({
       type: 'response.create',
       model: 'demo',
@@ -120,11 +121,11 @@ describe('Responses WebSocket of the OpenAI SDK', () => {
     for await (const event of events) {
       if (event.type === 'error') throw event.error;
       if (event.type !== 'message' || event.message.type !== 'response.completed') continue;
-      last.set(event.message.stream_id ?? '', event.message.response);
-      if (last.size === 2) break;
+      completed.set(event.message.stream_id ?? '', event.message.response);
+      if (completed.size === 2) break;
     }
-    expect([...last.keys()].toSorted()).toEqual(['main', 'side']);
-    expect(last.get('main')).toMatchObject({ status: 'completed', previous_response_id: ready.response.id });
+    expect([...completed.keys()].toSorted()).toEqual(['main', 'side']);
+    expect(completed.get('main')).toMatchObject({ status: 'completed', previous_response_id: ready.response.id });
   });
 
   it('throws the error of a failed request, and stays open', async () => {

@@ -78,6 +78,7 @@ describe('the official SDK with a virtual key', () => {
       'x-litellm-model-id': expect.stringMatching(/^assistant#[0-9a-f]{12}$/),
       'x-litellm-model-group': 'assistant',
       'x-litellm-model-api-base': `${upstream.url}/v1`,
+      // 1000 input tokens at 0.0000025 USD, 200 output tokens at 0.00001 USD.
       'x-litellm-response-cost': '0.0045',
       'llm_provider-content-type': 'application/json',
     });
@@ -136,6 +137,7 @@ describe('the official SDK with a virtual key', () => {
     expect(answer.choices[0]?.message.content).toBe(
       'This is the built-in demo model of Lensgate, not a language model. You said: Hello',
     );
+    // One token per four characters, rounded up: of the messages as JSON, and of the answer.
     expect(answer.usage).toEqual({ prompt_tokens: 9, completion_tokens: 21, total_tokens: 30 });
     const runner = openai.chat.completions.stream({
       model: 'demo',
@@ -174,6 +176,7 @@ describe('the official SDK raises an error with', () => {
   });
 
   it('the status and message of the upstream', async () => {
+    // The mock answers 404 to a prompt for which it has no answer.
     await expect(
       openai.chat.completions.create({ model: 'assistant', messages: ask('something else entirely') }),
     ).rejects.toMatchObject({

@@ -193,7 +193,6 @@ describe('auditLog in the graph', () => {
     (await send('POST', '/graphql', { query: AuditLogDocument.toString(), variables }, secret)).body;
 
   it('records mutations, and pages by cursor in both directions', async () => {
-    await post('/project/new', {});
     const query = 'mutation { generateKey(input: { alias: "from-the-graph" }) { __typename } }';
     const { body } = await send('POST', '/graphql', { query });
     expect(body).toEqual({ data: { generateKey: { __typename: 'GeneratedKey' } } });
@@ -229,15 +228,16 @@ describe('changes by background tasks', () => {
     await post('/team/new', { team_id: 'resets', max_budget: 1, budget_duration: '1s' });
     const secret = await key({ key_alias: 'resets', max_budget: 1, budget_duration: '1s' });
     expect(secret).toMatch(/^sk-/);
+    // `table_name` takes the noun of a row, for example `team`, as well as the name of its table.
     /** One item per entry of the audit log: whether the end of the budget window has changed. */
     const windowChanges = async (table: string, search: string) =>
-      (await entries(`table_name=${table}&action=updated&${search}`)).map(({ before_value, updated_values }) => [
-        before_value?.['budget_reset_at'] !== updated_values?.['budget_reset_at'],
-      ]);
+      (await entries(`table_name=${table}&action=updated&${search}`)).map(
+        ({ before_value, updated_values }) => before_value?.['budget_reset_at'] !== updated_values?.['budget_reset_at'],
+      );
     await vi.waitFor(
       async () => {
-        expect((await windowChanges('team', 'object_id=resets&changed_by=system: owner-windows'))[0]).toEqual([true]);
-        expect((await windowChanges('key', 'changed_by=system: budget-windows'))[0]).toEqual([true]);
+        expect((await windowChanges('team', 'object_id=resets&changed_by=system: owner-windows'))[0]).toBe(true);
+        expect((await windowChanges('key', 'changed_by=system: budget-windows'))[0]).toBe(true);
       },
       { ...POLLING, interval: 200 },
     );

@@ -19,6 +19,7 @@ const ENDED = { status: 'completed', completed_at: 1_800_000_000, output_file_id
 beforeAll(async () => {
   azure = await startFaultServer();
   azure.answer((response, _socket, { path, body }) => {
+    // The path is `/openai/<kind>/<id>/<action>`. The path of a creation has no id, so the answer has a new one.
     const [, , kind = '', id = `${kind}-${azure.received.length}`, action] = (path.split('?')[0] ?? '').split('/');
     response.statusCode = action === 'content' ? output.status : 201;
     response.setHeader('content-type', 'application/json');
@@ -52,6 +53,7 @@ afterAll(async () => {
   await azure.stop();
 });
 
+/** Line of an output file. `outputLine(4, 2)` costs 2 USD: half of 4 × 0.5 + 2 × 1 USD. */
 const outputLine = (prompt_tokens: number, completion_tokens: number): string =>
   JSON.stringify({
     custom_id: '1',

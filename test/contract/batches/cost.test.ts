@@ -72,7 +72,9 @@ it('batches.create 403: a blocked customer; the upstream is not called', async (
 
 describe('batches.get 200: a batch that ends', () => {
   it.each([
+    // Half of 6 × 0.5 for uncached input, 4 × 0.25 for cached input and 6 × 1 for output.
     ['assistant', 'up-1', '5', 'at half the price, because there is no batch price'],
+    // 10 × 0.125 for input, and 6 × 0.375 for output.
     ['second', 'up-2-2026-01-01', '3.5', 'at the price for batches'],
     ['assistant', 'up-2', '3.5', 'at the price of the reported model'],
     ['assistant', 'up-unpriced', null, 'without a cost, because the reported model has no price'],
@@ -85,8 +87,8 @@ describe('batches.get 200: a batch that ends', () => {
       await readBatch(id);
       serveFiles(upstream, { ...ENDED, model: reportedModel });
       await readBatch(id);
-      await readBatch(id);
       // A further read and a list do not charge the batch again.
+      await readBatch(id);
       expect(await answerOf(await send(app, 'GET', '/v1/batches?limit=100'))).toMatchObject([200, {}]);
       expect(await recordsOf(id)).toMatchObject([
         {

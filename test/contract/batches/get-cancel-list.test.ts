@@ -97,7 +97,6 @@ describe('batches.cancel', () => {
       200,
       { id, status: 'cancelling' },
     ]);
-    // A background task may send GET requests for batches at the same time.
     const cancellation = upstream.received.findLast(({ method }) => method === 'POST');
     expect(cancellation?.path).toMatch(/^\/v1\/batches\/up-\d+\/cancel$/);
     expect(await spansIn(app, traceId)).toMatchObject([{ spendRow: { callType: 'acancel_batch', costUsd: '0' } }]);

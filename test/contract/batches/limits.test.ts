@@ -94,8 +94,12 @@ describe('limits of batches', () => {
     const team_id = `pool-${ownLimits.join('-')}`;
     // Uploads of `keyWithoutLimit` count as requests in the team limit.
     // So do uploads of `key`, unless it has its own limit of requests.
-    const pool = { requests: ownLimits.includes('requests') ? 5 : 6, tokens: 4 * LINE_TOKENS };
-    const limits = { model_rpm_limit: { assistant: pool.requests }, model_tpm_limit: { assistant: pool.tokens } };
+    // A batch of four lines and these uploads use up the team limits.
+    const teamLimits = { requests: ownLimits.includes('requests') ? 5 : 6, tokens: 4 * LINE_TOKENS };
+    const limits = {
+      model_rpm_limit: { assistant: teamLimits.requests },
+      model_tpm_limit: { assistant: teamLimits.tokens },
+    };
     await app.call('POST', '/team/new', { team_id, metadata: limits });
     const metadata = {
       ...(ownLimits.includes('requests') ? { model_rpm_limit: { assistant: 50 } } : {}),
@@ -105,7 +109,7 @@ describe('limits of batches', () => {
     const { id } = await upload(app, { purpose: 'batch' }, { key, content: linesOf(1) });
     expect((await startBatch(keyWithoutLimit, linesOf(4))).status).toBe(200);
     const { status, body } = await startBatchOfFile(key, id);
-    const limit = refusedIn === 'requests' ? pool.requests : pool.tokens;
+    const limit = refusedIn === 'requests' ? teamLimits.requests : teamLimits.tokens;
     const text = `model_per_team: ${team_id}:assistant. Limit type: ${refusedIn}. Current limit: ${limit}, Remaining: 0`;
     const { error } = refusal(text);
     expect({ status, object: body['object'], error: body['error'] }).toEqual({
@@ -115,7 +119,7 @@ describe('limits of batches', () => {
     });
   });
 
-  it('tpd_limit replaces the limits per minute of its scope', async () => {
+  it('tpd_limit of a key, its tokens per day, replaces its limits per minute', async () => {
     const key = await newKey(app, { tpd_limit: 10 * LINE_TOKENS, rpm_limit: 3, tpm_limit: 1 });
     expect((await startBatch(key, linesOf(6))).status).toBe(200);
     const second = await startBatch(key, linesOf(5));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalogOf, startCatalogServer } from './catalog-server.ts';
 
+/** Declared fields of an entry without values. */
 const DECLARED = {
   object: 'model_catalog.entry',
   provider: null,
@@ -142,6 +143,7 @@ describe('catalog.list 422', () => {
     });
   });
   it('reports a number with too many digits', async () => {
+    // The maximum is 4,300 digits.
     const page = '9'.repeat(4301);
     expect(await get(`/model_catalog?page=${page}`)).toEqual({
       status: 422,

@@ -72,6 +72,7 @@ describe('chat.completions 200', () => {
       'x-litellm-model-group': 'assistant',
       'x-litellm-model-api-base': `${upstream.url}/v1`,
       'x-litellm-version': '0.1.0',
+      // 2 input tokens at 0.5 USD, 1 output token at 0.25 USD.
       'x-litellm-response-cost': '1.25',
       'x-litellm-response-duration-ms': expect.stringMatching(/^\d+\.\d+$/),
       'llm_provider-x-request-id': 'req-1',

@@ -111,7 +111,7 @@ describe('checkout.create', () => {
     await other.stop();
   });
 
-  it('checkout.create 502: the answer has the codes of a refusal by Stripe, without its message and without our key', async () => {
+  it("checkout.create 502: the answer has the codes of Stripe's refusal, but no message and no secret key", async () => {
     const error = {
       type: 'invalid_request_error',
       code: 'resource_missing',
@@ -150,9 +150,9 @@ describe('checkout.create', () => {
     [{}, 'STRIPE_SECRET_KEY and STRIPE_PRICE_ID are'],
     [{ STRIPE_SECRET_KEY: 'sk_test_1' }, 'STRIPE_PRICE_ID is'],
     [{ STRIPE_PRICE_ID: 'price_1' }, 'STRIPE_SECRET_KEY is'],
-  ])('checkout.create 503: names the missing setting: %j', async (env, missing) => {
+  ])('checkout.create 503: names the missing setting: %j', async (env, subjectAndVerb) => {
     const other = await startApp({ env: { STRIPE_RECONCILE_SECONDS: '0', ...env } });
-    const detail = `Checkout is not configured: ${missing} not set.`;
+    const detail = `Checkout is not configured: ${subjectAndVerb} not set.`;
     expect(await read(await begin(other))).toEqual(json(503, { detail }));
     await other.stop();
   });

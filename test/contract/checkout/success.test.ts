@@ -97,11 +97,11 @@ describe('checkout.success', () => {
 
   it('checkout.success 200: reads the payment from Stripe when its event is missing', async () => {
     const { successUrl, payUrl } = await begin();
-    const late = stripe.pay(payUrl);
+    const lateEvent = stripe.pay(payUrl);
     const key = keyOn(await page(successUrl));
     expect(key).not.toBeNull();
     // A late event issues no second key.
-    await stripe.deliver(app.url, late);
+    await stripe.deliver(app.url, lateEvent);
     expect(keyOn(await page(successUrl))).toBeNull();
   });
 

@@ -101,10 +101,10 @@ describe('a call that names a blocked customer', () => {
 
   it('is admitted after the customer is unblocked, and refused again after the customer is blocked', async () => {
     expect((await chat('toggled')).status).toBe(200);
-    const block = (action: string) => app.call('POST', `/customer/${action}`, { user_ids: ['toggled'] });
-    expect((await block('block')).status).toBe(200);
+    const change = (action: 'block' | 'unblock') => app.call('POST', `/customer/${action}`, { user_ids: ['toggled'] });
+    expect((await change('block')).status).toBe(200);
     expect((await chat('toggled')).status).toBe(403);
-    expect((await block('unblock')).status).toBe(200);
+    expect((await change('unblock')).status).toBe(200);
     expect((await chat('toggled')).status).toBe(200);
     expect((await app.call('POST', '/customer/update', { user_id: 'toggled', blocked: true })).status).toBe(200);
     expect((await chat('toggled')).status).toBe(403);
@@ -120,6 +120,7 @@ describe('a call that names a blocked customer', () => {
       expect((await send('/v1/chat/completions', { model: 'priced', messages, user: 'refused' }, headers)).status).toBe(
         403,
       );
+    // `max_tokens` keeps the reserved cost of the call below the budget.
     const admitted = { model: 'priced', messages, max_tokens: 1 };
     expect((await send('/v1/chat/completions', admitted, headers)).status).toBe(200);
   });

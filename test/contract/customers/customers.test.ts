@@ -4,6 +4,7 @@ import { envelope, tenancyClient } from '../../support/tenancy-client.ts';
 const { get, post } = tenancyClient();
 
 describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
+  // Each path has customers of its own.
   const id = `c${path.length}`;
   const notFound = (param: string, customerId = 'none') =>
     envelope(404, `End User Id=${customerId} does not exist in db`, 'not_found', param);

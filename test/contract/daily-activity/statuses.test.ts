@@ -317,7 +317,7 @@ describe('tagUse.daily and similar routes', () => {
     const name = (days: number, options: Intl.DateTimeFormatOptions): string =>
       new Date(Date.parse(day(days))).toLocaleDateString('en-US', { ...options, timeZone: 'UTC' });
     const [week, month] = [name(-5, { month: 'short', day: '2-digit' }), name(-28, { month: 'short' })];
-    // Windows are numbered from 1: the last of seven is today's.
+    // Windows are numbered from 1: the last of seven has today. A week has 7 days and a month 30, with both ends.
     const ends = (days: number) => [`${day(days)} 00:00:00`, `${day(1)} 00:00:00`] as const;
     expect(await send('/tag/wau', app.adminKey)).toEqual([200, { results: users(...ends(-5), `Week 7 (${week})`) }]);
     expect(await send('/tag/mau', app.adminKey)).toEqual([200, { results: users(...ends(-28), `Month 7 (${month})`) }]);

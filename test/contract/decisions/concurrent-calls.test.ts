@@ -53,8 +53,8 @@ beforeAll(async () => {
     waiting.push(end);
     // The first call is sent alone. Later answers wait until 16 calls are open or all calls have arrived. They are sent
     // 20 ms later, so that a call above the maximum would arrive while 16 are open.
-    const isFull = open === CONCURRENCY || bodies.length === 1 || bodies.length === COUNT;
-    if (isFull)
+    const isTimeToAnswer = open === CONCURRENCY || bodies.length === 1 || bodies.length === COUNT;
+    if (isTimeToAnswer)
       setTimeout(() => {
         for (const one of waiting.splice(0)) one();
       }, 20);
@@ -87,7 +87,7 @@ function commonLength(one: string, other: string): number {
   return length;
 }
 
-it('128 questions are sent in 128 calls, at most 16 at the same time, whose bytes are equal up to the question', async () => {
+it('128 questions are sent in 128 calls with equal bytes up to the question, at most 16 at the same time', async () => {
   const questions = Array.from({ length: COUNT }, (_unused, index) => ({
     type: 'predicate',
     name: `q${index}`,

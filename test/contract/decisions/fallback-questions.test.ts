@@ -31,7 +31,7 @@ beforeAll(async () => {
     config: {
       model_list: ['one', 'two', 'three', 'alone'].map(model),
       router_settings: { fallbacks: [{ one: ['two', 'three'] }] },
-      // The limit of `x_label_mass`, not of a probability.
+      // A limit of `x_label_mass`, not of a probability. The answers of this upstream have no `x_label_mass`.
       general_settings: { decision_fallback_below: 0.5, store_decisions: 'full' },
     },
   });

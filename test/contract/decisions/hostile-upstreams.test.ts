@@ -38,7 +38,8 @@ async function decide(model: string, answer: string, questions: readonly object[
   return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
 }
 
-const named = (noul: string, share: string, tokens = '1'): string =>
+/** Answer in the named-map format: numbers as JSON text, which may be invalid. */
+const namedMapAnswer = (noul: string, share: string, tokens = '1'): string =>
   `{"answers":{"p":{"type":"noul","noul":${noul}},"c":{"type":"choice","choice":"a","confidence":${share},` +
   `"probabilities":{"a":${share},"b":0}}},"usage":{"input_tokens":${tokens},"output_tokens":1}}`;
 const unexpected = (message: string) => ({
@@ -65,7 +66,7 @@ describe('an upstream of the named-map format', () => {
   ])(
     '500: an answer with the probabilities %s and %s and with %s input tokens',
     async (noul, share, tokens, message) => {
-      expect(await decide('named', named(noul, share, tokens))).toEqual(unexpected(message));
+      expect(await decide('named', namedMapAnswer(noul, share, tokens))).toEqual(unexpected(message));
     },
   );
 
@@ -92,7 +93,8 @@ describe('an upstream of the standard format', () => {
 });
 
 describe('a chat model', () => {
-  const weights = (one: string, other: string): string => {
+  /** Answer with a weight for each label (`l0`, `l1`) of each question (`q0`, `q1`), as the prompt demands. */
+  const answerWithWeights = (one: string, other: string): string => {
     const answersText = `{"l0":${one},"l1":${other}}`;
     const message = { role: 'assistant', content: `{"q0":${answersText},"q1":${answersText}}` };
     return JSON.stringify({ id: 'c', choices: [{ index: 0, message, finish_reason: 'stop' }] });
@@ -109,13 +111,13 @@ describe('a chat model', () => {
     ['"5"', '1'],
     ['0', '0'],
   ])('with the weights %s and %s refuses the questions', async (one, other) => {
-    expect((await decide('chat', weights(one, other))).body['answers']).toEqual(REFUSED);
+    expect((await decide('chat', answerWithWeights(one, other))).body['answers']).toEqual(REFUSED);
   });
 
   it.each([['1e308'], ['5e-324'], ['50']])('with the weight %s for both labels gives 0.5', async (weight) => {
     const evidence = { x_probability_source: 'self_reported' };
     const shares = ['a', 'b'].map((value) => ({ value, probability: 0.5 }));
-    expect((await decide('chat', weights(weight, weight))).body['answers']).toEqual([
+    expect((await decide('chat', answerWithWeights(weight, weight))).body['answers']).toEqual([
       { type: 'predicate', name: 'p', probability: 0.5, ...evidence },
       { type: 'choice', name: 'c', choice: 'a', probabilities: shares, confidence: 0, ...evidence },
     ]);

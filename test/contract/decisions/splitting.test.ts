@@ -58,7 +58,7 @@ function sendAnswers(response: ServerResponse, { questions }: UpstreamRequest): 
   );
 }
 
-/** Makes the upstream collect its calls, and pass a function that answers all open calls to `arrived`. */
+/** Makes the upstream collect its calls. On each call, `arrived` gets a function that answers all open calls. */
 function collectCalls(arrived: (answerAll: () => void) => void): void {
   const waiting: (() => void)[] = [];
   upstream.answer((response, _socket, { body }) => {

@@ -56,19 +56,19 @@ it('modelAccessGroups.create 200: adds the deployments that the request names by
 });
 
 it('keys that name access groups may call and list only the deployments of these groups', async () => {
-  const [ofGroup, ofOne, ofFile] = [
+  const [groupKey, oneKey, fileKey] = [
     await key({ models: ['g'] }),
     await key({ models: ['one'] }),
     await key({ models: ['file-group', 'beta'] }),
   ];
-  expect(await deploymentIdsOf('alpha', ofGroup)).toEqual(expect.arrayContaining(['a1', 'a2']));
-  expect(await deploymentIdsOf('alpha', ofOne)).toEqual(['a2', 'a2', 'a2', 'a2']);
-  expect(await deploymentIdsOf('filed', ofFile)).toEqual(['filed-1', 'filed-1', 'filed-1', 'filed-1']);
-  expect(await deploymentIdsOf('beta', ofOne)).toEqual(['403', '403', '403', '403']);
+  expect(await deploymentIdsOf('alpha', groupKey)).toEqual(expect.arrayContaining(['a1', 'a2']));
+  expect(await deploymentIdsOf('alpha', oneKey)).toEqual(['a2', 'a2', 'a2', 'a2']);
+  expect(await deploymentIdsOf('filed', fileKey)).toEqual(['filed-1', 'filed-1', 'filed-1', 'filed-1']);
+  expect(await deploymentIdsOf('beta', oneKey)).toEqual(['403', '403', '403', '403']);
   const models = async (by: string) =>
     ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
-  expect(await models(ofOne)).toEqual(['alpha']);
-  expect(await models(ofFile)).toEqual(['filed', 'beta']);
+  expect(await models(oneKey)).toEqual(['alpha']);
+  expect(await models(fileKey)).toEqual(['filed', 'beta']);
 });
 
 it('models.list 200: lists models with access groups, or access groups only', async () => {
@@ -162,12 +162,12 @@ it.each([
 });
 
 it('modelAccessGroups.delete 200 and 404: keys that name the group lose its models', async () => {
-  const ofGroup = await key({ models: ['g'] });
+  const groupKey = await key({ models: ['g'] });
   expect(await deleteGroup('g')).toEqual({
     status: 200,
     body: { access_group: 'g', models_updated: 2, message: "Access group 'g' deleted successfully" },
   });
-  expect(await deploymentIdsOf('alpha', ofGroup)).toEqual(['403', '403', '403', '403']);
+  expect(await deploymentIdsOf('alpha', groupKey)).toEqual(['403', '403', '403', '403']);
   expect(await deleteGroup('g')).toEqual(detail(404, "Access group 'g' not found"));
 });
 

@@ -72,6 +72,7 @@ describe('pages of models', () => {
     ['user_models_only=true', []],
     ['sortBy=model_name', ['a', 'c', 'b', 'filed-1']],
     ['sortBy=model_name&sortOrder=desc', ['filed-1', 'b', 'a', 'c']],
+    // The cost is the sum of the prices: 2 for `a`, 1 + 3 for `b`.
     // `filed-1` and `c` have no price, and are last in both orders.
     ['sortBy=costs', ['a', 'b', 'filed-1', 'c']],
     ['sortBy=costs&sortOrder=desc', ['b', 'a', 'filed-1', 'c']],

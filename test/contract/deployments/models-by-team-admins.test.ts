@@ -70,6 +70,7 @@ describe('an administrator of a team', () => {
     expect(await patch('mine', { model_info: { team_id: 'blue' } })).toEqual(REFUSED);
     expect(await patch('mine', { model_info: { team_id: null } })).toEqual(REFUSED);
     expect((await patch('mine', { litellm_params: { api_key: 'os.environ/OPERATOR_KEY' } })).status).toBe(422);
+    // The team cannot remove the mark `made_by_team`, so the restrictions stay.
     await patch('mine', { model_info: { made_by_team: false } });
     expect((await patch('mine', { litellm_params: { input_cost_per_token: 0 } })).status).toBe(422);
     const member = await key({ user_id: 'ben' });

@@ -15,7 +15,7 @@ const { get, post, key, app } = tenancyClient({
       priced('filed', INPUT_ONLY),
       priced('free-output', { ...INPUT_ONLY, output_cost_per_token: 0 }),
       priced('vectors', INPUT_ONLY, { mode: 'embedding' }),
-      // The catalog has its output price.
+      // The catalog has the output price of `gpt-4o`.
       { model_name: 'known', litellm_params: { model: 'openai/gpt-4o', api_key: 'sk-x', ...INPUT_ONLY } },
     ],
     general_settings: { background_health_checks: true, health_check_interval: 86_400 },

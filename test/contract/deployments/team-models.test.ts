@@ -15,8 +15,8 @@ describe('a model of a team', () => {
   });
 
   it('does not exist for other keys, by its name and by its id', async () => {
-    const unnamed = await key({});
-    for (const by of [keys.blue, unnamed])
+    const teamlessKey = await key({});
+    for (const by of [keys.blue, teamlessKey])
       for (const model of ['only', 'hidden', 'own', 'from-file']) {
         const answer = await post('/v1/chat/completions', chat(model), by);
         const message = `/chat/completions: Invalid model name passed in model=${model}. Call \`/v1/models\` to view available models for your key.`;
@@ -24,7 +24,7 @@ describe('a model of a team', () => {
       }
     expect(await statusAndCredential('only')).toEqual([400, null]);
     expect(await statusAndCredential('hidden')).toEqual([400, null]);
-    for (const by of [keys.blue, unnamed]) {
+    for (const by of [keys.blue, teamlessKey]) {
       expect(await namesOf(by)).toEqual(['filed', 'gpt']);
       expect((await get('/v1/models/only', by)).status).toBe(404);
       expect(await modelIdsAt('/model/info', by)).toEqual(['filed-1', 'common']);
@@ -148,7 +148,7 @@ describe('a model of a team', () => {
     expect(await modelIdsAt('/model/info', keys.red)).toEqual(['filed-1', 'filed-2', 'own', 'hidden']);
   });
 
-  it('does not give its team access to a public model of the same name while it is blocked', async () => {
+  it('when blocked, gives its team no access to the public model of the same name', async () => {
     await post('/model/block', { model_id: 'own' });
     expect(await statusAndCredential('gpt', keys.red)).toEqual([403, null]);
     expect(await namesOf(keys.red)).not.toContain('gpt');

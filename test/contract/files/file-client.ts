@@ -3,7 +3,7 @@ import type { TestApp } from '../../support/start-app.ts';
 
 export const CREDENTIAL = 'sk-upstream-credential-0123456789';
 
-/** Configuration with three accounts at one upstream. The third account belongs to another provider. */
+/** Configuration with three accounts at one upstream: of `apart`, of `hosted` (another provider) and of all others. */
 export const configOver = (upstream: FaultServer, general: Record<string, unknown> = {}) => {
   const params = { api_base: `${upstream.url}/v1`, api_key: CREDENTIAL };
   return {

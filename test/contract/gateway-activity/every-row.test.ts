@@ -62,6 +62,7 @@ const BODIES = [
 describe('gateway activity of every HTTP route', () => {
   let app: TestApp;
   let upstream: Awaited<ReturnType<typeof startUpstream>>;
+  /** Successes and failures by category and route. */
   const expectedCounts = new Map<string, [number, number]>();
   const statusClasses = new Set<number>();
 
@@ -84,6 +85,7 @@ describe('gateway activity of every HTTP route', () => {
   async function sendAll(method: string, pattern: string): Promise<void> {
     for (const body of BODIES) {
       const model = body?.includes('"broken"') === true ? 'broken' : 'good';
+      // A wildcard becomes a model and an action, a model parameter becomes the model, and other parameters become `x`.
       const path = pattern
         .replaceAll(/\{?\*\w+\}?/g, `${model}:generateContent`)
         .replaceAll(/:(?=model)[a-z]\w*/gi, model)

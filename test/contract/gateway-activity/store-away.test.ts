@@ -35,11 +35,11 @@ async function sendCalls({ url, adminKey }: TestApp, counts: [number, number], u
   await Promise.all(
     [0, 1, 2].map(async (client) => {
       for (let n = 0; !until(); n += 1) {
-        const isWrong = n % 3 === client;
+        const isUnknownModel = n % 3 === client;
         const answer = await fetch(`${url}/v1/chat/completions`, {
           method: 'POST',
           headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-          body: JSON.stringify(isWrong ? { ...CHAT, model: 'nope' } : CHAT),
+          body: JSON.stringify(isUnknownModel ? { ...CHAT, model: 'nope' } : CHAT),
         });
         await answer.arrayBuffer();
         counts[answer.ok ? 0 : 1] += 1;

@@ -48,11 +48,11 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('counts of t
       }
     });
     await wait(500);
-    const em = (await scratch.openBare()).orm.em.fork();
-    await em.begin();
-    await em.execute('lock table gateway_activity in exclusive mode');
+    const entityManager = (await scratch.openBare()).orm.em.fork();
+    await entityManager.begin();
+    await entityManager.execute('lock table gateway_activity in exclusive mode');
     await wait(1_000);
-    await em.rollback();
+    await entityManager.rollback();
     await vi.waitUntil(() => Math.min(...expectedCounts) > 10, POLLING);
     isDone = true;
     await Promise.all(loading);

@@ -18,6 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.app.stop());
 
+/** Guardrail in the answer to a change. It has more members than a guardrail in other answers. */
 const changedRow = (overrides: Json): Json =>
   row({ team_id: null, status: 'active', submitted_at: null, reviewed_at: null, ...overrides });
 const missingField = (...loc: readonly string[]): Json => ({

@@ -3,6 +3,7 @@ import { newTrace } from '../inference/trace-spans.ts';
 import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const WORD = 'forbiddenword';
+/** `WORD` with one letter as a JSON escape, which a parser decodes. */
 const ESCAPED = String.raw`forbidden\u0077ord`;
 
 let guarded: GuardedApp;
@@ -31,7 +32,7 @@ const gemini = (part: object): RequestCase => [
   '/v1beta/models/gemini-up:generateContent',
   { contents: [{ role: 'user', parts: [part] }] },
 ];
-const call = { id: 'c', type: 'function', function: { name: 'f', arguments: `{"a":"${ESCAPED}"}` } };
+const toolCall = { id: 'c', type: 'function', function: { name: 'f', arguments: `{"a":"${ESCAPED}"}` } };
 const decision = (input: object): RequestCase => [
   '/v1/decisions',
   {
@@ -58,7 +59,7 @@ const CASES: Readonly<Record<string, RequestCase>> = {
     content: 'a',
     thinking_blocks: [{ type: 'thinking', thinking: WORD, signature: 'x' }],
   }),
-  'escaped arguments of a tool call': chat('chat', user, { role: 'assistant', content: null, tool_calls: [call] }),
+  'escaped arguments of a tool call': chat('chat', user, { role: 'assistant', content: null, tool_calls: [toolCall] }),
   'messages of a fallback': [
     CHAT,
     { model: 'down', messages: [user], fallbacks: [{ model: 'chat', messages: [{ role: 'user', content: WORD }] }] },

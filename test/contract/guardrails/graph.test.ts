@@ -53,6 +53,7 @@ describe('guardrails of a chat in the graph', () => {
     );
     const text = String(answer.body);
     expect(answer.status).toBe(200);
+    // No text ends with `class`: the start of the blocked word is not sent.
     expect([text.includes('one two three four five '), text.includes('class"'), text.includes(message)]).toEqual([
       true,
       false,

@@ -13,6 +13,7 @@ const message =
 it.each([
   { guardrail_id: 'a\u0000b' },
   { team_id: 'a\u0000b' },
+  // A lone surrogate.
   { team_id: 'a\ud800' },
   { guardrail_id: 'x'.repeat(257) },
 ])('guardrails.create 400: invalid ids: %j', async (ids) => {

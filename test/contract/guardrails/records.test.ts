@@ -69,7 +69,10 @@ describe('records of a call with guardrails', () => {
       new Set(
         spans
           .filter(({ type }) => type === 'guardrail')
-          .map(({ name, parent_span_id: parent, status: ended }) => `${name} ${parent === call?.span_id} ${ended}`),
+          .map(
+            ({ name, parent_span_id: parent, status: spanStatus }) =>
+              `${name} ${parent === call?.span_id} ${spanStatus}`,
+          ),
       ),
     ).toEqual(new Set(['guardrail after true ok', 'guardrail mask true ok', 'guardrail words true ok']));
     expect(metadata).toMatchObject({
@@ -118,7 +121,7 @@ describe('records of a call with guardrails', () => {
     expect([answer.status, answer.headers['x-litellm-applied-guardrails']]).toEqual([200, 'words']);
   });
 
-  it('200: texts that logging_only blocks are not recorded', async () => {
+  it('200: no text of a call is recorded if logging_only blocks one of its texts', async () => {
     guarded.setAnswer('unwritten answer');
     const { status, text } = await recordsOf('hello', []);
     expect([status, text.includes('unwritten'), text.includes('hello')]).toEqual([200, false, false]);

@@ -2,20 +2,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentFilter, type GuardedApp, startGuarded } from './guarded-app.ts';
 
 const CHAT = '/v1/chat/completions';
-const block = (name: string, params: object = {}) =>
+/** Filter that blocks its name followed by `-word`: the guardrail `first` blocks `first-word`. */
+const blockFilter = (name: string, params: object = {}) =>
   contentFilter(name, { blocked_words: [{ keyword: `${name}-word`, action: 'BLOCK' }], ...params });
 
 let guarded: GuardedApp;
 beforeAll(async () => {
   guarded = await startGuarded(
     [
-      block('first'),
-      block('second'),
-      block('always', { default_on: true }),
-      block('model'),
+      blockFilter('first'),
+      blockFilter('second'),
+      blockFilter('always', { default_on: true }),
+      blockFilter('model'),
       contentFilter('one', { blocked_words: [{ keyword: 'alpha', action: 'MASK' }], keyword_redaction_tag: 'beta' }),
       contentFilter('two', { blocked_words: [{ keyword: 'beta', action: 'MASK' }], keyword_redaction_tag: 'gamma' }),
-      block('tools-skipped', { skip_tool_message_in_guardrail: true, skip_system_message_in_guardrail: true }),
+      blockFilter('tools-skipped', { skip_tool_message_in_guardrail: true, skip_system_message_in_guardrail: true }),
     ],
     {
       models: { 'guarded-model': ['model'], 'lost-model': ['gone'] },

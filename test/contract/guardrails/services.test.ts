@@ -165,6 +165,7 @@ describe('generic_guardrail_api', () => {
     expect(guarded.upstreamRequests()).toEqual([]);
   });
 
+  // `closed` and `open` name a guardrail that refuses the call and a guardrail that admits the call after a fault.
   const FAULTS: readonly (readonly [what: string, fault: Reply, closed: string, open: string, reason: string])[] = [
     ['hangs', 'none', 'short', 'short and open', 'it did not answer within 0.3 s'],
     ['cuts the connection', 'cut', 'closed', 'open', 'it cannot be reached'],
@@ -241,6 +242,7 @@ describe('openai_moderation', () => {
 });
 
 describe('presidio', () => {
+  /** Finding in `I am John Smith`, at the characters of the name. */
   const findings = (kind: string, score: number) => [{ entity_type: kind, start: 5, end: 15, score }];
 
   it('200: a text is masked by the anonymizer', async () => {

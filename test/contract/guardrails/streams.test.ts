@@ -88,6 +88,7 @@ describe('post_call on a stream', () => {
   });
 
   it('400: a block before the first chunk is sent sets the status', async () => {
+    // The gateway sends no chunk before it has checked several chunks together.
     streamChunks(['this is ', 'class', 'ified', ...TEN_WORDS]);
     const answer = await guarded.ask(CHAT, chat({ guardrails: ['after'] }));
     expect(answer).toMatchObject({

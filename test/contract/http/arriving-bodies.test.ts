@@ -172,6 +172,7 @@ describe('a body that arrives after its head', () => {
     const bodies = [];
     for (const socket of sockets) {
       const exchange = next();
+      // Bytes after a head without a body belong to the next requests.
       socket.write(head(bytesAre === 'body' ? 120_000 : 0, path));
       bodies.push(Promise.resolve(readBody((await exchange).request, 200_000)).catch(() => null));
     }

@@ -41,7 +41,7 @@ async function startWithLimit(maxConnections: number, env: Record<string, string
 }
 
 type Setup = Awaited<ReturnType<typeof startWithLimit>>;
-const counts = (now: number, total: number, network: number) => ({
+const expectedCounts = (now: number, total: number, network: number) => ({
   open: now,
   'refused_total{limit="total"}': total,
   'refused_total{limit="network"}': network,
@@ -87,7 +87,7 @@ describe('max_connections', () => {
     const refused = openSocket(server);
     refused.write(chat(server.app.adminKey));
     expect(await allOf(refused)).toBe(REFUSED);
-    expect(await server.counts()).toEqual(counts(3, 1, 0));
+    expect(await server.counts()).toEqual(expectedCounts(3, 1, 0));
     first.destroy();
     await expect.poll(async () => (await server.counts())['open']).toBe(2);
     expect(await ask(openSocket(server), LIVENESS)).toBe(OK);
@@ -99,7 +99,7 @@ describe('max_connections', () => {
     // With the connection that reads the counts, these are half of the limit.
     for (let nth = 0; nth < 7; nth += 1) expect(await ask(openSocket(server), LIVENESS)).toBe(OK);
     expect(await allOf(openSocket(server))).toBe(REFUSED);
-    expect(await server.counts()).toEqual(counts(8, 0, 1));
+    expect(await server.counts()).toEqual(expectedCounts(8, 0, 1));
     const others = [];
     for (let nth = 0; nth < 4; nth += 1) {
       const socket = openSocket(server, '127.0.0.2');
@@ -116,18 +116,18 @@ describe('max_connections', () => {
     expect(await ask(inGraph, `GET /graphql?query={__typename} HTTP/1.1\r\nhost: x\r\n${authorized}\r\n`)).toBe(OK);
     for (let nth = 0; nth < 3; nth += 1) expect(await ask(openSocket(server, '127.0.0.2'), LIVENESS)).toBe(OK);
     expect(await allOf(openSocket(server, '127.0.0.2'))).toBe(REFUSED);
-    expect(await server.counts()).toEqual(counts(15, 0, 3));
+    expect(await server.counts()).toEqual(expectedCounts(15, 0, 3));
   });
 
   it('does not limit a trusted proxy to a quarter, and 0 means no limit', async () => {
     const behindProxy = await startWithLimit(8, { LENSGATE_TRUSTED_PROXIES: '127.0.0.1' });
     for (let nth = 0; nth < 7; nth += 1) expect(await ask(openSocket(behindProxy), LIVENESS)).toBe(OK);
     expect(await allOf(openSocket(behindProxy))).toBe(REFUSED);
-    expect(await behindProxy.counts()).toEqual(counts(8, 1, 0));
+    expect(await behindProxy.counts()).toEqual(expectedCounts(8, 1, 0));
 
     const unlimited = await startWithLimit(8, { LENSGATE_MAX_CONNECTIONS: '0' });
     for (let nth = 0; nth < 20; nth += 1) expect(await ask(openSocket(unlimited), LIVENESS)).toBe(OK);
-    expect(await unlimited.counts()).toEqual(counts(21, 0, 0));
+    expect(await unlimited.counts()).toEqual(expectedCounts(21, 0, 0));
   });
 
   it('refuses a flood of connections, some without an answer, and serves open ones', async () => {
@@ -139,7 +139,7 @@ describe('max_connections', () => {
     expect(new Set(answers).isSubsetOf(new Set([REFUSED, '']))).toBe(true);
     expect(answers.filter((answer) => answer === REFUSED).length).toBeGreaterThanOrEqual(100);
     expect(await ask(inside, chat(server.app.adminKey))).toBe(OK);
-    expect(await server.counts()).toEqual(counts(2, 300, 0));
+    expect(await server.counts()).toEqual(expectedCounts(2, 300, 0));
   });
 });
 

@@ -85,6 +85,7 @@ describe('the fast path', () => {
     post('/hot', 'abc', 'Connection: keep-alive\r\n') + post('/hot', 'x'.repeat(200_000)) + post('/hot', 'y'),
     post('/hot', 'abc', 'connection: close\r\n'),
     post('/hot', 'x'.repeat(1_200_000)) + post('/hot', 'y'),
+    // The largest body of the fast path, then one byte more.
     post('/hot', 'x'.repeat(131_072)) + post('/hot', 'x'.repeat(131_073)) + post('/hot', 'y'),
     post('/hot', 'abc', 'Expect: 100-continue\r\n'),
     post('/hot', 'abc', 'Origin: https://app.example\r\n'),
@@ -199,6 +200,7 @@ describe('the fast path', () => {
     const chunks = [Buffer.alloc(3, 'a'), Buffer.alloc(0), Buffer.alloc(40_000, 'b')];
     for (const chunk of chunks) sink.chunk(chunk);
     let sentBytes = 40_003;
+    // `chunk` returns false for the chunk that fills the buffers. This chunk is sent, too.
     while (sink.chunk(Buffer.alloc(60_000, 'c'))) sentBytes += 60_000;
     sentBytes += 60_000;
     let received = '';
@@ -279,7 +281,7 @@ describe('the fast path', () => {
     socket.destroy();
   });
 
-  it('closes idle connections, or all connections, on request', async () => {
+  it('closes idle connections with closeIdleConnections, and the others with closeAllConnections', async () => {
     const arrived = Promise.withResolvers<Outgoing>();
     const server = await openServer((request, response) =>
       request.headers['x-n'] === 'held' ? arrived.resolve(response) : echo(request, response),

@@ -77,6 +77,7 @@ describe('pages and files for browsers', () => {
       expect(page).toContain(`<code>${path}</code>`);
     expect(page).not.toMatch(/(src|href)="https?:/);
     expect(page).toContain(`curl ${app.url}/v1/chat/completions`);
+    // The default port. This server has another port.
     expect(page).not.toContain(':4000');
     expect(page).toContain(
       'Read one trace with its spans.<details><summary>Query</summary><code>trace_ref</code> string',

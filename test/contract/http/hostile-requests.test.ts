@@ -74,7 +74,7 @@ async function answerTo(pieces: readonly Uint8Array[]): Promise<string> {
 const statusesIn = (answer: string): readonly number[] =>
   Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
 
-/** Received and expected statuses of a request. */
+/** Received and expected statuses of a request, and of the next request if the connection stays open. */
 function compareStatuses(
   { status, keepsConnection }: HostileRequest,
   answer: string,
@@ -85,6 +85,7 @@ function compareStatuses(
   return { received, expected: [status ?? undefined, ...(keepsConnection ? [200] : [])] };
 }
 
+/** Splits bytes into at most 200 pieces of random sizes. */
 function split(bytes: Buffer, draw: (below: number) => number): Buffer[] {
   const pieces: Buffer[] = [];
   const maxSize = draw(2) === 0 ? 40 : 4_000;

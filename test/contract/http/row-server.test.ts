@@ -147,7 +147,7 @@ describe('a body', () => {
     answer.resume();
   });
 
-  it('of the size of the limit is accepted', async () => {
+  it('that is exactly as long as the limit is accepted', async () => {
     expect((await ask('/echo', { method: 'POST', body: 'x'.repeat(64) })).status).toBe(200);
   });
 });
