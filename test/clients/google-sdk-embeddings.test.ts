@@ -94,6 +94,7 @@ describe('embedContent and batchEmbedContents', () => {
       body: { embedding: { values: VECTORS[0] }, usageMetadata: { promptTokenCount: 4, totalTokenCount: 4 } },
       dropped: 'taskType',
     });
+    // The parts of one content are joined to one text.
     expect(JSON.parse(upstream.received.at(-1)?.body ?? '')).toMatchObject({ input: ['one\ntwo'] });
   });
 

@@ -73,6 +73,7 @@ describe('the realtime client of the official SDK', () => {
 
     const closed = once(session.socket, 'close');
     session.close();
+    // The close code of a normal end.
     expect((await closed)[0]).toBe(1000);
   });
 

@@ -47,6 +47,7 @@ const refusal = (messagePart: string) => ({
 
 describe('limits of batches', () => {
   it('a batch counts all of its requests', async () => {
+    // The upload and the three lines of each batch are four requests.
     const key = await newKey(app, { rpm_limit: 5 });
     expect((await startBatch(key, linesOf(3))).status).toBe(200);
     const second = await startBatch(key, linesOf(3));

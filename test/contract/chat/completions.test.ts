@@ -86,7 +86,7 @@ describe('chat.completions 200', () => {
     '/chat/completions',
     '/engines/assistant/chat/completions',
     '/openai/deployments/assistant/chat/completions',
-  ])('a call on the alias path %s is answered', async (path) => {
+  ])('a call on the alias path %s is answered; a model name in the path has precedence', async (path) => {
     answerWith(200, ANSWER);
     const { status, body } = await ask(
       { model: path === '/chat/completions' ? 'assistant' : 'x', messages: [] },

@@ -50,6 +50,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
+/** Makes a chat call. Returns the id of the deployment that answered, or status and error of a refusal. */
 async function ask(user: string, model: string, more: object = {}) {
   const body = { model, user, messages: [{ role: 'user', content: 'hi' }], ...more };
   const answer = await app.call('POST', '/v1/chat/completions', body);

@@ -56,7 +56,7 @@ const answersByName = {
 };
 /** Upstream answer in the standard format. */
 export const STANDARD_ANSWER = { model: 'up', answers, usage };
-/** Upstream answer in the named-map format. */
+/** Upstream answer in the named-map format: a map of answers by question. */
 export const NAMED_ANSWER = {
   model: 'up',
   answers: answersByName,

@@ -30,6 +30,7 @@ beforeAll(async () => {
         },
         { model_name: 'nowhere', litellm_params: { model: 'hosted_vllm/up-4', api_key: CREDENTIAL } },
         {
+          // A chat model would decide by chat calls. With this mode, `talker` cannot decide.
           model_name: 'talker',
           litellm_params: { model: 'anthropic/up-5', ...params },
           model_info: { mode: 'embedding' },

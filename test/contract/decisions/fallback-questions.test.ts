@@ -73,12 +73,12 @@ const questionsByModel = () => upstreamRequests.map(({ model, questions }) => [m
 async function decide(model: string, headers: Record<string, string> = {}, more: object = {}) {
   const body = { model, state: 'a ticket', questions: QUESTIONS, ...more };
   const response = await app.call('POST', '/v1/systemone', body, headers);
-  const { headers: head } = response;
+  const { headers: answerHeaders } = response;
   return {
     status: response.status,
-    cost: head.get('x-litellm-response-cost'),
-    callId: head.get('x-litellm-call-id'),
-    group: head.get('x-litellm-model-group'),
+    cost: answerHeaders.get('x-litellm-response-cost'),
+    callId: answerHeaders.get('x-litellm-call-id'),
+    group: answerHeaders.get('x-litellm-model-group'),
     body: (await response.json()) as { readonly answers: unknown; readonly usage: unknown },
   };
 }

@@ -98,6 +98,7 @@ const ask = async (method: string, path: string, body?: unknown) => {
   const answer = await app.call(method, path, body);
   return { status: answer.status, body: (await answer.json()) as unknown };
 };
+/** The credential in an answer, without its address. The upstream has an address only after its start. */
 const SHARED = {
   credential_name: 'shared',
   display_name: null,

@@ -27,8 +27,8 @@ const usage = { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 };
 const DEFAULT_TEXT = 'hello there';
 
 /**
- * Upstream answer with these texts, in the format of a path. The answer to a decision is a choice of the text. For the default
- * text, the answer is a predicate.
+ * Upstream answer with these texts, in the format of a path. The answer to a decision is a choice whose value is the
+ * text, or a predicate if the text is the default text.
  */
 function answerAt(path: string, texts: readonly string[]): unknown {
   const text = texts.join('');

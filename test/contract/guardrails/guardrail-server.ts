@@ -27,11 +27,11 @@ export const row = (overrides: Json): Json => ({
 /** Body of an answer about an unknown id. */
 export const notFoundBody = (id: string): Json => ({ detail: `Guardrail with ID ${id} not found` });
 
-let number = 0;
+let draftCount = 0;
 /** Name of the latest draft. */
-export const latestName = (): string => `g${number}`;
+export const latestName = (): string => `g${draftCount}`;
 export const aDraft = (overrides: Json = {}): Json => {
-  number += 1;
+  draftCount += 1;
   return { guardrail_name: latestName(), litellm_params: PARAMS, guardrail_info: { i: 1 }, ...overrides };
 };
 

@@ -102,10 +102,10 @@ describe('guardrails of a key', () => {
   });
 });
 
-let number = 0;
+let teamCount = 0;
 async function createTeam(draft: Json = {}): Promise<string> {
-  number += 1;
-  const id = `team-${number}`;
+  teamCount += 1;
+  const id = `team-${teamCount}`;
   await post('/team/new', { team_id: id, members_with_roles: [{ user_id: 'lead', role: 'admin' }], ...draft });
   return id;
 }
