@@ -24,7 +24,7 @@ startServersForFile();
 describe('ide.chat 200', () => {
   it.each([PATH, '/cursor/chat/completions'])('input is sent as one call of the Responses API, on %s', async (path) => {
     answerWith(200, RESPONSE);
-    const calls = servers.upstream.received.length;
+    const earlierRequests = servers.upstream.received.length;
     const { traceId, headers } = newTrace();
     const tools = [
       { type: 'function', name: 'look', parameters: {} },
@@ -32,7 +32,7 @@ describe('ide.chat 200', () => {
     ];
     const chatBody = { model: 'gpt', input: INPUT, messages: [], tools, stream_options: { include_usage: true } };
     expect(await ask(chatBody, headers, path)).toEqual(completionAnswer({}));
-    expect(servers.upstream.received.slice(calls).map((call) => call.path)).toEqual(['/v1/responses']);
+    expect(servers.upstream.received.slice(earlierRequests).map((request) => request.path)).toEqual(['/v1/responses']);
     expect(lastUpstreamBody()).toEqual({ model: 'up-1', input: INPUT, tools });
     expect(await spansIn(servers.app, traceId)).toMatchObject([
       { spendRow: { callType: 'aresponses', modelGroup: 'gpt', costUsd: '1.25', status: 'SUCCESS' } },
@@ -91,9 +91,11 @@ describe('ide.chat 200', () => {
         { prompt_tokens_details: { cached_tokens: 1 }, completion_tokens_details: { reasoning_tokens: 1 } },
       ),
     );
+    // Without a text, the content is null.
     answerWith(200, { ...RESPONSE, output: [FUNCTION_CALL] });
     const { body } = await ask({ model: 'gpt', input: INPUT });
     expect(body).toMatchObject({ choices: [{ message: { content: null }, finish_reason: 'tool_calls' }] });
+    // The upstream reached the limit of output tokens.
     answerWith(200, { ...RESPONSE, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
     expect(await ask({ model: 'gpt', input: INPUT })).toEqual(completionAnswer({}, 'length'));
   });

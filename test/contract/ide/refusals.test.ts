@@ -68,7 +68,7 @@ describe('ide.chat', () => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('%i of the upstream is forwarded', async (status, kind) => {
+  ])('%i: an error of the upstream is forwarded', async (status, kind) => {
     answerWith(status, { error: { message: 'no', type: 't' } });
     const message = `litellm.${kind}: ${kind}: OpenAIException - no`;
     expect(await ask({ model: 'gpt', input: INPUT, stream: true })).toEqual(

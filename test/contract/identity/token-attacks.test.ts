@@ -148,7 +148,7 @@ describe('a token of a megabyte', () => {
 });
 
 describe('the key set of an issuer', () => {
-  /** Starts an app with its own issuer, and checks it. `prepare` changes the issuer before its keys are read. */
+  /** Starts an issuer and an app that accepts its tokens, and runs `check`. First, `prepare` changes the issuer. */
   async function withIssuer(
     prepare: (ownIssuer: Issuer) => void,
     check: (ownIssuer: Issuer, server: TestApp) => Promise<void>,

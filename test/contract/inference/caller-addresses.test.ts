@@ -68,7 +68,8 @@ describe('an api_base that a caller chooses', () => {
     ['the metadata service of a cloud', () => 'http://169.254.169.254/latest/meta-data'],
     ['loopback over TLS', (port: string) => `https://127.0.0.1:${port}/v1`],
   ])('is refused with the same message: %s', async (_what, baseOf) => {
-    // The gateway has an open connection to the operator's deployment. A call to a caller's address must not reuse it.
+    // The gateway has an open connection to the operator's deployment. A call to a caller's address must not use this
+    // connection.
     expect((await ask('/v1/chat/completions', CHAT)).status).toBe(200);
     const before = operatorUpstream.received.length;
     const api_base = baseOf(new URL(operatorUpstream.url).port);

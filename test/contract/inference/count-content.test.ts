@@ -111,6 +111,7 @@ describe('content.generate: counting tokens', () => {
 
   it.each([
     [500, { error: { code: 500, message: 'x', status: 'INTERNAL' } }],
+    // Without a known error type, a 404 means that the upstream has no endpoint for counts.
     [404, { detail: 'Not Found' }],
     [200, { tokens: 7 }],
   ])('200: an estimate if the upstream answers %i %j', async (status, body) => {

@@ -38,6 +38,7 @@ describe('messages.countTokens 200', () => {
   it.each([
     [500, { type: 'error', error: { type: 'api_error', message: 'x' } }],
     [529, { type: 'error', error: { type: 'overloaded_error', message: 'x' } }],
+    // Without a known error type, a 404 means that the upstream has no endpoint for counts.
     [404, { detail: 'Not Found' }],
     [200, { tokens: 7 }],
     [200, '<html>'],
@@ -47,10 +48,10 @@ describe('messages.countTokens 200', () => {
   });
 
   it('an estimate without an upstream call if the provider does not count tokens', async () => {
-    const calls = server.upstream.received.length;
+    const earlierRequests = server.upstream.received.length;
     expect(await ask({ ...REQUEST, model: 'other' })).toMatchObject(ESTIMATE);
     expect(await ask({ ...REQUEST, model: 'demo' })).toMatchObject(ESTIMATE);
-    expect(server.upstream.received.length).toBe(calls);
+    expect(server.upstream.received.length).toBe(earlierRequests);
   });
 
   it('records no trace and needs no budget', async () => {
@@ -103,7 +104,7 @@ describe('messages.countTokens', () => {
     [400, 'invalid_request_error', 'BadRequestError'],
     [404, 'not_found_error', 'NotFoundError'],
     [429, 'rate_limit_error', 'RateLimitError'],
-  ])('%i of the upstream is forwarded', async (expected, type, kind) => {
+  ])('%i: an error of the upstream is forwarded', async (expected, type, kind) => {
     server.answerWith(expected, { type: 'error', error: { type, message: `no ${CREDENTIAL}` } });
     const { status, body } = await ask(REQUEST);
     const message = `litellm.${kind}: ${kind}: AnthropicException - no <secret>`;

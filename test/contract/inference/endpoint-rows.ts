@@ -2,10 +2,11 @@
 const MODEL_IN_PATH = ['/engines/assistant', '/openai/deployments/assistant'] as const;
 
 /**
- * A request, an upstream answer and the expected records for each of six endpoints. `field` is a required member, and
- * errors describe its type as `fieldType`. `aliases` has further path prefixes. `cost` is the price of the answer, at 0.5 per
- * input token, 0.25 per output token and 0.125 per search unit. `forwardedFields` has the gateway fields that are forwarded. Errors about
- * answers of another kind name `answerKind`.
+ * A request, an upstream answer and the expected records for each of six endpoints. `field` is a required member of
+ * the request, and errors describe its type as `fieldType`. `aliases` has further path prefixes. `forwardedFields` has
+ * gateway fields that this endpoint forwards. An error about an unusable answer says that it is not `answerKind`.
+ *
+ * `cost` is the price of the answer: 0.5 for an input token, 0.25 for an output token, 0.125 for a search unit.
  */
 export const ENDPOINT_ROWS = [
   {

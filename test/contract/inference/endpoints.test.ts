@@ -93,6 +93,7 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
     for (const alias of aliasesWithModel) {
       answers.push(await ask({ ...fields, model: 'x' }, {}, `${alias}${path}`));
       answers.push(await ask(fields, {}, `${alias}${path}?api-version=2024-10-21`));
+      // The last but one request names the model `x` in its body.
       expect(JSON.parse(upstream.received.at(-2)?.body ?? '')).toEqual({ ...fields, model: 'up-1' });
     }
     for (const { status, body } of answers) expect({ status, body }).toEqual({ status: 200, body: publicAnswer });
@@ -106,6 +107,7 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
   });
 
   it('200: unknown fields are forwarded, and gateway fields are not, except for the metadata of responses', async () => {
+    // The answer has an unknown member and unusual spaces. Only its model name changes.
     const unusualAnswer = JSON.stringify({ ...answer, later: { x: [1, 'é'] } }).replace(
       '"model":"up-1"',
       '"model" : "up-1"',
@@ -240,7 +242,7 @@ describe.each(ENDPOINT_ROWS)('$name', (row) => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
+  ])('%i: an error of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
     answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } }, { 'retry-after': '7' });
     const { traceId, headers } = newTrace();
     const failure = await ask(request, headers);

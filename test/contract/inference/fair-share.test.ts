@@ -69,7 +69,7 @@ it('260 unread streams of one key leave connections for another key; waiting cal
   answerCalls();
   const sockets = Array.from({ length: 260 }, () => openUnreadStream(app, greedyKey));
   try {
-    // One key has at most three quarters of 256 connections.
+    // One key has at most three quarters of the 256 connections: 192. So 68 of its 260 streams wait.
     await expect.poll(() => metric(app, WAITING)).toBe(68);
     expect(await metric(app, ACTIVE)).toBe(192);
     const headers = { authorization: `Bearer ${secondKey}` };
@@ -90,6 +90,7 @@ it('260 unread streams of one key leave connections for another key; waiting cal
       },
     ]);
 
+    // The second key gets at most three quarters of the remaining 64 connections. So some of its 60 streams wait.
     sockets.push(...Array.from({ length: 60 }, () => openUnreadStream(app, secondKey)));
     await expect.poll(() => metric(app, WAITING)).toBeGreaterThan(68);
     const thirdHeaders = { authorization: `Bearer ${thirdKey}` };

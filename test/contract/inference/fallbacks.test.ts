@@ -87,7 +87,7 @@ describe('fallbacks', () => {
     });
   });
 
-  it('may name one deployment by its id', async () => {
+  it('may name one deployment by its id, to which every call goes', async () => {
     for (const _ of [1, 2]) {
       setup.plan({ 'one-up': [500], 'pair-a': [500] });
       const answer = await setup.ask({ model: 'one', num_retries: 0, fallbacks: ['pair-b-id'] });

@@ -100,7 +100,7 @@ describe('content.generate 200', () => {
       events.text
         .split(/\r?\n\r?\n/)
         .filter(Boolean)
-        .map((event) => JSON.parse(event.slice(6)) as unknown),
+        .map((event) => JSON.parse(event.slice('data: '.length)) as unknown),
     ).toEqual([first, { ...ANSWER, modelVersion: 'team/flash' }]);
     expect(upstream.received.at(-1)?.path).toBe('/v1beta/models/flash-up:streamGenerateContent?alt=sse');
     const array = await ask('team/flash:streamGenerateContent', { contents: CONTENTS });
@@ -160,6 +160,7 @@ describe('content.generate 200', () => {
   });
 });
 
+/** Text for a body whose large members are parsed only when they are needed (ADR 0037). */
 const LARGE = 'x'.repeat(20_000);
 
 describe('refusals', () => {
@@ -198,9 +199,9 @@ describe('refusals', () => {
       `/generateContent: The provider of the model "chat" (openai) does not support 'tools[0].googleSearch'. Remove it from the request, or set drop_params to drop it.`,
     ],
   ])('content.generate 400: %j cannot be translated', async (body, message) => {
-    const calls = upstream.received.length;
+    const earlierRequests = upstream.received.length;
     expect(statusAndBody(await ask('chat:generateContent', body))).toEqual(refusal(400, 'INVALID_ARGUMENT', message));
-    expect(upstream.received.length).toBe(calls);
+    expect(upstream.received.length).toBe(earlierRequests);
   });
 
   it('content.generate 401: no key, and an unknown key', async () => {

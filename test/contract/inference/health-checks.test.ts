@@ -64,7 +64,7 @@ const PROBE_FIELDS = { checked_at: expect.stringMatching(/^\d{4}-.*Z$/), latency
 const ONE = { model: 'openai/up-1', model_id: 'one', model_group: 'chat' };
 const TWO = { model: 'hosted_vllm/up-2', model_id: 'two', model_group: 'chat' };
 const ANY = { model: 'hosted_vllm/*', model_id: 'any', model_group: 'own/*' };
-const REASON = 'A wildcard stands for many models: set model_info.health_check_model to the model to call.';
+const SKIPPED_REASON = 'A wildcard stands for many models: set model_info.health_check_model to the model to call.';
 
 const report = (healthy: readonly object[], unhealthy: readonly object[], unchecked: readonly object[] = []) => ({
   status: 200,
@@ -88,7 +88,7 @@ describe('health.deployments', () => {
           { ...TWO, ...address, ...PROBE_FIELDS },
         ],
         [],
-        [{ ...ANY, ...address, reason: REASON }],
+        [{ ...ANY, ...address, reason: SKIPPED_REASON }],
       ),
     );
     const probes = upstream.received.slice(before);
@@ -99,7 +99,7 @@ describe('health.deployments', () => {
         ['up-1', 'up-2'].map((model) =>
           JSON.stringify({
             messages: [{ role: 'user', content: 'Are you there? Answer with one word.' }],
-            [model === 'up-1' ? 'max_completion_tokens' : 'max_tokens']: 16,
+            [model === 'up-1' ? 'max_completion_tokens' : 'max_tokens']: 16, // `up-1` is a model of OpenAI.
             model,
           }),
         ),
@@ -254,7 +254,7 @@ describe('health.deployments', () => {
     });
     const requests = [health('?model_id=one'), health('?model_id=one')];
     await vi.waitFor(() => expect(pendingAnswers).toHaveLength(1), POLLING);
-    // This third request makes no upstream call. When it is answered, the server has read the second one.
+    // This third request makes no upstream call. When it is answered, the server has read the second request.
     await health('?model_id=any');
     for (const answer of pendingAnswers) answer();
     const [first, second] = await Promise.all(requests);
@@ -292,7 +292,7 @@ describe('probeDeployments of the graph', () => {
           checked: [
             { skippedReason: null, deployment: { deploymentId: 'one', lastProbe: { error } } },
             { skippedReason: null, deployment: { deploymentId: 'two', lastProbe: { error: null } } },
-            { skippedReason: REASON, deployment: { deploymentId: 'any', lastProbe: null } },
+            { skippedReason: SKIPPED_REASON, deployment: { deploymentId: 'any', lastProbe: null } },
           ],
         },
       },

@@ -54,7 +54,7 @@ const eventsOf = (text: string): readonly Record<string, unknown>[] =>
   text
     .split(/\r\n|\r|\n/)
     .filter((line) => line.startsWith('data: ') && line !== 'data: [DONE]')
-    .map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
+    .map((line) => JSON.parse(line.slice('data: '.length)) as Record<string, unknown>);
 
 /** Outcome for the caller: `answer` with the text `hello`, `failure` with an error, else a description. */
 function outcomeOf({ status, text, type }: Awaited<ReturnType<typeof ask>>, stream: boolean): string {
@@ -69,6 +69,7 @@ function outcomeOf({ status, text, type }: Awaited<ReturnType<typeof ask>>, stre
   const events = eventsOf(text);
   const last = events.at(-1) ?? {};
   if ('error' in last || last['type'] === 'error' || last['type'] === 'response.failed') return 'failure';
+  // The upstream streams `hello` in two pieces. Some dialects repeat the whole text at the end.
   const content = [...text.matchAll(/"(?:content|text|delta)":"(hel|lo)"/g)].map(([, piece]) => piece).join('');
   return content.startsWith('hello') ? 'answer' : `no answer: ${text.slice(0, 300)}`;
 }

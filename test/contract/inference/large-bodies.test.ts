@@ -62,7 +62,7 @@ describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field,
 
   it.each([
     ['that is cut off', `{"model":"assistant","${field}":${LARGE_JSON.slice(0, -1)}`, NOT_JSON],
-    ['with a control character', `{"model":"assistant","${field}":"${LARGE}"}`, NOT_JSON],
+    ['with unescaped quotes and control characters', `{"model":"assistant","${field}":"${LARGE}"}`, NOT_JSON],
     ['with a bracket after its end', `{"model":"assistant","${field}":${LARGE_JSON}}]`, NOT_JSON],
     ['that is an array', `[${LARGE_JSON}]`, NOT_OBJECT],
     ['without the required member', `{"model":"assistant","seed":${LARGE_JSON}}`, MISSING],
@@ -77,10 +77,10 @@ describe.each([CHAT, ...ENDPOINT_ROWS])('a large body at $path', ({ path, field,
       MISTYPED,
     ],
   ] as const)('400: a body %s', async (_description, requestBody, [message, param]) => {
-    const calls = upstream.received.length;
+    const earlierRequests = upstream.received.length;
     const error = { message, type: 'invalid_request_error', param, code: '400' };
     expect(await ask(requestBody)).toEqual({ status: 400, body: { error } });
-    expect(upstream.received.length).toBe(calls);
+    expect(upstream.received.length).toBe(earlierRequests);
   });
 });
 

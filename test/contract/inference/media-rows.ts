@@ -1,4 +1,4 @@
-/** Multipart form with a binary file. */
+/** Multipart form. `file` is the name of a field with a binary file; null for a form without a file. */
 export function aForm(fields: Readonly<Record<string, string>>, file: string | null): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, value);

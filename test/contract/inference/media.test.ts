@@ -90,6 +90,7 @@ describe.each(MEDIA_ROWS)(
           ? [422, { detail: [fault] }]
           : refusal(400, `${path}: Missing required parameter: '${param}'.`, { param }),
       );
+      // `repeats`: `provider_specific_fields` repeats the message.
       expect(await answerOf(await ask({ body: body(null) }))).toEqual(
         refusal(400, `${path}: Missing required parameter: 'model'.`, { param: 'model', repeats: true }),
       );
@@ -138,7 +139,7 @@ describe.each(MEDIA_ROWS)(
       [429, 'RateLimitError'],
       [500, 'InternalServerError'],
       [503, 'ServiceUnavailableError'],
-    ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
+    ])('%i: an error of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
       answerWith(status, { error: { message: `no ${CREDENTIAL}`, type: 't' } });
       const { traceId, headers } = newTrace();
       expect(await answerOf(await ask({ headers }))).toEqual(

@@ -34,6 +34,7 @@ async function newKey(draft: object): Promise<{ authorization: string }> {
   return { authorization: `Bearer ${key}` };
 }
 
+/** Text for a body whose large members are parsed only when they are needed (ADR 0037). */
 const LARGE = 'x'.repeat(20_000);
 
 describe('messages.create 400', () => {
@@ -65,10 +66,10 @@ describe('messages.create 400', () => {
       invalid("Invalid value for 'messages[0].role': it must be one of user, assistant, system."),
     ],
   ])('a body of %j', async (requestBody, expected) => {
-    const calls = server.upstream.received.length;
+    const earlierRequests = server.upstream.received.length;
     const { status, body } = await server.ask(requestBody);
     expect({ status, body }).toEqual(expected);
-    expect(server.upstream.received.length).toBe(calls);
+    expect(server.upstream.received.length).toBe(earlierRequests);
   });
 
   it.each([
@@ -105,8 +106,8 @@ it('embeddings.create 400: a provider without embeddings', async () => {
 
 describe('messages.create', () => {
   it.each(PATHS)('401 on %s: no key, and an unknown key', async (path) => {
-    const missing = await fetch(`${server.app.url}${path}`, { method: 'POST', body: '{}' });
-    expect([missing.status, await missing.json()]).toEqual([
+    const withoutKey = await fetch(`${server.app.url}${path}`, { method: 'POST', body: '{}' });
+    expect([withoutKey.status, await withoutKey.json()]).toEqual([
       401,
       {
         type: 'error',
@@ -160,7 +161,7 @@ describe('messages.create', () => {
     [500, 'InternalServerError', 'api_error'],
     [503, 'ServiceUnavailableError', 'api_error'],
     [529, 'InternalServerError', 'overloaded_error'],
-  ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind, type) => {
+  ])('%i: an error of the upstream is forwarded, and the call has one spend row', async (status, kind, type) => {
     server.answerWith(status, { type: 'error', error: { type: 'some_error', message: `no ${CREDENTIAL}` } });
     const { traceId, headers } = newTrace();
     const failure = await server.ask(REQUEST, headers);

@@ -15,7 +15,7 @@ export const ANSWER = {
   stop_sequence: null,
   usage: { input_tokens: 2, cache_creation_input_tokens: 1, cache_read_input_tokens: 4, output_tokens: 1 },
 };
-/** Cost of the answer at the prices of the deployment, in USD. */
+/** Cost of the answer in USD: input 2 * 0.5, cache write 1 * 1, cache read 4 * 0.0625, output 1 * 0.25. */
 export const COST = '2.5';
 
 /** App with one scripted upstream, which serves messages (`claude`) and chat completions (`other`). */

@@ -224,6 +224,7 @@ describe('messages.create 200', () => {
       headers: { 'anthropic-version': '2023-06-01' },
       body: {
         model: 'claude-up-1',
+        // The request has no limit. This one is in the configuration of the deployment.
         max_tokens: 99,
         messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
       },
@@ -234,7 +235,7 @@ describe('messages.create 200', () => {
     const stream = await server.app.call('POST', '/v1/chat/completions', { model: 'claude', messages, stream: true });
     const chunks = (await stream.text()).split('\n\n').filter((chunk) => chunk !== '');
     expect(chunks.at(-1)).toBe('data: [DONE]');
-    expect(chunks.slice(0, -1).map((chunk) => JSON.parse(chunk.slice(6)).choices[0])).toEqual([
+    expect(chunks.slice(0, -1).map((chunk) => JSON.parse(chunk.slice('data: '.length)).choices[0])).toEqual([
       { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
       { index: 0, delta: { content: 'Zoë 😀' }, finish_reason: null },
       { index: 0, delta: {}, finish_reason: 'stop' },

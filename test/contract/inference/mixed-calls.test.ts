@@ -199,6 +199,7 @@ const KINDS: readonly Kind[] = [
 
 /** Text of the model in an answer. */
 function modelTextOf(answer: string, kind: Kind, stream: boolean): string {
+  // `text` of this kind matches only events.
   if (kind.path(false) === '/v1/responses' && !stream) return /"text":"([^"]*)"/.exec(answer)?.[1] ?? '';
   return [...answer.matchAll(kind.text)].map(([, text]) => text).join('');
 }
@@ -282,6 +283,7 @@ it(
       await expect.poll(read).toHaveLength(1);
       const [spanId] = await read();
       const span = await (await app.call('GET', `/v1/traces/${traceId}/spans/${spanId}`)).text();
+      // The first element names the call if the test fails.
       expect([mark, ...new Set(span.match(MARK))]).toEqual([mark, mark]);
     }
   },

@@ -85,7 +85,9 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
 
 /** Joined text of the events of a stream. The event with the complete response adds no text. */
 function streamedText(text: string, { textOf }: Dialect): string {
-  const events = text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
+  const events = text
+    .split('\n')
+    .flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice('data: '.length))] : []));
   return events.map((event) => textOf(event as never) ?? '').join('');
 }
 
@@ -165,7 +167,7 @@ describe('mock_response', () => {
         400,
         {
           error: {
-            message: `${path.slice(3)}: The parameter 'mock_response' cannot be honoured: the endpoint answers no text.`,
+            message: `${path.slice('/v1'.length)}: The parameter 'mock_response' cannot be honoured: the endpoint answers no text.`,
             type: 'invalid_request_error',
             param: 'mock_response',
             code: '400',

@@ -25,6 +25,7 @@ beforeAll(async () => {
           litellm_params: { ...params, model: 'openai/made-up', drop_params: true },
           model_info: { id: 'known-2' },
         },
+        // `*` stands for the same text in both names: `g/-lite` is gemini-2.5-flash-lite.
         {
           model_name: 'g/*',
           litellm_params: { ...params, model: 'gemini/gemini-2.5-flash*' },
@@ -166,6 +167,7 @@ describe('models.groups', () => {
           model_group: 'known',
           providers: ['openai'],
           mode: 'chat',
+          // The catalog has these limits and this output price for `gpt-4o-mini`.
           max_input_tokens: 128_000,
           max_output_tokens: 16_384,
           input_cost_per_token: 0.5,

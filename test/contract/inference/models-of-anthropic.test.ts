@@ -27,6 +27,7 @@ const model = (id: string, limits: object = {}) => ({
   max_tokens: null,
   ...limits,
 });
+/** Limits of gpt-4o in the catalog. */
 const KNOWN = { max_input_tokens: 128000, max_tokens: 16384 };
 const ALL = [model('gpt', KNOWN), model('unheard'), model('team/a', KNOWN), model('demo')];
 const VERSION = { 'anthropic-version': '2023-06-01' };

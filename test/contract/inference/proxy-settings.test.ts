@@ -16,9 +16,9 @@ const CHAT = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content:
 /** Answer to a request with these headers and no other credential. */
 async function ask(path: string, headers: Record<string, string>) {
   const body = path === '/graphql' ? JSON.stringify({ query: '{ traces { nodes { traceId } } }' }) : CHAT;
-  const post = path === '/v1/models' ? {} : { method: 'POST', body };
+  const methodAndBody = path === '/v1/models' ? {} : { method: 'POST', body };
   const response = await fetch(`${app.url}${path}`, {
-    ...post,
+    ...methodAndBody,
     headers: { 'content-type': 'application/json', ...headers },
   });
   return {
@@ -64,7 +64,7 @@ describe('litellm_key_header_name', () => {
 
   it('applies to WebSockets', async () => {
     const url = `${app.url.replace('http', 'ws')}/v1/realtime?model=demo`;
-    const refusal = (headers: Record<string, string>): Promise<number> =>
+    const refusalStatus = (headers: Record<string, string>): Promise<number> =>
       new Promise((resolve, reject) => {
         const socket = new WebSocket(url, { headers });
         socket.once('unexpected-response', (_request, response) => {
@@ -75,8 +75,8 @@ describe('litellm_key_header_name', () => {
         socket.once('error', () => {});
       });
     // With a valid key, the status is 400 because the demo model has no sessions.
-    expect(await refusal({ 'x-our-key': `Bearer ${app.adminKey}` })).toBe(400);
-    expect(await refusal({ authorization: `Bearer ${app.adminKey}` })).toBe(401);
+    expect(await refusalStatus({ 'x-our-key': `Bearer ${app.adminKey}` })).toBe(400);
+    expect(await refusalStatus({ authorization: `Bearer ${app.adminKey}` })).toBe(401);
   });
 });
 
@@ -135,7 +135,7 @@ describe('always_include_stream_usage', () => {
       general_settings: { always_include_stream_usage: always },
       model_list: [{ model_name: 'm', litellm_params: { ...params, aws_region_name: 'eu-west-1' } }],
     });
-    const streamWith = async (always: boolean) => {
+    const usagesAndRegion = async (always: boolean) => {
       const server = await startApp({ config: config(always) });
       try {
         const response = await server.call('POST', '/v1/chat/completions', { model: 'm', messages: [], stream: true });
@@ -147,8 +147,8 @@ describe('always_include_stream_usage', () => {
     };
     try {
       const usage = '"usage":{"prompt_tokens":2,"completion_tokens":1,"total_tokens":3}';
-      expect(await streamWith(true)).toEqual({ usages: [usage], region: 'eu-west-1' });
-      expect(await streamWith(false)).toEqual({ usages: null, region: 'eu-west-1' });
+      expect(await usagesAndRegion(true)).toEqual({ usages: [usage], region: 'eu-west-1' });
+      expect(await usagesAndRegion(false)).toEqual({ usages: null, region: 'eu-west-1' });
       const options = upstream.received.map(
         ({ body }) => (JSON.parse(body) as { stream_options?: object }).stream_options,
       );

@@ -209,6 +209,7 @@ describe('mock_response', () => {
         created: expect.any(Number),
         model: 'one',
         choices: [{ index: 0, message: { role: 'assistant', content: 'It is fine.' }, finish_reason: 'stop' }],
+        // A token per four characters, rounded up: of the messages as JSON, and of the answer.
         usage: { prompt_tokens: 8, completion_tokens: 3, total_tokens: 11 },
       },
     });
@@ -292,7 +293,7 @@ describe('gateway fields', () => {
     expect(contentOf(await setup.ask({ model: 'one', ...emptyFields }))).toBe('I am one-up');
   });
 
-  it('of chat completions, messages and generateContent are not forwarded', async () => {
+  it('are not forwarded from chat completions, messages and generateContent', async () => {
     const gatewayFields: Readonly<Record<string, unknown>> = {
       litellm_metadata: { a: 1 },
       tags: ['a'],
@@ -323,7 +324,7 @@ describe('gateway fields', () => {
     expect(lastBody()).toEqual({ model: 'one-up', messages: MESSAGES });
     await setup.ask({ model: 'claude', max_tokens: 5, ...gatewayFields }, {}, '/v1/messages');
     expect(lastBody()).toEqual({ model: 'claude-up', messages: MESSAGES, max_tokens: 5 });
-    // Google's dialect accepts names in snake case, too.
+    // Google's dialect also accepts members in snake case. With `drop_params: false`, an unknown member causes a 400.
     const contents = [{ role: 'user', parts: [{ text: 'x' }] }];
     const content = { messages: undefined, contents, ...gatewayFields, drop_params: false };
     expect((await setup.ask(content, {}, '/v1beta/models/one:generateContent')).status).toBe(200);

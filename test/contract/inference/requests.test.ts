@@ -58,7 +58,7 @@ const forbidden = (model: string) => ({
     },
   },
 });
-const unknown = (path: string) => ({
+const unknownModel = (path: string) => ({
   status: 404,
   body: {
     detail: `${path}: Invalid model name passed in model=zzz. Call \`/v1/models\` to view available models for your key.`,
@@ -106,7 +106,7 @@ describe('requests.countTokens', () => {
     const chatFields = { messages: CHAT };
     expect(await count({ model: 'gpt', ...chatFields }, WRONG_KEY)).toEqual(unknownKey);
     expect(await count({ model: 'claude', ...chatFields }, key)).toEqual(forbidden('claude'));
-    expect(await count({ model: 'zzz', ...chatFields })).toEqual(unknown('/utils/token_counter'));
+    expect(await count({ model: 'zzz', ...chatFields })).toEqual(unknownModel('/utils/token_counter'));
     expect(await count(chatFields)).toEqual(missing('body', 'model'));
   });
 });
@@ -136,7 +136,7 @@ describe('requests.supportedParams', () => {
   it('requests.supportedParams 401, 403, 404, 422: an unknown key, a forbidden model, an unknown model, no model', async () => {
     expect(await params('?model=gpt', WRONG_KEY)).toEqual(unknownKey);
     expect(await params('?model=claude', key)).toEqual(forbidden('claude'));
-    expect(await params('?model=zzz')).toEqual(unknown('/chat/completions'));
+    expect(await params('?model=zzz')).toEqual(unknownModel('/chat/completions'));
     expect(await params('')).toEqual(missing('query', 'model'));
   });
 });
@@ -193,7 +193,9 @@ describe('requests.transform', () => {
       status: 403,
       body: { detail: 'Only proxy admins can do this.' },
     });
-    expect(await transform({ request_body: { ...chatRequest, model: 'zzz' } })).toEqual(unknown('/chat/completions'));
+    expect(await transform({ request_body: { ...chatRequest, model: 'zzz' } })).toEqual(
+      unknownModel('/chat/completions'),
+    );
     expect(await transform({ request_body: { model: 'gpt' } })).toMatchObject({ status: 422 });
     expect(await transform({ call_type: 'poem', request_body: chatRequest })).toMatchObject({ status: 422 });
   });
@@ -219,7 +221,7 @@ describe('responses.inputTokens', () => {
     });
     expect(await inputTokens({ model: 'zzz', input: 'x' })).toEqual({
       status: 400,
-      body: { error: { ...modelNameError(unknown(path).body.detail), code: '400' } },
+      body: { error: { ...modelNameError(unknownModel(path).body.detail), code: '400' } },
     });
     expect(await inputTokens({ model: 'gpt', input: 'x' }, WRONG_KEY)).toEqual(unknownKey);
     expect((await inputTokens({ model: 'claude', input: 'x' }, key)).status).toBe(403);

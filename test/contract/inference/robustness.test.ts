@@ -167,6 +167,7 @@ describe.each(UPSTREAMS)('an upstream whose answers are %s', (model, provider, n
     const { status, text, spendRow } = await ask({ model, stream: true });
     const events = text.split('\n\n').filter((event) => event !== '');
     const last = JSON.parse(events.at(-1)?.replace(/^data: /, '') ?? '') as { error: object };
+    // The text of the first piece.
     expect(text).toContain('"content":"Grüß "');
     expect(last.error).toEqual({
       message: expect.stringContaining(messagePart),
@@ -263,6 +264,7 @@ describe('a body of 100 MiB', () => {
 it('a message of Bedrock with a wrong prelude checksum ends the stream with an error', async () => {
   const head = converseEvent('messageStart', { role: 'assistant' });
   const corrupt = Buffer.from(head);
+  // The prelude begins with the length of the message. Its checksum does not match the new length.
   corrupt.writeUInt32BE(0x7fffffff, 0);
   const closed = answerUntilClosed((response) => {
     response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });

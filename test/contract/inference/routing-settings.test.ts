@@ -55,6 +55,7 @@ describe('retries that the request does not configure', () => {
       expect((await ask({ model, ...members })).status).toBe(status);
       return requestedModels(firstIndex).length;
     };
+    // One retry by `num_retries` of litellm_settings, one by the policy for 400, and none for 422.
     expect(await callCount('one', 500)).toBe(2);
     expect(await callCount('one', 400)).toBe(2);
     expect(await callCount('one', 422)).toBe(1);
@@ -83,7 +84,7 @@ describe('cooldowns', () => {
     expect((await ask({ model: 'spare' })).status).toBe(200);
   });
 
-  it('exclude the deployment of a model that failed, and the other deployment answers', async () => {
+  it('exclude a failed deployment, and the other deployment of the model answers', async () => {
     const { ask, requestedModels } = await startRouter({ num_retries: 0, allowed_fails: 0, cooldown_time: 60 }, {});
     setup?.answerWith((response, _socket, { body }) => {
       const { model } = JSON.parse(body) as { model: string };
@@ -91,6 +92,7 @@ describe('cooldowns', () => {
       response.end(JSON.stringify(model === 'pair-a' ? { error: { message: 'no' } } : completionOf(model)));
     });
     const first = [await ask({ model: 'pair' }), await ask({ model: 'pair' })];
+    // Deployments alternate: each of the two gets one of these calls.
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([200, 500]));
     const firstIndex = requestedModels().length;
     for (let call = 0; call < 4; call += 1) expect(contentOf(await ask({ model: 'pair' }))).toBe('I am pair-b');

@@ -15,7 +15,10 @@ export interface Answer {
 export interface ScriptedApp {
   readonly app: TestApp;
   readonly upstream: FaultServer;
-  /** Sets the answers of upstream models, in order. A number is a status, an object is an error with status 400. The last answer repeats. */
+  /**
+   * Sets the answers of upstream models, in order. A number is a status, an object is an error with status 400. The
+   * last answer of a model repeats.
+   */
   plan(script: Record<string, readonly (number | object)[]>): void;
   /** Replaces the script by a handler until the next `plan`. */
   answerWith(answer: Parameters<FaultServer['answer']>[0]): void;
@@ -39,6 +42,7 @@ export async function startScripted(config: object = {}): Promise<ScriptedApp> {
     if (later.length > 0) script[model] = later;
     const status = typeof current === 'number' ? current : 400;
     if (status !== 200) {
+      // Seconds before a retry. A test can cancel a call to `slow-up` before its retry.
       const wait = model === 'slow-up' ? '30' : '0.01';
       response.writeHead(status, { 'content-type': 'application/json', 'retry-after': wait });
       const error = typeof current === 'number' ? { message: `${model} says ${status}`, type: 'its_type' } : current;

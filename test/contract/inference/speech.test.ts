@@ -202,7 +202,7 @@ describe('speech.create', () => {
     [429, 'RateLimitError'],
     [500, 'InternalServerError'],
     [503, 'ServiceUnavailableError'],
-  ])('%i of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
+  ])('%i: an error of the upstream is forwarded, and the call has one spend row', async (status, kind) => {
     answerWith(status, JSON.stringify({ error: { message: `no ${CREDENTIAL}`, type: 't' } }), 'application/json');
     const { traceId, headers } = newTrace();
     const message = `litellm.${kind}: ${kind}: OpenAIException - no <secret>`;

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Span names, input and output of a call of the demo model. */
+/** Span names of a call of the demo model, and input and output of its first span. */
 async function spanOf(path: string, body: object): Promise<unknown> {
   const { traceId, headers } = newTrace();
   const response = await app.call('POST', path, { model: 'demo', ...body }, headers);

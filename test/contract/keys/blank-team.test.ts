@@ -18,6 +18,7 @@ interface CreatedObjects {
   readonly traceId: string;
 }
 
+// SQLite runs once, with the driver `sqlite3`.
 for (const engine of ENGINES)
   describe.skipIf(engine.skipReason !== null || engine.name === 'node:sqlite')(
     `a key with a blank team is a key without a team, on ${engine.name}`,
@@ -29,7 +30,7 @@ for (const engine of ENGINES)
       let ownerKey: string;
       /** Objects of `ownerKey`. */
       let ownerObjects: CreatedObjects;
-      let count = 0;
+      let traceCount = 0;
 
       beforeAll(async () => {
         scratch = await engine.create();
@@ -49,8 +50,8 @@ for (const engine of ENGINES)
       });
 
       function nextTraceId(): string {
-        count += 1;
-        return count.toString(16).padStart(32, '0');
+        traceCount += 1;
+        return traceCount.toString(16).padStart(32, '0');
       }
       const traceOf = (traceId: string) => otlpExport(otlpSpan('1', 0, 1, {}, { traceId, name: 'run' }));
 

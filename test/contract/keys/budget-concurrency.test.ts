@@ -180,6 +180,7 @@ describe('200 concurrent calls with a budget for five', () => {
     await calls.ended();
     await expect.poll(openReservations, POLL_OPTIONS).toBe(0);
     await expect.poll(() => spendOf(key), POLL_OPTIONS).toBe(3);
+    // 3 of 5 USD are spent, so two more calls are admitted.
     const later = sendConcurrently(CONCURRENT_CALLS, key, { model: 'paid', stream: true });
     await expect.poll(() => later.statuses.length + pending.length, POLL_OPTIONS).toBe(CONCURRENT_CALLS);
     expect(pending.length).toBe(2);

@@ -265,7 +265,7 @@ describe('keys.update', () => {
     );
   });
 
-  it('keys.update 422: every field of a wrong type, but not the invalid duration', async () => {
+  it('keys.update 422: names every field of a wrong type, but not the invalid duration', async () => {
     const patch = { key: await newKey(), models: 'x', max_budget: 'much', blocked: 'yes', duration: 'soon' };
     const { status, body } = await post('/key/update', patch);
     const detail = body['detail'] as readonly { readonly loc: readonly string[]; readonly type: string }[];

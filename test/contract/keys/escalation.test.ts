@@ -98,8 +98,8 @@ describe.each(['admin', 'member'])('a team %s', (name) => {
   });
 
   it('cannot remove a restriction of its key', async () => {
-    const tags = { tags: ['dear'], enforced_params: ['user'], allowed_routes: ['llm_api_routes'] };
-    const secret = await key({ team_id: 'own', user_id: name, metadata: { a: 1 }, ...tags });
+    const restrictions = { tags: ['dear'], enforced_params: ['user'], allowed_routes: ['llm_api_routes'] };
+    const secret = await key({ team_id: 'own', user_id: name, metadata: { a: 1 }, ...restrictions });
     const before = await infoOf(secret);
     for (const patch of [
       { tags: [] },
@@ -194,13 +194,13 @@ describe('a restricted key', () => {
   });
 
   it('of a team cannot create or change keys that are not of the team', async () => {
-    const ofTeam = await key({ team_id: 'own', user_id: 'admin' });
-    expect((await post('/key/generate', {}, ofTeam)).status).toBe(403);
-    expect((await post('/key/generate', { team_id: 'third' }, ofTeam)).status).toBe(403);
-    const ofThird = await key({ team_id: 'third', user_id: 'admin' });
+    const teamKey = await key({ team_id: 'own', user_id: 'admin' });
+    expect((await post('/key/generate', {}, teamKey)).status).toBe(403);
+    expect((await post('/key/generate', { team_id: 'third' }, teamKey)).status).toBe(403);
+    const thirdTeamKey = await key({ team_id: 'third', user_id: 'admin' });
     for (const path of ['/key/update', '/key/block', '/key/regenerate'])
-      expect((await post(path, { key: ofThird }, ofTeam)).status).toBe(403);
-    expect((await post('/key/generate', { team_id: 'own' }, ofTeam)).status).toBe(200);
+      expect((await post(path, { key: thirdTeamKey }, teamKey)).status).toBe(403);
+    expect((await post('/key/generate', { team_id: 'own' }, teamKey)).status).toBe(200);
   });
 
   it('with models cannot create or rotate a key with other models', async () => {

@@ -71,7 +71,7 @@ describe('keys.generate', () => {
 
   it('keys.generate 200: a chosen secret and role; the key can be used immediately', async () => {
     const key = 'sk-my-very-own-key-0123456789';
-    // The key ring caches the key as unknown before it exists.
+    // The gateway caches that the key is unknown. The creation of the key must end this.
     expect((await info('', key)).status).toBe(401);
     const { body } = await generate({ key, user_role: 'proxy_admin', duration: '30d' });
     expect(body).toMatchObject({ key, user_role: 'proxy_admin', expires: expect.stringMatching(TIME) });
@@ -219,6 +219,7 @@ describe('keys.generate', () => {
     expect(await generate(body)).toEqual({ status: 422, body: { detail: [fault] } });
   });
 
+  // A number in the location is the position of the fault in the body.
   it.each([
     ['ends after a name', '{"a"', ['body', 4]],
     ['ends after a colon', '{"a":', ['body', 5]],

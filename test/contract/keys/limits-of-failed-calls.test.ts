@@ -59,7 +59,10 @@ afterAll(async () => {
   upstream.close();
 });
 
-/** Creates a key with limits for one concurrent call and for the expected tokens of one call. */
+/**
+ * Creates a key for one call at a time. Each call reserves a quarter of the token limit for its answer, and a few
+ * tokens for its prompt. If three calls do not release their tokens, a fourth call is refused.
+ */
 async function newKeyForOneCall(): Promise<string> {
   const draft = { max_parallel_requests: 1, tpm_limit: 300, rpm_limit: 100 };
   const { key } = (await (await app.call('POST', '/key/generate', draft)).json()) as { key: string };
@@ -85,7 +88,7 @@ const statusOf = async (answer: Promise<Response>): Promise<number> => {
   return status;
 };
 
-describe('a call that fails', () => {
+describe('a failing call', () => {
   it.each<[string, object, string, number]>([
     ['of an unknown model', chat('hi', { model: 'unknown' }), '/v1/chat/completions', 400],
     ['without messages', { model: 'oa' }, '/v1/chat/completions', 400],

@@ -252,8 +252,8 @@ describe('key mutations of the graph', () => {
       virtualKey: { hash: sha256(key), rotatedAt: expect.any(String) },
     });
     expect([await statusOf(key), await statusOf(rotated.key)]).toEqual([401, 200]);
-    const deleted = '{ ... on DeletedKeys { virtualKeys { hash deletedAt } } }';
-    expect(await mutate('deleteKeys', { keys: [rotated.key], aliases: ['unknown'] }, deleted)).toEqual({
+    const deletedFields = '{ ... on DeletedKeys { virtualKeys { hash deletedAt } } }';
+    expect(await mutate('deleteKeys', { keys: [rotated.key], aliases: ['unknown'] }, deletedFields)).toEqual({
       virtualKeys: [{ hash: sha256(key), deletedAt: expect.any(String) }],
     });
     expect(await statusOf(rotated.key)).toBe(401);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OwnerCalls, startOwnerCalls } from '../owners/owner-calls.ts';
 
+/** App with the models `priced` and `free`. A call of `priced`, the default, costs 1 USD. */
 let calls: OwnerCalls;
 
 beforeAll(async () => {

@@ -48,7 +48,7 @@ describe('the routes of a key', () => {
     ['read_only', 'GET', '/v1/model/info', 200],
     ['read_only', 'POST', '/key/generate', 403],
     ['read_only', 'POST', CHAT, 403],
-  ])('of the type %s: %s %s answers %i', async (keyType, method, path, status) => {
+  ])('with the key type %s: %s %s answers %i', async (keyType, method, path, status) => {
     const key = await newKey({ key_type: keyType, user_id: 'u' });
     expect((await ask(key, method, path, path === CHAT ? chat('demo') : undefined)).status).toBe(status);
   });

@@ -10,7 +10,7 @@ const PATH = '/lens/datasets';
 const detail = (status: number, text: unknown) => ({ status, body: { detail: text } });
 const DATASET_NOT_FOUND = detail(404, 'Dataset not found');
 const issue = (type: string, loc: readonly (string | number)[], msg: string) => ({ type, loc: ['body', ...loc], msg });
-/** Start of the id of a case with the text `hi`. */
+/** Start of the id of a case with the text `hi`. The id is a hash of the messages and the answer. */
 const HI = 'd9045d43';
 
 const aCase = (content: string, more: object = {}) => ({ messages: [{ role: 'user', content }], ...more });
@@ -116,6 +116,7 @@ describe('datasets', () => {
       '{',
     ].join('\n');
     const texts = ['hi', 'hi', '  ', lines, 'a'.repeat(20_001)].map((text) => ({ kind: 'text', text }));
+    // The skipped texts are in the order of `texts`, and of the lines within a text.
     expect((await buildCases(texts)).body).toMatchObject({
       cases: [{ messages: [{ content: 'hi' }] }, { messages: [{ content: 'one' }], included: true }],
       skipped: [

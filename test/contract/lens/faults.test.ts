@@ -22,6 +22,7 @@ const asWorker = (method: string, path: string, body: unknown = {}, attempt = 1)
 
 /** Ends the lease of a run, as it ends five minutes after the last heartbeat of its worker. */
 async function endLease(runId: string): Promise<void> {
+  // `due_at` of a running job is the end of its lease.
   const sql = "update job set due_at = 1 where id = ? and status = 'running'";
   expect(await changeInOtherProcess(app().dataDir, sql, runId)).toBe(1);
 }
@@ -104,6 +105,7 @@ describe('a lens that is edited while it runs', () => {
     await asWorker('GET', `${path}/sample`);
     expect((await send('PUT', `/lens/${lens.id}`, aLens({ model: 'demo' }))).status).toBe(200);
     const prompt = JSON.stringify({ task: 't', groups: [], observations: 'o1 | a' });
+    // The model `judge` of the run has a price. The model `demo` is free.
     const { body } = await asWorker('POST', `${path}/model`, { prompt, purpose: 'cluster' });
     expect(body['cost']).toBeGreaterThan(0);
     await send('POST', `/lens/${lens.id}/cancel`, {});

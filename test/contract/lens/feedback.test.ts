@@ -76,7 +76,7 @@ describe('feedback about traces', () => {
     expect((await send('PUT', PATH, { ...body, score: 9, user: 'carol' })).status).toBe(200);
   });
 
-  it('lens.setFeedback 200: can name a session, because its trace id is a hash of the session id', async () => {
+  it('lens.setFeedback 200: can name a session, whose trace id is a hash of the session id', async () => {
     const session = 'f3a1';
     const id = createHash('sha256').update(`litellm.claude.session.v1\0${session}`).digest('hex').slice(0, 32);
     const [run] = syntheticRuns(1, 9);

@@ -139,13 +139,13 @@ for (const engine of ENGINES)
       expect(await graph(nodes, { ids: existingIds }, foreignKey)).toEqual(noNodes);
       expect(await graph(nodes, { ids: unknownIds }, foreignKey)).toEqual(noNodes);
       expect((await graph(nodes, { ids: existingIds })).data).toEqual({ nodes: existingIds.map((id) => ({ id })) });
-      for (const [one, other] of [
+      for (const [existingPath, unknownPath] of [
         [`/lens/${lens}`, '/lens/none'],
         [`/lens/datasets/${dataset}`, '/lens/datasets/none'],
         [`/lens/feedback?trace_id=${TRACE}`, `/lens/feedback?trace_id=${'0'.repeat(32)}`],
       ])
-        expect(await send('GET', one ?? '', undefined, foreignKey)).toEqual(
-          await send('GET', other ?? '', undefined, foreignKey),
+        expect(await send('GET', existingPath ?? '', undefined, foreignKey)).toEqual(
+          await send('GET', unknownPath ?? '', undefined, foreignKey),
         );
       const set = (traceId: string) => send('PUT', '/lens/feedback', { trace_id: traceId, score: 1 }, foreignKey);
       expect(await set(TRACE)).toEqual(await set('f'.repeat(32)));

@@ -15,7 +15,8 @@ const { ingest, create, untilRunEnds } = lensClient({
       roles.push(messages.map(({ role }) => role).join(' '));
       if (mode === 'garbage') return 'I would rather not.';
       const answer = judgeAnswer(messages);
-      // A request for a repair has the invalid answer and its error as further messages.
+      // A request for a repair has the invalid answer and its error as further messages. The invalid answer here has an
+      // unknown member and no closing brace.
       if (mode === 'repaired')
         return messages.length > 2
           ? answer
@@ -52,6 +53,7 @@ describe('a model with invalid answers', () => {
   it('causes a partial review without findings if its quotes are not in their span', async () => {
     mode = 'invented';
     const lens = await untilRunEnds((await create(aLens())).id);
+    // Only one of the three traces has a failure, so only its review has a quote.
     expect(lens.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: 3, partial: 1, candidates: 0 } });
     expect(lens.findings).toEqual([]);
   });

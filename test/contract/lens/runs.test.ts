@@ -6,6 +6,7 @@ import type { Json } from '../../support/tenancy-client.ts';
 const RUNS = syntheticRuns(24, 7);
 const { send, judge, ingest, create, untilRunEnds, lensAt } = lensClient({ slots: 1 });
 
+/** A third of the traces: eight. */
 const failing = RUNS.filter(({ failure }) => failure !== null);
 
 describe('a run of a lens by the worker of this process', () => {

@@ -64,6 +64,7 @@ describe('tracing keys', () => {
     let calls = 0;
     for (const row of restRoutes()) {
       if (row.credential !== 'required' || row.name === 'traces.ingest') continue;
+      // The parameters of a path are `:name`, `*name` or `{*name}`.
       const path = row.paths[0].replaceAll(/\{?[:*]\w+\}?/g, 'x');
       const answer = await app().call(row.method, path, row.method === 'GET' ? undefined : '{}', {
         authorization: `Bearer ${token}`,

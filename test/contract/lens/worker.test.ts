@@ -83,6 +83,7 @@ describe('the protocol of lens workers', () => {
     expect(await asWorker('POST', CLAIM)).toEqual({ status: 200, body: null });
     const { path, lens, run } = await claimNewRun();
     expect(run).toMatchObject({ status: 'running', stage: 'Collecting executions', attempts: 1, worker_id: workerId });
+    // A lease lasts five minutes.
     const leaseMs = Date.parse(run['lease_until'] as string) - Date.now();
     expect(leaseMs).toBeGreaterThan(290_000);
     const sample = (await asWorker('GET', `${path}/sample`)).body;
@@ -166,6 +167,7 @@ describe('the key that pays for a worker', () => {
       const { hash } = await key({ models });
       return String((await send('POST', '/lens/workers/register', { analysis_key_id: hash })).body['token']);
     };
+    // The access group `reviewers` contains the model of the lens.
     const [grouped, withoutAccess] = [await tokenOf(['reviewers']), await tokenOf(['other'])];
     const lens = await create(aLens());
     const { body } = await send('POST', CLAIM, {}, grouped);
@@ -218,8 +220,9 @@ describe('a worker on another machine', () => {
     const completed = await untilRunEnds(lens.id);
     expect(completed.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: 12 } });
     expect(completed.findings).toHaveLength(4);
-    // Twelve reviews, four calls for groups and four for examinations.
+    // Twelve reviews. For each of the four failures, one call for groups and one for an examination.
     const modelCalls = 12 + 4 + 4;
+    // The second worker does not repeat the five paid calls of the killed one.
     expect(judge().answers() - paidBefore).toBe(modelCalls - 5);
     expect(completed.jobs[0].cost).toBeGreaterThan(cost);
     await expect(backend.heartbeat({ lensId: lens.id, runId: run.run.id, attempt: 1 }, neverAborted)).rejects.toThrow(

@@ -32,8 +32,8 @@ function valuesWith(text: string): readonly unknown[] {
 }
 
 /**
- * Bodies of a route. In the first ones, the text replaces one member of the example. Then it is the value of every
- * member. In the last one, it is the name of an additional member.
+ * Bodies of a route with the text at different places: in the value of one member of the example, as the value of every
+ * member, and as the name and value of an additional member.
  */
 function bodiesOf(row: RouteRow, text: string): readonly Json[] {
   const example = exampleBody(row);

@@ -61,6 +61,10 @@ const edgesOf =
 
 type Rows = readonly unknown[];
 
+/**
+ * Lists, with the number of statements of one request and the rows of an answer. The number of statements does not
+ * depend on the number of rows.
+ */
 const LISTS: readonly (readonly [path: string, statements: number, rowsOf: (body: never) => Rows])[] = [
   ['/key/list?return_full_object=true&size=100', 7, ({ keys }: { keys: Rows }) => keys],
   ['/user/list?page_size=100', 5, ({ users }: { users: Rows }) => users],

@@ -35,7 +35,7 @@ describe('organizations', () => {
     expect((await get('/organization/info')).status).toBe(422);
   });
 
-  it('organizations.list 200: administrators see all organizations, users those of their memberships', async () => {
+  it('organizations.list 200: administrators see all organizations, and users see those of their memberships', async () => {
     await createOrganization('seen');
     await post('/organization/member_add', {
       organization_id: 'seen',

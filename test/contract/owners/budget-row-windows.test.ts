@@ -103,9 +103,9 @@ async function spendWindow(budgetCase: BudgetCase, admittedBefore = 0): Promise<
 /** Refusal with the spend of this window, and any reset time in whole seconds. */
 function refusalOf(budgetCase: BudgetCase, duration = '30d'): unknown {
   const cost = `${admittedCalls(budgetCase)}.0`;
-  const stem = budgetCase.refusal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const escapedStart = budgetCase.refusal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const day = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`;
-  const pattern = `^${stem}.*${cost}, (Max budget: |Budget=)2\\.0\\. Budget window: ${duration}\\. Budget resets at: ${day} UTC$`;
+  const pattern = `^${escapedStart}.*${cost}, (Max budget: |Budget=)2\\.0\\. Budget window: ${duration}\\. Budget resets at: ${day} UTC$`;
   const message = expect.stringMatching(new RegExp(pattern)) as string;
   return [422, { error: { message, type: 'budget_exceeded', param: null, code: '422' } }];
 }

@@ -41,7 +41,7 @@ describe('the budget of a team', () => {
     expect(await statusOrRefusal(keys[1])).toBe(200);
   });
 
-  it('of zero refuses the first call', async () => {
+  it('refuses the first call if it is zero', async () => {
     await calls.manage('/team/new', { team_id: 'none', max_budget: 0 });
     const key = await calls.newKey({ team_id: 'none' });
     expect(await statusOrRefusal(key)).toEqual([422, exceeded('Team=none', '0.0', '0.0')]);

@@ -43,7 +43,7 @@ describe('the budget of a customer', () => {
     expect(await statusOrRefusal({ user: 'spender' })).toBe(200);
   });
 
-  it('of zero refuses the first call; without a budget every call is admitted', async () => {
+  it('refuses the first call if it is zero; without a budget every call is admitted', async () => {
     await calls.manage('/customer/new', { user_id: 'broke', max_budget: 0 });
     await calls.manage('/customer/new', { user_id: 'unlimited' });
     expect(await statusOrRefusal({ user: 'broke' })).toEqual(ofCustomer('broke', '0.0', '0.0'));
@@ -107,7 +107,7 @@ describe('the budget of a tag', () => {
     expect(await statusOrRefusal({ tags: ['campaign'] })).toBe(200);
   });
 
-  it('of zero refuses the first call, and is checked before the budget of the customer', async () => {
+  it('refuses the first call if it is zero, and is checked before the budget of the customer', async () => {
     await calls.manage('/tag/new', { name: 'never', max_budget: 0 });
     await calls.manage('/customer/new', { user_id: 'never too', max_budget: 0 });
     expect(await statusOrRefusal({ tags: ['never'], user: 'never too' })).toEqual(ofTag('never', '0.0', '0.0'));
