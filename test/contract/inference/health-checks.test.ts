@@ -38,7 +38,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Sets the answer of the upstream. With `matchingText`, only of requests that contain this text. */
+/** Sets the answer of the upstream. With `matchingText`, requests without this text get `ANSWER`. */
 function answerWith(status: number, body: object, matchingText?: string): void {
   upstream.answer((response, _socket, { body: requestBody }) => {
     const matches = matchingText === undefined || requestBody.includes(matchingText);

@@ -50,7 +50,7 @@ describe('a call with num_retries', () => {
       setup.plan({ 'pair-a': [status], 'pair-b': [200] });
       const first = await setup.ask({ model: 'pair', num_retries: 1 });
       const second = await setup.ask({ model: 'pair', num_retries: 1 });
-      // Deployments alternate: one of the two calls starts at the failing one.
+      // Deployments alternate: one of the two calls starts at the failing deployment.
       expect([contentOf(first), contentOf(second)]).toEqual(['I am pair-b', 'I am pair-b']);
       expect([first, second].map(({ retryHeaders }) => retryHeaders['attempted-retries']).toSorted(ascending)).toEqual([
         '0',

@@ -64,7 +64,7 @@ const CALLS = [
     lastEvent: `data: ${JSON.stringify({ error: { code: 408, message: TIMEOUT_MESSAGE, status: 'DEADLINE_EXCEEDED' } })}`,
   },
   {
-    row: 'responses.create, native',
+    row: 'responses.create, forwarded',
     path: '/v1/responses',
     body: { model: 'thinker', input: 'Hello', stream: true },
     firstEvent: CREATED,

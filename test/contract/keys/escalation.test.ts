@@ -193,7 +193,7 @@ describe('a restricted key', () => {
       );
   });
 
-  it('of a team cannot create or change keys that are not of the team', async () => {
+  it('with a team cannot create or change keys outside the team', async () => {
     const teamKey = await key({ team_id: 'own', user_id: 'admin' });
     expect((await post('/key/generate', {}, teamKey)).status).toBe(403);
     expect((await post('/key/generate', { team_id: 'third' }, teamKey)).status).toBe(403);
@@ -222,7 +222,7 @@ describe('a restricted key', () => {
     expect((await post('/key/regenerate', { key: await key({ user_id: 'plain' }) }, restricted)).status).toBe(403);
   });
 
-  it('of a read-only role cannot change keys', async () => {
+  it('with a read-only role cannot change keys', async () => {
     const viewer = await key({ user_id: 'plain', user_role: 'internal_user_viewer' });
     for (const path of ['/key/generate', '/key/update', '/key/regenerate', '/key/block', '/key/delete'])
       expect((await post(path, { key: viewer, keys: [viewer] }, viewer)).status).toBe(403);

@@ -246,7 +246,7 @@ describe('key mutations of the graph', () => {
     const key = await generateKey();
     const fields = '{ ... on GeneratedKey { key virtualKey { hash rotatedAt } } }';
     const rotated = (await mutate('regenerateKey', { key }, fields)) as { key: string };
-    // The hash identifies the key, so it stays that of the first secret.
+    // The hash identifies the key, so it stays the hash of the first secret.
     expect(rotated).toEqual({
       key: expect.stringMatching(/^sk-/),
       virtualKey: { hash: sha256(key), rotatedAt: expect.any(String) },

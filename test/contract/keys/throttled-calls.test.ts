@@ -39,7 +39,7 @@ afterAll(async () => {
   await realtimeUpstream.stop();
 });
 
-/** Creates a key with a used-up budget, which may send 2 of its 20 requests a minute. */
+/** Creates a key with a used-up budget. The key may still send 2 of its 20 requests a minute. */
 async function throttledKey(): Promise<{ readonly token: string; readonly headers: Record<string, string> }> {
   const draft = { max_budget: 1, spend: 1, throttle_on_budget_exceeded: true, rpm_limit: 20 };
   const created = (await (await app.call('POST', '/key/generate', draft)).json()) as Record<'key' | 'token', string>;

@@ -71,7 +71,7 @@ describe('a budget with a window', () => {
       budget_duration: '2s',
     });
     const key = await calls.newKey(owner);
-    // The budget of a team admits one call more than that of a user, because it does not refuse a spend that equals it.
+    // The budget of a user refuses a spend that equals it. The budget of a team does not, so it admits one call more.
     // A refusal has the spend of its window. The second round is in a later window.
     for (let round = 1; round <= 2; round += 1) {
       const reset = String.raw`. Budget window: 2s. Budget resets at: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$`;
