@@ -65,6 +65,7 @@ const readList = query({
   key_alias: queryText,
   substring_matching: flag,
   include_team_keys: flag,
+  // Validated, but without effect (`docs/differences.md`).
   include_created_by_keys: flag,
   return_full_object: flag,
   sort_by: queryText,
@@ -78,9 +79,9 @@ function choiceOf<Choice extends string>(
   choices: readonly Choice[],
   fault: { field: string; message: string },
 ) {
-  const choice = choices.find((one) => one === input);
-  if (choice === undefined) throw new InvalidInput(fault.message, [], { field: fault.field });
-  return choice;
+  const found = choices.find((choice) => choice === input);
+  if (found === undefined) throw new InvalidInput(fault.message, [], { field: fault.field });
+  return found;
 }
 
 interface ListRequest extends KeyQuery {
@@ -292,6 +293,7 @@ export const keyRoutes: readonly RouteRow[] = [
     paths: ['/key/unblock'],
     parse: ({ body }) => readNamed(body),
     run: unblockKey,
+    // Other answers have `blocked: null` for a key that is not blocked; this answer has false, as in the reference.
     render: (info) => json({ token: info.row.hash, ...renderStored(info), blocked: false }),
   }),
   route({

@@ -77,9 +77,9 @@ const readCreate = bodyOf(
 const readSave = bodyOf(modelOf({ base_revision: required(wholeOf({ min: 0 })), cases: required(listOf(caseModel)) }));
 
 // Members have the names of the domain in snake case, and the readers check their types: the casts below are safe.
-const caseDraft = ({ id: _id, source: input, ...one }: JsonObject): CaseDraft => ({
-  ...(camelCased(one) as CaseDraft),
-  source: { ...NO_SOURCE, ...(camelCased(input ?? {}) as object) },
+const caseDraft = ({ id: _id, source, ...caseMembers }: JsonObject): CaseDraft => ({
+  ...(camelCased(caseMembers) as CaseDraft),
+  source: { ...NO_SOURCE, ...(camelCased(source ?? {}) as object) },
 });
 
 /** Readers of the sources that cases are built from, by kind. */
@@ -117,7 +117,10 @@ const readBuild = bodyOf(
 
 /** Reads the revision in a query. -1, the default, stands for the latest revision. */
 const readRevision = queryOf(modelOf({ revision: optional(wholeOf({ min: 0 }), -1) }));
-/** Revision in a path. Here, -1 stands for malformed text: no dataset has this revision. */
+/**
+ * Revision in a path, of at most nine digits to fit in a 32-bit integer. Here, -1 stands for malformed text: no dataset
+ * has this revision.
+ */
 const parseRevision = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : -1);
 
 const parseDatasetRevision = ({

@@ -29,7 +29,7 @@ const parseTarget = (input: {
 }) => ({ traceId: input.trace_id, sessionId: input.session_id, traceRef: input.trace_ref });
 
 const readTarget = queryOf(modelOf(TARGET));
-const readAuthored = queryOf(modelOf({ ...TARGET, user }));
+const readDeletion = queryOf(modelOf({ ...TARGET, user }));
 const readDraft = bodyOf(
   modelOf({
     ...TARGET,
@@ -78,12 +78,12 @@ export const lensFeedbackRoutes: readonly RouteRow[] = [
   route({
     ...LENS_CHANGE,
     name: 'lens.deleteFeedback',
-    query: readAuthored.schema,
+    query: readDeletion.schema,
     method: 'DELETE',
     paths: ['/lens/feedback'],
     answers: [204, 401, 403, 404, 422],
     parse({ search }) {
-      const parameters = readAuthored(search);
+      const parameters = readDeletion(search);
       return { ...assertTarget(parseTarget(parameters), 'query'), user: parameters.user };
     },
     run: deleteFeedback,

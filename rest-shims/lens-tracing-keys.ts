@@ -10,7 +10,7 @@ import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
 
 const unixSeconds = (time: Date): number => Math.floor(time.getTime() / 1_000);
 
-/** An instant in ISO 8601, or in Unix seconds. */
+/** An instant in ISO 8601, or in Unix seconds. A number from 1e11 on is refused: it is probably in milliseconds. */
 const instantOrSeconds: Reader<Date> = (input, path, issues) =>
   typeof input === 'number' && Math.abs(input) < 1e11 ? new Date(input * 1_000) : instant(input, path, issues);
 
@@ -78,6 +78,7 @@ export const lensTracingKeyRoutes: readonly RouteRow[] = [
     answers: [200, 401],
     parse: () => undefined,
     run: readLensService,
+    // The built-in trace service is this process, so it is always connected and configured.
     render: ({ url, storageReady }) =>
       json({
         url,
@@ -96,6 +97,7 @@ export const lensTracingKeyRoutes: readonly RouteRow[] = [
     ...LENS_READ,
     name: 'lens.ingestionCredentials',
     paths: ['/lens/internal/ingestion-credentials'],
+    // The trace service of the operator sends its own token, which is not a key.
     credential: 'none',
     answers: [200, 401, 503],
     parse: ({ headers: { authorization } }) => /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? null,

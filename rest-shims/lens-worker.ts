@@ -26,6 +26,7 @@ const ROW = {
   method: 'POST',
   surface: 'lens',
   category: null,
+  // Workers have their own tokens, which are not keys.
   credential: 'none',
   answers: [200, 401, 404, 409, 422],
   headers: objectSchema({ 'x-litellm-lens-attempt': { type: 'integer', minimum: 1, default: 1 } }),
@@ -82,6 +83,7 @@ async function claimRun(request: HttpRequest, scope: Scope): Promise<HttpAnswer>
   return json({ lens_id: lensId, job: renderRun(run), findings: snakeCased(findings), reviews: null });
 }
 
+/** Calls the model of a run. The finish reason is a header, and only for an answer that is cut off or filtered. */
 async function callModel(scope: Scope, runClaim: RunClaim, { body }: HttpRequest): Promise<HttpAnswer> {
   const call = analysisCallFrom(body);
   try {

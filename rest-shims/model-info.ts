@@ -18,13 +18,14 @@ import { MANAGEMENT } from './helpers/http/row-facts.ts';
 /** Prices of a deployment without known prices. */
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };
 
-/** Parameters of a deployment without secrets: those of its stored row, else those of the configuration. */
+/** Parameters of a deployment, without secrets: those of its stored row, else those of the configuration. */
 function renderParams({ deployment, stored, seesAddress }: ModelFacts) {
   const { provider, upstreamModel, apiBase, timeoutSeconds, dropParams, priceOverrides } = deployment;
   const address = seesAddress && apiBase !== null ? { api_base: publicAddress(apiBase) } : {};
   const model = `${provider}/${upstreamModel}`;
   if (stored !== null) {
     const { api_base: _address, ...params } = shownParameters(stored);
+    // The stored model of a wildcard is a pattern. The list has the models that match it.
     return { ...params, model: deployment.modelGroup.includes('*') ? model : params['model'], ...address };
   }
   return {
@@ -95,8 +96,9 @@ const readPage = queryOf({
 
 function parsePage(search: string): ModelPageQuery {
   const parameters = readPage(search);
-  const sort = MODEL_SORTS.find((one) => one === parameters.sortBy) ?? null;
+  const sort = MODEL_SORTS.find((name) => name === parameters.sortBy) ?? null;
   const order = parameters.sortOrder?.toLowerCase() ?? 'asc';
+  // Without `sortBy`, the order has no effect and is not checked.
   if (parameters.sortBy !== null && order !== 'asc' && order !== 'desc')
     throw new InvalidInput(`Invalid sortOrder: ${parameters.sortOrder}. Must be 'asc' or 'desc'.`, [], {
       field: 'sortOrder',

@@ -51,7 +51,7 @@ const isForGoogle = ({ headers }: HttpRequest): boolean =>
 function parseFallbackType(query: URLSearchParams): FallbackType | null {
   if (query.get('include_metadata')?.toLowerCase() !== 'true') return null;
   const input = query.get('fallback_type') ?? 'general';
-  const type = FALLBACK_TYPES.find((one) => one === input);
+  const type = FALLBACK_TYPES.find((name) => name === input);
   if (type !== undefined) return type;
   throw new InvalidInput(`Invalid fallback_type. It must be one of: ${FALLBACK_TYPES.join(', ')}`, [], {
     field: 'fallback_type',
@@ -107,6 +107,7 @@ export const modelRoutes: readonly RouteRow[] = [
         ...membersOf(model),
         ...(withFallbacks ? { metadata: { fallbacks: model.fallbacks } } : {}),
       }));
+      // TypeSafe's SDK reads `models`, other clients read `data`.
       const forTypesafe = isForTypesafe(request) ? { models: models.map(typesafeModel) } : {};
       return json({ object: 'list', data, ...forTypesafe });
     },

@@ -74,6 +74,7 @@ function parseNamed(search: string) {
   throw missingParameters('organization_id');
 }
 
+/** Limits of members of an organization: member name in the body, and name of the limit. */
 const MEMBER_LIMITS = { max_budget_in_organization: 'max_budget' };
 const readId = members({ organization_id: requiredText });
 const readMember = members({ user_id: text, user_email: text, role: oneOf(ORGANIZATION_ROLES) });
@@ -84,11 +85,11 @@ const readRole = members({ role: oneOf(ORGANIZATION_ROLES) });
 function parseAddition(body: Uint8Array) {
   const input = parseObject(body);
   const { member } = input;
-  const list: readonly unknown[] = Array.isArray(member) ? member : [member];
-  const additions = list.map((one): WantedOrganizationMember => {
-    const inner: JsonObject = typeof one === 'object' && one !== null ? { ...one } : {};
-    assertNamesUser(inner, ['body', 'member']);
-    const { user_id: userId, user_email: email, role } = readMember(inner);
+  const sentMembers: readonly unknown[] = Array.isArray(member) ? member : [member];
+  const additions = sentMembers.map((sent): WantedOrganizationMember => {
+    const memberInput: JsonObject = typeof sent === 'object' && sent !== null ? { ...sent } : {};
+    assertNamesUser(memberInput, ['body', 'member']);
+    const { user_id: userId, user_email: email, role } = readMember(memberInput);
     return { userId, email, role: role ?? 'internal_user' };
   });
   return { id: readId(input).organization_id, members: additions, limits: limitsFrom(withNames(input, MEMBER_LIMITS)) };
@@ -128,11 +129,11 @@ const renderMember = ({ member, budget }: OrganizationMemberView) => ({
   updated_at: member.updatedAt.toISOString(),
 });
 
-const renderOrganization = ({ organization, budget, members: all, teams, spend }: OrganizationView) => ({
+const renderOrganization = ({ organization, budget, members: memberViews, teams, spend }: OrganizationView) => ({
   ...renderColumns(organization),
   spend: usdNumber(spend),
   litellm_budget_table: renderBudgetTable(budget),
-  members: all.map(renderMember),
+  members: memberViews.map(renderMember),
   teams: teams.map(teamColumns),
 });
 
@@ -142,6 +143,7 @@ const ROW = {
   failureForm: { body: 'detail' },
 } as const;
 const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
+/** Statuses of rows that change a named organization: 404 for an unknown id. */
 const ANSWERS_WITH_ID = [200, 400, 401, 403, 404, 422] as const;
 
 const readIds = fields({ organization_ids: requiredTexts });

@@ -41,7 +41,10 @@ const readPatch = members({ path: text, target: text, ...settings });
 
 type SentFields = Omit<ReturnType<typeof readPatch>, 'path' | 'target'>;
 
-/** Settings of a body. Members that were not sent are absent. */
+/**
+ * Settings of a body. Members that were not sent are absent. Null removes timeout, guardrails and methods; in other
+ * members, null changes nothing.
+ */
 const patchOf = (input: SentFields): EndpointPatch => ({
   ...(input.headers ? { headers: input.headers } : {}),
   ...(input.default_query_params ? { defaultQuery: input.default_query_params } : {}),
@@ -74,20 +77,20 @@ function requiredId(request: HttpRequest): { readonly id: string } {
 }
 
 /** An endpoint for administrators. Values of headers that may be credentials are masked. */
-const renderEndpoint = (one: PassThroughEndpoint) => ({
-  id: one.id,
-  path: one.path,
-  target: one.target,
-  headers: shownHeaders(one.headers),
-  default_query_params: one.defaultQuery,
-  include_subpath: one.includeSubpath,
-  cost_per_request: one.costPerRequest,
-  timeout: one.timeoutSeconds,
-  auth: one.auth,
-  guardrails: one.guardrails,
-  is_from_config: one.isFromConfig,
-  methods: one.methods,
-  ...(one.forwardHeaders ? { forward_headers: true } : {}),
+const renderEndpoint = (endpoint: PassThroughEndpoint) => ({
+  id: endpoint.id,
+  path: endpoint.path,
+  target: endpoint.target,
+  headers: shownHeaders(endpoint.headers),
+  default_query_params: endpoint.defaultQuery,
+  include_subpath: endpoint.includeSubpath,
+  cost_per_request: endpoint.costPerRequest,
+  timeout: endpoint.timeoutSeconds,
+  auth: endpoint.auth,
+  guardrails: endpoint.guardrails,
+  is_from_config: endpoint.isFromConfig,
+  methods: endpoint.methods,
+  ...(endpoint.forwardHeaders ? { forward_headers: true } : {}),
 });
 
 const answerOf = (endpoints: readonly PassThroughEndpoint[]): HttpAnswer =>

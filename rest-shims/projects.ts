@@ -50,11 +50,12 @@ const readNew = members({ team_id: requiredText, project_id: text });
 const readChanged = members({ project_id: requiredText, team_id: optional(text) });
 
 function parseSettings(input: JsonObject) {
-  const { project_alias: alias, budget_id: budgetId, blocked, ...read } = readMembers(input);
+  const { project_alias: alias, budget_id: budgetId, blocked, ...columns } = readMembers(input);
   return {
     patch: {
-      ...withoutUndefined(read),
+      ...withoutUndefined(columns),
       ...withoutUndefined({ alias, blocked: blocked ?? undefined }),
+      // Guardrails and limits per model are stored in the metadata.
       ...withMetadataMembers({ ...readMetadata(input), ...metadataMembersOf(input).metadataMembers }),
     },
     budget: { budgetId, limits: budgetFrom(input) },

@@ -20,7 +20,7 @@ import { countSource } from './helpers/model-call/count-source.ts';
 import { callContext } from './helpers/model-call/model-call.ts';
 import { merged, objectSchema, requiredParameters } from './helpers/http/schema.ts';
 
-/** Endpoint by `call_type`. */
+/** Endpoint by `call_type`. The prefix `a` names an asynchronous function of the reference, with the same endpoint. */
 const CALL_TYPES = {
   completion: CHAT_COMPLETIONS,
   acompletion: CHAT_COMPLETIONS,

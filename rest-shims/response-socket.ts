@@ -38,7 +38,7 @@ export const responseSocketRoutes: readonly RouteRow[] = [responseSocketRow];
 /** Response headers of a connection. A connection is not a call, so it has no call id. */
 export const RESPONSE_SOCKET_HEADERS: Readonly<Record<string, string>> = { 'x-litellm-version': VERSION };
 
-/** Context of one client connection. */
+/** Context of one client connection. A turn is a requested response. Turns of a lane (`stream_id`) run in sequence. */
 interface ClientContext {
   readonly request: UpgradeRequest;
   readonly memory: TurnMemory;
@@ -126,6 +126,7 @@ function turnOf(create: CreateEvent, { request, memory, scopeFor, failed }: Clie
   const removePrevious = (): void => {
     if (typeof previous === 'string') memory.failed(lane, previous);
   };
+  /** Error event of a failure. `number` is its `sequence_number`; absent before the first event of the turn. */
   const errorOf = (failure: unknown, number?: number) =>
     errorEventOf(responseSocketRow, failure, {
       streamId,
@@ -180,7 +181,7 @@ function requestOf({ event, bytes }: CreateEvent, { search, headers }: UpgradeRe
   const body: RequestBody = { ...members, model, stream: true };
   assertValidRequest(body, RESPONSES);
   const request = { endpoint: RESPONSES, model: String(body['model']), stream: true, includeUsage: false, bytes, body };
-  // Members of the WebSocket protocol are not sent upstream.
+  // Changes to `bytes` for the upstream: members of the WebSocket protocol are removed.
   const replaced = { type: undefined, stream_id: undefined, generate: undefined, stream: true };
   // The call id of the handshake is not used, because a connection has several calls.
   return { ...request, ...callSettings({ headers }, request), ...callContext({ headers }), callId: null, replaced };

@@ -27,6 +27,7 @@ const countFormat = openAiFormat(COUNT_RESPONSE_TOKENS);
 const format: CallFormat = {
   ...openAiFormat(RESPONSES),
   call: createResponse,
+  // Replaced in `answer`, which knows the number of the next event.
   failureEvent: (failure) => errorEvent(failure, 0),
 };
 
@@ -84,6 +85,7 @@ function errorEvent(failure: Error, number: number): Uint8Array {
   return Buffer.from(`event: error\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
+/** The stored response in a path. The query without `stream` is sent upstream. Throws InvalidInput for `stream=true`. */
 const namedResponse = (request: HttpRequest): NamedResponse => {
   const query = new URLSearchParams(request.search);
   if (query.get('stream') === 'true') {

@@ -76,7 +76,7 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
           key,
           label,
           endpoint: path,
-          providers: providers.map((one) => ({ slug: one.name, display_name: one.label })),
+          providers: providers.map((provider) => ({ slug: provider.name, display_name: provider.label })),
         })),
       }),
   }),

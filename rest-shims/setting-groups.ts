@@ -29,7 +29,9 @@ interface GroupRows {
   /** Suffix of the row names: `settings.get…` and `settings.update…`. */
   readonly suffix: string;
   readonly readPath: string;
+  /** Method and path of the update. */
   readonly update: readonly ['PATCH' | 'POST' | 'PUT', string];
+  /** Form of the answers to reads and updates. */
   readonly form: GroupForm;
   /** Subject of the message about a stored group. */
   readonly subject: string;

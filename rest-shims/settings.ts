@@ -47,6 +47,7 @@ const readSections = members({
 const parseSections = (body: Uint8Array): SectionUpdates =>
   Object.fromEntries(Object.entries(readSections(parseObject(body))).filter(([, input]) => input !== undefined));
 
+/** A setting of the configuration file is shown as the file declares it: `os.environ/NAME` stays a reference. */
 const renderView = ({ name, source, editable, declaredValue, effectiveValue }: SettingView): HttpAnswer =>
   json({ field_name: name, field_value: source === 'config' ? declaredValue : effectiveValue, source, editable });
 

@@ -1,3 +1,4 @@
+import type { Scope } from '../resolvers/operation/scope.ts';
 import { exchangeCode, SESSION_SECONDS, signIn, type SignIn, signInForCode, signOut } from '../resolvers/sign-in.ts';
 import type { Session } from '../src/domain/users/session.ts';
 import { getPageSettings } from '../resolvers/setting-groups.ts';
@@ -43,7 +44,7 @@ function commandLineLoginId(search: string): string | null {
 /** Redirect target after a sign-in. */
 const TARGET = '/ui?login=success';
 
-/** Headers that set the cookies of a session. */
+/** Headers that set the cookies of a session. The CSRF cookie is not HttpOnly: scripts send its value in a header. */
 function sessionCookies({ token, csrfToken }: Session, { headers }: HttpRequest): HeaderLines {
   const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
   const shared = `Path=/; SameSite=Strict; Max-Age=${SESSION_SECONDS}${secure}`;
@@ -61,6 +62,9 @@ const REMOVED_COOKIES = new HeaderLines()
 
 const ROW = { surface: 'management', category: null, credential: 'none', failureForm: { body: 'model' } } as const;
 const SIGNING_IN = { ...ROW, method: 'POST', bodyLimit: 16 * 1024 } as const;
+
+/** Operation of the pages, open to everyone. Its result is not used: the pages show no setting. */
+const runForPage = (scope: Scope) => getPageSettings(scope, undefined);
 
 /** Sign-in of users of the dashboard. */
 export const signInRoutes: readonly RouteRow[] = [
@@ -132,7 +136,7 @@ export const signInRoutes: readonly RouteRow[] = [
     answers: [200],
     bodyLimit: 0,
     parse: () => undefined,
-    run: (scope) => getPageSettings(scope, undefined),
+    run: runForPage,
     render: (_settings, { search }) => signInPage(commandLineLoginId(search)),
   }),
   route({
@@ -143,7 +147,7 @@ export const signInRoutes: readonly RouteRow[] = [
     answers: [200],
     bodyLimit: 0,
     parse: () => undefined,
-    run: (scope) => getPageSettings(scope, undefined),
+    run: runForPage,
     render: welcomePage,
   }),
 ];

@@ -112,6 +112,7 @@ const spendBy = (groups: readonly SpendGroup[], field: 'user' | 'model' | 'key')
     ]),
   );
 
+/** Sums of a day. As in the reference, the spend of each key is a member of the day, named by the hash of the key. */
 const renderDay = (day: string, groups: readonly SpendGroup[]) => ({
   ...spendBy(groups, 'key'),
   startTime: day,
@@ -141,7 +142,7 @@ function parsePeriod(search: string): Period {
   const [start, end] = [parameter('start_date'), parameter('end_date')];
   if (start === null || end === null)
     throw new InvalidInput('Start date and end date are required', [], { field: 'required_dates' });
-  // The end is inclusive: its second, or its day.
+  // The end is inclusive: the whole second, or for a date the whole day.
   const endMs = requiredMoment(end).getTime() + (dayFrom(end) === null ? 1_000 : DAY_MS);
   return { from: requiredMoment(start), to: new Date(endMs) };
 }
@@ -149,7 +150,7 @@ function parsePeriod(search: string): Period {
 function parseSort(search: string): Pick<SpendQuery, 'sort' | 'descending'> {
   const parameter = queryParameters(search);
   const column = parameter('sort_by') ?? 'startTime';
-  const sort = SPEND_SORTS.find((one) => one === column);
+  const sort = SPEND_SORTS.find((name) => name === column);
   if (sort !== undefined) return { sort, descending: parameter('sort_order')?.toLowerCase() !== 'asc' };
   throw new InvalidInput(`Invalid sort column. Must be one of: ${SPEND_SORTS.join(', ')}`, [], { field: 'sort_by' });
 }

@@ -80,14 +80,14 @@ const limitIn = (search: string): number => {
 
 /** Spend of teams by day, and in total. */
 function renderTeams({ groups }: SpendReport) {
-  const nameOf = ({ values }: SpendGroup): string => values.team ?? UNASSIGNED;
-  const sumsOf = (spendGroups: readonly SpendGroup[]): readonly (readonly [name: string, spend: number])[] =>
-    [...Map.groupBy(spendGroups, nameOf)].map(([name, all]) => [name, totalUsd(all)]);
+  const teamOf = ({ values }: SpendGroup): string => values.team ?? UNASSIGNED;
+  const sumsOf = (spendGroups: readonly SpendGroup[]): readonly (readonly [team: string, spend: number])[] =>
+    [...Map.groupBy(spendGroups, teamOf)].map(([team, teamGroups]) => [team, totalUsd(teamGroups)]);
   const totals = sumsOf(groups);
   return {
     daily_spend: groupsByDay(groups).map(([date, dayGroups]) => ({ date, ...Object.fromEntries(sumsOf(dayGroups)) })),
-    teams: totals.map(([name]) => name),
-    total_spend_per_team: totals.map(([name, spend]) => ({ team_id: name, total_spend: spend })),
+    teams: totals.map(([team]) => team),
+    total_spend_per_team: totals.map(([team, spend]) => ({ team_id: team, total_spend: spend })),
   };
 }
 
@@ -105,6 +105,7 @@ const endUserRows = ({ groups }: SpendReport) =>
 function endUserGrouping(body: Uint8Array): GroupingRequest {
   const input = body.length === 0 ? {} : parseObject(body);
   const [start, end, key] = [text(input['startTime']), text(input['endTime']), text(input['api_key'])];
+  // The first ten characters of a time are its date.
   const dates = new URLSearchParams({ start_date: start?.slice(0, 10) ?? '', end_date: end?.slice(0, 10) ?? '' });
   const any = key === null || key === '' ? {} : { key: [key] };
   return grouping(periodIn(dates.toString()) ?? last30Days(), { by: ['endUser'], any });
@@ -120,12 +121,13 @@ type ReportGroup = keyof typeof GROUPS;
 
 function groupIn(search: string): ReportGroup {
   const input = queryParameters(search)('group_by') ?? 'team';
-  const group = (Object.keys(GROUPS) as ReportGroup[]).find((one) => one === input);
+  const group = (Object.keys(GROUPS) as ReportGroup[]).find((name) => name === input);
   if (group !== undefined) return group;
   const message = "Input should be 'team', 'customer' or 'api_key'";
   throw new InvalidInput('The query is not valid.', [{ path: ['query', 'group_by'], rule: 'literal_error', message }]);
 }
 
+/** Fields of calls, by the parameter that filters by them. */
 const REPORT_FIELDS = { api_key: 'key', internal_user_id: 'user', team_id: 'team', customer_id: 'endUser' } as const;
 
 /** Whether the query names a key or a user: the report then has totals by key, and no days. */
@@ -146,9 +148,9 @@ const renderTotals = (groups: readonly SpendGroup[], field: SpendField, member: 
   [...Map.groupBy(groups, ({ values }) => values[field] ?? '')].map(([name, valueGroups]) => ({
     [member]: name,
     ...renderSums(sumOfSpend(valueGroups)),
-    model_details: [...Map.groupBy(valueGroups, ({ values }) => values.model ?? '')].map(([model, all]) => ({
+    model_details: [...Map.groupBy(valueGroups, ({ values }) => values.model ?? '')].map(([model, modelGroups]) => ({
       model,
-      ...renderSums(sumOfSpend(all)),
+      ...renderSums(sumOfSpend(modelGroups)),
     })),
   }));
 
@@ -163,10 +165,10 @@ function renderReport({ groups }: SpendReport, search: string) {
   const { field, list, name } = GROUPS[groupIn(search)];
   return groupsByDay(groups).map(([day, dayGroups]) => ({
     group_by_day: `${day}T00:00:00+00:00`,
-    [list]: [...Map.groupBy(dayGroups, ({ values }) => values[field] ?? '')].map(([value, all]) => ({
+    [list]: [...Map.groupBy(dayGroups, ({ values }) => values[field] ?? '')].map(([value, valueGroups]) => ({
       [name]: value,
-      total_spend: totalUsd(all),
-      metadata: all.map((group) => ({
+      total_spend: totalUsd(valueGroups),
+      metadata: valueGroups.map((group) => ({
         model: group.values.model ?? '',
         spend: costUsd(group),
         total_tokens: group.inputTokens + group.outputTokens,

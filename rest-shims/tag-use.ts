@@ -22,6 +22,7 @@ const PERIODS = [
   { name: 'tagUse.monthly', path: '/tag/mau', days: 30, word: 'Month' },
 ] as const;
 
+/** Formats of the start of a window in its name: `Jan 05` for a week, `Jan` for a month. */
 const WEEK = new Intl.DateTimeFormat('en-US', { month: 'short', day: '2-digit', timeZone: 'UTC' });
 const MONTH = new Intl.DateTimeFormat('en-US', { month: 'short', timeZone: 'UTC' });
 const MAX_PAGE_SIZE = 1_000;
@@ -128,6 +129,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
       json({
         results: sumsByTag(groups).map(({ tag, users, sums }) => {
           const { total_requests, successful_requests, failed_requests, total_tokens } = renderCounts(sums);
+          // As in the reference, the total is before its parts here.
           const counts = { total_requests, successful_requests, failed_requests, total_tokens };
           return { tag, unique_users: users, ...counts, total_spend: usdNumber(sums.cost) };
         }),

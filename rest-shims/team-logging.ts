@@ -27,8 +27,8 @@ const teamIn = (params: Readonly<Record<string, string | undefined>>): string =>
 
 const renderLogging = ({ teamId, callbacks }: TeamLoggingView) => ({
   team_id: teamId,
-  success_callbacks: callbacks.filter((one) => receivesOutcome(one, false)).map(({ name }) => name),
-  failure_callbacks: callbacks.filter((one) => receivesOutcome(one, true)).map(({ name }) => name),
+  success_callbacks: callbacks.filter((callback) => receivesOutcome(callback, false)).map(({ name }) => name),
+  failure_callbacks: callbacks.filter((callback) => receivesOutcome(callback, true)).map(({ name }) => name),
   callback_vars: Object.assign({}, ...callbacks.map(({ vars }) => vars)) as Readonly<Record<string, string>>,
 });
 

@@ -34,6 +34,7 @@ import { renderUserRow } from './helpers/answers/users.ts';
 import { merged, objectSchema } from './helpers/http/schema.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
+/** Limits of members of a team: member name in the body, and name of the limit. */
 const MEMBER_LIMITS = {
   max_budget_in_team: 'max_budget',
   rpm_limit: 'rpm_limit',

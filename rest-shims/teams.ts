@@ -139,8 +139,8 @@ function parsePage(search: string): TeamQuery {
   const parameters = readPage(search);
   const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
   const teamId = idOrNull(parameters.team_id);
-  // The reference ignores an unknown `sort_by`.
-  const sort = TEAM_SORTS.find((one) => one === parameters.sort_by);
+  // As in the reference, an unknown `sort_by` is ignored. The newest teams are then first.
+  const sort = TEAM_SORTS.find((name) => name === parameters.sort_by);
   return {
     filter: {
       ids: teamId === null ? null : [teamId],

@@ -25,6 +25,7 @@ export const traceQueryRoutes: readonly RouteRow[] = [
     answers: [200, 401],
     parse: () => undefined,
     run: readQueryHelp,
+    // Members that have no counterpart here are empty: clients of the reference expect them.
     render: (help) =>
       json({
         ...help,

@@ -35,7 +35,7 @@ async function ingest(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 const readListQuery = query({ start_ms: text, end_ms: text, cursor: text });
 const readTraceQuery = query({ trace_ref: text });
 const readErrorPage = query({ cursor: textUpTo(MAX_CURSOR_LENGTH) });
-/** Reads the requested page of spans. `page_size` is 0 when absent: the whole trace, or after a cursor a page of the default size. */
+/** Reads the requested page of spans. `page_size` 0 (absent): the whole trace, or after a cursor the default size. */
 const readSpanPage = query({
   cursor: textUpTo(MAX_CURSOR_LENGTH),
   page_size: integer({ min: 1, max: MAX_PAGE_SPANS, defaultValue: 0 }),
@@ -65,7 +65,7 @@ function parseInstant(name: string, input: string | null, issues: Issue[]): numb
   if ('value' in result)
     return Number(result.value > MAX_MS ? MAX_MS : result.value < -MAX_MS ? -MAX_MS : result.value);
   const { rule, message } = INTEGER_FAULTS[result.fault];
-  issues.push({ rule, message, path: ['query', name], input: input });
+  issues.push({ rule, message, path: ['query', name], input });
   return null;
 }
 
@@ -126,7 +126,10 @@ function sourceJson(source: TraceSummary['source']) {
 
 const NO_SPEND: AgentSpend = { spend: null, pricedCalls: 0, estimatedCalls: 0 };
 
-/** Source of the cost of a span; null without a cost. The HTTP API does not distinguish kinds of estimates. */
+/**
+ * Source of the cost of a span; null without a cost. `call` is undefined for a span that is not a model call: its cost
+ * comes from the gateway. The HTTP API does not distinguish kinds of estimates.
+ */
 function costSourceOf({ cost }: SpanHead, call: CallSpend | undefined): 'gateway' | 'estimated' | null {
   if (call === undefined) return cost === null ? null : 'gateway';
   return call.source === 'estimated_upper' ? 'estimated' : call.source;
@@ -189,6 +192,7 @@ const spanDetailJson = ({ spanId, input, output, attributes }: Span) => ({
   output_ui: contentJson(contentViewOf(output)),
 });
 
+/** A page of traces. Durations are whole milliseconds here, unlike in the answer for one trace. */
 const listJson = ({ items, nextCursor }: TracePage) => ({
   data: items.map((item) => summaryJson(item, item.traceRef, Math.round(msBetween(item.startNs, item.endNs)))),
   next_cursor: nextCursor,

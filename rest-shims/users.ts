@@ -49,8 +49,8 @@ const DEFAULT_PAGE_SIZE = 25;
 
 /** `teams` of a new user: ids, or objects with a `team_id`. */
 const teamIds = (input: unknown): { readonly value: readonly string[] } => ({
-  value: (Array.isArray(input) ? input : []).flatMap((one: unknown) => {
-    const id = typeof one === 'object' && one !== null ? (one as JsonObject)['team_id'] : one;
+  value: (Array.isArray(input) ? input : []).flatMap((team: unknown) => {
+    const id = typeof team === 'object' && team !== null ? (team as JsonObject)['team_id'] : team;
     return typeof id === 'string' ? [id] : [];
   }),
 });
@@ -84,7 +84,7 @@ function patchOf(input: JsonObject): UserPatch {
   };
 }
 
-/** A new user. Its key is created from the same body, but without secret, role, team and budget. */
+/** A new user. The key of the user has the settings of the same body, except for its secret, role, team and budget. */
 function parseNew(body: Uint8Array): UserDraft {
   const input = parseObject(body);
   const values = readDraft(input);
@@ -115,7 +115,7 @@ function parseChange(input: JsonObject) {
 function parseChanges(body: Uint8Array) {
   const { users } = parseObject(body);
   if (Array.isArray(users) && users.length > 0)
-    return users.map((one: unknown) => parseChange(typeof one === 'object' && one !== null ? { ...one } : {}));
+    return users.map((user: unknown) => parseChange(typeof user === 'object' && user !== null ? { ...user } : {}));
   throw new InvalidInput('users must be a list with at least one user. all_users is not supported.');
 }
 
@@ -139,14 +139,14 @@ function parseIds(input: string | null): readonly string[] | null {
 
 function parseSort(input: string | null): UserQuery['sort'] {
   if (input === null) return 'created_at';
-  const sort = USER_SORTS.find((one) => one === input);
+  const sort = USER_SORTS.find((name) => name === input);
   if (sort === undefined) throw new InvalidInput(`Invalid sort column. Must be one of: ${USER_SORTS.join(', ')}`);
   return sort;
 }
 
 function parseList(search: string): UserQuery {
   const parameters = readList(search);
-  const role = idOrNull(parameters.role) === null ? null : ROLES.find((one) => one === parameters.role);
+  const role = idOrNull(parameters.role) === null ? null : ROLES.find((name) => name === parameters.role);
   if (role === undefined) throw new InvalidInput(`Invalid role. Must be one of: ${ROLES.join(', ')}`);
   const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
   return {

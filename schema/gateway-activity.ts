@@ -8,9 +8,9 @@ import type { ActivityGroup } from '../src/domain/gateway-activity/gateway-activ
 import { builder } from './base/builder.ts';
 import { droppedUpdates } from './base/shared-fields.ts';
 
-/** Assumed number of routes of one day. */
+/** Assumed number of routes of one day, for the complexity of a query. */
 const ROUTES = 20;
-/** Assumed number of days of a period. */
+/** Assumed number of days of a period, for the complexity of a query. */
 const USUAL_DAYS = 30;
 
 const CategoryType = builder.enumType('ActivityCategory', {

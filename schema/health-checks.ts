@@ -11,7 +11,9 @@ const HealthCheckType = builder.objectRef<HealthCheck>('HealthCheck').implement(
   fields: (t) => ({
     healthCheckId: t.exposeID('id', { description: 'Id of the check.' }),
     deploymentId: t.exposeID('deploymentId', { description: 'Id of the deployment, which may be deleted.' }),
-    model: t.exposeString('modelGroup', { description: 'Public model name of the deployment at that time.' }),
+    model: t.exposeString('modelGroup', {
+      description: 'Public model name of the deployment at the time of the check.',
+    }),
     at: t.expose('createdAt', { type: 'DateTime', description: 'When the check was made.' }),
     checkedBy: t.exposeID('createdBy', {
       description: 'User of the caller, else the hash of its key; `health-check` for periodic checks.',
@@ -52,6 +54,7 @@ builder.queryField('healthChecks', (t) =>
         const { checks, ...counts } = await listHealthChecks(scope, {
           model: textOrNull(filter?.model ?? null),
           isHealthy: filter?.healthy ?? null,
+          // A backwards page is read in the opposite order.
           descending: isDescending !== page.isBackwards,
           limit: page.limit,
           from: page.from,

@@ -21,7 +21,7 @@ const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
     alias: t.string({ description: 'Unique display name.' }),
     role: t.field({ type: RoleType, description: 'Rights of the key; null changes nothing.' }),
     teamId: t.id({
-      description: 'New team: global id or local id. Objects that the key created before stay with its former team.',
+      description: 'New team: global id or local id. Objects that the key has created stay with its former team.',
     }),
     userId: t.id({ description: 'New user: global id or local id.' }),
     models: t.stringList({ description: 'Public model names that the key may call; all when empty or null.' }),
@@ -63,7 +63,7 @@ const RegenerateKeyInput = builder.inputType('RegenerateKeyInput', {
     }),
     gracePeriod: t.string({
       description:
-        'How long the old secret stays valid: `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`. It ends immediately when absent.',
+        'How long the old secret stays valid: `30s`, `30m`, `30h`, `30d`, `2w` or `1mo`. When absent, the old secret becomes invalid at once.',
     }),
   }),
 });
@@ -80,7 +80,7 @@ const ResetKeySpendInput = builder.inputType('ResetKeySpendInput', {
   }),
 });
 
-/** Distinguishes an absent field from null. */
+/** The changes of an input. An absent field is undefined and changes nothing. */
 function patchOf(input: typeof UpdateKeyInput.$inferInput): KeyPatch {
   const { alias, role, teamId, userId, models, maxBudgetUsd, duration, metadata, blocked } = input;
   return {
@@ -159,7 +159,7 @@ builder.mutationFields((t) => ({
   resetKeySpend: t.field({
     type: VirtualKeyType,
     description:
-      'Sets the spend of a key to an amount from zero to its current spend. Its budget then counts from this amount. For proxy administrators.',
+      'Sets the spend of a key to an amount from zero to its current spend. The budget of the key then counts from this amount. For proxy administrators.',
     args: { input: t.arg({ type: ResetKeySpendInput, required: true, description: 'The key and its new spend.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -173,11 +173,14 @@ builder.mutationFields((t) => ({
   }),
   regenerateKey: t.field({
     type: GeneratedKeyType,
-    description: `Replaces the secret of a virtual key. Its hash, spend and objects stay. ${TAKES_EFFECT} ${MANAGERS} Also for the user of a key without a team.`,
+    description: `Replaces the secret of a virtual key. The hash, spend and objects of the key stay. ${TAKES_EFFECT} ${MANAGERS} Also for the user of a key without a team.`,
     args: { input: t.arg({ type: RegenerateKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
-      union: { name: 'RegenerateKeyResult', description: 'The key with its new secret, or why it was not replaced.' },
+      union: {
+        name: 'RegenerateKeyResult',
+        description: 'The key with its new secret, or why the secret was not replaced.',
+      },
     },
     resolve: (_root, { input }, { scope }) =>
       regenerateKey(scope, {

@@ -46,6 +46,7 @@ type Sort = 'created_at' | 'budget_use';
 
 const placeOf = ({ createdAt, hash }: VirtualKey) => ({ createdAt, id: hash });
 
+/** `budgetUse` of a key in a cursor: -1 without a budget. At most 18 digits, to fit in a 64-bit integer. */
 const BUDGET_USE = /^-?\d{1,18}$/;
 
 /** Place in the list of keys, from a decoded cursor. Throws InvalidInput for a malformed cursor. */

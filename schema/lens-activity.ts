@@ -3,6 +3,7 @@ import {
   getExecutionContent,
   listLensAgents,
   readSamplePreview,
+  traceIdOfRun,
 } from '../resolvers/lens-activity.ts';
 import { readLensService, type LensService } from '../resolvers/lens-service.ts';
 import { findTraceNode } from '../resolvers/nodes.ts';
@@ -186,9 +187,9 @@ builder.objectField(LensReviewType, 'trace', (t) =>
 builder.objectField(LensRunType, 'callsTrace', (t) =>
   t.field({
     ...traceEdge(
-      'The trace of its own model calls, with their cost. Null before the first call, and when the trace was removed.',
+      'The trace of the model calls of the run, with their cost. Null before the first call, and when the trace was removed.',
     ),
-    resolve: ({ id }, _args, { scope }) => findTraceNode(scope, id.replaceAll('-', '')),
+    resolve: ({ id }, _args, { scope }) => findTraceNode(scope, traceIdOfRun(id)),
   }),
 );
 
@@ -205,7 +206,7 @@ builder.objectField(TraceType, 'findingCount', (t) =>
     nullable: true,
     complexity: ROW_COST,
     description:
-      'Number of open findings about the trace. Null when no open finding names it, and the latest run of no lens assessed it. For proxy administrators, read-only ones too.',
+      'Number of open findings about the trace. Null when no open finding names the trace and none of the latest runs of lenses assessed it. For proxy administrators, read-only ones too.',
     resolve: (trace, _args, { scope }) => countFindingsOfTrace(scope, partsOf(trace)),
   }),
 );

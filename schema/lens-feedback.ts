@@ -18,7 +18,7 @@ const FeedbackType = builder.objectRef<Feedback>('Feedback').implement({
       resolve: ({ comment }) => textOrNull(comment),
     }),
     author: t.exposeID('author', {
-      description: 'The user that wrote it, or the hash of the key without a user that sent it.',
+      description: 'The user that wrote it. Where the key that sent it has no user, the hash of the key.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first written.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When it was last written.' }),

@@ -1,4 +1,5 @@
 import { getLens, getLensRun } from '../resolvers/lens.ts';
+import { traceIdOfRun } from '../resolvers/lens-activity.ts';
 import { getSpan } from '../resolvers/traces.ts';
 import { type Execution, readExecutionId } from '../src/domain/lens/execution.ts';
 import type { Evidence } from '../src/domain/lens/finding.ts';
@@ -37,7 +38,7 @@ export const EvidenceType = builder.objectRef<Evidence>('FindingEvidence').imple
     executionId: t.exposeID('executionId', { description: 'Execution of the quoted span.' }),
     traceId: t.id({
       nullable: true,
-      description: 'Trace of the execution. Null for an id of another form.',
+      description: 'Trace of the execution. Null when the execution id names no trace.',
       resolve: ({ executionId }) => readExecutionId(executionId)?.traceId ?? null,
     }),
     spanId: t.exposeID('spanId', { description: 'Id of the quoted span.' }),
@@ -47,7 +48,7 @@ export const EvidenceType = builder.objectRef<Evidence>('FindingEvidence').imple
       type: SpanType,
       nullable: true,
       complexity: CONTENT_COST,
-      description: 'The span. Fails with NOT_FOUND when it was removed. Null for an execution id of another form.',
+      description: 'The span. Fails with NOT_FOUND when it was removed. Null when the execution id names no trace.',
       async resolve({ executionId, spanId }, _args, { scope }) {
         const address = readExecutionId(executionId);
         return address === null ? null : getSpan(scope, { ...address, spanId });
@@ -62,7 +63,7 @@ builder.node(FindingType, {
   loadMany: nodesOf(async (id, { scope }) => {
     const [lensId, findingId] = partOf(id);
     const state = await readableOrNull(() => getLens(scope, { id: lensId }));
-    const finding = state?.findings.find((one) => one.id === findingId);
+    const finding = state?.findings.find(({ id: ownId }) => ownId === findingId);
     return finding === undefined ? null : { lensId, finding };
   }),
   fields: (t) => ({
@@ -279,8 +280,8 @@ builder.node(LensRunType, {
       },
     }),
     callsTraceId: t.id({
-      description: 'Id of the trace of its own model calls.',
-      resolve: ({ id }) => id.replaceAll('-', ''),
+      description: 'Id of the trace of the model calls of the run.',
+      resolve: ({ id }) => traceIdOfRun(id),
     }),
   }),
 });

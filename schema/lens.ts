@@ -240,7 +240,7 @@ const JobStatusType = builder.enumType('JobStatus', {
 const JobType = builder.objectRef<Job>('Job').implement({
   description: 'Background work whose state is stored in the database.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its id; for a run of a lens, that of the run.' }),
+    id: t.exposeID('id', { description: 'Its id; for a run of a lens, the id of the run.' }),
     kind: t.exposeString('kind', {
       description: 'Its kind, e.g. `lens-run`. Periodic work has one kind for each duty, e.g. `duty:batches`.',
     }),

@@ -63,12 +63,12 @@ const namedBy = ({ id, userId }: { readonly id: string; readonly userId: string 
   userId: localId('User', userId),
 });
 
-const AUTHORS = 'For proxy administrators and administrators of the organization.';
+const MANAGERS = 'For proxy administrators and administrators of the organization.';
 
 builder.mutationFields((t) => ({
   addOrganizationMembers: t.field({
     type: AddedMembersType,
-    description: `Adds members to an organization, in order. After a failure, earlier members of the list stay added. ${AUTHORS}`,
+    description: `Adds members to an organization, in order. After a failure, earlier members of the list stay added. ${MANAGERS}`,
     args: { input: t.arg({ type: AddOrganizationMembersInput, required: true, description: 'The new members.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -87,7 +87,7 @@ builder.mutationFields((t) => ({
   }),
   updateOrganizationMember: t.field({
     type: OrganizationMemberType,
-    description: `Changes a member of an organization. ${AUTHORS}`,
+    description: `Changes a member of an organization. ${MANAGERS}`,
     args: {
       input: t.arg({ type: UpdateOrganizationMemberInput, required: true, description: 'The member and its changes.' }),
     },
@@ -102,7 +102,7 @@ builder.mutationFields((t) => ({
   }),
   removeOrganizationMember: t.field({
     type: OrganizationMemberType,
-    description: `Removes a member from an organization. ${AUTHORS}`,
+    description: `Removes a member from an organization. ${MANAGERS}`,
     args: {
       input: t.arg({ type: RemoveOrganizationMemberInput, required: true, description: 'The member to remove.' }),
     },

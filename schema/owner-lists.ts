@@ -55,26 +55,25 @@ export const TeamOrderType = rowOrder('Team', 'teams', {
   ALIAS: { value: 'team_alias', description: 'Alias; teams without one are the smallest.' },
 });
 
-/** A page of the teams that the caller may read; only those of the organization when `organization` names one. */
+/** A page of the teams that the caller may read; only those of the organization `ownerId`, when given. */
 export async function teamPage(
   scope: Scope,
   {
     filter,
     ...args
   }: OrderedArgs<'team_alias'> & { readonly filter?: typeof TeamFilterType.$inferInput | null | undefined },
-  organization?: string,
+  ownerId?: string,
 ) {
-  const organizationId = idOrNull(localId('Organization', filter?.organizationId));
-  const filters = {
-    organizationId: organization ?? organizationId,
+  const filteredId = idOrNull(localId('Organization', filter?.organizationId));
+  const conditions = {
+    organizationId: ownerId ?? filteredId,
     aliasPart: idOrNull(filter?.alias),
     blocked: filter?.blocked ?? null,
   };
   const none: FoundPage<Team> = { nodes: [], totalCount: 0, hasMore: false };
   return await orderedPage(
     args,
-    async (page) =>
-      isOther(organizationId, organization) ? none : await listTeamRows(scope, { filter: filters, page }),
+    async (page) => (isOther(filteredId, ownerId) ? none : await listTeamRows(scope, { filter: conditions, page })),
     { team_alias: ({ alias }) => alias ?? '' },
   );
 }

@@ -14,7 +14,7 @@ const IN_WINDOW = {
   type: 'Decimal',
   nullable: true,
   description:
-    'Spend in USD in the current budget window, exact. Until the first reset of the budget: the spend of all time. Null when the caller may not see it.',
+    'Exact spend in USD in the current budget window. Before the first reset, this is the spend of all time. Null when the caller may not see it.',
 } as const;
 
 builder.objectFields(VirtualKeyType, (t) => ({

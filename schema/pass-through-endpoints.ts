@@ -134,7 +134,7 @@ builder.queryField('passThroughEndpoints', (t) =>
 const SETTINGS = {
   headers: HEADERS,
   defaultQueryParams: 'Query parameters that are sent where neither the request nor the target has them.',
-  includeSubpath: 'Serves the paths below it, too.',
+  includeSubpath: 'Whether paths below `path` are served.',
   costPerRequestUsd: 'Cost of each answered call in USD.',
   timeoutSeconds: 'Time to the first byte of an answer, in seconds, above 0 and at most 86400.',
   auth: 'Whether callers need a key.',

@@ -1,7 +1,7 @@
 import { OWNER_DESCRIPTIONS } from './owner-descriptions.ts';
 import { GROUP_DESCRIPTIONS } from './setting-group-descriptions.ts';
 
-/** One-line descriptions of all rows. `test/unit/http/docs-examples.test.ts` fails for a row without one. */
+/** One-line descriptions of all route rows. `test/unit/http/docs-examples.test.ts` fails for a row without one. */
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   ...GROUP_DESCRIPTIONS,
   ...OWNER_DESCRIPTIONS,
@@ -37,7 +37,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'content.generate': 'Call a model in the format of Gemini.',
   'content.model': 'Read one model, in the format of Gemini.',
   'content.models': 'List models, in the format of Gemini.',
-  'credentials.create': 'Store a credential of a provider, which models use by its name.',
+  'credentials.create': 'Store a credential of a provider. Models refer to the credential by its name.',
   'credentials.delete': 'Delete a credential.',
   'credentials.get': 'Read a credential. Its secrets are masked.',
   'credentials.list': 'List credentials. Their secrets are masked.',
@@ -102,11 +102,12 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'interactions.create': "Call a model in the format of Google's Interactions API.",
   'interactions.delete': 'Delete a stored interaction.',
   'interactions.get': 'Read a stored interaction.',
-  'providerBudgets.list': 'List the budgets of providers, their spend, and when it is reset.',
+  'providerBudgets.list': 'List the budgets of providers, their spend, and when the spend is reset.',
   'globalActivity.cacheHits': 'Count calls and failures by call type. Cache hits are always 0.',
   'globalActivity.days': 'Read calls and tokens by day.',
-  'globalActivity.exceptions': 'Count calls of a model group that a limit refused, by day.',
-  'globalActivity.exceptionsByDeployment': 'Count calls of a model group that a limit refused, by deployment and day.',
+  'globalActivity.exceptions': 'Count the calls that a limit refused, by day, for one model group.',
+  'globalActivity.exceptionsByDeployment':
+    'Count the calls that a limit refused, by deployment and day, for one model group.',
   'globalActivity.models': 'Read calls and tokens by model.',
   'gatewayActivity.daily': 'Count inbound requests by day and by route.',
   'health.backlog': 'Count open requests, waiting calls and refused connections of this process.',

@@ -49,7 +49,7 @@ const BODILESS = new Set([101, 204, 303, 307]);
 /** Failures of all rows for which `appliesTo` returns true: authentication, access, limits, body size and shutdown. */
 const COMMON_FAILURES: readonly { readonly error: DomainError; readonly appliesTo: (row: RouteFacts) => boolean }[] = [
   { error: new Unauthenticated('', 'unknown'), appliesTo: ({ credential }) => credential !== 'none' },
-  // Also for a client address that is not allowed.
+  // The caller lacks the right, or the client address is not allowed.
   {
     error: new Forbidden('', 'route'),
     appliesTo: ({ credential, anyAddress }) => credential === 'required' || anyAddress !== true,
@@ -59,7 +59,7 @@ const COMMON_FAILURES: readonly { readonly error: DomainError; readonly appliesT
   { error: new Unavailable(''), appliesTo: () => true },
 ];
 
-/** Statuses that a row promises, and those of the common failures. */
+/** Statuses that a row lists, and the statuses of the common failures. */
 export const documentedStatuses = (row: RouteFacts): readonly number[] =>
   [
     ...new Set([
@@ -68,15 +68,13 @@ export const documentedStatuses = (row: RouteFacts): readonly number[] =>
     ]),
   ].toSorted((left, right) => left - right);
 
-const RELAYED = {
-  answers: { description: 'The answer of the upstream, unchanged.', content: { '*/*': {} } },
-} as const;
+const RELAYED_ANSWER = { description: 'The answer of the upstream, unchanged.', content: { '*/*': {} } } as const;
 
 function responseObject(row: RouteRow, status: number): JsonObject {
   const description = STATUS_DESCRIPTIONS[status] ?? 'See the message.';
   if (status >= FIRST_FAILURE_STATUS) {
-    // Both the upstream and the gateway may answer with this status.
-    if (row.relays === 'answers') return { ...RELAYED.answers, description };
+    // Both the upstream and the gateway may answer with this status, so the media type is open.
+    if (row.relays === 'answers') return { ...RELAYED_ANSWER, description };
     const answerTypes = answerContent(row.name, status);
     const media = row.surface === 'otlp' ? ['application/json', 'application/x-protobuf'] : ['application/json'];
     const schema = failureSchema(row);
@@ -88,24 +86,25 @@ function responseObject(row: RouteRow, status: number): JsonObject {
   }
   if (BODILESS.has(status)) return { description };
   const answerTypes = answerContent(row.name, status);
-  if (answerTypes === null && row.relays === 'answers') return RELAYED.answers;
+  if (answerTypes === null && row.relays === 'answers') return RELAYED_ANSWER;
   return { description, content: answerTypes ?? { 'application/json': {} } };
 }
 
-/** `default` response for statuses of an upstream. */
-function upstreamFailureOf(row: RouteRow): JsonObject {
+/** Response for all other statuses, which come from an upstream. Empty if the row relays no status of an upstream. */
+function defaultResponseOf(row: RouteRow): JsonObject {
   if (row.relays === undefined) return {};
-  if (row.relays === 'answers') return { default: RELAYED.answers };
+  if (row.relays === 'answers') return { default: RELAYED_ANSWER };
   const content = { 'application/json': { schema: failureSchema(row) } };
   return { default: { description: 'The upstream failed. The status is that of the upstream.', content } };
 }
 
+/** Path parameter of @koa/router, with or without braces: `:name` is one segment, `*name` the rest of the path. */
 const PARAMETER = /\{?([:*])(\w+)\}?/g;
 
 /** A path in the notation of OpenAPI. */
 const documentedPath = (path: string): string => path.replaceAll(PARAMETER, (_all, _kind, name: string) => `{${name}}`);
 
-/** Key of a path: OpenAPI treats paths that differ only in parameter names as one. */
+/** Key of a path. OpenAPI treats paths that differ only in parameter names as the same path. */
 const pathWithoutNames = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
 
 /** Path parameters, with the names in the documented path. */
@@ -166,7 +165,7 @@ function operationObject(row: RouteRow, { path, documented, index }: DocumentedP
     summary: DESCRIPTIONS[name] ?? '',
     ...(parameters.length === 0 ? {} : { parameters }),
     ...requestBodyOf(row),
-    responses: { ...Object.fromEntries(responses), ...upstreamFailureOf(row) },
+    responses: { ...Object.fromEntries(responses), ...defaultResponseOf(row) },
     security: SECURITY[credential],
   };
 }

@@ -3,6 +3,7 @@ import type { JsonSchema } from '../http/schema.ts';
 import { GROUP_EXAMPLES } from './setting-group-descriptions.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
+
 /** Handwritten example bodies. Other examples are generated from the schema. */
 const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   ...GROUP_EXAMPLES,
@@ -70,12 +71,13 @@ export function bodyExample({ name, request }: Pick<RequestTypes, 'name' | 'requ
   return sampleValue(request, 'value');
 }
 
-/** A value of the type of a schema. Objects have their required members only. `name` is the name of the member. */
+/** A value that fits a schema. Objects have their required members only. `name` is the member that has the schema. */
 function sampleValue(schema: JsonSchema, name: string): unknown {
   const { type, enum: choices, const: fixed, items, anyOf, properties = {}, required = [] } = schema;
   if (fixed !== undefined) return fixed;
   if (Array.isArray(choices)) return choices[0];
   if (Array.isArray(anyOf) && type === undefined) return sampleValue(anyOf[0] as JsonSchema, name);
+  // `type` may be a list: the first type is taken.
   switch ([type].flat()[0]) {
     case 'object':
       return Object.fromEntries(
@@ -85,6 +87,7 @@ function sampleValue(schema: JsonSchema, name: string): unknown {
         ]),
       );
     case 'array':
+      // An item of `tags` is `my-tag`.
       return [sampleValue((items ?? {}) as JsonSchema, name.replace(/s$/, ''))];
     case 'number':
     case 'integer':
@@ -132,6 +135,7 @@ export function curlExample(
   return [
     'curl',
     ...(method === 'GET' || method === 'POST' ? [] : ['-X', method]),
+    // With a body, curl sends a POST by itself.
     ...(method === 'POST' && bodyArguments(row).length === 0 ? ['-X POST'] : []),
     `"${origin}${path}${search === '' ? '' : `?${search}`}"`,
     ...(credential === 'required' ? ['-H "Authorization: Bearer $KEY"'] : []),
@@ -140,6 +144,7 @@ export function curlExample(
 }
 
 function queryValue({ properties = {} }: JsonSchema, name: string): string {
+  // All required filters are times, such as `filter[startTime][gte]`.
   if (name.endsWith('_date') || name.startsWith('filter[')) return '2026-01-31';
   return encodeURIComponent(
     String(sampleValue((properties as Readonly<Record<string, JsonSchema>>)[name] ?? {}, name)),

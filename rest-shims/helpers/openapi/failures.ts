@@ -3,7 +3,7 @@ import type { RouteFacts } from '../http/route.ts';
 import type { JsonSchema } from '../http/schema.ts';
 import { schemaFrom } from '../http/type-notation.ts';
 
-/** Components for failures, in the notation of `http/type-notation.ts`. */
+/** Components of the OpenAPI document for bodies of failures, in the notation of `http/type-notation.ts`. */
 const NOTATIONS = {
   Error: '{ error: { message: string, type: string | null, param: string | null, code: string | integer | null } }',
   Issue: '{ type: string, loc: (string | integer)[], msg: string, input?: unknown, ctx?: object }',
@@ -20,7 +20,7 @@ const DESCRIPTIONS: Readonly<Record<FailureName, string>> = {
   Error: 'A failure in the envelope of OpenAI.',
   Issue: 'A validation error of a request, with its location.',
   Detail: 'A failure as `detail`: a text, an object with `error`, or the validation errors of the request.',
-  Problem: 'A problem document.',
+  Problem: 'A problem document (RFC 9457).',
   AnthropicError: 'A failure in the envelope of Anthropic.',
   GeminiError: 'A failure in the envelope of Google.',
   OtlpError: 'A failure of an OTLP export, in the media type of the export.',

@@ -1,4 +1,4 @@
-/** One-line descriptions of rows about keys, their owners and budgets. */
+/** One-line descriptions of route rows about keys, their owners and budgets. */
 export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'accessGroups.create': 'Create an access group.',
   'accessGroups.delete': 'Delete an access group.',
@@ -54,7 +54,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tags.list': 'List tags.',
   'tags.update': 'Update a tag.',
   'teamLogging.addCallback': 'Add a callback to which the calls of a team are exported.',
-  'teamLogging.disable': 'Stop the export of calls of a team, and remove its callbacks.',
+  'teamLogging.disable': 'Stop the export of calls of a team, and remove the callbacks of the team.',
   'teamLogging.get': 'Read the callbacks of a team.',
   'teamMembers.add': 'Add members to a team.',
   'teamMembers.addMany': 'Add members to a team, with a result for each.',
@@ -83,7 +83,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tokenMappings.update': 'Change the key, description or state of a mapping of tokens.',
   'users.bulkUpdate': 'Update several users.',
   'users.count': 'Count users and teams.',
-  'users.create': 'Create a user and, unless `auto_create_key` is false, a key for it.',
+  'users.create': 'Create a user and a key for the user. If `auto_create_key` is false, no key.',
   'users.delete': 'Delete users and their keys.',
   'users.flatInfo': 'Read a user in one flat object.',
   'users.info': 'Read a user with its keys and teams.',

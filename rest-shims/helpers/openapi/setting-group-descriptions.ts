@@ -1,4 +1,4 @@
-/** One-line descriptions of rows about setting groups, callbacks, the router and pages of the dashboard. */
+/** One-line descriptions of route rows about setting groups, callbacks, the router and pages of the dashboard. */
 export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.activeCallbacks': 'List the configured callbacks and alerts.',
   'settings.alerting': 'Read the settings of alerts.',
@@ -53,7 +53,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'settings.updateWebsearch': 'Store the settings of web searches of models. The stored value has no effect yet.',
 };
 
-/** Example bodies of rows about setting groups. */
+/** Example request bodies of route rows about setting groups. */
 export const GROUP_EXAMPLES: Readonly<Record<string, object>> = {
   'settings.updateBlockUnpriced': { enabled: true },
   'settings.updateCache': { ttl: 60 },

@@ -61,7 +61,12 @@ function keyPage(clearKey: string): HttpAnswer {
   );
 }
 
-function shownPage(name: string, shownAt: Date, { checkoutId, secret }: Buyer, replaceable: boolean): HttpAnswer {
+function alreadyShownPage(
+  keyName: string,
+  shownAt: Date,
+  { checkoutId, secret }: Buyer,
+  replaceable: boolean,
+): HttpAnswer {
   const form = `<form method="post" action="success">
 <input type="hidden" name="checkout" value="${escapeHtml(checkoutId)}">
 <input type="hidden" name="secret" value="${escapeHtml(secret)}">
@@ -69,7 +74,7 @@ function shownPage(name: string, shownAt: Date, { checkoutId, secret }: Buyer, r
 </form>`;
   return pageOf(
     'Your key has been shown',
-    `<p>The key ${escapeHtml(name)} was shown at ${shownAt.toISOString()}.</p>
+    `<p>The key ${escapeHtml(keyName)} was shown at ${shownAt.toISOString()}.</p>
 ${replaceable ? form : '<p>If it is lost, ask the seller for a new one.</p>'}`,
   );
 }
@@ -80,8 +85,9 @@ export function purchasePage({ checkout, clearKey, replaceable }: Purchase, buye
   if (checkout.revokedAt !== null) return pageOf('No key', '<p>The seller revoked the key.</p>');
   const reason = NO_KEY_REASONS[checkout.state];
   if (reason !== null) return pageOf('No key', `<p>${reason}</p>`);
+  // The answer that issues a key is the only one that shows the key.
   if (checkout.state === 'paid' && checkout.key !== null)
-    return shownPage(checkout.key.name, checkout.key.issuedAt, buyer, replaceable);
+    return alreadyShownPage(checkout.key.name, checkout.key.issuedAt, buyer, replaceable);
   return waitingPage(checkout.state, buyer, reloads);
 }
 

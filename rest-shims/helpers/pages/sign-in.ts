@@ -29,7 +29,7 @@ ${NAME_AND_PASSWORD}
 </form>`,
   );
 
-/** The form for a login of a command line. `loginId` must match `LOGIN_ID`: it is not escaped. */
+/** The form for a login of a command line. `loginId` must match `LOGIN_ID` (`fields/sign-in.ts`): it is not escaped. */
 const loginForm = (loginId: string): string =>
   documentOf(
     'Sign in for the command line',
@@ -64,13 +64,13 @@ export const signInPage = (loginId: string | null): HttpAnswer =>
 /** The page after a login of the command line. */
 export const completedPage = (): HttpAnswer => pageOf(COMPLETED);
 
-/** A page with the reason why a login of the command line failed. */
+/** HTML of a page with the reason why a login of the command line failed. */
 export const failedLoginPage = (reason: string): string =>
   documentOf('Not signed in', `<h1>Not signed in</h1>\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);
 
 /** The page after a sign-in, with links. */
 export const welcomePage = (): HttpAnswer => pageOf(WELCOME);
 
-/** The sign-in form, with the reason why a sign-in was refused. */
+/** HTML of the sign-in form, with the reason why a sign-in was refused. */
 export const refusedPage = (reason: string): string =>
   signInForm(`\n<p class="notice" role="alert">${escapeHtml(reason)}</p>`);

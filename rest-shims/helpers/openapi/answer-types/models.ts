@@ -1,6 +1,6 @@
 import type { AnswerTypes } from './notation.ts';
 
-/** Answers of model calls, and of rows about models, credentials, files, the catalog and payments. */
+/** Answers of route rows about model calls, models, credentials, files, the catalog and payments. */
 export const MODELS_ANSWERS: AnswerTypes = {
   'batches.cancel': 'Batch',
   'batches.create': 'Batch',

@@ -1,6 +1,6 @@
 import type { AnswerTypes } from './notation.ts';
 
-/** Answers of rows about keys, their owners and budgets, and of the audit log. */
+/** Answers of route rows about keys, their owners and budgets, and about the audit log. */
 export const OWNERS_ANSWERS: AnswerTypes = {
   'accessGroups.create': 'AccessGroup',
   'accessGroups.delete': {

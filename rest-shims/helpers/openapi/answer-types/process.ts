@@ -1,6 +1,6 @@
 import type { AnswerTypes } from './notation.ts';
 
-/** Answers of rows about settings, guardrails, sign-in, traces, lenses and the process. */
+/** Answers of route rows about settings, guardrails, sign-in, traces, lenses and the process. */
 export const PROCESS_ANSWERS: AnswerTypes = {
   'allowedAddresses.add': '{ message: string, status: string }',
   'allowedAddresses.delete': '{ message: string, status: string }',

@@ -1,4 +1,4 @@
-/** Component types of keys, their owners and budgets, and of the audit log. */
+/** Components of the OpenAPI document for types that answers share: keys, their owners and budgets, the audit log. */
 export const OWNER_TYPES: Readonly<Record<string, string>> = {
   AccessGroup: `
     { access_group_id: string, access_group_name: string, description: string | null, access_model_names: string[],

@@ -1,4 +1,4 @@
-/** All component types that are not in `OWNER_TYPES`. */
+/** Components of the OpenAPI document for types that answers share, without those in `OWNER_TYPES`. */
 export const OTHER_TYPES: Readonly<Record<string, string>> = {
   ActivityExportRow: `
     { date: string, entity_id: string, entity_alias: unknown, api_key: unknown, key_alias: unknown,

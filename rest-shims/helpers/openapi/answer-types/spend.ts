@@ -1,6 +1,6 @@
 import type { AnswerTypes } from './notation.ts';
 
-/** Answers of rows about spend and activity. */
+/** Answers of route rows about spend and activity. */
 export const SPEND_ANSWERS: AnswerTypes = {
   'dailyActivity.agent': `
     { results: { date: string, metrics: ActivityMetrics, breakdown: Record<Record<{ metrics: ActivityMetrics,
