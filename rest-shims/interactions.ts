@@ -62,7 +62,7 @@ async function asInteraction(call: GatewayCall): Promise<GatewayCall> {
   return withAnswer(call, interaction);
 }
 
-/** The stored response behind an interaction, which has the same id. Throws InvalidInput for `stream=true`. */
+/** The stored response behind an interaction: both have the same id. Throws InvalidInput for a stream. */
 function namedResponse(request: HttpRequest): NamedResponse {
   if (new URLSearchParams(request.search).get('stream') === 'true') {
     const message = '/interactions: A stored interaction is not streamed: leave out `stream`.';

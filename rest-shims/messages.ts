@@ -84,6 +84,7 @@ export const messagesRoutes: readonly RouteRow[] = [
     answers: [200, 400, 401, 403, 413, 422, 429, 500, 503],
     bodyLimit: 'setting',
     hot: true,
+    // Below `/anthropic`, a request for a model that is not configured may be forwarded to Anthropic.
     handle: orForwarded((request, scope) => callThrough(FORMAT, request, scope)),
   },
   route({

@@ -90,7 +90,7 @@ export const modelRoutes: readonly RouteRow[] = [
     parse(request) {
       const query = new URLSearchParams(request.search);
       const isTrue = (name: string): boolean => query.get(name)?.toLowerCase() === 'true';
-      // Access groups are listed also, that is after the models, or only, that is instead of them.
+      // `also`: access groups are listed after the models. `only`: they are listed instead of the models.
       const also = isTrue('include_model_access_groups') ? ('also' as const) : null;
       const groups = isTrue('only_model_access_groups') ? ('only' as const) : also;
       const fallbackType = parseFallbackType(query);

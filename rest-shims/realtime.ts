@@ -47,6 +47,7 @@ export const realtimeRoutes: readonly RouteRow[] = [realtimeRow];
 export function realtimeCredential(headers: IncomingHttpHeaders): Secret {
   const inHeader = readCredential(headers);
   const keyProtocol = offeredProtocols(headers).find((name) => name.startsWith(KEY_PROTOCOL));
+  // Without a key in either place, `requireCredential` throws.
   if (inHeader !== null || keyProtocol === undefined) return new Secret(requireCredential(headers));
   const key = keyProtocol.slice(KEY_PROTOCOL.length);
   if (key === '') throw new Unauthenticated('No api key passed in: the key subprotocol is empty.', 'missing');

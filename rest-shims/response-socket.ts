@@ -78,6 +78,7 @@ export function createResponseReader(context: ClientContext): ResponseReader {
       let streamId: string | null = null;
       try {
         const event = readEvent(bytes);
+        // A running response accepts no further input.
         if (event['type'] === 'response.steer') return { kind: 'answer', message: messageOf(steerRefusal(event)) };
         streamId = laneOf(event);
         if (streamId !== null) addLane(streamId);
@@ -205,6 +206,7 @@ async function prepareTurn(scope: Scope, turn: TurnRequest, streamId: string | n
     fallbackId: id,
     createdAt: Math.floor(scope.platform.clock.now().getTime() / 1000),
     includeUsage: false,
+    // No deployment makes this response, so that ids stay as they are.
     followUp: { ownId: id, previousId, shownId: (_deploymentId, upstreamId) => upstreamId },
   });
   const text = writer.write({ kind: 'usage', usage: ZERO_USAGE }) + writer.end();

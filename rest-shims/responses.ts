@@ -31,6 +31,7 @@ const format: CallFormat = {
   failureEvent: (failure) => errorEvent(failure, 0),
 };
 
+/** Creates a response. The failure event of a stream has the number after that of the last event. */
 async function answer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const httpAnswer = await callThrough(format, request, scope);
   const { body } = httpAnswer;
@@ -85,7 +86,7 @@ function errorEvent(failure: Error, number: number): Uint8Array {
   return Buffer.from(`event: error\ndata: ${JSON.stringify(data)}\n\n`);
 }
 
-/** The stored response in a path. The query without `stream` is sent upstream. Throws InvalidInput for `stream=true`. */
+/** The stored response in a path. The query without `stream` is sent upstream. Throws InvalidInput for a stream. */
 const namedResponse = (request: HttpRequest): NamedResponse => {
   const query = new URLSearchParams(request.search);
   if (query.get('stream') === 'true') {

@@ -23,8 +23,8 @@ import {
 import type { FailureForm } from './helpers/http/failure-form.ts';
 import { MANAGEMENT, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Facts of the two rows of a setting group. */
-interface GroupRows {
+/** Facts of the two route rows of a setting group: one reads the group, one updates it. */
+interface GroupFacts {
   readonly group: GroupName;
   /** Suffix of the row names: `settings.get…` and `settings.update…`. */
   readonly suffix: string;
@@ -38,12 +38,12 @@ interface GroupRows {
   readonly failureForm?: FailureForm;
 }
 
-const groupRows = (
+const groupFacts = (
   group: GroupName,
   suffix: string,
   [readPath, method, updatePath = readPath]: readonly [string, 'PATCH' | 'POST' | 'PUT', string?],
   options: { readonly form: GroupForm; readonly subject: string; readonly failureForm?: FailureForm },
-): GroupRows => ({ group, suffix, readPath, update: [method, updatePath], ...options });
+): GroupFacts => ({ group, suffix, readPath, update: [method, updatePath], ...options });
 
 const dashboardPaths = (path: string): readonly [string, 'PATCH', string] => [
   `/get/${path}`,
@@ -54,59 +54,62 @@ const dashboardPaths = (path: string): readonly [string, 'PATCH', string] => [
 const TEXT: FailureForm = { body: 'text' };
 
 /** Groups with the two common rows, to read and to update. Other groups have rows below. */
-const GROUPS: readonly GroupRows[] = [
-  groupRows('internalUser', 'InternalUser', dashboardPaths('internal_user_settings'), {
+const GROUPS: readonly GroupFacts[] = [
+  groupFacts('internalUser', 'InternalUser', dashboardPaths('internal_user_settings'), {
     form: 'schema',
     subject: 'Internal user settings',
   }),
-  groupRows('defaultTeam', 'DefaultTeam', dashboardPaths('default_team_settings'), {
+  groupFacts('defaultTeam', 'DefaultTeam', dashboardPaths('default_team_settings'), {
     form: 'schema',
     subject: 'Default team settings',
   }),
-  groupRows('sso', 'Sso', dashboardPaths('sso_settings'), { form: 'provenance', subject: 'SSO settings' }),
-  groupRows('ui', 'Ui', dashboardPaths('ui_settings'), { form: 'schema', subject: 'UI settings' }),
-  groupRows('uiTheme', 'UiTheme', dashboardPaths('ui_theme_settings'), { form: 'theme', subject: 'UI theme settings' }),
-  groupRows('mcpSemanticFilter', 'McpSemanticFilter', dashboardPaths('mcp_semantic_filter_settings'), {
+  groupFacts('sso', 'Sso', dashboardPaths('sso_settings'), { form: 'provenance', subject: 'SSO settings' }),
+  groupFacts('ui', 'Ui', dashboardPaths('ui_settings'), { form: 'schema', subject: 'UI settings' }),
+  groupFacts('uiTheme', 'UiTheme', dashboardPaths('ui_theme_settings'), {
+    form: 'theme',
+    subject: 'UI theme settings',
+  }),
+  groupFacts('mcpSemanticFilter', 'McpSemanticFilter', dashboardPaths('mcp_semantic_filter_settings'), {
     form: 'schema',
     subject: 'MCP semantic filter settings',
   }),
-  groupRows('mcpToolSearch', 'McpToolSearch', dashboardPaths('mcp_tool_search_settings'), {
+  groupFacts('mcpToolSearch', 'McpToolSearch', dashboardPaths('mcp_tool_search_settings'), {
     form: 'schema',
     subject: 'MCP tool search settings',
   }),
-  groupRows('websearch', 'Websearch', dashboardPaths('websearch_interception_settings'), {
+  groupFacts('websearch', 'Websearch', dashboardPaths('websearch_interception_settings'), {
     form: 'active',
     subject: 'Web search interception settings',
   }),
-  groupRows('costDiscount', 'CostDiscount', ['/config/cost_discount_config', 'PATCH'], {
+  groupFacts('costDiscount', 'CostDiscount', ['/config/cost_discount_config', 'PATCH'], {
     form: 'values',
     subject: 'Cost discount configuration',
     failureForm: TEXT,
   }),
-  groupRows('costMargin', 'CostMargin', ['/config/cost_margin_config', 'PATCH'], {
+  groupFacts('costMargin', 'CostMargin', ['/config/cost_margin_config', 'PATCH'], {
     form: 'values',
     subject: 'Cost margin configuration',
     failureForm: TEXT,
   }),
-  groupRows('blockUnpriced', 'BlockUnpriced', ['/config/block_requests_for_models_without_pricing', 'PATCH'], {
+  groupFacts('blockUnpriced', 'BlockUnpriced', ['/config/block_requests_for_models_without_pricing', 'PATCH'], {
     form: 'flat',
     subject: 'Blocking of models without pricing',
   }),
-  groupRows('emailEvents', 'EmailEvents', ['/email/event_settings', 'PATCH'], {
+  groupFacts('emailEvents', 'EmailEvents', ['/email/event_settings', 'PATCH'], {
     form: 'events',
     subject: 'Email event settings',
   }),
-  groupRows('cloudZero', 'CloudZero', ['/cloudzero/settings', 'PUT'], {
+  groupFacts('cloudZero', 'CloudZero', ['/cloudzero/settings', 'PUT'], {
     form: 'export',
     subject: 'CloudZero settings',
   }),
-  groupRows('vantage', 'Vantage', ['/vantage/settings', 'PUT'], { form: 'export', subject: 'Vantage settings' }),
-  groupRows('hashicorpVault', 'HashicorpVault', ['/config_overrides/hashicorp_vault', 'POST'], {
+  groupFacts('vantage', 'Vantage', ['/vantage/settings', 'PUT'], { form: 'export', subject: 'Vantage settings' }),
+  groupFacts('hashicorpVault', 'HashicorpVault', ['/config_overrides/hashicorp_vault', 'POST'], {
     form: 'vault',
     subject: 'HashiCorp Vault configuration',
   }),
-  groupRows('cache', 'Cache', ['/cache/settings', 'POST'], { form: 'cache', subject: 'Cache settings' }),
-  groupRows('coordinationRedis', 'CoordinationRedis', ['/coordination_redis/settings', 'POST'], {
+  groupFacts('cache', 'Cache', ['/cache/settings', 'POST'], { form: 'cache', subject: 'Cache settings' }),
+  groupFacts('coordinationRedis', 'CoordinationRedis', ['/coordination_redis/settings', 'POST'], {
     form: 'connection',
     subject: 'Coordination Redis settings',
   }),
@@ -123,7 +126,7 @@ function rowsOf({
   form,
   subject,
   failureForm = { body: 'detail' },
-}: GroupRows): RouteRow[] {
+}: GroupFacts): RouteRow[] {
   const { rendered, changed } = GROUP_FORMS[form];
   return [
     route({

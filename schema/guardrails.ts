@@ -20,9 +20,9 @@ import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'Guardrail';
 const GUARDRAIL_ID = 'The guardrail: global id or `guardrailId`.';
-const NAME = 'Name by which keys, teams and requests select it.';
+const NAME = 'Name by which keys, teams and requests select the guardrail.';
 const INFO = 'Free-form information: an object.';
-const TEAM = 'Team that owns it: global id or local id.';
+const TEAM = 'Team that owns the guardrail: global id or local id.';
 
 const ModeType = builder.enumType('GuardrailMode', {
   description: 'When a guardrail runs.',
@@ -87,9 +87,9 @@ const GuardrailFilterType = builder.inputType('GuardrailFilter', {
   fields: (t) => ({
     name: t.string({ description: 'Text that the name contains; letter case is ignored.' }),
     kind: t.string({ description: 'Exact type of the check.' }),
-    mode: t.field({ type: ModeType, description: 'One of its modes.' }),
+    mode: t.field({ type: ModeType, description: 'A mode in which the guardrail runs.' }),
     defaultOn: t.boolean({ description: 'Exact `defaultOn`.' }),
-    teamId: t.id({ description: 'Team that owns it: global id or local id.' }),
+    teamId: t.id({ description: TEAM }),
   }),
 });
 
@@ -165,7 +165,7 @@ const UpdateInput = builder.inputType('UpdateGuardrailInput', {
       description: 'Settings to change; null removes a setting. `REDACTED` leaves a secret unchanged.',
     }),
     info: t.field({ type: 'JSON', description: `${INFO} Null removes it.` }),
-    teamId: t.string({ description: `${TEAM} Null removes it.` }),
+    teamId: t.string({ description: `${TEAM} Null removes the owner.` }),
   }),
 });
 

@@ -46,7 +46,10 @@ const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
 const FIRST_FAILURE_STATUS = 400;
 const BODILESS = new Set([101, 204, 303, 307]);
 
-/** Failures of all rows for which `appliesTo` returns true: authentication, access, limits, body size and shutdown. */
+/**
+ * Failures of all rows for which `appliesTo` returns true: authentication, access, limits, body size and shutdown. Only
+ * the status of `error` is used.
+ */
 const COMMON_FAILURES: readonly { readonly error: DomainError; readonly appliesTo: (row: RouteFacts) => boolean }[] = [
   { error: new Unauthenticated('', 'unknown'), appliesTo: ({ credential }) => credential !== 'none' },
   // The caller lacks the right, or the client address is not allowed.
@@ -145,6 +148,7 @@ const isRequired = ({ required }: JsonSchema): boolean => Array.isArray(required
 /** `operationId` of a path of a row: the name of the row. Further paths also have a number, from 2. */
 const operationId = ({ name }: RouteRow, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
 
+/** Security requirements of OpenAPI: any one of a list is enough, and the empty object requires no key. */
 const SECURITY: Readonly<Record<RouteRow['credential'], readonly JsonObject[]>> = {
   required: [{ key: [] }],
   offered: [{}, { key: [] }],
