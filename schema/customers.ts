@@ -31,7 +31,7 @@ builder.node(CustomerType, {
       type: 'Decimal',
       nullable: true,
       description:
-        'Spend in USD in the current window of its budget, exact. Until the first reset of the budget: the spend of all time. Null when it could not be read.',
+        'Exact spend in USD in the current window of its budget. Before the first reset, this is the spend of all time. Null when it could not be read.',
       resolve: async ({ id, budgetId }, _args, { scope }) =>
         usdOrNull(await readWindowSpend(scope, { kind: 'end_user', id, budgetId })),
     }),

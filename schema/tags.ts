@@ -33,7 +33,7 @@ const TagType = builder.objectRef<Tag>('Tag').implement({
       type: 'Decimal',
       nullable: true,
       description:
-        'Spend in USD in the current window of its budget, exact. Until the first reset of the budget: the spend of all time. Null when it could not be read.',
+        'Exact spend in USD in the current window of its budget. Before the first reset, this is the spend of all time. Null when it could not be read.',
       resolve: async ({ id, budgetId }, _args, { scope }) =>
         usdOrNull(await readWindowSpend(scope, { kind: 'tag', id, budgetId })),
     }),
