@@ -32,8 +32,8 @@ function valuesWith(text: string): readonly unknown[] {
 }
 
 /**
- * Bodies of a route with the text at different places. The text is in the value of one member of the example, is the value
- * of every member, or is the name and value of an additional member.
+ * Bodies of a route with the text at different places. The text is in one member of the example, is the value of every
+ * member, or is an additional member's name and value.
  */
 function bodiesOf(row: RouteRow, text: string): readonly Json[] {
   const example = exampleBody(row);
