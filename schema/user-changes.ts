@@ -85,7 +85,7 @@ builder.mutationFields((t) => ({
   updateUser: t.field({
     type: UserType,
     description:
-      'Changes a user. For proxy administrators: for them, a user that does not exist is created. Users change their own alias, email and metadata only.',
+      'Changes a user. For proxy administrators, who also create a user that does not exist. Users may change only their own alias, email and metadata.',
     args: { input: t.arg({ type: UpdateUserInput, required: true, description: 'The user and its changes.' }) },
     errors: {
       types: [InvalidInput, Conflict],
