@@ -74,7 +74,8 @@ describe.each(CASES)('a key that overrides these limits of a model in $member: $
           : limitHeaders('model_per_team', 'tokens', TEAM_LIMITS.tokens, expected)),
       },
     ]);
-    // Remaining limits of the other keys of the team. The first call used two tokens.
+    // A key without an override counts in the team limits only. They also count the first call (one request and the
+    // two tokens that it used), unless its key overrides that type.
     const otherKeyLimits = modelLimitHeaders((await chat(otherKey)).headers);
     expect(otherKeyLimits).toMatchObject({
       ...limitHeaders('model_per_team', 'requests', TEAM_LIMITS.requests, overridden.includes('requests') ? 1 : 2),
@@ -97,17 +98,18 @@ describe.each(CASES)('a key that overrides these limits of a model in $member: $
     calls.upstreamUses(remaining);
     expect((await calls.chat(otherKey)).status).toBe(200);
     calls.upstreamUses(2);
-    const first = (['requests', 'tokens'] as const).find((type) => !overridden.includes(type));
+    // Request limits are checked before token limits.
+    const refusingType = (['requests', 'tokens'] as const).find((type) => !overridden.includes(type));
     const answer = await chat(key);
     const { object, error } = (await answer.json()) as { readonly object?: string; readonly error?: object };
-    const subject = `model_per_team: ${team}:priced. Limit type: ${first}. Current limit: ${first && TEAM_LIMITS[first]}, Remaining: 0`;
+    const subject = `model_per_team: ${team}:priced. Limit type: ${refusingType}. Current limit: ${refusingType && TEAM_LIMITS[refusingType]}, Remaining: 0`;
     const refusal = {
       message: expect.stringContaining(subject) as string,
       type: 'throttling_error',
       param: null,
       code: '429',
     };
-    const isRefused = first !== undefined;
+    const isRefused = refusingType !== undefined;
     expect({ status: answer.status, object, error }).toEqual({
       status: isRefused ? 429 : 200,
       object: isRefused ? undefined : 'chat.completion',
@@ -121,6 +123,7 @@ describe.each(CASES)('a key that overrides these limits of a model in $member: $
     for (let call = 0; call <= KEY_LIMITS.requests; call += 1) {
       const answer = await ask(key, '/cost/estimate', body);
       expect([answer.status, modelLimitHeaders(answer.headers)]).toEqual([200, {}]);
+      // An output token of `priced` costs 1 USD.
       expect(await answer.json()).toMatchObject({ model: 'priced', cost_per_request: 10 * KEY_LIMITS.tokens });
     }
     const called = await chat(key);

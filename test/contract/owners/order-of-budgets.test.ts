@@ -16,7 +16,7 @@ const PERIOD = { time_period: '30d' };
 const RESET = String.raw`Budget window: \w+. Budget resets at: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`;
 
 interface Caller {
-  /** Id of every owner and label. */
+  /** Id of each owner (user, team, organization …). It is also the alias of the key and the tag of its calls. */
   readonly id: string;
   readonly key: string;
   readonly token: string;
@@ -60,7 +60,6 @@ const setBudget = {
   organization: ({ id }: Caller, max_budget: number | null) =>
     calls.app.call('PATCH', '/organization/update', { organization_id: id, max_budget }),
   tag: ({ id }: Caller, max_budget: number | null) => calls.manage('/tag/update', { name: id, max_budget }),
-  // The budget of all calls counts the calls of all tests.
   global: (_caller: Caller, max_budget: number | null) =>
     calls.manage('/config/update', { litellm_settings: { max_budget: max_budget ?? 100 } }),
   user: ({ id }: Caller, max_budget: number | null) => calls.manage('/user/update', { user_id: id, max_budget }),
@@ -90,6 +89,7 @@ const refusalOf = (scope: Scope, { id, token, keyName }: Caller): RegExp =>
     membersOfTeam: usedUp(`User=${id} in Team=${id}`),
     organization: usedUp(`Organization=${id}`),
     tag: usedUp(`Tag=${id}`),
+    // The budget of all calls counts the calls of all tests: 2 USD of each test.
     global: /^Budget has been exceeded! Current cost: [246]\.0, Max budget: 1\.0$/,
     user: usedUp(`User=${id}`),
   })[scope];

@@ -36,12 +36,12 @@ const missing = (path: string) =>
     `BadRequest please pass param=${path} in request body. This is a required param`,
     'invalid_request_error',
   );
-const setGlobal = (max_budget: number) => calls.manage('/config/update', { litellm_settings: { max_budget } });
+const setGlobalBudget = (max_budget: number) => calls.manage('/config/update', { litellm_settings: { max_budget } });
 
 /** Creates a team, a tag, a customer and a key, each with budgets, and spends 2 USD. */
 async function newKeyWithSpend(id: string) {
   // The budgets are set first, so that they count the calls.
-  await setGlobal(100);
+  await setGlobalBudget(100);
   await calls.manage('/team/new', { team_id: id, max_budget: 100, metadata: modelBudget(100) });
   await calls.manage('/tag/new', { name: id, max_budget: 100 });
   await calls.manage('/budget/new', { budget_id: id, max_budget: 100 });
@@ -53,15 +53,15 @@ async function newKeyWithSpend(id: string) {
   return { key, metadata, keyName: String(response['key_name']) };
 }
 
-describe('a call without a required member', () => {
-  it('422 or 400: is refused for used-up budgets and missing members, in the order of the contract', async () => {
+describe('a call without a required parameter', () => {
+  it('422 or 400: is refused for used-up budgets and missing parameters, in the order of the contract', async () => {
     const id = 'demanded';
     const { key, metadata, keyName } = await newKeyWithSpend(id);
     await calls.manage('/key/update', { key, max_budget: 1 });
     await calls.manage('/team/update', { team_id: id, max_budget: 1, metadata: modelBudget(1) });
     await calls.manage('/tag/update', { name: id, max_budget: 1 });
     await calls.manage('/budget/update', { budget_id: id, max_budget: 1 });
-    await setGlobal(1);
+    await setGlobalBudget(1);
 
     const answers = [await chat(key, { metadata })];
     await calls.manage('/key/update', { key, max_budget: null });
@@ -74,10 +74,10 @@ describe('a call without a required member', () => {
     answers.push(await chat(key, { metadata, user: id }));
     await calls.manage('/budget/update', { budget_id: id, max_budget: null });
     answers.push(await chat(key, { metadata, user: id }));
-    await setGlobal(100);
+    await setGlobalBudget(100);
     answers.push(await chat(key, { metadata, user: id }));
     await calls.manage('/team/update', { team_id: id, metadata: {} });
-    // Other required members are checked after all budgets.
+    // Other required parameters are checked after all budgets.
     answers.push(await chat(key, { metadata, user: id }));
     answers.push(await chat(key, { metadata: { ...metadata, ...JOB }, user: id }));
 

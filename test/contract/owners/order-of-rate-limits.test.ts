@@ -13,7 +13,7 @@ afterAll(() => calls.stop());
 type Type = 'requests' | 'tokens';
 
 interface Caller {
-  /** Id of every owner and label. */
+  /** Id of each owner (user, team, organization …). It is also the tag of the calls. */
   readonly id: string;
   readonly key: string;
   readonly token: string;
@@ -40,7 +40,8 @@ const setLimit = {
     calls.manage('/team/member_update', { team_id: id, user_id: id, [SCOPE_MEMBER[type]]: limit }),
   end_user: ({ id }: Caller, type: Type, limit: number) =>
     calls.manage('/budget/update', { budget_id: id, [SCOPE_MEMBER[type]]: limit }),
-  // Without a map of models, a key has its own counter with the limit of its team. A map without `priced` removes it.
+  // Without a map of models, a key has its own counter with the limit of its team. A map without
+  // `priced` removes this counter.
   model_per_key: ({ key }: Caller, type: Type, limit: number) =>
     calls.manage('/key/update', { key, [MODEL_MEMBER[type]]: limit === LIFTED ? { free: NOT_REACHED } : null }),
   model_per_team: ({ id }: Caller, type: Type, limit: number) =>
@@ -93,7 +94,7 @@ async function chat({ id, key }: Caller): Promise<Response> {
   return calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
 }
 
-/** Headers of an answer about limits. */
+/** The headers about rate limits. */
 const limitHeaders = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => /^(retry-after|rate_limit|reset_at|x-ratelimit)/.test(name)));
 

@@ -16,8 +16,8 @@ const answerOf = (total: number): string =>
 export type OwnerCalls = Awaited<ReturnType<typeof startOwnerCalls>>;
 
 /**
- * Starts an app with the models `priced`, `free` and `broken` (unreachable). A call of `priced` costs 1 USD: the price of its
- * only output token.
+ * Starts an app with the models `priced`, `free` and `broken` (unreachable). A call of `priced` costs 1 USD: the price
+ * of its only output token.
  */
 export async function startOwnerCalls(config: object = {}) {
   const upstream = await startFaultServer();
@@ -63,7 +63,7 @@ export async function startOwnerCalls(config: object = {}) {
       await meanwhile();
       app = await startApp({ ...options, dataDir: app.dataDir });
     },
-    /** Replaces the configuration file and reloads it. */
+    /** Replaces the configuration file, except its models, and reloads it. */
     reload: (next: object): Promise<void> => app.reload(JSON.stringify({ ...next, model_list })),
     upstream,
     answerOf,

@@ -8,23 +8,24 @@ import { otlpExport, otlpSpan } from '../traces/trace-client.ts';
 /** Trace id that every owner uses. */
 export const SHARED_TRACE = '5'.repeat(32);
 
-/** Key with its team (empty without one). `seesAll`: an administrator, also a read-only one. */
+/** A key with its team. `seesAll` is true for administrators, also for read-only ones. */
 export interface Party {
   readonly name: string;
   readonly key: string;
   readonly keyHash: string;
+  /** Empty without a team. */
   readonly teamId: string;
   readonly seesAll: boolean;
 }
 
-/** Objects that the key `owner` created. `mark` is a text in all of them but the file. */
+/** Objects that the key `owner` created. All of them except the file contain the text `mark`. */
 export interface OwnedObjects {
   readonly owner: Party;
   readonly mark: string;
   readonly file: string;
   readonly batch: string;
   readonly response: string;
-  /** Trace id of an export with one span. Its span id is sixteen ones. */
+  /** Trace id of an export with one span. The span id is sixteen ones. */
   readonly trace: string;
   readonly traceRef: string;
   /** Trace id of a call through the gateway. */

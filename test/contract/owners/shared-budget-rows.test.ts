@@ -13,7 +13,7 @@ afterAll(() => calls.stop());
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Budget of one call: each call costs 1 USD. */
+/** Budget that one call uses up: each call costs 1 USD. */
 const WINDOW = { max_budget: 1, budget_duration: '30d' };
 
 /** A key with one budget, and the subject of the refusals of this budget. */
@@ -44,7 +44,7 @@ async function memberOf(id: string): Promise<Json> {
   return member;
 }
 
-async function organization(id: string, budgetId: string): Promise<Owner> {
+async function newOrganization(id: string, budgetId: string): Promise<Owner> {
   await calls.manage('/organization/new', { organization_id: id, organization_alias: id, budget_id: budgetId });
   return { key: await calls.newKey({ organization_id: id }), subject: `Organization=${id}`, budgetId };
 }
@@ -53,7 +53,7 @@ async function organization(id: string, budgetId: string): Promise<Owner> {
 const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
   async organization(id) {
     await calls.manage('/budget/new', { budget_id: id, ...WINDOW });
-    return organization(id, id);
+    return newOrganization(id, id);
   },
   async project(id) {
     await calls.manage('/team/new', { team_id: `team-of-${id}` });
@@ -155,7 +155,7 @@ describe('the window of a budget row', () => {
 
   it.concurrent('counts separately for each of two organizations that share the row', async () => {
     await calls.manage('/budget/new', { budget_id: 'of-two', ...WINDOW });
-    const [one, two] = [await organization('two-1', 'of-two'), await organization('two-2', 'of-two')];
+    const [one, two] = [await newOrganization('two-1', 'of-two'), await newOrganization('two-2', 'of-two')];
     expect(await statusOrRefusal(one)).toBe(200);
     expect(await statusOrRefusal(one)).toEqual(await refusalOf(one, '1.0'));
     await endWindows([one]);
@@ -167,7 +167,7 @@ describe('the window of a budget row', () => {
 
   it.concurrent('applies a changed amount, and counts the spend of deleted keys', async () => {
     await calls.manage('/budget/new', { budget_id: 'amounts', ...WINDOW });
-    const owner = await organization('amounts', 'amounts');
+    const owner = await newOrganization('amounts', 'amounts');
     expect(await statusOrRefusal(owner)).toBe(200);
     await endWindows([owner]);
     await untilAdmitted(owner);
@@ -206,6 +206,7 @@ describe('the window of a budget row', () => {
 describe('the reset time', () => {
   it('is shown over HTTP and in the graph, also after the end of a window', async () => {
     const owners = await everyOwner('shown');
+    // The last owner is the key with its own budget.
     const key = owners.at(-1)?.key;
     const resetAt = (await budgetOf('shown-organization'))['budget_reset_at'];
     expect(resetAt).toMatch(/-01T00:00:00\.000Z$/);

@@ -31,14 +31,15 @@ async function graph(query: string): Promise<Json> {
 const pick = (row: Json | undefined, names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, row?.[name]]));
 
-/** Owner with a budget row: its calls, and the reads of its spend. */
+/** An owner with a budget row: how to call a model for it, and how to read its spend. */
 interface Owner {
   readonly key: string;
+  /** Further members of the body of each call. */
   readonly fields?: object;
   readonly budgetId: string;
-  /** `spend` of every path, and `total_spend` of paths with it. */
+  /** Reads `spend` at every path, and `total_spend` where a path shows it. */
   readonly overHttp: () => Promise<Json>;
-  /** `spendUsd` and `totalSpendUsd`. */
+  /** Reads `spendUsd` and `totalSpendUsd`. */
   readonly inGraph: () => Promise<Json>;
 }
 
@@ -53,13 +54,13 @@ const nodeOf =
     );
   };
 
-async function budget(id: string): Promise<void> {
+async function createBudget(id: string): Promise<void> {
   await calls.manage('/budget/new', { budget_id: id, ...LIMITS });
 }
 
 const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
   async organization(id) {
-    await budget(id);
+    await createBudget(id);
     await calls.manage('/organization/new', { organization_id: id, organization_alias: id, budget_id: id });
     return {
       key: await calls.newKey({ organization_id: id }),
@@ -74,7 +75,7 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
     };
   },
   async project(id) {
-    await budget(id);
+    await createBudget(id);
     await calls.manage('/team/new', { team_id: `team-of-${id}` });
     await calls.manage('/project/new', { team_id: `team-of-${id}`, project_id: id, budget_id: id });
     return {
@@ -116,7 +117,7 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
     };
   },
   async key(id) {
-    await budget(id);
+    await createBudget(id);
     const key = await calls.newKey({ key_alias: id, budget_id: id });
     return {
       key,
@@ -138,7 +139,7 @@ const OWNERS: Readonly<Record<string, (id: string) => Promise<Owner>>> = {
     };
   },
   async customer(id) {
-    await budget(id);
+    await createBudget(id);
     await calls.manage('/customer/new', { user_id: id, budget_id: id });
     return {
       key: await calls.newKey({}),
@@ -170,13 +171,14 @@ async function endWindow(budgetId: string): Promise<void> {
   expect(await changeInOtherProcess(calls.app.dataDir, sql, String(Date.now()), budgetId)).toBe(1);
 }
 
-const amounts = (spends: Json, spend: number, total: number): Json =>
+/** The expected result of `overHttp`, with the names of the actual result. */
+const expectedAmounts = (spends: Json, spend: number, total: number): Json =>
   Object.fromEntries(Object.keys(spends).map((name) => [name, /total/i.test(name) ? total : spend]));
 
 async function expectSpend(owner: Owner, spend: number, total: number): Promise<void> {
   await vi.waitFor(async () => {
     const spends = await owner.overHttp();
-    expect(spends).toEqual(amounts(spends, spend, total));
+    expect(spends).toEqual(expectedAmounts(spends, spend, total));
     expect(await owner.inGraph()).toEqual({ spendUsd: String(spend), totalSpendUsd: String(total) });
   }, POLLING);
 }
@@ -188,7 +190,7 @@ describe.each(Object.entries(OWNERS))('the shown spend of a %s with a budget row
     await expectSpend(owner, 0, 0);
     await call(owner);
     await call(owner);
-    // The first window counts all spend.
+    // No window has ended yet: the spend of the window is the total spend.
     await expectSpend(owner, 2, 2);
     await endWindow(owner.budgetId);
     await expectSpend(owner, 0, 2);

@@ -150,8 +150,8 @@ describe('the budget windows of a team', () => {
   it('of zero refuse the first call; the smaller of two with the same length applies', async () => {
     await calls.manage('/team/new', { team_id: 'zero', budget_limits: [day(0)] });
     const key = await calls.newKey({ team_id: 'zero' });
-    const nothing = { text: '1d', amounts: 'Spend=$0.0000, Limit=$0.00', end: nextMidnight() };
-    expect(await chat(key)).toEqual(refusalOf('zero', nothing));
+    const ofDay = { text: '1d', amounts: 'Spend=$0.0000, Limit=$0.00', end: nextMidnight() };
+    expect(await chat(key)).toEqual(refusalOf('zero', ofDay));
     await calls.manage('/team/update', { team_id: 'zero', budget_limits: [day(5), day(1)] });
     expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(

@@ -276,6 +276,7 @@ describe('passThrough.call', () => {
   });
 
   it('422: a call above the budget of its key', async () => {
+    // The second call starts below the budget (0.25 of 0.30 USD) and ends above it.
     const poor = await newKey(app, { max_budget: 0.3 });
     for (let call = 0; call < 2; call += 1)
       expect((await answerOf(await sendAs(app, poor, { path: '/costly' })))[0]).toBe(200);

@@ -57,7 +57,7 @@ it('POST and GET calls below /bedrock are signed with the keys of the environmen
   }
 });
 
-it('calls below /vertex_ai without credentials answer 401', async () => {
+it('calls below /vertex_ai are refused with 401 if no credentials are configured', async () => {
   const path = '/vertex_ai/v1/projects/p/locations/europe-west4/publishers/google/models/g:generateContent';
   expect((await sendAs(app, app.adminKey, { method: 'POST', path, body: '{}' })).status).toBe(401);
 });

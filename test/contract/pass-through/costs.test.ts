@@ -26,7 +26,7 @@ beforeAll(async () => {
   };
   app = await startApp({ env });
   key = await newKey(app);
-  // The first query builds the graph.
+  // The first query builds the graph, which is slow. No test has to wait for that.
   await (await app.call('POST', '/graphql', { query: '{ __typename }' })).text();
 });
 
@@ -68,7 +68,8 @@ const OPENAI_USAGE = { prompt_tokens: 1000, completion_tokens: 100, total_tokens
 const CHOICES = [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }];
 
 describe('the usage in an answer is priced', () => {
-  const haiku = '/bedrock/model/anthropic.claude-haiku-4-5-20251001-v1:0';
+  const haikuPath = '/bedrock/model/anthropic.claude-haiku-4-5-20251001-v1:0';
+  // Costs are usage times list price. With `gpt-4o`: 1000 × 2.50 USD / 10⁶ + 100 × 10 USD / 10⁶ = 0.0035 USD.
   it.each([
     [
       'a response',
@@ -163,14 +164,14 @@ describe('the usage in an answer is priced', () => {
     ],
     [
       'a conversation of Bedrock',
-      `${haiku}/converse`,
+      `${haikuPath}/converse`,
       { messages: [] },
       { output: {}, usage: { inputTokens: 1000, outputTokens: 100, totalTokens: 1100 } },
       '0.0015',
     ],
     [
       'an invocation of Bedrock',
-      `${haiku}/invoke`,
+      `${haikuPath}/invoke`,
       { messages: [] },
       { content: [], usage: { input_tokens: 1000, output_tokens: 100 } },
       '0.0015',
@@ -267,7 +268,7 @@ describe('the usage in an answer is priced', () => {
 });
 
 describe('tokens are estimated', () => {
-  it('for a stream of a known format without usage: an output token for each event, an input token for 4 bytes', async () => {
+  it('for a stream of a known format without usage: an output token for each event, an input token for 4 request bytes', async () => {
     const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'x' } }] };
     answerWith('text/event-stream', events(...Array.from({ length: 100 }, () => chunk)));
     const body = json({ model: 'gpt-4o', stream: true, messages: [{ role: 'user', content: 'x'.repeat(3_940) }] });

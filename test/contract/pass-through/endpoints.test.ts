@@ -276,7 +276,7 @@ describe('passThroughEndpoints.delete', () => {
   });
 });
 
-it('stored entries are served after a restart', async () => {
+it('stored endpoints are served after a restart', async () => {
   const first = await startApp();
   const body = { path: '/shared', target: `${target.url}/d`, headers: { Authorization: 'Bearer kept' } };
   await first.call('POST', PATH, body);

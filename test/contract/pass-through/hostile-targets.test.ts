@@ -67,6 +67,7 @@ describe('a target that redirects', () => {
     const count = target.received.length;
     target.answer((response) => response.writeHead(302, { location: '/t' }).end());
     expect((await sendAs(app, key, { path: '/target' })).status).toBe(302);
+    // The first request and three redirects.
     expect(target.received.length - count).toBe(4);
   });
 });
@@ -106,7 +107,7 @@ describe('a target that', () => {
     ]);
   });
 
-  it('sends a compression bomb is relayed without inflating it', async () => {
+  it('sends a compression bomb has it relayed without inflation', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     target.answer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
     const response = await fetch(`${app.url}/target`, { headers: { authorization: `Bearer ${key}` } });
@@ -115,7 +116,8 @@ describe('a target that', () => {
     expect((await response.arrayBuffer()).byteLength).toBe(64 * 1024 * 1024);
   });
 
-  it.each(['Zoë', '日本', 'Ċ\u0085Ā'])('sends a header in UTF-8 (%j) is relayed with the same bytes', async (text) => {
+  it.each(['Zoë', '日本', 'Ċ\u0085Ā'])('sends a header in UTF-8 (%j) has its bytes relayed unchanged', async (text) => {
+    // In a header value, each character is one byte.
     const value = Buffer.from(text).toString('latin1');
     target.answer((response) => response.writeHead(200, { 'x-name': value, 'content-type': `text/${value}` }).end('a'));
     for (const method of ['GET', 'POST']) {

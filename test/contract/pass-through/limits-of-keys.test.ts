@@ -36,6 +36,7 @@ const json = (value: unknown): string => JSON.stringify(value);
 
 describe('a call with an unknown cost', () => {
   it('costs the configured amount', async () => {
+    // The second priced call starts below the budget (0.25 of 0.30 USD) and ends above it.
     const key = await newKey(priced, { max_budget: 0.3 });
     const send = async (path: string) =>
       await answerOf(await sendAs(priced, key, { method: 'POST', path, body: '{}', headers: JSON_TYPE }));

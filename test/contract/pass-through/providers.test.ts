@@ -53,7 +53,10 @@ afterAll(async () => {
 
 const lastRequest = () => target.received.at(-1);
 
-/** Name and one path of each group of routes, with upstream path, credential, provider and environment variable of the key. */
+/**
+ * Groups of routes: name, one path, its upstream path, the credential that the upstream gets, the provider in errors, and
+ * the environment variable that errors name for the key of the provider.
+ */
 const GROUPS = [
   [
     'forwarded',
@@ -263,8 +266,8 @@ describe('calls of providers', () => {
     ['/vllm/v1/models', '/own/v1/models', { authorization: 'Bearer vk' }],
     ['/gemini/v1beta/x?key=KEY&alt=sse', '/gem/v1beta/x?alt=sse', { 'x-goog-api-key': 'gm-key' }],
   ])('%s is forwarded to %s', async (path, upstream, credential) => {
-    const isInQuery = path.includes('KEY');
-    await sendAs(app, isInQuery ? null : key, { path: path.replace('KEY', key) });
+    const isKeyInQuery = path.includes('KEY');
+    await sendAs(app, isKeyInQuery ? null : key, { path: path.replace('KEY', key) });
     expect(lastRequest()).toMatchObject({ path: upstream, headers: credential });
   });
 
