@@ -65,7 +65,7 @@ it('a credential without a key and one with an invalid address are ignored', asy
   expect((await call('/mistral/v1/files')).status).toBe(401);
 });
 
-it('calls of providers answer 404 if provider_passthrough is off; coding agents can still be called', async () => {
+it('calls of providers are refused with 404 if provider_passthrough is off; coding agents can still be called', async () => {
   const appWithoutPrefixes = await startApp({
     env: { OPENAI_API_BASE: target.url, OPENAI_API_KEY: 'k', CODEAGENT_API_BASE: target.url, CODEAGENT_API_KEY: 'k' },
     config: { general_settings: { provider_passthrough: false } },

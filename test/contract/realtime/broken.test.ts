@@ -123,7 +123,7 @@ describe('an upstream', () => {
     client.socket.pause();
     const event = `{"type":"response.output_audio.delta","delta":"${'A'.repeat(64 * 1024)}"}`;
     let sentCount = 0;
-    // The reader has stopped when more than 1 MiB stays unsent, unchanged in five checks.
+    // The gateway has stopped reading when more than 1 MiB stays unsent, unchanged in five checks.
     await new Promise<void>((resolve) => {
       let unsentBytes = -1;
       let stableChecks = 0;

@@ -242,7 +242,8 @@ describe('records of a session', () => {
           callType: '_arealtime',
           modelGroup: 'voice',
           model: 'gpt-realtime',
-          // Text and audio tokens: input 40 and 30, cached 60 and 20, output 10 and 40. Then input 10, output 5 of text.
+          // Tokens of text and of audio in the first answer: uncached input 40 and 30, cached input 60 and 20, output
+          // 10 and 40. In the second answer, text only: input 10, output 5.
           costUsd: '0.003992',
           status: 'SUCCESS',
           errorCode: null,
@@ -256,18 +257,22 @@ describe('records of a session', () => {
     ['negative counts', { input_tokens: -5, output_tokens: -5 }],
     ['fractions', { input_tokens: 1.5, output_tokens: 2 }],
     ['more tokens than an answer can have', { input_tokens: 9e15, output_tokens: 9e15 }],
-  ])('price an answer with %s by its text, and its input as much as its output', async (_case, counts) => {
-    const { client, session, end } = await openSession();
-    session.sendEvent({
-      type: 'response.done',
-      event_id: 'event_1',
-      response: { usage: counts, output: [{ type: 'message', content: [{ type: 'text', text: 'x'.repeat(40) }] }] },
-    });
-    await client.nextMessage();
-    expect(await end()).toMatchObject([
-      { spendRow: { costUsd: '0.0002', usage: { inputTokens: 10, outputTokens: 10 } } },
-    ]);
-  });
+  ])(
+    'price an answer with %s by the length of its text, with as many input tokens as output tokens',
+    async (_case, counts) => {
+      const { client, session, end } = await openSession();
+      session.sendEvent({
+        type: 'response.done',
+        event_id: 'event_1',
+        response: { usage: counts, output: [{ type: 'message', content: [{ type: 'text', text: 'x'.repeat(40) }] }] },
+      });
+      await client.nextMessage();
+      // Four characters are estimated as one token: 10 × 0.000004 USD + 10 × 0.000016 USD.
+      expect(await end()).toMatchObject([
+        { spendRow: { costUsd: '0.0002', usage: { inputTokens: 10, outputTokens: 10 } } },
+      ]);
+    },
+  );
 
   it('price transcripts at the prices of the transcription model', async () => {
     const { client, session, end } = await openSession();
@@ -312,6 +317,7 @@ it('a session ends when its answers have used up the budget of a tag, and a new 
   expect((await app.call('POST', '/tag/new', { name: 'spoken', max_budget: 0.001 })).status).toBe(200);
   const key = await newKey({ tags: ['spoken'] });
   const { client, session } = await openSession({ key });
+  // 100 audio tokens cost 0.0032 USD.
   session.sendEvent(doneEvent(usage({ audio: 100 }, {})));
   expect(JSON.parse(await client.nextMessage())).toMatchObject({ type: 'response.done' });
   expect(JSON.parse(await client.nextMessage())).toMatchObject({
@@ -326,6 +332,7 @@ it('a session ends when its answers have used up the budget of a tag, and a new 
 it('a session ends when its answers have used up the budget of the key, and a new session is refused', async () => {
   const key = await newKey({ key_alias: 'thrifty', max_budget: 0.001 });
   const { client, session, traceId } = await openSession({ key });
+  // 100 text tokens cost 0.0004 USD, and 100 audio tokens 0.0032 USD.
   session.sendEvent(doneEvent(usage({ text: 100 }, {})));
   expect(JSON.parse(await client.nextMessage())).toMatchObject({ type: 'response.done' });
   session.sendEvent(doneEvent(usage({ audio: 100 }, {})));

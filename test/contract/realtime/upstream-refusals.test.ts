@@ -85,10 +85,11 @@ it.each([
   ['does not send HTTP', 'APIError', 'The upstream sent what is not a WebSocket handshake (HPE_INVALID_CONSTANT).'],
   ['sends a wrong Sec-WebSocket-Accept', 'APIError', 'The upstream sent what is not a WebSocket handshake.'],
 ])('realtime.connect 500: an upstream that %s', async (how, kind, message) => {
-  const accepted = 'HTTP/1.1 101 Yes\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: no\r\n\r\n';
+  const wrongHandshake =
+    'HTTP/1.1 101 Yes\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: no\r\n\r\n';
   upstream.answer((wire) => {
     if (how === 'closes the connection') wire.destroy();
-    else wire.end(how === 'sends a wrong Sec-WebSocket-Accept' ? accepted : 'BOO!\r\n\r\n');
+    else wire.end(how === 'sends a wrong Sec-WebSocket-Accept' ? wrongHandshake : 'BOO!\r\n\r\n');
   });
   const { status, body } = await refusalOf(app);
   expect([status, body]).toEqual([

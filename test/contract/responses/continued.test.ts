@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.stop());
 
-describe('continuing a translated response', () => {
+describe('continuing a response that was translated from a chat completion', () => {
   it('rebuilds the conversation, without the instructions of earlier turns', async () => {
     const first = await client.storedAnswer('I am listening.', { input: 'Remember 7.', instructions: 'Be brief.' });
     const second = await client.storedAnswer('Noted.', { input: 'And 8.', previous_response_id: first.id });
@@ -93,14 +93,14 @@ describe('continuing a translated response', () => {
       invalid('previous_response_id', `Previous response with id '${second.id}' not found.`),
     );
     await client.call('DELETE', `/v1/responses/${first.id}`);
-    const calls = client.upstream.received.length;
+    const callCount = client.upstream.received.length;
     expect(await client.ask({ model: 'chats', input: 'x', previous_response_id: second.id })).toEqual(
       invalid(
         'previous_response_id',
         `The response with id '${second.id}' continues a response that is no longer stored.`,
       ),
     );
-    expect(client.upstream.received.length).toBe(calls);
+    expect(client.upstream.received.length).toBe(callCount);
     // The later response itself stays readable.
     expect((await client.call('GET', `/v1/responses/${second.id}`)).status).toBe(200);
   });
@@ -138,7 +138,7 @@ describe('references to items', () => {
     const [message = {}] = unstored['output'] as Json[];
     const hex = hexOf(first.id);
     const other = await client.newKey();
-    const calls = client.upstream.received.length;
+    const callCount = client.upstream.received.length;
     for (const [id, headers] of [
       [`msg_${hex}_0`, other],
       [`msg_${hex}_7`, client.key],
@@ -151,6 +151,6 @@ describe('references to items', () => {
     // An id in a format that the gateway does not issue.
     const foreign = await client.ask({ model: 'chats', input: [{ type: 'item_reference', id: 'msg_up' }] });
     expect(foreign).toMatchObject({ status: 400, body: { error: { param: 'input[0]' } } });
-    expect(client.upstream.received.length).toBe(calls);
+    expect(client.upstream.received.length).toBe(callCount);
   });
 });

@@ -111,6 +111,7 @@ describe('responses.create 200, at an upstream with a Responses API', () => {
         name: 'chat thinker',
         spendRow: {
           callType: 'aresponses',
+          // 5 × 0.50 USD + 3 × 0.25 USD. Cached tokens have no price of their own.
           costUsd: '3.25',
           usage: { inputTokens: 5, outputTokens: 3, cacheReadTokens: 2, cacheWriteTokens: 0, reasoningTokens: 1 },
         },
@@ -193,13 +194,13 @@ describe('responses.create 400', () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' }, await newKey());
     const id = String(body['id']);
-    const calls = upstream.received.length;
+    const callCount = upstream.received.length;
     const other = await newKey();
     for (const previous of [id, 'resp_up', `${id.slice(0, 20)}x${id.slice(21)}`])
       expect(await ask({ model: 'thinker', input: 'x', previous_response_id: previous }, other)).toEqual(
         notFound(previous),
       );
-    expect(upstream.received.length).toBe(calls);
+    expect(upstream.received.length).toBe(callCount);
     // Administrators have access to all responses.
     expect((await ask({ model: 'thinker', input: 'x', previous_response_id: id })).status).toBe(200);
   });
@@ -228,9 +229,9 @@ describe('a retried continuation of a stored response', () => {
     const { body } = await ask({ model: 'thinker', input: 'Hello' });
     const earlierCalls = upstream.received.length;
     upstream.answer((response, _socket, { body: sentBody }) => {
-      const isFirst = (JSON.parse(sentBody) as { model: string }).model === 'up-1';
-      response.writeHead(isFirst ? 500 : 200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(isFirst ? { error: { message: 'no' } } : ANSWER));
+      const isFirstModel = (JSON.parse(sentBody) as { model: string }).model === 'up-1';
+      response.writeHead(isFirstModel ? 500 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(isFirstModel ? { error: { message: 'no' } } : ANSWER));
     });
     const continuation = { model: 'thinker', input: 'And?', previous_response_id: body['id'], num_retries: 1 };
     expect((await ask({ ...continuation, fallbacks: ['elsewhere', 'smaller'] })).status).toBe(200);

@@ -94,5 +94,8 @@ export const refusal = (status: number, error: object): object => ({
 export const invalid = (param: string, message: string): object =>
   refusal(400, { message, type: 'invalid_request_error', param });
 
-/** Part of a response id that the ids of its items contain. */
+/**
+ * Part of a response id that the ids of its items contain. Such an item id ends with the index of an output item, or with
+ * `i` and the index of an input item.
+ */
 export const hexOf = (id: string): string => id.replace('resp_', '');

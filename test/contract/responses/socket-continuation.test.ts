@@ -34,7 +34,7 @@ const notFound = (id: string, overrides: object = {}): object => ({
   ...overrides,
 });
 
-const textEvent = (text: string) => ({
+const assistantMessage = (text: string) => ({
   type: 'message',
   role: 'assistant',
   content: [{ type: 'output_text', text }],
@@ -43,7 +43,7 @@ const textEvent = (text: string) => ({
 function turn(client: ResponseSocket, text: string, body: object): Promise<readonly Frame[]> {
   const output = [
     { id: 'rs_up', type: 'reasoning', summary: [] },
-    { id: 'msg_up', status: 'completed', ...textEvent(text) },
+    { id: 'msg_up', status: 'completed', ...assistantMessage(text) },
   ];
   setup.streamWith(streamOf(aResponse({ id: `resp_${text}`, output })));
   return client.ask({ model: 'thinker', store: false, ...body });
@@ -65,7 +65,7 @@ describe('a response that is not stored', () => {
       instructions: 'Be brief.',
       input: [
         { type: 'message', role: 'user', content: 'Say one.' },
-        textEvent('One.'),
+        assistantMessage('One.'),
         { role: 'user', content: 'Two?' },
       ],
     });
@@ -73,9 +73,9 @@ describe('a response that is not stored', () => {
     await turn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(frames) });
     expect(setup.sent()['input']).toEqual([
       { type: 'message', role: 'user', content: 'Say one.' },
-      textEvent('One.'),
+      assistantMessage('One.'),
       { role: 'user', content: 'Two?' },
-      textEvent('Two.'),
+      assistantMessage('Two.'),
       { type: 'message', role: 'user', content: 'Three?' },
     ]);
     client.socket.close();
@@ -95,6 +95,7 @@ describe('a response that is not stored', () => {
     ]);
     expect(two.at(-1)).toMatchObject({ response: { previous_response_id: idOf(one), store: false } });
     await turn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(two) });
+    // Three inputs and two answers.
     expect((setup.sent()['input'] as object[]).length).toBe(5);
     client.socket.close();
   });
@@ -104,9 +105,10 @@ describe('a response that is not stored', () => {
     const one = idOf(await turn(client, 'One.', { input: '1', stream_id: 'a' }));
     // A fork in another lane.
     await turn(client, 'Fork.', { input: 'Fork?', previous_response_id: one, stream_id: 'b' });
+    // Two inputs and one answer.
     expect((setup.sent()['input'] as object[]).length).toBe(3);
     const two = idOf(await turn(client, 'Two.', { input: '2', previous_response_id: one, stream_id: 'a' }));
-    const calls = setup.upstream.received.length;
+    const callCount = setup.upstream.received.length;
     setup.upstream.answer((response) => {
       response.writeHead(400, { 'content-type': 'application/json' });
       response.end(
@@ -130,8 +132,9 @@ describe('a response that is not stored', () => {
         error: expect.objectContaining({ code: 'previous_response_not_found' }),
       }),
     );
-    expect(setup.upstream.received.length).toBe(calls + 1);
+    expect(setup.upstream.received.length).toBe(callCount + 1);
     expect(setup.sent()['previous_response_id']).toBe('resp_One.');
+    // On another connection, the upstream gets the input without the history.
     const other = await openSocket();
     await other.ask({ model: 'thinker', input: 'x', store: false, previous_response_id: two });
     expect(setup.sent()['input']).toBe('x');
@@ -195,14 +198,14 @@ it('a stored response is continued at the upstream that stores it', async () => 
   await turn(client, 'Four.', { input: '4', previous_response_id: three });
   expect(setup.sent()).toMatchObject({
     previous_response_id: 'resp_up',
-    input: [{ role: 'user', content: '3' }, textEvent('Three.'), { role: 'user', content: '4' }],
+    input: [{ role: 'user', content: '3' }, assistantMessage('Three.'), { role: 'user', content: '4' }],
   });
   client.socket.close();
 });
 
 describe('a response with generate: false', () => {
   it('calls no upstream, and can be continued like any other response', async () => {
-    const calls = setup.upstream.received.length;
+    const callCount = setup.upstream.received.length;
     const { traceId, headers } = newTrace();
     const client = await openResponses(setup.app, {
       headers: { ...headers, authorization: `Bearer ${setup.app.adminKey}` },
@@ -223,7 +226,7 @@ describe('a response with generate: false', () => {
         usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
       },
     });
-    expect(setup.upstream.received.length).toBe(calls);
+    expect(setup.upstream.received.length).toBe(callCount);
     await turn(client, 'Yes.', { input: 'Do you?', previous_response_id: idOf(frames), stream_id: 'main' });
     expect(setup.sent()['input']).toEqual([
       { type: 'message', role: 'user', content: 'Know this.' },

@@ -87,6 +87,7 @@ describe('a client that disconnects', () => {
         await client.frame();
       }),
     );
+    // Each of the 30 connections has two sockets in this process: one of the client, one of the server.
     expect(openSocketCount()).toBeGreaterThanOrEqual(before + 60);
     for (const [index, { client }] of clients.entries()) {
       if (index % 2 === 0) client.socket.terminate();
@@ -108,7 +109,7 @@ it('a fast upstream is read only as fast as the client reads', async () => {
     response.write(eventText({ type: 'response.created', sequence_number: 0, response: aResponse() }));
     let unsentBytes = -1;
     let stableChecks = 0;
-    // The reader has stopped when more than 1 MiB stays unsent, unchanged in five checks.
+    // The gateway has stopped reading when more than 1 MiB stays unsent, unchanged in five checks.
     const timer = setInterval(() => {
       const before = unsentBytes;
       unsentBytes = response.writableLength;
@@ -127,6 +128,7 @@ it('a fast upstream is read only as fast as the client reads', async () => {
   client.socket.resume();
   upstream.end();
   const frames = await client.answer();
+  // The deltas, and `response.created` and `response.completed`.
   expect(frames.length).toBe(sentCount + 2);
   client.socket.close();
 });

@@ -133,6 +133,7 @@ describe('a request is refused', () => {
     limited.socket.close();
 
     setup.streamWith(streamOf());
+    // One response costs 3.25 USD.
     const key = await setup.newKey({ key_alias: 'poor', max_budget: 3 });
     const poor = await openSocket({ authorization: `Bearer ${key}` });
     expect((await poor.ask({ model: 'thinker', input: 'x' })).at(-1)?.type).toBe('response.completed');

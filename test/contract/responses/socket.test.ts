@@ -38,6 +38,7 @@ describe('responses.connect 101', () => {
       'response.completed',
     ]);
     client.socket.close();
+    // The client closed without a code.
     expect((await client.closed).code).toBe(1005);
   });
 
@@ -106,6 +107,7 @@ describe('responses.connect 101', () => {
     setup.streamWith(chatStream('Good day.'));
     await client.ask({ model: 'chats', input: 'Hello' });
     const rows = (await spansIn(setup.app, traceId)) as { name: string; spendRow: object; attributes: object }[];
+    // 5 × 0.50 USD + 3 × 0.25 USD.
     const usage = { inputTokens: 5, outputTokens: 3 };
     expect(rows.toSorted((a, b) => a.name.localeCompare(b.name))).toMatchObject([
       { name: 'chat chats', spendRow: { callType: 'aresponses', costUsd: '3.25', status: 'SUCCESS', usage } },

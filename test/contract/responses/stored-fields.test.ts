@@ -96,6 +96,7 @@ describe.each([
     callType: 'acancel_responses',
   },
 ])('$name', ({ method, tail, answer, forwarded, callType }) => {
+  // A function, because `id` is not known before the first test.
   const expected = (): object => ('id' in answer ? { ...forwarded, id } : forwarded);
 
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
@@ -125,7 +126,7 @@ describe.each([
     const response = await app.call('POST', '/v1/responses', { model: 'chats', input: 'Hello', store: false }, key);
     const unstored = (await response.json()) as { id: string; store: boolean };
     expect(unstored).toMatchObject({ id: expect.stringMatching(/^resp_[0-9a-f]{32}$/), store: false });
-    const calls = upstream.received.length;
+    const callCount = upstream.received.length;
     const missing = (responseId: string) =>
       refusal(404, { message: `Response with id '${responseId}' not found.`, type: 'not_found_error' });
     expect(await ask(method, `/v1/responses/${unstored.id}${tail}`)).toEqual(missing(unstored.id));
@@ -134,7 +135,7 @@ describe.each([
       refusal(403, { message, type: 'permission_error' }),
     );
     expect(await ask(method, `/v1/responses/${id}${tail}`, await newKey({}))).toEqual(missing(id));
-    expect(upstream.received.length).toBe(calls);
+    expect(upstream.received.length).toBe(callCount);
   });
 
   it('404: a response that its upstream no longer has', async () => {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.stop());
 
-describe('a translated response is stored for its owner', () => {
+describe('a response that was translated from a chat completion is stored for its owner', () => {
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
     'responses.get 200: the response as it was created (%s)',
     async (base) => {
@@ -22,9 +22,9 @@ describe('a translated response is stored for its owner', () => {
         store: true,
         status: 'completed',
       });
-      const calls = client.upstream.received.length;
+      const callCount = client.upstream.received.length;
       expect(await client.call('GET', `${base}/${response.id}`)).toEqual({ status: 200, body: response });
-      expect(client.upstream.received.length).toBe(calls);
+      expect(client.upstream.received.length).toBe(callCount);
     },
   );
 

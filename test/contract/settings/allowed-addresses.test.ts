@@ -90,18 +90,16 @@ describe('allowedAddresses.add', () => {
     ).toMatchObject({ errors: [{ message: 'Access forbidden: IP address 11.0.0.1 not allowed.' }] });
     expect((await sendFrom('10.1.2.3', '/v1/chat/completions', call)).status).toBe(200);
     const anonymous = [
-      '/v2/login',
-      '/login',
-      '/ui',
-      '/fallback/login',
-      '/metrics',
-      '/model_catalog',
-      '/lens/worker/claim',
-    ];
-    for (const path of anonymous) {
-      const isPost = path.includes('login') && !path.includes('fallback');
-      const init =
-        isPost || path.startsWith('/lens') ? { method: 'POST', body: '{"username":"a","password":"b"}' } : {};
+      ['POST', '/v2/login'],
+      ['POST', '/login'],
+      ['GET', '/ui'],
+      ['GET', '/fallback/login'],
+      ['GET', '/metrics'],
+      ['GET', '/model_catalog'],
+      ['POST', '/lens/worker/claim'],
+    ] as const;
+    for (const [method, path] of anonymous) {
+      const init = method === 'POST' ? { method, body: '{"username":"a","password":"b"}' } : {};
       expect([path, (await sendFrom('11.0.0.1', path, init, 'none')).status]).toEqual([path, 403]);
     }
     expect((await sendFrom('11.0.0.1', '/health/liveliness', {}, 'none')).status).toBe(200);

@@ -30,14 +30,14 @@ const ALERTING = [
 
 const rows = ({ body }: { readonly body: unknown }): readonly Json[] => body as readonly Json[];
 
-describe.each(READ_ROUTES)('%s at %s', (row, path) => {
-  it(`${row} 200: administrators, also read-only ones`, async () => {
+describe.each(READ_ROUTES)('%s at %s', (operation, path) => {
+  it(`${operation} 200: administrators, also read-only ones`, async () => {
     const all = await client.get(path);
     expect(all.status).toBe(200);
     expect(await client.get(path, await client.user({ user_role: 'proxy_admin_viewer' }))).toEqual(all);
   });
 
-  it(`${row} 401: without a key, and with the key of a user`, async () => {
+  it(`${operation} 401: without a key, and with the key of a user`, async () => {
     expect(await client.get(path, '')).toEqual(NO_KEY);
     const key = await client.user({ user_role: 'internal_user' });
     expect(await client.get(path, key)).toMatchObject({ status: 401, body: { error: { type: 'auth_error' } } });
@@ -168,14 +168,14 @@ describe('settings.alerting', () => {
 describe.each([
   ['settings.logoImage', '/get_image', 'logo_url'],
   ['settings.iconImage', '/get_favicon', 'favicon_url'],
-] as const)('%s', (row, path, name) => {
-  it(`${row} 200: the built-in image, without a key`, async () => {
+] as const)('%s', (operation, path, name) => {
+  it(`${operation} 200: the built-in image, without a key`, async () => {
     const answer = await fetch(`${plain.app().url}${path}`, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
     expect(await answer.text()).toMatch(/^<svg xmlns=/);
   });
 
-  it(`${row} 307: an image of the operator; only HTTP addresses are accepted`, async () => {
+  it(`${operation} 307: an image of the operator; only HTTP addresses are accepted`, async () => {
     const write = (address: string) => client.send('PATCH', '/update/ui_theme_settings', { [name]: address });
     const statusAndLocation = async () => {
       const answer = await fetch(`${client.app().url}${path}`, { redirect: 'manual' });

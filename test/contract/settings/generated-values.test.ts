@@ -9,8 +9,8 @@ const client = tenancyClient();
 
 const LONG = 'x'.repeat(100_000);
 /**
- * Invalid and extreme values. The long text is first, so that a later value replaces it. While it is stored, it slows down
- * every read and write of later tests.
+ * Invalid and extreme values. The long text is first, so that a later value replaces it: as long as it is stored, it slows
+ * down all reads and writes.
  */
 const VALUES: readonly unknown[] = [
   LONG,

@@ -8,7 +8,7 @@ const client = tenancyClient({
     general_settings: { alerting: ['slack'] },
   },
 });
-/** App that does not store settings. */
+/** App without a configuration file. It does not store settings. */
 const unstored = tenancyClient({ env: { STORE_MODEL_IN_DB: 'False' } });
 /** App whose router uses values of `litellm_settings`. */
 const inheriting = tenancyClient({
@@ -55,29 +55,29 @@ describe('settings.getUserBanner and settings.updateUserBanner', () => {
 describe.each([
   ['settings.resetEmailEvents', 'POST', '/email/event_settings/reset', '/email/event_settings'],
   ['settings.deleteHashicorpVault', 'DELETE', '/config_overrides/hashicorp_vault', '/config_overrides/hashicorp_vault'],
-] as const)('%s', (row, method, path, read) => {
-  it(`${row} 200: stored values are removed`, async () => {
-    const before = await client.get(read);
-    const changed = read.startsWith('/email')
-      ? await client.send('PATCH', read, { settings: [{ event: 'Max Budget Alert', enabled: false }] })
-      : await client.send('POST', read, { vault_addr: 'https://vault.example' });
+] as const)('%s', (operation, method, path, readPath) => {
+  it(`${operation} 200: stored values are removed`, async () => {
+    const before = await client.get(readPath);
+    const changed = readPath.startsWith('/email')
+      ? await client.send('PATCH', readPath, { settings: [{ event: 'Max Budget Alert', enabled: false }] })
+      : await client.send('POST', readPath, { vault_addr: 'https://vault.example' });
     expect(changed.status).toBe(200);
-    expect((await client.get(read)).body).not.toEqual(before.body);
+    expect((await client.get(readPath)).body).not.toEqual(before.body);
     expect((await client.send(method, path)).status).toBe(200);
-    expect(await client.get(read)).toEqual(before);
+    expect(await client.get(readPath)).toEqual(before);
   });
 
-  it(`${row} 400: while settings are not stored`, async () => {
+  it(`${operation} 400: while settings are not stored`, async () => {
     const { status, body } = await unstored.send(method, path);
     expect(status).toBe(400);
     expect(JSON.stringify(body)).toMatch(NOT_STORED);
   });
 
-  it(`${row} 401: without a key`, async () => {
+  it(`${operation} 401: without a key`, async () => {
     expect(await client.send(method, path, undefined, '')).toEqual(NO_KEY);
   });
 
-  it(`${row} 403: with the key of a read-only administrator`, async () => {
+  it(`${operation} 403: with the key of a read-only administrator`, async () => {
     expect((await client.send(method, path, undefined, await viewer())).status).toBe(403);
   });
 });

@@ -197,6 +197,7 @@ describe('values of settings', () => {
     expect(await estimate()).toMatchObject({ cost_per_request: 0.00175, margin_cost_per_request: 0 });
     await client.send('PATCH', '/config/cost_discount_config', { demo: 0.5 });
     expect(await cost()).toBeCloseTo(listPrice / 2, 9);
+    // The margin of 100 percent cancels the discount of 50 percent. The fixed amount remains.
     await client.send('PATCH', '/config/cost_margin_config', { global: { percentage: 1, fixed_amount: 0.25 } });
     expect(await cost()).toBeCloseTo(listPrice + 0.25, 9);
     await client.send('PATCH', '/config/cost_discount_config', {});

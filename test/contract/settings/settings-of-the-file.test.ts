@@ -116,6 +116,7 @@ describe('a write to a setting of the configuration file', () => {
     const { status, body } = await client.send(method, path, requestBody);
     expect(status).toBe(400);
     const refusal = refusalIn(body);
+    // Some routes list the ignored stored values. The others have a flag for the only value.
     const { resolution, stored_database_values_ignored: names, stored_database_value_ignored: flag, ...rest } = refusal;
     expect(rest).toEqual({
       error: `${section} key '${key}' is set in the config file, so only the file can change it.`,

@@ -87,6 +87,7 @@ describe('settings.updateSections', () => {
         keys: ['drop_params'],
         section: 'litellm_settings',
         stored_database_values_ignored: [],
+        // Line 8 of the file that the test app writes has `drop_params`.
         resolution: 'edit config.yaml:8 to change it, or remove it from the file to store it in the database',
       },
       type: 'auth_error',

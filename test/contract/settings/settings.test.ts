@@ -169,6 +169,7 @@ describe('settings.update', () => {
       keys: ['alerting'],
       section: 'general_settings',
       stored_database_values_ignored: [],
+      // Line 9 of the file that the test app writes has `alerting`.
       resolution: 'edit config.yaml:9 to change it, or remove it from the file to store it in the database',
     });
   });

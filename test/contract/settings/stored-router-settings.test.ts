@@ -35,7 +35,7 @@ async function store(name: string, value: unknown, section = 'ROUTER'): Promise<
   return (body as { readonly data: { readonly updateSetting: unknown } }).data.updateSetting;
 }
 
-/** Requests that a failing upstream gets for one call of a model. */
+/** Number of requests that a failing upstream gets for one call of a model: the first one and its retries. */
 async function requestsOf(model: string, status = 500): Promise<number> {
   setup.plan({ [`${model}-up`]: [status] });
   const from = setup.requestedModels().length;
@@ -43,8 +43,8 @@ async function requestsOf(model: string, status = 500): Promise<number> {
   return setup.requestedModels(from).length;
 }
 
-/** Text of the model that answers while this model fails. */
-async function answerBesides(model: string): Promise<unknown> {
+/** Answer of the fallback while this model fails. The status if no fallback answers. */
+async function fallbackTextOrStatus(model: string): Promise<unknown> {
   setup.plan({ [`${model}-up`]: [400] });
   const answer = await setup.ask({ model });
   return answer.status === 200 ? contentOf(answer) : answer.status;
@@ -58,6 +58,7 @@ async function reload(router_settings: object): Promise<void> {
 
 describe('stored retries', () => {
   it('settings.updateSections 200: apply to the next call, until the stored value is removed', async () => {
+    // Without settings, a call has two retries.
     expect(await requestsOf('one')).toBe(3);
     await storeOverRest({ router_settings: { num_retries: 0, retry_policy: { BadRequestErrorRetries: 2 } } });
     expect([await requestsOf('one'), await requestsOf('one', 400)]).toEqual([1, 3]);
@@ -133,34 +134,38 @@ describe('stored cooldowns', () => {
     await storeOverRest({ router_settings: { disable_cooldowns: false, allowed_fails: 1_000 } });
     expect(await statuses()).toEqual([401, 401]);
     await store('allowed_fails', null);
+    // The first failure starts a cooldown of the only deployment.
     expect(await statuses()).toEqual([401, 429]);
   });
 });
 
 describe('stored fallbacks of the settings', () => {
   it('settings.updateSections 200: serve the next call, until the stored value is removed', async () => {
-    expect(await answerBesides('one')).toBe(400);
+    expect(await fallbackTextOrStatus('one')).toBe(400);
     await storeOverRest({ router_settings: { fallbacks: [{ one: ['spare'] }] } });
-    expect(await answerBesides('one')).toBe('I am spare-up');
+    expect(await fallbackTextOrStatus('one')).toBe('I am spare-up');
     expect(await store('max_fallbacks', 0)).toEqual({ source: 'DATABASE', effectiveValue: 0 });
-    expect(await answerBesides('one')).toBe(400);
+    expect(await fallbackTextOrStatus('one')).toBe(400);
     await store('max_fallbacks', null);
-    expect(await answerBesides('one')).toBe('I am spare-up');
+    expect(await fallbackTextOrStatus('one')).toBe('I am spare-up');
     expect(await store('fallbacks', null)).toEqual({ source: 'DEFAULT', effectiveValue: [] });
-    expect(await answerBesides('one')).toBe(400);
+    expect(await fallbackTextOrStatus('one')).toBe(400);
     await storeOverRest({ litellm_settings: { default_fallbacks: ['free'] } });
-    expect(await answerBesides('one')).toBe('I am free-up');
+    expect(await fallbackTextOrStatus('one')).toBe('I am free-up');
     await store('default_fallbacks', null, 'LITELLM');
-    expect(await answerBesides('one')).toBe(400);
+    expect(await fallbackTextOrStatus('one')).toBe(400);
   });
 
   it('fallbacks.set 200 and fallbacks.delete 400: a fallback of /fallback takes precedence over the stored setting', async () => {
     const ofOne = { model: 'one', fallback_models: ['free'] };
     await store('fallbacks', [{ one: ['spare'], slow: ['spare'] }]);
     expect((await send('POST', '/fallback', ofOne)).status).toBe(200);
-    expect([await answerBesides('one'), await answerBesides('slow')]).toEqual(['I am free-up', 'I am spare-up']);
+    expect([await fallbackTextOrStatus('one'), await fallbackTextOrStatus('slow')]).toEqual([
+      'I am free-up',
+      'I am spare-up',
+    ]);
     expect((await send('DELETE', '/fallback/one')).status).toBe(200);
-    expect(await answerBesides('one')).toBe('I am spare-up');
+    expect(await fallbackTextOrStatus('one')).toBe('I am spare-up');
     expect(await send('DELETE', '/fallback/one')).toEqual({
       status: 400,
       body: {
@@ -170,7 +175,7 @@ describe('stored fallbacks of the settings', () => {
       },
     });
     await reload({ fallbacks: [{ one: ['slow'] }] });
-    expect([await answerBesides('one'), await answerBesides('slow')]).toEqual(['I am slow-up', 400]);
+    expect([await fallbackTextOrStatus('one'), await fallbackTextOrStatus('slow')]).toEqual(['I am slow-up', 400]);
     expect((await send('POST', '/fallback', ofOne)).status).toBe(400);
   });
 });

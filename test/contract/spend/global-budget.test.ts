@@ -107,6 +107,7 @@ describe('the budget of all calls, if the configuration file has none', () => {
     expect(await chatWith(calls, key)).toEqual(refusal('0.0', '0.0'));
     expect(await chatWith(calls, key, 'free')).toBe(200);
     await updateSettings({ max_budget: 1 });
+    // The second call starts at a spend of 1 USD, which does not exceed the budget.
     expect([await chatWith(calls, key), await chatWith(calls, key)]).toEqual([200, 200]);
     expect(await chatWith(calls, key)).toEqual(refusal('2.0', '1.0'));
     await updateSettings({ max_budget: 3 });

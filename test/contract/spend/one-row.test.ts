@@ -71,10 +71,10 @@ async function newKey(): Promise<string> {
 
 /** Spend rows of a key. */
 async function rowsOf(key: string): Promise<readonly Row[]> {
-  const named = (await (await app.call('GET', `/key/info?key=${key}`)).json()) as { readonly key: string };
+  const { key: keyHash } = (await (await app.call('GET', `/key/info?key=${key}`)).json()) as { readonly key: string };
   const day = new Date().toISOString().slice(0, 10);
   const period = `start_date=${day}%2000:00:00&end_date=${day}%2023:59:59`;
-  const listed = await app.call('GET', `/spend/logs/v2?${period}&api_key=${named.key}`);
+  const listed = await app.call('GET', `/spend/logs/v2?${period}&api_key=${keyHash}`);
   return ((await listed.json()) as { readonly data: readonly Row[] }).data;
 }
 
@@ -118,7 +118,7 @@ async function ask(key: string, fields: object, signal?: AbortSignal): Promise<R
   });
 }
 
-/** Row of a call with the usage `USAGE`. */
+/** Row of a call with the usage `USAGE`. It costs 10 × 0.50 USD + 4 × 1 USD. */
 const SUCCESS_ROW = { status: 'success', spend: 9, prompt_tokens: 10, completion_tokens: 4, model_group: 'one' };
 
 describe('exactly one spend row is stored', () => {
