@@ -242,8 +242,7 @@ describe('records of a session', () => {
           callType: '_arealtime',
           modelGroup: 'voice',
           model: 'gpt-realtime',
-          // Tokens of text and of audio in the first answer: uncached input 40 and 30, cached input 60 and 20, output
-          // 10 and 40. In the second answer, text only: input 10, output 5.
+          // Text and audio tokens: input 40 and 30, cached 60 and 20, output 10 and 40. Then text: input 10, output 5.
           costUsd: '0.003992',
           status: 'SUCCESS',
           errorCode: null,
@@ -257,22 +256,18 @@ describe('records of a session', () => {
     ['negative counts', { input_tokens: -5, output_tokens: -5 }],
     ['fractions', { input_tokens: 1.5, output_tokens: 2 }],
     ['more tokens than an answer can have', { input_tokens: 9e15, output_tokens: 9e15 }],
-  ])(
-    'price an answer with %s by the length of its text, with as many input tokens as output tokens',
-    async (_case, counts) => {
-      const { client, session, end } = await openSession();
-      session.sendEvent({
-        type: 'response.done',
-        event_id: 'event_1',
-        response: { usage: counts, output: [{ type: 'message', content: [{ type: 'text', text: 'x'.repeat(40) }] }] },
-      });
-      await client.nextMessage();
-      // Four characters are estimated as one token: 10 × 0.000004 USD + 10 × 0.000016 USD.
-      expect(await end()).toMatchObject([
-        { spendRow: { costUsd: '0.0002', usage: { inputTokens: 10, outputTokens: 10 } } },
-      ]);
-    },
-  );
+  ])('price an answer with %s by its text, with as many input as output tokens', async (_case, counts) => {
+    const { client, session, end } = await openSession();
+    session.sendEvent({
+      type: 'response.done',
+      event_id: 'event_1',
+      response: { usage: counts, output: [{ type: 'message', content: [{ type: 'text', text: 'x'.repeat(40) }] }] },
+    });
+    await client.nextMessage();
+    // Four characters are estimated as one token: 10 × 0.000004 USD + 10 × 0.000016 USD.
+    const spendRow = { costUsd: '0.0002', usage: { inputTokens: 10, outputTokens: 10 } };
+    expect(await end()).toMatchObject([{ spendRow }]);
+  });
 
   it('price transcripts at the prices of the transcription model', async () => {
     const { client, session, end } = await openSession();
@@ -298,9 +293,8 @@ describe('records of a session', () => {
     });
     for (let events = 0; events < 3; events += 1) await client.nextMessage();
     // Catalog prices of gpt-4o-transcribe in USD: 2.5e-6 an input token, 1e-5 an output token, 1e-4 a second.
-    expect(await end()).toMatchObject([
-      { spendRow: { costUsd: '0.0007', usage: { inputTokens: 40, outputTokens: 10 }, status: 'SUCCESS' } },
-    ]);
+    const spendRow = { costUsd: '0.0007', usage: { inputTokens: 40, outputTokens: 10 }, status: 'SUCCESS' };
+    expect(await end()).toMatchObject([{ spendRow }]);
   });
 
   it('have no cost for a session without an answer, and for a model without a price', async () => {
@@ -350,8 +344,7 @@ it('a session ends when its answers have used up the budget of the key, and a ne
   });
   expect((await client.closed).code).toBe(1008);
   expect((await session.closed).code).toBe(1000);
-  expect(await spansIn(app, traceId)).toMatchObject([
-    { spendRow: { costUsd: '0.0036', status: 'FAILURE', errorCode: 'LIMIT_EXCEEDED', usage: { inputTokens: 200 } } },
-  ]);
+  const spendRow = { costUsd: '0.0036', status: 'FAILURE', errorCode: 'LIMIT_EXCEEDED', usage: { inputTokens: 200 } };
+  expect(await spansIn(app, traceId)).toMatchObject([{ spendRow }]);
   await expect(openRealtime(app, { headers: { authorization: `Bearer ${key}` } })).rejects.toThrow('422');
 });

@@ -54,6 +54,7 @@ async function serve(models: readonly Model[], router: object, settings: object 
     () => app.stop(),
     () => upstream.stop(),
   );
+  /** Sends a call. Returns the id of the deployment that answers, or the refusal. */
   const ask = async (fields: object = {}, key = app.adminKey) => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1, ...fields };
     const answer = await app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });

@@ -25,7 +25,7 @@ const resetInGraph = async (as?: string) =>
 // Each call costs 1 USD.
 
 /** Creates a team and a key of it. Returns the key. */
-async function team(id: string, draft: object, keyDraft: object = {}): Promise<string> {
+async function createTeam(id: string, draft: object, keyDraft: object = {}): Promise<string> {
   await calls.manage('/team/new', { team_id: id, ...draft });
   return calls.newKey({ team_id: id, key_alias: id, ...keyDraft });
 }
@@ -71,7 +71,7 @@ describe('spend.reset 200', () => {
     ],
   ])('a reset %s admits a team over its budget again; total spend is kept', async (how, reset) => {
     const id = how.replaceAll(' ', '-');
-    const key = await team(id, { max_budget: 1.5 });
+    const key = await createTeam(id, { max_budget: 1.5 });
     for (const _ of [1, 2]) expect((await calls.chat(key)).status).toBe(200);
     expect(await chat(key)).toEqual(refusedBy(`Team=${id}`, '2.0', '1.5'));
     await expectSpend(id, key, 2, 2);
@@ -86,11 +86,12 @@ describe('spend.reset 200', () => {
     await calls.restart();
     expect((await calls.chat(key)).status).toBe(200);
     await expectSpend(id, key, 1, 5);
+    // The next case counts the rows that its own reset changes.
     expect(await resetOverHttp()).toEqual(DONE);
   });
 
   it('counts an active call in the new spend', async () => {
-    const key = await team('flying', { max_budget: 10 }, { max_budget: 2 });
+    const key = await createTeam('flying', { max_budget: 10 }, { max_budget: 2 });
     expect((await calls.chat(key)).status).toBe(200);
     await expectSpend('flying', key, 1, 1);
     const arrived = Promise.withResolvers<ServerResponse>();
@@ -113,7 +114,7 @@ describe('spend.reset 200', () => {
     const many = 502;
     expect(await resetOverHttp()).toEqual(DONE);
     await Promise.all(Array.from({ length: many }, () => calls.newKey({ spend: 0.5 })));
-    await team('idle', { max_budget: 1 });
+    await createTeam('idle', { max_budget: 1 });
     const before = await send('GET', '/team/info?team_id=idle');
     expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: many, teams: 0 } } });
     expect(await resetInGraph()).toEqual({ data: { resetAllSpend: { keys: 0, teams: 0 } } });
@@ -122,7 +123,7 @@ describe('spend.reset 200', () => {
 
   it('keeps the spend of budget windows', async () => {
     const windows = { budget_limits: [{ budget_duration: '30d', max_budget: 1 }] };
-    const key = await team('windowed', windows);
+    const key = await createTeam('windowed', windows);
     expect((await calls.chat(key)).status).toBe(200);
     await expectSpend('windowed', key, 1, 1);
     expect(await resetOverHttp()).toEqual(DONE);
@@ -134,7 +135,7 @@ describe('spend.reset 200', () => {
   });
 
   it('adds an entry with its author to the audit log', async () => {
-    const key = await team('logged', {});
+    const key = await createTeam('logged', {});
     await calls.chat(key);
     await expectSpend('logged', key, 1, 1);
     expect(await resetOverHttp()).toEqual(DONE);

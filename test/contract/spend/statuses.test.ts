@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
 interface Row {
+  /** Name of the operation. */
   readonly row: string;
   /** Method and path. */
   readonly request: string;
@@ -13,7 +14,10 @@ interface Row {
 const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
 const TIMES = 'start_date=2026-01-01 00:00:00&end_date=2100-01-01 00:00:00';
 
-/** Reports for administrators only. The expected counts follow from the two keys and two calls of `beforeAll`. */
+/**
+ * Reports for administrators only. The expected counts follow from the two keys and two calls of `beforeAll`. In counts of
+ * teams and end users, the call without one counts as one more. Besides `red`, two tags name the `user-agent` of the calls.
+ */
 const ADMIN_ROWS: readonly Row[] = [
   { row: 'spend.total', request: 'GET /global/spend', expects: ['max_budget', 0] },
   { row: 'spend.days', request: 'GET /global/spend/logs', expects: ['0.spend', 0] },
@@ -85,6 +89,7 @@ const USER_ROWS: readonly Row[] = [
 /** Rows with other access rules. */
 const OTHER_ROWS: readonly Row[] = [
   { row: 'spend.keys', request: 'GET /spend/keys', expects: ['length', 2] },
+  // `gpt-4o` costs 1,000 × 2.50 USD / 10⁶ + 100 × 10 USD / 10⁶.
   {
     row: 'spend.calculate',
     request: 'POST /spend/calculate',
@@ -164,6 +169,7 @@ describe('spend.logs, spend.total and similar routes', () => {
   afterAll(() => app.stop());
 
   async function send(request: string, key: string | null, body?: unknown): Promise<readonly [number, unknown]> {
+    // At the first space only: a path may contain spaces.
     const [method = '', path = ''] = request.split(/ (.*)/s);
     const answer = await fetch(`${app.url}${path}`, {
       method,
@@ -186,6 +192,7 @@ describe('spend.logs, spend.total and similar routes', () => {
   const refused = REFUSALS.map(([row, expected, request, body]) => ({ row, expected, request, body }));
   it.each(refused)('$row $expected: $request', async ({ expected, request, body }) => {
     const [status, answer] = await send(request, app.adminKey, body);
+    // The only member is `error` or `detail`.
     expect([status, Object.keys(answer as object).length]).toEqual([expected, 1]);
   });
 

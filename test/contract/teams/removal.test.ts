@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { chat, tenancyClient } from '../../support/tenancy-client.ts';
 
 const { get, post, send, key } = tenancyClient({ config: { general_settings: { demo_model: true } } });
-const team = (team_id: string) => post('/team/new', { team_id });
+const createTeam = (team_id: string) => post('/team/new', { team_id });
 
 it('teams.delete 400: one of the teams has projects, and none is deleted; 200: teams without projects', async () => {
-  await team('empty');
-  await team('used');
+  await createTeam('empty');
+  await createTeam('used');
   const { body: project } = await post('/project/new', { project_id: 'p-used', team_id: 'used' });
   expect(project).toMatchObject({ project_id: 'p-used', team_id: 'used' });
   const secret = await key({ team_id: 'used', project_id: 'p-used' });

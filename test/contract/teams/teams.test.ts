@@ -84,6 +84,7 @@ describe('teams', () => {
   it('teams.list 200: administrators list all teams, users their own; teams.list 401: users list other teams', async () => {
     const own = await user({ user_id: 'lister', teams: ['t1'] });
     const listed = (await get('/team/list?user_id=lister', own)).body as unknown as readonly Json[];
+    // The other two members are `m1` and `default_user_id`.
     expect(listed).toMatchObject([{ team_id: 't1', team_memberships: [{}, {}, { user_id: 'lister' }] }]);
     expect(((await get('/team/list')).body as unknown as readonly Json[]).length).toBeGreaterThan(1);
     const refused = detail(401, 'Only admin users can query all teams/other teams. Pass the user_id of your own user.');
@@ -269,6 +270,7 @@ describe('members of a team', () => {
     const change = { team_id: 'add', user_id: 'a1', role: 'user' };
     const wrong = (amount: string) => `max_budget must be a non-negative finite number. Received: ${amount}`;
     expect(await post(path, { ...change, max_budget_in_team: -1 })).toEqual(detail(400, wrong('-1')));
+    // JSON text, because JavaScript has no number 1e400.
     const [start] = JSON.stringify(change).split('}');
     expect(await post(path, `${start},"max_budget_in_team":1e400}`)).toEqual(detail(400, wrong('Infinity')));
     for (const amount of ['NaN', '1e400'])

@@ -30,6 +30,7 @@ beforeAll(async () => {
     listSummaries: throwUnavailable,
     findSummaries: throwUnavailable,
     ingestExport: async (...[, reading]: Parameters<TraceStore['ingestExport']>) => {
+      // Rejects while all slots for unpacking are taken.
       await reading;
       throw new Unavailable('Too many exports are waiting to be stored.');
     },

@@ -24,6 +24,7 @@ afterAll(() => app.stop());
 
 const read = (digit: string, query = '') =>
   statusAndBody(app.call('GET', `/v1/traces/${TRACE_ID}/spans/${digit.repeat(16)}/error?${query}`, undefined, as(key)));
+/** A valid state is the position of the next part and the length of the error text. */
 const cursorOf = (state: unknown): string => Buffer.from(JSON.stringify(state)).toString('base64url');
 
 describe('traces.error 200', () => {
@@ -62,6 +63,7 @@ describe('traces.error 200', () => {
       message += part.message;
       parts += 1;
     } while (cursor !== '');
+    // The text fills four parts, and its end is in a fifth one.
     expect([message, parts]).toEqual([`${'x'.repeat(65_536)}…[truncated 4464 bytes]`, 5]);
   });
 });
