@@ -45,6 +45,7 @@ describe('bench:lens', () => {
     litellm_params: { model: openai/tiny, api_base: '${judge.base}', api_key: os.environ/REVIEWER_KEY }
 `,
     );
+    // One of three runs has a failure.
     const before = judge.answers();
     const text = await bench('--config', config, '--model', 'mine');
     expect(text).toContain(`Reviewer: mine of ${config}. 24 runs, 24 reviewed, 8 findings`);

@@ -28,13 +28,13 @@ type Json = Readonly<Record<string, unknown>>;
 describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget row of two processes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-rows-'));
   let scratch: ScratchDatabase;
-  let bare: Database;
+  let database: Database;
   let upstream: FaultServer;
   let servers: readonly ServerProcess[];
   beforeAll(async () => {
     if (engine === undefined) throw new Error('There is no such engine.');
     scratch = await engine.create();
-    bare = await scratch.openBare();
+    database = await scratch.openBare();
     upstream = await startFaultServer();
     upstream.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -57,6 +57,7 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget ro
     rmSync(folder, { recursive: true, force: true });
   });
 
+  /** Sends a request to the first process for an even `nth`, to the second one for an odd `nth`. */
   async function post(nth: number, path: string, body: object, key = ADMIN): Promise<{ status: number; body: Json }> {
     const answer = await fetch(`${servers[nth % 2]?.url}${path}`, {
       method: 'POST',
@@ -76,8 +77,8 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget ro
     post(nth, '/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }, key);
 
   /**
-   * Calls both processes until `wanted` calls were admitted and all calls of eight consecutive rounds were refused. Does
-   * not wait for `wanted` longer than a minute. A round has four calls. Returns the number of admitted calls.
+   * Calls both processes until `wanted` calls were admitted and all calls of eight consecutive rounds were refused.
+   * Waits for `wanted` at most a minute. A round has four calls. Returns the number of admitted calls.
    */
   async function spendAll(keys: readonly string[], wanted: number): Promise<number> {
     let admitted = 0;
@@ -97,7 +98,7 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget ro
   }
 
   const limits = { max_budget: BUDGET, budget_duration: '30d' };
-  /** Each function creates an owner with the budget row `id`, and returns four keys of the owner, which may be equal. */
+  /** Each function creates an owner with the budget row `id`, and returns four keys of this owner. They may be equal. */
   const OWNERS: Readonly<Record<string, (id: string) => Promise<readonly string[]>>> = {
     async organization(id) {
       await manage('/organization/new', { organization_id: id, organization_alias: id, budget_id: id });
@@ -114,7 +115,7 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget ro
       const member = { role: 'user', user_id: id };
       await manage('/team/member_add', { team_id: id, member, max_budget_in_team: 1 });
       await sql`update team_member set budget_id = ${id} where team_id = ${id} and user_id = ${id}`.execute(
-        bare.orm.em.fork().getKysely(),
+        database.orm.em.fork().getKysely(),
       );
       return keysOf({ team_id: id, user_id: id });
     },
@@ -142,7 +143,9 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget ro
         const refused = await chat(window, keys[0] ?? '');
         expect(refused).toMatchObject({ status: 422, body: { error: { type: 'budget_exceeded' } } });
         if (window === 2) break;
-        await sql`update budget set budget_reset_at = now() where id = ${id}`.execute(bare.orm.em.fork().getKysely());
+        await sql`update budget set budget_reset_at = now() where id = ${id}`.execute(
+          database.orm.em.fork().getKysely(),
+        );
         for (const nth of [0, 1])
           await vi.waitFor(async () => expect((await chat(nth, keys[0] ?? '')).status).toBe(200), SOON);
       }

@@ -32,7 +32,7 @@ afterEach(() => {
   rmSync(project, { recursive: true, force: true });
 });
 
-/** Writes a file with a modification time in the past, by default an hour ago: a later write is detected as a change. */
+/** Writes a file with a modification time in the past. The default is an hour ago. A later write is then a change. */
 function write(path: string, text: string, agoMs = 3_600_000): void {
   const file = join(project, path);
   mkdirSync(join(file, '..'), { recursive: true });
@@ -41,6 +41,7 @@ function write(path: string, text: string, agoMs = 3_600_000): void {
   utimesSync(file, at, at);
 }
 
+/** Starts the project. `output` is the first printed word, and `file` the first project file of the printed stack. */
 async function start(): Promise<{ output: string; file: string; errors: string }> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(project, 'scripts/start.mjs')]);
   const [, output = '', file = ''] = /^(\w+) [^]*?((?:src|dist\/\w+)\/\w+\.\w+):\d+/.exec(stdout) ?? [];

@@ -46,6 +46,7 @@ it('reads the price map at the configured address, and survives damaged answers 
     ((await (await fetch(`${app.url}/model_catalog?page_size=1`)).json()) as List).total_count;
   await vi.waitUntil(async () => (await total()) === 3_000, POLLING);
   body = body.slice(0, 1_000);
+  // The second of these requests shows that the first damaged answer was read.
   const before = requests;
   await vi.waitUntil(() => requests > before + 1, POLLING);
   const after = await total();

@@ -175,6 +175,7 @@ describe('the history of the catalog', () => {
     ).toEqual({ pricesAt: { listed: true, prices: [{ field: PRICE, known: true, priceUsd: '0.000005' }] } });
     writeFileSync(file, `${aLine(4, 4e-6, 3e-6)}\n{"at":\n`);
     const failure = await seed().catch(String);
+    // No line of a file with an invalid line is imported: only the first two changes and `ADDED` are recorded.
     expect(failure).toContain('Not imported:\nline 2: the line is not valid JSON');
     expect(await recordedChanges(server)).toHaveLength(3);
   });

@@ -33,7 +33,10 @@ async function open(timeoutMs: number): Promise<void> {
   good = source.current();
 }
 
-/** Refreshes from an upstream with a good map. A refresh with a short timeout is repeated where a busy machine exceeds it. */
+/**
+ * Refreshes from an upstream with a good map. Repeats the refresh after a failure, because a busy machine may exceed a
+ * short timeout.
+ */
 async function refreshGood(): Promise<void> {
   await expect
     .poll(async () => {

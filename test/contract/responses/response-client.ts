@@ -20,7 +20,7 @@ export interface ResponseClient {
   /** Sets the message of the next chat completions. */
   answerWith(message: object): void;
   ask(body: object, headers?: Headers): Promise<Answer>;
-  /** Sends a request to `chats`, which answers with this text. Returns the response. Throws unless the status is 200. */
+  /** Sends a request to `chats`, which answers with this text. Returns the response. Throws if the status is not 200. */
   storedAnswer(content: string, body: object, headers?: Headers): Promise<StoredBody>;
   call(method: string, path: string, headers?: Headers): Promise<Answer>;
   /** Messages of the last request to the upstream. */
@@ -95,7 +95,7 @@ export const invalid = (param: string, message: string): object =>
   refusal(400, { message, type: 'invalid_request_error', param });
 
 /**
- * Part of a response id that the ids of its items contain. Such an item id ends with the index of an output item, or with
- * `i` and the index of an input item.
+ * Part of a response id that the ids of its items contain. Such an item id ends with the index of an output item, or
+ * with `i` and the index of an input item.
  */
 export const hexOf = (id: string): string => id.replace('resp_', '');

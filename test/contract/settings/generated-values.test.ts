@@ -9,8 +9,8 @@ const client = tenancyClient();
 
 const LONG = 'x'.repeat(100_000);
 /**
- * Invalid and extreme values. The long text is first, so that a later value replaces it: as long as it is stored, it slows
- * down all reads and writes.
+ * Invalid and extreme values. The long text is first, so that a later value replaces it: as long as it is stored, it
+ * slows down all reads and writes.
  */
 const VALUES: readonly unknown[] = [
   LONG,
@@ -75,8 +75,8 @@ interface Write {
 }
 
 /**
- * Sends invalid values, which must be refused with the name of the setting, and valid ones, which may be refused. Returns
- * unexpected answers, and whether a refused value is stored.
+ * Sends invalid values, which must be refused with the name of the setting, and valid ones, which may be refused.
+ * Returns a text for each unexpected answer, and one more if a refused value is stored.
  */
 async function wrongAnswers(
   name: string,
@@ -174,9 +174,8 @@ describe('groups of settings: a value that the setting does not accept', () => {
 
   it.each(['cost_discount_config', 'cost_margin_config'])('%s: an invalid value of a provider is 400', async (name) => {
     const before = await storedYaml();
-    for (const value of VALUES.filter(
-      (one) => one !== 1.5 && JSON.stringify(one) !== '{}' && typeof one !== 'object',
-    )) {
+    // 1.5 is a valid margin, and some objects are, too.
+    for (const value of VALUES.filter((one) => one !== 1.5 && typeof one !== 'object')) {
       // oxlint-disable-next-line no-await-in-loop -- the state is compared in between
       const { status, body } = await client.send('PATCH', `/config/${name}`, { openai: value });
       expect([value, status, JSON.stringify(body)]).toEqual([value, 400, expect.stringContaining('openai')]);

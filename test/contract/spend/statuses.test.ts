@@ -15,8 +15,8 @@ const DAYS = 'start_date=2026-01-01&end_date=2100-01-01';
 const TIMES = 'start_date=2026-01-01 00:00:00&end_date=2100-01-01 00:00:00';
 
 /**
- * Reports for administrators only. The expected counts follow from the two keys and two calls of `beforeAll`. In counts of
- * teams and end users, the call without one counts as one more. Besides `red`, two tags name the `user-agent` of the calls.
+ * Reports for administrators only. The expected counts follow from the two keys and two calls of `beforeAll`. In counts
+ * of teams and end users, the call without one counts as one more. Besides `red`, two tags name the `user-agent`.
  */
 const ADMIN_ROWS: readonly Row[] = [
   { row: 'spend.total', request: 'GET /global/spend', expects: ['max_budget', 0] },

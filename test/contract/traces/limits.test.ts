@@ -45,9 +45,11 @@ function manySpans(count: number): Uint8Array {
 
 /** Export of one span with an attribute of nested lists, deeper than `encodeExport` supports. */
 function deepSpan(levels: number): Uint8Array {
+  // Protobuf tags: 0x2a is `arrayValue`, 0x0a is `values`, 0x4a is `attributes`, 0x12 is `value` or `spans`.
   let value: Uint8Array = new Uint8Array(0);
   for (let level = 0; level < levels; level++) value = protobufField(0x2a, protobufField(0x0a, value));
   const attribute = protobufField(0x4a, protobufField(0x12, value));
+  // Without the two bytes each of `resourceSpans`, `scopeSpans` and `spans` before the fields of the span.
   return exportOf(protobufField(0x12, Buffer.concat([exportedSpan(protobufSpan).subarray(6), attribute])));
 }
 
@@ -165,6 +167,7 @@ it('traces.ingest 200: an attribute of more than 64 KiB is truncated to its firs
     const path = `/v1/traces/${TRACE_ID}/spans/${'1'.repeat(16)}`;
     const span: unknown = await (await app.call('GET', path)).json();
     // `input.value` is the input only of OpenInference spans.
+    // Each `ä` has two bytes.
     const truncated = `${'ä'.repeat(32_768)}…[truncated 14464 bytes]`;
     expect(span).toMatchObject({ attributes: { big: truncated, 'input.value': truncated }, input: '' });
   } finally {

@@ -6,6 +6,7 @@ import { traceRefOf } from '../../support/memory-trace-store.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 import { statusAndBody, as, makeKey, otlpExport, otlpSpan, send, WINDOW } from './trace-client.ts';
 
+/** Ids of traces, named by the key that sends the trace. The moved key sends the last one after its move. */
 const [BY_MOVED, BY_JOINED, BY_DELETED, AFTER_MOVE] = ['1', '2', '3', '4'].map((digit) => digit.repeat(32)) as [
   string,
   string,

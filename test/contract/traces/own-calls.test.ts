@@ -80,10 +80,12 @@ it('each call within a span of a client is one child span; spans and spend rows 
     spans: { parent_span_id: string | null; status: string; type: string; spend: number | null }[];
   };
   const callSpans = read.spans.filter(({ type }) => type === 'llm');
+  // The last two are the calls on the WebSocket.
   const statuses = [...CALLS.map(([, , , spanStatus]) => spanStatus), 'ok', 'ok'];
   expect(callSpans.map(({ parent_span_id: parent, status }) => [parent, status])).toEqual(
     statuses.map((status) => ['b'.repeat(16), status]),
   );
+  // Only the failed call has no cost.
   expect(callSpans.every(({ spend, status }) => (spend === null) === (status === 'error'))).toBe(true);
 
   const query = `{ trace(id: "${TRACE_ID}") { costUsd spendRows { costUsd } spans { nodes { costUsd } } } }`;
@@ -102,6 +104,7 @@ it('each call within a span of a client is one child span; spans and spend rows 
   expect(spendRows).toHaveLength(statuses.length);
   const total = usdFrom(traceCost);
   expect([sumOf(spendRows), sumOf(spans.nodes)]).toEqual([total, total]);
+  // Two spans of the client are no calls.
   const calls = { llm_calls: statuses.length, error_count: 1, priced_calls: statuses.length - 1, estimated_calls: 0 };
   expect(read.summary).toMatchObject({ ...calls, spend: usdNumber(total as Usd), span_count: statuses.length + 2 });
 });

@@ -48,6 +48,7 @@ describe('the spans of a trace, page by page', () => {
     expect((await page('page_size=5')).next_cursor).toBeNull();
   });
 
+  // A valid cursor has the number of spans, a start from 0 to 2⁶³ − 1 ns, and a span id in lower case.
   it.each([
     ['nonsense', 'Invalid cursor.'],
     [Buffer.from('[5,"1"]').toString('base64url'), 'Invalid cursor.'],

@@ -5,6 +5,7 @@ import type { Json } from '../../support/tenancy-client.ts';
 
 const { send, key, ingest } = lensClient();
 const PATH = '/v1/traces/query';
+// One run each. The second argument is the seed of its texts.
 const [ADMIN_RUNS, USER_RUNS] = [syntheticRuns(1, 61), syntheticRuns(1, 62)];
 let userKey = '';
 

@@ -58,6 +58,7 @@ describe('traces.ingest 400', () => {
     ],
     ['broken gzip', { ...PROTOBUF, 'content-encoding': 'gzip' }, 'The body is not valid gzip.'],
   ])('%s', async (_what, headers, message) => {
+    // A protobuf field that announces five bytes and has none.
     expect(await statusTypeAndBody(sendBytes(app, Uint8Array.of(0x0a, 0x05), headers))).toEqual([
       400,
       'application/x-protobuf',

@@ -5,6 +5,7 @@ import type { TestApp } from '../../support/start-app.ts';
 export const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 /** 2026-01-01T00:00:00Z. */
 export const START_MS = 1_767_225_600_000;
+/** Query for a list: from one second before `START_MS` to one day after it. */
 export const WINDOW = `start_ms=${START_MS - 1000}&end_ms=${START_MS + 86_400_000}`;
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -48,7 +48,7 @@ async function logIn(username: string, password: string, query = '') {
 }
 
 /** Creates a user with memberships of new teams. Returns the key of the user, which is also the login password. */
-async function member(userId: string, teams: readonly string[], role = 'internal_user'): Promise<string> {
+async function newMember(userId: string, teams: readonly string[], role = 'internal_user'): Promise<string> {
   const key = await client.user({ user_id: userId, user_role: role });
   for (const team of teams) {
     // oxlint-disable-next-line no-await-in-loop -- in the order of the memberships
@@ -177,8 +177,8 @@ describe('signIn.cliPoll', () => {
     expect((await client.get('/key/info', key)).status).toBe(401);
   });
 
-  it('200: asks for a team if there are several, or `team_id=skip` selects the first; 403: a team without a membership', async () => {
-    const key = await member('anna', ['one', 'two']);
+  it('200: asks for a team if there are several, or `team_id=skip` selects the first; 403: a team that the user is not in', async () => {
+    const key = await newMember('anna', ['one', 'two']);
     const login = await start();
     await complete(login, { username: 'anna', password: key });
     expect(await poll(login)).toEqual({
@@ -213,7 +213,7 @@ describe('signIn.cliPoll', () => {
 
 describe('a session of the command line', () => {
   it('403: the user is removed from the team; 401: the user is deleted', async () => {
-    const password = await member('bert', ['berts']);
+    const password = await newMember('bert', ['berts']);
     const key = String((await logIn('bert', password)).body['key']);
     expect((await client.get('/v1/models', key)).status).toBe(200);
     await client.post('/team/member_delete', { team_id: 'berts', user_id: 'bert' });
@@ -225,7 +225,7 @@ describe('a session of the command line', () => {
   });
 
   it('403: a demoted administrator on routes of administrators', async () => {
-    const password = await member('boss', [], 'proxy_admin');
+    const password = await newMember('boss', [], 'proxy_admin');
     const key = String((await logIn('boss', password)).body['key']);
     expect((await client.get('/user/list', key)).status).toBe(200);
     await client.post('/user/update', { user_id: 'boss', user_role: 'internal_user' });

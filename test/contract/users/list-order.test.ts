@@ -35,6 +35,7 @@ describe('users.list 200: the order of users', () => {
     await expect.poll(() => userIdsOf('sort_by=spend&sort_order=desc')).toEqual(['much', 'little', 'none']);
     expect(await userIdsOf('sort_by=spend&sort_order=asc')).toEqual(['none', 'little', 'much']);
     expect(await userIdsOf('sort_by=spend&sort_order=desc&page=2&page_size=1')).toEqual(['little']);
+    // `little` sent one call, and `much` sent three.
     const little = await spendOf('little');
     expect(little).toBeGreaterThan(0);
     await expect.poll(() => spendOf('much')).toBeCloseTo(3 * little, 9);

@@ -10,6 +10,7 @@ async function signIn(): Promise<{ readonly cookie: string; readonly token: stri
     redirect: 'manual',
     body: new URLSearchParams({ username: 'admin', password: client.app().adminKey }),
   });
+  // The second cookie has the CSRF token.
   const cookies = answer.headers.getSetCookie().map((text) => text.split(';')[0] ?? '');
   return { cookie: cookies.join('; '), token: cookies[1]?.split('=')[1] ?? '' };
 }

@@ -16,7 +16,7 @@ async function openSession(app: TestApp, username: string, password: string): Pr
 const statusOf = async (app: TestApp, key: string): Promise<number> =>
   (await app.call('GET', '/v1/models', undefined, { authorization: `Bearer ${key}` })).status;
 
-/** The key ring uses a cached session for up to four seconds without a read of the store. */
+/** A process uses a cached session for up to four seconds without reading it from the store. */
 const WITHIN = { timeout: 60_000, interval: 200 };
 
 it.concurrent.each<[string, (key: string) => Promise<unknown>]>([

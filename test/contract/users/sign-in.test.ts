@@ -11,14 +11,14 @@ const controlPlaneClient = tenancyClient({
   config: { general_settings: { control_plane_url: 'https://control.example' } },
 });
 
-async function form(username: string, password: string): Promise<Response> {
+async function signInByForm(username: string, password: string): Promise<Response> {
   return fetch(`${client.app().url}/login`, {
     method: 'POST',
     redirect: 'manual',
     body: new URLSearchParams({ username, password }),
   });
 }
-const json = (username: string, password: string) => client.post('/v2/login', { username, password }, '');
+const signInByJson = (username: string, password: string) => client.post('/v2/login', { username, password }, '');
 
 const REFUSED = envelope(
   401,
@@ -38,7 +38,7 @@ const cookiesOf = (answer: Response): ReadonlyMap<string, string> =>
 
 describe('signIn.form', () => {
   it('303: with cookies that pages of other origins cannot use', async () => {
-    const answer = await form('admin', client.app().adminKey);
+    const answer = await signInByForm('admin', client.app().adminKey);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/ui?login=success']);
     const [session = '', csrf = ''] = answer.headers.getSetCookie();
     expect(session).toMatch(/^lensgate_session=sk-[^;]+; HttpOnly; Path=\/; SameSite=Strict; Max-Age=86400$/);
@@ -60,7 +60,7 @@ describe('signIn.form', () => {
   });
 
   it('401: wrong credentials', async () => {
-    const answer = await form('someone', 'wrong');
+    const answer = await signInByForm('someone', 'wrong');
     expect({ status: answer.status, body: await answer.json() }).toEqual(REFUSED);
   });
 
@@ -134,7 +134,7 @@ describe('signIn.json', () => {
   it('200: the administrator, with the password or the admin key', async () => {
     for (const password of [PASSWORD, client.app().adminKey]) {
       // oxlint-disable-next-line no-await-in-loop -- two sign-ins
-      const { status, body } = await json('admin', password);
+      const { status, body } = await signInByJson('admin', password);
       expect({ status, body }).toEqual({
         status: 200,
         body: { redirect_url: '/ui?login=success', token: expect.stringMatching(/^sk-/) },
@@ -146,8 +146,8 @@ describe('signIn.json', () => {
 
   it('200: a user with its key, by id or email; the session ends when the user is deleted', async () => {
     const key = await client.user({ user_id: 'anna', user_email: 'anna@example.org', user_role: 'internal_user' });
-    expect((await json('Anna@example.org', key)).status).toBe(200);
-    const { body } = await json('anna', key);
+    expect((await signInByJson('Anna@example.org', key)).status).toBe(200);
+    const { body } = await signInByJson('anna', key);
     const token = String(body['token']);
     expect((await client.get('/user/info?user_id=anna', token)).status).toBe(200);
     await client.post('/user/delete', { user_ids: ['anna'] });
@@ -156,7 +156,7 @@ describe('signIn.json', () => {
 
   it('200: a demoted administrator loses the routes of administrators', async () => {
     const key = await client.user({ user_id: 'boss', user_role: 'proxy_admin' });
-    const token = String((await json('boss', key)).body['token']);
+    const token = String((await signInByJson('boss', key)).body['token']);
     expect((await client.get('/config/list?config_type=general_settings', token)).status).toBe(200);
     await client.post('/user/update', { user_id: 'boss', user_role: 'internal_user' });
     expect((await client.get('/config/list?config_type=general_settings', token)).status).toBe(401);
@@ -164,17 +164,17 @@ describe('signIn.json', () => {
 
   it('401: a wrong password, an unknown name, the name of another user, and a key without a user', async () => {
     const key = await client.user({ user_id: 'carl', user_role: 'internal_user' });
-    expect(await json('admin', 'wrong')).toEqual(REFUSED);
-    expect(await json('nobody', key)).toEqual(REFUSED);
-    expect(await json('admin', key)).toEqual(REFUSED);
-    expect(await json('admin', await client.key({}))).toEqual(REFUSED);
+    expect(await signInByJson('admin', 'wrong')).toEqual(REFUSED);
+    expect(await signInByJson('nobody', key)).toEqual(REFUSED);
+    expect(await signInByJson('admin', key)).toEqual(REFUSED);
+    expect(await signInByJson('admin', await client.key({}))).toEqual(REFUSED);
   });
 
   it('200: the administrator, also while its stored user has a lower role', async () => {
     expect((await client.post('/team/new', { team_id: 'own' })).status).toBe(200);
     const { body } = await client.get('/user/info?user_id=default_user_id');
     expect(body['user_info']).toMatchObject({ user_id: 'default_user_id', user_role: 'internal_user' });
-    const token = String((await json('admin', PASSWORD)).body['token']);
+    const token = String((await signInByJson('admin', PASSWORD)).body['token']);
     expect((await client.get('/user/list', token)).status).toBe(200);
   });
 
@@ -182,8 +182,8 @@ describe('signIn.json', () => {
     const { body } = await client.post('/lens/tracing/keys', { name: 'sender' });
     const key = String(body['key']);
     expect(key).toMatch(/^lens-trace-/);
-    expect(await json('admin', key)).toEqual(REFUSED);
-    expect(await json('default_user_id', key)).toEqual(REFUSED);
+    expect(await signInByJson('admin', key)).toEqual(REFUSED);
+    expect(await signInByJson('default_user_id', key)).toEqual(REFUSED);
   });
 
   it('200: a session has the models, rate limit and expiry of the key that is used as password, and a budget of zero', async () => {
@@ -198,7 +198,7 @@ describe('signIn.json', () => {
       rpm_limit: 7,
       metadata: { project: 'x' },
     });
-    const token = String((await json('dora', key)).body['token']);
+    const token = String((await signInByJson('dora', key)).body['token']);
     const info = (await client.get('/key/info', token)).body['info'] as Record<string, unknown>;
     expect(info).toMatchObject({
       user_id: 'dora',
@@ -216,7 +216,7 @@ describe('signIn.json', () => {
 
   it('200: a session has the routes of the key that is used as password', async () => {
     const key = await client.key({ user_id: 'anna2', allowed_routes: ['/key/info'] });
-    const token = String((await json('anna2', key)).body['token']);
+    const token = String((await signInByJson('anna2', key)).body['token']);
     expect((await client.get('/key/info', token)).status).toBe(200);
     expect((await client.post('/v1/chat/completions', chat(), token)).status).toBe(403);
   });
@@ -277,7 +277,7 @@ describe('signIn.code', () => {
 
 describe('signIn.end', () => {
   it.each(['/logout', '/session/logout'])('200: %s ends the session and removes its cookies', async (path) => {
-    const signedIn = await form('admin', PASSWORD);
+    const signedIn = await signInByForm('admin', PASSWORD);
     const cookies = cookiesOf(signedIn);
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { cookie, 'x-csrf-token': cookies.get('lensgate_csrf') ?? '' };
@@ -293,7 +293,7 @@ describe('signIn.end', () => {
   });
 
   it('401: without a session, and without the CSRF token', async () => {
-    const cookies = cookiesOf(await form('admin', PASSWORD));
+    const cookies = cookiesOf(await signInByForm('admin', PASSWORD));
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     for (const headers of [{}, { cookie }] as Record<string, string>[])
       // oxlint-disable-next-line no-await-in-loop -- two requests
