@@ -68,9 +68,9 @@ describe('a start', () => {
   });
 
   it.each([
-    ['of another length', "export const word: string = 'three';\n", 3_600_000],
-    ['of the same length and a later time', "export const word: string = 'two';\n", 1_000],
-    ['of the same length and an earlier time', "export const word: string = 'two';\n", 9_000_000],
+    ['to another length', "export const word: string = 'three';\n", 3_600_000],
+    ['to the same length, at a later time', "export const word: string = 'two';\n", 1_000],
+    ['to the same length, at an earlier time', "export const word: string = 'two';\n", 9_000_000],
   ])('makes a new bundle after a change %s', async (_kind, text, agoMs) => {
     const before = await start();
     write('src/word.ts', text, agoMs);

@@ -11,7 +11,7 @@ afterAll(() => calls.stop());
 const TEAM_LIMITS = { requests: 6, tokens: 400 };
 const KEY_LIMITS = { requests: 9, tokens: 2_000 };
 
-/** Types of limits that a key overrides for the model, and the member of the key with the override. */
+/** Types of limits that a key overrides for the model, and the field of the key that has the override. */
 const CASES = (['metadata', 'model_max_budget'] as const).flatMap((member) =>
   [[], ['requests'], ['tokens'], ['requests', 'tokens']].map((overridden) => ({ member, overridden })),
 );
@@ -48,8 +48,8 @@ describe.each(CASES)('a key that overrides these limits of a model in $member: $
   const { member, overridden } = override;
   /** Limit of the counter of the key. Without an override, it is the limit of the team. */
   const limitOf = (type: 'requests' | 'tokens'): number => (overridden.includes(type) ? KEY_LIMITS : TEAM_LIMITS)[type];
-  /** Expected tokens: one of the prompt, and a quarter of the smallest token limit of the call. */
-  const expected = 1 + limitOf('tokens') / 4;
+  /** Tokens that a call reserves: one for the prompt, and a quarter of the smallest token limit of the call. */
+  const expectedTokens = 1 + limitOf('tokens') / 4;
 
   async function newTeam(team_id: string): Promise<{ readonly key: string; readonly otherKey: string }> {
     const limits = {
@@ -67,11 +67,11 @@ describe.each(CASES)('a key that overrides these limits of a model in $member: $
       200,
       {
         ...limitHeaders('model_per_key', 'requests', limitOf('requests'), 1),
-        ...limitHeaders('model_per_key', 'tokens', limitOf('tokens'), expected),
+        ...limitHeaders('model_per_key', 'tokens', limitOf('tokens'), expectedTokens),
         ...(overridden.includes('requests') ? {} : limitHeaders('model_per_team', 'requests', TEAM_LIMITS.requests, 1)),
         ...(overridden.includes('tokens')
           ? {}
-          : limitHeaders('model_per_team', 'tokens', TEAM_LIMITS.tokens, expected)),
+          : limitHeaders('model_per_team', 'tokens', TEAM_LIMITS.tokens, expectedTokens)),
       },
     ]);
     // A key without an override counts in the team limits only. They also count the first call (one request and the
@@ -91,7 +91,7 @@ describe.each(CASES)('a key that overrides these limits of a model in $member: $
   it('is refused by a used-up team limit only if it does not override that type', async () => {
     const team = `pool-${member}-${overridden.join('-')}`;
     const { key, otherKey } = await newTeam(team);
-    // Each call uses 2 tokens of the team limit, and the last one all remaining tokens.
+    // The calls use up both team limits: each one uses 2 tokens, and the last one all remaining tokens.
     for (let call = 0; call < TEAM_LIMITS.requests - 1; call += 1)
       expect((await calls.chat(otherKey)).status).toBe(200);
     const remaining = TEAM_LIMITS.tokens - 2 * (TEAM_LIMITS.requests - 1);

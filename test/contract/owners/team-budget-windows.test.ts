@@ -81,11 +81,8 @@ describe('the budget windows of a team', () => {
     [{ budget_limits: [{ budget_duration: '1d', max_budget: 'x' }] }, 'float_parsing'],
     [{ budget_limits: [{ budget_duration: '1d', max_budget: -1 }] }, 'float_type'],
   ])('422: are refused if they are malformed: %j', async (fields, type) => {
-    for (const [path, id] of [
-      ['/team/new', 'malformed'],
-      ['/team/update', 'malformed'],
-    ] as const) {
-      const { status, body } = await post(path, { team_id: id, ...fields });
+    for (const path of ['/team/new', '/team/update']) {
+      const { status, body } = await post(path, { team_id: 'malformed', ...fields });
       expect([status, body]).toMatchObject([422, { detail: [{ type, loc: ['body', 'budget_limits'] }] }]);
     }
   });

@@ -10,10 +10,10 @@ afterAll(() => client.stop());
 
 describe('continuing a response that was translated from a chat completion', () => {
   it('rebuilds the conversation, without the instructions of earlier turns', async () => {
-    const first = await client.storedAnswer('I am listening.', { input: 'Remember 7.', instructions: 'Be brief.' });
-    const second = await client.storedAnswer('Noted.', { input: 'And 8.', previous_response_id: first.id });
+    const first = await client.chatAnswer('I am listening.', { input: 'Remember 7.', instructions: 'Be brief.' });
+    const second = await client.chatAnswer('Noted.', { input: 'And 8.', previous_response_id: first.id });
     const { traceId, headers } = newTrace();
-    const third = await client.storedAnswer(
+    const third = await client.chatAnswer(
       '7 and 8.',
       { input: [{ role: 'user', content: 'Which?' }], previous_response_id: second.id, instructions: 'Be exact.' },
       { ...client.key, ...headers },
@@ -31,7 +31,7 @@ describe('continuing a response that was translated from a chat completion', () 
       { spendRow: { callType: 'aresponses', status: 'SUCCESS' } },
     ]);
     // A second branch that continues the first response.
-    await client.storedAnswer('Only 7.', { input: 'What do you know?', previous_response_id: first.id });
+    await client.chatAnswer('Only 7.', { input: 'What do you know?', previous_response_id: first.id });
     expect(client.sentMessages()).toEqual([
       { role: 'user', content: 'Remember 7.' },
       { role: 'assistant', content: 'I am listening.' },
@@ -47,7 +47,7 @@ describe('continuing a response that was translated from a chat completion', () 
     client.answerWith({ role: 'assistant', content: null, tool_calls: calls });
     const { body: first } = await client.ask({ model: 'chats', input: 'Look.', tools });
     const result = { type: 'function_call_output', call_id: 'c1', output: 'Blue.' };
-    await client.storedAnswer('It is blue.', { input: [result], previous_response_id: first['id'], tools });
+    await client.chatAnswer('It is blue.', { input: [result], previous_response_id: first['id'], tools });
     expect(client.sentMessages()).toEqual([
       { role: 'user', content: 'Look.' },
       { role: 'assistant', content: null, tool_calls: calls },
@@ -86,8 +86,8 @@ describe('continuing a response that was translated from a chat completion', () 
   });
 
   it('responses.create 400: a deleted response in the conversation, and a response of another owner', async () => {
-    const first = await client.storedAnswer('One.', { input: '1' });
-    const second = await client.storedAnswer('Two.', { input: '2', previous_response_id: first.id });
+    const first = await client.chatAnswer('One.', { input: '1' });
+    const second = await client.chatAnswer('Two.', { input: '2', previous_response_id: first.id });
     const other = await client.newKey();
     expect(await client.ask({ model: 'chats', input: 'x', previous_response_id: second.id }, other)).toEqual(
       invalid('previous_response_id', `Previous response with id '${second.id}' not found.`),
@@ -117,7 +117,7 @@ describe('references to items', () => {
     client.answerWith({ role: 'assistant', content: 'A moment.', tool_calls: calls });
     const { body: first } = await client.ask({ model: 'chats', input: 'Look.' });
     const [message = {}, functionCall = {}] = first['output'] as Json[];
-    await client.storedAnswer('Blue.', {
+    await client.chatAnswer('Blue.', {
       input: [
         { type: 'item_reference', id: `msg_${hexOf(String(first['id']))}_i0` },
         { type: 'item_reference', id: message['id'] },
@@ -133,8 +133,8 @@ describe('references to items', () => {
   });
 
   it('responses.create 400: an item of another owner, an unknown item, and an item of a response that is not stored', async () => {
-    const first = await client.storedAnswer('Hi', { input: 'Hello' });
-    const unstored = await client.storedAnswer('Hi', { input: 'Hello', store: false });
+    const first = await client.chatAnswer('Hi', { input: 'Hello' });
+    const unstored = await client.chatAnswer('Hi', { input: 'Hello', store: false });
     const [message = {}] = unstored['output'] as Json[];
     const hex = hexOf(first.id);
     const other = await client.newKey();

@@ -21,7 +21,7 @@ export interface ResponseClient {
   answerWith(message: object): void;
   ask(body: object, headers?: Headers): Promise<Answer>;
   /** Sends a request to `chats`, which answers with this text. Returns the response. Throws if the status is not 200. */
-  storedAnswer(content: string, body: object, headers?: Headers): Promise<StoredBody>;
+  chatAnswer(content: string, body: object, headers?: Headers): Promise<StoredBody>;
   call(method: string, path: string, headers?: Headers): Promise<Answer>;
   /** Messages of the last request to the upstream. */
   sentMessages(): unknown;
@@ -66,7 +66,7 @@ export async function startResponses(): Promise<ResponseClient> {
     newKey,
     answerWith,
     ask,
-    async storedAnswer(content, request, headers) {
+    async chatAnswer(content, request, headers) {
       answerWith({ role: 'assistant', content });
       const { status, body } = await ask({ model: 'chats', ...request }, headers);
       if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);

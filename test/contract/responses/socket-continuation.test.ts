@@ -40,7 +40,7 @@ const assistantMessage = (text: string) => ({
   content: [{ type: 'output_text', text }],
 });
 /** Sends a turn with `store: false` to the upstream with a Responses API, which answers with this text. */
-function turn(client: ResponseSocket, text: string, body: object): Promise<readonly Frame[]> {
+function sendTurn(client: ResponseSocket, text: string, body: object): Promise<readonly Frame[]> {
   const output = [
     { id: 'rs_up', type: 'reasoning', summary: [] },
     { id: 'msg_up', status: 'completed', ...assistantMessage(text) },
@@ -52,8 +52,8 @@ function turn(client: ResponseSocket, text: string, body: object): Promise<reado
 describe('a response that is not stored', () => {
   it('can be continued on its connection: the upstream gets the whole conversation', async () => {
     const client = await openSocket();
-    const one = idOf(await turn(client, 'One.', { input: 'Say one.' }));
-    const frames = await turn(client, 'Two.', {
+    const one = idOf(await sendTurn(client, 'One.', { input: 'Say one.' }));
+    const frames = await sendTurn(client, 'Two.', {
       input: [{ role: 'user', content: 'Two?' }],
       previous_response_id: one,
       instructions: 'Be brief.',
@@ -70,7 +70,7 @@ describe('a response that is not stored', () => {
       ],
     });
     expect(frames.map(({ response }) => (response as Frame)['previous_response_id'])).toEqual([one, one]);
-    await turn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(frames) });
+    await sendTurn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(frames) });
     expect(setup.sent()['input']).toEqual([
       { type: 'message', role: 'user', content: 'Say one.' },
       assistantMessage('One.'),
@@ -94,7 +94,7 @@ describe('a response that is not stored', () => {
       { role: 'user', content: 'Two?' },
     ]);
     expect(two.at(-1)).toMatchObject({ response: { previous_response_id: idOf(one), store: false } });
-    await turn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(two) });
+    await sendTurn(client, 'Three.', { input: 'Three?', previous_response_id: idOf(two) });
     // Three inputs and two answers.
     expect((setup.sent()['input'] as object[]).length).toBe(5);
     client.socket.close();
@@ -102,12 +102,12 @@ describe('a response that is not stored', () => {
 
   it('is kept in memory until the next turn of its lane (`stream_id`), for its connection only', async () => {
     const client = await openSocket();
-    const one = idOf(await turn(client, 'One.', { input: '1', stream_id: 'a' }));
+    const one = idOf(await sendTurn(client, 'One.', { input: '1', stream_id: 'a' }));
     // A fork in another lane.
-    await turn(client, 'Fork.', { input: 'Fork?', previous_response_id: one, stream_id: 'b' });
+    await sendTurn(client, 'Fork.', { input: 'Fork?', previous_response_id: one, stream_id: 'b' });
     // Two inputs and one answer.
     expect((setup.sent()['input'] as object[]).length).toBe(3);
-    const two = idOf(await turn(client, 'Two.', { input: '2', previous_response_id: one, stream_id: 'a' }));
+    const two = idOf(await sendTurn(client, 'Two.', { input: '2', previous_response_id: one, stream_id: 'a' }));
     const callCount = setup.upstream.received.length;
     setup.upstream.answer((response) => {
       response.writeHead(400, { 'content-type': 'application/json' });
@@ -194,8 +194,8 @@ it('a stored response is continued at the upstream that stores it', async () => 
   await client.ask({ model: 'thinker', input: '2', previous_response_id: one, stream_id: 'other' });
   expect(setup.sent()).toEqual({ model: 'up-2', input: '2', stream: true, previous_response_id: 'resp_up' });
   // The third turn is not stored, and the fourth continues it.
-  const three = idOf(await turn(client, 'Three.', { input: '3', previous_response_id: one }));
-  await turn(client, 'Four.', { input: '4', previous_response_id: three });
+  const three = idOf(await sendTurn(client, 'Three.', { input: '3', previous_response_id: one }));
+  await sendTurn(client, 'Four.', { input: '4', previous_response_id: three });
   expect(setup.sent()).toMatchObject({
     previous_response_id: 'resp_up',
     input: [{ role: 'user', content: '3' }, assistantMessage('Three.'), { role: 'user', content: '4' }],
@@ -227,7 +227,7 @@ describe('a response with generate: false', () => {
       },
     });
     expect(setup.upstream.received.length).toBe(callCount);
-    await turn(client, 'Yes.', { input: 'Do you?', previous_response_id: idOf(frames), stream_id: 'main' });
+    await sendTurn(client, 'Yes.', { input: 'Do you?', previous_response_id: idOf(frames), stream_id: 'main' });
     expect(setup.sent()['input']).toEqual([
       { type: 'message', role: 'user', content: 'Know this.' },
       { type: 'message', role: 'user', content: 'Do you?' },

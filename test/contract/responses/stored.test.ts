@@ -12,7 +12,7 @@ describe('a response that was translated from a chat completion is stored for it
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
     'responses.get 200: the response as it was created (%s)',
     async (base) => {
-      const response = await client.storedAnswer('Hi', {
+      const response = await client.chatAnswer('Hi', {
         input: 'Hello',
         metadata: { a: 'b' },
         instructions: 'Be brief.',
@@ -59,7 +59,7 @@ describe('a response that was translated from a chat completion is stored for it
       { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
       { type: 'function_call_output', call_id: 'c1', output: 'Rain.' },
     ];
-    const { id } = await client.storedAnswer('It rains.', { input });
+    const { id } = await client.chatAnswer('It rains.', { input });
     const itemId = (kind: string, index: number): string => `${kind}_${hexOf(id)}_i${index}`;
     const items: readonly Json[] = [
       {
@@ -102,7 +102,7 @@ describe('a response that was translated from a chat completion is stored for it
   });
 
   it('responses.delete 200: afterwards the response is 404 and cannot be continued', async () => {
-    const { id } = await client.storedAnswer('Hi', { input: 'Hello' });
+    const { id } = await client.chatAnswer('Hi', { input: 'Hello' });
     expect(await client.call('DELETE', `/v1/responses/${id}`)).toEqual({
       status: 200,
       body: { id, object: 'response', deleted: true },
@@ -116,14 +116,14 @@ describe('a response that was translated from a chat completion is stored for it
   });
 
   it('responses.cancel 400: a completed response', async () => {
-    const { id } = await client.storedAnswer('Hi', { input: 'Hello' });
+    const { id } = await client.chatAnswer('Hi', { input: 'Hello' });
     expect(await client.call('POST', `/v1/responses/${id}/cancel`)).toEqual(
       refusal(400, { message: 'Cannot cancel a synchronous response.', type: 'invalid_request_error' }),
     );
   });
 
   it('responses.inputItems 400: an invalid page size or order', async () => {
-    const { id } = await client.storedAnswer('Hi', { input: 'Hello' });
+    const { id } = await client.chatAnswer('Hi', { input: 'Hello' });
     const list = (query: string) => client.call('GET', `/v1/responses/${id}/input_items${query}`);
     const limit = invalid(
       'limit',
@@ -146,8 +146,8 @@ describe('a response that was translated from a chat completion is stored for it
       client.newKey({ team_id: 'team-1' }),
       client.newKey({ team_id: 'team-2' }),
     ]);
-    const own = await client.storedAnswer('Hi', { input: 'Hello' });
-    const shared = await client.storedAnswer('Hi', { input: 'Hello' }, team);
+    const own = await client.chatAnswer('Hi', { input: 'Hello' });
+    const shared = await client.chatAnswer('Hi', { input: 'Hello' }, team);
     const unknown = `resp_${'0'.repeat(32)}`;
     const missing = (id: string) =>
       refusal(404, { message: `Response with id '${id}' not found.`, type: 'not_found_error' });
@@ -170,7 +170,7 @@ describe('a response that was translated from a chat completion is stored for it
   });
 
   it('responses.create 200: a response with store false is not stored, and its answer has store false', async () => {
-    const response = await client.storedAnswer('Hi', { input: 'Hello', store: false });
+    const response = await client.chatAnswer('Hi', { input: 'Hello', store: false });
     expect(response['store']).toBe(false);
     expect((await client.call('GET', `/v1/responses/${response.id}`)).status).toBe(404);
   });

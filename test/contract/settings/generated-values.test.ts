@@ -101,10 +101,10 @@ async function wrongAnswers(
   return wrong;
 }
 
-const general = [...GENERAL_FIELDS].map(([name, { kind }]) => [name, kind] as const);
+const generalFields = [...GENERAL_FIELDS].map(([name, { kind }]) => [name, kind] as const);
 
 describe('settings.update 400: a value that the setting does not accept', () => {
-  it.each(general)('%s (%s)', async (name, kind) => {
+  it.each(generalFields)('%s (%s)', async (name, kind) => {
     const wrong = await wrongAnswers(name, kind, (value) => ({
       method: 'POST',
       path: '/config/field/update',
@@ -118,26 +118,23 @@ describe('settings.updateSections 400: a value that the setting does not accept'
   const router = Object.entries(ROUTER_FIELDS).map(
     ([name, { type }]) => ['router_settings', name, ROUTER_KINDS[type] ?? ''] as const,
   );
-  const shared = Object.entries(SHARED_FIELDS).map(
-    ([name, { type }]) => ['litellm_settings', name, type === 'Boolean' ? 'flag' : 'none'] as const,
-  );
-  const named = general
+  const sharedFlags = Object.entries(SHARED_FIELDS)
+    .filter(([, { type }]) => type === 'Boolean')
+    .map(([name]) => ['litellm_settings', name, 'flag'] as const);
+  const storable = generalFields
     .filter(([name]) => !FIXED_FIELDS.has(name))
     .map(([name, kind]) => ['general_settings', name, kind] as const);
-  const members = Object.values(SETTING_GROUPS).flatMap(({ section, member }) =>
+  const groupMembers = Object.values(SETTING_GROUPS).flatMap(({ section, member }) =>
     section === 'litellm_settings' && member !== null ? [[section, member, 'map'] as const] : [],
   );
-  it.each([...named, ...router, ...shared.filter(([, , kind]) => kind === 'flag'), ...members])(
-    '%s.%s (%s)',
-    async (section, name, kind) => {
-      const wrong = await wrongAnswers(name, kind, (value) => ({
-        method: 'POST',
-        path: '/config/update',
-        body: { [section]: { [name]: value } },
-      }));
-      expect(wrong).toEqual([]);
-    },
-  );
+  it.each([...storable, ...router, ...sharedFlags, ...groupMembers])('%s.%s (%s)', async (section, name, kind) => {
+    const wrong = await wrongAnswers(name, kind, (value) => ({
+      method: 'POST',
+      path: '/config/update',
+      body: { [section]: { [name]: value } },
+    }));
+    expect(wrong).toEqual([]);
+  });
 });
 
 const paths: Readonly<

@@ -54,7 +54,7 @@ async function createTeam(id: string): Promise<void> {
 }
 
 describe('callbacks of a team', () => {
-  it('teamLogging.addCallback 200, teamLogging.get 200, teamLogging.disable 200: keys are redacted', async () => {
+  it('teamLogging.addCallback 200, teamLogging.get 200, teamLogging.disable 200: the keys of a callback are redacted', async () => {
     await createTeam('log-1');
     const { status, body } = await post('/team/log-1/callback', langfuse({ langfuse_host: 'http://langfuse.test' }));
     const { team_id: id, metadata } = body['data'] as Json;

@@ -119,37 +119,37 @@ function assertSameReading(body: Uint8Array): 'compared' | 'skipped' {
 }
 
 describe.each(KINDS)('%s', (kind) => {
-  const gzipped = kind.startsWith('gzipped');
-  const json = kind.endsWith('JSON');
-  const mediaType = json ? 'application/json' : 'application/x-protobuf';
-  const headers = { 'content-type': mediaType, ...(gzipped ? { 'content-encoding': 'gzip' } : {}) };
+  const isGzipped = kind.startsWith('gzipped');
+  const isJson = kind.endsWith('JSON');
+  const mediaType = isJson ? 'application/json' : 'application/x-protobuf';
+  const headers = { 'content-type': mediaType, ...(isGzipped ? { 'content-encoding': 'gzip' } : {}) };
 
   it(
     `${PER_KIND} of ${PAYLOADS} damaged exports are stored completely or refused`,
     async () => {
       const draw = seeded(11);
-      const seedExports = seeds()[json ? 'JSON' : 'protobuf'];
+      const seedExports = seeds()[isJson ? 'JSON' : 'protobuf'];
       const pick = (): Uint8Array => seedExports[draw(seedExports.length)] ?? Uint8Array.of();
       const counts = { accepted: 0, refused: 0, compared: 0 };
       for (let payload = 0; payload < PER_KIND; payload++) {
         // Half of the gzipped payloads are damaged before compression, half after it.
-        const packFirst = gzipped && payload % 2 === 0;
+        const packFirst = isGzipped && payload % 2 === 0;
         const plain = packFirst ? pick() : mutated(pick(), draw, pick());
-        const packed = gzipped ? gzipSync(plain, { level: 1 }) : plain;
+        const packed = isGzipped ? gzipSync(plain, { level: 1 }) : plain;
         const body = packFirst ? mutated(packed, draw, pick()) : packed;
         const { thrown, stored } = await outcomeOf(body, headers);
         if (thrown === null) counts.accepted++;
         else counts.refused++;
         if (thrown !== null && !(thrown instanceof InvalidInput) && !(thrown instanceof TooLarge)) throw thrown;
-        const read = gzipped && thrown === null ? gunzipSync(body) : plain;
+        const read = isGzipped && thrown === null ? gunzipSync(body) : plain;
         expect(stored).toBe(thrown === null ? spansIn(read, mediaType) : 0);
-        if (!json && !gzipped && assertSameReading(body) === 'compared') counts.compared++;
+        if (!isJson && !isGzipped && assertSameReading(body) === 'compared') counts.compared++;
       }
       // More than a fiftieth of the payloads have each outcome, so the damage is neither too strong nor too weak.
       expect(counts.accepted + counts.refused).toBe(PER_KIND);
       expect(Math.min(counts.accepted, counts.refused)).toBeGreaterThan(PER_KIND / 50);
       // Only payloads of plain protobuf are compared.
-      expect(counts.compared).toBeGreaterThan(json || gzipped ? -1 : PER_KIND / 50);
+      expect(counts.compared).toBeGreaterThan(isJson || isGzipped ? -1 : PER_KIND / 50);
     },
     TIMEOUT_MS,
   );
