@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 /** A `fetch` that sends the active span as `traceparent`, as instrumentations of HTTP clients do. */
-const traced: typeof fetch = (input, init) => {
+const tracedFetch: typeof fetch = (input, init) => {
   const activeSpan = trace.getActiveSpan()?.spanContext();
   const headers = new Headers(init?.headers);
   if (activeSpan) headers.set('traceparent', `00-${activeSpan.traceId}-${activeSpan.spanId}-01`);
@@ -51,7 +51,7 @@ interface ReadSpan {
 }
 
 it('an agent of the AI SDK and its calls through the gateway are one trace', async () => {
-  const openai = createOpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, fetch: traced });
+  const openai = createOpenAI({ apiKey: app.adminKey, baseURL: `${app.url}/v1`, fetch: tracedFetch });
   const generated = await generateText({
     model: openai.chat('demo'),
     prompt: 'Ask get_weather about Wien.',
@@ -88,9 +88,9 @@ it('an agent of the AI SDK and its calls through the gateway are one trace', asy
   const tokenSum = gatewayCalls.reduce((sum, span) => sum + span.input_tokens, 0);
   expect(traceAnswer.summary).toMatchObject({ llm_calls: 2, input_tokens: tokenSum });
   for (const span of gatewayCalls) {
-    const above = byId.get(span.parent_span_id ?? '');
+    const sdkSpan = byId.get(span.parent_span_id ?? '');
     expect(span.spend_log_request_id).toBeTypeOf('string');
-    expect(above).toMatchObject({
+    expect(sdkSpan).toMatchObject({
       spend_log_request_id: span.spend_log_request_id,
       input_tokens: span.input_tokens,
     });

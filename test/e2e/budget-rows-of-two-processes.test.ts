@@ -98,7 +98,7 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget ro
   }
 
   const limits = { max_budget: BUDGET, budget_duration: '30d' };
-  /** Each function creates an owner with the budget row `id`, and returns four keys of this owner. They may be equal. */
+  /** Each function creates an owner with the budget row `id`, and returns four keys of the owner. They may be equal. */
   const OWNERS: Readonly<Record<string, (id: string) => Promise<readonly string[]>>> = {
     async organization(id) {
       await manage('/organization/new', { organization_id: id, organization_alias: id, budget_id: id });

@@ -98,7 +98,7 @@ async function chat({ id, key }: Caller): Promise<Response> {
 const limitHeaders = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].filter(([name]) => /^(retry-after|rate_limit|reset_at|x-ratelimit)/.test(name)));
 
-/** Refusal of a call whose limits are used up. In a new minute, the first call is admitted and uses them up again. */
+/** Refusal of a call whose limits are used up. In a new minute, the first call is admitted and uses up the limits. */
 async function refusedAnswer(caller: Caller): Promise<{ status: number; headers: object; body: unknown }> {
   let answer = await chat(caller);
   if (answer.status === 200) {

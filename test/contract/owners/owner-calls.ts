@@ -57,7 +57,7 @@ export async function startOwnerCalls(config: object = {}) {
     get app(): TestApp {
       return app;
     },
-    /** Restarts the app on the same data. `meanwhile` runs while it is stopped. */
+    /** Restarts the app on the same data. `meanwhile` runs while the app is stopped. */
     async restart(meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<void> {
       await app.stop({ keepData: true });
       await meanwhile();

@@ -23,7 +23,7 @@ const refusal = (subject: string, type: string, limit: number) => ({
 });
 
 describe('rate limits', () => {
-  it('of a team are shared by all its keys', async () => {
+  it('team limits are shared by all keys of the team', async () => {
     await calls.manage('/team/new', { team_id: 'pool', rpm_limit: 2 });
     const [one, two] = [await calls.newKey({ team_id: 'pool' }), await calls.newKey({ team_id: 'pool' })];
     const first = await calls.chat(one);
@@ -35,14 +35,14 @@ describe('rate limits', () => {
     expect(first.headers.get('x-ratelimit-limit-requests')).toBeNull();
     expect((await calls.chat(two)).status).toBe(200);
     for (const key of [one, two]) {
-      const third = await calls.chat(key);
-      expect([third.status, third.body]).toEqual([429, refusal('team: pool', 'requests', 2)]);
-      expect(Object.fromEntries(third.headers)).toMatchObject({ 'retry-after': '60', rate_limit_type: 'requests' });
+      const refused = await calls.chat(key);
+      expect([refused.status, refused.body]).toEqual([429, refusal('team: pool', 'requests', 2)]);
+      expect(Object.fromEntries(refused.headers)).toMatchObject({ 'retry-after': '60', rate_limit_type: 'requests' });
     }
     expect((await calls.chat(await calls.newKey({}))).status).toBe(200);
   });
 
-  it('of a team for a model are shared by all its keys', async () => {
+  it('team limits for a model are shared by all keys of the team', async () => {
     await calls.manage('/team/new', { team_id: 'models', metadata: { model_rpm_limit: { priced: 2 } } });
     const [one, two] = [await calls.newKey({ team_id: 'models' }), await calls.newKey({ team_id: 'models' })];
     for (const key of [one, two]) expect((await calls.chat(key)).status).toBe(200);
@@ -51,7 +51,7 @@ describe('rate limits', () => {
     expect((await calls.chat(one, 'free')).status).toBe(200);
   });
 
-  it('of an organization or a project for a model are shared by all its keys', async () => {
+  it('limits of an organization or a project for a model are shared by all its keys', async () => {
     const limits = { model_rpm_limit: { priced: 1 } };
     await calls.manage('/organization/new', { organization_id: 'limited', organization_alias: 'limited', ...limits });
     await calls.manage('/team/new', { team_id: 'planned' });
@@ -73,7 +73,7 @@ describe('rate limits', () => {
     expect(await shown.json()).toMatchObject({ metadata: {} });
   });
 
-  it('of a customer and of a tag apply to all keys and the admin key', async () => {
+  it('limits of a customer and of a tag apply to all keys and the admin key', async () => {
     await calls.manage('/customer/new', { user_id: 'hasty', rpm_limit: 1 });
     await calls.manage('/tag/new', { name: 'hasty', rpm_limit: 1 });
     const ask = async (fields: object, key = calls.app.adminKey) => {
@@ -93,7 +93,7 @@ describe('rate limits', () => {
     expect((await ask({ user: 'patient', tags: ['patient'] })).status).toBe(200);
   });
 
-  it('of a key for a tag (`tag_rpm_limit`) count only calls with that key and tag', async () => {
+  it('limits of a key for a tag (`tag_rpm_limit`) count only calls with that key and tag', async () => {
     const { key, token } = (await calls.manage('/key/generate', {
       tags: ['limited'],
       tag_rpm_limit: { limited: 1 },
@@ -105,7 +105,7 @@ describe('rate limits', () => {
     expect([(await calls.chat(other)).status, (await calls.chat(other)).status]).toEqual([200, 200]);
   });
 
-  it('of a user are shared by all keys of the user', async () => {
+  it('limits of a user are shared by all keys of the user', async () => {
     await calls.manage('/user/new', { user_id: 'ann', auto_create_key: false, rpm_limit: 1 });
     const [one, two] = [await calls.newKey({ user_id: 'ann' }), await calls.newKey({ user_id: 'ann' })];
     expect((await calls.chat(one)).status).toBe(200);
@@ -113,7 +113,7 @@ describe('rate limits', () => {
     expect([second.status, second.body]).toEqual([429, refusal('user: ann', 'requests', 1)]);
   });
 
-  it('of a key for a model replace the limits of its team for the model, separately for requests and tokens', async () => {
+  it('limits of a key for a model replace the limits of its team for the model, separately for requests and tokens', async () => {
     await calls.manage('/team/new', {
       team_id: 'overridden',
       model_rpm_limit: { priced: 1 },

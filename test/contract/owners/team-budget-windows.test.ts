@@ -144,7 +144,7 @@ describe('the budget windows of a team', () => {
     expect((await calls.chat(one)).status).toBe(200);
   });
 
-  it('of zero refuse the first call; the smaller of two with the same length applies', async () => {
+  it('refuse the first call if they are zero; the smaller of two windows with the same length applies', async () => {
     await calls.manage('/team/new', { team_id: 'zero', budget_limits: [day(0)] });
     const key = await calls.newKey({ team_id: 'zero' });
     const ofDay = { text: '1d', amounts: 'Spend=$0.0000, Limit=$0.00', end: nextMidnight() };
@@ -169,7 +169,7 @@ describe('the budget windows of a team', () => {
   it('apply together with the budget of the team', async () => {
     await calls.manage('/team/new', { team_id: 'both', max_budget: 1, budget_limits: [day(2)] });
     const key = await calls.newKey({ team_id: 'both' });
-    // The budget of a team refuses a spend above it. A window also refuses a spend that equals it: both refuse 2 USD.
+    // The team budget of 1 USD refuses a spend above 1 USD. The window of 2 USD refuses a spend of exactly 2 USD, too.
     expect([(await calls.chat(key)).status, (await calls.chat(key)).status]).toEqual([200, 200]);
     const refused = 'Budget has been exceeded! Team=both Current cost: 2.0, Max budget: 1.0';
     expect(await chat(key)).toEqual({

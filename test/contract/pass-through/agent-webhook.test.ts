@@ -32,7 +32,8 @@ describe('codingAgents.webhook', () => {
     expect([answer.status, await answer.json()]).toEqual([200, { received: true }]);
   });
 
-  // A timestamp may differ from now by 300 s. The future one has a margin: time passes until its test runs.
+  // A timestamp may differ from now by 300 s. The future timestamp has a margin: time passes until
+  // its test runs.
   const timeFromNow = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
   it.each([

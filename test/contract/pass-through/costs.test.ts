@@ -248,7 +248,7 @@ describe('the usage in an answer is priced', () => {
     expect(await rowOf(path, json(body))).toMatchObject({ costUsd, status: 'SUCCESS' });
   });
 
-  it('from token counts in headers of Bedrock, if the body has no usage', async () => {
+  it('token counts in headers of Bedrock, if the body has no usage', async () => {
     const counts = { 'x-amzn-bedrock-input-token-count': '1000', 'x-amzn-bedrock-output-token-count': '100' };
     answerWith('application/json', '{"generation":"x"}', counts);
     const path = '/bedrock/model/anthropic.claude-haiku-4-5-20251001-v1:0/invoke';

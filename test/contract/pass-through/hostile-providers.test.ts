@@ -103,7 +103,7 @@ describe.each(PATHS)('a provider behind /%s', (_name, path, body) => {
     );
     const response = await send();
     expect(response.headers.get('content-encoding')).toBe('gzip');
-    // Only the client of this test inflates it.
+    // Only the client of this test inflates the answer.
     expect((await response.arrayBuffer()).byteLength).toBe(8 * 1024 * 1024);
   });
 });

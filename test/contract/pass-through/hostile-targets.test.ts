@@ -112,7 +112,7 @@ describe('a target that', () => {
     target.answer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb));
     const response = await fetch(`${app.url}/target`, { headers: { authorization: `Bearer ${key}` } });
     expect(response.headers.get('content-encoding')).toBe('gzip');
-    // Only the client of this test inflates it.
+    // Only the client of this test inflates the answer.
     expect((await response.arrayBuffer()).byteLength).toBe(64 * 1024 * 1024);
   });
 

@@ -20,7 +20,7 @@ export interface ResponseClient {
   /** Sets the message of the next chat completions. */
   answerWith(message: object): void;
   ask(body: object, headers?: Headers): Promise<Answer>;
-  /** Sends a request to `chats`, which answers with this text. Returns the response. Throws if the status is not 200. */
+  /** Sends a request to `chats`, which answers with this text. Returns the response, whose status must be 200. */
   chatAnswer(content: string, body: object, headers?: Headers): Promise<StoredBody>;
   call(method: string, path: string, headers?: Headers): Promise<Answer>;
   /** Messages of the last request to the upstream. */

@@ -122,7 +122,7 @@ describe('a response that is not stored', () => {
         }),
       );
     });
-    // The upstream is called, because it may store responses despite `store: false`.
+    // The gateway calls the upstream, because the upstream may store responses despite `store: false`.
     expect(
       (await client.ask({ model: 'thinker', input: 'x', previous_response_id: one, stream_id: 'a' })).at(-1),
     ).toEqual(

@@ -5,7 +5,9 @@ const client = tenancyClient({
   config: {
     model_list: [
       { model_name: 'keyless', litellm_params: { model: 'groq/x' }, model_info: { id: 'keyless-1' } },
+      // An unknown provider.
       { model_name: 'acme', litellm_params: { model: 'acme/large' }, model_info: { id: 'acme-1' } },
+      // A provider without an address of its own, and no `api_base`.
       { model_name: 'mixed', litellm_params: { model: 'vllm/large' }, model_info: { id: 'mixed-1' } },
       { model_name: 'mixed', litellm_params: { model: 'demo' }, model_info: { id: 'mixed-2' } },
     ],

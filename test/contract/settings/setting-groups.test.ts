@@ -191,7 +191,7 @@ describe('values of settings', () => {
     expect(listPrice).toBeGreaterThan(0);
     await client.send('PATCH', '/config/cost_discount_config', { openai: 0.5 });
     await client.send('PATCH', '/config/cost_margin_config', { openai: { percentage: 1, fixed_amount: 0.25 } });
-    // The price is 0.0035 USD. Half of it is 0.00175, and the margin is 100 percent of that and 0.25 USD.
+    // The price is 0.0035 USD. The discounted price is 0.00175 USD. The margin is 100 percent of it, and 0.25 USD.
     expect(await estimate()).toMatchObject({ cost_per_request: 0.2535, margin_cost_per_request: 0.25175 });
     await client.send('PATCH', '/config/cost_margin_config', {});
     expect(await estimate()).toMatchObject({ cost_per_request: 0.00175, margin_cost_per_request: 0 });

@@ -79,7 +79,7 @@ describe('stored retries', () => {
     expect(await requestsOf('one')).toBe(3);
   });
 
-  it('of litellm_settings are shown as values of the router, where calls use them', async () => {
+  it('in litellm_settings are shown as values of the router, where calls use them', async () => {
     await storeOverRest({ litellm_settings: { num_retries: 1 } });
     expect(await requestsOf('one')).toBe(2);
     const answer = await setup.app.call('GET', '/router/settings');

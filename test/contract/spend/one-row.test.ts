@@ -81,7 +81,7 @@ async function rowsOf(key: string): Promise<readonly Row[]> {
 /** Waits until all spend rows of a key are stored, and returns them. */
 async function storedRows(key: string): Promise<readonly Row[]> {
   await expect.poll(async () => (await rowsOf(key)).length).toBeGreaterThan(0);
-  // Records are stored in order, and the read waits for the record of this later call: all rows of the key are stored.
+  // Records are stored in order, and the next read waits for the record of this later call. It finds all rows of the key.
   await ask(await newKey(), {});
   const rows = await rowsOf(key);
   return rows.map(({ status, spend, prompt_tokens, completion_tokens, model_group }) => ({
@@ -118,7 +118,7 @@ async function ask(key: string, fields: object, signal?: AbortSignal): Promise<R
   });
 }
 
-/** Row of a call with the usage `USAGE`. It costs 10 × 0.50 USD + 4 × 1 USD. */
+/** Row of a call with the usage `USAGE`. The call costs 10 × 0.50 USD + 4 × 1 USD. */
 const SUCCESS_ROW = { status: 'success', spend: 9, prompt_tokens: 10, completion_tokens: 4, model_group: 'one' };
 
 describe('exactly one spend row is stored', () => {

@@ -202,7 +202,7 @@ describe('callbacks of a team', () => {
     expect((await send('POST', '/team/log-live/disable_logging')).status).toBe(200);
     expect((await post('/v1/chat/completions', chat(), own)).status).toBe(200);
     await createTeam('log-marker');
-    // The marker has the same destination: a span of the disabled team would arrive with it or before it.
+    // The marker has the same destination: a span of the disabled team would arrive no later.
     await post('/team/log-marker/callback', langfuse({ langfuse_host: `${address}/` }));
     expect((await post('/v1/chat/completions', chat(), await key({ team_id: 'log-marker' }))).status).toBe(200);
     await expect.poll(() => received.length, POLLING).toBe(1);

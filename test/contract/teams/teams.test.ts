@@ -3,7 +3,7 @@ import { chat, detail, envelope, type Json, tenancyClient } from '../../support/
 
 const { send, get, post, user, key } = tenancyClient();
 
-/** Creates a team. The administrator `default_user_id`, who creates it, is its member. */
+/** Creates a team. The administrator `default_user_id` creates the team and becomes its member. */
 const createTeam = (id: string, more: object = {}) => post('/team/new', { team_id: id, ...more });
 const infoOf = async (id: string): Promise<Json> => (await get(`/team/info?team_id=${id}`)).body;
 const notFound = (status: number) => detail(status, 'Team not found, passed team_id=none');

@@ -24,6 +24,7 @@ const increaseUntil = (year: number) => ({
   temp_budget_increase: 100,
   temp_budget_expiry: `${year}-01-01T00:00:00.000Z`,
 });
+/** Fields of a member that no test changes. */
 const MEMBER = { user_email: null, team_id: 'own', tpm_limit: null, rpm_limit: null, budget_duration: null };
 
 describe('teamMembers.update 200: a temporary increase of the budget of a member', () => {
