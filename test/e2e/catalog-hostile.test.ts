@@ -71,7 +71,7 @@ const sendsForEver =
     send();
   };
 
-describe('the last good data stays when upstream', () => {
+describe('the last good data stays when the upstream', () => {
   it.each<[string, Answer, string | RegExp]>([
     ['sends an HTML page', sendsText('<html>Log in</html>', 'text/html'), /^the price map is not valid JSON/],
     ['sends text that is not UTF-8', (response) => void response.end(Buffer.of(0x7b, 0xff, 0x7d)), /is not valid JSON/],

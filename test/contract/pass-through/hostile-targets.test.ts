@@ -140,7 +140,7 @@ describe('a target that', () => {
     expect((await sendAs(app, key, { path: '/target' })).status).toBe(500);
   });
 
-  it('loses its connection when the caller disconnects', async () => {
+  it('has begun its answer is disconnected when the caller disconnects', async () => {
     target.answer((response) => {
       response.writeHead(200);
       response.write('begun');

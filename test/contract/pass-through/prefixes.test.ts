@@ -218,7 +218,7 @@ describe('services of Amazon that name operations in a header', () => {
     expect(JSON.stringify(lastRequest())).not.toMatch(/secret-of-aws|Bearer/);
   });
 
-  it('400: receive no call whose path has no valid operation', async () => {
+  it('receive no call for a path without a valid operation: the gateway answers 400', async () => {
     const count = target.received.length;
     for (const path of ['/transcribe', '/transcribe/a/b', '/transcribe/Get.Job', '/comprehendmedical/'])
       expect((await post(path, '{}')).status).toBe(400);

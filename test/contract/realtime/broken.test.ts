@@ -162,7 +162,7 @@ describe('a client', () => {
     expect(await endOf(traceId)).toEqual(['FAILURE', 'CLIENT_GONE']);
   });
 
-  it('that disconnects after an answer is charged for it', async () => {
+  it('that disconnects after an answer is charged for the answer', async () => {
     const { client, session, traceId } = await openSession();
     session.sendEvent({ type: 'response.done', response: { usage: { input_tokens: 3, output_tokens: 1 } } });
     await client.nextMessage();

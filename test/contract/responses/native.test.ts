@@ -224,7 +224,7 @@ describe('responses.create 400', () => {
 });
 
 describe('a retried continuation of a stored response', () => {
-  it('stays at the account that stores it: fallbacks at other accounts are skipped', async () => {
+  it('stays at the account that stores the response: fallbacks at other accounts are skipped', async () => {
     answerWith(ANSWER);
     const { body } = await ask({ model: 'thinker', input: 'Hello' });
     const earlierCalls = upstream.received.length;

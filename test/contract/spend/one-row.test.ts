@@ -81,7 +81,7 @@ async function rowsOf(key: string): Promise<readonly Row[]> {
 /** Waits until all spend rows of a key are stored, and returns them. */
 async function storedRows(key: string): Promise<readonly Row[]> {
   await expect.poll(async () => (await rowsOf(key)).length).toBeGreaterThan(0);
-  // Records are stored in order, and the next read waits for the record of this later call. It finds all rows of the key.
+  // Records are stored in order, and the next read waits for the record of this later call: all rows are stored then.
   await ask(await newKey(), {});
   const rows = await rowsOf(key);
   return rows.map(({ status, spend, prompt_tokens, completion_tokens, model_group }) => ({

@@ -22,7 +22,7 @@ describe('the setting disable_auto_add_proxy_admin_to_teams', () => {
     expect(await membersOfNewTeam(configured, undefined, { members_with_roles: members })).toEqual([['ada', 'user']]);
   });
 
-  it('in the store excludes the author of a team until it is deleted there', async () => {
+  it('in the store excludes the author of a team until the stored value is deleted', async () => {
     const field = { field_name: SETTING, config_type: 'general_settings' };
     expect((await byDefault.post('/config/field/update', { ...field, field_value: true })).status).toBe(200);
     expect(await membersOfNewTeam(byDefault)).toEqual([]);
