@@ -54,8 +54,8 @@ afterAll(async () => {
 const lastRequest = () => target.received.at(-1);
 
 /**
- * Groups of routes: name, one path, its upstream path, the credential that the upstream gets, and the provider and
- * environment variable that an error about a missing key names.
+ * Groups of routes: name, one path, its upstream path, and the credential that the upstream gets. The last two members
+ * are the provider and the environment variable that an error about a missing key names.
  */
 const GROUPS = [
   [
