@@ -16,8 +16,8 @@ const answerOf = (total: number): string =>
 export type OwnerCalls = Awaited<ReturnType<typeof startOwnerCalls>>;
 
 /**
- * Starts an app with the models `priced`, `free` and `broken` (unreachable). A call of `priced` costs 1 USD: the price
- * of its only output token.
+ * Starts an app with the models `priced`, `free` and `broken` (unreachable and free). A call of `priced` costs 1 USD: the
+ * price of its only output token.
  */
 export async function startOwnerCalls(config: object = {}) {
   const upstream = await startFaultServer();
@@ -38,7 +38,7 @@ export async function startOwnerCalls(config: object = {}) {
       output_cost_per_token: price,
     },
   });
-  const broken = deployment('broken', 1);
+  const broken = deployment('broken', 0);
   // No server listens on this port.
   Object.assign(broken.litellm_params, { api_base: 'http://127.0.0.1:9/v1' });
   const model_list = [deployment('priced', 1), deployment('free', 0), broken];

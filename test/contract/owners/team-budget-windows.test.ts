@@ -183,6 +183,7 @@ describe('the budget windows of a team', () => {
   });
 
   it('apply to fallbacks', async () => {
+    // A budget does not refuse `broken`, because it is free.
     await calls.manage('/team/new', { team_id: 'fallback', budget_limits: [day(1)] });
     const key = await calls.newKey({ team_id: 'fallback' });
     expect((await calls.chat(key)).status).toBe(200);

@@ -75,6 +75,7 @@ describe('the budget of all calls', () => {
   });
 
   it('applies to fallbacks', async () => {
+    // A budget does not refuse `broken`, because it is free.
     const key = await calls.newKey({});
     const body = { model: 'broken', fallbacks: ['priced'], messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 };
     const answer = await calls.app.call('POST', '/v1/chat/completions', body, { authorization: `Bearer ${key}` });
