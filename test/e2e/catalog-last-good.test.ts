@@ -114,6 +114,10 @@ describe('the last good map', () => {
 });
 
 describe('a stored map', () => {
+  /**
+   * Restarts without a network. Returns the source of the catalog, whether it has at least 4,000 entries, and the log.
+   * Only the built-in map has as many.
+   */
   const restarted = async (options = {}): Promise<readonly unknown[]> => {
     cutNetwork();
     const { source, entries } = (await restoredSource(options)).current();
@@ -124,7 +128,7 @@ describe('a stored map', () => {
     ['cut short', (whole) => whole.subarray(0, whole.length / 2)],
     ['empty', () => Buffer.alloc(0)],
     [
-      'changed in one bit',
+      'changed in one bit of its compressed models',
       (whole) => Buffer.from(whole.map((byte, at) => (at === whole.length - 40 ? byte ^ 1 : byte))),
     ],
     ['in another format', () => Buffer.from('{"gpt-4o":{}}\n'.repeat(100))],
@@ -140,6 +144,7 @@ describe('a stored map', () => {
   });
 
   it('is not used when the built-in map is newer', async () => {
+    // The built-in map is of a later day.
     const clock: Clock = { ...systemClock, now: () => new Date('2026-01-01T00:00:00Z') };
     await sourceWithMap(mapOf(3_000), '"one"', { clock });
     expect(await restarted()).toEqual(['embedded', true, []]);

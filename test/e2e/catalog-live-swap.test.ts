@@ -7,7 +7,7 @@ import { POLLING } from '../support/polling.ts';
 
 const FILES = ['model_prices_prev.json', 'model_prices.json'].map(sharedData);
 const MAPS = FILES.flatMap((file) => (file === null ? [] : [readFileSync(file)]));
-/** Numbers of models in the maps. Six pages of 500 hold each of them. */
+/** Number of models in each map. Six pages of 500 models hold a whole map. */
 const COUNTS = [2_982, 2_984];
 const CLIENTS = 16;
 const PASSES = 4;
@@ -32,10 +32,11 @@ const start = async (options: Parameters<typeof startApp>[0] = {}): Promise<Test
       LENSGATE_CATALOG_DAILY_LIMIT: '1000000',
     },
   });
-async function page(search: string): Promise<{ status: number; state: string; list: List }> {
+/** Reads a page of the list. `snapshot` is the id of the snapshot that it is from. */
+async function page(search: string): Promise<{ status: number; snapshot: string; list: List }> {
   const answer = await fetch(`${app.url}/model_catalog?page_size=500&${search}`);
-  const state = answer.headers.get('x-catalog-snapshot') ?? '';
-  return { status: answer.status, state, list: (await answer.json()) as List };
+  const snapshot = answer.headers.get('x-catalog-snapshot') ?? '';
+  return { status: answer.status, snapshot, list: (await answer.json()) as List };
 }
 const source = async (): Promise<string> => {
   const { catalog } = (await (await app.call('GET', '/health/readiness/details')).json()) as {
@@ -68,15 +69,15 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
       const ids: string[] = [];
       const first = await page('page=1');
       for (let at = 1, more = true; more; at += 1) {
-        const { status, state, list } = at === 1 ? first : await page(`page=${at}&snapshot=${first.state}`);
-        expect([status, state, list.total_count]).toEqual([200, first.state, first.list.total_count]);
+        const { status, snapshot, list } = at === 1 ? first : await page(`page=${at}&snapshot=${first.snapshot}`);
+        expect([status, snapshot, list.total_count]).toEqual([200, first.snapshot, first.list.total_count]);
         ids.push(...list.data.map(({ id }) => id));
         more = list.has_more;
       }
       expect([ids.length, new Set(ids).size]).toEqual([first.list.total_count, first.list.total_count]);
       const text = ids.join('\n');
-      expect(lists.get(first.state) ?? text).toBe(text);
-      lists.set(first.state, text);
+      expect(lists.get(first.snapshot) ?? text).toBe(text);
+      lists.set(first.snapshot, text);
     }
 
     const sentMapsBefore = sentMaps;
@@ -89,16 +90,18 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
   });
 
   it('give a client that names no snapshot whole pages, each with the id of its snapshot', async () => {
+    /** The total counts that the pages of each snapshot state. */
     const totals = new Map<string, Set<number>>();
     const sentMapsBefore = sentMaps;
     for (let at = 1; sentMaps < sentMapsBefore + 3 || totals.size < 2; at = at >= 6 ? 1 : at + 1) {
-      const { state, list } = await page(`page=${at}`);
-      totals.set(state, (totals.get(state) ?? new Set()).add(list.total_count));
+      const { snapshot, list } = await page(`page=${at}`);
+      totals.set(snapshot, (totals.get(snapshot) ?? new Set()).add(list.total_count));
       expect([list.data.length, list.has_more]).toEqual([
         Math.max(0, Math.min(500, list.total_count - (at - 1) * 500)),
         at * 500 < list.total_count,
       ]);
     }
+    // Each snapshot has one total count.
     expect([...totals.values()].map(({ size }) => size)).toEqual([...totals].map(() => 1));
   });
 

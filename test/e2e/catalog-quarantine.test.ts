@@ -114,7 +114,7 @@ describe('prices with unit mistakes', () => {
     expect(source.status().quarantined).toBe(source.quarantined().length);
   });
 
-  it('leave the last accepted price served, and publish no change without another difference', async () => {
+  it('leave the last accepted price served, and publish no swap if nothing else has changed', async () => {
     const source = await sourceWithMaps(priced(1e-6));
     const [good, swapCount] = [source.current(), swaps.length];
     await readMap(source, priced(1e-3));
@@ -172,6 +172,8 @@ it('a quarantined price bills no call', async () => {
   await readMap(source, { ...mapOf(3_000), m0: {} });
   await readMap(source, priced(0.5));
   costs.push(costNow());
+  // 1,000 tokens at 1e-6, still at 1e-6 while 1e-3 is quarantined, and at the released 1e-3.
+  // The map before that with 0.5 has no price, so that none is served for the quarantined 0.5.
   expect(costs).toEqual(['0.001', '0.001', '1', null]);
 });
 
@@ -207,7 +209,7 @@ describe('the release of a quarantined price', () => {
     const source = await sourceWithMaps(priced(1e-6), priced(1e-3));
     await source.release(firstQuarantined(source).id, 'admin-hash');
     await readMap(source, priced(2e-3));
-    // The new price is quarantined, too. The last accepted price stays served.
+    // The new price is quarantined as absurd. The last accepted price, 1e-3, stays served.
     expect([priceIn(source), storedReleases]).toEqual([1e-3, []]);
     await readMap(source, priced(1e-6));
     expect(source.quarantined().map(brief)).toEqual([['m0', 'input_cost_per_token', 1e-6, 1e-3, 'ten_fold']]);

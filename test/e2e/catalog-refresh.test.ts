@@ -35,6 +35,7 @@ describe('following a live price map', () => {
   it('serves the built-in catalog first, then the whole live one', async () => {
     const source = follow();
     const before = source.current();
+    // `sample_spec` and `last_updated` are no models.
     upstream.setAnswer(sendMap({ sample_spec: { mode: 'one of' }, ...mapOf(3_000), last_updated: 'today' }));
     await source.refresh();
     const after = source.current();
@@ -99,10 +100,10 @@ describe('following a live price map', () => {
       await catalog.refresh();
       ids.push(catalog.current().id);
     }
-    const [built, one, again, two] = ids;
+    const [builtIn, one, again, two] = ids;
     expect([swaps, one === again]).toEqual([
       [
-        [built, one],
+        [builtIn, one],
         [one, two],
       ],
       true,
@@ -135,7 +136,11 @@ describe('following a live price map', () => {
       sendMap({ ...mapOf(3_000), bad: { input_cost_per_token: 'free' } }),
       "entry 'bad': input_cost_per_token is not of type price",
     ],
-    ['is answered with 429', (response) => void response.writeHead(429).end('slow down'), 'the source answered 429'],
+    [
+      'cannot be downloaded because of a 429',
+      (response) => void response.writeHead(429).end('slow down'),
+      'the source answered 429',
+    ],
   ])('keeps the last good data when the map %s', async (_what, bad, reason) => {
     const source = follow();
     upstream.setAnswer(sendMap(mapOf(3_000)));
@@ -218,6 +223,7 @@ describe('following a file', () => {
     await source.refresh();
     expect([first.source, first.entries.length, source.current() === first]).toEqual(['file', 3_000, true]);
     writeFileSync(path, JSON.stringify(mapOf(3_000, 2)));
+    // A changed file has another size or modification time. Both maps have the same size.
     utimesSync(path, new Date(), new Date(Date.now() + 5_000));
     await source.refresh();
     expect(source.current().find('m0')?.row['version']).toBe(2);

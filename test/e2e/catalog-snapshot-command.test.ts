@@ -13,6 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'lensgate-snapshot-'));
 beforeAll(() => {
   writeFileSync(join(folder, 'cut.json'), JSON.stringify(mapOf(3_000)).slice(0, -100));
   writeFileSync(join(folder, 'few.json'), JSON.stringify(mapOf(49)));
+  // An empty ZIP archive: only its end record, which has 22 bytes.
   writeFileSync(join(folder, 'other.whl'), 'PK\u0005\u0006' + '\0'.repeat(18));
 });
 afterAll(() => rmSync(folder, { recursive: true }));

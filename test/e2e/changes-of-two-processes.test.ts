@@ -21,6 +21,7 @@ interface Answer {
 describe.skipIf(engine === undefined || engine.skipReason !== null)('a change in one of two processes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lensgate-changes-'));
   let scratch: ScratchDatabase;
+  /** The same database, opened without a process. */
   let bare: Database;
   let here: ServerProcess;
   let there: ServerProcess;
@@ -52,7 +53,7 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a change in
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Process ids of the connections that listen. */
+  /** Process ids, in PostgreSQL, of the connections that listen. */
   async function listeners(): Promise<readonly number[]> {
     const { rows } = await sql<{ pid: number }>`
       select pid from pg_stat_activity where datname = current_database() and query = 'listen lensgate' order by pid
@@ -79,7 +80,7 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a change in
     String((await changeHere('/key/generate', settings))['key']);
   const statusThere = async (key: string): Promise<number> =>
     (await call(there, 'GET', '/v1/models', undefined, key)).status;
-  /** Status of a call to `away` in the other process. An admitted call fails with 500, because no server listens there. */
+  /** Status of a call to `away` in the other process. An admitted call gets 500: no server listens at its address. */
   const callThere = async (key: string, more: object = {}): Promise<number> => {
     const messages = [{ role: 'user', content: 'hi' }];
     return (await call(there, 'POST', '/v1/chat/completions', { model: 'away', messages, ...more }, key)).status;

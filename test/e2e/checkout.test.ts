@@ -102,10 +102,10 @@ describe('the checkout', () => {
     await stripe.deliver(server.url, completed);
     const key = keyOn(await pageOf(server, visit)) ?? '';
     const id = completed.data.object['subscription'];
-    let second = completed.created;
+    let createdSeconds = completed.created;
     const deliver = async (type: string, object: object): Promise<number> => {
-      second += 1;
-      await stripe.deliver(server.url, stripe.createEvent(type, { ...object }, second));
+      createdSeconds += 1;
+      await stripe.deliver(server.url, stripe.createEvent(type, { ...object }, createdSeconds));
       return catalogStatus(server, bearer(key));
     };
     const subscription = (status: string) => ({ id, object: 'subscription', status });
@@ -123,6 +123,7 @@ describe('the checkout', () => {
     const parent = { subscription_details: { subscription: id } };
     expect(await deliver('invoice.paid', { id: 'in_next', object: 'invoice', parent })).toBe(200);
     expect(await deliver('customer.subscription.deleted', subscription('canceled'))).toBe(429);
+    // An ended subscription stays ended.
     expect(await deliver('customer.subscription.resumed', subscription('active'))).toBe(429);
   });
 
@@ -178,11 +179,13 @@ describe('the checkout', () => {
     await server.end('SIGTERM');
 
     expect(server.errors()).toContain('Stripe refused the request (401');
+    // The process may have removed the `-wal` file. The flag creates a missing file, so that the read does not fail.
     const database = ['', '-wal'].map((end) =>
       readFileSync(join(folder, `lensgate.db${end}`), { flag: 'a+' }).toString('latin1'),
     );
     const written = [server.errors(), server.output(), ...database].join('\n');
     const secrets = [stripe.secretKey, stripe.webhookSecret, visit.secret, key];
+    // A text shorter than 10 characters is no secret: the test has read the wrong value.
     expect(secrets.filter((secret) => secret.length < 10 || written.includes(secret))).toEqual([]);
     expect(database.join('')).toContain(visit.checkoutId);
   });

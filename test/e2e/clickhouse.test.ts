@@ -84,6 +84,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the product with its traces in 
     const called = await app.call('POST', '/v1/chat/completions', aChat);
     expect(called.status).toBe(200);
     await called.text();
+    // Without a period the list has recent traces only, and the exported trace is from 2023.
     const { data } = (await read(app, '/v1/traces')) as {
       data: readonly { trace_id: string; llm_calls: number }[];
     };
@@ -130,6 +131,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the product with its traces in 
     const reader = await startHoldingProxy(scratch.url);
     const app = await startOn(scratch, { CLICKHOUSE_READER_URL: reader.url });
     expect((await app.call('POST', '/v1/traces', anExport)).status).toBe(200);
+    // `passed('')` has every request.
     expect(reader.passed('')).toEqual([]);
     expect(await read(app, `/v1/traces${PERIOD}`)).toMatchObject({ data: [{ trace_id: TRACE_ID }] });
     expect(reader.passed('').length).toBe(1);

@@ -99,6 +99,7 @@ it('a deadline of the TypeSafe SDK ends the call to the upstream', async () => {
 });
 
 it('the TypeSafe SDK lists models', async () => {
+  // The REST API has the reference's fixed time 1677610602 as creation time of every model.
   expect(await client.models.list()).toEqual([
     { name: 'jev-latest', description: 'evaluation', release_date: '2023-02-28' },
     { name: 'demo', description: '', release_date: '2023-02-28' },

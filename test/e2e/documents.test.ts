@@ -62,6 +62,7 @@ describe('commands of the documents', () => {
     ['docs/subscriptions.md', 0],
   ])('the subscription of %s prints the trace of a call', async (document, index) => {
     const snippet = snippetsOf(document, 'bash')[index] ?? '';
+    // With `exec`, no shell remains: `feed.kill()` ends `timeout`, which passes the signal to `curl`.
     const feed = spawn('bash', ['-c', `exec timeout 20 bash -c "$SNIPPET"`], {
       env: { ...environment(), SNIPPET: forThisServer(snippet).replace(/^curl/m, 'exec curl') },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -201,11 +202,13 @@ describe('commands of the documents', () => {
     );
     // A trace for the feedback. The server has no reviewer.
     await answersOf(shell[0] ?? '');
+    // Only the `curl` that creates the lens, without `export LENS=$(…)`, its `sed`, and the commands that follow.
     const refused = forThisServer(investigation).replace(/export LENS=\$\(([\s\S]*?)\\\n {2}\| sed[\s\S]*/, '$1');
     expect(await answersOf(refused)).toEqual([{ detail: 'Choose a model configured on this LiteLLM instance' }]);
     const [returned, listed] = await answersOf(feedback);
     expect(returned).toMatchObject({ score: 3, comment: 'Wrong language.', author: 'customer-7' });
     expect(listed).toMatchObject({ feedback: [{ score: 3 }] });
+    // The first command of the feedback snippet sets `TRACE`, which the commands of the datasets use.
     const [built, saved, exported] = await answersOf(`${feedback.split('curl -s -X PUT')[0]}\n${datasets}`);
     expect(built).toMatchObject({
       cases: [{ messages: [{ content: 'Where is my parcel?' }] }],

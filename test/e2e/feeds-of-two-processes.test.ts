@@ -39,7 +39,7 @@ describe.skipIf(LACKS_POSTGRESQL)('live feeds of two processes', () => {
     const spend = overEventStream(url, SpendUpdatesDocument, {}, ADMIN);
     const alerts = overEventStream(url, BudgetAlertsDocument, {}, ADMIN);
     try {
-      // Events arrive after the other process knows of the subscribers. Calls are repeated until then.
+      // `here` sends events after it has learned that `there` has subscribers. Calls are repeated until then.
       await vi.waitFor(async () => {
         expect((await chat()).status).toBe(200);
         expect([traces.received.length > 0, spend.received.length > 0]).toEqual([true, true]);

@@ -39,12 +39,14 @@ async function call(server: ServerProcess, headers: Record<string, string> = {})
   }
 }
 
+/** Numbers of concurrent calls by result. The calls are spread over the servers. */
 async function burst(servers: readonly ServerProcess[], count: number, headers: Record<string, string> = {}) {
   const statuses = await Promise.all(
     Array.from({ length: count }, (_, index) => call(servers[index % servers.length] as ServerProcess, headers)),
   );
-  const of = (status: number): number => statuses.filter((one) => one === status).length;
-  return { served: of(200), refused: of(429), others: count - of(200) - of(429) };
+  const countOf = (status: number): number => statuses.filter((one) => one === status).length;
+  const [served, refused] = [countOf(200), countOf(429)];
+  return { served, refused, others: count - served - refused };
 }
 
 const usage = async ({ url }: ServerProcess, headers: Record<string, string> = {}) =>
@@ -53,7 +55,7 @@ const usage = async ({ url }: ServerProcess, headers: Record<string, string> = {
 beforeEach(awayFromMidnight);
 
 describe('a thousand free calls', () => {
-  it('are admitted of 1,200 concurrent calls, no more, and stay used up after a restart', async () => {
+  it('are admitted when 1,200 calls arrive at once, no more, and stay used up after a restart', async () => {
     const first = await start();
     expect(await burst([first], 1_200)).toEqual({ served: 1_000, refused: 200, others: 0 });
     const used = { requests_today: 1_000, daily_limit: 1_000, remaining: 0 };
@@ -135,6 +137,7 @@ describe('the address of a client', () => {
       LENSGATE_LOG_LEVEL: 'debug',
     };
     const server = await start(env);
+    // A trusted proxy appends the address of its client. The address before it is forged.
     const from = (client: string) => ({ 'x-forwarded-for': `198.18.0.1, ${client}` });
     expect(await burst([server], 9, from('203.0.113.77'))).toEqual({ served: 5, refused: 4, others: 0 });
     expect(await burst([server], 9, from('[2001:db8:77::1]:443'))).toEqual({ served: 5, refused: 4, others: 0 });

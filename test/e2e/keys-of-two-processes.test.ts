@@ -63,6 +63,7 @@ describe.skipIf(LACKS_POSTGRESQL)('a key in the memory of two processes', () => 
   it('is accepted again in the other process when it is unblocked', async () => {
     const key = await newKey();
     await here.call('POST', '/key/block', { key });
+    // `there` has not read the key before.
     expect(await listStatusAt(there, key)).toBe(401);
     await here.call('POST', '/key/unblock', { key });
     expect(await listStatusAt(here, key)).toBe(200);

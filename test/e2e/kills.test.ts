@@ -56,14 +56,17 @@ for (const engine of ENGINES)
         const running = await spawnServer(dataDir, { env });
         server = running;
         const key = readFileSync(join(dataDir, 'admin-key'), 'utf8').trim();
-        const until = acknowledged.length + 20 + random(200);
+        const killAfter = acknowledged.length + 20 + random(200);
         let isOver = false;
         const senders = Array.from({ length: SENDERS }, async () => {
           while (!isOver) {
             const { traceId, body } = exportOf((next += 1));
             const pendingAnswer = fetch(`${running.url}/v1/traces`, { method: 'POST', headers: headersOf(key), body });
             const status = await pendingAnswer.then(
-              async (answer) => (await answer.arrayBuffer(), answer.status),
+              async (answer) => {
+                await answer.arrayBuffer();
+                return answer.status;
+              },
               () => null,
             );
             // An export without an answer is not acknowledged, even if parts of it are stored.
@@ -71,21 +74,21 @@ for (const engine of ENGINES)
             isOver ||= status === null;
           }
         });
-        await expect.poll(() => acknowledged.length, { interval: 5 }).toBeGreaterThan(until);
+        await expect.poll(() => acknowledged.length, { interval: 5 }).toBeGreaterThan(killAfter);
         await running.end('SIGKILL');
         await Promise.all(senders);
       }
-      const again = await spawnServer(dataDir, { env });
-      server = again;
+      const restarted = await spawnServer(dataDir, { env });
+      server = restarted;
       const key = readFileSync(join(dataDir, 'admin-key'), 'utf8').trim();
       const lost: string[] = [];
       for (const traceId of acknowledged) {
-        const answer = await fetch(`${again.url}/v1/traces/${traceId}`, { headers: headersOf(key) });
+        const answer = await fetch(`${restarted.url}/v1/traces/${traceId}`, { headers: headersOf(key) });
         const { summary } = (await answer.json()) as { summary?: { span_count: number } };
         if (summary?.span_count !== 3) lost.push(traceId);
       }
       expect(lost).toEqual([]);
       expect(acknowledged.length).toBeGreaterThan(KILLS * 20);
-      expect(again.errors()).toBe('');
+      expect(restarted.errors()).toBe('');
     },
   );

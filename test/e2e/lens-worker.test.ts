@@ -122,6 +122,7 @@ describe('a lens worker in a separate process', () => {
     const first = await send<WireLens>('POST', '/lens', aLens());
     const done = await ended(first.id);
     expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: RUNS } });
+    // The runs have eight kinds of failures.
     expect(done.findings).toHaveLength(8);
     const firstAnswers = judge.answers();
     answerLimit = firstAnswers + 6;
@@ -153,7 +154,8 @@ describe('a lens worker in a separate process', () => {
     const done = await ended(lens.id);
     expect(done.jobs[0]).toMatchObject({ status: 'completed', attempts: 2, coverage: { screened: RUNS } });
     expect(done.findings).toHaveLength(8);
-    // One call for each review, group and examination; two may have been in progress at the kill.
+    // One call for each of the 24 reviews, 8 groups and 8 examinations.
+    // Two calls may have been in progress at the kill.
     expect(judge.answers() - before).toBeLessThanOrEqual(RUNS + 16 + 2);
   });
 });

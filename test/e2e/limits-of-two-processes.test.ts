@@ -177,7 +177,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       return byStatus;
     }
 
-    /** Key whose slots a killed process holds. The lease of that process ends during the tests in between. */
+    /** Key whose slots a killed process holds. The lease of the process ends between the two tests that use the key. */
     let keyOfKilled = '';
 
     it('keep the slots of a killed process during its lease', async () => {
@@ -224,6 +224,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
     it.each([
       ['of a key', { max_budget: BUDGET }, 'm', 422],
       ['of a model of a key', { model_max_budget: { m: { budget_limit: BUDGET, time_period: '30d' } } }, 'm', 422],
+      // The configuration file sets the budget of this provider.
       ['of a provider', { models: ['of-groq'] }, 'of-groq', 429],
     ])('are exceeded by less than the cost of one call: a budget %s', async (_of, limits, model, refused) => {
       const before = upstream.answered;
@@ -240,6 +241,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
         },
         { ...POLLING, interval: 100 },
       );
+      // The rest of the budget admits at most one of these calls.
       expect((await calls(20, 4, key, model)).get(refused)).toBeGreaterThan(18);
       expect(admitted() * COST).toBeLessThan(BUDGET + COST);
     });
@@ -271,6 +273,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       expect([...during.keys()].filter((status) => status !== 200 && status !== 429)).toEqual([]);
       // The documented bound: the limit in each process.
       expect(20 + (during.get(200) ?? 0)).toBeLessThanOrEqual(2 * limit);
+      // With PostgreSQL alone, the processes may have connected again, and share limits already.
       const shared = await Promise.all(servers.map(isShared));
       expect(redis === null || !shared.includes(true)).toBe(true);
       await restoreLedger();

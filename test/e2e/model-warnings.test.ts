@@ -40,6 +40,7 @@ it('a stored model with only an input price is logged when it is created and whe
       .map((line) => JSON.parse(line) as unknown);
   const warning =
     'Input has a price and output has none: output is free. Set output_cost_per_token, 0 for free output.';
+  // Level 40 is `warn`.
   const line = (name: string) => ({ level: 40, id: 'half', model: name, warning });
   await vi.waitFor(() => expect(lines()).toMatchObject([line('half'), line('renamed')]), POLLING);
   expect(server.errors()).not.toContain('sk-of-the-model');

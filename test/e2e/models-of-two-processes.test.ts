@@ -36,22 +36,23 @@ describe.skipIf(LACKS_POSTGRESQL)('a stored model of two processes', () => {
   });
 
   it('is callable in the other process by keys of its team only, until the team is deleted', async () => {
-    const keyOf = async (teamId: string): Promise<string> => {
+    const keyOfNewTeam = async (teamId: string): Promise<string> => {
       await here.call('POST', '/team/new', { team_id: teamId });
       const made = await here.call('POST', '/key/generate', { team_id: teamId });
       return String(((await made.json()) as { readonly key: unknown }).key);
     };
-    const [red, blue] = [await keyOf('red'), await keyOf('blue')];
+    const [red, blue] = [await keyOfNewTeam('red'), await keyOfNewTeam('blue')];
     const model_info = { id: 'of-red', team_id: 'red' };
     await here.call('POST', '/model/new', { model_name: 'reds', litellm_params: { model: 'demo' }, model_info });
     const chatBody = { model: 'reds', messages: [{ role: 'user', content: 'hi' }] };
-    const statusBy = async (by: string) =>
-      (await there.call('POST', '/v1/chat/completions', chatBody, { authorization: `Bearer ${by}` })).status;
+    const statusBy = async (key: string) =>
+      (await there.call('POST', '/v1/chat/completions', chatBody, { authorization: `Bearer ${key}` })).status;
     await vi.waitFor(async () => expect(await statusBy(red)).toBe(200), SOON);
     expect(await statusBy(blue)).toBe(400);
     await here.call('POST', '/team/delete', { team_ids: ['red'] });
     await vi.waitFor(async () => expect(await statusBy(red)).toBe(401), SOON);
-    const later = await keyOf('red');
+    // A later team with the same id does not get the model.
+    const later = await keyOfNewTeam('red');
     await vi.waitFor(async () => expect(await statusBy(later)).toBe(400), SOON);
   });
 

@@ -8,7 +8,7 @@ import { startApp, type TestApp } from '../support/start-app.ts';
 import { POLLING } from '../support/polling.ts';
 
 const COLLECTOR_KEY = 'sk-collector-0123456789';
-/** Id of the span of a caller, which is never exported to this server. */
+/** Span id that every call names as its parent in `traceparent`. No span with this id is ever exported. */
 const PARENT_ID = '00f067aa0ba902b7';
 
 let folder: string;

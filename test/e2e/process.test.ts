@@ -13,6 +13,7 @@ import { spawnServer, type ServerProcess } from '../support/spawn-server.ts';
 let folder: string;
 let running: ServerProcess[];
 beforeEach(() => {
+  // The apostrophe and the space show whether printed commands quote the path.
   folder = mkdtempSync(join(tmpdir(), "lensgate's process-"));
   running = [];
 });

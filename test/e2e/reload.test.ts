@@ -13,6 +13,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** A configuration with one model. Its file is not watched, so that only the signal causes a reload. */
 const yamlOf = (model: string): string =>
   `model_list:\n  - model_name: ${model}\n    litellm_params: { model: demo }\ngeneral_settings: { config_watch_seconds: 0 }\n`;
 

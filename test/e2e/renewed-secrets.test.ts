@@ -45,7 +45,7 @@ it('stored models, credentials and pass-through endpoints survive a change of th
   }
 
   const first = await startWith(ADMIN, 'salt-1');
-  const drafts = [
+  const creations = [
     ['/credentials', { credential_name: 'c', credential_values: { api_key: 'sk-upstream-1' }, credential_info: {} }],
     [
       '/model/new',
@@ -60,7 +60,7 @@ it('stored models, credentials and pass-through endpoints survive a change of th
     ],
     ['/config/update', { environment_variables: { SOME_TOKEN: 'token-1' } }],
   ] as const;
-  for (const [path, body] of drafts) {
+  for (const [path, body] of creations) {
     const answer = await first.call('POST', path, body);
     expect([path, answer.status, await answer.text()]).toEqual([path, 200, expect.any(String)]);
   }

@@ -25,6 +25,7 @@ async function start(env: Record<string, string> = {}): Promise<ServerProcess> {
   return server;
 }
 
+/** Exit code and standard error of a process that cannot start. */
 async function refusal(env: Record<string, string> = {}): Promise<readonly [number | null, string]> {
   const child = spawnMain(['--port', '0'], { LENSGATE_DATA_DIR: dataDir(), LENSGATE_LOG_LEVEL: 'error', ...env });
   let errors = '';

@@ -228,7 +228,7 @@ interface Documented {
 /** Answers of all GET paths without parameters, and of some with parameters or queries. */
 async function readEverything(key: string): Promise<readonly Answer[]> {
   const { paths } = JSON.parse((await call('GET', '/openapi.json')).text) as Documented;
-  const simple = Object.entries(paths).flatMap(([path, methods]) => ('get' in methods ? [path] : []));
+  const pathsWithGet = Object.entries(paths).flatMap(([path, methods]) => ('get' in methods ? [path] : []));
   const named: readonly string[] = [
     '/credentials/by_name/credential',
     '/credentials/by_model/stored',
@@ -242,7 +242,7 @@ async function readEverything(key: string): Promise<readonly Answer[]> {
     '/v2/model/info',
     '/spend/logs?summarize=false',
   ];
-  const all = [...simple.filter((path) => !path.includes('{')), ...named];
+  const all = [...pathsWithGet.filter((path) => !path.includes('{')), ...named];
   const answers: Answer[] = [];
   for (const path of all) answers.push(await call('GET', path, { key }));
   return answers;
@@ -269,23 +269,28 @@ const INTROSPECTION = `{ graph: __schema { types { name kind fields { name args 
 
 const nameOf = (type: TypeRef): string => (type.ofType ? nameOf(type.ofType) : (type.name ?? ''));
 
-/** Answers of all queries without required arguments, except `catalogEntries`, with the scalar fields of their rows. Queries without such fields are left out. */
+/**
+ * Answers of all queries without required arguments, except `catalogEntries`. A query selects the scalars of its object
+ * or of its rows. Queries without such fields are left out.
+ */
 async function readGraph(key: string): Promise<readonly Answer[]> {
   const { data } = JSON.parse((await post('/graphql', { query: INTROSPECTION })).text) as {
     readonly data: { readonly graph: { readonly types: readonly GraphType[] } };
   };
   const types = new Map(data.graph.types.map((type) => [type.name, type]));
-  const isFree = ({ args }: GraphField): boolean => args.every(({ type }) => type.kind !== 'NON_NULL');
+  const needsNoArgument = ({ args }: GraphField): boolean => args.every(({ type }) => type.kind !== 'NON_NULL');
   const leaves = (type: GraphType | undefined): readonly string[] =>
     (type?.fields ?? [])
-      .filter((field) => isFree(field) && ['SCALAR', 'ENUM'].includes(types.get(nameOf(field.type))?.kind ?? ''))
+      .filter(
+        (field) => needsNoArgument(field) && ['SCALAR', 'ENUM'].includes(types.get(nameOf(field.type))?.kind ?? ''),
+      )
       .map(({ name }) => name);
   const answers: Answer[] = [];
   for (const field of types.get('Query')?.fields ?? []) {
     const type = types.get(nameOf(field.type));
     const rows = type?.fields?.find(({ name }) => name === 'nodes');
     const selected = leaves(rows === undefined ? type : types.get(nameOf(rows.type)));
-    if (!isFree(field) || selected.length === 0 || field.name === 'catalogEntries') continue;
+    if (!needsNoArgument(field) || selected.length === 0 || field.name === 'catalogEntries') continue;
     const fields = selected.join(' ');
     const query = rows === undefined ? `{ ${field.name} { ${fields} } }` : `{ ${field.name} { nodes { ${fields} } } }`;
     answers.push({ ...(await post('/graphql', { query }, key)), request: query });

@@ -46,6 +46,7 @@ const STREAMS: readonly OpenStream[] = [
     what: 'response',
     path: '/v1/responses',
     body: { model: 'held', input: 'Hello', stream: true },
+    // Events 0 to 4 are the begun answer.
     last: `event: error\n${data({ type: 'error', sequence_number: 5, code: '503', message: MESSAGE, param: null })}`,
   },
   {
@@ -138,6 +139,7 @@ beforeAll(async () => {
   await Promise.all(halfSent.map(({ socket }) => once(socket, 'connect')));
   await waitForConnections(halfSent.length);
   const ending = server.end('SIGTERM');
+  // Waits until the server refuses new connections.
   await vi.waitUntil(
     async () =>
       await fetch(`${server.url}/health/liveness`).then(
@@ -239,6 +241,7 @@ describe('a server during the grace period after SIGTERM', () => {
       return [
         head.split('\r\n', 1)[0],
         /\r\nconnection: close\b/i.test(head),
+        // A chunked body has the size of its chunk before it, and the size 0 of the last chunk after it.
         JSON.parse(body.replace(/^[\da-f]+\r\n|\r\n0$/g, '')),
       ];
     });

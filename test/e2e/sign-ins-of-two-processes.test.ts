@@ -33,7 +33,7 @@ describe.skipIf(LACKS_POSTGRESQL)('failed sign-ins of two processes', () => {
     expect([await signIn(here, 'carl', 'sk-wrong'), await signIn(there, 'carl', 'sk-wrong')]).toEqual([429, 429]);
   });
 
-  it('are cleared in both processes by a successful sign-in of the name in one', async () => {
+  it('are cleared in both processes by a successful sign-in of the name in one process', async () => {
     for (const app of [here, there, here, there, here]) expect(await signIn(app, 'admin', 'sk-wrong')).toBe(401);
     expect(await signIn(there, 'admin', ADMIN)).toBe(200);
     for (const app of [here, there, here, there, here]) expect(await signIn(app, 'admin', 'sk-wrong')).toBe(401);

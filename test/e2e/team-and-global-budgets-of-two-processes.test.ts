@@ -103,14 +103,14 @@ function suite(name: string, withRedis: boolean): void {
     /** Calls both processes until all calls of eight consecutive rounds were refused. Returns the number of admitted calls. */
     async function spendAll(keys: readonly string[]): Promise<number> {
       let admitted = 0;
-      let refused = 0;
-      for (let nth = 0; refused < 8; nth += 4) {
+      let refusedRounds = 0;
+      for (let nth = 0; refusedRounds < 8; nth += 4) {
         const calls = [0, 1, 2, 3].map((one) => chat(nth + one, keys[(nth + one) % keys.length] ?? ''));
         const statuses = (await Promise.all(calls)).map(({ status }) => status);
         expect(statuses.filter((status) => status !== 200 && status !== 422)).toEqual([]);
         const passed = statuses.filter((status) => status === 200).length;
         admitted += passed;
-        refused = passed === 0 ? refused + 1 : 0;
+        refusedRounds = passed === 0 ? refusedRounds + 1 : 0;
         // While one process holds unused reserves, the other one refuses calls.
         if (passed === 0) await wait(500);
       }
@@ -177,7 +177,7 @@ function suite(name: string, withRedis: boolean): void {
       expect(await spend()).toEqual([RESET_TEAM_BUDGET + 1, KEY_CALLS]);
     }, 240_000);
 
-    it('admit the calls of a team up to its budget in each window, and all calls up to one above their budget', async () => {
+    it("admit a team's calls up to its budget in each window, and one call more than the global budget", async () => {
       const budget_limits = [
         { budget_duration: '1mo', max_budget: TEAM_CALLS },
         { budget_duration: '30d', max_budget: 1_000 },

@@ -147,6 +147,7 @@ it.each([403, 407])(
     // Over plain HTTP, a 403 of the proxy is passed on like an answer of the upstream.
     expect([http.status, https.status]).toEqual([status === 403 ? 403 : 500, 500]);
     expect(https.text).toContain('The upstream could not be reached');
+    // `dXNlcjpz` is `user:s` in Base64.
     expect(http.text + https.text + server?.errors()).not.toMatch(/secret|dXNlcjpz/);
     expect(received).toEqual([]);
   },

@@ -105,6 +105,7 @@ describe.each(['sqlite3', 'node:sqlite'])('a server on %s whose database another
     const found = new Set(stored.map(({ trace_id: id }) => String(id)));
     expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * EXPORTS);
     expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
+    // A committed call is in the call log until it is a spend row.
     const recorded = database
       .prepare('select (select count(*) from spend_row) + (select coalesce(sum(calls), 0) from call_segment) as calls')
       .get();

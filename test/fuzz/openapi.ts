@@ -13,7 +13,8 @@ import { spawnServer } from '../support/spawn-server.ts';
 //   node test/fuzz/openapi.ts PATH-OF-SCHEMATHESIS [--examples 12] [--seed 1] [--seconds 300] [further options of schemathesis]
 // The seed and the number of examples determine the requests, so that a run is reproducible on any machine. `--seconds`
 // limits the duration of a trial run.
-// Requests use one of the equivalent paths of a row. All operations except `LEFT_OUT` are tested.
+// A row of docs/routes.md may have equivalent paths: requests use the first one. All operations except `LEFT_OUT` are
+// tested.
 
 const [, , program, ...options] = process.argv;
 if (program === undefined) throw new Error('Give the path of schemathesis.');
@@ -39,7 +40,7 @@ const CHECKS = [
 const LEFT_OUT = ['realtime.connect', 'responses.connect'];
 
 const USAGE = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 };
-/** Answers of the upstream by path suffix, in the format of OpenAI. */
+/** Answers of the upstream by path suffix, in the format of OpenAI. The first suffix that matches counts. */
 const ANSWERS: Readonly<Record<string, object>> = {
   '/chat/completions': {
     id: 'chatcmpl-1',
@@ -139,7 +140,7 @@ try {
       '--generation-database=none',
       '--continue-on-failure',
       '--suppress-health-check=all',
-      // Excludes all but one of the equivalent paths of each row.
+      // Excludes all but the first of the equivalent paths of each row: the ids of the others end with a number.
       String.raw`--exclude-operation-id-regex=\.\d+$`,
       ...LEFT_OUT.map((id) => `--exclude-operation-id=${id}`),
       ...options,

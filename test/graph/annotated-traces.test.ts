@@ -87,6 +87,7 @@ async function annotate(who: string, name: string, judgement: Judgement): Promis
   expect(data?.annotateTrace).toMatchObject({ __typename: 'Annotation' });
 }
 
+/** Names of the traces with a matching annotation, or the code of the error. */
 const find = async (who: string, annotation: AnnotationFilter, otherFilters: object = {}) => {
   const search = { from: FROM.toISOString(), filter: { annotation, ...otherFilters } };
   const answer = await ask(who, AnnotatedTracesDocument, search);
@@ -220,6 +221,7 @@ describe('a hostile filter of annotations', () => {
   it('is refused in a cursor', async () => {
     const first = await ask('admin', AnnotatedTracesDocument, { from, filter: { annotation: {} }, first: 1 });
     const cursor = first.data?.traces.pageInfo.endCursor ?? '';
+    // Value 3 of a cursor is a JSON list of filters. The last one is the annotation filter, a list of 10 values.
     const state = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as unknown[];
     const filters = JSON.parse(String(state[3])) as unknown[];
     const emptyFilter = filters.at(-1) as unknown[];
@@ -243,7 +245,8 @@ describe('a hostile filter of annotations', () => {
       const answer = await ask('sender', AnnotatedTracesDocument, { after: withFilter(hostile) });
       expect(answer.errors?.[0]).toMatchObject({ message: 'Invalid cursor.', extensions: { code: 'INVALID_INPUT' } });
     }
-    // The first and last time of a JavaScript date are outside the range of the database. A filter with both matches every annotation.
+    // Values 8 and 9 are the bounds of the creation time. The first and last time of a JavaScript date are outside the
+    // range of the database. A filter with both matches every annotation.
     const after = withFilter(emptyFilter.with(8, -8.64e15).with(9, 8.64e15));
     expect((await ask('admin', AnnotatedTracesDocument, { after })).data?.traces.totalCount).toBe(4);
   });

@@ -216,7 +216,7 @@ describe('annotations', () => {
       ).toBe('INVALID_INPUT');
   });
 
-  it('are returned by `node` to callers that may read the trace, and null to others', async () => {
+  it('are returned by `node` to callers that may read the trace; others get null', async () => {
     const id = idOf(await annotate('sender', { traceId: await sendTrace('sender'), label: 'x' }));
     expect((await ask('teammate', AnnotationNodeDocument, { id })).data?.node).toEqual({
       __typename: 'Annotation',

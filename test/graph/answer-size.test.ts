@@ -17,6 +17,7 @@ const TEXT = 'é"\\\n\u0001🌍 plain ';
 
 /** Query with aliases of one text of a catalog entry. The answer has about `bytes` bytes. */
 function queryOf(bytes: number, text: string): string {
+  // About 12 bytes of alias and member name are around each text.
   const count = Math.ceil(bytes / (Buffer.byteLength(JSON.stringify(text)) + 12));
   return `{ catalogEntry(id: "large") { ${Array.from({ length: count }, (_, index) => `a${index}: extraFields`).join(' ')} } }`;
 }
@@ -177,6 +178,7 @@ describe('an event of a subscription', () => {
 describe('an answer', () => {
   it('is an error when its lists yield more than 500,000 fields', async () => {
     graph = await openGraph({ entries: Array.from({ length: 600 }, (_, index) => anEntry(`azure/r${index}/gpt-4o`)) });
+    // 200 lists of 600 offers. An offer counts as five fields: four selected ones, and one for the offer itself.
     const lists = Array.from(
       { length: 200 },
       (_, index) => `s${index}: offers { a: entryId b: provider c: mode d: maxTokens }`,

@@ -38,6 +38,7 @@ const workload = { requests: 1000, inputTokens: 10_000, outputTokens: 500 };
 describe('workloadEstimates', () => {
   it('shows the parts of the total cost of an entry', async () => {
     graph = await openGraph({ entries: ENTRIES });
+    // Of 10 million input tokens, 40 % are read from the cache. Half of all tokens of each kind are in batches.
     const variables = {
       workload: { ...workload, cacheHitRate: '0.4', batchShare: '0.5' },
       filter: { capabilities: ['VISION' as const] },

@@ -136,6 +136,7 @@ describe('priceHistory', () => {
 });
 
 describe('pricesAt', () => {
+  // Day 0 is before the history, day 7 in its gap, and day 20 in the future.
   it.each([
     [0, null, { known: false, priceUsd: null, value: null }],
     [1, true, { known: true, priceUsd: '0.000000014', value: 1.4e-8 }],

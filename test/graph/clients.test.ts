@@ -56,8 +56,8 @@ describe("urql's graphcache", () => {
       fetchOptions: { headers: HEADERS },
     });
     await client.query(urqlDocument(TRACE), { id: traceId(1) }).toPromise();
-    const name = urqlDocument('query Name($id: ID!) { node(id: $id) { __typename id ... on Span { name } } }');
-    const cached = await client.query(name, { id: SPAN }, { requestPolicy: 'cache-only' }).toPromise();
+    const nameQuery = urqlDocument('query Name($id: ID!) { node(id: $id) { __typename id ... on Span { name } } }');
+    const cached = await client.query(nameQuery, { id: SPAN }, { requestPolicy: 'cache-only' }).toPromise();
     expect(cached.data).toMatchObject({ node: { id: SPAN, name: 'root' } });
     const whole = await client.query(urqlDocument(NODE), { id: SPAN }).toPromise();
     expect(whole.data).toMatchObject({ node: { id: SPAN, name: 'root', status: 'ERROR' } });

@@ -57,6 +57,7 @@ it('a decision has an answer of the type of each question, and a cost', async ()
         __typename: 'Decision',
         callId: 'mine',
         model: 'up',
+        // 100 input tokens at 0.01 USD.
         costUsd: '1',
         usage: { inputTokens: 100, outputTokens: 5 },
         answers: [

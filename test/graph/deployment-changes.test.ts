@@ -169,6 +169,7 @@ it('fallbacks are stored, applied, listed and deleted', async () => {
 it('access groups of stored deployments are created, changed, listed and deleted', async () => {
   const fields = '... on ChangedModelAccessGroup { name changedDeployments }';
   const changed = { __typename: 'ChangedModelAccessGroup', name: 'g', changedDeployments: 1 };
+  // The test of fallbacks has created the model `works` with the deployment `w1`.
   const input = { name: 'g', models: ['works'] };
   expect(await mutate('createModelAccessGroup', 'ModelAccessGroupInput', input, fields)).toEqual(changed);
   expect(await graph('{ modelAccessGroups { name models deployments isConfigured } }')).toEqual({

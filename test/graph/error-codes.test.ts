@@ -113,7 +113,8 @@ const INPUTS = Object.values(schema.getTypeMap())
 
 function isArgumentType(name: string): boolean {
   try {
-    return argumentFor(name) !== null;
+    argumentFor(name);
+    return true;
   } catch {
     return false;
   }

@@ -19,7 +19,8 @@ it('budgetAlerts sends refusals by the budget of all calls and by a window of a 
     data: { budgetAlerts: { kind: 'REFUSED', scope, ownerId, message } },
   });
   try {
-    // Wait for the subscription: an alert without subscribers is not repeated for a minute.
+    // An alert without subscribers is not repeated for a minute.
+    // When the second subscription has an event, both subscriptions are open.
     const spend = overEventStream(`${calls.app.url}/graphql`, SpendUpdatesDocument, {}, calls.app.adminKey);
     await vi.waitFor(async () => {
       await calls.chat(calls.app.adminKey, 'free');

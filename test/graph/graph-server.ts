@@ -139,6 +139,7 @@ export async function openGraph(
   const { introspection = true, graphiql = false, plans = true } = options;
   const bus = createBus(options.queueLimit ? { queueLimit: options.queueLimit } : {});
   const traces = options.traces ?? createMemoryTraceStore();
+  /** Number of calls of each method of the stores. */
   const reads = { listSpans: 0, findBySpans: 0, findElsewhere: 0, findKeys: 0 };
   const keys = new Map<string, VirtualKey>();
   const lines: LogLine[] = [];
@@ -177,8 +178,8 @@ export async function openGraph(
         },
         async findElsewhere(sought) {
           reads.findElsewhere += 1;
-          const answers = new Set(sought.map(({ responseId }) => responseId));
-          return (options.spend ?? []).filter(({ responseId }) => responseId !== null && answers.has(responseId));
+          const responseIds = new Set(sought.map(({ responseId }) => responseId));
+          return (options.spend ?? []).filter(({ responseId }) => responseId !== null && responseIds.has(responseId));
         },
         removeErrorTexts: async () => {},
         ...noTotals,

@@ -97,6 +97,7 @@ describe('introspection', () => {
   it('is refused when it is disabled, and no names are suggested', async () => {
     graph = await openGraph({ introspection: false });
     const refused = await messages('{ __schema { queryType { name } } }');
+    // `__schema` and `queryType` cause an error each.
     expect(refused).toHaveLength(2);
     expect(refused).toContain(
       'GraphQL introspection has been disabled, but the requested query contained the field "__schema".',

@@ -48,6 +48,9 @@ const NONE: IntrospectionOptions = {
   oneOf: false,
 };
 
+/** Depth of the standard introspection query without the levels of `ofType`, which `typeDepth` sets. */
+const DEPTH_WITHOUT_TYPES = 6;
+
 describe('the standard introspection query', () => {
   it.each([null, 'sk-team-a', 'sk-viewer', 'sk-admin'])('returns the whole schema with the key %s', async (key) => {
     graph = await openGraph();
@@ -60,7 +63,7 @@ describe('the standard introspection query', () => {
     ['without options', {}],
     ['with every option', ALL],
     ['with every option off', NONE],
-    ['with the deepest types', { ...ALL, typeDepth: MAX_INTROSPECTION_DEPTH - 6 }],
+    ['with the deepest types', { ...ALL, typeDepth: MAX_INTROSPECTION_DEPTH - DEPTH_WITHOUT_TYPES }],
   ])('works %s', async (_name, options) => {
     graph = await openGraph();
     const { data, errors } = await ask<IntrospectionQuery>(getIntrospectionQuery(options));
@@ -175,8 +178,9 @@ describe('introspection', () => {
     expect(Object.values(data as object)).toEqual(Array.from({ length: 500 }, () => ({ fields: null })));
   });
 
-  it('counts type names', async () => {
+  it('counts every `__typename`', async () => {
     graph = await openGraph();
+    // 500 entries with 61 fields each, and 200 for the search.
     const nested = `{ catalogEntries(first: 500) { nodes { ${times(61, '__typename')} } } }`;
     expect((await ask(nested)).errors?.map(({ message }) => message)).toEqual([
       'The operation may cause 30700 fields; the limit is 30000. Ask for smaller pages.',
@@ -185,6 +189,7 @@ describe('introspection', () => {
 
   it('counts toward the depth', async () => {
     graph = await openGraph();
+    // The query is four fields deeper than its levels of `ofType`.
     const deep = (levels: number): string =>
       `{ __type(name: "Query") { fields { type { ${'ofType { '.repeat(levels)}name${' }'.repeat(levels)} } } } }`;
     expect((await ask(deep(MAX_INTROSPECTION_DEPTH - 4))).errors).toBeUndefined();
@@ -203,6 +208,7 @@ describe('introspection', () => {
       (_, index) => `fragment F${index} on __Type { ofType { ...F${index + 1} } }`,
     );
     const query = `{ __type(name: "Query") { ...F0 } } ${fragments.join(' ')} fragment F30 on __Type { name }`;
+    // `__type`, 30 times `ofType`, and `name`.
     expect((await ask(query)).errors?.map(({ message }) => message)).toEqual([
       `The introspection is 32 fields deep; the limit is ${MAX_INTROSPECTION_DEPTH}.`,
     ]);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { syntheticRuns } from '../../bench/lens/runs.ts';
+import { exportOf, syntheticRuns } from '../../bench/lens/runs.ts';
 import { VERSION } from '../../src/domain/version.ts';
 import { aLens, lensClient, type WireLens } from '../support/lens-client.ts';
 
@@ -161,7 +161,6 @@ describe('edges of lenses', () => {
     });
     const [own] = syntheticRuns(1, 62);
     const sender = (await key({ team_id: 'team-x' })).key;
-    const { exportOf } = await import('../../bench/lens/runs.ts');
     await send('POST', '/v1/traces', exportOf(own === undefined ? [] : [own], Date.now() - 3_600_000), sender);
     const answer = await ask(query, { id: own?.traceId }, sender);
     expect([answer.data, codesOf(answer)]).toEqual([

@@ -60,7 +60,7 @@ async function subscribe(query: string, wanted: number): Promise<{ readonly even
   return { events: read() };
 }
 
-/** Expects a lens, its findings and its runs by their global ids as an administrator, and nulls as another caller. */
+/** Expects that an administrator reads a lens, its findings and its runs by global ids, and another caller gets nulls. */
 async function expectNodes(id: string): Promise<void> {
   const page = 'totalCount pageInfo { hasNextPage hasPreviousPage endCursor } nodes { id runId status }';
   const queryOf = (nodes: string) => `{ ${nodes} { __typename id
@@ -96,6 +96,7 @@ async function expectNodes(id: string): Promise<void> {
   const earlier = (await runsOf(`after: "${runs.pageInfo.endCursor}"`)).data.lens.runs;
   expect(earlier).toMatchObject({ totalCount: 2, pageInfo: { hasNextPage: false, hasPreviousPage: true } });
   expect(earlier?.nodes).toHaveLength(1);
+  // The last cursor is `999999999999999:x` in Base64.
   for (const invalid of [
     'first: 0',
     'first: 51',

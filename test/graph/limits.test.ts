@@ -34,6 +34,7 @@ const refusalOf = ({ data, errors }: Answer) => [
   errors?.map(({ message, extensions }) => [message, extensions?.code]),
 ];
 
+/** A document that opens two brackets for each level and closes none. */
 const nested = (levels: number): string => '{ catalogEntries { '.concat('edges { node { '.repeat(levels), 'id');
 
 describe('the cost of an operation', () => {
@@ -256,6 +257,7 @@ describe('the variables of a request', () => {
 
   it('cannot exceed the limit of values', async () => {
     graph = await openGraph({ entries: [] });
+    // The filter and its list are values, too.
     expect((await ask(query, values(MAX_VARIABLE_VALUES - 2))).errors).toBeUndefined();
     expect(refusalOf(await ask(query, values(MAX_VARIABLE_VALUES)))).toEqual([
       undefined,

@@ -56,8 +56,8 @@ interface Page {
   readonly nodes: readonly { readonly id: string }[];
 }
 
-async function page(list: string, id: string, args: string): Promise<Page> {
-  const fields = `totalCount pageInfo { hasNextPage endCursor } nodes { id: ${id} }`;
+async function page(list: string, idField: string, args: string): Promise<Page> {
+  const fields = `totalCount pageInfo { hasNextPage endCursor } nodes { id: ${idField} }`;
   return ((await ask(`{ list: ${list}${args === '' ? '' : `(${args})`} { ${fields} } }`)) as { list: Page })['list'];
 }
 const ids = ({ nodes }: Page): readonly string[] => nodes.map(({ id }) => id);
@@ -121,14 +121,14 @@ const LISTS: readonly (readonly [list: string, idField: string, orders: readonly
     ],
   ];
 
-describe.each(LISTS)('%s', (list, id, orders, filters) => {
+describe.each(LISTS)('%s', (list, idField, orders, filters) => {
   it.each(orders)('are ordered by %s in both directions, in pages', async (field, expected) => {
     for (const direction of ['ASC', 'DESC']) {
       const orderBy = `orderBy: { field: ${field}, direction: ${direction} }`;
       const found: string[] = [];
       let after = '';
       for (;;) {
-        const current: Page = await page(list, id, `first: 1, ${orderBy}${after}`);
+        const current: Page = await page(list, idField, `first: 1, ${orderBy}${after}`);
         found.push(...ids(current));
         after = `, after: "${current.pageInfo.endCursor}"`;
         if (!current.pageInfo.hasNextPage) break;
@@ -138,7 +138,7 @@ describe.each(LISTS)('%s', (list, id, orders, filters) => {
   });
 
   it.each(filters)('are filtered by %s', async (filter, expected) => {
-    const found = await page(list, id, `filter: { ${filter} }`);
+    const found = await page(list, idField, `filter: { ${filter} }`);
     expect([ids(found), found.totalCount]).toEqual([expected, expected.length]);
   });
 });
