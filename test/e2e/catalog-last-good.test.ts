@@ -51,7 +51,7 @@ async function sourceWithMap(map: unknown, etag = '"one"', options: Parameters<t
   return source;
 }
 const cutNetwork = (): void => upstream.setAnswer((response) => void response.destroy());
-const UNUSED = 'warn the stored price map is not used';
+const NOT_USED_WARNING = 'warn the stored price map is not used';
 
 describe('the last good map', () => {
   it('is served after a restart without a network, with the same id and time', async () => {
@@ -92,6 +92,7 @@ describe('the last good map', () => {
   });
 
   it('keeps quarantined values, their time, and the values served instead', async () => {
+    // The field `x` has no price: it stays in the served row.
     const priced = (price: number) => ({ ...mapOf(3_000), m0: { mode: 'chat', input_cost_per_token: price, x: 1 } });
     await sourceWithMap(priced(1e-6));
     const source = await sourceWithMap(priced(0.5), '"two"');
@@ -135,7 +136,7 @@ describe('a stored map', () => {
   ])('is not used when it is %s, with a warning', async (_what, damage) => {
     await sourceWithMap(mapOf(3_000));
     writeFileSync(file, damage(readFileSync(file)));
-    expect(await restarted()).toEqual(['embedded', true, [UNUSED]]);
+    expect(await restarted()).toEqual(['embedded', true, [NOT_USED_WARNING]]);
   });
 
   it('is not used when it was read from another address', async () => {

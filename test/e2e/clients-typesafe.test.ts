@@ -7,6 +7,25 @@ let app: TestApp;
 let upstream: FaultServer;
 let client: TypeSafeClient;
 
+const LEVELS = ['calm', 'angry'] as const;
+const QUESTIONS = {
+  late: noul('Is it late?'),
+  team: choice('Who answers?', { ops: 'parcels', sales: null }),
+  anger: score('How angry?', LEVELS),
+};
+
+const ANSWERS = {
+  late: { type: 'noul', noul: 0.91 },
+  team: { type: 'choice', choice: 'ops', confidence: 0.6, probabilities: { ops: 0.8, sales: 0.2 } },
+  anger: {
+    type: 'score',
+    score: 0.25,
+    confidence: 0.5,
+    legend: { 0: 'calm', 1: 'angry' },
+    probabilities: { 0: 0.75, 1: 0.25 },
+  },
+};
+
 beforeAll(async () => {
   upstream = await startFaultServer();
   const params = { api_base: upstream.url, api_key: 'upstream-key' };
@@ -31,25 +50,6 @@ afterAll(async () => {
   await app.stop();
   await upstream.stop();
 });
-
-const LEVELS = ['calm', 'angry'] as const;
-const QUESTIONS = {
-  late: noul('Is it late?'),
-  team: choice('Who answers?', { ops: 'parcels', sales: null }),
-  anger: score('How angry?', LEVELS),
-};
-
-const ANSWERS = {
-  late: { type: 'noul', noul: 0.91 },
-  team: { type: 'choice', choice: 'ops', confidence: 0.6, probabilities: { ops: 0.8, sales: 0.2 } },
-  anger: {
-    type: 'score',
-    score: 0.25,
-    confidence: 0.5,
-    legend: { 0: 'calm', 1: 'angry' },
-    probabilities: { 0: 0.75, 1: 0.25 },
-  },
-};
 
 it('the TypeSafe SDK gets a decision of its default model, with a request id', async () => {
   expect(client.timeout).toBe(10_000);
@@ -99,7 +99,7 @@ it('a deadline of the TypeSafe SDK ends the call to the upstream', async () => {
 });
 
 it('the TypeSafe SDK lists models', async () => {
-  // The REST API has the reference's fixed time 1677610602 as creation time of every model.
+  // The description is the mode of the model. The release date is a constant.
   expect(await client.models.list()).toEqual([
     { name: 'jev-latest', description: 'evaluation', release_date: '2023-02-28' },
     { name: 'demo', description: '', release_date: '2023-02-28' },

@@ -196,6 +196,7 @@ describe('commands of the documents', () => {
   });
 
   it('the calls of docs/lens.md answer; those of the investigation need a reviewer', async () => {
+    // The snippet that is left out sets signals, which need a reviewer, too.
     const [investigation = '', feedback = '', , datasets = '', tracingKey = '', sql = ''] = snippetsOf(
       'docs/lens.md',
       'bash',

@@ -80,17 +80,17 @@ describe.skipIf(LACKS_POSTGRESQL)('duties of two processes', () => {
 
 it('duties of one process over SQLite run at its start and again after a restart', async () => {
   const first = await startApp();
-  const ended = async (app: TestApp): Promise<readonly ShownJob[]> =>
+  const completedJobs = async (app: TestApp): Promise<readonly ShownJob[]> =>
     vi.waitFor(async () => {
       const found = (await jobsOf(app, KIND)).filter(({ status }) => status === 'COMPLETED');
       expect(found).not.toEqual([]);
       return found;
     }, SOON);
-  const [{ workerId } = { workerId: '' }] = await ended(first);
+  const [{ workerId } = { workerId: '' }] = await completedJobs(first);
   await first.stop({ keepData: true });
   const second = await startApp({ dataDir: first.dataDir });
   await vi.waitFor(async () => {
-    const found = await ended(second);
+    const found = await completedJobs(second);
     expect(found.some((job) => job.workerId !== workerId)).toBe(true);
   }, SOON);
   await second.stop();

@@ -17,10 +17,10 @@ it('a subscription without events ends when its key expires, over every transpor
   const key = await makeKey(app, { duration: '10s', team_id: 'team-1' });
   const lasting = await makeKey(app, { team_id: 'team-1' });
   const url = `${app.url}/graphql`;
-  const follow = (holder: string) =>
+  const follow = (subscriberKey: string) =>
     TRANSPORTS.flatMap(([, subscribe]) => [
-      subscribe(url, TraceUpdatesDocument, {}, holder),
-      subscribe(url, SpanUpdatesDocument, { traceId: '1'.repeat(32) }, holder),
+      subscribe(url, TraceUpdatesDocument, {}, subscriberKey),
+      subscribe(url, SpanUpdatesDocument, { traceId: '1'.repeat(32) }, subscriberKey),
     ]);
   const expiring = follow(key);
   const others = follow(lasting);

@@ -74,8 +74,8 @@ describe.skipIf(LACKS_POSTGRESQL)('a key in the memory of two processes', () => 
     'ends its idle subscriptions in both processes when it is blocked: %s',
     async (_name, subscribe) => {
       const [key, lasting] = [await newKey(), await newKey()];
-      const follow = (holder: string) =>
-        [here, there].map((app) => subscribe(`${app.url}/graphql`, TraceUpdatesDocument, {}, holder));
+      const follow = (subscriberKey: string) =>
+        [here, there].map((app) => subscribe(`${app.url}/graphql`, TraceUpdatesDocument, {}, subscriberKey));
       const [dying, others] = [follow(key), follow(lasting)];
       // Both processes load the key into memory.
       expect([await listStatusAt(here, key), await listStatusAt(there, key)]).toEqual([200, 200]);

@@ -226,12 +226,12 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       ['of a model of a key', { model_max_budget: { m: { budget_limit: BUDGET, time_period: '30d' } } }, 'm', 422],
       // The configuration file sets the budget of this provider.
       ['of a provider', { models: ['of-groq'] }, 'of-groq', 429],
-    ])('are exceeded by less than the cost of one call: a budget %s', async (_of, limits, model, refused) => {
+    ])('are exceeded by less than the cost of one call: a budget %s', async (_of, limits, model, refusalStatus) => {
       const before = upstream.answered;
       const admitted = (): number => upstream.answered - before;
       const key = await newKey(limits);
       const byStatus = await calls(300, 30, key, model);
-      expect([...byStatus.keys()].toSorted((one, other) => one - other)).toEqual([200, refused]);
+      expect([...byStatus.keys()].toSorted((one, other) => one - other)).toEqual([200, refusalStatus]);
       expect(admitted()).toBe(byStatus.get(200));
       // Reservations of calls in progress and unused reserves of a process refuse calls early, until they are released.
       await vi.waitFor(
@@ -242,7 +242,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
         { ...POLLING, interval: 100 },
       );
       // The rest of the budget admits at most one of these calls.
-      expect((await calls(20, 4, key, model)).get(refused)).toBeGreaterThan(18);
+      expect((await calls(20, 4, key, model)).get(refusalStatus)).toBeGreaterThan(18);
       expect(admitted() * COST).toBeLessThan(BUDGET + COST);
     });
 

@@ -157,7 +157,7 @@ describe('a process that gets a signal to stop', () => {
     await expect
       .poll(() =>
         fetch(`${server.url}/health/readiness`)
-          .then((r) => r.status)
+          .then(({ status }) => status)
           .catch(() => 'refused'),
       )
       .not.toBe(200);

@@ -125,6 +125,7 @@ describe('traces by annotation', () => {
   });
 
   it('are counted and paged; a cursor contains its search and is refused with another search', async () => {
+    // The agent name `triage` of every trace contains the text `T`: case does not matter.
     const search = {
       from: FROM.toISOString(),
       filter: { annotation: { minScore: 0, to: '2999-01-01T00:00:00Z' }, text: 'T' },

@@ -119,6 +119,7 @@ describe('a mutation', () => {
   }
 
   it('with a result below the limit is complete', async () => {
+    // The JSON around the text has fewer than 100 bytes.
     const characters = MAX_ANSWER_BYTES - 100;
     expect(await chatOf(characters)).toEqual({ data: { chat: { text: 'x'.repeat(characters) } } });
   });

@@ -60,7 +60,7 @@ async function subscribe(query: string, wanted: number): Promise<{ readonly even
   return { events: read() };
 }
 
-/** Expects that an administrator reads a lens, its findings and its runs by global ids, and another caller gets nulls. */
+/** Expects that an administrator reads a lens, its findings and its runs by global id. Another caller gets nulls. */
 async function expectNodes(id: string): Promise<void> {
   const page = 'totalCount pageInfo { hasNextPage hasPreviousPage endCursor } nodes { id runId status }';
   const queryOf = (nodes: string) => `{ ${nodes} { __typename id
