@@ -120,7 +120,7 @@ writeFileSync(
 writeFileSync(join(folder, 'schemathesis.toml'), SETTINGS);
 
 const server = await spawnServer(join(folder, 'data'), { args: ['--config', config] });
-let code: number | null;
+let code: number | null = null;
 try {
   const child = spawn(
     program,
@@ -163,7 +163,10 @@ try {
   if (!alive) code = 1;
 } finally {
   const { code: ended } = await server.end('SIGTERM');
-  if (ended !== 0) console.error(`The process ended with ${ended}: ${server.errors().slice(-4000)}`);
+  if (ended !== 0) {
+    console.error(`The process ended with ${ended}: ${server.errors().slice(-4000)}`);
+    code = 1;
+  }
   upstream.close();
   rmSync(folder, { recursive: true, force: true });
 }
