@@ -33,6 +33,7 @@ describe('resetMemberSpend', () => {
     expect(await reset(request, await key({ user_id: 'lea' }))).toEqual(member);
     const { body } = await get('/audit?table_name=LiteLLM_TeamMembership&action=updated');
     const rows = (body['audit_logs'] as readonly Json[]).map((entry) => entry['updated_values'] as Json);
+    // The member has made no calls, so that 0 USD are reset to 0 USD each time.
     expect(rows.map((row) => [row['user_id'], row['spent_before']])).toEqual([
       ['sam', 0],
       ['sam', 0],
@@ -44,6 +45,7 @@ describe('resetMemberSpend', () => {
     const request = { id: 's2', userId: 'tom', resetToUsd: '0' };
     for (const other of [await key({ user_id: 'tom' }), await key({ user_id: 'eve' })])
       expect(await reset(request, other)).toBe('FORBIDDEN');
+    // The spend so far is 0, and a reset sets it to at least 0 and at most the spend so far.
     for (const resetToUsd of ['1', '-1'])
       expect(await reset({ ...request, resetToUsd })).toEqual({ __typename: 'InvalidInputError' });
     for (const resetToUsd of ['much', '1e1000'])

@@ -3,8 +3,10 @@ import { exportOf, syntheticRuns } from '../../bench/lens/runs.ts';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { POLLING } from '../support/polling.ts';
 
-// Scripts of users rely on these names. The documents are texts of this file, so that a renamed field fails these tests.
+// Scripts of users rely on the fields and filters below. The queries are texts of this file, so that a renamed field
+// fails these tests.
 
+// The second argument is the seed.
 const [RUN] = syntheticRuns(1, 71);
 const traceId = RUN?.traceId ?? '';
 
@@ -19,6 +21,7 @@ beforeAll(async () => {
     metadata: { tags: ['prod'] },
   };
   await app.call('POST', '/v1/chat/completions', chat, { 'x-litellm-session-id': 'chat-1' });
+  // The trace of the call can be found by its session once the call is stored.
   const labelledTraces = '{ traces(filter: { sessionId: "chat-1" }) { totalCount } }';
   await vi.waitUntil(async () => JSON.stringify(await ask(labelledTraces)).includes(':1}'), POLLING);
 });

@@ -10,6 +10,7 @@ const TRACE = idOf(`Trace:${traceId(1)}:${ref}`);
 const SPAN = idOf(`Span:${traceId(1)}:${spanId(1)}:${ref}`);
 const KEY = idOf(`VirtualKey:${TEAM_KEY.keyHash}`);
 const ROW = idOf(`SpendRow:${traceId(1)}:${spanId(1)}`);
+/** Ids of objects of team-a, which the key of team-b may not read. */
 const FOREIGN = [TRACE, SPAN, KEY, ROW, idOf(`Team:${TEAM_KEY.teamId}`)];
 
 let graph: Awaited<ReturnType<typeof openGraph>>;
@@ -89,7 +90,6 @@ describe('node', () => {
     '',
     'x',
     traceId(1),
-    'VHJhY2U6',
     idOf('Trace'),
     idOf('Trace:'),
     idOf(`trace:${traceId(1)}`),
@@ -159,7 +159,7 @@ describe('nodes', () => {
     expect(data.nodes.map((node) => node?.id ?? null)).toEqual([SPAN, null, TRACE, SPAN]);
   });
 
-  // At most 100 ids are allowed. The cost of 1,000 ids is above the limit already before their number is checked.
+  // At most 100 ids are allowed. 1,000 ids exceed the limit of the cost, which is checked before the number of ids.
   it.each([101, 1_000])('refuses %i ids', async (count) => {
     const { errors } = await nodes(Array.from({ length: count }, () => TRACE));
     expect(errors?.map(({ extensions }) => extensions?.['code'])).toEqual([
@@ -170,6 +170,7 @@ describe('nodes', () => {
 
 describe('viewer', () => {
   it('is the caller, and null without a key', async () => {
+    // Keys of the test server are not stored: `keyHash` has role and team, and `key` is null.
     expect(await graph.call(ViewerDocument, {}, 'sk-team-a')).toEqual({
       data: {
         viewer: {

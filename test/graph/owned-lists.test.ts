@@ -48,6 +48,7 @@ beforeAll(async () => {
     const { key, token } = await rest('/key/generate', { key_alias: name, ...body });
     keys[name] = { secret: String(key), hash: String(token) };
   }
+  // Key b was blocked and is not any more; key a never was. Both match `blocked: false`.
   await rest('/key/block', { key: keys['b']?.hash });
   await rest('/key/unblock', { key: keys['b']?.hash });
   await rest('/key/block', { key: keys['d']?.hash });
@@ -63,7 +64,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-const key = (name: string): string => keys[name]?.hash ?? '';
+const hashOf = (name: string): string => keys[name]?.hash ?? '';
 
 interface List {
   readonly nodes: readonly { readonly id: string; readonly key?: { readonly id: string } }[];
@@ -71,7 +72,10 @@ interface List {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** Reads a list below an object. A row of `spendRows` is a call: its id in the result is the hash of its key. */
+/**
+ * Reads a list below an object. Ids in the result are the values of the field `id`. A row of `spendRows` is a call: its
+ * id in the result is the hash of its key.
+ */
 async function readList(owner: readonly [string, string], list: string, id: string, args: string): Promise<List> {
   const counted = list === 'spendRows' ? '' : 'totalCount';
   const { node } = await ask(
@@ -125,12 +129,13 @@ describe('keys and teams of an owner', () => {
 });
 
 describe('calls of an owner', () => {
+  // The arguments are functions, because the keys exist only when the tests run.
   const cases: readonly (readonly [readonly [string, string], () => string, readonly string[]])[] = [
     [TEAM, () => '', ['b', 'a']],
     [TEAM, () => 'orderBy: { field: STARTED_AT, direction: ASC }', ['a', 'b']],
     [TEAM, () => 'orderBy: { field: TOKENS, direction: ASC }', ['a', 'b']],
-    [TEAM, () => `filter: { keys: ["${key('a')}"] }`, ['a']],
-    [TEAM, () => `filter: { keys: ["${globalId('VirtualKey', key('a'))}"] }`, ['a']],
+    [TEAM, () => `filter: { keys: ["${hashOf('a')}"] }`, ['a']],
+    [TEAM, () => `filter: { keys: ["${globalId('VirtualKey', hashOf('a'))}"] }`, ['a']],
     [TEAM, () => `filter: { keys: ["${keys['a']?.secret}"] }`, ['a']],
     [TEAM, () => 'filter: { teamIds: ["t2"] }', []],
     [TEAM, () => 'filter: { teamIds: ["t2", "t1"], userIds: ["u1"] }', ['a']],
@@ -144,31 +149,31 @@ describe('calls of an owner', () => {
 
   it.each(cases)('%j with %s are of the keys %j', async (owner, args, expected) => {
     const found = await readList(owner, 'spendRows', 'key', args());
-    expect(ids(found)).toEqual(expected.map(key));
+    expect(ids(found)).toEqual(expected.map(hashOf));
   });
 
   it('with a key as their owner match a filter by the hash or secret of that key only', async () => {
     const rows = async (filter: string) =>
-      ids(await readList(['VirtualKey', key('a')], 'spendRows', 'key', `filter: { keys: ["${filter}"] }`));
-    expect(await rows(keys['a']?.secret ?? '')).toEqual([key('a')]);
-    expect(await rows(key('a'))).toEqual([key('a')]);
+      ids(await readList(['VirtualKey', hashOf('a')], 'spendRows', 'key', `filter: { keys: ["${filter}"] }`));
+    expect(await rows(keys['a']?.secret ?? '')).toEqual([hashOf('a')]);
+    expect(await rows(hashOf('a'))).toEqual([hashOf('a')]);
     expect(await rows(keys['b']?.secret ?? '')).toEqual([]);
-    expect(await rows(key('b'))).toEqual([]);
+    expect(await rows(hashOf('b'))).toEqual([]);
   });
 });
 
 describe('traces of a team', () => {
   const cases: readonly (readonly [() => string, readonly string[]])[] = [
     [() => '', ['b', 'a']],
-    [() => `filter: { keyHash: "${key('a')}" }`, ['a']],
-    [() => `filter: { keyHash: "${globalId('VirtualKey', key('c'))}" }`, []],
+    [() => `filter: { keyHash: "${hashOf('a')}" }`, ['a']],
+    [() => `filter: { keyHash: "${globalId('VirtualKey', hashOf('c'))}" }`, []],
     [() => 'filter: { teamId: "t2" }', []],
     [() => `filter: { teamId: "${globalId('Team', 't1')}", minErrors: 0 }, orderBy: { field: STARTED_AT }`, ['b', 'a']],
   ];
 
   it.each(cases)('with %s are of the keys %j', async (args, expected) => {
     const found = await readList(TEAM, 'traces', 'keyHash', args());
-    expect([ids(found), found.totalCount]).toEqual([expected.map(key), expected.length]);
+    expect([ids(found), found.totalCount]).toEqual([expected.map(hashOf), expected.length]);
   });
 
   it('are paged; ascending orders are refused, and so is a cursor with another filter, order or team', async () => {
@@ -176,7 +181,7 @@ describe('traces of a team', () => {
     const first = await readList(TEAM, 'traces', 'keyHash', `first: 1, ${order}`);
     const after = `after: "${first.pageInfo.endCursor}"`;
     const second = await readList(TEAM, 'traces', 'keyHash', `first: 1, ${order}, ${after}`);
-    expect([...ids(first), ...ids(second)].toSorted()).toEqual([key('a'), key('b')].toSorted());
+    expect([...ids(first), ...ids(second)].toSorted()).toEqual([hashOf('a'), hashOf('b')].toSorted());
     await expect(readList(TEAM, 'traces', 'keyHash', after)).rejects.toThrow('INVALID_INPUT');
     await expect(readList(['Team', 't2'], 'traces', 'keyHash', `${order}, ${after}`)).rejects.toThrow('INVALID_INPUT');
     // Traces are ordered in the direction DESC only.
@@ -198,7 +203,7 @@ describe('traces of a session', () => {
       }[];
     };
     const [session] = nodes;
-    expect(session?.traces.nodes.map(({ keyHash }) => keyHash)).toEqual(['c', 'b', 'a'].map(key));
+    expect(session?.traces.nodes.map(({ keyHash }) => keyHash)).toEqual(['c', 'b', 'a'].map(hashOf));
     const durations = session?.slow.nodes.map(({ durationMs }) => durationMs) ?? [];
     expect(durations).toHaveLength(3);
     expect(durations).toEqual(durations.toSorted((one, other) => other - one));
@@ -217,7 +222,7 @@ const NOUNS = {
 };
 
 describe('a global id in a filter matches like the local id:', () => {
-  const members: readonly (readonly [keyof typeof NOUNS, string, string, () => string])[] = [
+  const filterFields: readonly (readonly [keyof typeof NOUNS, string, string, () => string])[] = [
     ['virtualKeys', 'teamId', 'Team', () => 't1'],
     ['virtualKeys', 'userId', 'User', () => 'u1'],
     ['teams', 'organizationId', 'Organization', () => 'o1'],
@@ -226,16 +231,16 @@ describe('a global id in a filter matches like the local id:', () => {
     ['auditLog', 'objectId', 'Team', () => 't1'],
     ['auditLog', 'teamId', 'Team', () => 't1'],
     ['traces', 'teamId', 'Team', () => 't1'],
-    ['traces', 'keyHash', 'VirtualKey', () => key('a')],
-    ['spendRows', 'keys', 'VirtualKey', () => key('a')],
+    ['traces', 'keyHash', 'VirtualKey', () => hashOf('a')],
+    ['spendRows', 'keys', 'VirtualKey', () => hashOf('a')],
     ['spendRows', 'teamIds', 'Team', () => 't1'],
     ['spendRows', 'userIds', 'User', () => 'u1'],
     ['spendRows', 'organizationIds', 'Organization', () => 'o1'],
   ];
 
-  it.each(members)('%s by %s of the type %s', async (list, member, typename, id) => {
+  it.each(filterFields)('%s by %s of the type %s', async (list, field, typename, id) => {
     const found = async (value: string) => {
-      const filter = { [member]: list === 'spendRows' ? [value] : value };
+      const filter = { [field]: list === 'spendRows' ? [value] : value };
       const answer = await ask(`query ($filter: ${NOUNS[list]}Filter) { ${list}(filter: $filter) { nodes { id } } }`, {
         filter,
       });
@@ -245,7 +250,7 @@ describe('a global id in a filter matches like the local id:', () => {
     expect(local.length).toBeGreaterThan(0);
     expect(await found(globalId(typename, id()))).toEqual(local);
     // Entries of the audit log are about rows of every noun, so that `objectId` accepts any global id.
-    expect(await found(globalId('Lens', id()))).toEqual(member === 'objectId' ? local : []);
+    expect(await found(globalId('Lens', id()))).toEqual(field === 'objectId' ? local : []);
   });
 
   it('annotations by trace, span and author', async () => {

@@ -3,7 +3,7 @@ import { type Json, tenancyClient } from '../support/tenancy-client.ts';
 
 const { send, key, get } = tenancyClient({ config: { general_settings: { demo_model: true } } });
 
-/** Runs one mutation with an input. Returns its result, or the code, else the message, of the request error. */
+/** Runs one mutation. Returns its result; after a request error the code of the error, or its message without one. */
 async function mutate(field: string, input: object, selection: string, secret?: string): Promise<unknown> {
   const type = `${field[0]?.toUpperCase()}${field.slice(1)}`;
   const inputTypes: Readonly<Record<string, string>> = {

@@ -126,6 +126,7 @@ beforeAll(async () => {
   await manage('/project/new', { project_id: 'p3', team_id: 't2' });
   await manage('/customer/new', { user_id: 'c1', alias: 'x' });
   await manage('/customer/new', { user_id: 'c2', blocked: true });
+  // Each call costs 1 USD.
   for (const user_id of ['u1', 'u3', 'u1']) await calls.chat(await calls.newKey({ user_id }));
   // Reading spend rows first turns committed calls into rows. Users can be ordered by spend afterwards.
   await graph('{ spendRows(first: 1) { nodes { id } } }');

@@ -65,6 +65,7 @@ beforeAll(async () => {
   ada = await newKey({ team_id: 'crew', user_id: 'ada', key_alias: 'of-ada' });
   bob = await newKey({ team_id: 'others', user_id: 'bob', key_alias: 'of-bob' });
   await newKey({ team_id: 'crew', key_alias: 'service' });
+  // Each call costs 1 USD.
   await chat(ada, { user: 'guest', tags: ['red'] });
   await chat(ada, { tags: ['red', 'blue'] });
   await chat(bob);
@@ -106,6 +107,7 @@ describe('owners in the graph', () => {
         { role: 'USER', user: expect.anything() as unknown },
       ],
       projects: [{ projectId: 'plan', team: { teamId: 'crew' } }],
+      // The document asks for one key. The other key of the team is `of-ada`.
       keys: {
         pageInfo: { hasNextPage: true, endCursor: cursor },
         nodes: [{ alias: 'service', team: { teamId: 'crew' }, user: null, totalSpendUsd: '0' }],
@@ -286,10 +288,12 @@ describe('spend in the graph', () => {
         expect(second.pageInfo.hasNextPage).toBe(false);
         orders.push([field, first]);
         const ids = [...idsOf(first), ...idsOf(second)];
+        // A page has two of the three calls. The first page of the reversed order has the last two, reversed.
         const reversed = `{ field: ${field}, direction: ${direction === 'ASC' ? 'DESC' : 'ASC'} }`;
         expect(ids.slice(1).toReversed()).toEqual(idsOf((await list(reversed)).page));
       }
-    // A cursor has start time in ms, trace id, span id and row id. Orders by other fields add their name and the rank.
+    // A cursor has start time in ms, trace id, span id and row id. The orders COST (`spend`) and TOKENS
+    // (`total_tokens`) add their name, and the cost or tokens of the row.
     const cursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const invalidCursors = [
       cursor([1e300, 't', 's', 'i']),

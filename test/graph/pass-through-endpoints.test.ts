@@ -31,6 +31,7 @@ async function ask(query: string, input?: object, key = app.adminKey): Promise<R
   return { ...answer.data, ...(answer.errors === undefined ? {} : { errors: answer.errors }) };
 }
 
+/** Runs a mutation. Returns its result, or the whole answer when it has request errors only. */
 const change = async (name: 'create' | 'update' | 'delete', input: object, key?: string) => {
   const field = `${name}PassThroughEndpoint`;
   const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}PassThroughEndpointInput`;
@@ -42,6 +43,7 @@ const change = async (name: 'create' | 'update' | 'delete', input: object, key?:
   return (answer[field] ?? answer) as Record<string, unknown>;
 };
 
+/** The endpoint as the HTTP API shows it; undefined when it does not exist. */
 const overHttp = async (id: string): Promise<unknown> => {
   const answer = await app.call('GET', `/config/pass_through_endpoint?endpoint_id=${id}`);
   return ((await answer.json()) as { endpoints: unknown[] }).endpoints[0];

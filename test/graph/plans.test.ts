@@ -173,7 +173,10 @@ describe('the cached text of an answer', () => {
   const CATALOG = 'query Q($first: Int) { catalogEntries(first: $first) { totalCount nodes { entryId mode } } }';
   const context = {} as GraphContext;
 
-  /** A schema whose root field `page` is cached and `clock` is not, and counts of calls of its resolvers. */
+  /**
+   * A schema whose root field `page` is cached and `clock` is not, and counts of calls of its resolvers. The source
+   * object of `page`, under which the text is cached, is `state.basis`.
+   */
   function countingSchema(extensions: Readonly<Record<string, unknown>> = FROM_SOURCE) {
     const counts = { roots: 0, leaves: 0 };
     const state = { basis: {}, value: 'a' };
@@ -199,6 +202,7 @@ describe('the cached text of an answer', () => {
     const planOf = (text: string) => createPlan(new GraphQLSchema({ query }), parse(text), null, new AnswerTexts());
     return { counts, state, planOf };
   }
+  /** The third argument of `run` is the key of the variables in the cache; null where the variables are too long. */
   const noVariables = { sources: {}, coerced: {} } as unknown as VariableValues;
 
   it('is used until its source object is replaced, and the root resolver runs each time', async () => {

@@ -34,6 +34,7 @@ describe('sessions', () => {
       userId: 'ann',
       traceCount: 3,
       failedTraceCount: 1,
+      // Each of the three traces has one span, with 3 input and 5 output tokens.
       llmCalls: 3,
       inputTokens: 9,
       outputTokens: 15,

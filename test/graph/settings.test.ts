@@ -36,6 +36,7 @@ const FILE_SETTINGS = {
 
 beforeAll(async () => {
   const env = { SIZE_OF_TEST: '77' };
+  // The first app stores settings in the database. The second one also has settings in its configuration file.
   const first = await startApp({ env });
   await first.call('POST', '/config/update', { general_settings: { max_parallel_requests: 5 } });
   await first.call('POST', '/config/update', { environment_variables: { OF_A_TEST: 'plain-text-secret' } });

@@ -66,6 +66,7 @@ it('an event is executed again for a caller with other rights, who never gets th
   await oneUpdateEach(...admins, viewer, ...team);
   for (const reader of [...admins, viewer]) expect(reader.received).toEqual([updateOf('0.00000125')]);
   for (const reader of team) expect(reader.received).toEqual([updateOf(null)]);
+  // Three executions: one for the administrators, one for the viewer and one for the team.
   expect(graph.reads).toMatchObject({ listSpans: 3, findBySpans: 3 });
 });
 
@@ -110,6 +111,7 @@ it('a failure is reported only to the subscriber whose execution failed', async 
   await untilSubscribers(3);
   await graph.ingest(TEAM_KEY, aSpan());
   await oneUpdateEach(...all);
+  // A result with errors is not shared: the other subscribers execute the event again.
   const failed = all.filter((reader) => 'errors' in (reader.received[0] as object));
   expect(failed.map((reader) => reader.received)).toMatchObject([
     [{ data: { traceUpdates: { trace: { spans: null } } }, errors: [{ message: 'Unexpected error.' }] }],

@@ -26,12 +26,14 @@ const spanIdsOf = ({ received }: Subscriber): readonly string[] =>
 describe.each(TRANSPORTS)('spans over %s', (_name, subscribe) => {
   it('are sent to callers that may read them when they are stored; after an older cursor, all spans of the trace are sent', async () => {
     graph = await openGraph();
+    // A cursor is the number of spans that were sent.
     const team = track(subscribe(graph.url, SpanUpdatesDocument, { traceId: traceId(1), after: '0' }, 'sk-team-a'));
     const all = track(subscribe(graph.url, SpanUpdatesDocument, { traceId: traceId(1), after: '0' }));
     await eventually(() => graph.bus.subscriberCount() === 2, 'the readers');
     await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(1) }), aSpan({ spanId: spanId(2) }));
     await graph.ingest(OTHER_TEAM_KEY, aSpan({ spanId: spanId(3) }));
     await graph.ingest(TEAM_KEY, aSpan({ traceId: traceId(2) }));
+    // Span 2 is known already and is not sent again.
     await graph.ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }), aSpan({ spanId: spanId(4) }));
     await eventually(() => spanIdsOf(all).length === 4 && spanIdsOf(team).length === 3, 'every span');
     expect(spanIdsOf(team)).toEqual([1, 2, 4].map(spanId));

@@ -89,14 +89,14 @@ describe('Span.parent and Span.children', () => {
   it('follow the edges of the tree with one read of the spans, and page the children', async () => {
     const childSpan = (number: number, parent: number) =>
       aSpan({ ...spanAt(number), traceId: traceId(2), parentSpanId: spanId(parent) });
-    const orphan = childSpan(5, 9);
+    // Span 4 is its own parent, and the parent of span 5 does not exist.
     await graph.ingest(
       TEAM_KEY,
       aSpan({ ...spanAt(1), traceId: traceId(2) }),
       childSpan(2, 1),
       childSpan(3, 1),
       childSpan(4, 4),
-      orphan,
+      childSpan(5, 9),
     );
     const { data } = await graph.call(SpanTreeDocument, { id: traceId(2), children: 1 });
     const nodes = data.trace?.spans?.nodes ?? [];

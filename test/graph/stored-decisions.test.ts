@@ -208,11 +208,13 @@ const CALIBRATED = {
 };
 
 it('outcomes of a key fit a temperature for later answers to this key, not for other keys', async () => {
-  // 0.9 is right in 24 of 32 cases: the temperature is 2, and the probability 0.75. One outcome exists already.
+  // 0.9 is right in 24 of 32 cases: the temperature is 2, and the probability 0.75. Of the eight wrong cases, the test
+  // of `recordDecisionOutcome` has reported one.
   async function decideAndReport(index: number): Promise<void> {
     await decide(fullKey, `fit-${index}`);
     await recordOutcome(fullKey, { callId: `fit-${index}`, index: 0, outcome: index < 25 });
   }
+  // A temperature needs 30 outcomes.
   for (let index = 1; index < 29; index += 1) await decideAndReport(index);
   const { data } = await graph(app.adminKey, CALIBRATIONS);
   expect(data).toMatchObject({ decisionCalibrations: [{ outcomes: 29, temperature: null, fitted: null }] });

@@ -33,6 +33,7 @@ describe('a stream of the single connection mode', () => {
     graph = await openGraph();
     expect(await reserve({ 'x-graphql-event-stream-token': token })).toMatch(UUID);
     expect((await start(token, '1')).status).toBe(404);
+    // Nothing was written to `Object.prototype` under the token `__proto__`.
     expect(({} as Record<string, unknown>)['open']).toBeUndefined();
   });
 
@@ -101,6 +102,7 @@ describe('a stream of the single connection mode', () => {
       if (/"droppedUpdates":[1-9]/.test(text)) break;
     }
     const missed = [...text.matchAll(/"droppedUpdates":(\d+)/g)].map(([, count]) => Number(count));
+    // Without a reader, the stream read few events. The queue of 4 events dropped most of the others.
     expect(missed.length).toBeLessThan(30);
     expect(Math.max(...missed)).toBeGreaterThan(900);
     leaving.abort();
@@ -120,6 +122,7 @@ describe('a stream of the single connection mode', () => {
     graph = await openGraph();
     const token = await reserve();
     expect((await start(token, '1', '{ nope }')).status).toBe(202);
+    // The stream then ends, and its whole text can be read.
     graph.transport.close();
     const stream = await fetch(streamUrl(`?token=${token}`), { headers: { accept: 'text/event-stream' } });
     expect(await stream.text()).toContain('Cannot query field \\"nope\\" on type \\"Query\\".');

@@ -182,10 +182,12 @@ export function stall(url: string, document: { toString(): string }, accept = 't
         read: () =>
           void answer.resume().on('data', (chunk: Buffer) => {
             text += chunk.toString();
+            // Each update has this number once. The comma shows that all of its digits have arrived.
             for (const [, count] of text.matchAll(/"droppedUpdates":(\d+),/g)) {
               arrived += 1;
               missed += Number(count);
             }
+            // The text after the last comma may be the beginning of the next match.
             text = text.slice(text.lastIndexOf(',') + 1);
           }),
         receivedOrMissed: () => arrived + missed,
@@ -197,6 +199,7 @@ export function stall(url: string, document: { toString(): string }, accept = 't
   });
 }
 
+/** Waits for the end of the reading. Ignores its failure when the client has left. */
 async function unlessLeft(reading: Promise<void>, left: AbortSignal): Promise<void> {
   try {
     await reading;

@@ -12,7 +12,10 @@ const TEAM_A_KEY: Owner = { teamId: 'team-a', keyHash: 'internal_user-team-a' };
 const ENTRIES = [anEntry('gpt-4o', { litellm_provider: 'openai' })];
 const childOfRoot = { parentSpanId: spanId(1) };
 
-/** An agent run: a gateway call with spans of the client and of the gateway, and a call with an estimated cost. */
+/**
+ * Spans of an agent run (1). A call through the gateway has the client's span (2) and the gateway's span (3). Another
+ * call has an estimated cost (4).
+ */
 const runOf = (trace: number) => {
   const common = { traceId: traceId(trace), model: 'gpt-4o', provider: 'openai', startNs: nsAt(START_MS + trace) };
   return [
@@ -59,6 +62,7 @@ const edgesOf = (trace: number) => {
     },
   ];
 };
+/** Expected edges of a trace. `newest` is the trace with which the list of its team begins. */
 const traceOf = (trace: number, newest = trace) => ({
   traceId: traceId(trace),
   keyHash: TEAM_KEY.keyHash,
@@ -69,6 +73,7 @@ const traceOf = (trace: number, newest = trace) => ({
   agents: [
     {
       name: 'triage',
+      // Sums of the two calls: twice 3 input and 5 output tokens, and 5 and 7 picodollars.
       inputTokens: 6,
       outputTokens: 10,
       costUsd: '0.000000000012',

@@ -3,6 +3,7 @@ import { exportOf, syntheticRuns } from '../../bench/lens/runs.ts';
 import { lensClient } from '../support/lens-client.ts';
 
 const { send, app, key, ingest } = lensClient();
+// One trace each. The second argument is the seed.
 const [OURS, THEIRS] = [syntheticRuns(1, 71), syntheticRuns(1, 72)];
 let senderKey = '';
 

@@ -89,7 +89,8 @@ describe('a search of traces', () => {
   });
 
   it('refuses a forged cursor', async () => {
-    // A cursor has the start and end of the window, the order, the filters as JSON, a rank and a trace ref. Filters are 15 values.
+    // A cursor has the start and end of the window, the order, the filters as JSON, a rank and a trace ref. Filters are
+    // 15 values, among them the minimum cost (6, as text) and the minimum number of errors (8).
     const emptyFilter: readonly unknown[] = Array.from({ length: 15 }, () => null);
     const state = (searched: unknown, rank: unknown = '1', order: unknown = 'start'): unknown => [
       0,
@@ -172,6 +173,7 @@ describe('a series of traces', () => {
         inputTokens: 6,
         outputTokens: 10,
         costUsd: '0.0025',
+        // One trace lasts 10 ms, the other one 30 ms.
         latencyP50Ms: 10,
         latencyP90Ms: 30,
         latencyP99Ms: 30,

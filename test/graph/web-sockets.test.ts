@@ -123,7 +123,7 @@ describe('a WebSocket client that breaks the protocol', () => {
     ['messages of the server', '{"type":"connection_ack"}', 4400, 'Unexpected message of type connection_ack received'],
     ['binary messages', Buffer.from('{}'), 1003, 'Send text messages.'],
     ['more than 1 MiB', `"${'x'.repeat(1024 * 1024)}"`, 1009, ''],
-    // Values are counted before the message is parsed, with a tolerance of twice the limit.
+    // The count before the message is parsed is inexact, and refuses only more than twice the limit.
     [
       'too many values',
       JSON.stringify(subscribe('1', QUERY, { list: Array.from({ length: 3 * MAX_VARIABLE_VALUES }, () => 100) })),
