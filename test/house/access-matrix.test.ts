@@ -37,7 +37,7 @@ function outcomeOf(status: number, { name, answers }: Pick<RouteRow, 'name' | 'a
   return status === 401 || status === 403 ? String(status) : 'in';
 }
 
-/** A path with a value for each of its parameters. */
+/** A path with a value for each of its parameters. Braces enclose optional parts, which are kept. */
 const filled = (path: string): string => path.replaceAll(/[{}]/g, '').replaceAll(/[:*](\w+)/g, 'x');
 
 /** Query and body of a request to a route. The parsers of most routes accept what `repaired` returns. */
@@ -217,7 +217,7 @@ describe('over HTTP', () => {
   const differing: string[] = [];
 
   it.each(Array.from({ length: PARTS }, (_, part) => part * ROWS_PER_PART))(
-    'rows from %i have no unexpected failures',
+    'route rows from number %i have no unexpected failures',
     async (from) => {
       const names = Object.keys(callers.keys);
       for (const row of restRoutes().slice(from, from + ROWS_PER_PART)) {
@@ -303,6 +303,7 @@ async function askGraph(document: string, key: string): Promise<string> {
   });
   const { errors = [] } = (await answer.json()) as GraphAnswer;
   const codes = errors.map(({ message, extensions }) => extensions?.code ?? message);
+  // An error without a code counts with its message, which has spaces.
   const wrong = codes.find((code) => code === 'INTERNAL' || code === 'GRAPHQL_VALIDATION_FAILED' || code.includes(' '));
   if (wrong !== undefined) throw new Error(`${document} answered ${JSON.stringify(errors)}.`);
   if (codes.includes('UNAUTHENTICATED')) return '401';

@@ -4,7 +4,9 @@ import { expect, it } from 'vitest';
 import { configurationDocument, schemaDocument } from '../../scripts/configuration-document.ts';
 import { readFiles, ROOT, type SourceFile } from './repository.ts';
 
+/** A link of Markdown with a path as its target: no web address and no heading of the same document. */
 const LINK = /\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)/g;
+/** A reference to a decision record, by number or by path. */
 const DECISION = /\bADR (\d{4})\b|docs\/adr\/(\d{4})/g;
 
 /** Links of a document without a target file, as `path -> target`. */
@@ -81,6 +83,7 @@ it('the index lists every decision once, with its title and status', () => {
     const [, number, title] = /^# (\d{4}):? (.*)$/m.exec(text) ?? [];
     return { number, title: `[${title}](${path.slice('docs/adr/'.length)})` };
   });
+  // A title that is a link belongs to a record. Decisions without a record were folded into another decision.
   const recorded = rows.filter(({ title }) => title.startsWith('['));
   expect(recorded.map(({ number, title }) => ({ number, title }))).toEqual(expected);
   expect(decisions.size).toBe(rows.length);

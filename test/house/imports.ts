@@ -96,7 +96,7 @@ function circularOf(imports: readonly Import[]): ReadonlySet<Import> {
   }
 }
 
-/** Checks every import of the sources under `folders` of `baseDir` against the rules. */
+/** Checks every import of the sources under `folders` of `baseDir` against the rules. A name with a dot is one file. */
 export function checkImports(
   baseDir: string,
   folders: readonly string[],

@@ -31,7 +31,7 @@ const LAYOUTS: readonly LayerLayout[] = [
   { folder: 'schema', helpers: 'base', content: nounsOfGraph(), exceptions: ['index.ts', 'nouns.ts', 'unsorted.ts'] },
 ];
 
-/** Files directly in the folder of a layer that belong in its folder of helpers. */
+/** Files directly in the folder of a layer that belong in its folder of helpers. `content` may match path or text. */
 const misplaced = (files: readonly SourceFile[], { folder, content, exceptions }: LayerLayout): readonly string[] =>
   files
     .filter(({ path, text }) => !content.test(`${path}\n${text}`))

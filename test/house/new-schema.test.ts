@@ -12,7 +12,7 @@ import { ROOT } from './repository.ts';
 
 const SCRIPT = join(ROOT, 'data/sqlite/schema.sql');
 const ENGINES = ['sqlite3', 'node:sqlite'] as const;
-const LEDGER = 'schema_migration';
+const MIGRATIONS = 'schema_migration';
 const log = {
   warn(facts: object, event: string): never {
     throw new Error(`${event} ${JSON.stringify(facts)}`);
@@ -43,11 +43,11 @@ async function contentOf({ orm }: Database): Promise<Content> {
   const { rows: objects } = await sql<{ type: string; name: string; sql: string }>`
     select type, name, sql from sqlite_master where sql is not null and name not like 'sqlite_%' order by rowid
   `.execute(kysely);
-  const { rows: ledger } = await sql<{ name: string }>`select name from ${sql.table(LEDGER)} order by id`.execute(
+  const { rows: applied } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS)} order by id`.execute(
     kysely,
   );
   const { rows: sizes } = await sql<{ page_size: number }>`pragma page_size`.execute(kysely);
-  const tables = objects.filter(({ type, name }) => type === 'table' && name !== LEDGER);
+  const tables = objects.filter(({ type, name }) => type === 'table' && name !== MIGRATIONS);
   const filled: string[] = [];
   for (const { name } of tables) {
     const { rows } = await sql`select 1 from ${sql.table(name)} limit 1`.execute(kysely);
@@ -55,7 +55,7 @@ async function contentOf({ orm }: Database): Promise<Content> {
   }
   return {
     objects: objects.map(({ name, sql: text }) => ({ name, sql: text })),
-    migrations: ledger.map(({ name }) => name),
+    migrations: applied.map(({ name }) => name),
     pageBytes: sizes[0]?.page_size,
     filled,
   };
@@ -78,7 +78,7 @@ async function migratedContent(name: string): Promise<Content> {
 const scriptOf = ({ objects, migrations }: Content): string =>
   [
     ...objects.map(({ sql: text }) => text),
-    `insert into "${LEDGER}" ("name") values\n${migrations.map((name) => `('${name}')`).join(',\n')}`,
+    `insert into "${MIGRATIONS}" ("name") values\n${migrations.map((name) => `('${name}')`).join(',\n')}`,
   ]
     .map((statement) => `${statement};\n`)
     .join('');

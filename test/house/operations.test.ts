@@ -148,6 +148,7 @@ function openToViewers(operations: readonly Row[]): readonly string[] {
         access.check({ ...caller, role });
         return true;
       } catch (error) {
+        // Only Forbidden refuses the role.
         return !(error instanceof Forbidden);
       }
     })

@@ -10,8 +10,10 @@ const VALUE = String.raw`(?:\w+\??\.)*(?:secretHash|codeHash|masterHash|tokenHas
 const ABSENT = String.raw`(?:null|undefined|''|'string'|true|false)`;
 const COMPARED = new RegExp(
   [
+    // A secret on the left, or on the right.
     String.raw`(?<![\w.])${VALUE} [!=]== (?!${ABSENT})`,
     String.raw`(?<!typeof )(?<![\w.)])[\w.()]+ [!=]== ${VALUE}(?![\w.(])`,
+    // A computed hash on the right, or on the left.
     String.raw`[!=]== (?:[\w.]+\.)?hash\(`,
     String.raw`[!=]== .*\.digest\(`,
     String.raw`(?:\w+\.)*(?:hash|digest)\([^=]*\) [!=]==`,
@@ -19,7 +21,7 @@ const COMPARED = new RegExp(
 );
 
 /** Allowed comparisons, with the reason. */
-const OTHERS: ReadonlyMap<string, string> = new Map([
+const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ['rest-shims/helpers/http/session-cookie.ts', 'a cookie and a header of the same request: the server holds no copy'],
   ['src/domain/keys/virtual-key.ts', 'the hash by which the row was found'],
   ['src/domain/audit-log/audit-entry.ts', 'two stored states of a key'],
@@ -31,15 +33,15 @@ const OTHERS: ReadonlyMap<string, string> = new Map([
   ['src/runtime/catalog/last-good.ts', 'the checksum of a file'],
 ]);
 
-const judged = (files: readonly SourceFile[]): readonly SourceFile[] =>
+const codeOnly = (files: readonly SourceFile[]): readonly SourceFile[] =>
   files.map(({ path, text }) => ({ path, text: withoutComments(text) }));
 
 const compared = (files: readonly SourceFile[]): readonly string[] =>
-  occurrences(judged(files), COMPARED).filter((found) => !OTHERS.has(found.split(':')[0] ?? ''));
+  occurrences(codeOnly(files), COMPARED).filter((found) => !EXCEPTIONS.has(found.split(':')[0] ?? ''));
 
 it('secrets are compared in constant time, by one helper', () => {
   const files = readFiles(...CODE);
-  const helpers = occurrences(judged(files), /\btimingSafeEqual\b/).map((found) => found.split(':')[0]);
+  const helpers = occurrences(codeOnly(files), /\btimingSafeEqual\b/).map((found) => found.split(':')[0]);
   expect([...new Set(helpers)]).toEqual([HELPER]);
   expect(compared(files)).toEqual([]);
 });
@@ -64,6 +66,6 @@ it.each(['if (password === null) return;', "if (url.password !== '') return;", '
 );
 
 it('every listed exception exists', () => {
-  const found = occurrences(judged(readFiles(...CODE)), COMPARED).map((one) => one.split(':')[0]);
-  expect(new Set(found)).toEqual(new Set(OTHERS.keys()));
+  const found = occurrences(codeOnly(readFiles(...CODE)), COMPARED).map((one) => one.split(':')[0]);
+  expect(new Set(found)).toEqual(new Set(EXCEPTIONS.keys()));
 });

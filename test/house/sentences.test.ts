@@ -3,7 +3,7 @@ import { filesWithSentences, longSentences, MOST_WORDS } from './sentences.ts';
 
 const sentence = (words: number): string => `${'Word '.repeat(words - 1)}end.`;
 const LONG = sentence(MOST_WORDS + 1);
-/** Two parts of one sentence that is too long, for texts with two lines. */
+/** Two parts of one sentence that is too long, for texts with two lines: 25 and 2 words. */
 const [FIRST_HALF, SECOND_HALF] = [sentence(MOST_WORDS).replace('.', ''), 'of it.'];
 
 /** Lines and numbers of words of the long sentences in a text. */
@@ -21,8 +21,8 @@ describe('sentences', () => {
   });
 
   it('applied migrations, generated files, canaries and the released graph are left out', () => {
-    const left = /^src\/persistence\/migrations\/|\/(generated|canary)\/|^docs\/released\//;
-    expect(filesWithSentences().filter(({ path }) => left.test(path))).toEqual([]);
+    const leftOut = /^src\/persistence\/migrations\/|\/(generated|canary)\/|^docs\/released\//;
+    expect(filesWithSentences().filter(({ path }) => leftOut.test(path))).toEqual([]);
   });
 
   it('the message names the file, the line, the number of words and the sentence', () => {

@@ -3,7 +3,7 @@ import { parseSync } from 'oxc-parser';
 import { readFiles, type SourceFile } from './repository.ts';
 import { titlesIn } from './titles.ts';
 
-/** Words of a sentence at most, by the rule for plain technical English in CONTRIBUTING.md. */
+/** Maximum number of words of a sentence, by the rule for plain technical English in CONTRIBUTING.md. */
 export const MOST_WORDS = 25;
 
 /** Applied migrations are never edited, and the released graph changes with a release only. */
@@ -23,7 +23,7 @@ const COMMAND = /^(?:npm|npx|node|curl) /;
 const ONE_WORD = /`[^`]*`|\]\([^)]*\)/g;
 /** Replaces a space in `ONE_WORD`. */
 const JOINER = '\u2423';
-/** End of a sentence: a full stop, question or exclamation mark before a space or the end. */
+/** Space between sentences: after a full stop, question or exclamation mark, and before the start of a sentence. */
 const SENTENCE_END = /(?<=[.!?][)"'`*_]*)\s+(?=[A-Z0-9`("'*_[])/;
 const ABBREVIATIONS = /\b(?:e\.g|i\.e|etc|vs|cf)\./g;
 
@@ -40,6 +40,7 @@ function passagesOf(lines: readonly string[], firstLine: number): readonly Passa
     const isItem = ITEM.test(trimmed);
     if (isFence) fenced = !fenced;
     if (trimmed !== '' && !isIndented) inList = isItem;
+    // Outside of a list, indented lines are code.
     const isCommand = (isIndented && !inList) || (open === null && COMMAND.test(trimmed));
     if (fenced || isFence || isCommand || trimmed === '' || trimmed.startsWith('<')) {
       open = null;

@@ -78,9 +78,11 @@ function repeatingTimers(files: readonly SourceFile[]): readonly string[] {
       return timers.some(({ name, callback, ...call }) => {
         if (name === 'setInterval') return true;
         if (callback === null) return false;
+        // Names that the callback reads, and that the functions of these names read in turn.
         const reached = new Set(readIn(callback));
         for (const next of reached)
           for (const one of functions) if (one.name === next) for (const each of readIn(one)) reached.add(each);
+        // Whether one of them is the function around this call, which then sets its timer again.
         return functions.some((one) => contains(one, call) && !contains(callback, one) && reached.has(one.name));
       });
     })

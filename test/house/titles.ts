@@ -1,7 +1,7 @@
 import { parseSync, Visitor, type CallExpression } from 'oxc-parser';
 import type { SourceFile } from './repository.ts';
 
-/** Title of a test or of a group of tests, without its quotes. A substitution of a template is `${value}`. */
+/** Title of a test or of a group of tests: `text`, without its quotes. A substitution of a template is `${value}`. */
 export interface Title extends SourceFile {
   readonly line: number;
 }

@@ -31,7 +31,7 @@ const honoured = (warned: readonly string[], rows: readonly string[]): readonly 
   warned.filter((path) => !IN_PART.has(path) && rows.some((row) => row === path || row.startsWith(`${path}.`)));
 
 /** Files that list names of settings and read no value. */
-const CATALOGS = new Set([
+const NAME_LISTS = new Set([
   'src/runtime/settings/reference-keys.ts',
   'src/domain/settings/config-update.ts',
   'src/domain/settings/general-fields.ts',
@@ -54,7 +54,7 @@ const READS = /\b(settingViewOf|isSwitchedOn|retentionMs|valueOf)\(|\.(resolved|
 function readByName(files: readonly SourceFile[], warned: readonly string[]): readonly string[] {
   const names = [...new Set(warned.map((path) => path.slice(path.lastIndexOf('.') + 1)))];
   return files
-    .filter(({ path }) => !CATALOGS.has(path))
+    .filter(({ path }) => !NAME_LISTS.has(path))
     .map(({ path, text }) => ({ path, text: withoutComments(text) }))
     .filter(({ text }) => /settings\/(configuration|ownership)\.ts'/.test(text) && READS.test(text))
     .flatMap(({ path, text }) => names.filter((name) => text.includes(`'${name}'`)).map((name) => `${path}: ${name}`));
