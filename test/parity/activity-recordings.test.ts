@@ -63,6 +63,7 @@ function withoutNames(value: unknown): unknown {
 }
 
 interface ReplayResult {
+  /** `status` and `shape` of a case are null when they are equal to the recorded ones. */
   readonly compared: readonly MemberComparison[];
   /** Cases that differ on purpose. */
   readonly chosen: readonly MemberComparison[];

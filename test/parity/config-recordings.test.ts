@@ -67,6 +67,7 @@ async function replayCases(
   const compared: FileComparison[] = [];
   for (const [index, recorded] of cases.entries()) {
     if (typeof recorded.wait_before_s === 'number') await sleep(Math.min(recorded.wait_before_s, 1) * 1_000);
+    // `fetch` refuses a GET with a body.
     const answer = await replay.send(recorded.method === 'GET' ? { ...recorded, body: null } : recorded);
     const ours = { ...answer, text: answer.text.replace(ADDED_MEMBER, '') };
     if (isCompared(recorded)) compared.push({ ...compareMembers(index, recorded, ours), file });
@@ -80,6 +81,7 @@ async function replayOwnedSettings(hosts: Hosts): Promise<readonly FileCompariso
     .replaceAll(MODELS, hosts.models)
     .replaceAll(TARGETS, hosts.targets);
   const all: readonly RecordedCase[] = JSON.parse(withAddresses);
+  // A case with `config_text` is a start with this configuration.
   const restarts = all.flatMap((recorded, index) =>
     typeof Reflect.get(recorded, 'config_text') === 'string' ? [index] : [],
   );
@@ -142,6 +144,7 @@ async function replayWithoutStore(hosts: Hosts): Promise<readonly FileComparison
 }
 
 const keyOf = ({ file, name }: FileComparison): string => `${file}: ${name}`;
+/** `status` and `shape` are null when they are equal to the recorded ones. */
 const isDifferent = ({ status, shape }: MemberComparison): boolean => status !== null || shape !== null;
 
 const isChosen = (comparison: FileComparison): boolean => CHOSEN_CONFIG_DIFFERENCES.has(keyOf(comparison));

@@ -17,11 +17,11 @@ if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
 /** Reason whose cases are not counted. */
-const OWN_FAILURE = 'a 500 of the reference on a request that it does not understand or does not serve';
+const REFERENCE_FAILURE = 'a 500 of the reference on a request that it does not understand or does not serve';
 
 /** Cases whose answer differs on purpose, by reason. `docs/differences.md` has the reasons for readers. */
 const DIFFERENT: Readonly<Record<string, readonly string[]>> = {
-  [OWN_FAILURE]: ['openai/v1/decisions prefix', 'body list'],
+  [REFERENCE_FAILURE]: ['openai/v1/decisions prefix', 'body list'],
   'an ability belongs to a deployment, not to all deployments of its model': [
     'box openai twin deployment of same upstream model',
   ],
@@ -145,7 +145,7 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: decision
   });
 
   it('have the same status in at least 95 of 100 cases, and the same shape in at least 90', () => {
-    const measured = all.filter(({ name }) => REASON_OF.get(name) !== OWN_FAILURE);
+    const measured = all.filter(({ name }) => REASON_OF.get(name) !== REFERENCE_FAILURE);
     expect(measured.length).toBeGreaterThan(240);
     expect(measured.filter(({ isStatusEqual }) => isStatusEqual).length / measured.length).toBeGreaterThanOrEqual(0.95);
     expect(measured.filter(({ difference }) => difference === null).length / measured.length).toBeGreaterThanOrEqual(

@@ -41,6 +41,7 @@ const slowly = (recorded: RecordedCase): RecordedCase => ({
 });
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: keys', () => {
+  /** `status` and `shape` of a case are null when they are equal to the recorded ones. */
   let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();

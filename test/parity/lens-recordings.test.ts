@@ -35,6 +35,7 @@ async function replayAndCompare(app: TestApp, file: string): Promise<readonly Me
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: lenses', () => {
+  /** `status` and `shape` of a case are null when they are equal to the recorded ones. */
   let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();

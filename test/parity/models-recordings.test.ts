@@ -15,7 +15,7 @@ if (!hasRecordings)
 
 const FILE = 'models_config';
 
-/** Cases about models. The others of the file are about settings. */
+/** Paths of cases about models, also in the plural. The other cases of the file are about settings. */
 const OF_MODELS =
   /^\/(model|v1\/model|v2\/model|model_group|access_group|fallback|credentials|v1\/chat\/completions)([/?]|$|s)/;
 /** Paths of requests that create the keys of the cases. */

@@ -41,6 +41,7 @@ const ELSEWHERE =
 const isSent = (recorded: RecordedCase): boolean =>
   !ELSEWHERE.test(recorded.path) && !NOT_BUILT.some(([, paths]) => paths.test(recorded.path));
 
+/** Paths of requests that create the keys of the cases. */
 const SETUP = /^\/(user\/new|key\/generate)$/;
 /** Address of the upstream of the recording. */
 const RECORDED_UPSTREAM = 'http://127.0.0.1:9912/v1';

@@ -63,6 +63,7 @@ const CHOSEN_DIFFERENCES: ReadonlySet<string> = new Set([
   'plain text',
   // A path with an unknown guardrail refuses its calls.
   'use guardrails',
+  // The document has the reasons of these cases.
   'budget 3',
   'budget 4 later',
   'use native path',
@@ -77,8 +78,9 @@ const CHOSEN_DIFFERENCES: ReadonlySet<string> = new Set([
 interface Comparison {
   readonly index: number;
   readonly name: string;
-  /** Difference of the status. Null when equal. */
+  /** Difference of the status; null when it is equal. */
   readonly status: string | null;
+  /** Difference of the shape; null when it is equal. */
   readonly shape: string | null;
   readonly text: string;
 }
@@ -105,6 +107,7 @@ async function replayAndCompare(hosts: {
   const cases = (
     JSON.parse(withAddresses(JSON.stringify(recordedCases('passthrough')))) as readonly RecordedCase[]
   ).map((recorded, index) => ({ recorded, index }));
+  // The first case is the start, with the configuration.
   const config = parse(String(Reflect.get(cases[0]?.recorded ?? {}, 'config_text'))) as Record<string, unknown>;
   const env = variablesOf(`http://${hosts.targets}`);
   const start = (more: Record<string, string>, dataDir?: string): Promise<TestApp> =>
@@ -115,6 +118,7 @@ async function replayAndCompare(hosts: {
   const comparisons: Comparison[] = [];
   try {
     for (const { recorded, index } of cases) {
+      // From the first case `nokey …` on, the recording has no key of the provider of coding agents.
       if (hasCursorKey && recorded.name.startsWith('nokey')) {
         hasCursorKey = false;
         await app.stop({ keepData: true });

@@ -18,6 +18,7 @@ export interface RecordedCase {
   readonly role: string | null;
   readonly headers: Readonly<Record<string, string>> | null;
   readonly body?: unknown;
+  /** Bytes that are sent as JSON, one character for each. */
   readonly raw_body?: string | null;
   readonly form?: RecordedForm | null;
   readonly wait_before_s?: number | null;
@@ -187,6 +188,7 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Value at a path of names and indexes, for example `data.0.id`; undefined when it does not exist. */
 const memberAt = (value: unknown, path: string): unknown =>
   path
     .split('.')

@@ -32,7 +32,7 @@ async function replayAndCompare(app: TestApp): Promise<readonly MemberComparison
   for (const [index, recorded] of recordedCases('spend').entries()) {
     const day = Date.parse(`${today()}T00:00:00Z`);
     const dayAt = (days: number): string => new Date(day + days * 86_400_000).toISOString().slice(0, 10);
-    // One pass, because a day of this run may also be a day of the recording.
+    // The recorded 21st becomes yesterday, the 23rd tomorrow. One pass: a day of this run may also be a recorded day.
     const dated = JSON.parse(
       JSON.stringify(recorded).replaceAll(/2026-11-2[13]/g, (recordedDay) => dayAt(recordedDay.endsWith('1') ? -1 : 1)),
     ) as RecordedCase;
@@ -61,6 +61,7 @@ function anonymous(recorded: RecordedCase): RecordedCase {
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: spend', () => {
+  /** `status` and `shape` of a case are null when they are equal to the recorded ones. */
   let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();

@@ -39,6 +39,7 @@ async function replayAndCompare(app: TestApp): Promise<readonly MemberComparison
 }
 
 describe.skipIf(!hasRecordings)('the recorded answers of the reference: users and teams', () => {
+  /** `status` and `shape` of a case are null when they are equal to the recorded ones. */
   let all: readonly MemberComparison[] = [];
   beforeAll(async () => {
     const upstream = await startRecordedUpstream();
