@@ -171,6 +171,7 @@ for (const engine of onSqlite)
       const single = (text: string): Promise<unknown> => sql`${sql.raw(text)}`.execute(orm.em.fork().getKysely());
       await single('create table note (id integer)');
       await execute('pragma busy_timeout = 1');
+      // In a transaction, and on its own with and without a parameter.
       for (const write of [
         () => transaction(orm, (db) => sql`insert into note values (${1})`.execute(db)),
         () => sql`insert into note values (${1})`.execute(orm.em.fork().getKysely()),

@@ -219,6 +219,7 @@ interface ModelCounter {
 
 interface OpenCall {
   readonly reservation: Reservation;
+  /** One part for each charge. `of` is its counter. */
   readonly parts: { readonly of: ModelCounter; readonly reserved: bigint; readonly actual: bigint; progress: bigint }[];
 }
 
@@ -245,6 +246,7 @@ async function interleave(admission: Admission, random: (bound: number) => numbe
     const charges = wanted.map(({ counter, limit }) => charge(BigInt(random(20)), { counter, limit }));
     const decision = await admission.reserve(charges);
     decisionCount += 1;
+    // The first charge that the model refuses.
     const at = charges.findIndex(({ amount, limit }, index) => {
       const { used, reserved } = wanted[index] ?? { used: 0n, reserved: 0n };
       return used >= limit || (amount > 0n && reserved > 0n && used + reserved >= limit);
@@ -282,6 +284,8 @@ async function interleave(admission: Admission, random: (bound: number) => numbe
 
   const takeOpenCall = (): OpenCall | undefined => open.splice(random(open.length), 1)[0];
   for (let step = 0; step < STEPS; step += 1) {
+    // Half of the steps begin a call. The others report progress of an open call (5), commit it (6 to 8) or release it
+    // (9). Where calls use exactly what they reserved, 5 is a commit, too.
     const action = random(10);
     const call = action < 5 ? undefined : takeOpenCall();
     if (call === undefined) await begin();
@@ -295,6 +299,7 @@ async function interleave(admission: Admission, random: (bound: number) => numbe
       open.push(call);
     } else {
       end(call, action < 9 ? 'commit' : 'release');
+      // An ended reservation ignores these calls.
       if (random(4) === 0) call.reservation.commit(call.parts.map(() => 99n));
       if (random(4) === 0) call.reservation.release();
     }

@@ -12,6 +12,7 @@ const NOW = new Date();
 const provider = budgetWindowOf({ scope: 'provider', ids: ['open\0ai\ud800'], duration: '1d' }, NOW);
 const model = budgetWindowOf({ scope: 'model_per_key', ids: ['hash', 'gpt'], duration: null }, NOW);
 
+/** Calls by number. Call n costs 10^n picodollars, so that a sum shows its calls. Call 1 has no window of the model. */
 const rowsOf = (nths: readonly number[]) =>
   nths.map((nth) =>
     aSpendRow({

@@ -103,7 +103,7 @@ for (const engine of ENGINES)
       await Promise.all(flushes);
       await flush();
       world.nowMs += 10_000;
-      // 40 rounds of two processes, with calls that cost 1 to 25.
+      // 40 rounds of two processes, with calls that cost 1 to 25, together 325.
       const spent = 40n * 2n * 325n;
       for (const { admission } of processes) {
         await admission.check([{ counter: COUNTER, limit: 1n, amount: 0n, refused: 'at' }]);

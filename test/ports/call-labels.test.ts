@@ -89,6 +89,8 @@ for (const engine of ENGINES)
       const calls = [aCall(1), aCall(2, { callId: 'client-call' })];
       await commit(calls);
       const [segment]: { readonly rows: string }[] = await bare.orm.em.fork().execute('select rows from call_segment');
+      // A segment has its calls by profile, which is the values that they share. In a profile, the calls are a list of
+      // lists, and the values for labels follow it.
       const profiles = JSON.parse(segment?.rows ?? '') as unknown[][];
       const earlier = profiles.map((profile) =>
         profile.slice(0, profile.findIndex((value) => Array.isArray(value) && Array.isArray(value[0])) + 1),

@@ -196,10 +196,10 @@ for (const engine of ENGINES)
       expect(await counts('call_segment', 'spend_row', 'trace_summary', 'span')).toEqual([0, 3, 3, 3]);
       expect(stores.calls.backlog()).toBe(0);
       await stores.calls.unfold();
+      // Each unfolded segment leaves one body.
       expect(await counts('span', 'export_body')).toEqual([3, 2]);
       await commit(aCall(4));
       await stores.calls.unfold();
-      // Each unfolded segment leaves one body.
       expect(await counts('span', 'export_body')).toEqual([4, 3]);
     });
 

@@ -92,6 +92,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('call recording with spans in Cl
     for (const number of [1, 2, 3]) records.record(aCall(number));
     await expect(records.flush()).rejects.toThrow('The trace store cannot be used at the moment.');
     expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(21n);
+    // Only the spans wait.
     expect(records.waiting()).toBe(3);
     restore();
     await records.flush();

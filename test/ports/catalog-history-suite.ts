@@ -198,6 +198,7 @@ export function catalogHistorySuite(engine: Engine): void {
       ['a table of prices', { search_context_size_low: 0.03, list: [{ range: [0, 1e6] }] }, [1, 'two', null]],
     ])('returns exactly the value of %s', async (_case, old, next) => {
       const change = aChange({ old, new: next });
+      // The second argument is the number of the first change.
       await history.importChanges([change], 1);
       expect(await listChanges(history)).toEqual([change]);
     });

@@ -40,7 +40,7 @@ function anEvent(
   return { id, fact, at: dateAfter(1), subject, objects, sessionId, checkoutId: null, ...more };
 }
 
-/** Metadata of the checkout, which the payment provider returns in events of its session. */
+/** Metadata of the checkout, which the payment provider returns in events of the checkout's session. */
 const MARKED = { checkoutId: 'checkout-1' };
 const PAID = anEvent('evt_paid', 'paid', ['cs_1', 'pi_1'], MARKED);
 
@@ -122,6 +122,7 @@ export function checkoutStoreSuite(engine: Engine): void {
         await store.add(aCheckout());
         for (const event of order) {
           await store.applyEvent(event);
+          // A repeated event changes nothing.
           await store.applyEvent(order[0] ?? event);
         }
         expect(await store.find('checkout-1')).toEqual({
@@ -225,6 +226,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect(
         (await store.applyEvent(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: dateAfter(70) })))?.state,
       ).toBe('refunded');
+      // Two objects of each remaining event.
       const { orm } = await scratch.openBare();
       expect(await orm.em.fork().execute('select event_id from payment_object order by event_id')).toEqual(
         ['evt_late', 'evt_late', 'evt_paid', 'evt_paid'].map((event_id) => ({ event_id })),

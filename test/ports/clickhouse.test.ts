@@ -38,6 +38,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
   const openTraces = async (): Promise<TraceStore> => (await scratch.open()).traces;
   const ingest = (traces: TraceStore, ...spans: readonly Span[]): Promise<readonly TraceSummary[]> =>
     traces.ingest([{ owner: TEAM_KEY, spans }]);
+  /** A span of trace 1 that starts `ms` after `START_MS`. Its parent is not stored. */
   const at = (span: number, ms: number): Span =>
     aSpan({ spanId: spanId(span), parentSpanId: spanId(99), startNs: nsAt(START_MS + ms) });
 
@@ -150,6 +151,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
     const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
     const spans = Array.from({ length: 10 }, (_, number) => at(number + 1, number));
     await ingest(traces, at(20, 0));
+    // Three inserts of the spans succeed, all later ones fail.
     const restore = scratch.proxy.answer('insert+into+span', refusal(210, 'NETWORK_ERROR'), 3);
     await expect(ingest(traces, ...spans)).rejects.toThrow(Unavailable);
     const partialRows = await rowsIn('span');

@@ -34,6 +34,7 @@ for (const engine of ENGINES)
       const caller = new SystemCaller('test');
       return { platform: { stores, clock }, caller } as unknown as Scope<DutyPlatform>;
     }
+    /** `leftBehind`: running jobs belong to an ended process, because no other process uses the database. */
     const claim = (process: number, leftBehind = false): Promise<Job | null> =>
       claimDuty(scopeOf(process), {
         duty: DUTY,
@@ -135,7 +136,7 @@ for (const engine of ENGINES)
       }
       const remaining = await all();
       expect(remaining).toHaveLength(KEPT_DUTY_JOBS);
-      // The latest period is the first in the list.
+      // `KEPT_DUTY_JOBS` is 20: the latest period is the 25th. It is the first in the list.
       expect(remaining[0]?.subject).toBe('2026-11-23T18:24:00.000Z');
     });
   });

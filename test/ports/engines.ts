@@ -14,6 +14,7 @@ import { createMigratedPostgres, putMigratedDatabase } from '../support/migrated
 import { createDatabase, dropDatabase, executeOnServer } from '../support/postgresql-databases.ts';
 
 interface StoredBody extends Pick<ExportBody, 'compression' | 'bytes'> {
+  /** Number of spans that refer to the body. */
   readonly heldBy: number;
 }
 
@@ -156,14 +157,16 @@ function postgresEngine(server: string, skipReason: string | null): SqlEngine {
   };
 }
 
-async function missingAddon(): Promise<string | null> {
+/** Reason to skip the engine `sqlite3`. Null if its package is built. */
+async function addonSkipReason(): Promise<string | null> {
   return import('sqlite3').then(
     () => null,
     () => 'the sqlite3 package is not built',
   );
 }
 
-async function missingPostgres(url: string, configured: boolean): Promise<string | null> {
+/** Reason to skip PostgreSQL. Null if the server answers. */
+async function postgresSkipReason(url: string, configured: boolean): Promise<string | null> {
   try {
     await executeOnServer(url, 'select 1');
     return null;
@@ -179,9 +182,9 @@ const postgresUrl = configuredPostgres ?? DEFAULT_POSTGRES;
 
 /** All SQL engines. Suites skip unavailable engines, with a warning. */
 export const ENGINES: readonly SqlEngine[] = [
-  sqliteEngine('sqlite3', await missingAddon()),
+  sqliteEngine('sqlite3', await addonSkipReason()),
   sqliteEngine('node:sqlite', null),
-  postgresEngine(postgresUrl, await missingPostgres(postgresUrl, configuredPostgres !== undefined)),
+  postgresEngine(postgresUrl, await postgresSkipReason(postgresUrl, configuredPostgres !== undefined)),
 ];
 
 for (const { name, skipReason } of ENGINES) if (skipReason !== null) console.warn(`SKIPPED on ${name}: ${skipReason}.`);

@@ -156,6 +156,7 @@ describe('a group commit', () => {
       const slow = [1, 2].map(() => Promise.withResolvers<Job>());
       for (const { promise } of slow) void commits.expected(promise);
       const stored = commits.submit(job('a'));
+      // A commit waits at most 10 ms.
       await vi.advanceTimersByTimeAsync(9);
       expect(groups).toEqual([]);
       await vi.advanceTimersByTimeAsync(1);

@@ -317,6 +317,7 @@ export function keyStoreSuite(engine: Engine): void {
         ['key_alias', 'dabc'],
         ['max_budget', 'cabd'],
         ['spend', 'acdb'],
+        // Key c has no budget. The 9 picodollars of key d are less than a millionth of its budget.
         ['budget_use', 'cadb'],
       ] as const)('by %s', async (sort, expected) => {
         await addRows();
