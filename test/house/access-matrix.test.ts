@@ -30,7 +30,7 @@ afterAll(() => callers.stop());
 /** Documented statuses of server failures: a dependency is not configured or not reachable. */
 const PROMISED_FAILURES = new Set([501, 502, 503]);
 
-/** Outcome of a request: `401`, `403`, or `in` where the access rule admits it. */
+/** Outcome of a request: `401`, `403`, or `in` where the access rule admits the caller. */
 function outcomeOf(status: number, { name, answers }: Pick<RouteRow, 'name' | 'answers'>): string {
   if (status >= 500 && !(PROMISED_FAILURES.has(status) && answers.includes(status)))
     throw new Error(`${name} answered ${status}, which it does not promise.`);
@@ -275,7 +275,7 @@ function valueOf(type: GraphQLInputType): string {
   return type.isOneOf && first !== undefined ? `{${first.name}: ${valueOf(first.type)}}` : `{${members.join(', ')}}`;
 }
 
-/** Arguments of fields whose placeholders are refused before the operation and its access rule. */
+/** Arguments of fields that refuse the example values of `valueOf` before their access rule decides. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
   createCredential: '(input: {name: "x", values: {api_key: "sk-x"}})',
   saveDataset: '(input: {id: "x", baseRevision: 1, cases: []})',

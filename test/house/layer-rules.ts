@@ -6,9 +6,9 @@ interface Layer {
   readonly rule: string;
   /** Path pattern of the layer's files. They may import each other. */
   readonly from: string;
-  /** Path patterns of the other layers that it may import. */
+  /** Path patterns of the other layers that the layer may import. */
   readonly layers: readonly string[];
-  /** Libraries that it may import. `node:*` allows every module of Node. */
+  /** Libraries that the layer may import. `node:*` allows every module of Node. */
   readonly libraries: readonly string[];
 }
 

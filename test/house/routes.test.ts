@@ -47,7 +47,7 @@ function contractTests(files?: readonly string[]): readonly ListedTest[] {
   return JSON.parse(listed.stdout.slice(listed.stdout.indexOf('[')));
 }
 
-/** Promised statuses without a contract test. Loads only files with a table of cases that may be the test of such a status. */
+/** Promised statuses without a contract test. Loads only files with a table of cases that may test one of them. */
 function withoutTest(promised: readonly string[]): readonly string[] {
   const written = contractTests();
   const doubtful = untested(promised, titlesOf(written));

@@ -82,7 +82,7 @@ function repeatingTimers(files: readonly SourceFile[]): readonly string[] {
         const reached = new Set(readIn(callback));
         for (const next of reached)
           for (const one of functions) if (one.name === next) for (const each of readIn(one)) reached.add(each);
-        // Whether one of them is the function around this call, which then sets its timer again.
+        // Whether a function of such a name contains this call: it then sets its timer again.
         return functions.some((one) => contains(one, call) && !contains(callback, one) && reached.has(one.name));
       });
     })

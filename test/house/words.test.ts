@@ -5,10 +5,10 @@ import { titlesIn } from './titles.ts';
 /** Phrases that the rule for plain technical English in CONTRIBUTING.md rejects. */
 const PHRASES =
   /\b(nobody|somebody|whoever|(?:is|are|was|were) told|gone with|come by|goes along|the house|the roof|corridor|again and again|begins? anew|(?:is|are) gone|as it stands|in the place of|speaks|gives? way|in hand|hears|what holds|says so|looked at|all the same|that is none|given back|anew|holds no more|in the words of|never was|be had)\b/gi;
-/** Characters between two words of a phrase: it may continue on the next line of a comment. */
+/** Characters between two words of a phrase that continues on the next line of a comment. */
 const GAP = /\s*\n\s*(?:\/\/|\*)?\s*/g;
 
-/** Files without such phrases. */
+/** Files that must not contain the phrases. */
 const CLEAN = [
   'src/**/*.{ts,md}',
   'schema/**/*.ts',

@@ -49,7 +49,7 @@ const MAPS_BY_NAME = new Set([
   'entity_total_api_keys',
 ]);
 
-/** Replaces each of these maps by `{ each: its first value }`, because the names differ by run. */
+/** Replaces each map of `MAPS_BY_NAME` by `{ each: its first value }`, because the names in the map differ by run. */
 function withoutNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNames);
   if (typeof value !== 'object' || value === null) return value;
@@ -192,8 +192,8 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
     const sums = (of: typeof counted): object =>
       Object.fromEntries(Object.entries(of).map(([route, [succeeded, failed]]) => [route, succeeded + failed]));
     expect(sums(counted)).toEqual({ ...sums(expected), '/decisions': 1, '/systemone': 1 });
-    // On these routes, successes and failures differ. The reference needs a licence for teams of organizations. Here, calls of tool
-    // servers and decisions are counted by their answers.
+    // On four routes, successes and failures differ. The reference refuses chats of an organization's team, which needs
+    // a licence there. Here, the answers decide whether calls of tool servers and decisions are successes.
     expect(counted['/chat/completions']).toEqual([17, 14]);
     const others = (of: typeof counted): object => {
       const {

@@ -28,7 +28,7 @@ export const unexplained = (all: readonly CaseComparison[]): readonly (string | 
     .filter(({ name, difference }) => difference !== null && !CHOSEN_DIFFERENCES.has(name))
     .map(({ difference }) => difference);
 
-/** Cases of these files with a listed difference that do not differ. */
+/** Names of cases of these files that are listed as different and are equal. */
 export function neverDifferent(all: readonly CaseComparison[], files: readonly string[]): readonly string[] {
   const different = new Set(all.filter(({ difference }) => difference !== null).map(({ name }) => name));
   const listed = [...CHOSEN_DIFFERENCES.keys()].filter((name) => files.some((file) => name.startsWith(`${file}: `)));

@@ -86,7 +86,7 @@ async function seenBy(base: string): Promise<readonly SeenCall[]> {
   return (await answer.json()) as readonly SeenCall[];
 }
 
-/** The first call, with its relevant headers. Retries repeat it. */
+/** A list of the first call only, with its relevant headers. Later calls are retries. */
 const firstOf = (calls: readonly SeenCall[]): unknown =>
   calls.slice(0, 1).map(({ method, url, headers, body }) => ({
     method,

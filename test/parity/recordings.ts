@@ -189,14 +189,12 @@ function parsed(text: string): unknown {
 }
 
 /** Value at a path of names and indexes, for example `data.0.id`; undefined when it does not exist. */
-const memberAt = (value: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .reduce<unknown>(
-      (inner, name) =>
-        Array.isArray(inner) ? (inner[Number(name)] as unknown) : isObject(inner) ? inner[name] : undefined,
-      value,
-    );
+function memberAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((inner, name) => {
+    if (Array.isArray(inner)) return inner[Number(name)] as unknown;
+    return isObject(inner) ? inner[name] : undefined;
+  }, value);
+}
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

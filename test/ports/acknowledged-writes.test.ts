@@ -147,7 +147,7 @@ for (const engine of ENGINES)
   });
 
 for (const engine of onSqlite)
-  describe.skipIf(engine.skipReason !== null)(`the connection that writes over ${engine.name}`, () => {
+  describe.skipIf(engine.skipReason !== null)(`the writing connection on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let database: Database;
     const execute = (text: string): Promise<unknown> => database.orm.em.fork().execute(text);
@@ -171,7 +171,7 @@ for (const engine of onSqlite)
       const single = (text: string): Promise<unknown> => sql`${sql.raw(text)}`.execute(orm.em.fork().getKysely());
       await single('create table note (id integer)');
       await execute('pragma busy_timeout = 1');
-      // In a transaction, and on its own with and without a parameter.
+      // An insert in a transaction, and single inserts with and without a parameter.
       for (const write of [
         () => transaction(orm, (db) => sql`insert into note values (${1})`.execute(db)),
         () => sql`insert into note values (${1})`.execute(orm.em.fork().getKysely()),

@@ -260,7 +260,7 @@ for (const engine of ENGINES)
       expect(await counts('call_segment', 'spend_row', 'trace_summary', 'span')).toEqual([0, 3, 3, 3]);
     });
 
-    it('joins spans that a client wrote into the trace of a call before the call was unfolded', async () => {
+    it('joins a call with spans that a client wrote into its trace before the call was unfolded', async () => {
       await commit(aCall(1), aCall(2));
       const inside = aSpan({ spanId: spanId(9), parentSpanId: spanId(1), type: 'tool', name: 'inside' });
       await stores.traces.ingest([{ owner: TEAM_KEY, spans: [inside] }]);

@@ -161,7 +161,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
     expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([summary]);
   });
 
-  it('acknowledges nothing that the server has not stored in time, and stores the resend once', async () => {
+  it('acknowledges only what the server has stored in time, and stores the resend once', async () => {
     const traces = await openWith({ inserts: { bytes: 67_108_864, timeoutMs: 100 } });
     const release = scratch.proxy.hold('insert+into+span');
     await expect(ingest(traces, aSpan())).rejects.toEqual(
