@@ -11,6 +11,7 @@ const takesOnly = (field: GraphQLField<unknown, unknown>, argument: string): boo
   field.args.some(({ name }) => name === argument) &&
   field.args.every((arg) => arg.name === argument || !isRequiredArgument(arg));
 
+/** A size below and a size above the bounds, for each field of Query with `first` or `last`. */
 const REFUSED = ['first', 'last'].flatMap((argument) =>
   fields
     .filter((field) => takesOnly(field, argument))

@@ -70,6 +70,7 @@ it.each(Object.entries(SCOPES))(
         expect(await chatStatus(refusedKey)).toBe(422);
         expect(follower.received).not.toEqual([]);
       }, POLLING);
+      // Each call costs 1 USD.
       for (let call = 0; call < 4; call += 1) expect(await chatStatus(key, fields)).toBe(200);
       await vi.waitFor(() => expect(alerts()).not.toEqual([]), POLLING);
       expect(await chatStatus(key, fields)).toBe(200);

@@ -141,6 +141,7 @@ describe.each(TRANSPORTS)('traceUpdates over %s', (_name, subscribe) => {
     await untilSubscribers(3);
     await graph.ingest(TEAM_KEY, aSpan());
     await eventually(() => readers.every(({ received }) => received.length === 1), 'an update each');
+    // The check ends no subscription while the key is valid.
     graph.checkCallers();
     blocked = true;
     graph.checkCallers();

@@ -23,6 +23,7 @@ beforeAll(async () => {
   const response = await app.call('POST', '/key/generate', {});
   const { key } = (await response.json()) as { readonly key: string };
   headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  // From here on, the app cannot write to its database.
   unlock = await lockWrites(app);
 });
 beforeEach(() => {

@@ -37,6 +37,7 @@ const configAt = (base: string, file: string) => {
   const model = (name: string, upstream: string, more: object = {}) => ({
     model_name: name,
     litellm_params: { model: upstream, api_base: base, api_key: 'k', ...more },
+    // Recorded errors name these deployments by their ids.
     ...(name.startsWith('cd-4') ? { model_info: { id: `${name}-id` } } : {}),
   });
   const dead = { api_base: 'http://127.0.0.1:1/v1' };

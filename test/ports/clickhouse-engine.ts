@@ -77,7 +77,7 @@ export const CLICKHOUSE = {
   name: 'clickhouse',
   skipReason,
   create() {
-    const embedded = ENGINES.find(({ skipReason: lacking }) => lacking === null);
+    const embedded = ENGINES.find((engine) => engine.skipReason === null);
     if (configured === null || embedded === undefined) throw new Error(skipReason ?? 'no embedded engine');
     return createScratch(embedded, configured);
   },

@@ -27,6 +27,7 @@ for (const engine of ENGINES)
 
     it('filters match the project, the organization and an access group of the settings', async () => {
       const { keys } = stores;
+      // The last tags look like an access group, which must not match.
       const all = [
         { projectId: "p'1", organizationId: 'o1' },
         { organizationId: 'o1', accessGroupIds: ['g1', "g'2"] },
