@@ -39,7 +39,7 @@ const MASTER_KEY = 'litellm_proxy_master_key';
 const DAY_MS = 86_400_000;
 const MAX_PAGE_SIZE = 100;
 
-/** Columns to sort by, by the value of `sort_by`. An entry never changes, so `updated_at` is the time of its creation. */
+/** Sort columns, by the value of `sort_by`. An entry never changes, so `updated_at` is the time of its creation. */
 const SORTS: Readonly<Record<string, AuditSort>> = {
   updated_at: 'created_at',
   changed_by: 'changed_by',

@@ -40,6 +40,7 @@ export const batchRoutes: readonly RouteRow[] = [
       const draft = {
         bytes,
         body,
+        // Members for the gateway, which the upstream does not get.
         without: [...PLACEMENT_FIELDS, ...GATEWAY_FIELDS],
         ...callContext(request),
         ...gatewayLabels(request, body, '/batches'),

@@ -20,9 +20,7 @@ import { merged, objectSchema, textParameters } from './helpers/http/schema.ts';
 import { rowsBefore } from './helpers/http/query.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
-const readNew = members({ budget_id: text });
-/** As `readNew`. The row that uses it requires an id. */
-const readNamed = members({ budget_id: text });
+const readBudgetId = members({ budget_id: text });
 const readIds = fields({ budgets: requiredTexts });
 const readDeleted = fields({ id: requiredText });
 
@@ -71,11 +69,11 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'budgets.create',
-    request: merged(readNew, BUDGET_MEMBERS),
+    request: merged(readBudgetId, BUDGET_MEMBERS),
     paths: ['/budget/new'],
     parse({ body }) {
       const input = parseObject(body);
-      return { id: readNew(input).budget_id, patch: budgetFrom(input) };
+      return { id: readBudgetId(input).budget_id, patch: budgetFrom(input) };
     },
     run: createBudget,
     render: (budget) => json(renderBudget(budget)),
@@ -133,7 +131,7 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
     paths: ['/budget/update'],
     parse({ body }) {
       const input = parseObject(body);
-      const id = idOrNull(readNamed(input).budget_id);
+      const id = idOrNull(readBudgetId(input).budget_id);
       if (id === null) throw new InvalidInput('budget_id is required');
       return { id, patch: budgetFrom(input) };
     },

@@ -94,7 +94,10 @@ const renderAlerting = ({ alerting, isStored, settings }: AlertingSettings) => [
 
 const DEFAULT_IMAGE = iconAnswer('no-cache');
 
-/** Redirects the browser to the address of the configured image; the gateway does not fetch it. The default image if none is configured. */
+/**
+ * Redirects the browser to the configured image, which the gateway does not fetch. Sends the default image if none is
+ * configured.
+ */
 const renderImage = ({ address }: PageImage): HttpAnswer =>
   address === null
     ? DEFAULT_IMAGE
@@ -131,7 +134,7 @@ export const callbackSettingRoutes: readonly RouteRow[] = [
     name: 'settings.callbackKinds',
     paths: ['/callbacks/configs'],
     parse: () => undefined,
-    // The operation only checks the rights of the caller: the kinds are constant, and its result is not used.
+    // The operation only checks the rights of the caller. Its result is not used: the kinds are constant.
     run: listServices,
     render: () => json(CONFIGS),
   }),

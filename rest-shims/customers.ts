@@ -53,7 +53,7 @@ function parseChange(body: Uint8Array): CustomerChange {
   };
 }
 
-function parseNamed(search: string) {
+function parseCustomerId(search: string) {
   const id = new URLSearchParams(search).get('end_user_id');
   if (id !== null) return { id };
   throw missingParameters('end_user_id');
@@ -82,7 +82,7 @@ const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
 
 const readIds = fields({ user_ids: requiredTexts });
 
-const block = (blocked: boolean): RouteRow => {
+const blockRow = (blocked: boolean): RouteRow => {
   const verb = blocked ? 'block' : 'unblock';
   return route({
     ...CHANGING,
@@ -115,7 +115,7 @@ export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
     paths: ['/customer/info', '/end_user/info'],
     answers: [200, 401, 404, 422],
     failureForm: { body: 'named', param: 'end_user_id' },
-    parse: ({ search }) => parseNamed(search),
+    parse: ({ search }) => parseCustomerId(search),
     run: getCustomer,
     render: (view) => json(renderCustomer(view)),
   }),
@@ -137,8 +137,8 @@ export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
     run: updateCustomer,
     render: (view) => json(renderCustomer(view)),
   }),
-  block(true),
-  block(false),
+  blockRow(true),
+  blockRow(false),
   route({
     ...CHANGING,
     name: 'customers.delete',

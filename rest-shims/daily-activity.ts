@@ -23,7 +23,7 @@ import {
 } from './helpers/fields/activity.ts';
 import { activityMetrics, keyMetadata } from './helpers/answers/activity.ts';
 
-/** Name, in a breakdown, of the calls that have no value for it, such as no model. */
+/** Name that a breakdown gives to calls without a value, for example calls without a model. */
 const UNASSIGNED = 'Unassigned';
 const MAX_DAYS = 1_000;
 /** Default number of keys in the breakdowns of an unpaged answer. */
@@ -135,7 +135,7 @@ function renderActivity(activity: Activity, request: PagedActivityQuery) {
   const { days, totalDays, totalKeys, names } = activity;
   const { page, limit, keyLimit, entity } = request;
   const totalPages = Math.ceil(totalDays / limit);
-  const hasEntities = keyLimit !== null && entity !== 'user';
+  const hasKeysByEntity = keyLimit !== null && entity !== 'user';
   return {
     results: days.map((day) => renderDay(day, request, names)),
     metadata: {
@@ -145,7 +145,7 @@ function renderActivity(activity: Activity, request: PagedActivityQuery) {
       has_more: page < totalPages,
       api_key_limit: keyLimit,
       total_api_keys: keyLimit === null ? null : totalKeys,
-      entity_total_api_keys: hasEntities ? Object.fromEntries(activity.keysByEntity) : null,
+      entity_total_api_keys: hasKeysByEntity ? Object.fromEntries(activity.keysByEntity) : null,
     },
   };
 }

@@ -66,7 +66,7 @@ const renderRow = (row: StoredDeployment) => ({
   updated_by: row.updatedBy,
 });
 
-/** Header with the warning about prices, if any. The body has the form of the reference, which has no member for it. */
+/** Header with the warning about prices, if any. The body of the reference has no member for a warning. */
 const warningHeaders = ({ warning }: ChangedDeployment): Readonly<Record<string, string>> =>
   warning === null ? {} : { 'x-lensgate-warning': warning };
 

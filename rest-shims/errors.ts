@@ -233,8 +233,8 @@ function errorBody(surface: Surface, status: number, error: DomainError | null):
   if (plain !== undefined) return { detail: plain };
   if (error instanceof UnknownModel && error.as === 'speech') return { detail: { error: error.message } };
   // On the lens surface, only a caller without a valid key gets the OpenAI envelope; an unknown worker gets `detail`.
-  if (surface === 'lens' && !(error instanceof Unauthenticated && !(error instanceof UnknownWorker)))
-    return { detail: lensDetail(error) };
+  const lacksValidKey = error instanceof Unauthenticated && !(error instanceof UnknownWorker);
+  if (surface === 'lens' && !lacksValidKey) return { detail: lensDetail(error) };
   if (error instanceof Forbidden && error.right === 'address') return { error: proxyError(status, error) };
   if (error instanceof Forbidden && (error.right === 'route' || error.right === 'upstream_credential'))
     return { detail: error.message };

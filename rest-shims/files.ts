@@ -29,6 +29,7 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const draft = {
     form,
     fields,
+    // Fields for the gateway, which the upstream does not get.
     without: PLACEMENT_FIELDS,
     model: model ?? (provider === null ? firstModel(form, fields) : null),
     provider,
@@ -37,7 +38,10 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   return objectAnswer(await createFile(scope, draft), scope);
 }
 
-/** Model of the first request of a batch file, which selects the deployment; null without requests and for other files. Throws InvalidInput. */
+/**
+ * Model of the first request of a batch file, which selects the deployment; null for a file without requests, and for
+ * other files. Throws InvalidInput for an invalid request.
+ */
 function firstModel(form: Form, fields: JsonObject): string | null {
   const file = form.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   return fields['purpose'] === 'batch' && file !== undefined ? firstModelOf(form, file) : null;

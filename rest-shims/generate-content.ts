@@ -35,6 +35,7 @@ function readGenerate(request: HttpRequest): ModelRequest {
   const { model, method } = parseCall(request);
   const { body: bytes } = request;
   const stream = method === 'streamGenerateContent';
+  // `unread` has the members that are not parsed yet.
   const { fields: body, unread } = parseLazily(request, { model, stream });
   assertValidRequest(body, GENERATE_CONTENT, unread);
   const call = { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body };

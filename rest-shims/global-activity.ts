@@ -60,7 +60,10 @@ const renderExceptions = (groups: readonly SpendGroup[]) => ({
   sum_num_rate_limit_exceptions: callsAndTokens(groups).calls,
 });
 
-/** Grouping of the calls to a model group that were refused by a limit (`LIMIT_ERROR`). Throws InvalidInput. */
+/**
+ * Grouping of the calls to a model group that were refused by a limit (`LIMIT_ERROR`). Throws InvalidInput for missing
+ * parameters.
+ */
 const exceptionGrouping = (search: string, groupedBy: ReportGrouping) =>
   grouping(validatedPeriod(search, 'model_group'), {
     ...groupedBy,

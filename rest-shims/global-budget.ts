@@ -6,8 +6,8 @@ import { periodIn, grouping, last30Days } from './helpers/fields/report-query.ts
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 /**
- * Spend of all calls, and the global budget, in USD. Without a period, the spend is that of the budget window. Without
- * a budget, it is that of the last 30 days.
+ * Spend of all calls, and the global budget, in USD. Without a period in the request, the spend is that of the budget
+ * window, or that of the last 30 days if there is no global budget.
  */
 export const globalBudgetRoutes: readonly RouteRow[] = [
   route({

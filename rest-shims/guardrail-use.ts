@@ -14,11 +14,12 @@ import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 const WARNING_PERCENT = 5;
 const CRITICAL_PERCENT = 15;
 
+/** A percentage with two decimals. */
 const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100);
 /** Runs that count as blocked: those that blocked or edited a text, and those that did not answer. */
 const blockedRuns = ({ intervened, failed }: Pick<GuardrailUse, 'intervened' | 'failed'>): number =>
   intervened + failed;
-/** Runs that count as passed. A flag changes nothing. */
+/** Runs that count as passed: also those that flagged a text and left it unchanged. */
 const passedRuns = ({ passed, flagged }: Pick<GuardrailUse, 'passed' | 'flagged'>): number => passed + flagged;
 
 function healthState(blockedPercent: number): string {
@@ -26,7 +27,10 @@ function healthState(blockedPercent: number): string {
   return blockedPercent >= WARNING_PERCENT ? 'warning' : 'healthy';
 }
 
-/** Counts of one guardrail; latency in ms. There are no scores and no trends: `avgScore` is null, `trend` always `stable`. */
+/**
+ * Counts of one guardrail, and its mean latency in ms. There are no scores and no trends: `avgScore` is null, `trend`
+ * always `stable`.
+ */
 function renderUse(use: GuardrailUse | null) {
   const blockedPercent = use === null ? 0 : percent(blockedRuns(use), use.runs);
   return {

@@ -158,7 +158,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     paths: ['/guardrails/submissions'],
     parse: () => undefined,
     run: listGuardrails,
-    // There are no submissions: administrators store guardrails directly.
+    // The operation only checks the caller. There are no submissions: administrators store guardrails directly.
     render: () => json({ submissions: [], summary: { total: 0, pending_review: 0, active: 0, rejected: 0 } }),
   }),
   route({
@@ -183,7 +183,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     paths: ['/guardrails/ui/major_airlines'],
     parse: () => undefined,
     run: listGuardrailKinds,
-    // No kind of guardrail compares names of competitors.
+    // The operation only checks the caller. The list is empty: no kind of guardrail compares names of competitors.
     render: () => json({ airlines: [] }),
   }),
   route({

@@ -61,6 +61,7 @@ function parsePage({ search }: HttpRequest): Page {
 /** A page of models in Google's format. Throws InvalidInput for an invalid page size, and for a token that names no model. */
 export function generateContentModelList(models: readonly NamedModel[], request: HttpRequest) {
   const { size, after } = parsePage(request);
+  // -1 for the first page, which then starts at index 0.
   const previous = models.findIndex(({ name }) => name === after);
   if (after !== null && previous === -1) throw invalidParameter('/models', 'pageToken', 'one that a list returned');
   const page = models.slice(previous + 1, previous + 1 + size);

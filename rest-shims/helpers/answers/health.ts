@@ -15,7 +15,7 @@ const renderState = ({ catalog, recordsWaiting, reload }: Readiness) => ({
     last_error: catalog.lastError,
   },
   records_waiting: recordsWaiting,
-  // A failed reload keeps the running configuration. Its reason is in the log and in the graph.
+  // A failed reload keeps the running configuration. The reason of the failure is in the log and in the graph.
   ...(reload === null
     ? {}
     : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),

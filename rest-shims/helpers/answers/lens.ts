@@ -10,7 +10,7 @@ const withoutMetadata = (execution: Execution): Execution => ({ ...execution, me
 const shortSample = (sample: Sample | null): Sample | null =>
   sample === null ? null : { ...sample, executions: sample.executions.map(withoutMetadata) };
 
-/** A run of a lens. */
+/** A run of a lens. The id of the lens is left out, and the members about worker, lease and attempts come last. */
 export function renderRun({ lensId: _lens, attempts, workerId, leaseUntil, ...run }: LensRun) {
   return snakeCased({ ...run, workerId, leaseUntil, attempts, cost: usdNumber(run.cost) });
 }

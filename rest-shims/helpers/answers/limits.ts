@@ -51,7 +51,7 @@ export const renderBudget = (budget: Budget) => ({
   ...NO_RELATIONS,
 });
 
-/** A budget window. `reset_at` is its end. For a key, it may be in the past until the window is renewed. */
+/** A budget window. `reset_at` is its end. For a key, `reset_at` may be in the past until the window is renewed. */
 export const renderWindow = ({ budgetDuration, maxBudget, resetAt }: WantedWindow & { readonly resetAt: string }) => ({
   budget_duration: budgetDuration,
   max_budget: Number(maxBudget),

@@ -192,13 +192,13 @@ export const groupSchema = (name: GroupName): JsonSchema =>
   );
 const readEvent = members({ event: requiredText, enabled: flag });
 
-/** The settings of a body that lists email events: for each, whether it is enabled. Throws InvalidInput. */
+/** The settings of a body that lists email events: for each event, whether it is enabled. Throws InvalidInput. */
 export function eventValues(body: Uint8Array): JsonObject {
   const rows = readEvents(body).settings ?? [];
   return Object.fromEntries(rows.map(readEvent).map(({ event, enabled }) => [event, enabled]));
 }
 
-/** Values of `field_default` that clients know from the reference. Calls use others (`ROUTER_FIELDS`). */
+/** Values of `field_default` that clients know from the reference. Calls use the defaults of `ROUTER_FIELDS`. */
 const REPORTED_DEFAULTS: JsonObject = { num_retries: 0, cooldown_time: null };
 
 const routerFields = ({ fields: rows }: RouterSettings, values: JsonObject) =>

@@ -54,7 +54,7 @@ export const activitySchema = ({ parameter }: ActivityRoute): JsonSchema =>
 /** Entity, filter and time zone offset (in ms, positive east of Greenwich) of a query. Throws InvalidInput. */
 export function parseActivityFilter(search: string, { entity, parameter }: ActivityRoute) {
   const { timezone } = offsetReader(search);
-  // As `Date.getTimezoneOffset()` of browsers: positive west of Greenwich.
+  // The parameter has the sign of `Date.getTimezoneOffset()` in browsers, positive west of Greenwich.
   const offsetMs = -Number(timezone) * MINUTE_MS;
   const period = requiredPeriod(search, MISSING_DATE_RANGE);
   return {

@@ -47,7 +47,7 @@ const modelBudget: FieldReader<ModelBudget | null> = (input) => {
   if (!('value' in amount)) return amount;
   const budget = amount.value === null ? null : usdFrom(amount.value);
   if (budget === null && amount.value !== null) return NOT_AN_AMOUNT;
-  // Only for the check: it throws for a negative budget.
+  // Only for its check: `parseAmount` throws for a negative budget.
   parseAmount(amount.value, 'model_max_budget');
   const [rpm, tpm] = [wholeNumber(inner['rpm_limit'] ?? null), wholeNumber(inner['tpm_limit'] ?? null)];
   if (!('value' in rpm)) return rpm;

@@ -146,7 +146,7 @@ const readCall = bodyOf(
 );
 export const analysisCallFrom = (body: Uint8Array): AnalysisCall => readCall(body);
 
-/** Numbers of executions, batches and tasks in the states of a run. */
+/** Counts of the executions, batches and tasks of a run, by state. */
 const coverage = modelOf({
   eligible: optional(count, 0),
   selected: optional(count, 0),

@@ -34,7 +34,7 @@ const readLimits = members({
   max_parallel_requests: optional(wholeNumber),
 });
 
-/** Picodollars of an amount in USD. Null and undefined stay as they are. Throws InvalidInput. */
+/** Picodollars of an amount in USD. Null and undefined stay as they are. Throws InvalidInput for an infinite amount. */
 function parseAmount(name: string, input: number | null | undefined): Usd | null | undefined {
   if (input === null || input === undefined) return input;
   const amount = usdFrom(input);
@@ -100,7 +100,10 @@ export function metadataMembersOf(input: JsonObject): { readonly metadataMembers
   return withMetadataMembers(readModelLimits(input));
 }
 
-/** The member `metadataMembers` of a patch: members that a request sends beside `metadata`. An empty object without any. */
+/**
+ * The member `metadataMembers` of a patch: members that a request sends beside `metadata`. Empty object if there are
+ * none.
+ */
 export function withMetadataMembers(input: JsonObject): { readonly metadataMembers?: JsonObject } {
   const metadataMembers = withoutUndefined(input);
   return Object.keys(metadataMembers).length === 0 ? {} : { metadataMembers };

@@ -20,7 +20,10 @@ export function assertNamesUser({ user_id: id, user_email: email }: JsonObject, 
   throw new InvalidInput('The body is not valid.', [{ path, rule: 'value_error', message: NO_USER_MESSAGE }]);
 }
 
-/** Reads a team member, or a list of them. `bodyMember` is the member of the body that contains it, for issues. Throws InvalidInput. */
+/**
+ * Reads a team member, or a list of them. `bodyMember` is the name of the body's field, for issues. Throws
+ * InvalidInput.
+ */
 export function wantedMembers(input: unknown, bodyMember: string, limits: BudgetPatch): readonly WantedMember[] {
   const list: readonly unknown[] = Array.isArray(input) ? input : [input];
   return list.map((one, position) => {

@@ -122,7 +122,7 @@ function writeStream(
       finish('abandoned');
     };
     /** Ends a stream that fails after its head was sent. */
-    const fail = (error: Error): void => {
+    const endWithFailure = (error: Error): void => {
       const lastEvent = body.failureEvent(error);
       if (lastEvent === null) response.destroy();
       else response.end(lastEvent);
@@ -132,7 +132,7 @@ function writeStream(
     const abort = (failure: Error): void => {
       if (!open) return;
       body.stream.cancel(failure);
-      fail(failure);
+      endWithFailure(failure);
     };
     // For the server, which may end the answer with a failure.
     response.abort = abort;
@@ -144,7 +144,9 @@ function writeStream(
     const { heartbeat: heartbeatBytes } = body;
     if (heartbeatBytes && heartbeatMs > 0) {
       // No heartbeat while the socket is full: it would only add unread bytes.
-      heartbeat = startHeartbeat(heartbeatMs, () => void (stallTimer === undefined && send(heartbeatBytes)));
+      heartbeat = startHeartbeat(heartbeatMs, () => {
+        if (stallTimer === undefined) send(heartbeatBytes);
+      });
     }
     body.stream.pipe({
       chunk(bytes) {
@@ -160,7 +162,7 @@ function writeStream(
       fail(error) {
         if (!open) return;
         if (error instanceof ReaderStalled) return void response.destroy();
-        fail(error);
+        endWithFailure(error);
       },
     });
     // Sends the headers if no chunk was written.

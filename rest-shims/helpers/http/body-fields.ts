@@ -19,6 +19,7 @@ const INTEGER_FRACTION: BrokenRule = {
   rule: 'int_from_float',
   message: 'Input should be a valid integer, got a number with a fractional part',
 };
+/** At most 15 digits: every such number is a safe integer. */
 const INTEGER_TEXT = /^[+-]?\d{1,15}$/;
 const LIST: BrokenRule = { rule: 'list_type', message: 'Input should be a valid list' };
 const BOOLEAN: BrokenRule = { rule: 'bool_type', message: 'Input should be a valid boolean' };

@@ -13,7 +13,8 @@ const URL_ENCODED = /^\s*application\/x-www-form-urlencoded\s*(;|$)/i;
 
 /**
  * Reads the form of a request. `path` names the call in errors, `file` is the form field that contains the file. Throws
- * InvalidInput for another media type or a malformed form, and MissingFormField for a form that cannot contain a file.
+ * InvalidInput for another media type or a malformed form, and MissingFormField for a URL-encoded form, which cannot
+ * contain a file.
  */
 export function parseForm(request: HttpRequest, path: string, file: string): Form {
   if (isMultipart(request)) return readForm(request.body, request.headers['content-type'] ?? '');
@@ -36,7 +37,8 @@ export function formFields(form: Form): RequestBody {
 function parsedField(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (name === 'stream') return value === 'true' ? true : value === 'false' ? false : value;
-  if ((name !== 'metadata' && !isGatewayField(name)) || TEXTS.has(name)) return value;
+  const isJson = (name === 'metadata' || isGatewayField(name)) && !TEXTS.has(name);
+  if (!isJson) return value;
   const parsed = fromJson(value);
   return LISTS.has(name) && !Array.isArray(parsed) ? [parsed] : parsed;
 }

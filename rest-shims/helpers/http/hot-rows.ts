@@ -77,6 +77,7 @@ export function createHotRows(registrations: readonly Registration[], passThroug
     return pathRow;
   }
 
+  /** The row that serves a POST to `path` on the fast path; null if Koa serves the request. */
   function rowOf(path: string): RouteRow | null {
     const match = passThrough?.find('POST', path) ?? { kind: 'none' };
     if (match.kind !== 'none' && REPLACEABLE.has(path))
