@@ -7,7 +7,7 @@ import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 /**
  * Spend of all calls, and the global budget, in USD. Without a period in the request, the spend is that of the budget
- * window, or that of the last 30 days if there is no global budget.
+ * window. Without a period and without a global budget, it is that of the last 30 days.
  */
 export const globalBudgetRoutes: readonly RouteRow[] = [
   route({

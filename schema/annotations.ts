@@ -81,6 +81,7 @@ builder.node(AnnotationType, {
   }),
 });
 
+/** Annotations of the parts of a trace: the stored traces that the trace is merged from. */
 const annotationsOfParts = async (parts: readonly TraceIdentity[], { loaders }: { readonly loaders: Loaders }) =>
   (await Promise.all(parts.map((part) => loaders.annotationsByTrace.load(part)))).flat();
 
@@ -185,16 +186,17 @@ export const AnnotationFilterType = builder.inputType('AnnotationFilter', {
 const cursorOf = ({ createdAt, id }: Annotation): string =>
   Buffer.from(`${createdAt.getTime()}:${id}`).toString('base64url');
 
-/** The row of a cursor. Throws InvalidInput for a malformed cursor. */
+/** Creation time and id of the annotation of a cursor. Throws InvalidInput for a malformed cursor. */
 function readCursor(cursor: string): Pick<Annotation, 'createdAt' | 'id'> {
   const row = readCreationCursor(cursor);
   if (!/^[\w-]{1,64}$/.test(row.id)) throw new InvalidInput('Invalid cursor.');
   return row;
 }
 
-/** The span id in a filter that takes it or the global id `Span:trace:span:ref`. */
+/** The span id of a filter, which takes a span id or a global id. Null when absent or blank. */
 const spanIdOf = (text: string | null | undefined): string | null => {
   const local = idOrNull(localId('Span', text));
+  // The local id in a global id has the form `trace:span:ref`.
   return local === text || local === null ? local : (local.split(':')[1] ?? local);
 };
 

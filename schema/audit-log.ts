@@ -130,6 +130,7 @@ builder.queryField('auditLog', (t) =>
             to: filter?.to ?? null,
           },
           sort: 'created_at',
+          // A backwards page is read in the opposite direction.
           descending: isDescending !== page.isBackwards,
           limit: page.limit,
           from: page.from,

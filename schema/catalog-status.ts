@@ -7,10 +7,11 @@ const CatalogStatusType = builder.objectRef<CatalogHealth>('CatalogStatus').impl
   description: 'Age of the catalog, and the result of the last check of its source.',
   fields: (t) => ({
     snapshotId: t.exposeID('snapshotId', { description: 'Id of the current snapshot.' }),
-    source: t.expose('source', { type: CatalogSourceType, description: 'Source of its data.' }),
+    source: t.expose('source', { type: CatalogSourceType, description: 'Source of the catalog data.' }),
     takenAt: t.expose('takenAt', {
       type: 'DateTime',
-      description: 'When its data was first fetched or built. A check that finds no change does not update it.',
+      description:
+        'When the catalog data was first fetched or built. A check that finds no change does not update this time.',
     }),
     ageSeconds: t.exposeInt('ageSeconds', {
       description: 'Seconds since `takenAt`. See `lastCheckedAt` and `lastError` for the state of the source.',

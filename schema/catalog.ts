@@ -130,7 +130,7 @@ builder.node(CatalogSnapshotType, {
     takenAt: t.expose('takenAt', {
       type: 'DateTime',
       extensions: FROM_SOURCE,
-      description: 'When this data was first fetched or built. A check that finds no change does not update it.',
+      description: 'When this data was first fetched or built. A check that finds no change does not update this time.',
     }),
     source: t.expose('source', { type: CatalogSourceType, description: 'Source of the data.' }),
   }),

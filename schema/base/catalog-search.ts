@@ -111,8 +111,8 @@ export const SNAPSHOT_ARG =
   'when absent. A replaced snapshot expires after some time; then its id fails with INVALID_INPUT.';
 
 /**
- * The catalog search with a filter and an order. Its `filters` have `capabilities` as flags by name. Those of its
- * `conditions` are the names that must all be stated.
+ * The catalog search with a filter and an order. The `capabilities` of its `filters` are flags by name. The
+ * `capabilities` of its `conditions` are the names that must all be stated.
  */
 export function readSearch(filter: EntryFilterInput | null | undefined, order?: EntryOrderInput | null): EntrySearch {
   const sort = order ? { sort: { by: order.field, direction: order.direction } } : {};

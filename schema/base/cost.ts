@@ -28,9 +28,10 @@ type Complexity = number | { readonly field?: number; readonly multiplier?: numb
 const LIST_ITEMS = 10;
 
 /**
- * Cost of an operation by the complexities of its fields. A page is assumed to have as many items as were requested. The
- * cost of a fragment is computed once for each type. Fields below `__schema` and `__type` are counted by
- * `countIntrospection`. Same formula as `@pothos/plugin-complexity`, which would coerce all variables again.
+ * Cost of an operation by the complexities of its fields. A page is assumed to have as many items as were requested.
+ * The cost of a fragment is computed once for each type. Fields below `__schema` and `__type` are counted by
+ * `countIntrospection`. The formula is that of `@pothos/plugin-complexity`, whose own check would coerce all variables
+ * again.
  */
 export function costOf(
   schema: GraphQLSchema,

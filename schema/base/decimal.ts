@@ -14,7 +14,9 @@ export function decimalText(value: number): string {
   const fraction = point === -1 ? '' : text.slice(point + 1, exponentAt);
   const sign = value < 0 ? '-' : '';
   const shift = Number(text.slice(exponentAt + 1));
+  // `1.5e-7` becomes `0.00000015`.
   if (shift < 0) return `${sign}0.${(whole + fraction).padStart(fraction.length - shift, '0')}`;
+  // `1.5e+21` becomes `1500000000000000000000`.
   const digits = (whole + fraction).padEnd(whole.length + shift, '0');
   const rest = digits.slice(whole.length + shift);
   return `${sign}${digits.slice(0, whole.length + shift)}${rest === '' ? '' : `.${rest}`}`;

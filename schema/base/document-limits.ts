@@ -65,6 +65,7 @@ export function assertValidatable(document: DocumentNode): void {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
     if (definition.kind === Kind.OPERATION_DEFINITION) operations += 1;
   }
+  // Definitions other than operations count as fragments.
   const others = document.definitions.length - operations;
   if (operations > MAX_OPERATIONS) throw tooLarge(`The document has more than ${MAX_OPERATIONS} operations.`);
   if (others > MAX_FRAGMENTS) throw tooLarge(`The document has more than ${MAX_FRAGMENTS} fragments.`);
@@ -185,7 +186,7 @@ function unfold(
   }
 
   for (const set of sets) collect(set);
-  // Pairs of fragments are compared once for the whole document: `assertFragments` bounds them.
+  // Pairs of fragments are not counted here: `assertFragments` bounds them for the whole document.
   let pairs = 0;
   for (const { complex, leaves } of groups.values()) pairs += pairsOf(complex.length + leaves.size);
   unfolded.pairs += pairs;

@@ -83,8 +83,8 @@ function overLimit(
   const operation = getOperationAST(document, operationName);
   if (!operation) return null;
   const variables = variableValues ?? {};
-  const values = valuesIn(variables);
-  if (typeof values === 'string') return tooLarge(values);
+  const countOrReason = valuesIn(variables);
+  if (typeof countOrReason === 'string') return tooLarge(countOrReason);
   const { variableDefinitions = [] } = operation;
   if (variableDefinitions.length === 0) {
     const cached = refusals.get(operation);

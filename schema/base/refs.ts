@@ -39,7 +39,7 @@ export function commonOwner<Member extends keyof Owner>(trace: PartialTrace, mem
 
 /** An agent and the parts of its trace. */
 export type PartialAgent = TraceAgent & { readonly within: readonly TraceIdentity[] };
-/** A span and the parts of the trace that it was read in. */
+/** A span and the parts of its trace, as the request read the trace: merged, or of one owner. */
 export type PartialSpan = OwnedSpan & { readonly within: readonly TraceIdentity[] };
 
 export const TraceAgentType = builder.objectRef<PartialAgent>('TraceAgent');

@@ -19,7 +19,7 @@ const decoded = (cursor: string): string => Buffer.from(cursor, 'base64url').toS
 
 /**
  * Cursor of a row. It contains the name of the order, unless that is the order of creation. In an order of a text, the id and
- * the text follow each other; the length of the id separates them.
+ * the text follow each other. The length of the id, before them, shows where the text begins.
  */
 const rowCursor = (place: RowPlace, sort: string): string =>
   'createdAt' in place

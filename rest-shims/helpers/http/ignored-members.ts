@@ -13,15 +13,15 @@ export const isEmpty = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value) && value.length === 0);
 
-/** Header with the names of ignored members of a body; empty without any. */
+/** Header with the names of ignored members of a body. Empty object if no member is ignored. */
 export function ignoredHeader(names: readonly string[]): Readonly<Record<string, string>> {
   if (names.length === 0) return {};
   return { 'x-lensgate-ignored-members': namesText(names.filter((name) => NAME.test(name))) };
 }
 
 /**
- * Adds `x-lensgate-ignored-members` to the answers of rows. It names the non-empty members of the body that the schema
- * lacks. Rows without a schema of the body stay unchanged.
+ * Adds `x-lensgate-ignored-members` to the answers of rows. The header names the non-empty members of the body that
+ * the schema lacks. Rows without a schema of the body stay unchanged.
  */
 export const withIgnoredHeader = (rows: readonly RouteRow[]): readonly RouteRow[] =>
   rows.map((row) => {
