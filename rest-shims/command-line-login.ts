@@ -6,7 +6,7 @@ import { requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { completedPage } from './helpers/pages/sign-in.ts';
 import { LOGIN_ID, isCrossSiteNavigation } from './helpers/fields/sign-in.ts';
 
-const POLL_SECRET = 'x-litellm-cli-poll-secret';
+const POLL_SECRET_HEADER = 'x-litellm-cli-poll-secret';
 
 /** The login id in the path. Throws InvalidInput for a malformed id. */
 function loginId({ params }: HttpRequest): string {
@@ -29,7 +29,7 @@ function readForm(request: HttpRequest) {
 }
 
 function readPoll(request: HttpRequest) {
-  const secret = request.headers[POLL_SECRET];
+  const secret = request.headers[POLL_SECRET_HEADER];
   const teamId = new URLSearchParams(request.search).get('team_id');
   return {
     loginId: loginId(request),
@@ -91,7 +91,7 @@ export const commandLineLoginRoutes: readonly RouteRow[] = [
     answers: [200, 400, 403],
     failureForm: { body: 'model' },
     query: textParameters('team_id'),
-    headers: requiredParameters(POLL_SECRET),
+    headers: requiredParameters(POLL_SECRET_HEADER),
     bodyLimit: 0,
     parse: readPoll,
     run: collectLogin,

@@ -81,6 +81,7 @@ const renderDay = (
   { entity, offsetMs, keyLimit }: PagedActivityQuery,
   names: ActivityNames,
 ) => ({
+  // The day in the time zone of the query.
   date: dayText(startMs + offsetMs),
   metrics: metricsWithSavings(sums),
   breakdown: {

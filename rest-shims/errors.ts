@@ -247,7 +247,7 @@ function errorBody(surface: Surface, status: number, error: DomainError | null):
 /** Kinds of unknown objects that the proxy surface answers with `detail`. */
 const PLAIN_NOT_FOUND: ReadonlySet<string> = new Set(['listed model', 'forwarded path']);
 
-const isFallbackType = (error: DomainError | null): boolean =>
+const isAboutFallbackType = (error: DomainError | null): boolean =>
   error instanceof InvalidInput && error.field === 'fallback_type';
 
 /** Whether a failure is rendered in the OpenAI envelope, not as `detail`. */
@@ -257,7 +257,7 @@ function hasEnvelope(surface: Surface, error: DomainError | null): boolean {
   if (surface === 'proxy')
     return !(
       error instanceof MissingFormField ||
-      isFallbackType(error) ||
+      isAboutFallbackType(error) ||
       (error instanceof NotFound && PLAIN_NOT_FOUND.has(error.kind))
     );
   return surface === 'management' && !(error instanceof InvalidInput && error.issues.length > 0);

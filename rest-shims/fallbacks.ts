@@ -31,7 +31,7 @@ function parseNew({ body }: HttpRequest): FallbackDraft {
   return { model: values.model, targets: values.fallback_models, type: values.fallback_type ?? 'general' };
 }
 
-function parseNamed({ params, search }: HttpRequest): ChosenFallback {
+function parseChosenFallback({ params, search }: HttpRequest): ChosenFallback {
   const input = new URLSearchParams(search).get('fallback_type');
   const result = readType(input);
   if ('value' in result) return { model: params['model'] ?? '', type: result.value ?? 'general' };
@@ -75,7 +75,7 @@ export const fallbackRoutes: readonly RouteRow[] = [
     paths: [FALLBACK],
     answers: [200, 401, 404, 422],
     bodyLimit: 0,
-    parse: parseNamed,
+    parse: parseChosenFallback,
     run: getFallback,
     render: (found) => json(render(found)),
   }),
@@ -87,7 +87,7 @@ export const fallbackRoutes: readonly RouteRow[] = [
     paths: [FALLBACK],
     answers: [200, 400, 401, 403, 404, 422],
     bodyLimit: 0,
-    parse: parseNamed,
+    parse: parseChosenFallback,
     run: deleteFallback,
     render: (removed) =>
       json({

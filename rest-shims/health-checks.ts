@@ -160,6 +160,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     parse: ({ search }) => readService(search),
     run: checkService,
     render: ({ service, ...rest }) =>
+      // Only the collector of spans has counts; other services are tested.
       'sent' in rest
         ? json({ status: 'success', message: `${rest.sent} spans were sent to \`${service}\`.`, spans: rest })
         : json({ status: 'success', message: `The service \`${service}\` answered a test.` }),

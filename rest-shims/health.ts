@@ -37,6 +37,7 @@ function endpointObject({ deployment, probe }: CheckedDeployment, details: boole
   return failure === null ? checked : { ...checked, error: failure.message };
 }
 
+/** `probe` is null before the first check, and a text when the deployment cannot be checked. */
 const isChecked = ({ probe }: CheckedDeployment): boolean => probe !== null && typeof probe === 'object';
 const isHealthy = ({ probe }: CheckedDeployment): boolean =>
   probe !== null && typeof probe === 'object' && probe.failure === null;

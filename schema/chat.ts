@@ -98,7 +98,7 @@ function readChat(input: ChatInputShape): ChatDraft {
         user: input.user,
       }),
     },
-    // The id that the caller sent for this call. Null, so that one is generated, when it is absent or has another form.
+    // The id that the caller sent for this call. Null for an absent or invalid id: the gateway then generates one.
     callId: callerId(input.callId),
     parent: parseTraceparent(input.traceparent ?? undefined),
   };

@@ -221,7 +221,7 @@ builder.mutationField('launchCodingAgent', (t) =>
     type: CodingAgentType,
     complexity: CALL_COST,
     description: 'Launches a coding agent. It belongs to the key of the caller. For every key that is not read-only.',
-    args: { input: t.arg({ type: LaunchInput, required: true, description: 'Its task and its repository.' }) },
+    args: { input: t.arg({ type: LaunchInput, required: true, description: 'Task and source code of the agent.' }) },
     errors: {
       types: [InvalidInput, LimitExceeded, UpstreamFailed],
       union: { name: 'LaunchCodingAgentResult', description: 'The agent, or why it was not launched.' },

@@ -79,6 +79,7 @@ builder.queryField('credentials', (t) =>
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const found = (await listCredentials(scope, undefined)).filter(({ id }) => containsText(id, filter?.name));
         const values = {
+          // Credentials of the configuration file have no time and count as the oldest.
           created_at: (row: KnownCredential) => row.stored?.createdAt.getTime() ?? 0,
           name: (row: KnownCredential) => row.id,
         };

@@ -25,7 +25,7 @@ const OutcomeInput = builder.inputType('RecordDecisionOutcomeInput', {
   }),
 });
 
-// `outcome` contains the probabilities of all labels, and as its own `outcome` the index of the right label.
+// `outcome.probabilities` has the probability of each label, and `outcome.outcome` the index of the right label.
 const OutcomeType = builder.objectRef<RecordedOutcome>('DecisionOutcome').implement({
   description: 'The right answer to a question of a decision.',
   fields: (t) => ({

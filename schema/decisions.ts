@@ -87,7 +87,7 @@ function readDecision(input: DecideShape): DecisionDraft {
     input: input.input,
     questions: input.questions.map(readQuestion),
     parameters: readObject(input.parameters, 'parameters'),
-    // The id that the caller sent for this call. Null when it is absent or has another form: then one is generated.
+    // The id that the caller sent for this call. Null for an absent or invalid id: the gateway then generates one.
     callId: callerId(input.callId),
     parent: parseTraceparent(input.traceparent ?? undefined),
   };

@@ -3,9 +3,9 @@ import type { SpendSums } from '../src/domain/spend/spend-reports.ts';
 import { builder } from './base/builder.ts';
 import { sumFields } from './base/shared-fields.ts';
 
-/** Assumed number of days of a period. */
+/** Assumed number of days of a period, for the cost of a query. */
 const USUAL_DAYS = 30;
-/** Assumed number of endpoints. */
+/** Assumed number of endpoints, for the cost of a query. */
 const ENDPOINTS = 10;
 
 const SumsType = builder.objectRef<SpendSums>('SpendSums').implement({

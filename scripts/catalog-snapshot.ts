@@ -1,7 +1,7 @@
 // npm run catalog:snapshot -- --from <url|file> [--version V] [--taken-at YYYY-MM-DD]
 //
-// Writes the built-in catalog from a price map: a JSON file, or a wheel of the Python package `litellm`, which contains
-// one (`pip download --no-deps litellm`). Equal input gives an equal snapshot.
+// Writes the built-in catalog from a price map: a JSON file, or the JSON file in a wheel of the Python package `litellm`
+// (`pip download --no-deps litellm`). Equal input gives an equal snapshot.
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -38,6 +38,7 @@ async function readSource(from: string): Promise<Buffer> {
 
 /** The price map of a wheel, with the name and version of the wheel; any other file is returned unchanged. */
 function sourceIn(bytes: Buffer, from: string, version: string | null): Source {
+  // A wheel is a zip archive, which begins with `PK`.
   if (bytes.subarray(0, 2).toString('latin1') !== 'PK')
     return { name: basename(from), version, json: bytes.toString('utf8') };
   const map = zipEntry(bytes, MAP_IN_WHEEL);
@@ -66,6 +67,7 @@ async function main(): Promise<void> {
   if (values.from === undefined) throw new SnapshotRejected('Say where the price map is: --from <url|file>.');
   const source = sourceIn(await readSource(values.from), values.from, values.version ?? null);
   const models = modelsOfMap(parseMap(source));
+  // 0: there is no current catalog that the map could shrink.
   const fault = mapFault(models, 0);
   if (models === null || fault !== null) throw new SnapshotRejected(`${source.name}: ${fault}.`);
   const facts = models.map(([id, row]) => [id, factsOf(row) ?? {}] as const);

@@ -70,6 +70,7 @@ export function isAllowedLicence(expression: unknown): boolean {
     let isAllowed = allOf();
     while (tokens[at] === 'OR') {
       at += 1;
+      // Read in any case, so that its tokens are consumed.
       const other = allOf();
       isAllowed ||= other;
     }
@@ -127,7 +128,7 @@ function packageFaults(path: string, locked: LockedPackage): readonly string[] {
   if (!path.startsWith('node_modules/') || locked.link === true) faults.push(`${path}: is not from the registry`);
   if (!EXACT.test(locked.version ?? '')) faults.push(`${path}: "${locked.version}" is not an exact version`);
   if (!INTEGRITY.test(locked.integrity ?? '')) faults.push(`${path}: has no sha512 integrity`);
-  // A `resolved` address is a source other than the registry: git, files, tarballs of other hosts.
+  // The lock file has no addresses of the registry: a `resolved` address is another source, e.g. git or a file.
   if (locked.resolved !== undefined) faults.push(`${path}: has a resolved address`);
   if (locked.hasInstallScript === true && !Object.hasOwn(INSTALL_SCRIPTS, name))
     faults.push(`${path}: has an install script that is not on the list`);

@@ -5,8 +5,8 @@ import { Migrator } from '@mikro-orm/migrations';
 import { openDatabase } from '../src/persistence/database/orm.ts';
 
 // Writes the changes of the entities since the last migration as a migration for each engine, and updates the
-// snapshots: `node scripts/create-migration.ts <name> [postgres url]`. It connects to PostgreSQL and changes no
-// database. Review the result, and write `down` where it is missing.
+// snapshots: `node scripts/create-migration.ts <name> [postgres url]`. The script connects to PostgreSQL and
+// changes no database. Review the result, and write `down` where it is missing.
 
 const [name, postgresUrl = 'postgres://postgres@127.0.0.1:5432/postgres'] = process.argv.slice(2);
 if (name === undefined || !/^[a-z][a-z0-9_]*$/.test(name)) {

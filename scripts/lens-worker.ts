@@ -19,6 +19,7 @@ const { values } = parseArgs({
   },
 });
 const [slots, pollSeconds] = [Number(values.slots), Number(values['poll-seconds'])];
+// `!(slots >= 1)` also refuses NaN.
 if (values.url === undefined || values.token === '' || !(slots >= 1) || !(pollSeconds > 0)) {
   console.error('Usage: npm run lens-worker -- --url URL --token TOKEN [--slots 3] [--poll-seconds 2]');
   process.exit(1);

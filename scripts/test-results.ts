@@ -1,5 +1,5 @@
-// Counts the tests of a run for `.ci/run`. Files with failed tests of tiers that start servers run once more, alone. Their
-// tests count as failed when they fail both times.
+// Counts the tests of a run for `.ci/run`. A file with failed tests runs once more, alone, if its tier starts servers.
+// Its tests count as failed when they fail both times.
 //   node scripts/test-results.ts files REPORT                      files to run again, one a line
 //   node scripts/test-results.ts counts REPORT [SECOND [FOLDER]]   prints `PASSED FAILED SKIPPED`; writes `failures` and
 //                                                                  `second-runs` into FOLDER
@@ -27,7 +27,7 @@ interface FileResult {
   readonly assertionResults: readonly TestResult[];
 }
 
-/** Suffix of the name of an outcome without a test. */
+/** Suffix of the name of an outcome of a file: its import or a hook failed, not a test. */
 const THE_FILE = ': the file itself';
 
 /** A report of the test runner in JSON. */
@@ -84,6 +84,7 @@ function finalState({ name, status }: Outcome, again: ReadonlyMap<string, Outcom
   if (status === 'passed' || again === null) return status;
   // A file whose import and hooks passed has no outcome of its own.
   const later = again.get(name)?.status ?? (name.endsWith(THE_FILE) ? 'passed' : status);
+  // A failed test that the second run skips stays failed.
   return status === 'failed' && later !== 'passed' ? 'failed' : later;
 }
 

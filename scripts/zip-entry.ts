@@ -1,5 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 
+// The numbers in this file are signatures, methods, offsets and sizes of the zip format (APPNOTE.TXT, section 4.3).
 const END_OF_DIRECTORY = 0x06054b50;
 const DIRECTORY_ENTRY = 0x02014b50;
 const STORED = 0;

@@ -34,8 +34,8 @@ export interface App {
 }
 
 /**
- * Delay of background tasks and of the refresh of the catalog after the start, in ms. They take half a second of CPU time, which the
- * first requests need.
+ * Delay of background tasks and of the refresh of the catalog after the start, in ms. Tasks and refresh take half a
+ * second of CPU time, which the first requests need.
  */
 const BACKGROUND_DELAY_MS = 250;
 
@@ -46,7 +46,8 @@ const DRAIN_MS = 7_000;
 export async function startApp(settings: Settings, log: Log): Promise<App> {
   const shutdown = createShutdownStack(log);
   const scheduler = createScheduler(log);
-  // Runs last: each periodic task is stopped earlier, before the parts that it uses are closed.
+  // Shutdown steps run in reverse order, so this one runs last. Each periodic task is stopped earlier, before the parts
+  // that it uses are closed.
   shutdown.add('periodic tasks', () => scheduler.stop());
   const context: StartContext = {
     settings,
@@ -84,7 +85,8 @@ async function composeApp(opening: StartContext): Promise<Reloads> {
     authorship: base.authorship,
   });
   context.shutdown.add('background tasks', () => tasks.stop());
-  // Flushed before the end of the background tasks is awaited: these may run longer than the process.
+  // Shutdown steps run in reverse order. Records are flushed before the end of the background tasks is awaited, because
+  // a task may not end before the process exits.
   addRecordFlushes(context, parts);
   await serve(base, parts, platform);
   startTasks(base, parts, platform);
@@ -93,7 +95,7 @@ async function composeApp(opening: StartContext): Promise<Reloads> {
   context.shutdown.add('start of new work', () => {
     context.state.draining = true;
     clearTimeout(starting);
-    // Running tasks end together with the requests in flight; the step `background tasks` waits for them.
+    // Running tasks end together with the requests in flight; the step `background tasks` waits for the tasks.
     void tasks.stop();
   });
   return reloads;

@@ -70,6 +70,7 @@ export function countIntrospection(
   variables: Variables,
   maxFields: number,
 ): number {
+  // The resolvers of introspection fields read no other member of `info`.
   const info = { schema } as unknown as GraphQLResolveInfo;
   let fields = 0;
   /** Cache of the number of fields below an item, by selection set. The same types and fields recur in one answer. */

@@ -152,6 +152,7 @@ const metadataReaders = Object.fromEntries(Object.entries(METADATA).map(([name, 
 const settingAndMetadataReaders = { ...settingReaders, ...metadataReaders, soft_budget: optional(number) };
 
 const readDraft = members({ key: text, ...COLUMNS });
+/** The members of `COLUMNS` in a change: an absent member stays unchanged. */
 const CHANGES = {
   key_alias: optional(text),
   duration: optional(text),
