@@ -29,7 +29,7 @@ export interface App {
   readonly url: string;
   /** Refuses new requests, waits at most `graceMs` for those in flight, commits waiting records, and closes. */
   stop(graceMs?: number): Promise<void>;
-  /** Reads the configuration file again. A faulty one is logged, and the running configuration stays in force. */
+  /** Reads the configuration file again. A faulty file is logged, and the running configuration stays in force. */
   reload(): Promise<void>;
 }
 
@@ -71,6 +71,7 @@ export async function startApp(settings: Settings, log: Log): Promise<App> {
   };
 }
 
+/** Composes all parts and listens. `opening` has the settings without stored ones: `composeBase` adds them. */
 async function composeApp(opening: StartContext): Promise<Reloads> {
   const base = await composeBase(opening);
   const parts = await composeParts(base);

@@ -140,7 +140,10 @@ function storedMembers({ row, spend, total }: ShownKey) {
   };
 }
 
-/** A new key, or an existing key with a new secret. The answer contains the secret. */
+/**
+ * A new key, or an existing key with a new secret. The answer contains the secret. `spend` defaults to that of a key
+ * without calls.
+ */
 export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: Usd = keySpendOf(row, ZERO_USD)) {
   const { settings } = row;
   const metadata = redactedMetadata(row.metadata);

@@ -151,6 +151,7 @@ const statusMessage = (_view: GroupView, message: string): JsonObject => ({ mess
 export const GROUP_FORMS = {
   schema: { rendered: schemaView, changed: storedAnswer },
   provenance: { rendered: (view) => ({ ...schemaView(view), provenance: renderSources(view) }), changed: storedAnswer },
+  // The gateway does not act on the settings of this form: the feature is never active.
   active: { rendered: (view) => ({ ...schemaView(view), active_on_this_pod: false }), changed: storedAnswer },
   theme: {
     rendered: schemaView,
@@ -176,6 +177,7 @@ export type GroupForm = keyof typeof GROUP_FORMS;
 const readEvents = fields({
   settings: required(listOf(dictionary)),
 });
+const readEvent = members({ event: requiredText, enabled: flag });
 /** Schema of a body that lists email events. */
 export const eventsSchema = (): JsonSchema =>
   objectSchema({ settings: { type: 'array', items: readEvent.schema } }, ['settings']);
@@ -190,7 +192,6 @@ export const groupSchema = (name: GroupName): JsonSchema =>
       ]),
     ),
   );
-const readEvent = members({ event: requiredText, enabled: flag });
 
 /** The settings of a body that lists email events: for each event, whether it is enabled. Throws InvalidInput. */
 export function eventValues(body: Uint8Array): JsonObject {
