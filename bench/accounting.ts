@@ -45,6 +45,8 @@ const KEYS = options.dry ? 100 : Number(options.keys);
 const TEAMS = options.dry ? 10 : Number(options.teams);
 const CALLS = options.dry ? 200 : Number(options.calls);
 const ROUNDS = options.dry ? 1 : Number(options.rounds);
+/** Calls of each row of the table that `--redis` adds. */
+const REDIS_CALLS = options.dry ? 100 : 2_000;
 /** Calls in one turn of the event loop, as in the busiest turns of the product. */
 const CALLS_A_TURN = 64;
 /** Limits that no call reaches. */
@@ -222,13 +224,14 @@ const activity = createActivityCounter({
   scheduler: createScheduler({ warn: (facts, event) => warn(facts, event) }),
 });
 
+const DONE = Promise.resolve();
+
 /** Counts one request, as the HTTP server does at each answer. */
 function countOne(): Promise<void> {
   const route = activity.routeOf('POST', '/v1/chat/completions');
   if (route !== null) activity.count(route, 200);
   return DONE;
 }
-const DONE = Promise.resolve();
 
 const trials: readonly { readonly title: string; readonly work: (number: number) => Promise<void> }[] = [
   { title: 'provider only', work: bareCall },
@@ -256,10 +259,11 @@ clearInterval(refreshing);
 const best = (title: string): number => Math.min(...(timings.get(title) ?? []));
 const empty = best(EMPTY.title);
 const rows = trials.map(({ title }, position) => {
+  // The count, which is last, is compared with the empty loop. Other trials are compared with the provider alone.
   const baseline = title === trials.at(-1)?.title ? empty : best(trials[0]?.title ?? '');
   const own = position === 0 ? '' : (best(title) - baseline).toFixed(2);
   return [title, median(timings.get(title) ?? []).toFixed(2), best(title).toFixed(2), own];
 });
 console.log(table(['CPU µs each', 'median', 'best', 'best, minus provider only (count: minus empty loop)'], rows));
-if (options.redis !== undefined) console.log(await measureShares(options.redis, options.dry ? 100 : 2_000));
+if (options.redis !== undefined) console.log(await measureShares(options.redis, REDIS_CALLS));
 if (options.dry) console.log('Dry run: the figures mean nothing.');

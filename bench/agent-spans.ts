@@ -49,6 +49,7 @@ export function agentSpans(seed: number, idOf: (bytes: number) => string = rando
   );
   function words(characters: number): string {
     let text = '';
+    // The exponent makes the first words of the vocabulary frequent and the last ones rare, as in prose.
     while (text.length < characters) text += `${vocabulary[Math.floor(vocabulary.length * draw() ** 2.2)]} `;
     return text.slice(0, characters);
   }

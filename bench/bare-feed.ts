@@ -8,7 +8,10 @@ import { text } from 'node:stream/consumers';
 const [port = ''] = process.argv.slice(2);
 const readers = new Set<Socket>();
 
-/** An update of the same length as in the product. `name` contains the time of sending, which the reader parses. */
+/**
+ * An event with an update of the same length as in the product, as one chunk of a chunked response. `name` contains the
+ * time of sending, which the reader parses.
+ */
 function frameOf(name: string): Buffer {
   const trace = {
     traceId: '0'.repeat(32),
@@ -36,6 +39,7 @@ const server = createServer((request, response) => {
     socket.on('close', () => readers.delete(socket));
   } else if (request.url === '/v1/traces') {
     void text(request).then((body) => {
+      // The span of the export is named `@milliseconds@`.
       const frame = frameOf(/@[\d.]+@/.exec(body)?.[0] ?? '');
       for (const socket of readers) socket.write(frame);
       response.end('{}');

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
-/** Length of the answer at the start of the buffer; -1 for a chunked one, null while its head is incomplete. */
+/** Length of an answer by the bytes received so far; -1 for a chunked answer, null while its head is incomplete. */
 function lengthOf(answer: Buffer): number | null {
   const headEnd = answer.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;
@@ -17,9 +17,9 @@ export function headOf(url: URL, method: string, headers: Readonly<Record<string
 }
 
 /**
- * Sends one request after the other over one keep-alive connection, at minimal cost, because the sender shares cores with
- * the measured process. `next` gets null, then the status of each answer, and returns the next request or null at the
- * end. Rejects when the connection fails.
+ * Sends one request after the other over one keep-alive connection. The cost is minimal, because the sender may share
+ * cores with the measured process. `next` gets null, then the status of each answer. It returns the next request, and
+ * null at the end. Rejects when the connection fails.
  */
 export function sendOverSocket(url: URL, next: (status: number | null) => Buffer | null): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -40,6 +40,7 @@ export function sendOverSocket(url: URL, next: (status: number | null) => Buffer
       const length = lengthOf(answer);
       if (length === null) return;
       if (length >= 0 ? answer.length < length : !answer.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)) return;
+      // The status follows `HTTP/1.1 `.
       send(Number(answer.toString('latin1', 9, 12)));
     });
   });

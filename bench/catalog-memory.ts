@@ -1,6 +1,6 @@
-// Memory of the catalog: before loading, after loading, and after every row was replaced once and every entry and page
-// was served from both states. Prints one line of JSON. A map is read and dropped first, so that all three figures
-// include the memory that the engine retains after a read.
+// Memory of the catalog: before loading, after loading, and after a replacement of every row. Every entry and page is
+// served before and after the replacement. Prints one line of JSON. A price map is read and dropped first, so that all
+// three figures include the memory that the engine retains after a read.
 //   node --expose-gc bench/catalog-memory.ts FOLDER
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ async function serveAll(): Promise<void> {
       await list?.handle({ ...request, path: '/model_catalog', search: `page=${page}&page_size=${size}` }, scope);
 }
 
-/** Reads and writes a map as the catalog does, and drops it. */
+/** Parses a price map and gzips its models, as the catalog does at a refresh, and drops both. */
 async function readAndDrop(): Promise<void> {
   const map = Object.fromEntries(loadEmbeddedMap().models);
   await parsePriceMap(Buffer.from(JSON.stringify(map)), { currentCount: 0, packed: true });

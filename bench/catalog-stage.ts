@@ -46,7 +46,10 @@ function twoMaps(): readonly Buffer[] {
   );
 }
 
-/** A server of the price map. It answers conditional requests with 304; while swapping, all requests with the next map. */
+/**
+ * A server of the price map. While swapping, it answers each request with the next map. Otherwise it answers
+ * conditional requests with 304.
+ */
 async function startPriceMapUpstream() {
   const maps = twoMaps();
   let swapping = false;

@@ -1,5 +1,5 @@
-// Compares the catalog with plain Koa, and measures it while its map is swapped, and its memory. Writes its part of
-// bench/RESULTS.md.
+// Compares the catalog with plain Koa. Also measures its pauses while the price map is swapped, the time of pattern
+// scans, and its memory. Writes its part of bench/RESULTS.md.
 //   npm run bench:catalog -- [--seconds 3] [--rounds 5] [--dry]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
 const WARM_SECONDS = options.dry ? 1 : 5;
-/** Seconds of a load of the process that follows a map, with or without swaps: at least two refreshes of the map. */
+/** Length of a load of the process that follows a price map, with or without swaps, in s: at least two refreshes. */
 const SWAP_SECONDS = SECONDS + 2;
 const CONNECTIONS = 16;
 const SCANS = 50;

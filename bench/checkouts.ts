@@ -1,9 +1,8 @@
 // Compares the CPU of two checkouts of the product. Each turn has a new process and a new database file.
 //   node bench/checkouts.ts --other <folder> --of spans [--cores 1|2] [--rounds 6] [--exports 600]
 //   node bench/checkouts.ts --other <folder> --of calls [--rounds 6] [--seconds 3]
-// Prints a table and changes no report. `later` is CPU after the end of the load. It is not measured for spans, `bytes each`
-// not for calls: both are then 0. The dependencies of `--other` must be installed. CPU includes all threads of the process. It is comparable while other programs
-// use the machine; spans/s and answers/s are not.
+// Prints a table and changes no report. The dependencies of `--other` must be installed. CPU includes all threads of
+// the process. CPU is comparable while other programs use the machine; spans/s and answers/s are not.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +11,7 @@ import { CORES, freePort, median, start, untilReady } from './measure.ts';
 import { table } from './report.ts';
 import { bodyOf, measured } from './rounds.ts';
 import { startProduct } from './targets.ts';
-import { traceTargets } from './trace-targets.ts';
+import { SPANS_PER_EXPORT, traceTargets } from './trace-targets.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -33,8 +32,8 @@ const WARMING_EXPORTS = 600;
 const WARMING_SECONDS = 4;
 
 /**
- * Figures of one turn. CPU and `bytes` are for each span or call. `laterUs`: CPU after the end of the load; for spans it is
- * not measured and 0. `bytes`: size of the database file; for calls it is not measured and 0.
+ * Figures of one turn. CPU and `bytes` are for each span or call. `laterUs` is CPU after the end of the load; 0 for
+ * spans, where it is not measured. `bytes` is the size of the database file; 0 for calls, where it is not measured.
  */
 interface Turn {
   readonly cpuUs: number;
@@ -54,7 +53,7 @@ async function spans(root: string, folder: string): Promise<Turn> {
       cpuUs,
       laterUs: 0,
       perSecond: spansPerSecond,
-      bytes: product.fileBytes() / ((EXPORTS + WARMING_EXPORTS) * 100),
+      bytes: product.fileBytes() / ((EXPORTS + WARMING_EXPORTS) * SPANS_PER_EXPORT),
     };
   } finally {
     await targets.stop();
@@ -100,6 +99,7 @@ async function turn(root: string): Promise<Turn> {
 }
 
 const turnsOf = CHECKOUTS.map((): Turn[] => []);
+// The order alternates, so that a drift of the machine affects both checkouts.
 for (let round = 0; round < ROUNDS; round += 1)
   for (const place of round % 2 === 0 ? [0, 1] : [1, 0]) turnsOf[place]?.push(await turn(CHECKOUTS[place] ?? ''));
 

@@ -1,5 +1,5 @@
-// Subscribes many readers to traces over event streams, sends exports, and measures the delay of each update to each reader.
-// Prints one line of JSON.
+// Subscribes many readers to traces over event streams, sends exports, and measures the delay of each update to each
+// reader. Prints one line of JSON.
 //   FANOUT='{"origin":…,"adminKey":…,"pid":…,"readers":1000,"rounds":3,"rate":10,"seconds":5,"stalls":true}' node bench/fanout-load.ts
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -33,11 +33,11 @@ export interface FanoutRound {
 }
 
 export interface FanoutReport {
-  /** Growth of the server's resident memory while the readers connect, for each of them. */
+  /** Growth of the server's resident memory per reader, while the readers connect. */
   readonly kibPerReader: number;
   readonly all: readonly FanoutRound[];
   readonly besideStalled: readonly FanoutRound[];
-  /** Updates that the stalled reader missed, as the server reports when that reader resumes; 0 when none is reported. */
+  /** Updates that the stalled reader missed, by the server's report when that reader resumes; 0 without a report. */
   readonly missed: number;
 }
 
@@ -139,7 +139,10 @@ async function round(key: string): Promise<FanoutRound> {
   return { p50Ms: at(0.5), p99Ms: at(0.99), cpuUs, lost: expected - delaysMs.length };
 }
 
-/** A reader that requests large updates and does not read its socket. Resolves when more was sent than the socket can buffer. */
+/**
+ * A reader that requests large updates and does not read its socket. Resolves when more was sent than the socket can
+ * buffer.
+ */
 async function stall(): Promise<Socket> {
   const largeFields = Array.from({ length: 60 }, (_, at) => `a${at}: inputPreview`).join(' ');
   const socket = await follow(order.adminKey, largeFields);
@@ -157,6 +160,7 @@ async function missedBy(socket: Socket): Promise<number> {
   socket.on('data', (data: Buffer) => {
     rest += data.toString('latin1');
     for (const [, count] of rest.matchAll(/"droppedUpdates":(\d+)/g)) missed += Number(count);
+    // Keeps the start of a number whose end is in the next data, and drops the numbers that are already added.
     rest = rest.slice(-24).replace(/"droppedUpdates":\d+/, '');
   });
   socket.resume();
@@ -174,6 +178,7 @@ for (let reader = 0; reader < order.readers; reader += 1) {
 }
 await after(500);
 const kibPerReader = (consumption(order.pid).rss - idle) / 1_024 / order.readers;
+// An unmeasured round, so that the code is compiled.
 await round(key);
 const all: FanoutRound[] = [];
 const besideStalled: FanoutRound[] = [];

@@ -10,7 +10,10 @@ export interface RunFigures {
   readonly paced: ReadonlyMap<number, PacedRounds>;
 }
 
-/** A goal and its figure. `must` is the required bound, `reach` the desired one. */
+/**
+ * A goal and its figure. `what` begins with the number of the goal in bench/RESULTS.md. `must` is the required bound,
+ * `reach` the desired one.
+ */
 interface Goal {
   readonly what: string;
   readonly figure: number;
@@ -36,6 +39,7 @@ export function goalsOf({ trials, flood, accounting, paced }: RunFigures): reado
   );
   const tail = (name: string): number => least(pick(sixteen, name), 'p99Us') / medianOf(pick(sixteen, name), 'p50Us');
   const rss = (name: string): number => medianOf(pick(sixtyFour, name), 'rssMiB' satisfies keyof Round);
+  // Rounds of 16 and of 64 paced streams.
   const few = paced.get(16) ?? new Map();
   const many = paced.get(64) ?? new Map();
   // A target as fast as nginx, or faster, counts as adding 1 µs: a ratio needs a positive divisor.
@@ -91,6 +95,7 @@ export function goalsOf({ trials, flood, accounting, paced }: RunFigures): reado
     less('8 CPU a chunk over node-http, 64 paced streams', chunkCpu(US) / chunkCpu('node-http'), 1.5, 1),
     less(
       '8 chunks lost or out of order, 64 paced streams',
+      // Without chunks nothing was measured, and 0 lost chunks would count as reached.
       pacedOf(many, US).chunks === 0 ? Number.NaN : pacedOf(many, US).lost + pacedOf(many, US).disordered,
       0,
       0,

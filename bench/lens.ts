@@ -9,6 +9,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { parse } from 'yaml';
 import { readExecutionId } from '../src/domain/lens/execution.ts';
+import { WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { judgeModel, startJudge } from './lens/judge-server.ts';
 import { CHECKS, checkIdOf, FAILURES, syntheticRuns } from './lens/runs.ts';
@@ -34,7 +35,7 @@ const { values: options } = parseArgs({
 /** Delay of an answer of the scripted reviewer in measurements of speed, in ms. */
 const JUDGE_MS = 5;
 const CONCURRENCY = 16;
-/** Number of measured claims, each of one due lens. */
+/** Number of measured claims. With each claim, a worker takes the run of one due lens. */
 const CLAIMS = 21;
 
 interface Evidence {
@@ -134,7 +135,7 @@ async function speed(): Promise<{ readonly seconds: number; readonly peakMb: num
   }
 }
 
-/** Median time of a claim while many lenses are due, in ms. */
+/** Median time in which a worker claims a run while many lenses are due, in ms. */
 async function claims(): Promise<number | null> {
   const count = Number(options.lenses);
   if (count === 0) return null;
@@ -149,7 +150,7 @@ async function claims(): Promise<number | null> {
     const times: number[] = [];
     for (let at = 0; at < Math.min(CLAIMS, count); at += 1) {
       const began = performance.now();
-      const path = `/lens/worker/claim?protocol_version=7&worker_release=${VERSION}`;
+      const path = `/lens/worker/claim?protocol_version=${WORKER_PROTOCOL}&worker_release=${VERSION}`;
       const claimed = await server.send<unknown>('POST', path, {}, token);
       times.push(performance.now() - began);
       if (claimed === null) throw new Error('A claim found no run.');

@@ -49,6 +49,7 @@ const timeOf = (number: number): Date => new Date(START_MS + number * 1_000);
 const stamps = (number: number) => ({
   createdAt: timeOf(number),
   createdBy: 'bench',
+  // 7919 is a prime: rows that are created one after the other get distant times.
   updatedAt: timeOf((number * 7919) % sizes.keys),
   updatedBy: 'bench',
   revision: 1,
@@ -252,6 +253,7 @@ async function measure(databaseUrl: string | null, dataDir: string): Promise<rea
       const half = Math.floor(rows / 2);
       const cursor = Buffer.from(`${timeOf(half).getTime()}:${id(half)}`).toString('base64url');
       await add(title, 'first', ask('first: 100'));
+      // The cursor contains a creation time, so it is valid only for lists in that order.
       if (args === '' || args.includes('CREATED_AT')) await add(title, 'middle', ask(`first: 100, after: "${cursor}"`));
       await add(title, 'last', ask('last: 100'));
     }

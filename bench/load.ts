@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CORES, hasCommand, pinned, run } from './measure.ts';
 
-/** The repeated request. */
+/** A load: the repeated request, and how long and over how many connections it is sent. */
 export interface LoadOrder {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

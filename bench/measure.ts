@@ -11,7 +11,10 @@ const ROOT = join(import.meta.dirname, '..');
 
 const START = 'scripts/start.mjs';
 
-/** Command of `npm start` without npm. With a preloaded module it runs the sources: a bundle has no modules to replace. */
+/**
+ * Command of `npm start` without npm. With a preloaded module, the command runs the sources: a bundle has no modules to
+ * replace.
+ */
 export function productCommand(
   args: readonly string[],
   { preload = null, root = ROOT }: { readonly preload?: string | null; readonly root?: string } = {},
@@ -21,6 +24,7 @@ export function productCommand(
   );
   if (!scripts.start.endsWith(START)) throw new Error(`The start of the product does not run ${START}.`);
   const command = preload === null ? scripts.start : scripts.start.replace(START, `--import ${preload} src/main.ts`);
+  // The shell gets `root` as `$0`, and the arguments as `$@`.
   const line = `cd "$0" && export PATH="$PWD/node_modules/.bin:$PATH" && ${command} "$@"`;
   return ['sh', '-c', line, root, ...args];
 }
@@ -110,6 +114,7 @@ const content = (path: string): string => {
   }
 };
 
+/** Ids of a process and of its descendants. */
 function family(pid: number): readonly number[] {
   const children = listed(`/proc/${pid}/task`).flatMap((task) =>
     content(`/proc/${pid}/task/${task}/children`).trim().split(/\s+/).filter(Boolean).map(Number),

@@ -1,5 +1,6 @@
-// Reads streams of the paced upstream from one Node process over bare sockets, one stream at a time on each connection. Each
-// chunk contains its time of sending: `T` and nanoseconds of the system's monotonic clock. Prints one line of JSON.
+// Reads streams from one Node process over bare sockets, one stream at a time on each connection. The fake upstream
+// sends a chunk every 10 ms. Each chunk contains its time of sending between two `T`, in ns of the system's monotonic
+// clock. Prints one line of JSON.
 //   LOAD='{"url":…,"headers":{…},"body":…,"connections":16,"seconds":5}' node bench/paced-load.ts
 import { connect } from 'node:net';
 import type { LoadOrder } from './load.ts';
@@ -54,6 +55,7 @@ function client(startAfterMs: number): Promise<void> {
         received += 1;
         read = match.index + match[0].length;
       }
+      // Keeps the start of a stamp whose end is in the next data. A stamp has at most 22 characters.
       rest = text.slice(Math.max(read, text.length - 64));
       if (text.endsWith('0\r\n\r\n')) end();
     });

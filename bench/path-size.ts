@@ -1,7 +1,7 @@
 // Counts the files and functions of this project that a warm request runs, on four paths, by V8's coverage.
 //   node bench/path-size.ts [--list]    with `--list` the functions of each path by file
-// A function counts if each of several requests runs it. This excludes periodic work. V8's functions for the fields of classes
-// do not count. Each HTTP path has its own connection: a connection that only sends chats takes the fast path.
+// A function counts if each of several requests runs it. This excludes periodic work. V8's functions for the fields of
+// classes do not count. Each HTTP path has its own connection: a connection that only sends chats takes the fast path.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, type IncomingMessage, request as httpRequest } from 'node:http';
@@ -195,6 +195,7 @@ for (const [name, run] of Object.entries(PATHS)) {
   let always: ReadonlyMap<string, readonly string[]> | undefined;
   for (let time = 0; time < WARMING_REQUESTS + COUNTED_REQUESTS; time += 1) {
     /* oxlint-disable no-await-in-loop -- one request after the other is counted */
+    // Work that remains from earlier requests ends here, and its functions are dropped.
     await sleep(time < WARMING_REQUESTS ? 10 : 300);
     await takeCoverage();
     await run();

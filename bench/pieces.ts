@@ -28,6 +28,7 @@ function spansOf(trace: number, piece: number) {
     return {
       traceId: hex(trace + 1, 32),
       spanId: hex(number + 1, 16),
+      // A model call is a child of the step before it. Other steps are children of the root.
       parentSpanId: number === 0 ? null : hex(isCall ? number : 1, 16),
       name: isCall ? 'chat' : 'step',
       kind: 'CLIENT',

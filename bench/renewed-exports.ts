@@ -1,14 +1,17 @@
 import { randomFillSync } from 'node:crypto';
 import { agentSpans } from './agent-spans.ts';
 
-/** Positions of an id in an export: as bytes, and as hexadecimal text. */
+/** An id of an export, and its positions there: as bytes (`raw`), and as hexadecimal text (`hex`). */
 interface PlacedId {
   readonly bytes: Buffer;
   readonly raw: readonly number[];
   readonly hex: readonly number[];
 }
 
-/** A conversation id contains the first 12 hexadecimal digits of the id of its trace. */
+/**
+ * Number of hexadecimal digits of a trace id (16 bytes) that a conversation id contains. A response id contains all
+ * digits of a span id (8 bytes).
+ */
 const NAMED_DIGITS = 12;
 
 function placesOf(wanted: Buffer, within: Buffer): readonly number[] {

@@ -6,7 +6,7 @@ import type { Target } from './targets.ts';
 export interface Round extends LoadReport {
   readonly rps: number;
   readonly cpuUs: number;
-  /** CPU after the end of the load, in µs per answer. Waits for deferred work where the target reports it. */
+  /** CPU of deferred work after the end of the load, in µs per answer. */
   readonly laterUs: number;
   readonly rssMiB: number;
 }
@@ -75,6 +75,7 @@ export async function inTurn(
 ): Promise<Rounds> {
   const rounds = new Map<string, Round[]>(targets.map(({ name }) => [name, []]));
   const orderFor = ({ url, headers }: Target, seconds: number): LoadOrder => ({ ...order, url, headers, seconds });
+  // A load of one second that is not measured.
   for (const target of targets) {
     await load(orderFor(target, 1), folder);
     await settle(target);

@@ -49,6 +49,7 @@ export async function measureShares(url: string, calls: number): Promise<string>
   });
   const limits = createSharedRateLimits({ shares, clock: systemClock });
 
+  /** One call with limits at every level. Resolves to the time that it waits for Redis, in µs. */
   async function call(id: string, scopes: readonly RateLimit[]): Promise<number> {
     const startMs = performance.now();
     const charges = COUNTERS.map((counter) => ({
@@ -58,6 +59,7 @@ export async function measureShares(url: string, calls: number): Promise<string>
       refused: 'at' as const,
     }));
     const reserving = admission.reserve(charges);
+    // As in the gateway: while the call waits for its budgets, the same round trip requests the shares of its limits.
     if (reserving instanceof Promise) limits.prepare(scopes, 100);
     const reserved = await reserving;
     const admitted = await limits.admit(scopes, 100);
@@ -90,6 +92,7 @@ export async function measureShares(url: string, calls: number): Promise<string>
   const pings: number[] = [];
   for (let number = 0; number < calls; number += 1) {
     const startMs = performance.now();
+    // Removes nothing: the set does not exist.
     await redis.zrem('bench-none', 'none');
     pings.push(1_000 * (performance.now() - startMs));
   }

@@ -93,6 +93,7 @@ try {
   const measured = `${Math.round(ready)} ms, ${(ready / middle(BARE, 'readyMs')).toFixed(1)} × bare Node, ${beside}`;
   const idle = middle(AGAIN, 'rssMiB');
   const verdict = (reached: boolean, met: boolean): string => (reached ? 'reached' : met ? 'met' : 'missed');
+  // The number before a goal is its number in bench/RESULTS.md.
   const goals = table(
     ['Goal', 'Required', 'Desired', 'Measured', 'Verdict'],
     [

@@ -26,8 +26,8 @@ export interface Stage {
   /** Null unless `full`. */
   readonly nodeHttp: Target | null;
   /**
-   * Portkey on the Node version of its own image. The target `portkey` uses the Node of the benchmark. Null unless `full`, and
-   * Portkey and that Node version can be installed.
+   * Portkey on the Node version of its own image. The target `portkey` uses the Node of the benchmark. Null unless
+   * `full` is set and both Portkey and that Node version can be installed.
    */
   readonly portkeyAsShipped: Target | null;
   /** Null unless `full`. */

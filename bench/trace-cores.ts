@@ -22,8 +22,8 @@ const ROUNDS = Number(options.rounds);
 const EXPORTS = Number(options.exports);
 const RUNS = Number(options.runs);
 /**
- * Exports before the measured ones. Functions that run once per export are compiled after about a thousand of them, on two
- * cores in two threads.
+ * Exports before the measured ones. Functions that run once per export are compiled after about a thousand exports. On
+ * two cores, two threads compile them.
  */
 const WARMING_EXPORTS = 1_500;
 /** Sixteen connections use two cores fully. With fewer, exports wait for each other. */

@@ -82,13 +82,17 @@ function packedTrace({ traceId, startMs, rootNumber, first, count }: FillOptions
   };
 }
 
+/** Traces as one export without bodies. */
 const packed = (traces: readonly PackedTrace[]): PackedExport => ({
   body: { format: 'protobuf', compression: 'zstd', bytes: new Uint8Array(0) },
   traces,
   calls: [],
 });
 
-/** Stores spans without payloads over thirty days and marks the folder; a marked folder is not changed. */
+/**
+ * Stores spans without payloads over thirty days, and the large trace before them. Then marks the folder; a marked
+ * folder is not changed.
+ */
 export async function fill(store: TraceStore, folder: string, spans: number): Promise<Filled> {
   const marker = join(folder, FILLED);
   if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8')) as Filled;
@@ -117,6 +121,7 @@ export async function fill(store: TraceStore, folder: string, spans: number): Pr
   const buildMs = performance.now() - startedAt;
   const startMs = endMs - (DAYS + 1) * DAY_MS;
   for (let first = 0; first < LARGE.spans; first += LARGE_PART) {
+    // 1e9 is above the numbers of all other spans.
     const part = { traceId: LARGE.traceId, startMs, rootNumber: 1e9, first, count: LARGE_PART };
     await store.ingestExport(ownerOf(0), packed([packedTrace(part)]));
   }

@@ -80,6 +80,7 @@ function paging(trace: TraceSummary): () => Promise<void> {
 }
 
 const firstPage = (): Promise<unknown> => stores.traces.listSummaries(ALL, window, PAGE);
+// Not measured, so that the code is compiled.
 await timed(firstPage);
 const times = {
   firstPage: await timed(firstPage),
@@ -88,6 +89,7 @@ const times = {
   ),
   deepPage: await timed(() => stores.traces.listSummaries(ALL, { ...window, after: positionOf(deepest) }, PAGE)),
   trace: await timed(async (turn) => {
+    // 7919 is a prime: the reads are spread over all traces.
     const traceId = traceIdOf((turn * 7_919) % traces);
     const found = await stores.traces.findSummaries(ALL, traceId, null);
     const heads = await stores.traces.listSpans(found);

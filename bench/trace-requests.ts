@@ -102,6 +102,7 @@ const report: RequestReport = {
     (text) => (JSON.parse(text) as { data: unknown[] }).data.length === PAGE,
   ),
   trace: await timed(
+    // 7919 is a prime: the requests are spread over all traces.
     (turn) => `/v1/traces/${traceIdOf((turn * 7_919) % order.traces)}`,
     (text) => (JSON.parse(text) as { spans: unknown[] }).spans.length === SPANS_PER_TRACE,
   ),

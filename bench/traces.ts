@@ -54,12 +54,12 @@ interface RunFigures {
 /** Figures of the store, and of the product over the same folder. */
 async function reads({ folder, targets }: Run, spans: number): Promise<ReadReport & { readonly http: RequestReport }> {
   const keptFolder = options['reads-in'];
-  const own = join(keptFolder ?? folder, `reads-${spans}`);
-  mkdirSync(own, { recursive: true });
-  const command = [process.execPath, join(import.meta.dirname, 'trace-reads.ts'), own, String(spans)];
+  const storeFolder = join(keptFolder ?? folder, `reads-${spans}`);
+  mkdirSync(storeFolder, { recursive: true });
+  const command = [process.execPath, join(import.meta.dirname, 'trace-reads.ts'), storeFolder, String(spans)];
   const store = JSON.parse(await run(pinned(CORES.server, command))) as ReadReport;
-  const http = await targets.requests(own, spans, REQUESTS);
-  if (keptFolder === undefined) rmSync(own, { recursive: true });
+  const http = await targets.requests(storeFolder, spans, REQUESTS);
+  if (keptFolder === undefined) rmSync(storeFolder, { recursive: true });
   return { ...store, http };
 }
 
@@ -134,6 +134,7 @@ async function figuresOf(own: Run): Promise<RunFigures> {
     for (const { target, rounds } of trials) rounds.push(await targets.round(target, EXPORTS));
 
   const stored = roundsOf(product);
+  // The product has stored one unmeasured round and the measured ones.
   let memorySpans = (1 + ROUNDS) * EXPORTS * SPANS_PER_EXPORT;
   while (memorySpans < MEMORY_SPANS) {
     await targets.round(product, MEMORY_EXPORTS, { renewed: true });
@@ -161,6 +162,7 @@ async function figuresOf(own: Run): Promise<RunFigures> {
     ['Spans', 'first page', 'trace of 10', 'span with payload'],
     [requestRow(small), requestRow(large)],
   );
+  // The number before a goal is its number in bench/RESULTS.md.
   const goals = [
     atLeast('11 spans/s over the read-only limit', [0.25, 0.5], ratio(stored, roundsOf(sink))),
     atLeast('the same by CPU, best rounds', [0.25, 0.5], best(roundsOf(sink)) / best(stored)),

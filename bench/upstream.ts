@@ -80,6 +80,7 @@ function readRequest(buffer: Buffer): { readonly head: string; readonly body: Bu
   const bodyStart = headEnd + 4;
   if (head.includes('\r\ntransfer-encoding: chunked')) {
     const last = buffer.indexOf('0\r\n\r\n', bodyStart);
+    // The last chunk, which has length 0, is `0\r\n\r\n`: five bytes.
     return last < 0 ? null : { head, body: buffer.subarray(bodyStart, last), end: last + 5 };
   }
   const end = bodyStart + Number(/\r\ncontent-length: *(\d+)/.exec(head)?.[1] ?? 0);

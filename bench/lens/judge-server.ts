@@ -36,6 +36,7 @@ export async function startJudge({
       await wait(delayMs);
       // Null leaves the caller without an answer.
       if (content === null) return;
+      // About four characters are one token.
       const prompt = Math.ceil(JSON.stringify(messages).length / 4);
       const completion = Math.ceil(content.length / 4);
       const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };

@@ -19,7 +19,7 @@ interface Sighting {
   readonly quote: string;
 }
 
-/** The spans of a fenced text. */
+/** The spans in the text of a run, as a `<trace>` element of a prompt shows it. */
 function spansIn(content: string): readonly ShownSpan[] {
   return content
     .split(/^## span /m)
@@ -36,7 +36,9 @@ function spansIn(content: string): readonly ShownSpan[] {
     });
 }
 
+/** Words of the German questions in `runs.ts`. */
 const GERMAN = /\b(Wo|ist|die|der|Bestellung)\b/;
+/** Order numbers of a text: they have five digits in `runs.ts`. */
 const numbersIn = (text: string): readonly string[] => text.match(/\b\d{5}\b/g) ?? [];
 const sentences = (text: string): number => text.split(/[.!?](?:\s|$)/).filter((part) => part.trim() !== '').length;
 
@@ -107,7 +109,10 @@ function review(prompt: Prompt): object {
   return { observations, assessable: true, reasoning: `${observations.length} checks are broken.` };
 }
 
-/** Groups observations by their summary, in which numbers are ignored. */
+/**
+ * Groups observations by their summary, in which numbers are ignored. A prompt without observations asks which groups
+ * are the same: the answer is none.
+ */
 function grouping(prompt: Prompt): object {
   const known = prompt['groups'] as readonly { readonly id: string; readonly title: string }[];
   if (prompt['observations'] === undefined) return { same: [] };

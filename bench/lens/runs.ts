@@ -11,7 +11,10 @@ export const FAILURES = [
 ] as const;
 export type Failure = (typeof FAILURES)[number];
 
-/** Expected behaviour of the agent, by the failure that violates it. A model reviewer judges by these texts; the scripted one has its own rules. */
+/**
+ * Expected behaviour of the agent, by the failure that violates it. A model judges by these texts; the scripted
+ * reviewer has its own rules.
+ */
 export const CHECKS: Readonly<Record<Failure, string>> = {
   'looping tool calls': 'The agent does not repeat one tool call with equal arguments more than twice.',
   'ignored instruction': 'The agent keeps to the system instruction about the length of its answer.',
