@@ -84,6 +84,7 @@ export async function saveAnnotation(
         withJudgement(row, judgement, { now: authorship.now, by: authorship.sender ?? authorship.by }),
       );
       if (done !== null) return done.after;
+      // A concurrent request deleted the annotation.
       continue;
     }
     if ((await annotations.count(ofTrace)) >= MAX_ANNOTATIONS)

@@ -49,6 +49,7 @@ export const createBatch = operation({
   name: 'createBatch',
   access: objectWriter,
   async run(scope: Scope<ObjectPlatform>, { bytes, body: sent, without, ...facts }: BatchDraft): Promise<ShownCall> {
+    // All required members are checked. The first one is the id of the file.
     const [fileId] = REQUIRED_MEMBERS.map((member) => requiredText(sent, member));
     const file = await getObject(scope, 'file', fileId ?? '');
     assertLinesChecked(scope, file);

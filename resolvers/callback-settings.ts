@@ -41,12 +41,11 @@ export const getAlertingSettings = operation({
     const { config, stored } = await settingsState(scope);
     const storedValue = (name: string): unknown => stored.get(sectionRowOf(GENERAL, name))?.[name];
     const effective = (name: string): unknown => settingViewOf(config, stored, GENERAL, name).effectiveValue;
-    const isStored = (effectiveOne: unknown, storedOne: unknown): boolean | null =>
-      storedOne !== undefined && storedOne !== null
-        ? true
-        : effectiveOne === undefined || effectiveOne === null
-          ? null
-          : false;
+    const isSet = (value: unknown): boolean => value !== undefined && value !== null;
+    const isStored = (effectiveOne: unknown, storedOne: unknown): boolean | null => {
+      if (isSet(storedOne)) return true;
+      return isSet(effectiveOne) ? false : null;
+    };
     const effectiveArguments = jsonObjectOf(effective(ARGUMENTS));
     const storedArguments = jsonObjectOf(storedValue(ARGUMENTS));
     const alerting = effective('alerting');

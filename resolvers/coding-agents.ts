@@ -236,7 +236,7 @@ export const checkCodingAgent = operation({
   },
 });
 
-/** As `checkCodingAgent`, without the check that the caller may see the agent. `changed` compares with the stored state. */
+/** As `checkCodingAgent`, but for every agent. `changed`: whether the state differs from that of the given agent. */
 export async function checkAnyAgent(
   scope: AgentScope,
   agent: CodingAgent,
@@ -246,7 +246,10 @@ export async function checkAnyAgent(
   return { agent: found === null ? agent : await storeState(scope, agent, () => found.state), changed };
 }
 
-/** Stores the state that `stateAfter` makes of the stored agent, and publishes it if it changed. Throws what `stateAfter` throws. */
+/**
+ * Stores the state that `stateAfter` returns for the stored agent, and publishes a changed state. Returns the given
+ * agent when it is no longer stored. Throws what `stateAfter` throws.
+ */
 export async function storeState(
   scope: AgentScope,
   agent: CodingAgent,

@@ -9,7 +9,7 @@ import type { SignInPlatform } from './operation/sign-in-platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { openSession, checkSignIn, type SignIn } from './sign-in.ts';
 
-/** Starts a login of a command line, which a person completes in a browser. Throws LimitExceeded. */
+/** Starts a login of a command line. A person completes the login in a browser. Throws LimitExceeded. */
 export const startLogin = operation({
   name: 'startLogin',
   access: anyone,
@@ -104,6 +104,7 @@ async function withKey(
   return { ...signed, key };
 }
 
+/** The team that a poll selects; null for a user without teams. Throws Forbidden for a team of others. */
 function chosenOf(teams: readonly NamedTeam[], teamId: string | null): NamedTeam | null {
   if (teamId === null || teamId === 'skip') return teams[0] ?? null;
   const team = teams.find(({ id }) => id === teamId);

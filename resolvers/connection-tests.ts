@@ -7,7 +7,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { ConnectionTestPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Parameters of a model that need not be stored. */
+/** Parameters of a model. The model need not be stored. */
 export interface ConnectionDraft {
   /** Name of the model, with the name of its provider in front. */
   readonly model: string;
@@ -25,7 +25,7 @@ export interface TestedConnection {
 
 const CREDENTIAL = 'litellm_credential_name';
 
-/** Adds the parameters of the credential that the parameters name. Throws InvalidInput for an unknown credential. */
+/** Adds the values of the credential that `litellm_credential_name` names. Throws InvalidInput for an unknown one. */
 function withCredential({ platform }: Scope<ConnectionTestPlatform>, params: JsonObject): JsonObject {
   const { [CREDENTIAL]: name, ...own } = params;
   if (typeof name !== 'string') return params;

@@ -162,11 +162,13 @@ function enqueueDecision(scope: DecisionScope, request: ModelRequest, call: Gate
   if (decision === undefined || configured === 'none') return;
   const level = request.omitContent === true ? 'redacted' : configured;
   const { callId, traceId, spanId, modelGroup, edited: body = request.body } = call;
+  // The two decision formats name the input differently: `input` and `state`.
+  const input = body['input'] ?? body['state'];
   queue.enqueue({
     id: `${traceId}${spanId}`,
     callId,
     model: modelGroup,
-    content: decisionContentOf(decision, body['input'] ?? body['state'], { traceId, spanId, level }),
+    content: decisionContentOf(decision, input, { traceId, spanId, level }),
     ...ownerOf(caller),
     ...newStamps(authored(scope)),
   });

@@ -122,8 +122,8 @@ export const createDeployment = operation({
 
 /**
  * Checks a change of a stored deployment. Administrators of a team may change only models that one of them created.
- * Another model may have a credential of the operator, which a changed address would receive. `teamId` is the team after the
- * change. Throws Forbidden and InvalidInput.
+ * Another model may have a credential of the operator, which a changed address would receive. `teamId` is the team
+ * after the change. Throws Forbidden and InvalidInput.
  */
 async function assertMayChange(
   scope: TeamModelScope,

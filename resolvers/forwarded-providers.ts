@@ -44,10 +44,9 @@ const NAMES: Readonly<Record<string, string>> = { cursor: 'Cursor' };
 /** Error for a provider without an account. The message names the key, also when only the address is missing. */
 function noAccount({ name, keyVariables, baseVariables, base, aws, regionVariables }: ForwardedProvider): Forbidden {
   const address = base === null ? (regionVariables ?? baseVariables).slice(0, 1) : [];
-  const variables = (
-    aws === undefined ? [...keyVariables.slice(-1), ...address] : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
-  ).join(' and ');
-  const message = `${NAMES[name] ?? name} API key not found. Store a credential of the provider \`${name}\` or set ${variables}.`;
+  const keyAndAddress = [...keyVariables.slice(-1), ...address];
+  const variables = aws === undefined ? keyAndAddress : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
+  const message = `${NAMES[name] ?? name} API key not found. Store a credential of the provider \`${name}\` or set ${variables.join(' and ')}.`;
   return new Forbidden(message, 'upstream_credential');
 }
 

@@ -15,7 +15,7 @@ const definitionOf = ({ platform }: Scope<GuardrailPlatform>, id: string): Guard
   platform.guardrails.list().find((one) => one.id === id);
 
 /** Throws Conflict for a guardrail of the configuration file. */
-function assertStored(scope: Scope<GuardrailPlatform>, id: string): void {
+function assertNotOfFile(scope: Scope<GuardrailPlatform>, id: string): void {
   if (definitionOf(scope, id)?.isFromConfig !== true) return;
   throw new Conflict(`The guardrail ${id} is in the configuration file. Change it there.`);
 }
@@ -69,7 +69,7 @@ export const createGuardrail = operation({
   access: guardrailAdmin,
   async run(scope: Scope<GuardrailPlatform>, draft: GuardrailDraft): Promise<GuardrailDefinition> {
     const id = draft.id ?? scope.platform.ids.uuid();
-    assertStored(scope, id);
+    assertNotOfFile(scope, id);
     return await scope.platform.guardrails.add({ ...draft, id }, authored(scope));
   },
 });
@@ -82,7 +82,7 @@ export const updateGuardrail = operation({
     scope: Scope<GuardrailPlatform>,
     { id, patch }: { readonly id: string; readonly patch: GuardrailPatch },
   ): Promise<GuardrailDefinition> {
-    assertStored(scope, id);
+    assertNotOfFile(scope, id);
     const changed = await scope.platform.guardrails.change(id, patch, authored(scope));
     if (changed === null) throw unknownGuardrail(id);
     return changed;
@@ -94,7 +94,7 @@ export const deleteGuardrail = operation({
   name: 'deleteGuardrail',
   access: guardrailAdmin,
   async run(scope: Scope<GuardrailPlatform>, { id }: { readonly id: string }): Promise<GuardrailDefinition> {
-    assertStored(scope, id);
+    assertNotOfFile(scope, id);
     const removed = await scope.platform.guardrails.remove(id);
     if (removed === null) throw unknownGuardrail(id);
     return removed;
@@ -125,8 +125,8 @@ export const refreshGuardrails = operation({
 });
 
 /**
- * Runs the guardrails with the given name, which several may have, on a text. No model is called. Returns the edited
- * text. Throws NotFound, Rejected, GuardrailFailed and Unavailable.
+ * Runs every guardrail with the given name on a text. Several guardrails may have the same name. No model is called.
+ * Returns the edited text. Throws NotFound, Rejected, GuardrailFailed and Unavailable.
  */
 export const applyGuardrail = operation({
   name: 'applyGuardrail',

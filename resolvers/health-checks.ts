@@ -70,6 +70,7 @@ export const probeDeployments = operation({
       const { gateway } = scope.platform;
       const deployed = gateway.deployments().find((one) => one.id === id);
       const probe = deployed === undefined ? null : await gateway.probe(callerOf(scope), deployed, scope.signal);
+      // Read again, because the probe may have changed the health of the deployment.
       const deployment = visibleDeployments(scope).find((one) => one.id === id);
       if (deployment === undefined) throw new NotFound('model', id);
       return { deployment, probe };

@@ -289,7 +289,10 @@ export const countTraceFindings = operation({
   },
 });
 
-/** The number of open findings about all parts of a trace. Null as in `TraceFindings`. */
+/**
+ * The number of open findings about a trace. `parts` are the stored traces that the trace is merged from. Null as in
+ * `TraceFindings`.
+ */
 export const countFindingsOfTrace = operation({
   name: 'countFindingsOfTrace',
   access: lensReader,

@@ -186,6 +186,7 @@ async function claimedJob({ platform }: Scope<SignalPlatform>): Promise<Job | nu
   const now = clock.now();
   for (const lost of await jobs.exhausted(SIGNAL_JOB, now, 10))
     await jobs.markDead(claimOf(lost), 'Its process was lost repeatedly.', now);
+  // `dueAt` of a running job is the end of its lease.
   const running = await jobs.list({ kind: SIGNAL_JOB, status: 'running' }, 10);
   if (running.some(({ dueAt }) => dueAt > now)) return null;
   const wanted = { kind: SIGNAL_JOB, workerId: WORKER, now, leaseMs: LEASE_MS };
@@ -201,6 +202,7 @@ async function classifyAll(
   traces: readonly TraceSummary[],
   context: Parameters<typeof classify>[2],
 ): Promise<void> {
+  // One iterator for all loops below: each loop takes the next trace.
   const remaining = traces.values();
   await Promise.all(
     Array.from({ length: CONCURRENCY }, async () => {

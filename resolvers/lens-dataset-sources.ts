@@ -124,7 +124,10 @@ export const buildDatasetCases = operation({
       datasetId,
     }: {
       readonly sources: readonly DatasetSource[];
-      /** Dataset whose cases, in its latest revision, are skipped as duplicates and count towards MAX_CASES; null for none. */
+      /**
+       * Dataset for which the cases are built; null for none. The cases of its latest revision are skipped as
+       * duplicates and count towards MAX_CASES.
+       */
       readonly datasetId: string | null;
     },
   ): Promise<BuiltCases> {

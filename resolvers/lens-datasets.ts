@@ -49,6 +49,7 @@ export async function datasetAt(scope: Scope<LensPlatform>, id: string, number: 
   const dataset = await datasets.find(id);
   if (dataset === null) throw unknown(id);
   const revision = number ?? dataset.latest;
+  // A new dataset is revision 0, which has no row.
   if (revision === 0) return { dataset, revision, cases: [] };
   const found = revision > dataset.latest ? null : await datasetRevisions.find(revisionId(id, revision));
   if (found === null) throw unknown(id);

@@ -43,6 +43,7 @@ export function assertTarget<Target extends FeedbackTarget>(target: Target, plac
   throw new InvalidInput(message, [{ path: [place], rule: 'value_error', message }]);
 }
 
+/** The trace id of a target. The trace of a session has an id that is a hash of the session id. */
 function traceIdOf({ platform }: Scope<LensPlatform>, { traceId, sessionId }: FeedbackTarget): string {
   return sessionId === null
     ? (traceId ?? '').toLowerCase()
@@ -130,12 +131,12 @@ async function assertNotOfAnother(
 
 /** Throws InvalidInput for texts and scores beyond their limits. */
 function assertDraft({ score, comment, user }: FeedbackDraft): void {
-  const faults: readonly (readonly [string, boolean, string])[] = [
+  const rules: readonly (readonly [name: string, holds: boolean, limit: string])[] = [
     ['score', Number.isInteger(score) && score >= 0 && score <= FEEDBACK_LIMITS.score, `0 to ${FEEDBACK_LIMITS.score}`],
     ['comment', comment.length <= FEEDBACK_LIMITS.comment, `at most ${FEEDBACK_LIMITS.comment} characters`],
     ['user', user.length <= FEEDBACK_LIMITS.user, `at most ${FEEDBACK_LIMITS.user} characters`],
   ];
-  const issues = faults.flatMap(([name, holds, limit]) =>
+  const issues = rules.flatMap(([name, holds, limit]) =>
     holds ? [] : [{ path: ['body', name], rule: 'range', message: `Input should have ${limit}` }],
   );
   if (issues.length > 0) throw new InvalidInput('The feedback is not valid.', issues);

@@ -52,6 +52,7 @@ export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): P
   const { stores, clock, claimedRuns } = scope.platform;
   const [job] = await stores.jobs.findMany([claim.runId]);
   const isClaimed = job !== undefined && isHeld(job, clock.now()) && job.attempts === claim.attempt;
+  // A cached run saves reading the lens for each request of the worker.
   const known = claimedRuns.find(claim);
   if (isClaimed && known !== null && job.workerId === workerOf(scope).id && known.lensId === claim.lensId) return known;
   const state = await stores.lenses.find(claim.lensId);
@@ -113,7 +114,7 @@ async function mayPay(scope: Scope<LensPlatform>, { settings }: LensRun): Promis
 /** Starts the run of a claimed job; null when the run has ended, was claimed again, or the worker cannot pay for it. */
 async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRun | null> {
   const { stores, clock, bus } = scope.platform;
-  const runClaim = { attempts: job.attempts, workerId: workerOf(scope).id, leaseUntil: job.dueAt };
+  const claimFields = { attempts: job.attempts, workerId: workerOf(scope).id, leaseUntil: job.dueAt };
   const current = await stores.lenses.find(job.subject);
   const claim: JobClaim = { id: job.id, attempt: job.attempts };
   if (current === null || current.run.id !== job.id || !isActive(current.run)) {
@@ -131,14 +132,14 @@ async function startRun(scope: Scope<LensPlatform>, job: Job): Promise<ClaimedRu
     return null;
   }
   const state = await stores.lenses.change(job.subject, (before) =>
-    before.run.id === job.id && isActive(before.run) ? withClaimedRun(before, runClaim, clock.now()) : before,
+    before.run.id === job.id && isActive(before.run) ? withClaimedRun(before, claimFields, clock.now()) : before,
   );
   if (state === null || state.run.attempts !== job.attempts) return null;
   bus.publish('lensRun', state.run);
   return { lensId: job.subject, run: state.run, findings: state.findings };
 }
 
-/** Claims the run that has been due longest. When no run is due, first queues the run of a due schedule. Null without a run. */
+/** Claims the run that has been due longest; null for none. If none is due, queues the run of a due schedule first. */
 export const claimLensRun = operation({
   name: 'claimLensRun',
   access: lensWorker,
@@ -323,7 +324,7 @@ function endingOf(run: LensRun, result: RunResult, changed: LensState['findings'
   } as const;
 }
 
-/** Requeues a run. `failure` delays it, or ends it after the last attempt. Without it the attempt does not count. */
+/** Requeues a run. `failure` delays it, or ends it after the last attempt. Without `failure`, no attempt is counted. */
 export const releaseLensRun = operation({
   name: 'releaseLensRun',
   access: lensWorker,
@@ -337,8 +338,8 @@ export const releaseLensRun = operation({
     if (job === undefined || !isHeld(job, now) || job.attempts !== claim.attempt) return;
     const dueAt = new Date(now.getTime() + (failure === null ? 0 : backoffMs(job.attempts)));
     const error = failure ?? '';
-    const delayed = await stores.jobs.retry(jobClaim(claim), { dueAt, error, counts: failure !== null }, now);
-    if (delayed?.status !== 'dead') return;
+    const returned = await stores.jobs.retry(jobClaim(claim), { dueAt, error, counts: failure !== null }, now);
+    if (returned?.status !== 'dead') return;
     const state = await stores.lenses.change(claim.lensId, (before) =>
       before.run.id === claim.runId ? withEndedRun(before, { status: 'failed', error }, now) : before,
     );

@@ -94,13 +94,14 @@ export const assignAnalysisKey = operation({
   },
 });
 
-/** Revokes a worker's access. Its row stays. Throws NotFound, and Conflict while it works on a run. */
+/** Revokes a worker's access. The row of the worker stays. Throws NotFound, and Conflict while the worker has a run. */
 export const revokeLensWorker = operation({
   name: 'revokeLensWorker',
   access: lensAdmin,
   async run(scope: Scope<LensPlatform>, { id }: { readonly id: string }): Promise<LensWorker> {
     const { stores, clock } = scope.platform;
     const now = clock.now();
+    // `dueAt` of a running job is the end of its lease.
     const running = await stores.jobs.list({ kind: RUN_JOB, status: 'running' }, 1_000);
     if (running.some((job) => job.workerId === id && job.dueAt > now))
       throw new Conflict("Wait for this worker's investigation to finish or cancel it before revoking access");

@@ -38,7 +38,7 @@ const LENS_NOT_FOUND = 'Lens not found';
 
 const unknownLens = (id: string): NotFound => new NotFound('lens', id, LENS_NOT_FOUND);
 
-/** Runs with the leases of their jobs. */
+/** Runs with the leases of their jobs. `dueAt` of a running job is the end of its lease. */
 async function withLeases(scope: Scope<LensPlatform>, runs: readonly LensRun[]): Promise<readonly LensRun[]> {
   const running = runs.filter(({ status }) => status === 'running');
   if (running.length === 0) return runs;

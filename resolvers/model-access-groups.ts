@@ -66,6 +66,7 @@ async function writeGroups(
   changes: readonly { readonly known: KnownDeployment; readonly change: (groups: readonly string[]) => string[] }[],
 ): Promise<number> {
   const { platform } = scope;
+  // The row of the price map is not needed, because only `access_groups` changes.
   const authorship = { ...authored(scope), row: {} };
   let changed = 0;
   for (const { known, change } of changes) {
