@@ -154,6 +154,7 @@ const REST: readonly List[] = [
   ...['updated_at', 'token', 'key_alias', 'max_budget', 'spend'].map((sort) =>
     rest(`keys by ${sort}`, sizes.keys, `${keys}&sort_by=${sort}`),
   ),
+  // Every fiftieth key is blocked, and lists of revoked keys contain the blocked ones.
   rest('active keys', sizes.keys, `${keys}&status=active`),
   rest('revoked keys', sizes.keys / 50, `${keys}&status=revoked`),
   rest('deleted keys', 0, `${keys}&status=deleted`),

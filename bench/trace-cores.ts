@@ -109,6 +109,7 @@ function goalsOf(runTrials: Trials): readonly (readonly string[])[] {
     CONNECTIONS.map((connections) => {
       const ratio = overOne(runTrials, place, connections);
       const isJudged = place === BOTH && connections === most;
+      // 13 is the number of this goal in bench/RESULTS.md.
       const what = isJudged ? '13 spans/s on both cores over one' : `the same ${place.name}`;
       const bounds = [isJudged ? '≥ 1.5×' : 'none', '≥ 1.8×'] as const;
       return goal(`${what}, ${connections} connections`, bounds, `${ratio.toFixed(2)}×`, [

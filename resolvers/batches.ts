@@ -64,6 +64,7 @@ export const createBatch = operation({
     if (calls !== undefined) await assertTokenLimit(scope, calls);
     const body = { kind: 'json', bytes, set } as const;
     const request = { action: CREATE_BATCH, place, tail: '', body, ...(calls === undefined ? {} : { calls }) };
+    // `read.shown` is the batch as the upstream's answer shows it.
     const { call, read } = await passForObject(scope, request, facts);
     const object = await storeObject(scope, request, read, {
       ...facts,

@@ -82,7 +82,8 @@ export const listHistorySpans = operation({
 /** History of an entry; null for an id that neither the catalog nor its history contains. */
 async function historyOf({ platform, loaders }: Scope<CatalogPlatform>, entryId: string): Promise<EntryHistory | null> {
   const history = await loaders.historyByEntry.load(entryId);
-  if (history.changes.length > 0 || history.fields !== null) return history;
+  const isRecorded = history.changes.length > 0 || history.fields !== null;
+  if (isRecorded) return history;
   return platform.catalog.current().find(entryId) === null ? null : history;
 }
 

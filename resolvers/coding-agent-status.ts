@@ -66,6 +66,7 @@ export const watchCodingAgent = operation({
       scope,
       access: codingAgentReader,
       show({ event: { agent } }, caller) {
+        // An event without an agent reports its deletion.
         const shown = agent ?? { ...last, state: { ...last.state, status: DELETED } };
         return mayRead(visibilityOf(caller), shown) ? shown : null;
       },

@@ -84,6 +84,7 @@ export const collectLogin = operation({
     const { token } = await openSession(scope, signed, {
       seconds: commandLineSeconds,
       teamId: team?.id ?? idOrNull(signed.key?.teamId),
+      // The session of a team ends with the membership of the user.
       ...(team === null ? {} : { needsMembership: true }),
     });
     return { status: 'ready', token, userId, teamId: team?.id ?? null, teams };

@@ -146,9 +146,9 @@ async function send(
 ): Promise<GatewayCall> {
   assertQuestionCount(request.body['questions'], scope.platform.decisions.maxQuestions);
   const caller = callerOf(scope);
-  const scoped = { ...request, outcomeScope: outcomeScopeOf(visibilityOf(caller)) };
-  const firstCall = await scope.platform.gateway.call(caller, scoped, signal);
-  const call = await askFallbacks(scope, scoped, { call: firstCall, signal });
+  const sent = { ...request, outcomeScope: outcomeScopeOf(visibilityOf(caller)) };
+  const firstCall = await scope.platform.gateway.call(caller, sent, signal);
+  const call = await askFallbacks(scope, sent, { call: firstCall, signal });
   enqueueDecision(scope, request, call);
   return call;
 }

@@ -67,6 +67,7 @@ export const createFile = operation({
     };
     const body = { kind: 'form', form, without, ...(isBatch ? { rename, count } : {}) } as const;
     const request = { action: CREATE_FILE, place, tail: '', body };
+    // `read.shown` is the file as the upstream's answer shows it.
     const { call, read } = await passForObject(scope, request, { callId, parent });
     // The purpose of the request is stored, because it decided whether the lines were checked.
     const readWithPurpose = { ...read, shown: { ...read.shown, purpose } };
@@ -78,6 +79,7 @@ export const createFile = operation({
   },
 });
 
+/** The only file of a form. Throws MissingFormField for none, and InvalidInput for several. */
 function fileOf({ parts }: Form): FormPart {
   const [file, another] = parts.filter(({ name, filename }) => name === 'file' && filename !== null);
   if (file === undefined) throw new MissingFormField('file');

@@ -20,6 +20,8 @@ export interface Readiness {
 
 /** Deadline of the database ping of a readiness check, in ms. */
 const PING_DEADLINE_MS = 2_000;
+/** Time after which a client may ask again, in s. */
+const RETRY_AFTER_SECONDS = 2;
 
 /**
  * Throws Unavailable while the process is draining, the database does not answer, or it does not accept writes. A
@@ -28,10 +30,10 @@ const PING_DEADLINE_MS = 2_000;
 async function assertReady({ draining, stores }: HealthPlatform): Promise<void> {
   if (draining()) throw new Unavailable('The process is shutting down.');
   await withPingDeadline(stores.ping()).catch((cause: unknown) => {
-    throw new Unavailable('The database does not answer.', 2, { cause });
+    throw new Unavailable('The database does not answer.', RETRY_AFTER_SECONDS, { cause });
   });
   await stores.writable().catch((cause: unknown) => {
-    throw new Unavailable('The database takes no writes.', 2, { cause });
+    throw new Unavailable('The database takes no writes.', RETRY_AFTER_SECONDS, { cause });
   });
 }
 

@@ -67,6 +67,7 @@ export const resetKeySpend = operation({
     const { row: named, total, spend } = await infoOf(scope, await namedKey(scope, key));
     let before = spend;
     const { after } = await changeKey(scope, named.hash, (row) => {
+      // The row may have changed since it was read above.
       before = laterSpend(keySpendOf(row, total), spend);
       assertReset(resetTo, before);
       return patchedKey(row, { spend: resetTo }, { now: clock.now(), by: callerOf(scope).keyHash, total });

@@ -85,6 +85,7 @@ export const getKeyInfo = operation({
     const notFound = (named: string): NotFound => keyNotFound(named, 'Key not found in database');
     if (caller.key === null && key === null) throw notFound(caller.keyHash);
     const row = await findNamed(scope, key ?? caller.keyHash);
+    // Only administrators learn that a key does not exist. Other callers get Forbidden.
     if (!(await mayRead(scope, row)))
       throw new Forbidden(`You are not allowed to access this key's info. Your role=${caller.role}`, 'key_owner');
     if (row === null) throw notFound(nameOf(scope, key ?? caller.keyHash));

@@ -44,6 +44,8 @@ const CALL_MS = 240_000;
 const RENEW_MS = RESERVED_MS / 10;
 /** Maximum size of one answer, in bytes. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Time after which a worker may repeat a call with an unreadable answer, in s. */
+const RETRY_AFTER_SECONDS = 2;
 /** Retries of one call after temporary failures. */
 const RETRIES = {
   count: 2,
@@ -121,7 +123,7 @@ function answerIn(bytes: Uint8Array): AnswerText {
       finishReason: typeof reason === 'string' ? reason : 'stop',
     };
   } catch (cause) {
-    throw new Unavailable('The model returned no chat completion.', 2, { cause });
+    throw new Unavailable('The model returned no chat completion.', RETRY_AFTER_SECONDS, { cause });
   }
 }
 

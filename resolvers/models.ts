@@ -154,7 +154,10 @@ async function otherTeams(scope: Scope<ModelInfoPlatform>, withTeams: boolean): 
   return members.map(({ teamId }) => teamId);
 }
 
-/** Whether the keys of a team may call a model: a deployment of the team, or by the list of the team. */
+/**
+ * Whether the keys of a team may call a deployment: one of the team, or a common one that the model list of the team
+ * allows. A model of the team replaces common ones of the same name.
+ */
 const isOfTeam = ({ platform }: Scope<ModelInfoPlatform>, team: Team, { name, deployment }: ModelInfo): boolean =>
   deployment.teamId === undefined
     ? !platform.deployments.isTeamModel(team.id, name) &&
