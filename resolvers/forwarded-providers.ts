@@ -45,8 +45,9 @@ const NAMES: Readonly<Record<string, string>> = { cursor: 'Cursor' };
 function noAccount({ name, keyVariables, baseVariables, base, aws, regionVariables }: ForwardedProvider): Forbidden {
   const address = base === null ? (regionVariables ?? baseVariables).slice(0, 1) : [];
   const keyAndAddress = [...keyVariables.slice(-1), ...address];
-  const variables = aws === undefined ? keyAndAddress : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
-  const message = `${NAMES[name] ?? name} API key not found. Store a credential of the provider \`${name}\` or set ${variables.join(' and ')}.`;
+  const names = aws === undefined ? keyAndAddress : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
+  const variables = names.join(' and ');
+  const message = `${NAMES[name] ?? name} API key not found. Store a credential of the provider \`${name}\` or set ${variables}.`;
   return new Forbidden(message, 'upstream_credential');
 }
 

@@ -155,8 +155,8 @@ async function otherTeams(scope: Scope<ModelInfoPlatform>, withTeams: boolean): 
 }
 
 /**
- * Whether the keys of a team may call a deployment: one of the team, or a common one that the model list of the team
- * allows. A model of the team replaces common ones of the same name.
+ * Whether the keys of a team may call a deployment. It belongs to the team, or is a common one that the model list of
+ * the team allows. A model of the team replaces common ones of the same name.
  */
 const isOfTeam = ({ platform }: Scope<ModelInfoPlatform>, team: Team, { name, deployment }: ModelInfo): boolean =>
   deployment.teamId === undefined
