@@ -159,9 +159,9 @@ async function missedBy(socket: Socket): Promise<number> {
   let rest = '';
   socket.on('data', (data: Buffer) => {
     rest += data.toString('latin1');
-    for (const [, count] of rest.matchAll(/"droppedUpdates":(\d+)/g)) missed += Number(count);
+    for (const [, count] of rest.matchAll(/"droppedUpdates":(\d+)[,}]/g)) missed += Number(count);
     // Keeps the start of a number whose end is in the next data, and drops the numbers that are already added.
-    rest = rest.slice(-24).replace(/"droppedUpdates":\d+/, '');
+    rest = rest.slice(-24).replace(/"droppedUpdates":\d+[,}]/, '');
   });
   socket.resume();
   for (let waited = 0; waited < 50 && missed === 0; waited += 1) await after(100);

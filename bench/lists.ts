@@ -148,6 +148,10 @@ const rest = (name: string, rows: number, path: string): List => ({
 });
 const keysOfTeam = Math.ceil(sizes.keys / sizes.teams);
 const keysOfUser = Math.ceil(sizes.keys / sizes.users);
+/** Teams whose number begins with 7. */
+const teamsFrom7 = Array.from({ length: sizes.teams }, (_none, number) => `Team ${number}`).filter((alias) =>
+  alias.includes('eam 7'),
+).length;
 const keys = '/key/list?return_full_object=true';
 const REST: readonly List[] = [
   rest('keys', sizes.keys, keys),
@@ -172,7 +176,7 @@ const REST: readonly List[] = [
   rest('users of a team', Math.ceil(sizes.users / sizes.teams), `/user/list?team=${idOf('team', 7)}`),
   rest('teams', sizes.teams, '/v2/team/list'),
   ...['team_id', 'team_alias'].map((sort) => rest(`teams by ${sort}`, sizes.teams, `/v2/team/list?sort_by=${sort}`)),
-  rest('teams with a part of an alias', 1, '/v2/team/list?team_alias=eam%207'),
+  rest('teams with a part of an alias', teamsFrom7, '/v2/team/list?team_alias=eam%207'),
 ];
 
 /** Connections of the graph. `middle` has the number of rows, and the id of a row by its number. */
