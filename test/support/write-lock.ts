@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { TestApp } from './start-app.ts';
 
 /**
- * Holds the write lock of a database in another process, because locks of one process do not exclude each other. Returns
- * a function that releases the lock.
+ * Holds the write lock of a database in another process. File locks of one process do not exclude each other when it
+ * uses two SQLite libraries: `node:sqlite` here, and the library of the app. Returns a function that releases the lock.
  */
 export async function lockWrites({ dataDir }: Pick<TestApp, 'dataDir'>): Promise<() => Promise<void>> {
   const script = `

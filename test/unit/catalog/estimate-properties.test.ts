@@ -14,6 +14,7 @@ const random = randomFrom(20_261_121);
 function someWorkload(): Workload {
   const hit = random(1001);
   const share = (thousandths: number) => shareFrom('share', (thousandths / 1000).toFixed(3));
+  // The rates of cache hits and cache writes may have a sum of at most 1.
   return {
     requests: 1 + random(1_000_000),
     inputTokens: random(300_000),
@@ -46,10 +47,11 @@ function idsWithLargerFirstTotal(
   return wrong.map(({ id }) => id);
 }
 
-/** Whether no tier is cheaper than a lower one. */
+/** Whether each price of a tier is at least that of the tier below it. A missing price is that of the tier below. */
 function neverGetsCheaper(entry: CatalogEntry): boolean {
   const { standard, batch } = tariffsOf(entry);
   return [standard, batch].every((tariff) => {
+    // A tariff has its highest tier first.
     const steps = tariff ? [tariff.base, ...tariff.tiers.map(({ prices }) => prices).toReversed()] : [];
     return steps.every((prices, index) =>
       (['input', 'output', 'cacheRead', 'cacheWrite', 'reasoning'] as const).every(
@@ -112,7 +114,7 @@ describe.each(workloads.map((workload, index) => [index, workload] as const))(
       ).toEqual([]);
     });
 
-    it('is never cheaper with more input, if no tier is cheaper than a lower one', () => {
+    it('is never cheaper with more input, if no tier has a lower price than the tier below it', () => {
       const withMoreInput = { ...workload, inputTokens: workload.inputTokens + 150_000 };
       expect(
         idsWithLargerFirstTotal(

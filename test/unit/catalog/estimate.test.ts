@@ -132,6 +132,7 @@ describe('the estimate equals a manual calculation for', () => {
     const sonnet = entry('claude-sonnet-4-20250514', CLAUDE_SONNET_4);
     const estimateFor = (input: number) =>
       readable(estimate(sonnet, workload({ requests: 10, input, output: 1000, hit: '0.8', write: '0.1' })));
+    // 10 x (20,000 x 0.000003 + 160,000 x 0.0000003 + 20,000 x 0.00000375 + 1,000 x 0.000015).
     expect(estimateFor(200_000)).toMatchObject({ total: '1.98', tier: null, notes: [] });
     expect(estimateFor(250_000)).toEqual({
       total: '4.8',
@@ -149,12 +150,14 @@ describe('the estimate equals a manual calculation for', () => {
 
   it('gemini: batch prices of a tier, and an older model with a bound of 128,000 tokens', () => {
     const batched = workload({ input: 240_000, output: 1000, batch: '1' });
+    // 240,000 x 0.00000125 + 1,000 x 0.0000075.
     expect(readable(estimate(entry('gemini-2.5-pro', GEMINI_2_5_PRO), batched))).toMatchObject({
       total: '0.3075',
       tier: 200_000,
       notes: [],
     });
     const plain = workload({ input: 130_000, output: 100 });
+    // 130,000 x 0.0000025 + 100 x 0.00001.
     expect(readable(estimate(entry('gemini-1.5-pro', GEMINI_1_5_PRO), plain))).toMatchObject({
       total: '0.326',
       tier: 128_000,
@@ -165,6 +168,7 @@ describe('the estimate equals a manual calculation for', () => {
     const qwen = entry('dashscope/qwen-plus-2025-07-28', QWEN_PLUS);
     const estimateFor = (input: number) =>
       readable(estimate(qwen, workload({ requests: 100, input, output: 2000, reasoning: '0.5' })));
+    // 100 x (256,000 x 0.0000004 + 1,000 x 0.0000012 + 1,000 x 0.000004).
     expect(estimateFor(256_000)).toMatchObject({ total: '10.76', tier: null, notes: [] });
     expect(estimateFor(300_000)).toMatchObject({
       total: '37.56',
@@ -176,6 +180,7 @@ describe('the estimate equals a manual calculation for', () => {
         'reasoning: 100000 x 0.000012 = 1.2',
       ],
     });
+    // The prices of the last tier: 100 x (1,000,001 x 0.0000012 + 0.0036 + 0.012).
     expect(estimateFor(1_000_001)).toMatchObject({ total: '121.56012', notes: ['BEYOND_PRICED_RANGE'] });
   });
 
@@ -185,6 +190,7 @@ describe('the estimate equals a manual calculation for', () => {
       total: '175',
       perRequest: '0.000175',
       tier: null,
+      // A price of zero for cache writes counts as missing.
       notes: ['CACHE_WRITE_PRICE_MISSING'],
       lines: [
         'input: 150000000 x 0.00000028 = 42',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { factsOf } from '../../../scripts/facts-only.ts';
 
-it('factsOf keeps facts of a catalog row, and leaves out prose', () => {
+it('factsOf keeps facts of a catalog row, and leaves out comments, notes and texts with white space', () => {
   const row = {
     mode: 'chat',
     source: 'https://example.com/prices#a',

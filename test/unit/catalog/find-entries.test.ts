@@ -55,6 +55,7 @@ describe('finding catalog entries', () => {
   });
   it('calls the model matcher last, and only for entries that pass the other filters', () => {
     const matched: string[] = [];
+    // `push` returns the new length: the first entry does not match, the second does.
     const matches = (id: string): boolean => matched.push(id) > 1;
     expect([idsFor({ mode: 'chat' }, matches), matched]).toEqual([['Azure/GPT-4'], ['zeta', 'Azure/GPT-4']]);
   });

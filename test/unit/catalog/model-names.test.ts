@@ -6,7 +6,7 @@ import { loadEmbeddedSnapshot } from '../../../src/runtime/catalog/snapshot.ts';
 
 const OLDER_MAP = new URL('../../../../shared/data/model_prices.json', import.meta.url);
 
-/** Each id whose logical model has another logical model, with both. */
+/** Ids whose logical model is not its own logical model, each as `[id, its model, the model of its model]`. */
 const unstableNames = (ids: readonly string[]): readonly (readonly string[])[] =>
   ids.flatMap((id) => {
     const name = modelNameOf(id);

@@ -118,6 +118,7 @@ describe('prices replayed from history', () => {
       });
     const [first, last] = [changes[0]?.at ?? NOW, changes.at(-1)?.at ?? NOW];
     const spans: readonly HistorySpan[] = [{ source: 'imported', from: first, to: last }];
+    // Both instants are later than the imported history, so their prices are unknown.
     const [gap, future] = [new Date('2026-09-01'), new Date('2027-01-01')];
     const results = [...Map.groupBy(changes.filter(isAboutPrices), ({ entryId }) => entryId)].flatMap(
       ([entryId, changesOfEntry]) => {

@@ -26,12 +26,12 @@ describe('the price of a token', () => {
       reasoning: null,
     });
   });
-  it('of cached input is read from the older key where only the older key exists', () => {
+  it('is read from the older key for cached input, where only the older key exists', () => {
     const older = { input_cost_per_token: 3e-7, input_cost_per_token_cache_hit: 6e-9 };
     expect(tokenPricesOf(older)).toEqual(prices({ input: 0.3, cacheRead: 0.006 }));
     expect(tokenPricesOf({ ...older, cache_read_input_token_cost: 7e-9 }).cacheRead).toBe(rateFrom(7e-9));
   });
-  it('of a cache write is null where the map has zero for it, unless the price of input is zero', () => {
+  it('is null for a cache write where the map has zero, unless the price of input is zero', () => {
     expect(tokenPricesOf({ input_cost_per_token: 3e-7, cache_creation_input_token_cost: 0 }).cacheWrite).toBeNull();
     expect(tokenPricesOf({ input_cost_per_token: 0, cache_creation_input_token_cost: 0 }).cacheWrite).toBe(0n);
   });
@@ -59,6 +59,7 @@ describe('the tariff of a row', () => {
       input_cost_per_token_above_200k_tokens_priority: 9e-6,
       output_cost_per_token_above_256k_tokens: null,
     });
+    // A priority price and a price of null add no tier.
     expect(tariff).toEqual({
       base: prices({ input: 1, output: 2 }),
       tiers: [

@@ -32,6 +32,7 @@ describe('a price that changes', () => {
 });
 
 describe('a new field', () => {
+  // A price for one token is absurd above 0.001 USD. Other prices have no such limit.
   it.each([
     ['input_cost_per_token', 0.001, null],
     ['input_cost_per_token', 0.0010001, 'absurd'],

@@ -26,6 +26,7 @@ describe('states that were replaced', () => {
 
   it('can be read for ten minutes', () => {
     const states = small(3);
+    // `s0` is replaced one second before the wait begins, and `s1` when it begins.
     expect([
       readableAfterReplacing(states, 598_999),
       readableAfterReplacing(states, 599_000),
@@ -33,6 +34,7 @@ describe('states that were replaced', () => {
     ]).toEqual([['s0', 's1'], ['s1'], []]);
   });
   it('can be read if they are among the last sixteen', () => {
+    // `s0` to `s18` are replaced.
     expect(readableAfterReplacing(small(20))).toEqual(Array.from({ length: 16 }, (_, at) => `s${at + 3}`));
   });
   it('can be read in a smaller number when they share few entries; the last replaced state can always be read', () => {

@@ -204,15 +204,15 @@ describe('recording the catalog', () => {
   });
 
   it('retries until the store is available, logs the failure once, and loses no change', async () => {
-    let fails = 5;
+    let failuresLeft = 5;
     const { head, recorded, record, confirm } = stores.catalogHistory;
     const flaky = {
       head,
       recorded,
       confirm,
       async record(step: Parameters<typeof record>[0]) {
-        fails -= 1;
-        if (fails >= 0) throw new Unavailable('The database cannot be used at the moment.');
+        failuresLeft -= 1;
+        if (failuresLeft >= 0) throw new Unavailable('The database cannot be used at the moment.');
         return record(step);
       },
     };

@@ -15,7 +15,7 @@ it('the wait doubles with every failure in a row, up to a quarter of an hour', (
 it('the wait is never shorter after a failure than without one', () => {
   expect(delayAfter({ refreshSeconds: 3_600, failures: 5 })).toBe(3_600_000);
 });
-it('the wait is as long as the source requests, but not shorter than the default', () => {
+it('the wait is as long as the source requests, but not shorter than the wait for its failures', () => {
   expect([
     delayAfter({ failures: 1, retryAfterMs: 3_600_000 }),
     delayAfter({ failures: 1, retryAfterMs: 1_000 }),

@@ -10,5 +10,6 @@ it('a weighted cache keeps values up to a total weight, and evicts the oldest fi
       return value;
     });
   for (const value of ['aaa', 'bb', 'aaa', 'cc', 'bb', 'cc', 'aaa', 'too heavy', 'too heavy']) get(value);
+  // `cc` evicts `aaa`, which was added first, although `aaa` was read last. Afterwards `aaa` evicts `bb`.
   expect(computed).toEqual(['aaa', 'bb', 'cc', 'aaa', 'too heavy', 'too heavy']);
 });

@@ -2,13 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { deflateRawSync } from 'node:zlib';
 import { zipEntry } from '../../../scripts/zip-entry.ts';
 
-/** A zip archive with zeros in all fields that are not read. */
+/**
+ * A zip archive with zeros in all fields that are not read. Compression method 0 is stored, 8 is deflated, and 12 is
+ * bzip2. Each file has an extra field of 4 bytes before its content, and the archive ends with a comment of 7 bytes.
+ */
 function zip(files: readonly { readonly name: string; readonly text: string; readonly method: 0 | 8 | 12 }[]): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const { name, text, method } of files) {
     const packed = method === 8 ? deflateRawSync(text) : Buffer.from(text);
+    // Signatures and offsets are those of the zip format.
     const local = Buffer.alloc(30 + 4);
     local.writeUInt32LE(0x04034b50, 0);
     local.writeUInt16LE(name.length, 26);
