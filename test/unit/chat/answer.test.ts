@@ -4,16 +4,16 @@ import { factsOf, searchUnitsOf } from '../../../src/wire/chat-completions/answe
 const NOTHING = { outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 describe('the usage of an answer', () => {
-  it('of embeddings or ranked results counts the total as input where the answer has no other count', () => {
+  it('counts the total as input for embeddings and ranked results, where the answer has no other count', () => {
     for (const member of ['data', 'results'])
       expect(factsOf({ [member]: [], usage: { total_tokens: 7 } }).usage).toEqual({ inputTokens: 7, ...NOTHING });
   });
 
-  it('of choices is not derived from a total', () => {
+  it('is not derived from a total for choices', () => {
     expect(factsOf({ choices: [], usage: { total_tokens: 7 } }).usage).toBeNull();
   });
 
-  it('is read from the counts when the answer has counts and a total', () => {
+  it('is read from the counts when the answer has counts and a total, and is null without a valid count', () => {
     expect(factsOf({ data: [], usage: { prompt_tokens: 5, total_tokens: 7 } }).usage).toEqual({
       inputTokens: 5,
       ...NOTHING,
@@ -22,7 +22,7 @@ describe('the usage of an answer', () => {
     expect(factsOf({ data: [] }).usage).toBeNull();
   });
 
-  it('of audio is counted separately, and absent where the answer has no audio', () => {
+  it('counts audio separately, and has no counts of audio where the answer has none', () => {
     const counted = {
       prompt_tokens: 20,
       completion_tokens: 9,
@@ -49,7 +49,7 @@ describe('the usage of an answer', () => {
     [{ meta: { billed_units: {} } }, null],
     [{ meta: null }, null],
     [{}, null],
-  ])('of searches in %j is %j', (answer, count) => {
+  ])('has the search units of %j: %j', (answer, count) => {
     expect(searchUnitsOf(answer)).toBe(count);
   });
 });

@@ -8,6 +8,7 @@ describe('a stream with afterFirstChunk', () => {
   it('has the chunks that arrived before it is read, and continues when it is read', async () => {
     const source = fedStream();
     const waiting = afterFirstChunk(source);
+    // `feed` returns false when the stream requests a pause.
     expect(source.feed('on')).toBe(false);
     const stream = await waiting;
     expect(source.feed('ce ')).toBe(false);

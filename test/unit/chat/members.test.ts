@@ -21,8 +21,9 @@ describe('members of a JSON object in bytes', () => {
     }
   });
 
-  it('that are set, added and removed equal the same changes of the parsed object', () => {
+  it('change like those of the parsed object, when they are set, added or removed', () => {
     for (const json of CASES) {
+      // A value of null removes its member.
       const changed = withMembers(Buffer.from(json), { model: '"new \\"name\\""', a: null, stream_options: '{"x":1}' });
       const expected = {
         ...(JSON.parse(json) as Record<string, unknown>),
@@ -54,7 +55,7 @@ describe('members of a JSON object in bytes', () => {
   });
 
   it.each(['', '[]', '"model"', '{', '{"model"', '{"model":', '{"model":"x', '{"model":"x"', '{"a":[{}', '{,}', 'nul'])(
-    'are null in %j, which is not an object',
+    'are null in %j, which is not an object and is never changed',
     (text) => {
       expect(topLevelMembers(Buffer.from(text))).toBeNull();
       expect(withMembers(Buffer.from(text), { model: '"x"' })).toEqual(Buffer.from(text));

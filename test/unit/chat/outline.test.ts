@@ -23,7 +23,7 @@ describe('the outline of an answer', () => {
   });
 
   it.each(['', 'null', '[]', '"data"', '{', '{"data":[', '{"data":[1]', '{"data":[1]}}', '{"a":1} x', '{"a":tru}'])(
-    'of %j is undefined',
+    'is undefined for %j',
     (json) => {
       expect(outline(json)).toBeUndefined();
     },

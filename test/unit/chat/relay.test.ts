@@ -35,6 +35,7 @@ const RENAMED = WHOLE.replaceAll('"model":"upstream-1","choices"', '"model":"pub
 describe('a stream that is forwarded', () => {
   it('is the same for any chunk boundaries, with the requested model name', async () => {
     const bytes = Buffer.from(WHOLE);
+    // Every size up to 40 bytes, and some larger ones.
     for (let size = 1; size <= bytes.length; size += size < 40 ? 1 : 97) {
       const source = fedStream();
       const relay = relayOf(source, OPTIONS);
@@ -229,6 +230,7 @@ describe('a slow or disconnecting reader', () => {
     await relay.opened;
     const long = chunk({ content: 'x'.repeat(10_000) });
     const accepted = Array.from({ length: 10 }, () => source.feed(long));
+    // Seven chunks exceed the buffer of 64 KiB.
     expect(accepted.lastIndexOf(true)).toBeLessThan(7);
   });
 

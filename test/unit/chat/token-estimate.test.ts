@@ -12,6 +12,7 @@ describe('an estimate of tokens', () => {
   });
 
   // Tool calls and tool results have four tokens in addition to those of their content. An unknown block counts as JSON.
+  // An image counts 1,600 tokens and a document 3,000, whatever its size.
   it.each([
     ['text', [{ type: 'text', text: 'x'.repeat(7) }], 2],
     ['an image', [{ type: 'image', source: { type: 'base64', data: 'x'.repeat(100_000) } }], 1_600],
@@ -51,6 +52,7 @@ describe("an estimate of tokens in Google's form", () => {
       3_000,
     ],
     ['a file', { fileData: { fileUri: 'gs://x' } }, 3_000],
+    // As JSON: 29 bytes.
     ['a call', { functionCall: { name: 'f' } }, 9],
   ])('counts %s', (_what, part, expected) => {
     expect(estimateContentTokens(turn(part))).toBe(4 + expected);

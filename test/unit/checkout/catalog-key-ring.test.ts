@@ -92,6 +92,7 @@ describe('a catalog key ring', () => {
     await ring.holds(KEY);
     state.nowMs = 30_001;
     expect([ring.holds(KEY), ring.holds(KEY), state.finds]).toEqual([true, true, 2]);
+    // The background read ends in these microtasks.
     await Promise.resolve();
     await Promise.resolve();
     state.nowMs = 60_000;

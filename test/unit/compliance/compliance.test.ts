@@ -79,6 +79,7 @@ describe('the record of a call', () => {
   it('passes when it is complete', () => {
     expect(complianceOf('gdpr', call([{}, {}])).checks).toMatchObject([
       { passed: true, detail: '2 guardrails ran before the call.' },
+      // Guardrails without a status do not protect sensitive data.
       { passed: false },
       { article: 'Art. 30', passed: true, detail: 'Every fact is recorded.' },
     ]);
