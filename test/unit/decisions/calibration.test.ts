@@ -86,7 +86,7 @@ describe('the quality of answers', () => {
     { probabilities: [0.95, 0.05], outcome: 0 },
   ];
 
-  it('of predicates counts P(yes)', () => {
+  it('counts P(yes) for predicates', () => {
     const { logLoss: loss, brier, calibrationError, reliability } = qualityOf('predicate', ANSWERS, 1);
     expect(loss).toBeCloseTo(-(Math.log(0.9) + Math.log(0.2) + Math.log(0.75) + Math.log(0.95)) / 4, 12);
     // 0.1², 0.8², 0.25² and 0.05².
@@ -100,7 +100,7 @@ describe('the quality of answers', () => {
     ]);
   });
 
-  it('of choices counts all labels, and the most likely label in the curve', () => {
+  it('counts all labels for choices, and the most likely label in the curve', () => {
     const { brier, calibrationError, reliability } = qualityOf('choice', ANSWERS, 1);
     expect(brier).toBeCloseTo((2 * (0.01 + 0.64 + 0.0625 + 0.0025)) / 4, 12);
     // Bins: 0.9 and 0.95 (right), 0.8 (wrong), 0.75 (right).
@@ -170,7 +170,7 @@ describe('an outcome', () => {
     [CHOICE, true, 0],
     [CHOICE, 'ops', 1],
     [SCORE, 1, 1],
-  ])('of %o as %o is label %i', (question, outcome, index) => {
+  ])('for the question %o with the value %o is label %i', (question, outcome, index) => {
     if (question.kind === 'box') throw new Error('A box has no labels.');
     expect(judgedAnswer(question, answerOf(question, [0.5, 0.5], undefined), outcome)).toEqual({
       probabilities: [0.5, 0.5],
@@ -184,7 +184,7 @@ describe('an outcome', () => {
     );
   });
 
-  it('of a refused question is invalid', () => {
+  it('is invalid for a refused question', () => {
     expect(() => judgedAnswer(PREDICATE, { kind: 'refusal' }, true)).toThrow('names a question without probabilities');
   });
 });

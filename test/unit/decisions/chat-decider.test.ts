@@ -102,6 +102,7 @@ describe('log probabilities', () => {
     const { traffic, decide } = aModel(({ messages }) => {
       const prompt = JSON.stringify(messages);
       if (prompt.includes('late?')) return logprobs({ Yes: 0.6, ' yes': 0.2, No: 0.15, maybe: 0.05 });
+      // `Ġ` marks a space in some tokenisers.
       return prompt.includes('billing')
         ? logprobs({ A: 0.7, ĠB: 0.2, C: 0.1 })
         : logprobs({ '0': 0.25, '1': 0.5, '2': 0.25 });
@@ -110,6 +111,7 @@ describe('log probabilities', () => {
     expect(answers).toEqual([
       expect.objectContaining({
         kind: 'predicate',
+        // The two spellings of yes have 0.8 together, and all labels 0.95: `maybe` is no label.
         probability: expect.closeTo(0.8 / 0.95, 9),
         evidence: { source: 'logprobs', labelMass: expect.closeTo(0.95, 9), missingBound: null },
       }),
@@ -152,6 +154,7 @@ describe('log probabilities', () => {
     if (reading.kind !== 'read') throw new Error(reading.kind);
     expect(reading.probabilities.reduce((sum, probability) => sum + probability, 0)).toBe(1);
     expect(reading.probabilities[2]).toBe(0);
+    // C is not listed, so it has at most the smallest listed probability: 0.001 in addition to the 0.995 of A and B.
     expect(reading.evidence.missingBound).toBeCloseTo(0.001 / 0.996, 9);
   });
 
@@ -165,6 +168,7 @@ describe('log probabilities', () => {
 });
 
 describe('weights', () => {
+  // `q0` is the first question, and `l0` its first label.
   const WEIGHTS = text('```json\n{"q0":{"l0":30,"l1":10},"q1":{"l0":0,"l1":0,"l2":50}}\n```');
 
   it.each([
@@ -233,7 +237,7 @@ describe('weights', () => {
 describe('votes', () => {
   const VOTING = { ...DEPLOYMENT, decisionVotes: 4 };
 
-  it('are the shares of the labels that samples name, with half a vote for every label', async () => {
+  it('are the shares of the labels that samples name, with half a vote added to every label', async () => {
     let votes = 0;
     const { traffic, decide } = aModel((body) => {
       if (isForLabels(body)) return refusalWith(400);

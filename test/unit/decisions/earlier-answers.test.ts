@@ -97,6 +97,7 @@ describe('a decision whose weakly answered questions were sent to another model'
         calls += 1;
       }
       expect(decision.answers).toHaveLength(count);
+      // The first model uses 1 token, the second 2, and so on.
       const tokens = (calls * (calls + 1)) / 2;
       expect([decision.usage.inputTokens, decision.usage.outputTokens, decision.charged]).toEqual([
         tokens,

@@ -87,6 +87,7 @@ describe('a request in the standard format', () => {
   ])('becomes the named-map format with keys by position when a name is %s', (_what, second) => {
     const questions = [{ ...predicate, name: 'ok' }, second];
     const text = writeNamedMap(withoutAttachments(standard(questions)), 'm', { textOf: () => null, members: {} });
+    // The named-map format calls a predicate `noul`.
     const noul = { type: 'noul', instructions: 'is it fine?' };
     expect(JSON.parse(text)).toEqual({ model: 'm', state: 'a ticket', questions: { 0: noul, 1: noul } });
   });

@@ -52,6 +52,7 @@ it.each([
   ['repeated', () => URL, 1],
 ])('an image inliner refuses %s images that are too large together', async (_what, urlOf, expectedCalls) => {
   let calls = 0;
+  // Base64 makes 27 MiB of 20 MiB: the third image exceeds the total of 64 MiB. A repeated image is downloaded once.
   const large = Buffer.alloc(20 * 1024 * 1024);
   const client = clientWith(() => {
     calls += 1;

@@ -12,7 +12,7 @@ import {
 } from '../../../src/domain/deployments/health.ts';
 import { createHealthTracker } from '../../../src/gateway/routing/health.ts';
 
-const upstream = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
+const upstreamFailure = (upstreamStatus: number | null, timedOut = false): UpstreamFailed =>
   new UpstreamFailed('no', { provider: 'openai', upstreamStatus, timedOut });
 /** Failed calls, and then successful ones. All end at `atMs`. */
 const callsEndedAt = (failed: number, succeeded: number, atMs = 0): readonly EndedCall[] =>
@@ -22,6 +22,7 @@ const callsEndedAt = (failed: number, succeeded: number, atMs = 0): readonly End
   }));
 
 describe('the health state', () => {
+  // Degraded from a tenth of failures, failing from half.
   it.each([
     ['unknown', 0, 0],
     ['healthy', 0, 1],
@@ -52,20 +53,21 @@ describe('the health state', () => {
     ['failing', ['failing', 'unknown']],
     ['degraded', ['failing', 'healthy']],
     ['degraded', ['degraded', 'healthy']],
-  ] satisfies [HealthState, HealthState[]][])('of several deployments is %s for the states %j', (joint, states) => {
+  ] satisfies [HealthState, HealthState[]][])('is %s for several deployments with the states %j', (joint, states) => {
     expect(jointState(states)).toBe(joint);
   });
 });
 
+// Null: not a failure of the deployment.
 it.each([
-  [upstream(500), '500'],
-  [upstream(429), '429'],
-  [upstream(401), '401'],
-  [upstream(404), '404'],
-  [upstream(400), null],
-  [upstream(422), null],
-  [upstream(null), 'NO_ANSWER'],
-  [upstream(null, true), 'TIMEOUT'],
+  [upstreamFailure(500), '500'],
+  [upstreamFailure(429), '429'],
+  [upstreamFailure(401), '401'],
+  [upstreamFailure(404), '404'],
+  [upstreamFailure(400), null],
+  [upstreamFailure(422), null],
+  [upstreamFailure(null), 'NO_ANSWER'],
+  [upstreamFailure(null, true), 'TIMEOUT'],
   [new InvalidInput('no'), null],
   [new TypeError('a bug'), null],
   [null, null],
@@ -106,7 +108,7 @@ describe('the health of deployments', () => {
     const second = tracker.begin('a');
     second.recordFirstByte(200);
     setTime(2_000);
-    second.ended(upstream(null));
+    second.ended(upstreamFailure(null));
     expect(tracker.of('a')).toEqual({
       state: 'failing',
       calls: 2,
@@ -124,13 +126,13 @@ describe('the health of deployments', () => {
     tracker.begin('a').ended(new InvalidInput('no'));
     // Abandoned: it ends without a first byte and without a failure.
     tracker.begin('a').ended(null);
-    tracker.begin('a').ended(upstream(400));
+    tracker.begin('a').ended(upstreamFailure(400));
     expect(tracker.of('a')).toEqual(NOTHING);
   });
 
   it('has the state of the last twenty calls, and the counts of all calls', () => {
     const { tracker } = aTracker();
-    for (let calls = 0; calls < 1_000; calls += 1) tracker.begin('a').ended(upstream(503));
+    for (let calls = 0; calls < 1_000; calls += 1) tracker.begin('a').ended(upstreamFailure(503));
     for (let calls = 0; calls < 20; calls += 1) {
       const call = tracker.begin('a');
       call.recordFirstByte(1);
@@ -139,7 +141,7 @@ describe('the health of deployments', () => {
     expect(tracker.of('a')).toMatchObject({ state: 'healthy', calls: 1_020, failures: 1_000 });
   });
 
-  it('of several deployments has sums, the latest times and the mean latency', () => {
+  it('has sums, the latest times and the mean latency for several deployments', () => {
     const one: Health = {
       state: 'healthy',
       calls: 2,

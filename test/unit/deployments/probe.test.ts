@@ -46,6 +46,7 @@ describe('the request of a health check', () => {
 
   it.each(['evaluation', 'decisions'])('is one question for a decision model: %s', (mode) => {
     const reachable = { instructions: 'Is the service reachable?' };
+    // `noul` is the type of a yes/no question.
     const questions = { reachable: { ...reachable, type: 'noul' } };
     expect(probeOf(deployment({ mode }))).toEqual(['/systemone', { state: PROMPT, questions }]);
     expect(probeOf(deployment(), entry(mode))).toEqual(['/systemone', { state: PROMPT, questions }]);

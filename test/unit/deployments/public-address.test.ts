@@ -10,7 +10,7 @@ describe('the public part of a base address', () => {
     ['https://user:pa?ss@api.test/v1', 'https://api.test/v1'],
     ['https://user:pa#ss@api.test/v1', 'https://api.test/v1'],
     ['https://user:pa/ss@api.test/v1', 'https://api.test/v1'],
-  ])('of %s is %s', (base, expected) => {
+  ])('has no credentials, query or fragment: %s becomes %s', (base, expected) => {
     expect(publicAddress(base)).toBe(expected);
   });
 });

@@ -20,6 +20,7 @@ it.each([
   ['exact', true],
   ['other', false],
   ['v/exact', false],
+  // `v/long*` of all teams is longer than `v/lo*` of the team.
   ['v/longer', false],
   ['v/lo', true],
   ['v/lower', true],
@@ -34,6 +35,7 @@ it.each([
 });
 
 it('a blocked model belongs to its team only while no other model has the name', () => {
+  // The first list has the models that are not blocked, the second all models.
   const isOwn = teamModelFinder(
     [deploymentOf('exact')],
     [deploymentOf('exact'), deploymentOf('exact', 'red'), deploymentOf('blocked', 'red')],
