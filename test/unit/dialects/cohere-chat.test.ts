@@ -145,6 +145,7 @@ describe('a chat in the format of Cohere', () => {
     };
     expect(toolChoiceOf('required')).toEqual({ offered: 2, choice: 'REQUIRED' });
     expect(toolChoiceOf('none')).toEqual({ offered: 2, choice: 'NONE' });
+    // A tool that is required by its name is the only offered tool.
     expect(toolChoiceOf({ type: 'function', function: { name: 'b' } })).toEqual({ offered: 1, choice: 'REQUIRED' });
   });
 

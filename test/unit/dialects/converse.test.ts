@@ -18,6 +18,7 @@ const USAGE = {
   cacheReadInputTokens: 100,
   cacheWriteInputTokens: 3,
 };
+/** Input tokens include those read from the cache and written to it. */
 const COUNTED = {
   kind: 'usage',
   usage: { inputTokens: 108, outputTokens: 7, cacheReadTokens: 100, cacheWriteTokens: 3, reasoningTokens: 0 },
@@ -245,9 +246,8 @@ describe('a chat in the format of Converse', () => {
 
   it('has the tool choice', () => {
     const tools = [{ type: 'function', function: { name: 'a' } }];
-    const choiceOf = (tool_choice: unknown, messages: unknown[] = []): unknown =>
-      (write({ tools, tool_choice, messages }).body as { toolConfig?: { toolChoice?: unknown } }).toolConfig
-        ?.toolChoice;
+    const choiceOf = (tool_choice: unknown): unknown =>
+      (write({ tools, tool_choice }).body as { toolConfig?: { toolChoice?: unknown } }).toolConfig?.toolChoice;
     expect(choiceOf('required')).toEqual({ any: {} });
     expect(choiceOf({ type: 'function', function: { name: 'a' } })).toEqual({ tool: { name: 'a' } });
     expect(write({ tools, tool_choice: 'none' })).toEqual({ body: { messages: [] }, lost: [] });
@@ -288,6 +288,7 @@ describe('a chat in the format of Converse', () => {
       top_k: 5,
       thinking: { type: 'enabled', budget_tokens: 1024 },
     });
+    // The budget of a high effort is larger than the output limit: one token remains for the answer.
     expect(extraFieldsOf('us.anthropic.claude-x', { reasoning_effort: 'high', max_tokens: 5000 })).toEqual({
       thinking: { type: 'enabled', budget_tokens: 4999 },
     });
@@ -302,6 +303,7 @@ describe('a chat in the format of Converse', () => {
       { role: 'tool', tool_call_id: 'c', content: 'y' },
     ];
     expect(write(request).body).toMatchObject({ additionalModelRequestFields: { thinking: { type: 'enabled' } } });
+    // A required tool, an earlier tool call without its thinking, and no tokens beside the smallest budget of 1,024.
     for (const members of [{ tool_choice: 'required' }, { messages: used }, { max_tokens: 1024 }]) {
       const { body, lost } = write({ ...request, ...members });
       expect([body, lost]).toEqual([

@@ -90,6 +90,7 @@ describe('a streamed message', () => {
       ['content_block_delta', { index: 4, delta: { type: 'input_json_delta', partial_json: '1}' } }],
       ['content_block_stop', { index: 4 }],
       ...endEvents('tool_use', null, {
+        // Without the tokens that are read from the cache or written to it.
         input_tokens: 3,
         cache_creation_input_tokens: 2,
         cache_read_input_tokens: 4,
@@ -168,6 +169,7 @@ describe('an upstream of messages', () => {
         delta: {},
         usage: { input_tokens: null, cache_read_input_tokens: 7, output_tokens: 4 },
       }),
+      // Input tokens include the 7 tokens from the cache.
     ).toEqual([usage(10, 4, 7, 0)]);
     expect(
       read({

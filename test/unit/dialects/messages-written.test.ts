@@ -4,6 +4,7 @@ import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/native.t
 import { messagesOut } from '../../../src/wire/messages/native.ts';
 
 const OUT = messagesOut({ maxTokens: 4096 });
+/** A model that takes an effort in place of a thinking budget, and a schema of its answer. */
 const NEWER = 'claude-opus-4-8';
 
 interface Written {
@@ -66,6 +67,7 @@ describe('a request of chat completions, written for messages', () => {
         },
       ],
     });
+    // The last system message loses its position.
     expect(lost).toEqual([{ member: 'messages[8].role', weight: 'hint' }]);
   });
 
@@ -145,7 +147,7 @@ describe('reasoning', () => {
     ],
     ['claude-haiku-4-5', 'none', { limit: 4096 }],
     ['kimi-k3', 'minimal', { thinking: { type: 'enabled', budget_tokens: 1024 }, limit: 5120 }],
-  ])('of %s with the effort %s is written as %j', (model, effort, expected) => {
+  ])('for %s with the effort %s is written as %j', (model, effort, expected) => {
     expect(reasoningOf({ model, reasoning_effort: effort })).toEqual({
       thinking: undefined,
       config: undefined,
@@ -193,19 +195,23 @@ describe('reasoning', () => {
     ],
   ])('is not requested when a tool call is forced: %s', (_label, members) => {
     const tools = [{ type: 'function', function: { name: 'look' } }];
-    const ask = { model: 'claude-opus-4-20250514', reasoning_effort: 'high', tools, ...members };
-    expect(reasoningOf(ask)).toEqual({ thinking: undefined, config: undefined, limit: 4096, lost: 1 });
+    const chatBody = { model: 'claude-opus-4-20250514', reasoning_effort: 'high', tools, ...members };
+    expect(reasoningOf(chatBody)).toEqual({ thinking: undefined, config: undefined, limit: 4096, lost: 1 });
   });
 
   it('is not requested of a newer model when a tool call is forced; the effort is sent', () => {
-    const ask = { model: NEWER, tools: [{ type: 'function', function: { name: 'look' } }], tool_choice: 'required' };
-    expect(reasoningOf({ ...ask, reasoning_effort: 'high' })).toEqual({
+    const chatBody = {
+      model: NEWER,
+      tools: [{ type: 'function', function: { name: 'look' } }],
+      tool_choice: 'required',
+    };
+    expect(reasoningOf({ ...chatBody, reasoning_effort: 'high' })).toEqual({
       thinking: undefined,
       config: { effort: 'high' },
       limit: 4096,
       lost: 1,
     });
-    expect(reasoningOf({ ...ask, reasoning_effort: 'none' })).toMatchObject({
+    expect(reasoningOf({ ...chatBody, reasoning_effort: 'none' })).toMatchObject({
       thinking: { type: 'disabled' },
       lost: 0,
     });

@@ -62,8 +62,8 @@ export function sampleAnswersSuite(
         { delta: [] },
         { usage: 'x' },
       ])
-        for (const name of [null, 'contentBlockDelta', 'metadata', 'odd'])
-          expect(() => reader.read(malformed, name)).not.toThrow();
+        for (const eventName of [null, 'contentBlockDelta', 'metadata', 'odd'])
+          expect(() => reader.read(malformed, eventName)).not.toThrow();
       for (const malformed of [null, undefined, [], {}, 'x', { message: { content: 4, tool_calls: [null] } }])
         expect(() => outbound.stepsOf(malformed)).not.toThrow();
     });

@@ -139,6 +139,7 @@ describe('a day', () => {
     await settled();
     clock.set('2026-11-22T00:00:00.000Z');
     store.releaseHeld();
+    // The waiting call counts on the new day. The block of 2 calls stays counted on the day before.
     expect([await late, await servedOf(tier, 40)]).toEqual([true, 39]);
     const { ipHash } = await tier.usageOf(aClient());
     expect([await store.usedOn(DAY, ipHash), await store.usedOn('2026-11-22', ipHash)]).toEqual([2, 40]);

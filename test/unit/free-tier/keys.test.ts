@@ -106,6 +106,7 @@ describe('a call with a key', () => {
     for (let guess = 0; guess < 1_000; guess += 1) await tier.charge(aClient('192.0.2.1', `sk-guess-${guess}`));
     // 20 unknown keys of a network are looked up in a minute.
     expect(store.lookUps).toBe(20);
+    // A key from another network is looked up, and a key in the next minute.
     await tier.charge(aClient('192.0.2.2', 'sk-virtual'));
     clock.pass(60_000);
     await tier.charge(aClient('192.0.2.1', 'sk-guess-1000'));

@@ -7,6 +7,7 @@ const categoryAndRouteOf = (method: string, path: string): string | null => {
   return route === null ? null : `${route.category} ${route.route}`;
 };
 
+/** A path of a route: `x` in place of each parameter, or a model and its action where the route requires an action. */
 const examplePath = (name: string, path: string): string =>
   path.replaceAll(/:[a-z]\w*|\{?\*\w+\}?/gi, name === 'content.generate' ? 'x:generateContent' : 'x');
 
@@ -44,7 +45,7 @@ describe('the category and route of a request', () => {
     ['POST', '/mcp-rest/tools/call', 'mcp /mcp'],
     ['POST', '/a2a/agent/message/send', 'a2a /a2a'],
     ['POST', '/v1/a2a/agent/message/send', 'a2a /a2a'],
-  ])('of %s %s are %s', (method, path, expected) => {
+  ])('for %s %s are %s', (method, path, expected) => {
     expect(categoryAndRouteOf(method, path)).toBe(expected);
   });
 
@@ -87,7 +88,7 @@ describe('the category and route of a request', () => {
       return { name, method, category: isBelowProvider ? 'llm' : category, path: examplePath(name, path) };
     }),
   );
-  it.each(paths)('of $method $path ($name) have the category $category', ({ method, path, category }) => {
+  it.each(paths)('for $method $path ($name) have the category $category', ({ method, path, category }) => {
     expect(countedRouteOf(method, path)?.category ?? null).toBe(category);
   });
 });
