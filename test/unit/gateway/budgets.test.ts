@@ -119,6 +119,7 @@ describe('the reservation of a call', () => {
       await nextTurn();
     }
     expect(sentCalls.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-1', 'deployment-1', 'deployment-2']);
+    // A check with a tiny limit is refused, and its refusal has the reserved amount.
     expect(await admission.check([{ counter: COUNTER, limit: 1n, amount: 1n, refused: 'at' }])).toMatchObject({
       used: 0n,
       reserved: usd(3),
@@ -141,6 +142,7 @@ describe('the reservation of a call', () => {
       for (const sentCall of sentCalls.splice(0)) sentCall.fail(UPSTREAM_FAILURE);
       await nextTurn();
     }
+    // The budget admits one of the two fallbacks, which may cost 3 each.
     expect(sentCalls.map(({ deploymentId }) => deploymentId)).toEqual(['deployment-2']);
     sentCalls[0]?.answer(anExchange(3, false));
     expect((await ends).map((end) => end.status === 'rejected' && end.reason instanceof BudgetExceeded)).toEqual([

@@ -18,6 +18,7 @@ function someCooldowns(policy: Partial<CooldownPolicy> = {}) {
 }
 
 const [A, B] = [deployment('a'), deployment('b')];
+/** The model group has other deployments. */
 const NOT_ALONE = { isAlone: false };
 
 describe('cooldowns', () => {

@@ -20,10 +20,10 @@ it('the spend before a window is read after answered calls are recorded', async 
       return recorded.promise;
     },
   );
-  const found = counted.of({ kind: 'key', id: 'hash' }, row);
+  const reading = counted.of({ kind: 'key', id: 'hash' }, row);
   stored = 2n;
   for (const recorded of recordWaits) recorded.resolve();
-  expect((await found).spentBefore).toBe(2n);
+  expect((await reading).spentBefore).toBe(2n);
   expect(recordWaits).toHaveLength(1);
 });
 

@@ -30,6 +30,7 @@ const costBy = (rows: Readonly<Record<string, Row>>, used: Partial<CallUsage> = 
 const cost = (row: Row, used: Partial<CallUsage> = {}): string | null => costBy({ m: { ...PLAIN, ...row } }, used);
 
 describe('the estimated cost of a call that the gateway did not make', () => {
+  // Without other members: 1,000 x 0.000002 + 100 x 0.00001 = 0.003.
   it.each<[string, Row, Partial<CallUsage>, string]>([
     ['plain tokens', {}, {}, '0.003'],
     ['cached input', { cache_read_input_token_cost: 0.5e-6 }, { cacheReadTokens: 600 }, '0.0021'],
@@ -124,7 +125,7 @@ describe('the catalog entry', () => {
     ['langchain', 'gpt-4o', null],
     ['openai', 'azure/gpt-4o', null],
     ['constructor', 'gpt-4o', null],
-  ])('of the provider %s and the model %s is %s', (provider, model, id) => {
+  ])('for the provider %s and the model %s is %s', (provider, model, id) => {
     expect(idOf(provider, model)).toBe(id);
   });
 

@@ -101,6 +101,7 @@ const TOKENS: Readonly<Record<string, (count: number) => Partial<Usage>>> = {
   ),
 };
 
+/** Kind of a token price, bound of its tier in thousands of tokens, and service class. */
 const KEY_FORM = /^(.+?)(?:_above_(\d+)k_tokens)?(?:_(flex|priority|ultrafast|balanced))?$/;
 
 /** Case of a token price, which may apply to one tier or service class. Null for other keys. */
@@ -118,10 +119,12 @@ function tokenCase(key: string): Case | null {
       inputTokens: Math.max(used.inputTokens ?? 0, bound === undefined ? 0 : count),
       ...(serviceTier === undefined ? {} : { serviceTier: serviceTier as 'flex' }),
     },
+    // `PRICE` in picodollars.
     cost: usdText((BigInt(count) * 3_000_000n) as Parameters<typeof usdText>[0]),
   };
 }
 
+/** Prices by units other than tokens. Each price is 0.5. */
 const UNITS: Readonly<Record<string, Case>> = {
   input_cost_per_request: { row: { ...FREE, input_cost_per_request: 0.5 }, usage: {}, cost: '0.5' },
   input_cost_per_query: unitCase('input_cost_per_query', { unit: 'query', count: 3 }, '1.5'),
@@ -221,6 +224,7 @@ const TOOLS: Readonly<Record<string, Case>> = {
     cost: '0.025',
   },
   off_peak_pricing: {
+    // Its hours are the whole day.
     row: {
       ...FREE,
       off_peak_pricing: { input_cost_per_token: 1e-6, windows: [{ hours_utc: '00:00-00:00' }] },

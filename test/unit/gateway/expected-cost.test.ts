@@ -76,6 +76,7 @@ describe('the expected cost of a call', () => {
       50,
       '1',
     ],
+    // 1,024 tokens of input and of output.
     ['image tokens', IMAGE_GENERATIONS, { prompt: 'x' }, BY_TOKENS, 50, '11264'],
     ['character', SPEECH, { input: 'x' }, { input_cost_per_character: 0.01 }, 90, '0.9'],
     // 16,000 bytes are estimated as one second of audio.
@@ -129,11 +130,13 @@ describe('the average of earlier calls', () => {
     const call = requestTo(CHAT_COMPLETIONS, { max_tokens: 2 }, 400_000);
     expect(usdText(of(deployment, call).cost)).toBe('100020');
     of(deployment, call).learn(cost('1'), USAGE);
+    // The 7 input tokens of `USAGE`, and 2 output tokens.
     expect(usdText(of(deployment, call).cost)).toBe('27');
   });
 
   it('is the expected cost of the turns of a session', () => {
     const { of } = expectations();
+    // 1,024 tokens of input and of output.
     expect(usdText(of(deployment, null).cost)).toBe('11264');
     of(deployment, null).learn(cost('5'), null);
     expect(of(deployment, null).cost).toBe(5n);

@@ -24,6 +24,7 @@ const OUTCOME: Outcome = {
   finishReason: 'stop',
   usage: USAGE,
 };
+/** A call with `USAGE` costs 10 x 0.1 + 2 x 0.5 = 2 USD. */
 const PRICED = aDeployment({ priceOverrides: { input_cost_per_token: 0.1, output_cost_per_token: 0.5 } });
 const NEVER_ABORTED = new AbortController().signal;
 
@@ -286,6 +287,7 @@ describe('a call that is not admitted', () => {
     const call = async () => await (await gateway.call(caller, aModelRequest(), NEVER_ABORTED)).consume(IGNORE_ANSWER);
     await call();
     await call();
+    // The stored spend and two calls: 1.5 + 2 x 2.
     await expect(call()).rejects.toEqual(
       new BudgetExceeded(
         'Budget has been exceeded! Key=thrifty (sk-...1234) Current cost: 5.5, Max budget: 5.0',

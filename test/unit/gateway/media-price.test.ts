@@ -76,6 +76,7 @@ const images = (count: number, size: string | null = null, quality: string | nul
 });
 
 describe('images', () => {
+  // Most prices by size are per pixel: two images of 256 x 256 cost 2 x 65,536 x 2.4414e-7.
   it.each([
     ['without a size, at the price of the model', 'dall-e-2', images(3), '0.06'],
     ['of a size, at the price of the size', 'dall-e-2', images(2, '256x256'), '0.03199991808'],
@@ -114,12 +115,15 @@ describe('images', () => {
       outputTokens: 1000,
       image: { inputTokens: 50, outputTokens: 1000, cacheReadTokens: 0 },
     };
+    // Text input, image input and image output: 10 x 5e-6 + 50 x 1e-5 + 1,000 x 4e-5.
     expect(cost('gpt-image-1', { usage, measured: images(1, '1024x1024', 'high') })).toBe('0.04055');
+    // All input at the price of text, and 100 tokens of text output: 60 x 2e-6 + 1,000 x 1.2e-4 + 100 x 1.2e-5.
     expect(cost('gemini-image', { usage: { ...usage, outputTokens: 1100 }, measured: images(1) })).toBe('0.12132');
     // The model has no price for the 100 tokens of text output.
     expect(cost('gpt-image-1', { usage: { ...usage, outputTokens: 1100 } })).toBeNull();
     const cached = { ...usage, cacheReadTokens: 30, image: { ...usage.image, cacheReadTokens: 30 } };
     const cachedPrice = { priceOverrides: { cache_read_input_image_token_cost: 2.5e-6 } };
+    // 10 x 5e-6 + 20 x 1e-5 + 30 x 2.5e-6 + 1,000 x 4e-5.
     expect(cost('gpt-image-1', { usage: cached }, cachedPrice)).toBe('0.040325');
     expect(cost('dall-e-2', { usage, measured: images(1) })).toBe('0.02');
   });
@@ -146,6 +150,7 @@ describe('seconds of audio', () => {
       outputTokens: 10,
       audio: { inputTokens: 90, outputTokens: 0, cacheReadTokens: 0 },
     };
+    // Text input, audio input and output: 10 x 1.25e-6 + 90 x 2.5e-6 + 10 x 5e-6.
     expect(cost('transcribe', { usage, measured: seconds(10) })).toBe('0.0002875');
   });
 });

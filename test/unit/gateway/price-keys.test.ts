@@ -41,6 +41,7 @@ function cost(row: Row, used: Partial<Usage> | null, measured?: Outcome['measure
 }
 
 const BASE = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-5, cache_read_input_token_cost: 1e-7 };
+/** A call that costs 600 x 1e-6 + 400 x 1e-7 + 100 x 1e-5 = 0.00164 by `BASE`. */
 const CALL = { inputTokens: 1_000, outputTokens: 100, cacheReadTokens: 400 };
 
 describe('prices of a class of service', () => {
@@ -59,6 +60,7 @@ describe('prices of a class of service', () => {
     output_cost_per_token_above_272k_tokens_priority: 6e-5,
     cache_read_input_token_cost_above_272k_tokens_priority: 6e-7,
   };
+  /** A call that costs 200,000 x 3e-6 + 100,000 x 3e-7 + 100 x 3e-5 = 0.633 above the bound. */
   const LONG = { inputTokens: 300_000, outputTokens: 100, cacheReadTokens: 100_000 };
 
   it.each([
@@ -95,7 +97,7 @@ describe('prices of a class of service', () => {
 
 describe('a bound of the price map', () => {
   it.each([32, 100, 128, 200, 256, 272, 512])(
-    'of %ik tokens sets the prices of a whole call with more input',
+    'at %ik tokens sets the prices of a whole call with more input',
     (bound) => {
       const row = {
         ...BASE,
@@ -106,6 +108,7 @@ describe('a bound of the price map', () => {
       const used = { inputTokens: bound * 1_000, outputTokens: 10, cacheReadTokens: 1_000 };
       const atBound = Number(cost(row, used));
       const above = Number(cost(row, { ...used, inputTokens: used.inputTokens + 1 }));
+      // The sum of input without cached tokens, output, and cached tokens.
       expect(atBound).toBeCloseTo((bound * 1_000 - 1_000) * 1e-6 + 1e-4 + 1e-4, 9);
       expect(above).toBeCloseTo((bound * 1_000 - 999) * 2e-6 + 2e-4 + 2e-4, 9);
     },
@@ -275,13 +278,16 @@ describe('off-peak hours', () => {
     },
   };
   it.each([
+    // A Tuesday.
     ['2026-11-24T00:59:59Z', '0.001'],
     ['2026-11-24T01:00:00Z', '0.003'],
     ['2026-11-24T09:59:59Z', '0.003'],
     ['2026-11-24T10:00:00Z', '0.001'],
+    // A Saturday.
     ['2026-11-28T05:00:00Z', '0.001'],
     // Monday in Shanghai, still Sunday in UTC.
     ['2026-11-29T16:30:00Z', '0.001'],
+    // Monday everywhere.
     ['2026-11-30T05:00:00Z', '0.003'],
   ])('set the cost at %s to %s', (at, expected) => {
     const price = createPricer(

@@ -86,12 +86,14 @@ describe('the cost of a call', () => {
   });
 
   it.each([
+    // 40 x 4e-6 + 60 x 32e-6 + 10 x 16e-6 + 40 x 64e-6.
     [
       'audio and text, each at its own rate',
       VOICE,
       { inputTokens: 100, outputTokens: 50, ...audioOf(60, 40) },
       '0.0048',
     ],
+    // Audio: 20 x 32e-6 + 50 x 0.8e-6. Text: 20 x 4e-6 + 10 x 0.4e-6.
     [
       'cached audio once, at its own rate',
       VOICE,
@@ -130,9 +132,12 @@ describe('the cost of a call', () => {
       cache_creation_input_token_cost_above_1hr_above_200k_tokens: 12e-6,
     };
     const written = { inputTokens: 1_100, cacheWriteTokens: 1_000, longCacheWriteTokens: 400 };
+    // 100 x 3e-6 + 600 x 3.75e-6 + 400 x 6e-6.
     expect(cost({ ...row, ...long }, written)).toBe('0.00495');
+    // 200,000 x 3e-6 + 600 x 7.5e-6 + 400 x 12e-6: input has no price of its own in this tier.
     expect(cost({ ...row, ...long }, { ...written, inputTokens: 201_000 })).toBe('0.6093');
     expect(cost(row, written)).toBe('0.00405');
+    // At most all 1,000 cache writes are for an hour.
     expect(cost({ ...row, ...long }, { ...written, longCacheWriteTokens: 5_000 })).toBe('0.0063');
   });
 
@@ -152,6 +157,7 @@ describe('the cost of a call', () => {
     };
     expect(cost(row, { inputTokens: 128_000, outputTokens: 1000 })).toBe('0.266');
     expect(cost(row, { inputTokens: 128_001, outputTokens: 1000 })).toBe('0.394003');
+    // 1 x 4e-6 + 200,000 x 1e-6 + 1,000 x 15e-6.
     expect(cost(row, { inputTokens: 200_001, outputTokens: 1000, cacheReadTokens: 200_000 })).toBe('0.215004');
   });
 });

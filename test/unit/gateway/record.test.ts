@@ -49,6 +49,7 @@ describe('the input of the span of a call', () => {
   });
 
   it('is truncated between characters where the text is long', () => {
+    // The limit is 65,536 bytes. Each `é` has two.
     const [, , input, preview] = spanOf(COMPLETIONS, 'é'.repeat(40_000));
     expect(input).toBe(`${'é'.repeat(32_768)}…[truncated 14464 bytes]`);
     expect(preview).toBe('é'.repeat(240));

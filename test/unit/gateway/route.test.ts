@@ -8,25 +8,25 @@ const provider = (name: string): Provider => ({ name, send: () => Promise.reject
 const OPENAI = provider('openai');
 const DEMO = provider('demo');
 
-const route = (...deployments: readonly Partial<Deployment>[]) =>
+const aRouter = (...deployments: readonly Partial<Deployment>[]) =>
   createRouter(
     deployments.map((overrides) => aDeployment(overrides)),
     [OPENAI, DEMO],
   );
 
 it('calls of one model name alternate between its deployments', () => {
-  const find = route({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'other', modelGroup: 'n' });
+  const find = aRouter({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'other', modelGroup: 'n' });
   expect(Array.from({ length: 5 }, () => find('m')?.deployment.id)).toEqual(['a', 'b', 'c', 'a', 'b']);
   expect(find('n')?.deployment.id).toBe('other');
 });
 
 it('an unknown name has no route', () => {
-  expect(route({})('nothing')).toBeNull();
-  expect(route()('m')).toBeNull();
+  expect(aRouter({})('nothing')).toBeNull();
+  expect(aRouter()('m')).toBeNull();
 });
 
 it('exact names precede wildcards, and longer wildcards precede shorter ones', () => {
-  const find = route(
+  const find = aRouter(
     { id: 'all', modelGroup: '*', upstreamModel: '*' },
     { id: 'openai', modelGroup: 'openai/*', upstreamModel: '*' },
     { id: 'exact', modelGroup: 'openai/gpt-4o' },
@@ -38,13 +38,14 @@ it('exact names precede wildcards, and longer wildcards precede shorter ones', (
   };
   expect(found('openai/gpt-4o')).toEqual(['exact', 'up-1']);
   expect(found('openai/o9')).toEqual(['openai', 'o9']);
+  // `$&` and `$'` have a meaning in the replacement texts of JavaScript.
   expect(found("openai/$&$'")).toEqual(['openai', "$&$'"]);
   expect(found('fixed/x')).toEqual(['fixed', 'always']);
   expect(found('anything')).toEqual(['all', 'anything']);
 });
 
 it('a deployment uses its named provider; an unknown provider with an address uses chat completions', () => {
-  const find = route(
+  const find = aRouter(
     { modelGroup: 'd', provider: 'demo' },
     { modelGroup: 'g', provider: 'groq', apiBase: 'http://127.0.0.1:1/v1' },
   );
@@ -54,7 +55,7 @@ it('a deployment uses its named provider; an unknown provider with an address us
 });
 
 it('an unknown provider without an address is a configuration error', () => {
-  expect(() => route({ modelGroup: 'g', provider: 'groq' })).toThrow(
+  expect(() => aRouter({ modelGroup: 'g', provider: 'groq' })).toThrow(
     new InvalidInput(
       'The model "g" names the provider "groq", which is not known. Set its api_base if it accepts chat completions.',
     ),
@@ -62,7 +63,7 @@ it('an unknown provider without an address is a configuration error', () => {
 });
 
 it('a request about a stored object goes to the deployment of the object or another deployment of its account, else it is refused', () => {
-  const find = route(
+  const find = aRouter(
     { id: 'a' },
     { id: 'b' },
     { id: 'wild', modelGroup: 'w/*', upstreamModel: '*' },
