@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { toGraphQLError } from '../../../schema/base/errors.ts';
 
 const unexpectedErrors: unknown[] = [];
+/** The error as a caller gets it. An unexpected error is recorded and has the request id `r-1`. */
 const jsonOf = (error: unknown) =>
   toGraphQLError(error, (unexpected) => (unexpectedErrors.push(unexpected), 'r-1')).toJSON();
 

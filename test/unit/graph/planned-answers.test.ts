@@ -61,6 +61,7 @@ describe('a plan of a query', () => {
       failing.add(`caller-${caller}`);
       expect(await ask(`caller-${caller}`)).toBeUndefined();
     }
+    // `caller-0` failed first, so it is no longer among the 64 callers.
     failing.clear();
     expect(await ask('caller-1')).toBeUndefined();
     expect(await ask('caller-0')).toBe('{"data":{"hello":"world"}}');

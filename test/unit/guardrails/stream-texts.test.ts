@@ -16,9 +16,11 @@ describe('texts of a stream', () => {
   it('are checked together with released text, and edited before their release', () => {
     const texts = createStreamTexts();
     texts.append('a', 'one ');
+    // False: the stream has not ended. Null: the check has edited nothing.
     expect([texts.texts(false), texts.release(null)]).toEqual([['one '], new Map([['a', 'one ']])]);
     texts.append('a', 'x@y.de');
     texts.append('b', '{}');
+    // Characters that wait for a check: those of `x@y.de` and `{}`.
     expect([texts.waiting, texts.texts(false)]).toEqual([8, ['one x@y.de', '{}']]);
     expect(texts.release(['one [MAIL]', '{}'])).toEqual(
       new Map([

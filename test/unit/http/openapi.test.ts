@@ -16,15 +16,17 @@ interface Operation {
 const document = openApiDocument(restRoutes());
 const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+/** A path of a route row in the notation of OpenAPI. */
 const withBraces = (path: string): string => path.replaceAll(/\{?[:*](\w+)\}?/g, '{$1}');
+/** An OpenAPI path without the names of its parameters. */
 const shapeOf = (path: string): string => path.replaceAll(/\{\w+\}/g, '{}');
 const byShape = new Map(Object.entries(paths).map(([path, methods]) => [shapeOf(path), methods]));
 
 it('the document is valid OpenAPI 3.1', async () => {
   const validator = new Validator();
-  const text = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
-  expect(await validator.validate(text)).toEqual({ valid: true });
-  expect(await validator.validate({ ...text, paths: { '/x': { get: { responses: 7 } } } })).toMatchObject({
+  const json = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
+  expect(await validator.validate(json)).toEqual({ valid: true });
+  expect(await validator.validate({ ...json, paths: { '/x': { get: { responses: 7 } } } })).toMatchObject({
     valid: false,
   });
 });
@@ -43,11 +45,11 @@ it('every path, method and answer status of the route rows is documented', async
     )
     .toSorted();
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('openapi-operations.txt');
-  const promised = restRoutes().flatMap((row) =>
+  const rowPaths = restRoutes().flatMap((row) =>
     row.paths.map((path) => ({ method: row.method.toLowerCase(), path: shapeOf(withBraces(path)), row })),
   );
   // The first of two rows with the same OpenAPI path is documented.
-  const first = [...Map.groupBy(promised, ({ method, path }) => `${method} ${path}`).values()].flatMap(
+  const first = [...Map.groupBy(rowPaths, ({ method, path }) => `${method} ${path}`).values()].flatMap(
     ([row]) => row ?? [],
   );
   for (const { method, path, row } of first) {

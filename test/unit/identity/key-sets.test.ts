@@ -31,6 +31,7 @@ async function aKeySource(urls: readonly string[] = ['https://one.example/keys']
     clock: { monotonicMs: () => state.nowMs },
     failed: () => void (state.failures += 1),
   });
+  /** `found`, `unavailable` with the seconds until the next read, or the name of the error. */
   const find = async (kid: string): Promise<string> => {
     try {
       await sets.keyFor(header(kid), NO_TOKEN);

@@ -29,7 +29,7 @@ describe('the temporary increase of a budget', () => {
     expect(() => budget({ tempBudgetIncrease: usd(-1n) })).toThrow('temp_budget_increase must be a non-negative');
   });
 
-  it('of a shared budget makes a separate copy of it, with the same limits and window', () => {
+  it('makes a separate copy of a shared budget, with the same limits and window', () => {
     const shared = { ...budget({ maxBudget: usd(3n), budgetDuration: '1d', rpmLimit: 5 }), countsFrom: NOW };
     const patch = { tempBudgetIncrease: usd(4n), tempBudgetExpiry: later };
     expect(copyOfSharedBudget(shared, patch, { id: 'own', now: later, by: 'c' })).toEqual({

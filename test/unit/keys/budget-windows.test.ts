@@ -30,11 +30,11 @@ describe('the end of a budget window', () => {
     ['5h', '2026-11-22T23:00:00Z', '2026-11-23T01:00:00Z'],
     ['15m', '2026-11-22T13:20:00Z', '2026-11-22T13:30:00Z'],
     ['30s', '2026-11-22T13:20:31Z', '2026-11-22T13:21:00Z'],
-  ])('of %s at %s is %s', (duration, now, end) => {
+  ])('for %s at %s is %s', (duration, now, end) => {
     expect(windowEnd(duration, new Date(now))).toEqual(new Date(end));
   });
 
-  it.each(['', 'xyz', '0d', '1y', '-1d', '999999999mo'])('of %j is refused', (duration) => {
+  it.each(['', 'xyz', '0d', '1y', '-1d', '999999999mo'])('is refused for %j', (duration) => {
     expect(() => windowEnd(duration, new Date(0))).toThrow(InvalidInput);
   });
 

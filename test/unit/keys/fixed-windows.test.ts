@@ -16,7 +16,7 @@ describe('the end of a window without a stored start', () => {
     ['6h', '2026-11-24T18:00:00Z'],
     ['15m', '2026-11-24T13:30:00Z'],
     ['20s', '2026-11-24T13:20:40Z'],
-  ])('of %s is %s', (duration, end) => {
+  ])('for %s is %s', (duration, end) => {
     expect(fixedWindowEnd(duration, new Date(NOW))).toEqual(new Date(end));
   });
 

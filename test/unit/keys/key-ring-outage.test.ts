@@ -56,6 +56,7 @@ describe('while the store is unavailable', () => {
     const { ring, state, pending } = aRing();
     await ring.identify(KEY);
     state.nowMs = STALE_MS;
+    // Reads of the store wait in the first list, and their deadlines in the second.
     pending.reads = [];
     pending.deadlines = [];
     const [known, unknown] = [identified(ring, KEY), identified(ring, 'sk-never-seen-before-90')];

@@ -121,6 +121,7 @@ describe('a key ring that must read its keys again', () => {
 
   it('reads a key again when its last read began before the mark', async () => {
     const { ring, state, stored, pending } = aRing();
+    // Reads of the store wait in this list.
     pending.reads = [];
     const early = ring.identify(KEY);
     await expect.poll(() => pending.reads?.length).toBe(1);

@@ -41,7 +41,7 @@ describe('visibility', () => {
       expect(owners.map((owner) => mayRead({ kind: 'team', teamId }, owner))).toEqual([false, false, false]);
   });
 
-  it('includes what a key without a team created without a team', () => {
+  it('includes only the rows without a team that the key created, where the caller has no team', () => {
     const owners = [
       { teamId: null, keyHash: KEY },
       { teamId: null, keyHash: 'b' },

@@ -20,6 +20,7 @@ describe('answers to an exporter', () => {
       });
       expect(encodeOtlpError('no', contentType)).toEqual({
         contentType: 'application/x-protobuf',
+        // Field 2 of two bytes: `no`.
         body: Uint8Array.of(0x12, 0x02, 0x6e, 0x6f),
       });
     },
@@ -27,6 +28,7 @@ describe('answers to an exporter', () => {
 
   it('contain the length of the message in bytes, also where this length takes two bytes', () => {
     const { body } = encodeOtlpError('ü'.repeat(100));
+    // Field 2, and 200 bytes as a varint.
     expect([...body.subarray(0, 3)]).toEqual([0x12, 0xc8, 0x01]);
     expect(text(body.subarray(3))).toBe('ü'.repeat(100));
   });

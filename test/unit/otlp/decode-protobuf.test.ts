@@ -59,6 +59,7 @@ describe('the protobuf decoder', () => {
 
   it('skips unknown fields and known ones of another wire type', () => {
     const span = exportOf(aSpan());
+    // The unknown fields 15 and 96 precede the span. Field 1 follows it as a number.
     expect(decode(Uint8Array.of(0x78, 0x05, 0x82, 0x06, 0x01, 0x61, ...span, 0x08, 0x01))).toHaveLength(1);
   });
 

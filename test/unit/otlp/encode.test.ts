@@ -44,6 +44,7 @@ describe('the answer of a receiver to an accepted export', () => {
   const none = { rejectedSpans: 0, message: '' };
   const some = { rejectedSpans: 300, message: 'too old' };
   const json = (value: unknown) => readPartialSuccess(Buffer.from(JSON.stringify(value)), 'application/json');
+  /** Field 1: 300 as a varint. Field 2: the message. */
   const partial = Buffer.concat([Uint8Array.of(0x08, 0xac, 0x02), protobufField(0x12, Buffer.from('too old'))]);
 
   it('is read in both encodings', () => {

@@ -17,6 +17,7 @@ const UP = [
   '..;a=b',
   '%2e%2e;',
 ];
+/** Paths with a segment of `UP` in place of each `{}`. */
 const AROUND = ['{}', '{}/', '{}/admin', 'a/{}', 'a/{}/b', 'a/b/{}/{}/c', '{}/{}/{}', 'a/{}/{}/etc/passwd', 'x%2f{}'];
 const SEPARATORS = [
   'a%5c..%5cb',
