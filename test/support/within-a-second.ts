@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 const DEADLINE_MS = 1_000;
-/** Minimum number of failed reads before the deadline applies. On a loaded machine, reads and the awaited work take longer. */
+/** Minimum number of failed reads before the deadline applies: on a loaded machine, the awaited work takes longer. */
 const FEWEST_READS = 100;
 const INTERVAL_MS = 5;
 

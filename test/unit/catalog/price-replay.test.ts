@@ -48,7 +48,7 @@ function pricesIn(state: CatalogSnapshot, entryId: string): Readonly<Record<stri
   return Object.fromEntries(Object.entries(watchedFieldsOf(entry)).filter(([name]) => fieldKindOf(name) === 'price'));
 }
 
-/** Prices of an entry by its history. Null when the entry is not listed; undefined when its listing or a price is unknown. */
+/** Prices of an entry by its history. Null when it is not listed; undefined when its listing or a price is unknown. */
 function replayedPrices(
   history: EntryHistory,
   at: Date,

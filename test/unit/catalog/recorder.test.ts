@@ -47,7 +47,10 @@ afterEach(async () => {
 
 type Recording = Pick<CatalogHistory, 'head' | 'recorded' | 'record' | 'confirm'>;
 
-/** A process with a recorder: its published changes and its log. `freshAt` is the time of the last successful request to the source. */
+/**
+ * A process with a recorder: its published changes and its log. `freshAt` returns the time of the last successful
+ * request to the source.
+ */
 function aProcess(now: Date, history: Recording = stores.catalogHistory, freshAt = (): Date | null => null) {
   const bus = createBus();
   const feed = bus.subscribe('catalogChange', {});

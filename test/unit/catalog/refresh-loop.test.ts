@@ -11,7 +11,10 @@ describe('the refresh loop', () => {
 
   const HOUR = 3_600;
 
-  /** A source that fails all requests, and the number of requests. Failures do not extend a wait of an hour, because they extend a wait to 15 minutes at most. */
+  /**
+   * A source that fails all requests, and the number of requests. Failures extend a wait to at most 15 minutes, so they
+   * do not change a wait of an hour.
+   */
   function failingSource(refreshSeconds: number, headers: Record<string, string> = {}) {
     let requestCount = 0;
     const fetch = () => {

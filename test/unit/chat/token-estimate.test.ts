@@ -11,7 +11,7 @@ describe('an estimate of tokens', () => {
     expect(estimateTokens({ messages: [userMessage('日本語日本語日')] })).toBe(10);
   });
 
-  // Tool calls and tool results have four tokens in addition to those of their content. An unknown block counts as JSON.
+  // Tool calls and tool results have four tokens more than their content. An unknown block counts as JSON.
   // An image counts 1,600 tokens and a document 3,000, whatever its size.
   it.each([
     ['text', [{ type: 'text', text: 'x'.repeat(7) }], 2],

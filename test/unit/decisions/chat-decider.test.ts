@@ -238,12 +238,10 @@ describe('votes', () => {
   const VOTING = { ...DEPLOYMENT, decisionVotes: 4 };
 
   it('are the shares of the labels that samples name, with half a vote added to every label', async () => {
-    let votes = 0;
-    const { traffic, decide } = aModel((body) => {
-      if (isForLabels(body)) return refusalWith(400);
-      votes += 1;
-      return text(votes < 3 ? ' yes.' : votes === 3 ? '**No**' : 'I cannot say');
-    });
+    const samples = [' yes.', ' yes.', '**No**', 'I cannot say'];
+    const { traffic, decide } = aModel((body) =>
+      isForLabels(body) ? refusalWith(400) : text(samples.shift() ?? 'no further sample'),
+    );
     const { answers } = await decide([PREDICATE], undefined, VOTING);
     expect(answers).toEqual([
       {

@@ -90,8 +90,8 @@ function randomAnswer(random: Random, question: Json): Json {
 }
 
 /**
- * The request after a round trip through the named-map format. Every question has a name, and a boolean is its text. The
- * description of a level is part of its label.
+ * The request after a round trip through the named-map format. Every question has a name. A boolean value is its text.
+ * The description of a level is part of its label.
  */
 function expectedAfterNamedMap(request: Json): Json {
   const questions = request['questions'] as readonly Json[];

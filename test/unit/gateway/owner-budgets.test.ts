@@ -17,7 +17,7 @@ const NOW = new Date(0);
 
 type GivenOwners = Parameters<typeof someOwners>[0];
 
-/** Counters that a call charges, with their limits. `refused` says whether a spend at the limit is refused, or only above it. */
+/** Counters that a call charges, with their limits. `refused`: a spend at the limit is refused, or only above it. */
 const chargesFor = (ownerFields: GivenOwners, overrides: Parameters<typeof aKey>[0] = {}) =>
   chargesOf(aKey({ ...NAMES, ...overrides, owners: someOwners(ownerFields) }), usd(1), { now: NOW }).map(
     ({ counter, limit, refused, refusalText }) => ({ counter, limit, refused, text: refusalText(usd(9)) }),
@@ -37,14 +37,14 @@ describe('budgets', () => {
     ]);
   });
 
-  it('of members that come from the default of the team are checked last', () => {
+  it('are checked in the order team, member where the member has the default budget of the team', () => {
     expect(chargesFor({ team: { maxBudget: usd(2) }, member: { maxBudget: usd(3) }, hasOwnLimits: false })).toEqual([
       { counter: 'team:t', limit: usd(2), refused: 'above', text: text('Team=t', 2) },
       { counter: 'member:["t","u"]', limit: usd(3), refused: 'at', text: text('User=u in Team=t', 3) },
     ]);
   });
 
-  it('of a key restart with the window of its budget row, unless the key has its own window', () => {
+  it('restart with the window of the budget row of a key, unless the key has its own window', () => {
     const resetAt = new Date('2026-02-01T00:00:00Z');
     const row = { maxBudget: usd(9), budgetDuration: '30d', budgetResetAt: resetAt, spentBefore: usd(4) };
     const limitOf = (fields: Partial<VirtualKey>, budget: GivenOwners['budget'] = row) =>
@@ -59,7 +59,7 @@ describe('budgets', () => {
     expect(limitOf({ maxBudget: usd(1), ...own })).toEqual([usd(1)]);
   });
 
-  it('of a user apply only to keys without a team', () => {
+  it('include the budget of the user only for keys without a team', () => {
     const user = { maxBudget: usd(5) };
     expect(chargesFor({ user }, { teamId: null })).toEqual([
       { counter: 'user:u', limit: usd(5), refused: 'at', text: text('User=u', 5) },
@@ -67,7 +67,7 @@ describe('budgets', () => {
     expect(chargesFor({ user, team: {} })).toEqual([]);
   });
 
-  it('of zero refuse the first call: member, team and organization', () => {
+  it('refuse the first call where they are zero: member, team and organization', () => {
     const zeroBudget = { maxBudget: ZERO_USD };
     const charges = chargesFor({ team: zeroBudget, member: zeroBudget, organization: zeroBudget });
     expect(charges.map(({ refused }) => refused)).toEqual(['at', 'at', 'at']);

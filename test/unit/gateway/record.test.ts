@@ -56,7 +56,7 @@ describe('the input of the span of a call', () => {
   });
 });
 
-describe('the duration of a call', () => {
+describe('the recorded duration', () => {
   it.each([
     [0, 0],
     [1.5, 1],
@@ -64,7 +64,7 @@ describe('the duration of a call', () => {
     // As a double, the sum of this number and a current timestamp in ms would round up to the next ms.
     [1.999_95, 1],
     [1.999_999_6, 2],
-  ])('of %d ms is %d whole ms in its spend row, and exact to 1 ns in its span', (durationMs, wholeMs) => {
+  ])('for a call of %d ms is %d whole ms in its spend row, and exact to 1 ns in its span', (durationMs, wholeMs) => {
     const { spend, span } = recordWith({ durationMs });
     expect(spend.endedAt.getTime() - spend.startedAt.getTime()).toBe(wholeMs);
     expect(Number(span.endNs - span.startNs)).toBe(Math.round(durationMs * 1e6));

@@ -139,7 +139,7 @@ describe('texts of a stream', () => {
     expect(texts.release(['{"a":"Jü[MAIL]""b" [MAIL]"'])).toBeNull();
   });
 
-  it('of the kind `repeated` are excluded when they equal an earlier text, and cannot be edited otherwise', () => {
+  it('are excluded when a text of the kind `repeated` equals an earlier one; other repeated texts cannot be edited', () => {
     const texts = createStreamTexts();
     texts.append('a', 'jo');
     texts.append('a', 'hn');
@@ -150,7 +150,7 @@ describe('texts of a stream', () => {
     expect(texts.release(['john', '[NAME]'])).toBeNull();
   });
 
-  it('of an unknown format are checked as one text and as separate texts', () => {
+  it('are checked as one text and as separate texts where their format is unknown', () => {
     const texts = createStreamTexts();
     for (const text of ['a', 'b', 'c']) texts.append('other', text, 'unknown');
     expect(texts.texts(false)).toEqual(['abc', 'a\nb\nc']);

@@ -44,7 +44,7 @@ describe('a body', () => {
   it.each([
     [2 * MIB, { 'transfer-encoding': 'chunked' }],
     [2 * MIB, { 'content-length': String(MIB) }],
-  ])('of %i bytes with the headers %j is refused above a limit of 1 MiB', async (length, headers) => {
+  ])('with %i bytes and the headers %j is refused above a limit of 1 MiB', async (length, headers) => {
     const { request, body } = aRequest(headers);
     const read = Promise.resolve(readBody(request, MIB));
     body.end(Buffer.alloc(length));

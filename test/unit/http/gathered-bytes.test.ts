@@ -47,7 +47,7 @@ describe('gathered bytes', () => {
   it.each([
     ['single bytes', () => 1],
     ['single bytes between large chunks', (index: number) => (index % 2 === 0 ? 1 : 4_097)],
-  ])('of %s use few objects and at most twice the bytes', (_what, sizeOf) => {
+  ])('from %s use few objects and at most twice the bytes', (_what, sizeOf) => {
     const gathered = new GatheredBytes();
     for (let index = 0; index < 20_000; index += 1) gathered.add(Buffer.allocUnsafeSlow(sizeOf(index)));
     const { size, held } = gathered;

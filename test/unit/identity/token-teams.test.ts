@@ -19,7 +19,7 @@ interface Setup {
 }
 
 /**
- * Team ids of a token, or the message of the refusal. Teams a, b and c exist, with the aliases A, B and C. `chosen` is the
+ * Team ids of a token, or the message of the refusal. The teams a, b and c have the aliases A, B and C. `chosen` is the
  * value of the team header. `shared` are aliases that several teams have.
  */
 function teams({ claims = {}, chosen, rules = {}, memberships = [], blocked = [], shared = [] }: Setup) {

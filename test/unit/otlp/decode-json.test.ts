@@ -210,7 +210,7 @@ describe('the limits of an export in JSON', () => {
     const body = exportOf(
       aSpan({ attributes: [{ key: 'a', value: { stringValue: 'üü' } }], events: [{}], links: [link] }),
     );
-    // Resource, instrumentation scope, span, event and link at 128 each; the key and the value at their bytes and 16 each.
+    // Resource, instrumentation scope, span, event and link at 128 each; key and value at their bytes and 16 each.
     const exact = { spans: 1, attributes: 1, events: 1, links: 1, decodedBytes: 5 * 128 + 17 + 20 };
     expect(decode(body, exact)).toHaveLength(1);
     for (const [name, limit] of Object.entries(exact))
