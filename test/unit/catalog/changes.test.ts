@@ -158,9 +158,9 @@ describe('the difference of two states', () => {
   it('is split into parts of at most a hundred entries', () => {
     const rows = (price: number) =>
       Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`m${at}`, { input_cost_per_token: price + at }]));
-    const slices = [...compareStates(stateOfSnapshot(snapshotOfRows('1', rows(0))), snapshotOfRows('2', rows(1)))];
-    expect(slices.flat()).toHaveLength(5_000);
-    expect(Math.max(...slices.map(({ length }) => length))).toBe(100);
+    const parts = [...compareStates(stateOfSnapshot(snapshotOfRows('1', rows(0))), snapshotOfRows('2', rows(1)))];
+    expect(parts.flat()).toHaveLength(5_000);
+    expect(Math.max(...parts.map(({ length }) => length))).toBe(100);
     const removals = [...compareStates(stateOfRecord(stateOf(snapshotOfRows('1', rows(0)))), snapshotOfRows('2', {}))];
     expect([removals.flat().length, Math.max(...removals.map(({ length }) => length))]).toEqual([5_000, 100]);
   });

@@ -60,10 +60,7 @@ describe('joining entries to models', () => {
       first,
     ]);
     expect([models.find('gpt-4'), models.find('')]).toEqual([null, null]);
-    expect([models.of(ENTRIES[3] ?? first.offers[0] ?? entry('', null)), models.of(entry('gone', null))]).toEqual([
-      first,
-      null,
-    ]);
+    expect([models.of(ENTRIES[3] as CatalogEntry), models.of(entry('gone', null))]).toEqual([first, null]);
   });
   it('has the providers, modes, capabilities and largest context window of all offers', () => {
     expect({

@@ -12,8 +12,8 @@ const call = (guardrails: CallEvidence['guardrails'], overrides: Partial<CallEvi
 const isScreened = (mode: unknown): boolean | undefined =>
   complianceOf('gdpr', call([{ guardrail_mode: mode, guardrail_status: 'success' }])).checks[0]?.passed;
 /** The second GDPR check, of a call with guardrails of these statuses. */
-const protectedBy = (...states: readonly unknown[]) =>
-  complianceOf('gdpr', call(states.map((state) => ({ guardrail_mode: 'pre_call', guardrail_status: state }))))
+const sensitiveDataCheck = (...statuses: readonly unknown[]) =>
+  complianceOf('gdpr', call(statuses.map((status) => ({ guardrail_mode: 'pre_call', guardrail_status: status }))))
     .checks[1];
 
 describe('the mode of a guardrail', () => {
@@ -46,8 +46,8 @@ describe('sensitive data', () => {
     [['guardrail_failed_to_respond'], false, 'A guardrail before the call gave no result.'],
     [['success', 'guardrail_failed_to_respond'], false, 'A guardrail before the call gave no result.'],
     [[], false, 'No guardrail ran before the call.'],
-  ])('after guardrails with the statuses %j is protected: %s', (states, passed, detail) => {
-    expect(protectedBy(...states)).toEqual({
+  ])('after guardrails with the statuses %j is protected: %s', (statuses, passed, detail) => {
+    expect(sensitiveDataCheck(...statuses)).toEqual({
       name: 'Sensitive data protected',
       article: 'Art. 5(1)(c)',
       passed,

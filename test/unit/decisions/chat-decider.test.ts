@@ -92,9 +92,9 @@ const logprobs = (tokens: Readonly<Record<string, number>>): Fields => ({
 
 const text = (content: string): Fields => ({ choices: [{ message: { role: 'assistant', content } }] });
 
-const isForLabels = (body: Fields): boolean => body['logprobs'] === true;
+const requestsLogprobs = (body: Fields): boolean => body['logprobs'] === true;
 
-const refusalWith = (status: number): UpstreamFailed =>
+const rejectionWith = (status: number): UpstreamFailed =>
   new UpstreamFailed('not supported', { provider: 'openai', upstreamStatus: status });
 
 describe('log probabilities', () => {
@@ -172,8 +172,8 @@ describe('weights', () => {
   const WEIGHTS = text('```json\n{"q0":{"l0":30,"l1":10},"q1":{"l0":0,"l1":0,"l2":50}}\n```');
 
   it.each([
-    ['refuses log probabilities', (body: Fields) => (isForLabels(body) ? refusalWith(400) : WEIGHTS)],
-    ['ignores log probabilities', (body: Fields) => (isForLabels(body) ? text('Yes') : WEIGHTS)],
+    ['refuses log probabilities', (body: Fields) => (requestsLogprobs(body) ? rejectionWith(400) : WEIGHTS)],
+    ['ignores log probabilities', (body: Fields) => (requestsLogprobs(body) ? text('Yes') : WEIGHTS)],
   ])('answer all questions in one call where an upstream %s', async (_case, reply) => {
     const { traffic, decide } = aModel(reply);
     const { answers } = await decide([PREDICATE, CHOICE]);
@@ -182,26 +182,26 @@ describe('weights', () => {
       { kind: 'predicate', probability: 0.75, evidence },
       { kind: 'choice', choice: 'true', confidence: 1, evidence },
     ]);
-    expect(traffic.bodies.filter((body) => !isForLabels(body))).toMatchObject([
+    expect(traffic.bodies.filter((body) => !requestsLogprobs(body))).toMatchObject([
       { response_format: { type: 'json_schema', json_schema: { strict: true } } },
     ]);
   });
 
   it('are requested directly for ten minutes after a deployment returned no log probabilities', async () => {
     const { traffic, decide, wait } = aModel((body) =>
-      isForLabels(body) ? refusalWith(400) : text('{"q0":{"l0":1,"l1":1}}'),
+      requestsLogprobs(body) ? rejectionWith(400) : text('{"q0":{"l0":1,"l1":1}}'),
     );
     await decide([PREDICATE]);
     await decide([PREDICATE]);
-    expect(traffic.bodies.map(isForLabels)).toEqual([true, false, false]);
+    expect(traffic.bodies.map(requestsLogprobs)).toEqual([true, false, false]);
     wait(10 * 60_000);
     await decide([PREDICATE]);
-    expect(traffic.bodies.slice(3).map(isForLabels)).toEqual([true, false]);
+    expect(traffic.bodies.slice(3).map(requestsLogprobs)).toEqual([true, false]);
   });
 
   it('are requested once more without a schema; a question without weights is a refusal', async () => {
     const { traffic, decide } = aModel((body) => {
-      if (isForLabels(body)) return refusalWith(400);
+      if (requestsLogprobs(body)) return rejectionWith(400);
       return body['response_format'] === undefined
         ? text('{"q0":{"l0":"much"},"q1":{"l0":0,"l1":0,"l2":0}}')
         : text('Sure!');
@@ -212,7 +212,7 @@ describe('weights', () => {
   });
 
   it('are requested in calls of at most 32 questions', async () => {
-    const { traffic, decide } = aModel((body) => (isForLabels(body) ? refusalWith(400) : text('{}')));
+    const { traffic, decide } = aModel((body) => (requestsLogprobs(body) ? rejectionWith(400) : text('{}')));
     await decide(Array.from({ length: 70 }, () => PREDICATE));
     const sizes = traffic.bodies.flatMap((body) => {
       const format = body['response_format'] as
@@ -230,7 +230,7 @@ describe('weights', () => {
     );
     const { answers } = await decide([{ ...CHOICE, kind: 'choice', options }]);
     expect(answers).toMatchObject([{ kind: 'choice', choice: 'o20' }]);
-    expect(traffic.bodies.some(isForLabels)).toBe(false);
+    expect(traffic.bodies.some(requestsLogprobs)).toBe(false);
   });
 });
 
@@ -240,7 +240,7 @@ describe('votes', () => {
   it('are the shares of the labels that samples name, with half a vote added to every label', async () => {
     const samples = [' yes.', ' yes.', '**No**', 'I cannot say'];
     const { traffic, decide } = aModel((body) =>
-      isForLabels(body) ? refusalWith(400) : text(samples.shift() ?? 'no further sample'),
+      requestsLogprobs(body) ? rejectionWith(400) : text(samples.shift() ?? 'no further sample'),
     );
     const { answers } = await decide([PREDICATE], undefined, VOTING);
     expect(answers).toEqual([
@@ -258,7 +258,7 @@ describe('votes', () => {
 
   it('are used only without log probabilities, and only where enough samples name a label', async () => {
     const { traffic, decide } = aModel((body) => {
-      if (isForLabels(body))
+      if (requestsLogprobs(body))
         return JSON.stringify(body['messages']).includes('late?')
           ? logprobs({ Yes: 0.9, No: 0.1 })
           : logprobs({ x: 1 });
@@ -278,7 +278,7 @@ it('a failure of the upstream ends the decision, and no call begins after it', a
   let calls = 0;
   const { decide } = aModel(() => {
     calls += 1;
-    return calls > 1 ? refusalWith(503) : logprobs({ Yes: 0.9, No: 0.1 });
+    return calls > 1 ? rejectionWith(503) : logprobs({ Yes: 0.9, No: 0.1 });
   });
   await expect(decide(Array.from({ length: 60 }, () => PREDICATE))).rejects.toThrow('not supported');
   // The first question, and then 16 concurrent calls.

@@ -20,6 +20,7 @@ describe('a peer', () => {
     ['::1', '::/64'],
     ['fe80::1%eth0', 'fe80::/64'],
   ])('%s is counted as %s', (peer, network) => {
+    // The second result is from the cache of parsed addresses.
     expect([withoutProxies(peer, undefined), withoutProxies(peer, undefined)]).toEqual([network, network]);
   });
 

@@ -37,6 +37,6 @@ it.each([
   [{}, { ...forAllModels(7), ...perModel(8) }, 8],
   [forAllModels(3), { ...forAllModels(7), ...perModel(8) }, 3],
   [{ ...forAllModels(3), ...perModel(4) }, perModel(8), 4],
-])('expected output of a key with %j in a team with %j is %i', (own, ofTeam, expected) => {
+])('the expected output of a call of a key with %j in a team with %j is %i', (own, ofTeam, expected) => {
   expect(reservedFor(own, ofTeam)).toBe(expected);
 });

@@ -8,7 +8,7 @@ import { createLabelBudgets } from '../../../src/gateway/admission/label-budgets
 const labels = callLabels({ session: null, endUser: null, tags: ['a', 'b'], metadata: {} });
 
 it('a call has the budgets of its labels, also when the cache is evicted during the read', async () => {
-  const reading = Promise.withResolvers<void>();
+  const readStarted = Promise.withResolvers<void>();
   const pendingReads: PromiseWithResolvers<void>[] = [];
   let nowMs = 0;
   const row = newBudget({ maxBudget: 5n as Usd }, { id: 'b1', now: new Date(0), by: 'admin' });
@@ -16,10 +16,10 @@ it('a call has the budgets of its labels, also when the cache is evicted during 
     {
       budgets: {
         async findMany() {
-          const turn = Promise.withResolvers<void>();
-          pendingReads.push(turn);
-          reading.resolve();
-          await turn.promise;
+          const pendingRead = Promise.withResolvers<void>();
+          pendingReads.push(pendingRead);
+          readStarted.resolve();
+          await pendingRead.promise;
           return [row];
         },
       },
@@ -33,9 +33,9 @@ it('a call has the budgets of its labels, also when the cache is evicted during 
     { monotonicMs: () => nowMs },
   );
   const firstRead = Promise.resolve(budgets.of(labels, null));
-  await reading.promise;
+  await readStarted.promise;
   budgets.evictAll();
-  for (const turn of pendingReads.splice(0)) turn.resolve();
+  for (const pendingRead of pendingReads.splice(0)) pendingRead.resolve();
   const both = ['a', 'b'].map((id) => ({
     scope: 'tag',
     id,
@@ -51,6 +51,6 @@ it('a call has the budgets of its labels, also when the cache is evicted during 
   nowMs += 1;
   const secondRead = Promise.resolve(budgets.of(labels, null));
   while (pendingReads.length === 0) await Promise.resolve();
-  for (const turn of pendingReads.splice(0)) turn.resolve();
+  for (const pendingRead of pendingReads.splice(0)) pendingRead.resolve();
   expect(await secondRead).toEqual(both);
 });

@@ -25,6 +25,7 @@ describe('the fence of a trace', () => {
 
   it('changes only a bracket that may begin a tag', () => {
     const text = 'if (a < trace.length) <traces> <b>bold</b> </tracer> \u{1F600}';
+    // The replacement looks like `<`, but begins no tag.
     expect(fenced(text)).toBe(`<trace>\n${text.replace('< trace', '\u2039 trace')}\n</trace>`);
   });
 

@@ -323,14 +323,14 @@ it('a damaged form is read, or refused with InvalidInput', () => {
     [FILE, 'RIFF\r\n--'],
     [field('include[]'), 'x'],
   ]);
-  const ends = new Set<unknown>();
+  const outcomes = new Set<unknown>();
   for (let seed = 1; seed <= 2_000; seed += 1) {
     const random = randomFrom(seed);
     const damaged = Buffer.from(whole);
     for (let changes = 1 + random(3); changes > 0; changes -= 1) damaged[random(damaged.length)] = random(256);
     const cut = damaged.subarray(0, random(4) === 0 ? random(damaged.length) : damaged.length);
-    const end = refusal(() => fields(cut));
-    ends.add(end === 'read' ? end : 'refused');
+    const outcome = refusal(() => fields(cut));
+    outcomes.add(outcome === 'read' ? outcome : 'refused');
   }
-  expect(ends).toEqual(new Set(['read', 'refused']));
+  expect(outcomes).toEqual(new Set(['read', 'refused']));
 });

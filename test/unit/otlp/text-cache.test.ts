@@ -15,6 +15,7 @@ it('the cache of texts reads every text unchanged, after any other texts', () =>
     const bytes = Uint8Array.from({ length }, () => BYTES[draw(kinds)] ?? 0);
     // The text begins after the start of the buffer and stops before its end.
     const cursor = cursorOver(Buffer.concat([Buffer.from('ab'), bytes, Buffer.from('c')]));
+    // The text is read twice, so that the second read may find it in the cache.
     for (const expected of [Buffer.from(bytes).toString(), Buffer.from(bytes).toString()]) {
       cursor.at = 2;
       expect(readInterned(cursor, 2 + length)).toBe(expected);
