@@ -24,6 +24,7 @@ const anAsk = (more: Partial<ShareRequest>): ShareRequest => ({
   ...more,
 });
 
+/** Number of steps of a random run. */
 const STEPS = 300;
 
 /** Contract of every Ledger. `prefix` is a counter prefix that no other run uses. */
@@ -66,6 +67,7 @@ export function ledgerSuite(
   }
 
   describe(`Ledger ${name}`, () => {
+    // The limit is 10 where a test sets no other. `left` is the remaining amount before the grant.
     it('grants the need of waiting calls, up to the remaining amount', () =>
       withLedger(async ({ ledger, prefix }) => {
         const counter = `${prefix}slots`;
@@ -74,6 +76,7 @@ export function ledgerSuite(
         expect(await ledger.ask('q', [anAsk({ counter, held: 3n, need: 1n })])).toMatchObject([
           { granted: 0n, left: 0n },
         ]);
+        // `p` returns 5 of its 7 slots.
         expect(await ledger.ask('p', [anAsk({ counter, held: 2n })])).toMatchObject([{ granted: 0n, left: 5n }]);
         expect(await ledger.ask('q', [anAsk({ counter, held: 3n, need: 1n })])).toMatchObject([
           { granted: 1n, left: 5n },
@@ -96,7 +99,7 @@ export function ledgerSuite(
         expect([await isNew('p'), await isNew('p')]).toEqual([true, false]);
       }));
 
-    it('keeps the window use and the stored spend of a dead process', () =>
+    it('keeps the window use and the stored spend of a process whose lease has ended', () =>
       withLedger(async ({ ledger, prefix, expire }) => {
         const window = anAsk({ counter: `${prefix}w`, kind: 'window' });
         const spend = anAsk({ counter: `${prefix}s`, kind: 'spend' });
@@ -104,7 +107,9 @@ export function ledgerSuite(
         await ledger.ask('p', [{ ...spend, held: 4n, stored: 0n, need: 3n, base: { value: 2n, version: 0 } }]);
         await ledger.ask('p', [{ ...spend, held: 7n, stored: 3n }]);
         await expire('p');
+        // 10, minus the 6 that `p` used in the window.
         expect(await ledger.ask('q', [{ ...window, need: 9n }])).toMatchObject([{ granted: 4n, left: 4n }]);
+        // 10, minus the base 2 and the 3 that `p` stored.
         expect(await ledger.ask('q', [{ ...spend, need: 1n }])).toMatchObject([{ known: true, granted: 1n, left: 5n }]);
       }));
 
@@ -126,17 +131,20 @@ export function ledgerSuite(
           { known: true, left: 5n },
         ]);
         const later = { ...spend, held: 1n, base: { value: 0n, version: 0 } };
+        // The base 5 stays, because the counter has version 1 since `p` joined.
         expect(await ledger.ask('p', [later])).toMatchObject([{ known: true, left: 4n }]);
         expect(await ledger.ask('p', [{ ...later, base: { value: 0n, version: 1 } }])).toMatchObject([{ left: 9n }]);
         // Not known: a process that stored an amount before it joins must send a base that contains it.
         expect(await ledger.ask('q', [{ ...spend, stored: 2n, held: 2n }])).toMatchObject([{ known: false }]);
         expect(await ledger.ask('q', [spend])).toMatchObject([{ known: true }]);
+        // Version 2, because `q` has joined.
         expect(await ledger.snapshot('p', [spend.counter])).toEqual([{ version: 2, stored: 0n }]);
       }));
 
     it('admits one call that is larger than the remaining budget', () =>
       withLedger(async ({ ledger, prefix }) => {
         const spend = anAsk({ counter: `${prefix}s`, kind: 'spend', base: { value: 8n, version: 0 } });
+        // 2 are left, so only the largest waiting call is admitted.
         expect(await ledger.ask('p', [{ ...spend, need: 50n, largest: 20n }])).toMatchObject([
           { granted: 20n, left: 2n },
         ]);
@@ -158,6 +166,7 @@ export function ledgerSuite(
 
     it('answers many requests in their order', () =>
       withLedger(async ({ ledger, prefix }) => {
+        // 7 and 200 have no common factor: each counter occurs once, in an order unlike that of its name.
         const asks = Array.from({ length: 200 }, (_, number) =>
           anAsk({ counter: `${prefix}${(number * 7) % 200}`, need: BigInt(number), limit: 1_000n }),
         );
@@ -172,6 +181,7 @@ export function ledgerSuite(
           const random = randomFrom(seed);
           const model = new MemoryLedger();
           const kinds: readonly LedgerKind[] = ['spend', 'window', 'slots'];
+          /** Latest window of each counter, by the clock of the ledger under test. */
           const windows = new Map<string, number>();
           for (let step = 0; step < STEPS; step += 1) {
             const process = `${seed}:${'pqr'[random(3)]}`;
@@ -206,6 +216,7 @@ export function ledgerSuite(
               });
             });
             const real = await ledger.ask(process, asks);
+            // The model has its own clock, which stands still: its only window begins at `nowMs`.
             const { shares: expected } = await model.requestShares(
               process,
               asks.map((ask) => (ask.window === null ? ask : { ...ask, window: model.nowMs })),

@@ -74,6 +74,7 @@ const someSignals = (traceId: string, traceStartMs: number): TraceSignals => ({
   model: 'm',
   scores: [{ signalId: 'rude', score: 0.123456789 }],
   traceStartMs,
+  // More than 32 bits.
   askedMs: 2 ** 45,
 });
 
@@ -96,8 +97,10 @@ export function lensRowStoresSuite(engine: Engine): void {
         await lensWorkers.add(aWorker('built-in', null), aWorker('far', 'hash'));
         expect(await lensWorkers.find('built-in')).toEqual(aWorker('built-in', null));
         expect(await lensWorkers.all({ tokenHash: 'hash' })).toEqual([aWorker('far', 'hash')]);
+        // A filter with null selects all rows.
         expect((await lensWorkers.all({ tokenHash: null })).map(({ id }) => id)).toEqual(['built-in', 'far']);
         await expect(lensWorkers.add(aWorker('other', 'hash'))).rejects.toThrow(Conflict);
+        // A second worker without a token is no conflict.
         await lensWorkers.add(aWorker('without', null));
         const changed = { ...aWorker('far', 'hash'), revoked: true, analysisKeyId: 'k', lastSeen: LATER };
         await lensWorkers.change('far', () => changed);

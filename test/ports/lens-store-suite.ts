@@ -146,9 +146,7 @@ export function lensStoreSuite(engine: Engine): void {
       if (latest === undefined || earlier === undefined) throw new Error('A run is missing.');
       expect(await lenses.runs('a', latest, 9)).toEqual([earlier]);
       // The id decides only between runs of the same time.
-      expect(await lenses.runs('a', { ...latest, id: '' }, 9)).toEqual(
-        latest.createdAt === earlier.createdAt ? [] : [earlier],
-      );
+      expect(await lenses.runs('a', { ...latest, id: '' }, 9)).toEqual([earlier]);
       expect(await lenses.runs('a', earlier, 9)).toEqual([]);
       expect([await lenses.countRuns('a'), await lenses.countRuns('none')]).toEqual([2, 0]);
       expect(await lenses.findRun('a', 'run-a')).toEqual(first?.run);
@@ -183,27 +181,28 @@ export function lensStoreSuite(engine: Engine): void {
       };
       await Promise.all(Array.from({ length: 30 }, (_, index) => change(index)));
       const state = await lenses.find('a');
+      // Two of three changes raise the version of the lens, the third raises the count of reviews.
       expect([state?.lens.version, state?.run.reviewed]).toEqual([20, 10]);
     });
 
-    it('changes a run and keeps its executions', async () => {
+    it('changes a run without its sample of executions, which is kept', async () => {
       await lenses.add(aLens('a'));
       const before = await lenses.change('a', (state) => ({
         ...state,
         run: { ...running(state).run, sample: SAMPLE },
       }));
-      const head = await lenses.changeRun('a', 'run-a', (run) => {
+      const withoutSample = await lenses.changeRun('a', 'run-a', (run) => {
         expect('sample' in run).toBe(false);
         return { ...run, stage: 'Reading executions', reviewed: 3 };
       });
       const changed = { ...before?.run, stage: 'Reading executions', reviewed: 3 };
-      expect({ ...head, sample: SAMPLE }).toEqual(changed);
+      expect({ ...withoutSample, sample: SAMPLE }).toEqual(changed);
       expect(await lenses.find('a')).toEqual({ ...before, run: changed });
       expect(await lenses.changeRun('a', 'none', (run) => run)).toBeNull();
       expect(await lenses.changeRun('none', 'run-a', (run) => run)).toBeNull();
     });
 
-    it('records calls: changes of the lens, cost of the run, and an answer, which is stored once', async () => {
+    it('records a call: changes the lens, adds the cost to the run, and stores the answer once', async () => {
       await lenses.add(aLens('a'));
       await lenses.change('a', (state) => ({ ...state, run: { ...running(state).run, sample: SAMPLE } }));
       const reservation = {
@@ -221,6 +220,7 @@ export function lensStoreSuite(engine: Engine): void {
       await lenses.recordCall('a', (lens) => ({ ...lens, reservations: [], spent }), call);
       await lenses.recordCall('a', (lens) => lens, { ...call, answer: { ...answer, content: 'other' } });
       const state = await lenses.find('a');
+      // Two calls of 5 picodollars.
       expect([state?.lens.reservations, state?.lens.spent, state?.run.cost]).toEqual([[], spent, 10n]);
       expect(state?.run.sample).toEqual(SAMPLE);
       expect(await lenses.findAnswer('x')).toEqual(answer);
@@ -280,6 +280,7 @@ export function lensStoreSuite(engine: Engine): void {
       await lenses.keepReviews([]);
       expect(await lenses.reviews('a', 'k', ['e1', 'e2'])).toEqual([aReview('e1', '2')]);
       expect(await lenses.reviews('b', 'k', ['e1'])).toEqual([]);
+      // More executions than one statement reads.
       const ids = Array.from({ length: 1_200 }, (_, index) => `many-${index}`);
       await lenses.keepReviews(ids.map((id) => ({ lensId: 'a', criteriaKey: 'k', review: aReview(id, '1') })));
       expect(await lenses.reviews('a', 'k', ids)).toHaveLength(1_200);

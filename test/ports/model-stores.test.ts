@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newCredential } from '../../src/domain/credentials/credential.ts';
 import { newStoredDeployment } from '../../src/domain/deployments/stored-deployment.ts';
 import { Conflict } from '../../src/domain/errors.ts';
-import { fallbackId } from '../../src/domain/fallbacks/fallback.ts';
 import type { RowStore, Stamps } from '../../src/domain/row-store.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
@@ -37,8 +36,8 @@ const NOUNS: Readonly<
     row: (id, at) => {
       const now = new Date(START_MS + at);
       const stamps = { createdAt: now, createdBy: 'admin', updatedAt: now, updatedBy: 'admin' };
-      const row = { id: fallbackId(id, 'general'), model: id, type: 'general', targets: ['b', 'a'], ...stamps };
-      return { ...row, id };
+      const row = { id, model: id, type: 'general', targets: ['b', 'a'], ...stamps };
+      return row;
     },
   },
 };
@@ -57,6 +56,7 @@ function modelStoreSuite(engine: Engine): void {
     describe.each(Object.entries(NOUNS))('%s', (_name, noun) => {
       const store = () => noun.store(stores);
       const rowOf = noun.row;
+      /** A row with its secrets as texts, because `toEqual` sees no difference between two Secrets. */
       const revealed = (row: unknown): unknown =>
         JSON.parse(JSON.stringify(row, (_key, value: unknown) => (value instanceof Secret ? value.reveal() : value)));
 

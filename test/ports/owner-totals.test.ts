@@ -14,7 +14,7 @@ const DAY_ONE = Date.UTC(2026, 0, 1);
 
 const hash = (nth: number): string => String(nth).repeat(64);
 /** Ids with separators, as callers may choose them. */
-const [TEAM, OTHER, USER] = ['a:b', 'a', 'b","c'];
+const [TEAM, OTHER_TEAM, USER] = ['a:b', 'a', 'b","c'];
 
 for (const engine of ENGINES)
   describe.skipIf(engine.skipReason !== null)(`spend of owners on ${engine.name}`, () => {
@@ -31,7 +31,7 @@ for (const engine of ENGINES)
       const about = { now: new Date(START_MS), by: 'admin' };
       await stores.teams.add(
         newTeam({ organizationId: 'org' }, { ...about, id: TEAM }),
-        newTeam({ organizationId: 'org' }, { ...about, id: OTHER }),
+        newTeam({ organizationId: 'org' }, { ...about, id: OTHER_TEAM }),
       );
       const add = (nth: number, teamId: string | null, userId: string | null, isDeleted = false) =>
         stores.keys.add(
@@ -46,26 +46,27 @@ for (const engine of ENGINES)
         );
       await add(1, TEAM, USER);
       await add(2, TEAM, null, true);
-      await add(3, OTHER, USER);
+      await add(3, OTHER_TEAM, USER);
       await add(4, null, USER);
     }
 
     it('is the sum over the keys of the owner, also deleted ones', async () => {
       await addKeys();
+      // The call of key n costs 10ⁿ picodollars: each digit of a sum shows one key.
       await stores.spend.append(
         [1, 2, 3, 4].map((nth) =>
           aSpendRow({ id: `call-${nth}`, keyHash: hash(nth), cost: picos(10n ** BigInt(nth)) }),
         ),
       );
       const { spend } = stores;
-      expect(await spend.totalsOfOwners('team', [TEAM, OTHER, 'unknown'])).toEqual(
+      expect(await spend.totalsOfOwners('team', [TEAM, OTHER_TEAM, 'unknown'])).toEqual(
         new Map([
           [TEAM, 110n],
-          [OTHER, 1_000n],
+          [OTHER_TEAM, 1_000n],
         ]),
       );
       expect(await spend.totalsOfOwners('user', [USER])).toEqual(new Map([[USER, 11_010n]]));
-      const [member, other] = [memberId(TEAM, USER), memberId(OTHER, USER)];
+      const [member, other] = [memberId(TEAM, USER), memberId(OTHER_TEAM, USER)];
       expect(await spend.totalsOfOwners('member', [member, other, memberId(USER, TEAM)])).toEqual(
         new Map([
           [member, 10n],
@@ -97,7 +98,7 @@ for (const engine of ENGINES)
     it('since the start of a window is exact for every kind and start', async () => {
       await addKeys();
       const rows = await addCalls();
-      const keysOf: Readonly<Record<string, readonly number[]>> = { [TEAM]: [1, 2], [OTHER]: [3] };
+      const keysOf: Readonly<Record<string, readonly number[]>> = { [TEAM]: [1, 2], [OTHER_TEAM]: [3] };
       const isOf = (kind: CountedKind, id: string, row: SpendRow): boolean => {
         const nth = Number(row.keyHash[0]);
         switch (kind) {
@@ -121,9 +122,9 @@ for (const engine of ENGINES)
       };
       const KINDS: readonly (readonly [CountedKind, readonly string[]])[] = [
         ['key', [hash(1), hash(2)]],
-        ['team', [TEAM, OTHER]],
+        ['team', [TEAM, OTHER_TEAM]],
         ['user', [USER]],
-        ['member', [memberId(TEAM, USER), memberId(OTHER, USER)]],
+        ['member', [memberId(TEAM, USER), memberId(OTHER_TEAM, USER)]],
         ['organization', ['org']],
         ['tag', ['x', 'y']],
         ['end_user', ['e:1']],
@@ -187,6 +188,7 @@ for (const engine of ENGINES)
           counters.map(([name]) => name),
           0,
         );
+      // The totals include the first four records.
       expect(await readTotals()).toEqual({ totals: new Map(counters), through: 4 });
       await stores.calls.unfold();
       expect((await readTotals()).totals).toEqual(new Map(counters));

@@ -29,6 +29,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
       clock: { now: () => new Date(nowMs) },
       store: createSealedSignIns(store, SALT),
     });
+    /** What `make` returns for the store of each process. */
     const both = <Result>(make: (store: PendingSignInStore) => Result): [Result, Result] => [
       make(stores[0]),
       make(stores[1]),
@@ -46,6 +47,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
       await expect(here.read(loginId, pollSecret)).rejects.toThrow(InvalidInput);
     });
 
+    // The fifth wrong code ends a login.
     it('wrong codes of both processes are counted together', async () => {
       const [here, there] = both((store) => createCommandLineLogins<string>(optionsOf(store)));
       const { loginId, userCode } = await here.start();
@@ -111,6 +113,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
         blockedUntilMs: 0,
       });
       await Promise.all([here, there, here, there].map((counts) => counts.change('name', withOneMore)));
+      // A count is kept for 60 seconds after its last change.
       nowMs = atStart + 59_000;
       await here.change('name', withOneMore);
       nowMs = atStart + 118_999;

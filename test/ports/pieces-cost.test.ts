@@ -38,7 +38,7 @@ function countingRows({ orm, ...database }: Database): { readonly database: Data
   };
   const fork = (): object => {
     const em = orm.em.fork();
-    return { getKysely: (...of: Parameters<typeof em.getKysely>) => em.getKysely(...of).withPlugin(counting) };
+    return { getKysely: (...args: Parameters<typeof em.getKysely>) => em.getKysely(...args).withPlugin(counting) };
   };
   const countingOrm: Partial<Database['orm']> = {
     em: { fork } as Database['orm']['em'],
@@ -71,7 +71,8 @@ for (const engine of ENGINES)
       expect([...new Set(later)]).toEqual([later[0]]);
       expect(later[0]).toBeLessThanOrEqual(4 * exportAt(1).length);
       expect([first, second].every((rows) => rows <= 8 * exportAt(1).length)).toBe(true);
-      // Inner calls and gateway calls. A call that the gateway reports is not counted again. Only the call of the last export has no report yet.
+      // Each export has an inner call and a gateway report, and the last export has a call without a report.
+      // A reported call counts once. Only the inner calls and the unreported one have an estimate.
       expect(last).toMatchObject({ llmCalls: EXPORTS * 2 + 1, gatewayCalls: EXPORTS, estimatedCalls: EXPORTS + 1 });
     });
   });

@@ -36,6 +36,7 @@ for (const engine of ENGINES)
             })),
           );
         },
+        // The cause may be a record or the store.
         faultOf: () => 'either',
         failed: unexpected,
         dropped: unexpected,
@@ -49,14 +50,14 @@ for (const engine of ENGINES)
 
       expect(refused).toEqual(['call-21', 'call-22']);
       const keys = Array.from({ length: 40 }, (_, position) => `${traceId(position + 1)}:${spanId(1)}`);
-      const sound = keys.length - 2;
+      const soundCalls = keys.length - 2;
       // The spend store keeps call 22, which only the trace store refuses.
-      expect((await stores.spend.findBySpans(keys)).length).toBe(sound + 1);
-      expect(await stores.spend.totalOf(aSpendRow().keyHash)).toBe(BigInt(sound + 1));
+      expect((await stores.spend.findBySpans(keys)).length).toBe(soundCalls + 1);
+      expect(await stores.spend.totalOf(aSpendRow().keyHash)).toBe(BigInt(soundCalls + 1));
       const window = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: null };
       const traces = await stores.traces.listSummaries({ kind: 'all' }, window, 100);
       expect(traces.map(({ spanCount, inputTokens }) => [spanCount, inputTokens])).toEqual(
-        Array.from({ length: sound }, () => [1, 1]),
+        Array.from({ length: soundCalls }, () => [1, 1]),
       );
     });
   });

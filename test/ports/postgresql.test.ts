@@ -16,12 +16,12 @@ describe.skipIf(engine.skipReason !== null)('on PostgreSQL', () => {
   });
   afterAll(() => scratch.remove());
 
-  it('concurrent calls share a commit', async () => {
+  it('concurrent exports share a commit', async () => {
     const { traces } = await scratch.open();
-    const calls = Array.from({ length: 25 }, (_, call) =>
-      traces.ingest([{ owner: TEAM_KEY, spans: [aSpan({ traceId: traceId(call), spanId: spanId(call) })] }]),
+    const ingests = Array.from({ length: 25 }, (_, number) =>
+      traces.ingest([{ owner: TEAM_KEY, spans: [aSpan({ traceId: traceId(number), spanId: spanId(number) })] }]),
     );
-    await Promise.all(calls);
+    await Promise.all(ingests);
     const kysely = (await scratch.openBare()).orm.em.fork().getKysely<never>();
     // `xmin` is the id of the transaction that wrote a row.
     const counts = await sql<{ spans: number; commits: number }>`
@@ -34,6 +34,7 @@ describe.skipIf(engine.skipReason !== null)('on PostgreSQL', () => {
     const fresh = await engine.createEmpty();
     const { orm } = await fresh.openBare();
     const other = orm.em.fork();
+    // An unfinished migration of another process.
     await other.begin();
     await other.execute('create table schema_migration (id serial primary key)');
     const opening = fresh.open({ lockTimeoutMs: 50 });

@@ -31,6 +31,7 @@ describe.each(ENGINES)('messages between processes ($name)', (engine) => {
       await one.processMessages?.send("it's");
       await vi.waitFor(() => expect([here.messages[1], there.messages[1]]).toEqual(["it's", "it's"]), SOON);
       await there.stop();
+      // The longest message that may be sent.
       await other.processMessages?.send('x'.repeat(7_500));
       await vi.waitFor(() => expect(here.messages[2]).toHaveLength(7_500), SOON);
       expect(there.messages).toHaveLength(2);

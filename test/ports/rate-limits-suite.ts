@@ -5,6 +5,7 @@ import { randomFrom } from '../support/random.ts';
 /** Processes with shared counters. No other test uses their ids or the ids of their limits. */
 export interface RateLimitsUnderTest {
   readonly processes: readonly RateLimits[];
+  /** Begins the ids of the limits. */
   readonly prefix: string;
   /** Advances the clock of all processes. Absent if the clock is real. */
   readonly advance?: (ms: number) => void;
@@ -78,6 +79,7 @@ export function rateLimitsSuite(
         call.settle(70);
         const next = admitted(await limits.admit([key], 80));
         expect(next.standings).toMatchObject([{ remaining: 0 }, { remaining: 0 }]);
+        // The call used no tokens.
         next.settle(null);
         expect(admitted(await limits.admit([key], 80)).kind).toBe('admitted');
       }));
@@ -155,7 +157,7 @@ export function rateLimitsSuite(
     );
 
     it.each([
-      // Three of ten calls are used under the higher limit.
+      // Three of the ten requests of the lowered limit were admitted under the higher limit.
       [1, 7],
       // Other processes return their grants under the higher limit with their next call.
       [processCount, 0],
@@ -187,7 +189,7 @@ export function rateLimitsSuite(
         expect(await limits.admit([key], 0)).toMatchObject({ type: 'requests' });
         advance(1);
         call.settle(30);
-        // The window of the call has ended: its 30 tokens count in the current one.
+        // The window in which the call began has ended: the 30 tokens of the call count in the current window.
         expect(await limits.admit([key], 21)).toMatchObject({ type: 'tokens', remaining: 20 });
         expect(await limits.admit([key], 0)).toMatchObject({ type: 'requests' });
         advance(60_000);

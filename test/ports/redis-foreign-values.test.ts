@@ -46,6 +46,7 @@ describe.runIf(HAS_REDIS)('a Redis ledger with foreign values under its keys', (
   const FOREIGN: Readonly<Record<string, (key: string) => Promise<unknown>>> = {
     'a string': (key) => redis.set(key, 'x'),
     'a list': (key) => redis.rpush(key, 'x'),
+    // Fields that the ledger itself uses, and another one.
     'a hash of texts': (key) => redis.hset(key, { v: 'x', b: 'x', w: 'x', 't:p': 'x', 'c:p': 'x', other: 'x' }),
   };
 

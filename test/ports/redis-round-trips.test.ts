@@ -43,7 +43,7 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
   let server: Awaited<ReturnType<typeof anyRedis>>;
   let redis: RedisCommands;
   let stop: () => Promise<void>;
-  /** EVALSHA commands so far. A gateway sends other commands only for a script that the server lacks, and at the end. */
+  /** EVALSHA commands so far. A gateway sends other commands only at its end, and for a script that the server lacks. */
   let commands = 0;
 
   beforeAll(async () => {
@@ -140,8 +140,8 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
   }
 
   it('makes one round trip for all shares of a call, and sends three commands where no total is known', async () => {
-    // The first call asks for its shares; the ledger needs the stored totals, so the call reads and sends them. The limit is so
-    // small that no share is kept for later calls: each asks once.
+    // The first call asks for its shares. The ledger needs the stored totals, so the call reads and sends them.
+    // The limit is so small that no share is kept for later calls: each later call asks once.
     expect(await commandsOf(3, limitedKey(3))).toEqual([3, 1, 1]);
   });
 

@@ -58,6 +58,7 @@ export function releaseStoreSuite(engine: Engine): void {
       const other = aRelease({ entryId: 'other' });
       const replaced = aRelease({ value: 0.005 });
       for (const release of [replaced, other]) await releases.put(release);
+      // The stored release of the first field has another value than the one to remove.
       await releases.remove([aRelease(), other]);
       expect(await releases.all()).toEqual([replaced]);
       await releases.remove([]);

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SealedResponse, SealedResponseStore } from '../../src/domain/responses/stored-response.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 
+/** Limit in bytes that no test reaches. */
 const MANY = 1_000_000;
 
 const aResponse = (id: string, overrides: Partial<SealedResponse> = {}): SealedResponse => ({
@@ -25,6 +26,7 @@ export function responseStoreSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
+    /** Responses in the order of their ids, each with its bytes as a Buffer. */
     const plain = (found: readonly SealedResponse[] | null) =>
       found?.map((one) => ({ ...one, sealed: Buffer.from(one.sealed) })).toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const chainOf = async (id: string, turns = 100, bytes = MANY) =>
@@ -83,6 +85,7 @@ export function responseStoreSuite(engine: Engine): void {
       ]);
       expect(await chainOf('resp_3')).toEqual(['resp_3', 'resp_2']);
       expect(await chainOf('resp_3', 1)).toEqual(['resp_3']);
+      // Each response has 5 bytes. The next one is added while those before it do not exceed the limit.
       expect(await chainOf('resp_3', 100, 4)).toEqual(['resp_3']);
       expect(await chainOf('resp_3', 100, 5)).toEqual(['resp_3', 'resp_2']);
       expect(await chainOf('resp_round', 3)).toHaveLength(3);

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SettingsStore } from '../../src/domain/settings/stored-section.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 
+/** Time and author of a change. */
 const changeAt = (ms: number) => ({ now: new Date(1_700_000_000_000 + ms), by: `user-${ms}` });
 
 /** Contract of every SettingsStore. */

@@ -15,7 +15,10 @@ interface Process {
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Contract of budgets of several processes over one ledger. `open` returns a ledger and a prefix of counters that no other test uses. */
+/**
+ * Contract of budgets of several processes over one ledger. `open` returns a ledger, and a prefix of counters that no other
+ * test uses.
+ */
 export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing: ShareTiming): void {
   async function withThreeProcesses(
     stored: readonly (readonly [string, bigint])[],
@@ -78,10 +81,10 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
         }
         const { admission } = processAt(processes, 0);
         // Nine calls have cost 1 each.
-        let last = await admission.check([{ ...charge, limit: 9n, amount: 1n }]);
-        expect(last).not.toBe(null);
-        last = await admission.check([{ ...charge, limit: 1_000n }]);
-        expect(last).toBe(null);
+        const atLimit = await admission.check([{ ...charge, limit: 9n, amount: 1n }]);
+        expect(atLimit?.kind).toBe('refused');
+        const belowLimit = await admission.check([{ ...charge, limit: 1_000n }]);
+        expect(belowLimit).toBe(null);
       }));
 
     it.each(Array.from({ length: 8 }, (_, seed) => [seed + 1]))(
@@ -94,6 +97,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
             limit: BigInt(400 + 300 * position),
             used: all.stored.get(prefix + counter) ?? 0n,
             reserved: 0n,
+            /** Use beyond the reserved amounts. */
             beyond: 0n,
           }));
           let refused = 0;
@@ -137,6 +141,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
           expect(refused).toBeGreaterThan(20);
           for (const { used, limit, beyond, reserved } of budgets) {
             expect(reserved).toBe(0n);
+            // 20 is the largest amount of a call.
             expect(used < limit + 20n + beyond).toBe(true);
           }
         }),

@@ -11,7 +11,7 @@ import { aTracePacker } from '../support/trace-packer.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, START_MS, spanId, TEAM_KEY, traceId } from './samples.ts';
 
-/** Last migration before the blocks of spans. */
+/** Last migration before span blocks. */
 const BEFORE = 'Migration20261121110000_gateway_calls';
 
 /** Spans of a trace by number. */
@@ -60,7 +60,7 @@ for (const engine of ENGINES)
 
     const store = (...exports: readonly SpanNumbers[]) => stores.traces.ingestExport(TEAM_KEY, anExport(...exports));
 
-    /** Numbers of rows in `span` and in `sheet_trace`. */
+    /** Numbers of rows in `span`, and in `sheet_trace`, which has one row for each trace with a span block. */
     async function counts(): Promise<readonly number[]> {
       const { orm } = await scratch.openBare();
       const db = orm.em.fork().getKysely<never>();
@@ -140,9 +140,10 @@ for (const engine of ENGINES)
         trace: 1 + (index % 20),
         spans: numbersFrom(1, 1 + (index % 20)),
       }));
-      for (const some of [exports.slice(0, 3), exports.slice(3)]) await Promise.all(some.map((one) => store(one)));
+      for (const batch of [exports.slice(0, 3), exports.slice(3)]) await Promise.all(batch.map((one) => store(one)));
       for (const { trace, spans } of exports) expect(await storedSpans(trace)).toEqual(expectedSpans(trace, spans));
       expect(await counts()).toEqual([0, 20]);
+      // Trace n has n spans, and all of them refer to the body of their export.
       expect((await scratch.storedBodies()).map(({ heldBy }) => heldBy).toSorted((a, b) => a - b)).toEqual(
         numbersFrom(1, 20),
       );
@@ -159,7 +160,7 @@ for (const engine of ENGINES)
       ]);
     });
 
-    it('become rows when a second export of the same commit brings them', async () => {
+    it('become rows where they arrive in a second export of the same commit', async () => {
       await Promise.all([store({ trace: 1, spans: [1] }), store({ trace: 1, spans: [1, 2] })]);
       expect([await counts(), await storedSpans(1)]).toEqual([[1, 1], expectedSpans(1, [1, 2])]);
     });
@@ -191,7 +192,7 @@ for (const engine of ENGINES)
       expect(await storedSpans(2)).toEqual(expectedSpans(2, [1]));
     });
 
-    it('become rows in the migration down, and are read from them', async () => {
+    it('become rows in the migration down, and are read from these rows', async () => {
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [1] });
       const before = [
         await stores.traces.listSpans([keyOf(1), keyOf(2)]),

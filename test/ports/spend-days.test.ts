@@ -87,6 +87,7 @@ function randomGrouping(): SpendGrouping {
   return { filter, by: some(FIELDS).slice(0, 3), limit: 10_000, ...(bucket === undefined ? {} : { bucket }) };
 }
 
+/** Groups as texts in a fixed order, to compare them. */
 const inOrder = (groups: readonly SpendGroup[]): readonly string[] =>
   groups
     .map((group) => JSON.stringify(group, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}` : value)))
@@ -170,6 +171,7 @@ for (const engine of ENGINES)
 
     it('are filled from the stored calls by the migration', async () => {
       const { orm } = await scratch.openBare();
+      // The migration after this one creates the sums.
       await new Migrator(orm.em).down({ to: 'Migration20261123120100_audit_log' });
       await new Migrator(orm.em).up();
       expect(await differing(40)).toEqual([]);

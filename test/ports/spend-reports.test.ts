@@ -10,6 +10,7 @@ import { aKey, aSpendRow, picos, spanId, traceId } from './samples.ts';
 const DAY = 86_400_000;
 const DAY_1 = Date.UTC(2026, 0, 1);
 const ALL: SpendFilter = { from: null, to: null, any: {}, visibleTo: null };
+/** A cost near the limit of a column of 64 bits. */
 const MOST = 2n ** 62n;
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
@@ -150,6 +151,7 @@ for (const engine of ENGINES)
         ]);
         for (const descending of [false, true]) {
           const all = await idsOf({}, { sort, descending });
+          // Without a cost or usage, the rank is zero.
           const expected = sort === 'spend' ? [6, 5, 2, 4, 3, 1] : [5, 6, 2, 4, 3, 1];
           expect(all).toEqual((descending ? expected.toReversed() : expected).map((number) => `call-${number}`));
           const paged: string[] = [];
@@ -175,7 +177,7 @@ for (const engine of ENGINES)
           id: "' or 1=1",
           rank: 2n ** 62n,
         };
-        // `strange` has the cost of call 1, and starts before it.
+        // `strange` has the cost of call 1 and starts before that call. No call has as many tokens.
         expect(await idsOf({}, { sort, from: strange })).toEqual(sort === 'spend' ? ['call-1'] : []);
       },
     );
@@ -186,6 +188,7 @@ for (const engine of ENGINES)
         aRow(2, { cost: picos(1n), endUser: 'x', status: 'failure', error: { code: 'E', message: '' } }),
         aRow(3, { cost: null, usage: null }),
       ]);
+      // Each call takes 10 ms. Calls 1 and 2 have the usage of `aSpendRow`.
       const groups = await groupsOf({ by: ['endUser'] });
       expect(groups).toEqual([
         {
@@ -213,6 +216,7 @@ for (const engine of ENGINES)
       const daysOf = async (offsetMs: number) =>
         new Set((await groupsOf({ bucket: { ms: DAY, offsetMs } })).map(({ startMs }) => startMs));
       expect(await daysOf(0)).toEqual(new Set([DAY_1, DAY_1 + DAY]));
+      // With this offset a day begins at 01:00 UTC, so both calls are on one day.
       expect(await daysOf(-3_600_000)).toEqual(new Set([DAY_1 + 3_600_000]));
     });
 
@@ -244,6 +248,7 @@ for (const engine of ENGINES)
       ]);
       const callsBy = async (grouping: Partial<SpendGrouping>) =>
         (await groupsOf(grouping)).map(({ values, calls }) => [...Object.values(values), calls]);
+      // The highest cost is first.
       expect(await callsBy({ by: ['organization'] })).toEqual([
         ['org-2', 1],
         ['org-1', 2],
@@ -276,6 +281,7 @@ for (const engine of ENGINES)
         { kind: 'organization', id: 'org-1' },
         { kind: 'organization', id: 'org-2' },
       ];
+      // For each owner: its calls, and the number of those before call 3.
       const found = await Promise.all(
         owners.map(async (ownedBy) => [
           await idsOf({ ownedBy }),

@@ -146,6 +146,7 @@ export function spendStoreSuite(engine: Engine): void {
     });
 
     it('finds calls in traces that the gateway began in a time window, by response id and call id', async () => {
+      /** A trace id as the gateway makes it: its first 12 hexadecimal digits are the time in ms. */
       const gatewayTraceId = (ms: number, rest: string): string => ms.toString(16).padStart(12, '0') + rest.repeat(20);
       const startMs = START_MS;
       const rows = [

@@ -53,6 +53,7 @@ for (const engine of ENGINES)
       await stores.traces.ingestExport(TEAM_KEY, anExport(1));
       const late = aSpan({ spanId: spanId(3), estimate: picos(2n ** 62n + 1n), endNs: nsAt(START_MS + 2) });
       await stores.traces.ingest([{ owner: TEAM_KEY, spans: [late] }]);
+      // The returned function reads the summary of the trace, for which it unfolds the call.
       await (
         await stores.calls.append([stores.calls.encode(A_CALL)])
       )();
@@ -81,7 +82,8 @@ for (const engine of ENGINES)
 
     it('show traces and spend as exact decimals and times', async () => {
       await store();
-      const ms = (text: string): string => (isPostgres ? text : text.replace('Z', '000000Z'));
+      // Views of SQLite show nanoseconds. `plain` cuts the times of PostgreSQL to milliseconds.
+      const timeOf = (text: string): string => (isPostgres ? text : text.replace('Z', '000000Z'));
       expect(
         await select('select trace_id, span_count, cost_usd, start_time, end_time, team_id from traces order by 1'),
       ).toEqual([
@@ -89,15 +91,15 @@ for (const engine of ENGINES)
           trace_id: traceId(1),
           span_count: 3,
           cost_usd: '4611686.018427387905',
-          start_time: isPostgres ? '2023-11-14T22:13:20.000Z' : '2023-11-14T22:13:20.000000000Z',
-          end_time: ms('2023-11-14T22:13:20.002Z'),
+          start_time: timeOf('2023-11-14T22:13:20.000Z'),
+          end_time: timeOf('2023-11-14T22:13:20.002Z'),
           team_id: TEAM_KEY.teamId,
         },
         {
           trace_id: traceId(3),
           span_count: 1,
           cost_usd: '0.000000000007',
-          start_time: ms('2023-11-14T22:13:20.000Z'),
+          start_time: timeOf('2023-11-14T22:13:20.000Z'),
           end_time: isPostgres ? '2023-11-14T22:13:20.005Z' : '2023-11-14T22:13:20.005000001Z',
           team_id: TEAM_KEY.teamId,
         },
@@ -136,6 +138,7 @@ for (const engine of ENGINES)
       const where = `select * from spans where trace_id = '${traceId(1)}'`;
       const plan = JSON.stringify(await select(isPostgres ? `explain ${where}` : `explain query plan ${where}`));
       expect(plan).toContain('trace_summary_trace_id_trace_ref_unique');
+      // SQLite names tables by their aliases in the view: `s`, `p` and `b`.
       expect(plan).not.toMatch(/SCAN (?:s|span|p|b|sheet_trace|export_body)\b/);
     });
 

@@ -28,6 +28,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       const values: unknown[] = [];
       for (const pragma of pragmas)
         values.push(Object.values((await sql<object>`pragma ${sql.raw(pragma)}`.execute(kysely)).rows[0] ?? {})[0]);
+      // `synchronous` 1 is NORMAL.
       expect(values).toEqual([8_192, 'wal', 1, 1, 5_000]);
     });
 

@@ -163,7 +163,7 @@ export function tenancyStoreSuite(engine: Engine): void {
       });
     });
 
-    it('pages in the order of a text after a row, both ways, rows of equal text by id', async () => {
+    it('pages teams by alias after a row, in both directions, teams with the same alias by id', async () => {
       const aliases = [null, 'b', 'a', 'b', null, 'ü', "a' or 1=1 --"];
       for (const [at, alias] of aliases.entries())
         await stores.teams.add(newTeam(alias === null ? {} : { alias }, about(`t${at}`)));
@@ -185,11 +185,12 @@ export function tenancyStoreSuite(engine: Engine): void {
         }
         expect(paged).toEqual(all.map(({ id }) => id));
       }
+      // A position that no column can hold.
       const strange = { text: 'a\0\uD800', id: '\uDFFF\0' };
       await expect(stores.teams.list({ ...page, descending: false, from: strange })).resolves.toBeInstanceOf(Array);
     });
 
-    it('filters by parts of texts and flags, with patterns and quotes as plain text', async () => {
+    it('filters by parts of texts and by flags, with pattern characters as plain text', async () => {
       await stores.projects.add(
         newProject({ alias: '100%_A', blocked: true }, { ...about('p1'), teamId: 't' }),
         newProject({ alias: '100xxa' }, { ...about('p2'), teamId: 't' }),
@@ -216,7 +217,8 @@ export function tenancyStoreSuite(engine: Engine): void {
       expect((await stores.budgets.all({ ids: null, idPart: 'OL' })).map(({ id }) => id)).toEqual(['Gold']);
     });
 
-    it('pages by offset and after a row, both ways', async () => {
+    it('pages by offset and after a row, in both directions', async () => {
+      // `a` and `b` have the same time of creation, `c` and `d` the next millisecond.
       for (const [at, id] of ['a', 'b', 'c', 'd'].entries()) await stores.users.add(newUser({}, about(id, at >> 1)));
       const page = { filter: ALL_USERS, sort: 'created_at', descending: false, limit: 2, from: 0 } as const;
       const ids = async (more: object) => (await stores.users.list({ ...page, ...more })).map(({ id }) => id);

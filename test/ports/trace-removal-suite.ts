@@ -152,6 +152,7 @@ export function traceRemovalSuite(engine: Engine): void {
       expect(await traces.ingestExport(TEAM_KEY, exportOf({ trace: 1, span: 1, says: 'secret' }))).toEqual([]);
       expect(await everything()).not.toContain('secret');
       const [grown] = await traces.ingestExport(TEAM_KEY, exportOf({ trace: 1, span: 5, says: 'later' }));
+      // Spans 1, 2, 5 and 9.
       expect([grown?.spanCount, grown?.redactedAt]).toEqual([4, new Date(START_MS)]);
       expect((await traces.findSpan([keyOf(1)], spanId(5)))?.input).toBe('later');
       expect(await traces.remove([keyOf(1)])).toBe(1);

@@ -17,6 +17,7 @@ import type { Engine, ScratchDatabase } from './engines.ts';
 import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
+/** Search that finds every trace. */
 const WHOLE: TraceSearch = { ...EVER, filters: NO_TRACE_FILTERS, order: 'start', after: null };
 const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
 const MANY = 60;
@@ -123,7 +124,7 @@ export function traceSearchSuite(engine: Engine): void {
     });
 
     it.each(TRACE_ORDERS)(
-      'lists the greatest first by %s, in pages without repeated or missing traces',
+      'lists traces by %s, the greatest first, in pages without repeated or missing traces',
       async (order) => {
         const pages: (readonly TraceSummary[])[] = [];
         let after: TraceSearch['after'] = null;
@@ -136,7 +137,8 @@ export function traceSearchSuite(engine: Engine): void {
         const found = pages.flat();
         const inOrder = all.toSorted((left, right) => {
           const [a, b] = [traceRankOf(left, order), traceRankOf(right, order)];
-          return a === b ? (left.traceRef < right.traceRef ? 1 : -1) : a < b ? 1 : -1;
+          if (a !== b) return a < b ? 1 : -1;
+          return left.traceRef < right.traceRef ? 1 : -1;
         });
         expect(refs(found)).toEqual(refs(inOrder));
       },
@@ -158,6 +160,7 @@ export function traceSearchSuite(engine: Engine): void {
     it('lists sessions, the latest first, in pages, with their sums', async () => {
       const whole: SessionSearch = { ...EVER, filters: NO_TRACE_FILTERS, after: null };
       const expected = sessionsIn(all);
+      // One for each session id in LABELS.
       expect(expected.length).toBe(3);
       expect(await traces.sessions(ALL, whole, 100)).toEqual(expected);
       expect(await traces.countSessions(ALL, whole)).toBe(expected.length);
@@ -200,6 +203,7 @@ export function traceSearchSuite(engine: Engine): void {
           .map((summary) => traceRankOf(summary, 'duration'))
           .toSorted((a, b) => (a < b ? -1 : 1));
         const spends = within.flatMap(({ spend }) => spend ?? []);
+        // Each trace has one span, with the tokens of `aSpan`.
         expect(bucket).toEqual({
           startMs: bucket.startMs,
           traces: within.length,
@@ -228,13 +232,13 @@ export function traceSearchSuite(engine: Engine): void {
           tracePassesFilters(summary, filters),
         );
         const expected = ['refund-agent', 'triage', 'says "hi" \\o', 'no\u{FFFD}text \u{FFFD}']
-          .map((name) => ({ name, of: visible.filter(({ agentNames }) => agentNames.includes(name)) }))
-          .filter(({ of }) => of.length > 0)
-          .map(({ name, of }) => ({
+          .map((name) => ({ name, agentTraces: visible.filter(({ agentNames }) => agentNames.includes(name)) }))
+          .filter(({ agentTraces }) => agentTraces.length > 0)
+          .map(({ name, agentTraces }) => ({
             name,
-            traces: of.length,
-            failed: of.filter(({ errorCount }) => errorCount > 0).length,
-            lastStartMs: Math.max(...of.map((summary) => Number(traceRankOf(summary, 'start')))),
+            traces: agentTraces.length,
+            failed: agentTraces.filter(({ errorCount }) => errorCount > 0).length,
+            lastStartMs: Math.max(...agentTraces.map((summary) => Number(traceRankOf(summary, 'start')))),
           }))
           .toSorted((left, right) => right.lastStartMs - left.lastStartMs || (left.name < right.name ? -1 : 1));
         expect(expected.length).toBeGreaterThan(0);

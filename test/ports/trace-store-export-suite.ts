@@ -127,13 +127,13 @@ export function traceStoreExportSuite(engine: Engine): void {
           expect(await traces.findSpan([key], span.spanId)).toEqual(span);
           expect((await traces.listSpans([key])).get(key.traceRef)).toContainEqual(headOf(span));
         }
-        const grown = keyOf(1, OTHER_TEAM_KEY);
+        const firstTrace = keyOf(1, OTHER_TEAM_KEY);
         const added = aSpan({ traceId: traceId(1), spanId: spanId(7), input: 'later' });
         await traces.ingest([{ owner: OTHER_TEAM_KEY, spans: [added] }]);
         const [first, , second] = spansIn(sentExport, OTHER_TEAM_KEY);
         const ids = [spanId(2), spanId(9), spanId(7), spanId(1)];
-        expect(await traces.findSpans(grown, ids)).toEqual([second, added, first]);
-        expect(await traces.findSpans(grown, [])).toEqual([]);
+        expect(await traces.findSpans(firstTrace, ids)).toEqual([second, added, first]);
+        expect(await traces.findSpans(firstTrace, [])).toEqual([]);
         expect(await traces.findSpans(keyOf(1), [spanId(1)])).toEqual([]);
         // The team of the owner replaces the team that the sender claims.
         expect((await traces.findSpan([keyOf(1, OTHER_TEAM_KEY)], spanId(1)))?.resourceAttributes).toEqual({
@@ -198,20 +198,21 @@ export function traceStoreExportSuite(engine: Engine): void {
     });
 
     it('counts a span once when concurrent exports contain it', async () => {
-      const calls = Array.from({ length: 6 }, (_, call) =>
+      const exports = Array.from({ length: 6 }, (_, number) =>
         ingestSent(
           sentAs([
-            { trace: 1, span: 1, says: `of ${call}` },
-            { trace: 1, span: 10 + call },
+            { trace: 1, span: 1, says: `of ${number}` },
+            { trace: 1, span: 10 + number },
           ]),
         ),
       );
-      await Promise.all(calls);
+      await Promise.all(exports);
       const [summary] = await traces.findSummaries(ALL, traceId(1), null);
       expect(summary?.spanCount).toBe(7);
+      // One of the six exports has stored the common span.
       expect((await heldBy()).toSorted((left, right) => left - right)).toEqual([1, 1, 1, 1, 1, 2]);
-      for (let call = 0; call < 6; call += 1)
-        expect((await traces.findSpan([keyOf(1)], spanId(10 + call)))?.input).toBe(`asked 1-${10 + call}`);
+      for (let number = 0; number < 6; number += 1)
+        expect((await traces.findSpan([keyOf(1)], spanId(10 + number)))?.input).toBe(`asked 1-${10 + number}`);
     });
 
     it('stores a body for each export of a shared commit, and none for an export without new spans', async () => {
@@ -256,6 +257,7 @@ export function traceStoreExportSuite(engine: Engine): void {
     });
 
     it('counts the bytes of waiting bodies', async () => {
+      // Numbers that gzip compresses little.
       const large = sentAs([{ trace: 1, span: 1, says: Array.from({ length: 9_000 }, (_, at) => at * 7919).join() }]);
       const small = (await scratch.open({ bodies, ingestLimit: { rows: 1_000, bytes: large.bytes.length } })).traces;
       const waiting = small.ingestExport(TEAM_KEY, packed(large));

@@ -24,6 +24,7 @@ const SPAN = aSpan({
   events: [{ name: unusualText, timeNs: nsAt(START_MS), attributes: { a: 'b' } }],
   links: [{ traceId: traceId(2), spanId: spanId(2), attributes: {} }],
 });
+/** A time in the old schema: a text of 20 digits. */
 const oldNs = (ns: bigint): string => ns.toString().padStart(20, '0');
 
 /** Stores a span and its trace in the old schema. */

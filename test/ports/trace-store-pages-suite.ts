@@ -40,7 +40,7 @@ export function traceStorePagesSuite(engine: Engine): void {
       expect(first).toEqual(headOf(aSpan({ spanId: spanId(9), startNs: 999n })));
     });
 
-    it('returns every text and number as it was stored, in the list of spans, in pages and in the summary', async () => {
+    it('returns every text and number as it was stored, in the list, the pages and the summary of a trace', async () => {
       const unusualTexts = [
         '',
         '"',

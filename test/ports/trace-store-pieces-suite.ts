@@ -11,6 +11,7 @@ import { ALL, aSpan, headOf, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } 
 const TRACES = 150;
 const TRACES_ON_CLICKHOUSE = 10;
 const MOST_SPANS = 16;
+/** Types of spans. A type that is listed more often is more frequent. */
 const TYPES_WITHOUT_CALLS = ['embedding', 'embedding', 'chain', 'agent'] as const;
 const TYPES = ['llm', 'llm', 'llm', 'llm', 'llm', 'llm', 'chain', 'agent', 'tool', 'embedding'] as const;
 const STATUSES = ['ok', 'error', 'unset'] as const;
@@ -23,12 +24,13 @@ type Random = ReturnType<typeof randomFrom>;
 
 /**
  * Random spans of a trace with all kinds of relations: parent cycles, missing parents, shared request ids, several roots or
- * none, and equal start times.
+ * no root, and equal start times.
  */
 function randomSpans(number: number, random: Random): readonly Span[] {
   const count = 2 + random(MOST_SPANS - 1);
   const types = random(5) === 0 ? TYPES_WITHOUT_CALLS : TYPES;
-  const oneOf = (texts: string): string => texts.split(' ')[random(texts.split(' ').length)] ?? '';
+  /** One of the words. A space at the end adds the empty text. */
+  const oneOf = (words: string): string => words.split(' ')[random(words.split(' ').length)] ?? '';
   return Array.from({ length: count }, (_, at) => {
     const type = types[random(types.length)] ?? 'llm';
     const gateway = random(5) === 0;
@@ -150,6 +152,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
         const call = aSpan({ spanId: spanId(1), estimate: picos(5n), requestId: 'r-1' });
         const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
         const named = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });
+        // An unrelated call with a very long request id.
         const other = aSpan({ spanId: spanId(4), requestId: 'x'.repeat(100_000) });
         const listedSpans: Span[] = [];
         for (const span of [call, other, below, named]) {

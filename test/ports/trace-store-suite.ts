@@ -151,7 +151,7 @@ export function traceStoreSuite(engine: Engine): void {
         llmCalls: 1,
         toolCalls: 1,
         errorCount: 1,
-        // Tokens of its only model call: the other spans repeat them.
+        // Tokens of the only model call. The tokens of the other spans are not added.
         inputTokens: 3,
         outputTokens: 5,
         models: ['demo'],
@@ -170,7 +170,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(await traces.findSummaries(ALL, traceId(1), null)).toEqual([summary]);
     });
 
-    it('returns the same summary when the root arrives last, one span in each call', async () => {
+    it('returns the same summary when the spans arrive one at a time, the root last', async () => {
       const spans = [
         aSpan({
           spanId: spanId(3),
@@ -220,6 +220,7 @@ export function traceStoreSuite(engine: Engine): void {
       );
       const other = traceRefOf(OTHER_TEAM_KEY, traceId(1));
       expect((await traces.findSpan([{ traceId: traceId(1), traceRef: other }], spanId(1)))?.name).toBe('b');
+      // By team. A key without a team is first.
       const merged = assembleTrace(found, await traces.listSpans(found));
       expect(sortedParts(merged?.parts ?? []).map(({ owner }) => owner)).toEqual([LONE_KEY, TEAM_KEY, OTHER_TEAM_KEY]);
       const ofTeam = await traces.findSummaries({ kind: 'team', teamId: TEAM_KEY.teamId }, traceId(1), null);
@@ -239,6 +240,7 @@ export function traceStoreSuite(engine: Engine): void {
         // The team owns the traces of its keys.
         teamKey: { kind: 'key', keyHash: TEAM_KEY.keyHash },
       } as const;
+      /** By reader: the names of the visible traces, as one text. */
       const visibleTo = async (
         list: (reader: (typeof readers)[keyof typeof readers]) => Promise<readonly TraceSummary[]>,
       ) =>

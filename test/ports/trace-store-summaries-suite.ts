@@ -28,13 +28,14 @@ export function traceStoreSummariesSuite(engine: Engine): void {
       return { spend, pricedCalls, estimate, estimatedCalls, llmCalls, gatewayCalls, inputTokens };
     };
 
-    /** Expected counts: calls, calls of the gateway, and input tokens of sample spans. */
+    /** Expected counts: calls, calls of the gateway, and input tokens, of which each sample span has 3. */
     const countsOf = (llmCalls: number, gatewayCalls: number) => ({
       llmCalls,
       gatewayCalls,
       inputTokens: llmCalls * 3,
     });
 
+    /** An agent with two calls. Spans 2 and 3 are one call with a cost of the gateway; the call of span 4 has an estimate. */
     const callSpans = (number: number): readonly Span[] => {
       const ids = { traceId: traceId(number) };
       return [
@@ -131,7 +132,7 @@ export function traceStoreSummariesSuite(engine: Engine): void {
       expect([withRootPreview?.inputPreview, withRootPreview?.previewNs]).toEqual(['root', null]);
     });
 
-    it('shows no preview of redacted or removed calls, but that of later ones', async () => {
+    it('shows no preview of redacted or removed calls, but the preview of later calls', async () => {
       const call = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), inputPreview: 'a secret' });
       const later = aSpan({
         spanId: spanId(3),
@@ -165,6 +166,7 @@ export function traceStoreSummariesSuite(engine: Engine): void {
         labels: { sessionId: 'of-call', userId: 'ann', tags: ['b', 'no\0text'] },
       });
       const root = aSpan({ labels: { sessionId: 'of-root', userId: null, tags: ['a'] } });
+      // `rootLabels` 1: of the session and the user, the root states only the session.
       const labels = { sessionId: 'of-root', userId: 'ann', tags: ['a', 'b', 'no\u{FFFD}text'], rootLabels: 1 };
       for (const [number, spans] of [
         [call, root],

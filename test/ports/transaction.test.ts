@@ -5,13 +5,13 @@ import type { Database } from '../../src/persistence/database/database.ts';
 import { transaction } from '../../src/persistence/database/transaction.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 
-const onServer = ENGINES.filter(({ name }) => name === 'postgresql');
+const SERVER_ENGINES = ENGINES.filter(({ name }) => name === 'postgresql');
 
 /** Runs a statement in a transaction, as all stores do. */
 const write = ({ orm, inFlight }: Database, statement: string): Promise<unknown> =>
   inFlight.run(() => transaction(orm, (db) => sql.raw(statement).execute(db)));
 
-for (const engine of ENGINES.filter((one) => !onServer.includes(one)))
+for (const engine of ENGINES.filter((one) => !SERVER_ENGINES.includes(one)))
   describe.skipIf(engine.skipReason !== null)(`a transaction over ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let database: Database;
@@ -41,7 +41,7 @@ for (const engine of ENGINES.filter((one) => !onServer.includes(one)))
     });
   });
 
-for (const engine of onServer)
+for (const engine of SERVER_ENGINES)
   describe.skipIf(engine.skipReason !== null)('on PostgreSQL', () => {
     let scratch: ScratchDatabase;
     beforeAll(async () => {
@@ -49,7 +49,7 @@ for (const engine of onServer)
     });
     afterAll(() => scratch.remove());
 
-    it('a transaction that loses its connection returns it to the pool, also repeatedly', async () => {
+    it('a transaction that loses its connection frees its place in the pool, also repeatedly', async () => {
       const database = await scratch.openBare();
       for (let lost = 0; lost < 12; lost += 1)
         await expect(write(database, 'select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow(Unavailable);

@@ -52,6 +52,7 @@ function suite(name: string, open: () => OpenLedger): void {
           [kind]: amount,
         });
         for (const kind of ['requests', 'parallel'] as const) {
+          // Calls under way count for both limits: `low` may add 10 - 8 calls, then `high` 25 - 10.
           // oxlint-disable-next-line no-await-in-loop -- the order decides
           expect(await countAdmitted(high, limitOf(kind, 25), 8)).toBe(8);
           // oxlint-disable-next-line no-await-in-loop -- as above
@@ -71,6 +72,7 @@ function suite(name: string, open: () => OpenLedger): void {
           expect(await countAdmitted(first, limit, 6)).toBe(6);
           expect(await countAdmitted(second, limit, 7)).toBe(7);
           const [more, others] = await Promise.all([countAdmitted(first, limit, 40), countAdmitted(second, limit, 40)]);
+          // 18 parallel calls is the lower limit, and 13 calls are in progress.
           expect(more + others).toBe(5);
         },
         skewMs,

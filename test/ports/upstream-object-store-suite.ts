@@ -97,6 +97,7 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
     });
 
     it('pages newest first or oldest first, also within one millisecond, and by purpose', async () => {
+      // The first two objects have the same time of creation.
       for (const [index, purpose] of ['batch', 'user_data', 'batch', 'batch'].entries())
         await objects.add(
           anObject({ id: `file-${index}`, purpose, createdAt: new Date(index < 2 ? 1_000 : 1_000 + index) }),

@@ -31,6 +31,7 @@ afterEach(() => {
 });
 
 let callsBefore = 0;
+/** Requests to the fake services in the current test. */
 const calls = () => aws.received.slice(callsBefore);
 
 const ROLE = 'arn:aws:iam::123456789012:role/caller';
@@ -171,6 +172,7 @@ describe('a role', () => {
     let issued = 0;
     aws.answer((response, _socket, { body }) => {
       issued += 1;
+      // The first credentials expire at FAR_FUTURE, the next ones a hundred years later.
       sendCredentials(
         response,
         new URLSearchParams(body).get('Action') ?? '',
@@ -273,6 +275,7 @@ describe('an account without valid credentials', () => {
       message: 'AWS gave no credentials for this deployment.',
       cause: { name: 'AccessDenied', message: 'own-secret is not you\nsaid' },
     });
+    // The reason has no secret, and only the first line of the message.
     expect(refusals).toEqual([{ profile: null, role: ROLE, reason: 'AccessDenied: <secret> is not you' }]);
     await expect(credentialsOf({ keys: KEYS, role: role() }, accounts)).rejects.toThrow('no credentials');
     expect(calls()).toHaveLength(1);

@@ -167,6 +167,7 @@ describe('Azure OpenAI', () => {
       aModelRequest({ ...CHAT, stream: true, stream_options: { include_usage: true } }),
     );
     const text = await textOf(exchange);
+    // The five chunks and `[DONE]`.
     expect(text.split('\n\n').filter(Boolean)).toHaveLength(6);
     expect(text).toContain('prompt_filter_results');
     expect(exchange.outcome()).toMatchObject({

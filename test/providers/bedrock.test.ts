@@ -186,6 +186,7 @@ describe('Bedrock', () => {
     server.faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
       const bytes = Buffer.concat(messages);
+      // A write has 11 bytes, less than any message.
       const next = (at: number): void => {
         if (at >= bytes.length) return void response.end();
         response.write(bytes.subarray(at, at + 11));
@@ -209,6 +210,7 @@ describe('Bedrock', () => {
     const text = await textOf(exchange);
     expect(server.lastReceived().path).toBe('/model/up-1/converse-stream');
     expect(text).toContain('"content":"Hi 😀"');
+    // 3 input tokens and 4 from the cache.
     expect(text).toContain('"prompt_tokens":7');
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     expect(exchange.outcome()).toMatchObject({ finishReason: 'stop', usage: { inputTokens: 7, cacheReadTokens: 4 } });

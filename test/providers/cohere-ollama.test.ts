@@ -69,6 +69,7 @@ describe('Cohere', () => {
     )) as {
       data: { embedding: string }[];
     };
+    // The vectors as 32-bit floats, the lowest byte first.
     expect(packed.data.map(({ embedding }) => embedding)).toEqual(['AAAAPwAAgL8=', 'AACAPgAAAEA=']);
   });
 

@@ -43,7 +43,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         const http = await openClient();
         expect(await read(await post(http, `${origin}/v1/chat?x=1`))).toBe('ok');
         expect(received[0]).toBe(
-          `POST /v1/chat?x=1 HTTP/1.1\r\nhost: ${origin.slice(7)}\r\nconnection: keep-alive\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`,
+          `POST /v1/chat?x=1 HTTP/1.1\r\nhost: ${new URL(origin).host}\r\nconnection: keep-alive\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}`,
         );
         expect(await read(await post(http, `${origin}/v1/chat`))).toBe('ok');
         expect(sockets.length).toBe(1);
