@@ -43,7 +43,7 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
   let server: Awaited<ReturnType<typeof anyRedis>>;
   let redis: RedisCommands;
   let stop: () => Promise<void>;
-  /** EVALSHA commands so far. A gateway sends other commands only at its end, and for a script that the server lacks. */
+  /** EVALSHA commands so far. A gateway sends others only at its end, and for a script that the server lacks. */
   let commands = 0;
 
   beforeAll(async () => {

@@ -23,8 +23,8 @@ const SOURCES = [
 type Random = ReturnType<typeof randomFrom>;
 
 /**
- * Random spans of a trace with all kinds of relations: parent cycles, missing parents, shared request ids, several roots or
- * no root, and equal start times.
+ * Random spans of a trace with all kinds of relations: parent cycles, missing parents, shared request ids, equal start
+ * times, and several roots or none.
  */
 function randomSpans(number: number, random: Random): readonly Span[] {
   const count = 2 + random(MOST_SPANS - 1);

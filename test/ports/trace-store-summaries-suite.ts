@@ -35,7 +35,7 @@ export function traceStoreSummariesSuite(engine: Engine): void {
       inputTokens: llmCalls * 3,
     });
 
-    /** An agent with two calls. Spans 2 and 3 are one call with a cost of the gateway; the call of span 4 has an estimate. */
+    /** An agent with two calls: spans 2 and 3 are one call, with its cost; span 4 is a call with an estimate. */
     const callSpans = (number: number): readonly Span[] => {
       const ids = { traceId: traceId(number) };
       return [

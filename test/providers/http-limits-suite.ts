@@ -85,6 +85,7 @@ export function httpLimitsSuite(name: string, open: OpenClient): void {
 
     it('one owner leaves connections for others, also with more calls than its share', async () => {
       const client = await start({ connections: 8 }, (socket, connection) => {
+        // The latest request on this connection, from its path on.
         const [path] = (client.upstream.received[connection] ?? '').split('POST ').slice(-1);
         socket.write(path?.startsWith('/hold') === true ? ENDLESS : OK);
       });

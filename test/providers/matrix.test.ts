@@ -116,7 +116,10 @@ function readBy({ reads }: Caller, bytes: Buffer, stream: boolean): ReturnType<t
   return gist(stream ? stepsOfRun(bytes, reads.reader()) : reads.stepsOf(parseJson(bytes)));
 }
 
-/** The upstream sends the first `count` pieces of a stream one by one, then ends, cuts the connection or sends `after`. */
+/**
+ * Makes the upstream send the first `count` pieces of a stream one by one. Then the upstream ends the stream, cuts the
+ * connection, or sends the bytes `after` and ends the stream.
+ */
 function streamPieces(wire: UpstreamWire, kind: ContentKind, count: number, after: 'end' | 'cut' | Buffer): void {
   server.faults.answer((response, socket) => {
     response.writeHead(200, { 'content-type': wire.streams });
@@ -131,7 +134,10 @@ function streamPieces(wire: UpstreamWire, kind: ContentKind, count: number, afte
   });
 }
 
-/** Whether the upstream answers this endpoint in a format that its `UpstreamWire` does not have. Such pairs have separate tests. */
+/**
+ * Whether the upstream answers this endpoint in a format that its `UpstreamWire` does not have. Such pairs have separate
+ * tests.
+ */
 const lacksWire = ({ endpoint }: Caller, { provider }: UpstreamWire): boolean =>
   (endpoint === COMPLETIONS && ['openai', 'custom_openai', 'azure'].includes(provider)) ||
   (endpoint === RESPONSES && provider === 'openai');
@@ -168,6 +174,7 @@ describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, call
   });
 
   it.each(kinds)('gets %s streamed', async (kind) => {
+    // A stream has three pieces.
     streamPieces(wire, kind, 3, 'end');
     const exchange = await server.send(server.deploymentOf(provider), requestOf(caller, true));
     expect(readBy(caller, await bytesOf(exchange), true)).toEqual(expectedGist(kind));
@@ -195,6 +202,7 @@ describe.each(PAIRS)('a caller of %s, answered by %s', (_dialect, provider, call
     streamPieces(wire, 'words', 1, wire.failure);
     const exchange = await server.send(server.deploymentOf(provider), requestOf(caller, true));
     const { received, end } = await readToEnd(exchange);
+    // The text of the first piece.
     expect(received).toContain(ANSWER_CONTENT.words.slice(0, 5));
     expect(end).toBeInstanceOf(UpstreamFailed);
     expect(String(end)).toMatch(/Exception - slow down$/);

@@ -233,6 +233,7 @@ describe('an unreliable upstream', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(chunk);
       const bytes = Buffer.from(chunk);
+      // 0xc3 is the first of the two bytes of `é`.
       response.write(bytes.subarray(0, bytes.indexOf(0xc3) + 1), () => setImmediate(() => socket.destroy()));
     });
     const exchange = await provider.send(deployment, ask('x', STREAM), NEVER);

@@ -27,7 +27,7 @@ const stripeSeller = (overrides: Partial<StripeAccount> = {}) =>
 const DRAFT = { checkoutId: 'checkout-1', successUrl: 'https://x.example/s', cancelUrl: 'https://x.example/c' };
 const MARK = { lensgate_checkout: 'checkout-1' };
 
-/** Fact, subject, objects, session id and checkout id of an event of this type about this object. */
+/** Fact, subject, objects, session id and checkout id of an event about `object`. Null for an event without a fact. */
 function factAndIds(type: string, object: object) {
   const event = paymentEventOf({ id: 'evt_1', object: 'event', type, created: 7, data: { object } });
   return event && [event.fact, event.subject, event.objects.join(' '), event.sessionId, event.checkoutId];
@@ -173,6 +173,7 @@ describe('Stripe', () => {
     const requests = stripe.requests.length;
     for await (const { subject } of stripeSeller().listEvents(new Date((since + 5) * 1000))) listed.push(subject);
     expect(listed).toEqual(Array.from({ length: 245 }, (_, index) => `ch_${249 - index}`));
+    // Pages have 100 events.
     expect(stripe.requests.length - requests).toBe(3);
     // Stripe accepts at most 20 event types in one request.
     expect(EVENT_TYPES.length).toBeLessThanOrEqual(20);

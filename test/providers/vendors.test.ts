@@ -169,11 +169,10 @@ describe('the usage of a vendor', () => {
       },
       usageOf({ inputTokens: 9, outputTokens: 2 }),
     ],
-  ])('is read from its own members: %s', async (name, counting, expected) => {
-    const { outcome } = await streamFrom(
-      name,
-      counting.choices.length === 0 ? [FIRST, LAST, counting] : [FIRST, counting],
-    );
+  ])('is read from its own members: %s', async (name, usageChunk, expected) => {
+    // A chunk with a choice is itself the last chunk of the answer.
+    const hasChoice = usageChunk.choices.length > 0;
+    const { outcome } = await streamFrom(name, hasChoice ? [FIRST, usageChunk] : [FIRST, LAST, usageChunk]);
     expect(outcome).toMatchObject({ usage: expected, finishReason: 'stop', failure: null });
   });
 

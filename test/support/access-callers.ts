@@ -11,6 +11,7 @@ export interface AccessCallers {
   stop(): Promise<void>;
 }
 
+/** Token rules: the claim `roles` names the role of the caller, and the server creates an unknown user. */
 const RULES = {
   roles_jwt_field: 'roles',
   role_mappings: ['proxy_admin', 'proxy_admin_viewer', 'internal_user', 'internal_user_viewer'].map((role) => ({
@@ -21,7 +22,10 @@ const RULES = {
   user_id_upsert: true,
 };
 
-/** Starts a server with a user, team and organization, and one caller of each kind. Failed authentications are not rate limited. */
+/**
+ * Starts a server with a user, team and organization, and one caller of each kind. Failed authentications are not rate
+ * limited.
+ */
 export async function startAccessCallers(): Promise<AccessCallers> {
   const issuer: Issuer = await startIssuer(['EdDSA']);
   const app = await startApp({

@@ -61,6 +61,7 @@ export async function exportRun(exporter: SpanExporter): Promise<{ traceId: stri
   tool.end(start + 3);
   root.end(start + 4);
   await provider.forceFlush();
+  // One export, which has succeeded.
   expect(results).toEqual([{ code: 0 }]);
   const { traceId, spanId: callId } = call.spanContext();
   await provider.shutdown();

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** One DER element. */
+/** One DER element: tag, length and content. A length from 128 has two bytes, after 0x82. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -8,6 +8,8 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }
 
+// Tags: 0x30 sequence, 0x31 set, 0x02 integer, 0x03 bit string, 0x04 octet string, 0x06 object id, 0x0c UTF-8 text,
+// 0x17 UTC time. 0x82, 0xa0 and 0xa3 are numbers of fields: the DNS name, the version and the extensions.
 const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts);
 const oid = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 const time = (date: Date): Buffer =>
@@ -24,6 +26,7 @@ const DAY_MS = 86_400_000;
 export function selfSigned(): { readonly key: string; readonly cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const ecdsaWithSha256 = sequence(oid('2a8648ce3d040302'));
+  // 550403 is the common name.
   const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from('localhost')))));
   const validity = sequence(time(new Date(Date.now() - DAY_MS)), time(new Date(Date.now() + DAY_MS)));
   const localhost = sequence(der(0x82, Buffer.from('localhost')));

@@ -77,6 +77,7 @@ export function aKey(overrides: Partial<VirtualKey> = {}): VirtualKey {
   };
 }
 
+/** Caller with a key. Null gives an administrator without a virtual key. */
 export function aCaller(key: VirtualKey | null = aKey()): Caller {
   return {
     role: key?.role ?? 'proxy_admin',

@@ -21,11 +21,14 @@ export interface SeenAnswer {
 
 const ID = 'lensgate:openapi';
 
-/** Creates a check of responses against the OpenAPI document. It returns the fault, or null. Reuse it: schemas are compiled on first use. */
+/**
+ * Creates a check of responses against the OpenAPI document. The check returns the fault. It returns null without a
+ * fault, and for a path without an operation. Reuse the check, because it compiles each schema on first use.
+ */
 export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
   const document = openApiDocument(restRoutes());
   const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  // Shared schemas are compiled once and not inlined. Code is not optimized, because most validators run only a few times.
+  // Shared schemas are compiled once and not inlined. Code is not optimized, because most validators run rarely.
   const quick = { inlineRefs: false, code: { optimize: false } };
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false, ...quick });
   ajv.addSchema({ ...document, $id: ID });

@@ -2,7 +2,7 @@ import type { Peer } from '../../src/runtime/http-client/address.ts';
 import type { TimeSource } from '../../src/runtime/http-client/deadline-watch.ts';
 import type { UpstreamSocket, SocketEvents } from '../../src/runtime/http-client/socket.ts';
 
-/** Expected end of a call: the complete body, a fault of the HTTP client port, or an action of the reader or the caller. */
+/** Expected end of a call: the complete body, a fault of the HTTP client, or an action of the reader or the caller. */
 export type Outcome = 'done' | 'cut' | 'garbled' | 'unreachable' | 'timeout' | 'cancelled' | 'aborted' | 'thrown';
 
 /** Step of a scripted connection: bytes for its call, or the end of the connection. */
@@ -105,6 +105,7 @@ export function scriptFor(id: number, random: Random): ScriptStep[] {
   if (random(10) === 0) steps.push({ bytes: 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n' });
   const closing = random(8) === 0 ? 'connection: close\r\n' : '';
   const closes = closing === '' ? {} : { closes: true as const };
+  // 0: chunks. 1: a content length. 2: the end of the connection ends the body.
   const framing = random(3);
   if (framing === 0) {
     steps.push({ bytes: `HTTP/1.1 200 OK\r\n${closing}transfer-encoding: chunked\r\n\r\n`, head: true });
@@ -134,6 +135,7 @@ export function scriptFor(id: number, random: Random): ScriptStep[] {
       if (framing === 2) return steps;
       return [...steps.slice(0, random(last + 1)), { event: 'fin', outcome: 'cut', closes: true }];
     case 2: {
+      // After the head, only bytes between chunks can be invalid.
       const at = framing === 0 ? random(last + 1) : 0;
       return [...steps.slice(0, at), { bytes: 'not HTTP\r\n\r\n', outcome: 'garbled', closes: true }];
     }
@@ -141,6 +143,7 @@ export function scriptFor(id: number, random: Random): ScriptStep[] {
       // The peer stops sending.
       return steps.slice(0, random(last + 1));
     case 4:
+      // Bytes after the answer. A body without a length would contain them.
       return framing === 2
         ? steps
         : [...steps, { bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\npoison', closes: true }];

@@ -46,10 +46,11 @@ export interface FakeStripe {
       readonly secret?: string;
       readonly timestamp?: number;
       readonly body?: string;
+      /** Null sends no signature. */
       readonly signature?: string | null;
     },
   ): Promise<Response>;
-  /** Sets the response to all later requests. `cut` closes their connections, and null restores the default behavior. */
+  /** Sets the response to all later requests. `cut` closes their connections, and null restores the usual responses. */
   fail(answer: { readonly status: number; readonly error: object } | 'cut' | null): void;
   stop(): Promise<void>;
 }
@@ -109,6 +110,7 @@ export async function startFakeStripe(): Promise<FakeStripe> {
     const types = new Set([...query].flatMap(([name, value]) => (name.startsWith('types[') ? [value] : [])));
     const since = Number(query.get('created[gte]'));
     const found = events.toReversed().filter(({ type, created }) => types.has(type) && created >= since);
+    // 0 without `starting_after`, because no event is found then.
     const begin = found.findIndex(({ id }) => id === query.get('starting_after')) + 1;
     const data = found.slice(begin, begin + Number(query.get('limit') ?? 10));
     return { object: 'list', data, has_more: begin + data.length < found.length, url: '/v1/events' };

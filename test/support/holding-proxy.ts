@@ -28,6 +28,7 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method, headers, url = '/' } = incoming;
+    // Each matching request lowers `skip`. From 0 on, such requests get the answer.
     if (answering !== null && url.includes(answering.text) && answering.skip-- <= 0) {
       incoming.resume();
       const { status, headers: head, body } = answering.answer;

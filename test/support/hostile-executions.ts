@@ -5,6 +5,7 @@ const SPAN = `traceId spanId parentSpanId name kind type agent service startedAt
 const TRACE = `traceId traceRef name service inputPreview startedAt endedAt durationMs status spanCount agentNames models
   llmCalls toolCalls errorCount inputTokens outputTokens costUsd frameworks`;
 
+/** Fields of a workload. The first number is replaced, so that no two workloads are equal. */
 const WIDE_INPUT = 'inputTokens: 1000, outputTokens: 1000, requests: 1000';
 
 /** Documents that are expensive to execute and to serialize. */
@@ -106,7 +107,7 @@ export const EXECUTIONS: readonly HostileDocument[] = [
   { name: 'nine calls of a model', query: `mutation { ${many(9, (i) => `c${i}: ${chatOf('messages: []')}`)} }` },
 ];
 
-/** Requests with expensive variables. */
+/** Requests with expensive variables. Unknown names are close to a known one, so that suggestions are expensive. */
 export const VARIABLES: readonly HostileDocument[] = [
   {
     name: 'a megabyte of undeclared variables',

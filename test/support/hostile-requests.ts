@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 export interface HostileRequest {
   readonly what: string;
   readonly bytes: Buffer;
-  /** Expected status. 'below 500' where the tests of the graph check the status. Null if the server closes the connection. */
+  /** Expected status. `below 500` where tests of the graph check it. Null if the server closes the connection. */
   readonly status: number | 'below 500' | null;
   /** Whether the connection stays open for the next request. */
   readonly keepsConnection: boolean;
@@ -26,7 +26,7 @@ export function hostileRequests(key: string): readonly HostileRequest[] {
   });
   const keepsOpen = (request: HostileRequest): HostileRequest => ({ ...request, keepsConnection: true });
   const closes = (request: HostileRequest): HostileRequest => ({ ...request, keepsConnection: false });
-  /** POST request. It has the correct content length unless `framed` is false, also when `head` contains another length. */
+  /** POST request with its content length, unless `framed` is false. `head` may contain another length. */
   const post = (
     what: string,
     { path = CHAT, head = auth, body = JSON_BODY as string | Buffer, framed = true },

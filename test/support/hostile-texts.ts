@@ -71,7 +71,7 @@ export const INTROSPECTION: readonly HostileDocument[] = [
   },
 ];
 
-/** Documents that are expensive to parse and to validate. */
+/** Documents that are expensive to parse and to validate. Unknown names are close to known ones. */
 export const TEXTS: readonly HostileDocument[] = [
   { name: 'one leaf 9,990 times', query: `{ ${'__typename '.repeat(9_990)} }` },
   { name: 'one page 900 times', query: `{ ${'catalogEntries { nodes { id } } '.repeat(900)} }` },

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 /** Expected result: the answer of the model, or a failure in the format of the dialect. */
 type Outcome = 'answer' | 'failure';
 
-/** Response bytes of an upstream, and the expected results without and with streaming. Null is not tested. */
+/** Response bytes of an upstream, and the expected results without and with streaming. Null: not tested this way. */
 export interface Shape {
   readonly whole: Outcome | null;
   readonly stream: Outcome | null;

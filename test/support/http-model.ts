@@ -25,18 +25,19 @@ interface Modelled {
   piped: boolean;
   paused: boolean;
   hasHead: boolean;
-  /** Sent body. `got` is the received body. */
+  /** Body that the peer has sent so far. */
   sent: string;
+  /** Body that the reader has received so far. */
   got: string;
   /** Time of the last bytes that arrived, or of the last pause or resume of the reader. */
   progressMs: number;
-  /** End that the bytes cause which the connection is delivering. `wireEnd` follows after their delivery. */
+  /** End that the bytes under delivery cause. It becomes `wireEnd` after their delivery. */
   ending: Outcome | null;
-  /** End that its connection caused. */
+  /** End that the connection caused. */
   wireEnd: Outcome | null;
-  /** End that its reader or its caller caused. It takes precedence over `wireEnd`. */
+  /** End that the reader or the caller caused. It takes precedence over `wireEnd`. */
   readerEnd: Outcome | null;
-  /** End that its promise or its reader received. */
+  /** End that the promise of the call or its reader received. */
   reportedEnd: string | null;
 }
 
@@ -175,7 +176,8 @@ export class ModelledClient {
     const endName = outcomeOf(end);
     if (call.reportedEnd !== null) throw new Error(`Call ${call.id} ended with ${endName} after ${call.reportedEnd}.`);
     const wanted = call.readerEnd ?? call.wireEnd ?? call.ending;
-    if (endName !== wanted && !(call.wireEnd === null && this.#isDue(call, endName)))
+    const isDeadline = call.wireEnd === null && this.#isDue(call, endName);
+    if (endName !== wanted && !isDeadline)
       throw new Error(`Call ${call.id} ended with ${endName} (${String(end)}), expected ${String(wanted)}.`);
     if (endName === 'done' && call.got !== call.sent) throw new Error(`Call ${call.id} lost a part of its body.`);
     this.#settled(call, endName);
@@ -211,13 +213,14 @@ export class ModelledClient {
     const [first] = wire.script;
     if (first?.event !== undefined) return this.#happen(wire, wire.script.splice(0, 1));
     const eventAt = wire.script.findIndex(({ event }) => event !== undefined);
+    // Bytes before the next event may arrive in one read.
     const most = eventAt === -1 ? wire.script.length : eventAt;
     this.#happen(wire, wire.script.splice(0, this.random(3) === 0 ? most : 1 + this.random(most)));
   }
 
   #happen(wire: FakeWire, steps: readonly ScriptStep[]): void {
     const call = wire.serving === null ? undefined : this.calls.get(wire.serving);
-    const unwritten = wire.unwritten > 0;
+    const hasUnwritten = wire.unwritten > 0;
     for (const { head, body } of steps) {
       if (call === undefined) continue;
       if (head) call.hasHead = true;
@@ -235,7 +238,7 @@ export class ModelledClient {
     if (call !== undefined && end !== null && call.reportedEnd === null && call.readerEnd === null) call.wireEnd = end;
     if (end === null && !steps.some(({ closes }) => closes)) return;
     const endedByReader = call?.readerEnd !== null && call?.readerEnd !== undefined;
-    const closed = steps.some(({ closes }) => closes) || (end !== null && unwritten) || endedByReader;
+    const closed = steps.some(({ closes }) => closes) || (end !== null && hasUnwritten) || endedByReader;
     if (closed && !wire.destroyed) throw new Error('A connection stayed open that cannot be reused.');
     if (!closed && end === 'done' && wire.destroyed) throw new Error('A connection was closed that can be reused.');
   }
@@ -273,6 +276,7 @@ export class ModelledClient {
     // Calls wait only while their owner uses at least three times as many connections as are free.
     // At least as many are then active in total.
     if (waiting > 0 && active < 3 * (LIMIT - active)) throw new Error(`${waiting} calls wait beside ${active} in use.`);
+    /** Calls that have not ended in the model. */
     let live = 0;
     /** Unread calls whose deadline has passed: the client may or may not have ended them. */
     let unsure = 0;

@@ -4,7 +4,10 @@ import type { KeyOwners } from '../../src/domain/owners/key-owners.ts';
 
 type GivenLimits = Partial<CountedLimits>;
 
-/** Owners of a key: user `u`, team `t`, the team's member, project `p` and organization `o`. Owners without limits are absent. */
+/**
+ * Owners of a key: user `u`, team `t`, the team's member, project `p` and organization `o`. Owners without limits are
+ * absent.
+ */
 export function someOwners({
   user,
   team,

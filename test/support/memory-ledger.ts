@@ -83,9 +83,11 @@ export class MemoryLedger implements Ledger {
         counter.windowMs = this.nowMs;
         counter.members.clear();
       }
+      // A request without a window keeps the earlier share. An amount of another window does not count.
       if (ask.window === null) held += counter.members.get(process)?.share ?? 0n;
       else if (ask.window !== counter.windowMs) held = 0n;
     } else {
+      // Removes members whose lease has ended, and the earlier share of a process that joins again.
       for (const [name, { stored }] of counter.members) {
         if (this.#leases.has(name) && !(ask.joins && name === process)) continue;
         counter.members.delete(name);
@@ -98,8 +100,8 @@ export class MemoryLedger implements Ledger {
     }
     const others = [...counter.members].filter(([name]) => name !== process).map(([, member]) => member);
     const left = ask.limit - counter.base - held - others.reduce((sum, { share }) => sum + share, 0n);
-    const isAlone = others.every(({ share, stored }) => share === stored);
-    const granted = grantOf(ask, { left, isAlone, divisor: BigInt(spareDivisor(this.#leases.size)) });
+    const othersReserveNothing = others.every(({ share, stored }) => share === stored);
+    const granted = grantOf(ask, { left, othersReserveNothing, divisor: BigInt(spareDivisor(this.#leases.size)) });
     if (ask.kind === 'slots' && held + granted === 0n) counter.members.delete(process);
     else counter.members.set(process, { share: held + granted, stored: ask.stored });
     const isWindow = ask.kind === 'window';
@@ -112,6 +114,7 @@ export class MemoryLedger implements Ledger {
     };
   }
 
+  /** Whether the use of a budget is known. If so, applies the base of the request, and counts a new member. */
   #isKnown(process: string, { base, stored }: ShareRequest, counter: Counter): boolean {
     const isMember = counter.members.has(process);
     const fits = base !== null && base.version === counter.version;
@@ -124,12 +127,16 @@ export class MemoryLedger implements Ledger {
 
 function grantOf(
   { kind, need, largest, atLimit, spare }: ShareRequest,
-  { left, isAlone, divisor }: { readonly left: bigint; readonly isAlone: boolean; readonly divisor: bigint },
+  {
+    left,
+    othersReserveNothing,
+    divisor,
+  }: { readonly left: bigint; readonly othersReserveNothing: boolean; readonly divisor: bigint },
 ): bigint {
   let granted = 0n;
   if (left >= need) granted = need;
   else if (kind !== 'spend') granted = larger(0n, left);
   else if (left > 0n) granted = larger(left, largest);
-  if (left === 0n && isAlone && atLimit) granted = largest;
+  if (left === 0n && othersReserveNothing && atLimit) granted = largest;
   return left > need ? granted + smaller(spare, (left - need) / divisor) : granted;
 }

@@ -24,8 +24,10 @@ export const traceRefOf = ({ teamId, keyHash }: Owner, traceId: string): string 
     .digest('hex')
     .toUpperCase();
 
-const byStart = (left: Span, right: Span): number =>
-  left.startNs === right.startNs ? (left.spanId < right.spanId ? -1 : 1) : left.startNs < right.startNs ? -1 : 1;
+function byStart(left: Span, right: Span): number {
+  if (left.startNs !== right.startNs) return left.startNs < right.startNs ? -1 : 1;
+  return left.spanId < right.spanId ? -1 : 1;
+}
 
 const startMsOf = (summary: TraceSummary): number => Number(summary.startNs / 1_000_000n);
 
@@ -114,15 +116,10 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
           ({ summary: { traceRef }, rank }) =>
             after === null || rank < after.rank || (rank === after.rank && traceRef < after.traceRef),
         );
-      const greatestFirst = found.toSorted((left, right) =>
-        left.rank === right.rank
-          ? left.summary.traceRef < right.summary.traceRef
-            ? 1
-            : -1
-          : left.rank < right.rank
-            ? 1
-            : -1,
-      );
+      const greatestFirst = found.toSorted((left, right) => {
+        if (left.rank !== right.rank) return left.rank < right.rank ? 1 : -1;
+        return left.summary.traceRef < right.summary.traceRef ? 1 : -1;
+      });
       return greatestFirst.slice(0, limit).map(({ summary }) => summary);
     },
     async series(visibility, { startMs, endMs, bucketMs, filters }) {
@@ -133,16 +130,17 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
       const byBucket = Map.groupBy(found, (summary) => Math.floor((startMsOf(summary) - startMs) / bucketMs));
       return [...byBucket]
         .toSorted(([left], [right]) => left - right)
-        .map(([place, some]) => {
+        .map(([index, some]) => {
           const durations = some
             .map((summary) => traceRankOf(summary, 'duration'))
             .toSorted((a, b) => (a < b ? -1 : 1));
           const quantile = (percent: number): bigint =>
             durations[Math.ceil((durations.length * percent) / 100) - 1] ?? 0n;
-          const total = (of: (summary: TraceSummary) => number): number => some.reduce((sum, one) => sum + of(one), 0);
+          const total = (countOf: (summary: TraceSummary) => number): number =>
+            some.reduce((sum, one) => sum + countOf(one), 0);
           const spends = some.flatMap(({ spend }) => spend ?? []);
           return {
-            startMs: startMs + place * bucketMs,
+            startMs: startMs + index * bucketMs,
             traces: some.length,
             failed: some.filter(({ errorCount }) => errorCount > 0).length,
             spans: total(({ spanCount }) => spanCount),

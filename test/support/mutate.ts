@@ -21,15 +21,16 @@ const MOST_CHANGES = 4;
 const WAYS = 20;
 
 /**
- * Applies one to four random mutations: flips, truncation, deletion, insertion, repetition, or bytes of another input. Most
- * mutations are small, so that many results still decode, to wrong values.
+ * Applies one to four random mutations: flips, truncation, deletion, insertion, repetition, or bytes of the input `other`.
+ * Most mutations are small, so that many results still decode, to wrong values.
  */
 export function mutated(input: Uint8Array, draw: Draw, other: Uint8Array): Uint8Array {
   let bytes: Uint8Array = input;
+  // At least half of all results have one mutation.
   for (let change = draw(2) * draw(MOST_CHANGES); change >= 0; change--) {
     const at = draw(bytes.length + 1);
     const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
-    const some = 1 + draw(16);
+    const size = 1 + draw(16);
     switch (draw(WAYS)) {
       case 0:
       case 8:
@@ -43,20 +44,20 @@ export function mutated(input: Uint8Array, draw: Draw, other: Uint8Array): Uint8
         bytes = before;
         break;
       case 3:
-        bytes = Buffer.concat([before, after.subarray(some)]);
+        bytes = Buffer.concat([before, after.subarray(size)]);
         break;
       case 4:
-        bytes = Buffer.concat([before, Uint8Array.from({ length: some }, () => draw(256)), after]);
+        bytes = Buffer.concat([before, Uint8Array.from({ length: size }, () => draw(256)), after]);
         break;
       case 5:
         bytes = Buffer.concat([before, PIECES[draw(PIECES.length)] ?? before, after]);
         break;
       case 6:
-        bytes = Buffer.concat([before, after.subarray(0, some * 8), after]);
+        bytes = Buffer.concat([before, after.subarray(0, size * 8), after]);
         break;
       case 7: {
         const from = draw(other.length + 1);
-        bytes = Buffer.concat([before, other.subarray(from, from + some * 8), after]);
+        bytes = Buffer.concat([before, other.subarray(from, from + size * 8), after]);
         break;
       }
       default: {

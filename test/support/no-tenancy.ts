@@ -39,7 +39,10 @@ const UNUSED_DEFINITIONS = { ...UNUSED_ROWS, fingerprint: refuse };
 /** Store whose methods all throw. */
 const unused = new Proxy(Object.create(null), { get: () => refuse });
 
-/** Further stores of the platform. Methods that the start of a server or a list calls return nothing. Every other method throws. */
+/**
+ * Further stores of the platform. Methods that the start of a server or a list calls return nothing. Every other method
+ * throws.
+ */
 export const OTHER_STORES = {
   jobs: unused,
   lenses: unused,

@@ -3,26 +3,26 @@ import type { Guardrails } from '../../src/domain/guardrails/guardrails.ts';
 import type { PassThroughEndpoints } from '../../src/domain/pass-through/endpoints.ts';
 import type { Gateway } from '../../src/gateway/gateway.ts';
 
-function needsUpstream(): never {
+function refuse(): never {
   throw new Error('The tests of the graph do not use this method.');
 }
 
 /** Gateway parts that the tests of the graph do not use. */
 export const NO_UPSTREAMS: Omit<Platform['gateway'], keyof Gateway> = {
-  placeFor: needsUpstream,
-  deployment: needsUpstream,
-  upstreamModelAt: needsUpstream,
-  recordBatch: needsUpstream,
-  pass: needsUpstream,
-  forward: needsUpstream,
+  placeFor: refuse,
+  deployment: refuse,
+  upstreamModelAt: refuse,
+  recordBatch: refuse,
+  pass: refuse,
+  forward: refuse,
   unpriced: () => new Map(),
-  countTokens: needsUpstream,
-  preview: needsUpstream,
-  callReserved: needsUpstream,
-  probe: needsUpstream,
-  probeOnce: needsUpstream,
-  lastProbe: needsUpstream,
-  cooldownMs: needsUpstream,
+  countTokens: refuse,
+  preview: refuse,
+  callReserved: refuse,
+  probe: refuse,
+  probeOnce: refuse,
+  lastProbe: refuse,
+  cooldownMs: refuse,
 };
 
 /** Pass-through endpoints of a server that has none. */
@@ -30,10 +30,10 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
   timeoutSeconds: 600,
   find: () => ({ kind: 'none' }),
   list: () => [],
-  add: needsUpstream,
-  change: needsUpstream,
-  remove: needsUpstream,
-  configure: needsUpstream,
+  add: refuse,
+  change: refuse,
+  remove: refuse,
+  configure: refuse,
   refresh: async () => {},
 };
 
@@ -41,12 +41,12 @@ export const NO_ENDPOINTS: PassThroughEndpoints = {
 export const NO_GUARDRAILS: Guardrails = {
   definitions: () => [],
   list: () => [],
-  add: needsUpstream,
-  change: needsUpstream,
-  remove: needsUpstream,
-  checkWith: needsUpstream,
-  configure: needsUpstream,
-  resolve: needsUpstream,
+  add: refuse,
+  change: refuse,
+  remove: refuse,
+  checkWith: refuse,
+  configure: refuse,
+  resolve: refuse,
   refresh: async () => {},
 };
 

@@ -10,6 +10,7 @@ const RUN = `const { DatabaseSync } = require('node:sqlite');
       return new DatabaseSync(file, { timeout: 30000 }).prepare(sql).run(...params).changes;
     } catch (error) {
       if (triesLeft === 0 || !/locked/.test(error.message)) throw error;
+      // Sleeps for 50 ms.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
       return run(triesLeft - 1);
     }

@@ -77,7 +77,7 @@ const DESCRIPTOR = {
 
 const requestType = protobuf.Root.fromJSON(DESCRIPTOR).lookupType('Request');
 
-/** Encodes an export in protobuf. Takes the object form of protobufjs: bytes as Uint8Array, 64-bit integers as strings. */
+/** Encodes an export in protobuf. Takes objects of protobufjs: bytes as Uint8Array, 64-bit integers as strings. */
 export function encodeExport(request: Readonly<Record<string, unknown>>): Uint8Array {
   return requestType.encode(requestType.fromObject({ ...request })).finish();
 }
@@ -99,7 +99,10 @@ export function protobufOf(json: unknown): Uint8Array {
   return encodeExport(withBytes);
 }
 
-/** Converts a protobuf export to OTLP/JSON: ids in hex, 64-bit integers as strings. Values of bytes become arrays of numbers, not base64. */
+/**
+ * Converts a protobuf export to OTLP/JSON: ids in hex, 64-bit integers as strings. Other bytes become arrays of numbers, not
+ * base64.
+ */
 export function exportObject(body: Uint8Array): unknown {
   const object = requestType.toObject(requestType.decode(body), { longs: String, bytes: Array });
   return JSON.parse(JSON.stringify(object, (key, value: unknown) => (key.endsWith('Id') ? hexOf(value) : value)));

@@ -44,7 +44,7 @@ export const mapOf = (count: number, version = 1): Rows =>
     Array.from({ length: count }, (_, at) => [`m${at}`, { litellm_provider: 'p', mode: 'chat', version }]),
   );
 
-/** Sends a map like the upstream's host. With an ETag it supports conditional requests. */
+/** Handler that sends a map like the host of the real price map. With an ETag it supports conditional requests. */
 export const sendMap =
   (map: unknown, headers: Record<string, string> = {}): Answer =>
   (response, received) => {

@@ -13,6 +13,7 @@ export interface AnswerKinds {
 /** Random valid answer as steps: reasoning, text, tool calls, end and usage. */
 export function randomAnswer(below: (bound: number) => number, { reasoning, proofs }: AnswerKinds): AnswerStep[] {
   const words = (): string => PIECES[below(PIECES.length)] ?? 'x';
+  /** List of random length, for a loop. */
   const some = (most: number): undefined[] => Array.from({ length: below(most + 1) });
   const steps: AnswerStep[] = [{ kind: 'begin', id: `answer-${below(1000)}`, model: 'upstream-1' }];
   const thoughts = reasoning ? some(3) : [];
@@ -42,7 +43,7 @@ export function randomAnswer(below: (bound: number) => number, { reasoning, proo
   return steps;
 }
 
-/** Joins adjacent pieces of an answer and drops empty ones, so that the same answer in different chunks compares as equal. */
+/** Joins adjacent pieces of an answer and drops empty ones. The same answer in different chunks is then equal. */
 export function joinedSteps(steps: readonly AnswerStep[]): readonly AnswerStep[] {
   const whole: AnswerStep[] = [];
   for (const step of steps) {

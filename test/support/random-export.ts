@@ -2,6 +2,7 @@ import type { AttributeValue, RawSpan } from '../../src/domain/traces/span.ts';
 
 /** Seeded random integers below a bound. The same seed gives the same sequence. */
 export function seeded(seed: number): (below: number) => number {
+  // Xorshift. Its state must not be zero.
   let state = seed >>> 0 || 1;
   return (below) => {
     state ^= state << 13;
@@ -32,12 +33,14 @@ const KINDS = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSU
 const STATUSES = ['unset', 'ok', 'error'] as const;
 
 const pick = <Item>(draw: Draw, items: readonly Item[]): Item => items[draw(items.length)] as Item;
+/** Random bytes except zero, because an id of zeros is invalid. */
 const bytes = (draw: Draw, count: number): Uint8Array => Uint8Array.from({ length: count }, () => draw(255) + 1);
 const times = <Item>(count: number, make: (index: number) => Item): Item[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 /** Random OTLP `AnyValue` as it is sent, and the expected decoded value. */
 function anyValue(draw: Draw, depth: number): readonly [Record<string, unknown>, AttributeValue] {
+  // Lists and objects (6 and 7) only above depth 0. 5 is a text, too.
   switch (draw(depth > 0 ? 8 : 6)) {
     case 0: {
       const integer = pick(draw, INTEGERS);

@@ -22,8 +22,8 @@ export function settingsFrom({ yaml, files = {}, env = {}, args = [] }: SettingS
     const file = join(folder, 'config.yaml');
     if (yaml !== undefined) writeFileSync(file, yaml);
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const all = { LENSGATE_DATA_DIR: join(folder, 'data'), ...env };
-    return readSettings([...(yaml === undefined ? [] : ['--config', file]), ...args], all, keyGenerator);
+    const environment = { LENSGATE_DATA_DIR: join(folder, 'data'), ...env };
+    return readSettings([...(yaml === undefined ? [] : ['--config', file]), ...args], environment, keyGenerator);
   } catch (error) {
     throw error instanceof ConfigError ? withoutFolder(error, folder) : error;
   } finally {

@@ -70,12 +70,14 @@ export async function aSession(
   let ids = 0;
   const upstream: RealtimeUpstream = {
     socket: vendor.socket,
+    // `name x` requests the model x, and `bug` causes an unexpected error.
     outbound(sent, assertMayCall) {
       const text = Buffer.from(sent.bytes).toString();
       if (text.startsWith('name ')) assertMayCall(text.slice(5));
       if (text === 'bug') throw new TypeError('oops');
       return sent;
     },
+    // The message `used` reports usage.
     inbound: (received) => ({
       message: received,
       fact: Buffer.from(received.bytes).toString() === 'used' ? { kind: 'used', by: 'session', usage: USAGE } : null,

@@ -54,7 +54,7 @@ export async function startRedis(): Promise<RedisServer> {
       started = spawn(BINARY, options, { stdio: 'ignore' });
       child = started;
       while (started.exitCode === null) if (await answers(port)) return;
-      // A connection of another process may use the port for a short time.
+      // The server has ended, perhaps because a connection of another process used the port. Tries again.
     } while (Date.now() < untilMs);
     throw new Error('The Redis server did not start.');
   }

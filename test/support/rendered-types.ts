@@ -20,7 +20,8 @@ import { schemaFrom } from '../../rest-shims/helpers/http/type-notation.ts';
 
 /**
  * Bits of `TypeFlags`. The compiler's package does not export the enumeration. `open` is any or unknown, `absent` is
- * undefined or void, and `parameter` is a type parameter.
+ * undefined or void, and `parameter` is a type parameter. `string`, `number` and `boolean` include literals. `string` also
+ * includes templates. `object` includes the type `object` and intersections.
  */
 const IS = {
   open: 1 | 2,
@@ -33,6 +34,7 @@ const IS = {
   parameter: 524_288,
   object: 1_048_576 | 131_072 | 268_435_456,
 } as const;
+/** Bit of `SymbolFlags`: an optional member. */
 const OPTIONAL_SYMBOL = 16_777_216;
 
 /** Entities whose route rows are generated from a table. A row's name begins with the entity. */
@@ -47,6 +49,7 @@ function namesIn(text: string): readonly string[] {
   const pattern = text.slice(1, -1).replaceAll(/\$\{([^}]*)\}/g, (_all, inner: string) => {
     if (inner.endsWith('.entity')) return `(?:${ENTITIES})`;
     const literals = literalsIn(inner);
+    // No row name contains `!`, so that nothing matches an unsupported expression.
     return literals.length === 0 ? '!' : `(?:${literals.join('|')})`;
   });
   return Object.keys(ANSWER_TYPES).filter((name) => new RegExp(`^${pattern}$`).test(name));
@@ -69,6 +72,13 @@ function rowsOfCall({ arguments: [first] }: CallExpression): readonly string[] {
   return isObjectLiteralExpression(first) ? rowsOf(first) : [];
 }
 
+/** Row names of an object literal or of a call. Empty for other nodes. */
+function rowsAt(node: Node): readonly string[] {
+  if (isObjectLiteralExpression(node)) return rowsOf(node);
+  return isCallExpression(node) ? rowsOfCall(node) : [];
+}
+
+/** All nodes below a node. */
 function* nodesOf(node: Node): Generator<Node> {
   const children: Node[] = [];
   node.forEachChild((child) => void children.push(child));
@@ -80,17 +90,19 @@ function* nodesOf(node: Node): Generator<Node> {
 
 /** Names of the rows that contain a node, or that use the function that contains it. */
 function rowsAround(node: Node): readonly string[] {
+  /** Name of the outermost function or variable that contains the node. */
   let within: string | null = null;
   for (let at: Node | undefined = node.parent; at !== undefined && !isSourceFile(at); at = at.parent) {
-    const names = isObjectLiteralExpression(at) ? rowsOf(at) : isCallExpression(at) ? rowsOfCall(at) : [];
+    const names = rowsAt(at);
     if (names.length > 0) return names;
     if ((isFunctionDeclaration(at) || isVariableDeclaration(at)) && at.name !== undefined && isIdentifier(at.name))
       within = at.name.text;
   }
   if (within === null) return [];
+  // The name as a whole word, and not as a member, a key, or a part of a path or text.
   const use = new RegExp(String.raw`(?<![\w.'/-])${within}(?![\w':/-])`);
   return [...nodesOf(node.getSourceFile())].flatMap((one) => {
-    const names = isObjectLiteralExpression(one) ? rowsOf(one) : isCallExpression(one) ? rowsOfCall(one) : [];
+    const names = rowsAt(one);
     return names.length > 0 && use.test(one.getText()) ? names : [];
   });
 }
@@ -158,6 +170,7 @@ function createComparison(checker: Checker) {
     }
     if ((member.flags & IS.object) === 0) return;
     if (member.getSymbol()?.name === 'Date') return ofType('string').length === 0 ? fail('a date') : undefined;
+    // Of several documented objects, the one with the fewest faults counts.
     const [best] = ofType('object')
       .map((object) => {
         const own = { ...into, faults: [], visited: new Set(into.visited) };
@@ -208,6 +221,7 @@ function createComparison(checker: Checker) {
 function renderedBy(checker: Checker, object: ObjectLiteralExpression): Type | null {
   const render = memberOf(object, 'render');
   const type = render === undefined ? undefined : checker.getTypeAtLocation(render);
+  // Kind 0 is a call signature.
   const [signature] = type === undefined ? [] : checker.getSignaturesOfType(type, 0);
   const result = signature === undefined ? undefined : checker.getReturnTypeOfSignature(signature);
   if (result === undefined || checker.getPropertyOfType(result, 'body') !== undefined) return null;
@@ -230,7 +244,10 @@ export interface RenderedTypes {
   readonly compared: ReadonlySet<string>;
 }
 
-/** Compares every JSON answer that the sources of `rest-shims/` below `root` render. `config` is the path of the TypeScript project. */
+/**
+ * Compares every JSON answer that the sources of `rest-shims/` below `root` render. `config` is the path of the TypeScript
+ * project.
+ */
 export function compareRenderedTypes(root: string, config: string): RenderedTypes {
   const api = new API({ cwd: root });
   try {

@@ -94,7 +94,7 @@ export interface ResponseSetup {
   newKey(draft?: object): Promise<string>;
   /** Sets the stream that answers the next calls. */
   streamWith(text: string): void;
-  /** Leaves the next calls to the upstream unanswered. `next` resolves to the next call of them. */
+  /** Holds the next calls to the upstream without an answer. `next` resolves to the next held call. */
   hold(): { next(): Promise<{ readonly response: ServerResponse; readonly body: Readonly<Record<string, unknown>> }> };
   /** Body of the last request to the upstream. */
   sent(): Readonly<Record<string, unknown>>;

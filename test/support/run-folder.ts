@@ -16,6 +16,7 @@ export function setup(): void {
   process.env[RUN_FOLDER] = mkdtempSync(join(tmpdir(), 'lensgate-run-'));
 }
 
+/** Global teardown: drops the template databases of the run, and removes the folder. */
 export async function teardown(): Promise<void> {
   const folder = process.env[RUN_FOLDER];
   if (folder === undefined) return;

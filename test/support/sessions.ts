@@ -18,7 +18,8 @@ export function sessionsIn(summaries: readonly TraceSummary[]): readonly Session
   return [...named]
     .map(([sessionId, some]): SessionActivity => {
       const users = new Set(some.flatMap(({ userId }) => userId ?? []));
-      const total = (of: (summary: TraceSummary) => number): number => some.reduce((sum, one) => sum + of(one), 0);
+      const total = (countOf: (summary: TraceSummary) => number): number =>
+        some.reduce((sum, one) => sum + countOf(one), 0);
       const spends = some.flatMap(({ spend }) => spend ?? []);
       const estimates = some.flatMap(({ estimate }) => estimate ?? []);
       return {

@@ -44,6 +44,7 @@ export class ProcessTotals implements StoredTotals {
   async read(counters: readonly string[]) {
     const through = this.#storedThrough;
     const totals = new Map(counters.map((counter) => [counter, this.#stored.get(counter) ?? 0n]));
+    // The totals arrive a turn after the read, like those of a database.
     await new Promise((resolve) => void setImmediate(resolve));
     return { totals, through };
   }

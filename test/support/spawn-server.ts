@@ -48,7 +48,7 @@ interface SpawnOptions {
 
 /**
  * Starts the server on a free port, or on the port in `args`. Resolves when the server reports that it is ready. Retries
- * while a connection of another process uses the port of an earlier server.
+ * while the port of `args` is in use, because a connection of another process may use it for a short time.
  */
 export async function spawnServer(dataDir: string, options: SpawnOptions = {}): Promise<ServerProcess> {
   const untilMs = Date.now() + POLLING.timeout;
@@ -70,6 +70,7 @@ async function spawnOnce(dataDir: string, { args = [], env = {} }: SpawnOptions)
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', (chunk: Buffer) => {
       output += chunk.toString();
+      // The output of a start ends with examples after `Try:`, and an empty line.
       const ready = /ready at (http:\S+)[\s\S]*Try:[\s\S]*\n\n$/.exec(output)?.[1];
       if (ready) resolve(ready);
     });

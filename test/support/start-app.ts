@@ -22,7 +22,10 @@ export interface TestApp {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** Keeps the built-in catalog in memory between the apps of the worker. The module that loads it keeps only a weak reference. */
+/**
+ * Keeps the built-in catalog in memory between the apps of the worker. The module that loads the catalog keeps only a weak
+ * reference.
+ */
 let catalog: EmbeddedMap | null = null;
 
 /** Default of `router_settings` in a `config`: no retries and no cooldowns, so that a test sees each failure. */

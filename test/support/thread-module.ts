@@ -5,7 +5,10 @@ export interface TestTask {
   readonly text: string;
 }
 
-/** Handler that the threads of a tested pool import. The kind of a task selects: answer with the text, fail, end the thread, or never end. */
+/**
+ * Handler that the threads of a tested pool import. By its kind, a task is answered with its text, fails, ends the thread,
+ * or never ends.
+ */
 export async function answerTo(task: TestTask): Promise<ThreadAnswer<string, string>> {
   switch (task.kind) {
     case 'say':

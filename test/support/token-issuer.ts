@@ -69,6 +69,7 @@ export async function startIssuer(kinds: readonly string[] = ['RS256', 'ES256', 
     token(claims: JWTPayload = {}, overrides: TokenOverrides = {}): Promise<string> {
       const { alg = 'RS256', kid = `key-${alg}`, issuer = ISSUER, audience = AUDIENCE, expiresIn = 300 } = overrides;
       const now = Math.floor(Date.now() / 1000);
+      // A token without a key id is signed with the RS256 key.
       const key = overrides.key ?? pairs.get(kid ?? 'key-RS256')?.privateKey;
       if (key === undefined) throw new Error(`No key ${kid}.`);
       const times = {

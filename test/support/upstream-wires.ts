@@ -9,7 +9,7 @@ export interface UpstreamWire {
   /** Media type of streamed answers. */
   readonly streams: string;
   whole(kind: ContentKind): object;
-  /** Chunks of the stream. The first starts the answer, the last ends it. */
+  /** The three pieces of the stream. The first starts the answer, the last ends it. */
   pieces(kind: ContentKind): readonly Buffer[];
   /** Body of an error with status 429 and the message `slow down`. */
   readonly refusal: object;
@@ -26,6 +26,7 @@ export const ANSWER_CONTENT = {
   output: 7,
 } as const;
 
+/** Text of the first and of the second piece of a stream. */
 const HALVES = [ANSWER_CONTENT.words.slice(0, 5), ANSWER_CONTENT.words.slice(5)] as const;
 const CITY = { city: 'Oslo' };
 const data = (value: object | string): Buffer =>
@@ -260,7 +261,10 @@ const ollama: UpstreamWire = {
   failure: line({ error: 'slow down' }),
 };
 
-/** One wire format for each upstream dialect except completions and responses. Chat completions have one for each kind of provider. */
+/**
+ * One wire format for each upstream dialect except completions and responses. Chat completions have one for each kind of
+ * provider.
+ */
 export const UPSTREAM_WIRES: readonly UpstreamWire[] = [
   chatCompletions('openai'),
   chatCompletions('custom_openai'),
