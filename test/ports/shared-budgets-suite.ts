@@ -16,8 +16,8 @@ interface Process {
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 /**
- * Contract of budgets of several processes over one ledger. `open` returns a ledger, and a prefix of counters that no other
- * test uses.
+ * Contract of budgets of several processes over one ledger. `open` returns a ledger, and a prefix of counters that no
+ * other test uses.
  */
 export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing: ShareTiming): void {
   async function withThreeProcesses(

@@ -135,8 +135,8 @@ function streamPieces(wire: UpstreamWire, kind: ContentKind, count: number, afte
 }
 
 /**
- * Whether the upstream answers this endpoint in a format that its `UpstreamWire` does not have. Such pairs have separate
- * tests.
+ * Whether the upstream answers this endpoint in a format that its `UpstreamWire` does not have. Such pairs have
+ * separate tests.
  */
 const lacksWire = ({ endpoint }: Caller, { provider }: UpstreamWire): boolean =>
   (endpoint === COMPLETIONS && ['openai', 'custom_openai', 'azure'].includes(provider)) ||

@@ -18,8 +18,8 @@ export interface BareUpstream {
 }
 
 /**
- * Starts an upstream. `answer` runs for each request with the body `{}`. `connection` is the number of the connection, and
- * `call` the number of the request on that connection, both from 0.
+ * Starts an upstream. `answer` runs for each request with the body `{}`. `connection` is the number of the
+ * connection, and `call` the number of the request on that connection, both from 0.
  */
 export async function startBareUpstream(
   answer: (socket: Socket, connection: number, call: number) => unknown,

@@ -1,7 +1,8 @@
 import { createAnswerCheck } from './documented-answers.ts';
 
-// Setup of a test project. When a test reads the body of a loopback response with `text` or `json`, the response is checked
-// against the OpenAPI document. An undocumented status or media type, or JSON that violates its schema, fails the test.
+// Setup of a test project. When a test reads the body of a loopback response with `text` or `json`, the response is
+// checked against the OpenAPI document. An undocumented status or media type, or JSON that violates its schema, fails
+// the test.
 
 const CHECKED = Symbol.for('lensgate.checked-fetch');
 const LOCAL = new Set(['127.0.0.1', 'localhost']);

@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * Message of an AWS binary event stream. All headers are strings, which have type 7. The first 12 bytes are the length of the
- * message, the length of the headers, and a checksum of both lengths. The last 4 bytes are a checksum of all bytes before.
+ * Message of an AWS binary event stream. All headers are strings, which have type 7. The first 12 bytes are the
+ * length of the message, the length of the headers, and a checksum of both lengths. The last 4 bytes are a checksum
+ * of all bytes before.
  */
 export function eventMessage(headers: Readonly<Record<string, string>>, payload: string): Buffer {
   const written = Object.entries(headers).map(([name, value]) => {

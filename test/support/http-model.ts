@@ -58,8 +58,8 @@ export class ModelledClient {
   readonly ends = new Map<string, number>();
   #callCount = 0;
   /**
-   * While true, readers cause no ends or pauses, no call is added and no connection is refused, so that the remaining calls end.
-   * Scripts of the peer still contain faults.
+   * While true, readers cause no ends or pauses, no call is added and no connection is refused, so that the remaining
+   * calls end. Scripts of the peer still contain faults.
    */
   calm = false;
 

@@ -10,8 +10,8 @@ import { createDatabase } from './postgresql-databases.ts';
 import { POSTGRES_TEMPLATE, RUN_FOLDER } from './run-folder.ts';
 import { aScheduler } from './scheduler.ts';
 
-// Databases with all migrations applied. They are copies of templates of this test run, because a copy is faster than the
-// migrations. Tests of migrations (`createEmpty` of an engine) and of whole processes start with empty databases.
+// Databases with all migrations applied. They are copies of templates of this test run, because a copy is faster than
+// the migrations. Tests of migrations (`createEmpty` of an engine) and of whole processes start with empty databases.
 
 const FILE = 'lensgate.db';
 const log = { warn() {} };

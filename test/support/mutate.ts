@@ -21,8 +21,8 @@ const MOST_CHANGES = 4;
 const WAYS = 20;
 
 /**
- * Applies one to four random mutations: flips, truncation, deletion, insertion, repetition, or bytes of the input `other`.
- * Most mutations are small, so that many results still decode, to wrong values.
+ * Applies one to four random mutations: flips, truncation, deletion, insertion, repetition, or bytes of the input
+ * `other`. Most mutations are small, so that many results still decode, to wrong values.
  */
 export function mutated(input: Uint8Array, draw: Draw, other: Uint8Array): Uint8Array {
   let bytes: Uint8Array = input;

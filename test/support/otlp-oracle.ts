@@ -100,8 +100,8 @@ export function protobufOf(json: unknown): Uint8Array {
 }
 
 /**
- * Converts a protobuf export to OTLP/JSON: ids in hex, 64-bit integers as strings. Other bytes become arrays of numbers, not
- * base64.
+ * Converts a protobuf export to OTLP/JSON: ids in hex, 64-bit integers as strings. Other bytes become arrays of
+ * numbers, not base64.
  */
 export function exportObject(body: Uint8Array): unknown {
   const object = requestType.toObject(requestType.decode(body), { longs: String, bytes: Array });

@@ -16,12 +16,13 @@ import { ANSWER_TYPES, sharedSchemas } from '../../rest-shims/helpers/openapi/an
 import type { JsonSchema } from '../../rest-shims/helpers/http/schema.ts';
 import { schemaFrom } from '../../rest-shims/helpers/http/type-notation.ts';
 
-// Compares the documented answer types of route rows with the types that the sources render. Uses the TypeScript compiler.
+// Compares the documented answer types of route rows with the types that the sources render. Uses the TypeScript
+// compiler.
 
 /**
  * Bits of `TypeFlags`. The compiler's package does not export the enumeration. `open` is any or unknown, `absent` is
- * undefined or void, and `parameter` is a type parameter. `string`, `number` and `boolean` include literals. `string` also
- * includes templates. `object` includes the type `object` and intersections.
+ * undefined or void, and `parameter` is a type parameter. `string`, `number` and `boolean` include literals. `string`
+ * also includes templates. `object` includes the type `object` and intersections.
  */
 const IS = {
   open: 1 | 2,
@@ -245,8 +246,8 @@ export interface RenderedTypes {
 }
 
 /**
- * Compares every JSON answer that the sources of `rest-shims/` below `root` render. `config` is the path of the TypeScript
- * project.
+ * Compares every JSON answer that the sources of `rest-shims/` below `root` render. `config` is the path of the
+ * TypeScript project.
  */
 export function compareRenderedTypes(root: string, config: string): RenderedTypes {
   const api = new API({ cwd: root });

@@ -47,8 +47,8 @@ interface SpawnOptions {
 }
 
 /**
- * Starts the server on a free port, or on the port in `args`. Resolves when the server reports that it is ready. Retries
- * while the port of `args` is in use, because a connection of another process may use it for a short time.
+ * Starts the server on a free port, or on the port in `args`. Resolves when the server reports that it is ready.
+ * Retries while the port of `args` is in use, because a connection of another process may use it for a short time.
  */
 export async function spawnServer(dataDir: string, options: SpawnOptions = {}): Promise<ServerProcess> {
   const untilMs = Date.now() + POLLING.timeout;

@@ -23,8 +23,8 @@ export interface TestApp {
 }
 
 /**
- * Keeps the built-in catalog in memory between the apps of the worker. The module that loads the catalog keeps only a weak
- * reference.
+ * Keeps the built-in catalog in memory between the apps of the worker. The module that loads the catalog keeps only a
+ * weak reference.
  */
 let catalog: EmbeddedMap | null = null;
 

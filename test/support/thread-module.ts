@@ -6,8 +6,8 @@ export interface TestTask {
 }
 
 /**
- * Handler that the threads of a tested pool import. By its kind, a task is answered with its text, fails, ends the thread,
- * or never ends.
+ * Handler that the threads of a tested pool import. By its kind, a task is answered with its text, fails, ends the
+ * thread, or never ends.
  */
 export async function answerTo(task: TestTask): Promise<ThreadAnswer<string, string>> {
   switch (task.kind) {

@@ -262,8 +262,8 @@ const ollama: UpstreamWire = {
 };
 
 /**
- * One wire format for each upstream dialect except completions and responses. Chat completions have one for each kind of
- * provider.
+ * One wire format for each upstream dialect except completions and responses. Chat completions have one for each kind
+ * of provider.
  */
 export const UPSTREAM_WIRES: readonly UpstreamWire[] = [
   chatCompletions('openai'),

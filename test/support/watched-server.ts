@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { startApp } from './start-app.ts';
 
-// App on a worker thread that measures its event loop: the CPU time of this thread between two turns of the loop. The load
-// of other processes and threads does not count.
+// App on a worker thread that measures its event loop: the CPU time of this thread between two turns of the loop. The
+// load of other processes and threads does not count.
 
 /** Commands to the thread: reset the longest CPU time between two turns, return it, block the event loop, or stop. */
 export type Question = 'reset' | 'read' | 'block' | 'stop';
