@@ -243,6 +243,7 @@ export function lensStoreSuite(engine: Engine): void {
     });
 
     it('pages the matching findings of all lenses', async () => {
+      // `f2` and `f3` have the same time, so that their ids decide.
       const lastSeenAt = (ms: number) => ({ lastSeen: after(ms).toISOString() });
       const [old, low] = [
         aFinding('f1', lastSeenAt(1)),

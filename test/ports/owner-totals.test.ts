@@ -99,6 +99,7 @@ for (const engine of ENGINES)
       await addKeys();
       const rows = await addCalls();
       const keysOf: Readonly<Record<string, readonly number[]>> = { [TEAM]: [1, 2], [OTHER_TEAM]: [3] };
+      /** Whether a row counts for a key, an owner or a label. */
       const isOf = (kind: CountedKind, id: string, row: SpendRow): boolean => {
         const nth = Number(row.keyHash[0]);
         switch (kind) {
@@ -160,7 +161,7 @@ for (const engine of ENGINES)
       );
     });
 
-    it('includes calls that are not unfolded yet, once', async () => {
+    it('counts each call once, before and after its unfolding', async () => {
       await addKeys();
       const records = createCallRecords({
         stores: [stores.calls],

@@ -49,6 +49,7 @@ for (const engine of ENGINES)
 
     it.each(Object.keys(OWNERS))('do not exist for a %s without a window', async (kind) => {
       await OWNERS[kind]?.(stores, null);
+      // Decades later.
       expect(await stores.ownerWindows.anyEnded(new Date(START_MS * 2))).toBe(false);
     });
   });

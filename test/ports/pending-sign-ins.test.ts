@@ -51,15 +51,16 @@ function pendingSignInSuite(name: string, open: Opener): void {
     it('wrong codes of both processes are counted together', async () => {
       const [here, there] = both((store) => createCommandLineLogins<string>(optionsOf(store)));
       const { loginId, userCode } = await here.start();
-      const wrong = 'The verification code is not the one that the command line shows.';
+      const message = 'The verification code is not the one that the command line shows.';
       for (const logins of [here, there, here, there, here])
-        await expect(logins.complete(loginId, 'AAAA-AAAA', 'u')).rejects.toThrow(wrong);
+        await expect(logins.complete(loginId, 'AAAA-AAAA', 'u')).rejects.toThrow(message);
       await expect(there.complete(loginId, userCode, 'u')).rejects.toThrow('unknown or has expired');
     });
 
     it('a login ends after wrong codes, some of them concurrent', async () => {
       const [here, there] = both((store) => createCommandLineLogins<string>(optionsOf(store)));
       const { loginId, userCode } = await here.start();
+      // A concurrent attempt may fail without a count, because it conflicts with another one.
       await Promise.allSettled(
         Array.from({ length: 8 }, (_, at) => (at % 2 === 0 ? here : there).complete(loginId, 'AAAA-AAAA', 'u')),
       );

@@ -69,6 +69,7 @@ for (const engine of ENGINES)
       // The first two exports may read more, because the facts of their ancestors are new.
       const [first = 0, second = 0, ...later] = readRows;
       expect([...new Set(later)]).toEqual([later[0]]);
+      // Four rows for each span of an export.
       expect(later[0]).toBeLessThanOrEqual(4 * exportAt(1).length);
       expect([first, second].every((rows) => rows <= 8 * exportAt(1).length)).toBe(true);
       // Each export has an inner call and a gateway report, and the last export has a call without a report.

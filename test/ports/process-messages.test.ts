@@ -15,7 +15,7 @@ describe.each(ENGINES)('messages between processes ($name)', (engine) => {
     });
     afterAll(() => scratch.remove());
 
-    function listening({ processMessages }: Stores) {
+    function startListening({ processMessages }: Stores) {
       const messages: string[] = [];
       const listener = processMessages?.listen({
         message: (text) => void messages.push(text),
@@ -26,7 +26,7 @@ describe.each(ENGINES)('messages between processes ($name)', (engine) => {
 
     it.skipIf(engine.name !== 'postgresql')('reach every process until it stops', async () => {
       const [one, other] = [await scratch.open({ log }), await scratch.open({ log })];
-      const [here, there] = [listening(one), listening(other)];
+      const [here, there] = [startListening(one), startListening(other)];
       await vi.waitFor(() => expect([here.messages, there.messages]).toEqual([['joined'], ['joined']]), SOON);
       await one.processMessages?.send("it's");
       await vi.waitFor(() => expect([here.messages[1], there.messages[1]]).toEqual(["it's", "it's"]), SOON);
@@ -43,7 +43,7 @@ describe.each(ENGINES)('messages between processes ($name)', (engine) => {
     it.skipIf(engine.name !== 'postgresql')('continue after the server ended the connection', async () => {
       const stores = await scratch.open({ log });
       const { orm } = await scratch.openBare();
-      const { messages, stop } = listening(stores);
+      const { messages, stop } = startListening(stores);
       await vi.waitFor(() => expect(messages).toEqual(['joined']), SOON);
       await sql`
         select pg_terminate_backend(pid) from pg_stat_activity

@@ -53,7 +53,7 @@ export function rateLimitsSuite(
           limit: 100,
           remaining: 60,
         });
-        // The refused call stays counted as a request.
+        // A call refused for its tokens counts as a request. A call refused for its requests does not.
         expect(await limits.admit([team, key], 0)).toMatchObject({ type: 'requests', remaining: 0 });
         expect(admitted(await limits.admit([team], 0)).standings).toMatchObject([{ remaining: 6 }]);
       }));

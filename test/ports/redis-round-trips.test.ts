@@ -132,8 +132,10 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
     const commandCounts: number[] = [];
     for (let call = 0; call < calls; call += 1) {
       const before = commands;
-      const answered = await gateway.call(caller, aModelRequest(body), NEVER).catch((error: unknown) => error as Error);
-      if (!(answered instanceof Error)) await answered.consume(async () => {});
+      const answerOrError = await gateway
+        .call(caller, aModelRequest(body), NEVER)
+        .catch((error: unknown) => error as Error);
+      if (!(answerOrError instanceof Error)) await answerOrError.consume(async () => {});
       commandCounts.push(commands - before);
     }
     return commandCounts;

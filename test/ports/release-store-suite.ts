@@ -56,13 +56,13 @@ export function releaseStoreSuite(engine: Engine): void {
 
     it('removes releases, but not those that were replaced since', async () => {
       const other = aRelease({ entryId: 'other' });
-      const replaced = aRelease({ value: 0.005 });
-      for (const release of [replaced, other]) await releases.put(release);
-      // The stored release of the first field has another value than the one to remove.
+      const replacement = aRelease({ value: 0.005 });
+      for (const release of [replacement, other]) await releases.put(release);
+      // `replacement` has replaced `aRelease()`, which is the same field with another value.
       await releases.remove([aRelease(), other]);
-      expect(await releases.all()).toEqual([replaced]);
+      expect(await releases.all()).toEqual([replacement]);
       await releases.remove([]);
-      await releases.remove([replaced]);
+      await releases.remove([replacement]);
       expect(await releases.all()).toEqual([]);
     });
 

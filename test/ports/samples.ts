@@ -19,6 +19,7 @@ export const nsAt = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
 export const TEAM_KEY = { teamId: 'team-a', keyHash: 'a'.repeat(64) } satisfies Owner;
 export const OTHER_TEAM_KEY = { teamId: 'team-b', keyHash: 'b'.repeat(64) } satisfies Owner;
+/** Key without a team. */
 export const LONE_KEY: Owner = { teamId: null, keyHash: 'c'.repeat(64) };
 
 export function aSpan(fields: Partial<Span> = {}): Span {
@@ -61,6 +62,7 @@ export function aSpan(fields: Partial<Span> = {}): Span {
 export const spansOf = (count: number, fields: Partial<Span> = {}): readonly Span[] =>
   Array.from({ length: count }, (_, position) => aSpan({ spanId: spanId(position + 1), ...fields }));
 
+/** A span without its content. */
 export function headOf(span: Span): SpanHead {
   const { input: _input, output: _output, attributes: _attributes, ...rest } = span;
   const { resourceAttributes: _resource, events: _events, links: _links, ...head } = rest;

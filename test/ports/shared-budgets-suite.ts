@@ -56,6 +56,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
   describe(`Budgets of three processes ${name}`, () => {
     it('admit 50 of 300 concurrent calls when 50 calls remain in the budget', () =>
       withThreeProcesses([['key:a', 900n]], async (processes, prefix) => {
+        // 100 remain, and each call reserves 2.
         const charge = { counter: `${prefix}key:a`, limit: 1_000n, amount: 2n, refused: 'at' } as const;
         const decisions = await Promise.all(
           Array.from({ length: 300 }, async (_, call) => processAt(processes, call).admission.reserve([charge])),

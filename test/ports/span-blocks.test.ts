@@ -91,6 +91,7 @@ for (const engine of ENGINES)
       const call = { traceId: traceId(1), name: 'late' };
       const late = [8, 9].map((number) => aSpan({ ...call, spanId: spanId(number), gateway: number === 8 }));
       for (const span of late) await stores.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]);
+      // The two spans of the block, and the two late ones.
       expect(await counts()).toEqual([4, 2]);
       expect((await storedSpans(1)).filter(([name]) => name !== 'late')).toEqual(before);
       expect(await stores.traces.ingestExport(TEAM_KEY, anExport({ trace: 1, spans: [1, 2] }))).toEqual([]);

@@ -68,6 +68,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       const ingestTrace = (trace: number): Promise<readonly TraceSummary[]> =>
         small.ingest([{ owner: TEAM_KEY, spans: spansOf(4, { traceId: traceId(trace) }) }]);
       const accepted = [ingestTrace(1), ingestTrace(2)];
+      // Twelve spans would wait, and the limit is ten.
       await expect(ingestTrace(3)).rejects.toThrow(Unavailable);
       await release();
       expect((await Promise.all(accepted)).flat().map(({ spanCount }) => spanCount)).toEqual([4, 4]);

@@ -51,6 +51,7 @@ for (const engine of SERVER_ENGINES)
 
     it('a transaction that loses its connection frees its place in the pool, also repeatedly', async () => {
       const database = await scratch.openBare();
+      // More losses than the pool has connections.
       for (let lost = 0; lost < 12; lost += 1)
         await expect(write(database, 'select pg_terminate_backend(pg_backend_pid())')).rejects.toThrow(Unavailable);
       await write(database, 'select 1');

@@ -52,7 +52,7 @@ function suite(name: string, open: () => OpenLedger): void {
           [kind]: amount,
         });
         for (const kind of ['requests', 'parallel'] as const) {
-          // Calls under way count for both limits: `low` may add 10 - 8 calls, then `high` 25 - 10.
+          // All admitted calls count for both limits: `low` may add 10 - 8 calls, then `high` 25 - 10.
           // oxlint-disable-next-line no-await-in-loop -- the order decides
           expect(await countAdmitted(high, limitOf(kind, 25), 8)).toBe(8);
           // oxlint-disable-next-line no-await-in-loop -- as above

@@ -149,6 +149,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
 
       it('does not put its connection back when it aborts its own signal', async () => {
         const { origin, sockets } = await startUpstream((socket, connection) => {
+          // On the first connection, the head without its body `ok`.
           socket.write(connection > 0 ? OK : OK.slice(0, -2));
         });
         const http = await openClient({ connections: 1 });
@@ -225,6 +226,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         void ended.promise.then(() => {
           isPending = false;
         });
+        // Four times the limit.
         await new Promise((resolve) => {
           setTimeout(resolve, 1_200);
         });

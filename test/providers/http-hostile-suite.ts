@@ -30,7 +30,7 @@ const ANSWERS: readonly (readonly [text: string, closes: boolean, outcome: strin
   [head(`connection: close\r\n${CHUNKED}`, '5\r\nhell'), true, 'cut'],
   [head('connection: close\r\ncontent-length: 5', 'hell'), true, 'cut'],
   [head(CHUNKED, '5\r\nhello\r\n0\r\n'), true, 'cut'],
-  // Not HTTP, or ambiguous to parsers.
+  // Not HTTP, ambiguous to parsers, or above a limit: 16 interim answers and a head of 16 KiB.
   ['SSH-2.0-OpenSSH_9.9\r\n', false, 'garbled'],
   ['HTTP/2 200 OK\r\n\r\n', false, 'garbled'],
   ['HTTP/1.1 20 OK\r\n\r\n', false, 'garbled'],

@@ -159,6 +159,7 @@ describe('Stripe', () => {
     expect(await stripeSeller().readSession(id)).toBeNull();
     const event = paymentEventOf(stripe.pay(url));
     const readSession = await stripeSeller().readSession(id);
+    // Only the id and the time differ from those of the event.
     expect({ ...readSession, id: event?.id, at: event?.at }).toEqual(event);
     expect(readSession?.id).toBe(`${id}:paid`);
   });

@@ -56,7 +56,10 @@ const ENDED = new Set(['completed', 'failed', 'cancelled']);
 /** Longest wait for a run, in ms. */
 const WAIT_MS = 90_000;
 
-/** Starts the app with a scripted reviewer model for the tests of a file. */
+/**
+ * Starts the app for the tests of a file, with a scripted reviewer model, the judge. `slots` is the number of lens
+ * runs that the app works on at the same time.
+ */
 export function lensClient({
   slots = 0,
   judge: judgeOptions = {},

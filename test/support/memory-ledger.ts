@@ -10,14 +10,19 @@ import {
 import { RATE_WINDOW_MS } from '../../src/domain/admission/rate-limits.ts';
 
 interface Member {
+  /** Use and grants of the process. */
   share: bigint;
+  /** Part of the share that the database has stored. */
   stored: bigint;
 }
 
 class Counter {
   members = new Map<string, Member>();
+  /** Stored total without the parts of the members. */
   base = 0n;
+  /** Rises when a member joins or leaves. */
   version = 0;
+  /** Start of the window. */
   windowMs = Number.NEGATIVE_INFINITY;
 }
 
@@ -136,6 +141,7 @@ function grantOf(
   let granted = 0n;
   if (left >= need) granted = need;
   else if (kind !== 'spend') granted = larger(0n, left);
+  // While anything is left of a budget, a call that is larger than the rest is admitted.
   else if (left > 0n) granted = larger(left, largest);
   if (left === 0n && othersReserveNothing && atLimit) granted = largest;
   return left > need ? granted + smaller(spare, (left - need) / divisor) : granted;

@@ -38,6 +38,7 @@ const newestFirst = (left: TraceSummary, right: TraceSummary): number =>
 export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
   const traces = new Map<string, StoredTrace>();
 
+  /** Adds a span. Returns the ref of its trace, or null for a span that is stored already. */
   function add(owner: Owner, span: Span): string | null {
     const traceRef = traceRefOf(owner, span.traceId);
     const stored = traces.get(traceRef);
@@ -46,8 +47,8 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     const spans = stored?.spans ?? new Map<string, Span>();
     const { labels: _, ...storedSpan } = span;
     spans.set(span.spanId, storedSpan);
-    const isRepeated = mayRepeatCalls(summary);
-    traces.set(traceRef, { summary: isRepeated ? withCallsCountedOnce(summary, [...spans.values()]) : summary, spans });
+    const mayRepeat = mayRepeatCalls(summary);
+    traces.set(traceRef, { summary: mayRepeat ? withCallsCountedOnce(summary, [...spans.values()]) : summary, spans });
     return traceRef;
   }
 

@@ -35,8 +35,8 @@ export function aSocket() {
   let listener: SocketListener | null = null;
   const state = { waiting: 0, full: false };
   const socket: OpenSocket = {
-    listen(currentListener) {
-      listener = currentListener;
+    listen(next) {
+      listener = next;
     },
     send({ bytes }) {
       calls.push(Buffer.from(bytes).toString());
