@@ -68,6 +68,7 @@ for (const engine of ENGINES)
       expect(rows).toEqual([
         { ...span, span_id: spanId(1), name: 'step 1 \u{1F600}' },
         { ...span, span_id: spanId(2), name: 'step 2 \u{1F600}' },
+        // 2⁶² + 1 picodollars.
         { ...span, span_id: spanId(3), name: 'chat demo', estimated_cost_usd: '4611686.018427387905' },
         {
           ...span,

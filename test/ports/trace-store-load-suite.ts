@@ -34,14 +34,15 @@ export function traceStoreLoadSuite(engine: Engine): void {
       expect(await ingest(TEAM_KEY)).toEqual([]);
     });
 
-    it('accepts more spans in a call than fit into one statement', async () => {
+    it('accepts more spans at once than fit into one statement', async () => {
       const many = spansOf(1_201, { input: 'x'.repeat(2_000) });
       const [summary] = await ingest(TEAM_KEY, ...many);
+      // Each span has 3 input tokens.
       expect([summary?.spanCount, summary?.inputTokens]).toEqual([1_201, 3_603]);
       expect((await traces.listSpans([TRACE])).get(REF)?.length).toBe(1_201);
     });
 
-    it('fails only the call that cannot be stored, and stores nothing of it', async () => {
+    it('fails only the export that cannot be stored, and stores nothing of it', async () => {
       const settled = await Promise.allSettled([
         ingest(TEAM_KEY, aSpan()),
         ingest(TEAM_KEY, aSpan({ spanId: spanId(2) }), POISONED),
@@ -62,7 +63,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       );
     });
 
-    it('throws Unavailable when the queue is full, and stores all accepted calls', async () => {
+    it('throws Unavailable when the queue is full, and stores all accepted exports', async () => {
       const small = (await scratch.open({ ingestLimit: { rows: 10, bytes: 1 << 20 } })).traces;
       const release = await scratch.holdWriters();
       const ingestTrace = (trace: number): Promise<readonly TraceSummary[]> =>
@@ -77,7 +78,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       expect((await traces.listSummaries(ALL, EVER, 10)).length).toBe(3);
     });
 
-    it('limits waiting bytes as well as spans, but accepts a large call when the queue is empty', async () => {
+    it('limits waiting bytes as well as spans, but accepts a large export when the queue is empty', async () => {
       const small = (await scratch.open({ ingestLimit: { rows: 1_000, bytes: 5_000 } })).traces;
       const large = small.ingest([{ owner: TEAM_KEY, spans: [aSpan({ input: 'x'.repeat(10_000) })] }]);
       await expect(small.ingest([{ owner: LONE_KEY, spans: [aSpan()] }])).rejects.toThrow(Unavailable);
@@ -117,7 +118,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
       expect([...spans.values()].map(({ length }) => length)).toEqual(expected);
     });
 
-    it('stores waiting calls before its database closes, and refuses later ones', async () => {
+    it('stores waiting exports before its database closes, and refuses later ones', async () => {
       const closing = await scratch.open();
       const accepted = spansOf(50).map((span) => closing.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]));
       await closing.close();

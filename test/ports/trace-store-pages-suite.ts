@@ -36,6 +36,7 @@ export function traceStorePagesSuite(engine: Engine): void {
       expect(await page({ startNs: nsAt(START_MS) + 1n, spanId: spanId(2) }, 9)).toEqual([spanId(3), spanId(1)]);
       expect(await page({ startNs: 2n ** 63n - 2n, spanId: spanId(1) }, 9)).toEqual([]);
       expect(await traces.listSpanPage({ traceId: traceId(1), traceRef: 'UNKNOWN' }, null, 9)).toEqual([]);
+      // A position before all spans.
       const [first] = await traces.listSpanPage(TRACE, { startNs: 0n, spanId: 'f' }, 1);
       expect(first).toEqual(headOf(aSpan({ spanId: spanId(9), startNs: 999n })));
     });

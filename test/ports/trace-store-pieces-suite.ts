@@ -150,12 +150,12 @@ export function traceStorePiecesSuite(engine: Engine): void {
 
       it('have the same summary when several reports of the gateway concern one call', async () => {
         const call = aSpan({ spanId: spanId(1), estimate: picos(5n), requestId: 'r-1' });
-        const below = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
-        const named = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });
+        const childReport = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true, requestId: 'r-2' });
+        const reportById = aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' });
         // An unrelated call with a very long request id.
         const other = aSpan({ spanId: spanId(4), requestId: 'x'.repeat(100_000) });
         const listedSpans: Span[] = [];
-        for (const span of [call, other, below, named]) {
+        for (const span of [call, other, childReport, reportById]) {
           listedSpans.push(span);
           const [grown] = await ingest([span]);
           expect(grown).toEqual(summaryOf(listedSpans));
@@ -174,6 +174,7 @@ export function traceStorePiecesSuite(engine: Engine): void {
         await ingest([aSpan({ ...ids, spanId: spanId(3), type: 'tool' })]);
         await ingest([outer]);
         const [after] = await traces.findSummaries(ALL, traceId(1), null);
+        // The estimate of `outer`, without the removed `inner`.
         expect(after?.spend).toBe(5n);
       });
     },

@@ -104,7 +104,7 @@ export function traceStoreSuite(engine: Engine): void {
       expect(await traces.findSpan([TRACE], span.spanId)).toEqual(span);
     });
 
-    it('refuses times and amounts out of range, and stores nothing of the call', async () => {
+    it('refuses times and amounts out of range, and stores nothing of the export', async () => {
       for (const wrong of [{ startNs: -1n }, { endNs: 2n ** 63n }, { cost: picos(2n ** 63n) }])
         await expect(ingest(TEAM_KEY, aSpan(), aSpan({ spanId: spanId(2), ...wrong }))).rejects.toThrow(InvalidInput);
       expect(await traces.listSummaries(ALL, EVER, 10)).toEqual([]);
@@ -220,8 +220,8 @@ export function traceStoreSuite(engine: Engine): void {
       );
       const other = traceRefOf(OTHER_TEAM_KEY, traceId(1));
       expect((await traces.findSpan([{ traceId: traceId(1), traceRef: other }], spanId(1)))?.name).toBe('b');
-      // By team. A key without a team is first.
       const merged = assembleTrace(found, await traces.listSpans(found));
+      // By team. A key without a team is first.
       expect(sortedParts(merged?.parts ?? []).map(({ owner }) => owner)).toEqual([LONE_KEY, TEAM_KEY, OTHER_TEAM_KEY]);
       const ofTeam = await traces.findSummaries({ kind: 'team', teamId: TEAM_KEY.teamId }, traceId(1), null);
       expect(ofTeam.map(({ owner }) => owner)).toEqual([TEAM_KEY]);

@@ -11,6 +11,8 @@ import { type FaultServer, startFaultServer } from '../support/fault-server.ts';
 /** Fake credential services of AWS: token service (STS), and the endpoints of containers and machines. */
 let aws: FaultServer;
 let folder: string;
+/** Number of requests to the fake services before the current test. */
+let callsBefore = 0;
 
 beforeAll(async () => {
   aws = await startFaultServer();
@@ -30,7 +32,6 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-let callsBefore = 0;
 /** Requests to the fake services in the current test. */
 const calls = () => aws.received.slice(callsBefore);
 

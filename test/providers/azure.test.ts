@@ -52,6 +52,7 @@ describe('Azure OpenAI', () => {
       server.deploymentOf('azure'),
       aModelRequest({ model: 'm', input: 'x' }, { endpoint: EMBEDDINGS }),
     );
+    // The default version.
     expect(server.lastReceived().path).toBe('/openai/deployments/up-1/embeddings?api-version=2024-10-21');
   });
 

@@ -92,6 +92,7 @@ describe('Bedrock', () => {
   });
 
   it.each([
+    // The default region.
     ['x', {}, 'us-west-2', '/model/x/converse'],
     ['us-east-1/x', {}, 'us-east-1', '/model/x/converse'],
     [

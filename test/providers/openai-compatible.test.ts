@@ -163,6 +163,7 @@ describe('an upstream that answers with an error', () => {
 
   it.each([
     ['text/event-stream', 'data: {"error":{"message":"slow down","code":"429"}}\n\n', 429],
+    // The code is not a status.
     ['application/json', '{"error":{"message":"slow down","code":"rate_limit"}}', 500],
     ['text/plain', 'slow down', null],
     ['text/html', '<p>slow down</p>', null],

@@ -188,6 +188,7 @@ describe('Stripe', () => {
     expect(await stripeSeller({ secretKey: null }).readMessage(bytes, signature)).toMatchObject({ subject: 'ch_1' });
     // One valid signature of several is enough, because Stripe sends two while the secret is rotated.
     const other = Stripe.webhooks.generateTestHeaderString({ payload, secret: 'whsec_old' });
+    // A header is `t=…,v1=…`, with the signature at its end.
     const both = `${other},${signature.split(',').at(-1)}`;
     expect(await stripeSeller().readMessage(bytes, both)).toMatchObject({ subject: 'ch_1' });
     await expect(stripeSeller().readMessage(bytes, other)).rejects.toThrow(InvalidInput);

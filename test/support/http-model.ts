@@ -55,6 +55,7 @@ export class ModelledClient {
   });
   /** Calls that have not ended. */
   readonly calls = new Map<number, Modelled>();
+  /** Numbers of ended calls, by their end. */
   readonly ends = new Map<string, number>();
   #callCount = 0;
   /**
@@ -204,6 +205,7 @@ export class ModelledClient {
     if (call === undefined || call.wireEnd !== null || call.readerEnd !== null)
       throw new Error(`Call ${id} was written after its end.`);
     wire.script = scriptFor(id, this.random);
+    // In some calls, a part of the request stays in the send buffer.
     wire.unwritten = this.random(15) === 0 ? 100 : 0;
   }
 
@@ -218,6 +220,7 @@ export class ModelledClient {
     this.#happen(wire, wire.script.splice(0, this.random(3) === 0 ? most : 1 + this.random(most)));
   }
 
+  /** Delivers steps of a wire, and checks whether the client keeps or closes the connection. */
   #happen(wire: FakeWire, steps: readonly ScriptStep[]): void {
     const call = wire.serving === null ? undefined : this.calls.get(wire.serving);
     const hasUnwritten = wire.unwritten > 0;

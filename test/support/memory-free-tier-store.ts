@@ -20,6 +20,7 @@ export function createMemoryFreeTierStore(): FreeTierStore {
     },
     usedOn: async (day, ipHash) => used.get(nameOf({ day, ipHash })) ?? 0,
     async removeBefore(day, most) {
+      // A name begins with its day, so that names sort by day.
       const old = [...used.keys()].filter((name) => name < day).slice(0, most);
       for (const name of old) used.delete(name);
       return old.length;

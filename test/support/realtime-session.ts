@@ -136,6 +136,7 @@ export async function aSession(
     ended,
     open,
     admission,
+    /** Status and error code of each recorded session. */
     ends: () => records.map(({ spend }) => [spend.status, spend.error?.code ?? null]),
     /** Advances the clock and runs the periodic check of sessions. */
     wait(ms: number) {
