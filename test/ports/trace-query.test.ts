@@ -154,11 +154,11 @@ for (const engine of TRACE_ENGINES)
     });
 
     it.each(Object.entries(ATTACKS))('are refused: %s', async (_name, sql) => {
-      const failure = await run(TEAM, sql).then(
+      const outcome = await run(TEAM, sql).then(
         (rows) => rows,
         (error: unknown) => error,
       );
-      expect(failure).toMatchObject({ name: 'InvalidInput' });
+      expect(outcome).toMatchObject({ name: 'InvalidInput' });
       expect(await stores.traces.listSummaries(ALL, EVER, 10)).toHaveLength(3);
     });
 

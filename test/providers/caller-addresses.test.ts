@@ -60,6 +60,7 @@ async function withClient(
   }
 }
 
+/** Text of the answer, or the error as text. */
 async function outcomeOfCall(http: HttpClient, host: string, chosenByCaller = true, method: 'post' | 'send' = 'post') {
   const options = { signal: AbortSignal.timeout(10_000), headersTimeoutMs: 10_000, chosenByCaller };
   const url = `http://${host}:${port}/v1`;
@@ -108,7 +109,7 @@ describe.each(CLIENTS)('calls to an address chosen by a caller ($client)', ({ op
     });
   });
 
-  it('are refused by a client without a rule', async () => {
+  it('are refused by a client without `callerAddresses`', async () => {
     const http = await open({});
     expect(await outcomeOfCall(http, PRIVATE)).toBe(REFUSED);
     await http.close();

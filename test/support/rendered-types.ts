@@ -111,6 +111,7 @@ function rowsAround(node: Node): readonly string[] {
 /** State of the comparison of a rendered value with the schema of its row. */
 interface Comparison {
   readonly faults: string[];
+  /** Ids of the pairs of type and schema that were compared. */
   readonly visited: Set<string>;
   /** Members are renamed to snake case after rendering. */
   readonly isRenamed: boolean;
@@ -143,43 +144,44 @@ function createComparison(checker: Checker) {
     const id = `${type.id} ${JSON.stringify(schema)}`;
     if (into.visited.has(id)) return;
     into.visited.add(id);
-    for (const member of unionOf(type)) compareMember(member, choices, at, into);
+    for (const one of unionOf(type)) compareConstituent(one, choices, at, into);
   }
 
-  function compareMember(member: Type, choices: readonly JsonSchema[], at: string, into: Comparison): void {
+  /** Compares one constituent of a union, or a type that is no union. */
+  function compareConstituent(type: Type, choices: readonly JsonSchema[], at: string, into: Comparison): void {
     const ofType = (...names: readonly string[]) => choices.filter((one) => names.includes(String(one['type'])));
     const fail = (what: string): void =>
       void into.faults.push(`${at}: ${what} where ${JSON.stringify(choices).slice(0, 120)} is documented`);
-    if ((member.flags & (IS.open | IS.absent | IS.never)) !== 0) return;
-    const plain = nameOf(member);
+    if ((type.flags & (IS.open | IS.absent | IS.never)) !== 0) return;
+    const plain = nameOf(type);
     if (plain !== null) {
       const wanted = plain === 'number' ? ofType('number', 'integer') : ofType(plain);
       if (wanted.length === 0) fail(plain);
       return;
     }
-    if ((member.flags & IS.parameter) !== 0) {
-      const bound = checker.getBaseConstraintOfType(member);
-      if (bound !== undefined) for (const one of unionOf(bound)) compareMember(one, choices, at, into);
+    if ((type.flags & IS.parameter) !== 0) {
+      const bound = checker.getBaseConstraintOfType(type);
+      if (bound !== undefined) for (const one of unionOf(bound)) compareConstituent(one, choices, at, into);
       return;
     }
-    if (checker.isArrayLikeType(member)) {
+    if (checker.isArrayLikeType(type)) {
       const [list] = ofType('array');
       if (list === undefined) return fail('a list');
-      const items = member.isTypeReference() ? checker.getTypeArguments(member) : [];
+      const items = type.isTypeReference() ? checker.getTypeArguments(type) : [];
       for (const item of items) compare(item, (list['items'] ?? {}) as JsonSchema, `${at}[]`, into);
       return;
     }
-    if ((member.flags & IS.object) === 0) return;
-    if (member.getSymbol()?.name === 'Date') return ofType('string').length === 0 ? fail('a date') : undefined;
+    if ((type.flags & IS.object) === 0) return;
+    if (type.getSymbol()?.name === 'Date') return ofType('string').length === 0 ? fail('a date') : undefined;
     // Of several documented objects, the one with the fewest faults counts.
     const [best] = ofType('object')
       .map((object) => {
         const own = { ...into, faults: [], visited: new Set(into.visited) };
-        compareObject(member, object, at, own);
+        compareObject(type, object, at, own);
         return own.faults;
       })
       .toSorted((one, other) => one.length - other.length);
-    if (best === undefined) return fail(`an object (${checker.typeToString(member).slice(0, 120)})`);
+    if (best === undefined) return fail(`an object (${checker.typeToString(type).slice(0, 120)})`);
     into.faults.push(...best);
   }
 
