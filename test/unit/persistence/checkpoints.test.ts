@@ -164,10 +164,11 @@ test.each(LIBRARIES)('a log of %s restarts after all its pages are copied into t
       await commit(8 << 20);
       rows += 1;
     };
-    // More pages than the threshold of 4,000, and fewer than the 16,000 of the automatic checkpoint.
+    // 40 MiB are 10,240 pages: more than the threshold of 4,000, and fewer than the 16,000 of the automatic checkpoint.
     while (rows < 5) await commitLarge();
     expect(await pagesInLog()).toBeGreaterThan(4_000);
-    // A checkpoint between two of these commits can leave fewer pages than the threshold.
+    // A checkpoint between two commits can leave uncopied pages, but fewer than the threshold: no checkpoint follows
+    // until further commits exceed it.
     await vi.waitFor(
       async () => {
         if ((await uncopiedPages()) !== 0) await commitLarge();

@@ -57,6 +57,7 @@ it('a query is sent in read-only mode, with its limits as settings', async () =>
       database: 'd',
       readonly: '1',
       max_execution_time: '10',
+      // One row more than a result may have shows that the result is truncated.
       max_result_rows: '1001',
       max_result_bytes: '16000000',
       max_memory_usage: String(512 * 1024 * 1024),
@@ -85,7 +86,7 @@ it.each([
   [164, 'Unavailable', 'The trace store does not accept the limits of a query.'],
   [47, 'InvalidInput', 'Invalid trace query: Unknown expression identifier `x`'],
 ])('the ClickHouse error %i becomes %s', async (code, name, message) => {
-  // The scope is not shown: it contains the queries of the views.
+  // The message leaves out the text from `In scope` on, because it contains the queries of the views.
   const text = 'Unknown expression identifier `x`. In scope WITH spans AS (SELECT secret)';
   await expect(run('select 1', [code, text])).rejects.toMatchObject({ name, message });
 });

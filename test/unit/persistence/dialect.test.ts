@@ -57,7 +57,7 @@ test('a connection is not checked after a violated constraint', async () => {
   expect(statements).toEqual([['insert into note values (1)']]);
 });
 
-test('a connection that cannot be reset is replaced', async () => {
+test('a connection that fails its check is replaced', async () => {
   const lost = new Error('The SQLite worker has ended.');
   const { db, statements, closed } = aDatabase((text, connection) =>
     connection === 0 && !text.startsWith('pragma') ? lost : null,

@@ -42,7 +42,7 @@ describe('isCacheable', () => {
     ['a statement with a value in its text', false, "insert into note values ('a value in the text')", []],
     ['parameters of 512 Ki characters', true, 'select ?', ['x'.repeat(524_288)]],
     ['larger parameters', false, 'select ?, ?', ['x'.repeat(524_288), new Uint8Array(1)]],
-  ])('of %s is %s', (_name, expected, sql, parameters) => {
+  ])('for %s returns %s', (_name, expected, sql, parameters) => {
     expect(isCacheable(sql, parameters)).toBe(expected);
   });
 });

@@ -10,7 +10,7 @@ const NAMES = { publicName: 'voice', upstreamName: 'gpt-realtime' };
 const text = (content: string): SocketMessage => ({ bytes: Buffer.from(content), binary: false });
 const textOf = ({ bytes }: SocketMessage): string => Buffer.from(bytes).toString('utf8');
 
-/** The forwarded form of an event of a key that may call `voice` and `whisper-1`. */
+/** The forwarded form of a caller's event. The caller may call `voice` and `whisper-1`. */
 function sent(event: string): string {
   return textOf(
     translateClientEvent(text(event), NAMES, (model) => {
@@ -62,6 +62,7 @@ describe('an event of the caller', () => {
     ['{"session":{"audio":{"input":{"transcription":{"model":"other"}}}}}', Forbidden],
     ['{"\\u0073ession":{"\\u006dodel":"other"}}', Forbidden],
     ['{"session":{"model":7}}', InvalidInput],
+    // An event that contains `"model"` is parsed: it must be an object, and not be nested too deeply.
     ['["model"]', InvalidInput],
     [`{"model":${'['.repeat(600)}${']'.repeat(600)}}`, InvalidInput],
   ])('%s is not forwarded', (event, kind) => {
@@ -105,8 +106,8 @@ describe('an event of the upstream', () => {
   it('that the gateway does not read is forwarded unchanged, also invalid JSON', () => {
     for (const event of ['{"type":"a","delta":"\\"usage\\""}', '{"usage"', '"model"', `{"model":${'['.repeat(600)}`])
       expect(readEvent(event)).toEqual([event, null]);
-    const bytes = { bytes: Buffer.from('{"model":1}'), binary: true };
-    expect(translateServerEvent(bytes, NAMES)).toEqual({ message: bytes, fact: null });
+    const binaryMessage = { bytes: Buffer.from('{"model":1}'), binary: true };
+    expect(translateServerEvent(binaryMessage, NAMES)).toEqual({ message: binaryMessage, fact: null });
   });
 
   it('describes the session, under the public name of its model', () => {
@@ -171,14 +172,14 @@ describe('an event of the upstream', () => {
     expect(readEvent(event)).toEqual([event, fact]);
   });
 
-  it('ignores invalid counts', () => {
+  it('is read with zero for each invalid count of tokens', () => {
     const invalid =
       '{"type":"response.done","response":{"usage":{"input_tokens":-1,"output_tokens":"7","input_token_details":[]}}}';
     expect(readEvent(invalid)[1]).toMatchObject({ kind: 'used', usage: { inputTokens: 0, outputTokens: 0 } });
   });
 });
 
-it('an error of the gateway has the id of the event that caused it, if the event has one', () => {
+it('an error of the gateway has the id of the event that caused it, if that event has an id', () => {
   const details = { message: 'no', type: null, param: null, code: '500' };
   const idFor = (about: string | null): unknown =>
     JSON.parse(textOf(errorEvent('event_1', details, about === null ? null : text(about)))).error.event_id;

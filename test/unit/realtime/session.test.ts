@@ -7,7 +7,8 @@ import { aSession, settled, usd } from '../../support/realtime-session.ts';
 /*
  * The limits of `aSession`: a peer gets a ping after 30 ms without data. It counts as disconnected after 75 ms without data,
  * or 60 ms without reading. A session lasts 1,000 ms without events, and 5,000 ms at most. Its key is checked every 200 ms, and
- * two forbidden models are tolerated. An answer `used` costs one dollar.
+ * two forbidden models are tolerated. An answer `used` costs one dollar, and an open session reserves one dollar. The caller's
+ * message `name x` names the model `x`, and the message `bug` causes an internal fault.
  */
 
 describe('a peer that reads too slowly', () => {
@@ -45,7 +46,7 @@ describe('a peer that reads too slowly', () => {
     expect(vendor.calls.at(-1)).toBe('(close 1000)');
   });
 
-  it('gets no ping while its messages are not read', async () => {
+  it('causes no ping to the other peer while that peer is paused', async () => {
     const { client, vendor, wait, ends } = await aSession();
     client.state.full = true;
     client.state.waiting = 1_000;

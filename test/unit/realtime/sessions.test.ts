@@ -21,6 +21,7 @@ describe('the sessions of a process', () => {
       const setup = await aSession({
         open: async (upstream, signal) => {
           const [socket = aSocket()] = upstreams.splice(0, 1);
+          // The first session opens at once.
           if (upstreams.length > 0) return upstream;
           opening.resolve();
           await new Promise<void>((resolve, reject) => {

@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { webSocketServer } from '../../../src/runtime/network/web-sockets.ts';
 
+/** A close frame with the two bytes of the code 1008, which is 0x03f0. */
 const CLOSE_1008 = Buffer.from([0x88, 0x02, 0x03, 0xf0]);
 
 it('a connection that receives a message in single bytes is closed with 1008 before 40,000 chunks', async () => {
@@ -26,7 +27,7 @@ it('a connection that receives a message in single bytes is closed with 1008 bef
   if (socket === null) throw new TypeError('The handshake was refused.');
   const ended = Promise.withResolvers<unknown>();
   socket.listen({ message() {}, drained() {}, alive() {}, ended: ended.resolve });
-  // A masked text frame of a million bytes.
+  // The header of a masked text frame of 1,000,000 (0x0f4240) bytes.
   wire.push(Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0x0f, 0x42, 0x40, 1, 2, 3, 4]));
   let pushed = 0;
   while (!Buffer.concat(sent).includes(CLOSE_1008) && pushed < 40_000) {

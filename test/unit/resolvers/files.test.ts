@@ -80,7 +80,7 @@ it('a batch that cannot be recorded is cancelled upstream, and the caller gets a
   expect(upstreamRequests).toEqual(['POST /batches', 'POST /batches/up-1/cancel']);
 });
 
-it('a file of a removed deployment is refused, and a batch keeps its last state', async () => {
+it('a new batch for a file of a removed deployment is refused, and an old batch keeps its last state', async () => {
   const { scope, upstreamRequests } = aSetup({ found: FILE, isConfigured: false });
   await expect(createBatch(scope, DRAFT)).rejects.toThrow(
     'No such File object: file-1. The deployment it was kept at is no longer configured.',

@@ -9,6 +9,7 @@ const OF_KEY = { deploymentId: 'gpt#1', upstreamId: 'resp_68', owner: { teamId: 
 describe('ids of responses that an upstream stores', () => {
   it('contain the response and its owner, for every process with the same admin key', () => {
     expect(createResponseIds(new Secret('sk-admin-0123456789')).open(ids.seal(OF_KEY))).toEqual(OF_KEY);
+    // Where a team owns the response, the id does not contain the key.
     const ofTeam = { ...OF_KEY, owner: { teamId: 'team-1', keyHash: 'a'.repeat(64) } };
     expect(ids.open(ids.seal(ofTeam))).toEqual({ ...ofTeam, owner: { teamId: 'team-1', keyHash: '' } });
   });
@@ -23,7 +24,7 @@ describe('ids of responses that an upstream stores', () => {
 
   it('cannot be forged, changed, or decrypted with another key', () => {
     const id = ids.seal(OF_KEY);
-    // The last character may contain unused bits.
+    // The first five characters are the prefix `resp_`. The last one may contain unused bits.
     for (let at = 5; at < id.length - 1; at += 1) {
       const other = id.charAt(at) === 'A' ? 'B' : 'A';
       expect(ids.open(`${id.slice(0, at)}${other}${id.slice(at + 1)}`)).toBe(null);

@@ -4,6 +4,7 @@ import type { StoredResponse, SealedResponse } from '../../../src/domain/respons
 import { Secret } from '../../../src/domain/secret.ts';
 import { createResponseQueue } from '../../../src/runtime/responses/response-queue.ts';
 
+/** Limits in bytes, and in turns of one conversation. */
 const LIMITS = { response: 1_000, conversation: 2_000, turns: 4, waiting: 3_000 } as const;
 
 const aResponse = (id: string, overrides: Partial<StoredResponse> = {}): StoredResponse => ({

@@ -19,7 +19,10 @@ const LIMITS: ResponseSessionLimits = {
 const message = (text: string): SocketMessage => ({ bytes: Buffer.from(text), binary: false });
 const textOf = (failure: unknown): string => (failure instanceof Error ? failure.message : 'bug');
 
-/** A connection with turns that the test controls. `lane:name` requests a turn, and `!text` is answered immediately. */
+/**
+ * A connection with turns that the test controls. `lane:name` requests a turn, and `!text` is answered immediately. The error
+ * message of the turn `bug` throws.
+ */
 function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
   const client = aSocket();
   let nowMs = 0;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type ByteSink, streamOfBytes, type ByteStream } from '../../../src/domain/bytes.ts';
 import { socketMessages } from '../../../src/wire/responses/socket-messages.ts';
 
-/** Messages of a stream in chunks of this size. */
+/** Messages of a stream that arrives in chunks of `size` bytes. */
 function messagesOf(text: string, { size = text.length, streamId = null as string | null } = {}) {
   const received: string[] = [];
   const ended: unknown[] = [];
@@ -32,6 +32,7 @@ function messagesOf(text: string, { size = text.length, streamId = null as strin
   return { received, ended, next: messages.nextNumber() };
 }
 
+/** Comments, `[DONE]`, and data smaller than an object with a type are not messages. */
 const STREAM = [
   'event: response.created\r\ndata: {"type":"response.created","sequence_number":7,"response":{"id":"a"}}\r\n\r\n',
   ': a comment\n\n',
@@ -52,6 +53,7 @@ describe('events as messages', () => {
         '1 {"sequence_number":12,"response":{"id":"a"}}',
         'done',
       ],
+      // An incomplete response counts as completed.
       ended: [['completed', { id: 'a' }]],
       next: 13,
     });
@@ -73,6 +75,7 @@ describe('events as messages', () => {
 
   it('pause with their reader', () => {
     const sink: ByteSink = { chunk: () => false, done() {}, fail() {} };
+    /** What the messages return for each chunk. False asks to pause. */
     const results: boolean[] = [];
     const source = streamOfBytes(Buffer.from(STREAM));
     socketMessages(

@@ -132,8 +132,8 @@ describe('a response as a stream', () => {
     const writer = new ResponseWriter(ABOUT);
     const pieces = STEPS.map((step) => writer.write(step));
     expect(writer.whole()).toBe(null);
-    const at = { output_index: 0, item_id: 'rs_1_0', summary_index: 0 };
-    const position = { output_index: 1, item_id: 'msg_1_1' };
+    const inSummary = { output_index: 0, item_id: 'rs_1_0', summary_index: 0 };
+    const inMessage = { output_index: 1, item_id: 'msg_1_1' };
     expect(eventsOf(`${pieces.join('')}${writer.end()}`)).toEqual([
       { type: 'response.created', response: BEGUN },
       { type: 'response.in_progress', response: BEGUN },
@@ -142,26 +142,26 @@ describe('a response as a stream', () => {
         output_index: 0,
         item: { id: 'rs_1_0', type: 'reasoning', summary: [], status: 'in_progress' },
       },
-      { type: 'response.reasoning_summary_part.added', ...at, part: { type: 'summary_text', text: '' } },
-      { type: 'response.reasoning_summary_text.delta', ...at, delta: 'Hm' },
-      { type: 'response.reasoning_summary_text.delta', ...at, delta: '.' },
-      { type: 'response.reasoning_summary_text.done', ...at, text: 'Hm.' },
-      { type: 'response.reasoning_summary_part.done', ...at, part: { type: 'summary_text', text: 'Hm.' } },
+      { type: 'response.reasoning_summary_part.added', ...inSummary, part: { type: 'summary_text', text: '' } },
+      { type: 'response.reasoning_summary_text.delta', ...inSummary, delta: 'Hm' },
+      { type: 'response.reasoning_summary_text.delta', ...inSummary, delta: '.' },
+      { type: 'response.reasoning_summary_text.done', ...inSummary, text: 'Hm.' },
+      { type: 'response.reasoning_summary_part.done', ...inSummary, part: { type: 'summary_text', text: 'Hm.' } },
       { type: 'response.output_item.done', output_index: 0, item: REASONING },
       {
         type: 'response.output_item.added',
         output_index: 1,
         item: { ...MESSAGE, status: 'in_progress', content: [] },
       },
-      { type: 'response.content_part.added', ...position, content_index: 0, part: text('') },
-      { type: 'response.output_text.delta', ...position, content_index: 0, delta: 'Hel', logprobs: [] },
-      { type: 'response.output_text.delta', ...position, content_index: 0, delta: 'lo', logprobs: [] },
-      { type: 'response.output_text.done', ...position, content_index: 0, text: 'Hello', logprobs: [] },
-      { type: 'response.content_part.done', ...position, content_index: 0, part: text('Hello') },
-      { type: 'response.content_part.added', ...position, content_index: 1, part: refusal('') },
-      { type: 'response.refusal.delta', ...position, content_index: 1, delta: 'No' },
-      { type: 'response.refusal.done', ...position, content_index: 1, refusal: 'No' },
-      { type: 'response.content_part.done', ...position, content_index: 1, part: refusal('No') },
+      { type: 'response.content_part.added', ...inMessage, content_index: 0, part: text('') },
+      { type: 'response.output_text.delta', ...inMessage, content_index: 0, delta: 'Hel', logprobs: [] },
+      { type: 'response.output_text.delta', ...inMessage, content_index: 0, delta: 'lo', logprobs: [] },
+      { type: 'response.output_text.done', ...inMessage, content_index: 0, text: 'Hello', logprobs: [] },
+      { type: 'response.content_part.done', ...inMessage, content_index: 0, part: text('Hello') },
+      { type: 'response.content_part.added', ...inMessage, content_index: 1, part: refusal('') },
+      { type: 'response.refusal.delta', ...inMessage, content_index: 1, delta: 'No' },
+      { type: 'response.refusal.done', ...inMessage, content_index: 1, refusal: 'No' },
+      { type: 'response.content_part.done', ...inMessage, content_index: 1, part: refusal('No') },
       { type: 'response.output_item.done', output_index: 1, item: MESSAGE },
       {
         type: 'response.output_item.added',
@@ -189,7 +189,7 @@ describe('a response as a stream', () => {
       { type: 'response.completed', response: RESPONSE },
     ]);
     expect(writer.whole()).toEqual(RESPONSE);
-    // The number of events per step: each is written immediately and does not wait for a later step.
+    // The number of events per step: each event is written in its own step and does not wait for a later step.
     expect(pieces.map((piece) => piece.split('\n\n').length - 1)).toEqual([2, 3, 1, 3, 3, 1, 4, 4, 2, 1, 1, 4, 0]);
   });
 

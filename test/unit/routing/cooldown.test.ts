@@ -56,7 +56,7 @@ describe('a deployment cools down', () => {
     }
   });
 
-  it('only after more failures than `allowedFails` where it is set, which does not apply to 400', () => {
+  it('only after more failures than `allowedFails` where that is set, and never after 400', () => {
     const policy = { allowedFails: 2 };
     expect(coolsDown(401, { policy, counts: { recent: 2 } })).toBe(false);
     expect(coolsDown(500, { policy, counts: { recent: 3 }, isAlone: true })).toBe(true);

@@ -61,6 +61,7 @@ describe('the wait before a retry', () => {
 
   it('doubles from half a second to eight seconds, with jitter', () => {
     expect([0, 1, 2, 3, 4, 5].map((nth) => wait(failed(500), nth))).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000]);
+    // The jitter is at most 750 ms.
     expect(wait(failed(500), 0, { random: 1 })).toBe(1_250);
   });
 

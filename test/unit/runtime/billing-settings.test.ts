@@ -66,6 +66,7 @@ describe('billing settings', () => {
     expect(JSON.stringify(billing)).not.toContain('sk_env');
   });
 
+  // `@` is the value of the variable.
   it.each([
     [{ STRIPE_MODE: 'gift' }, 'environment: STRIPE_MODE: "gift" is not one of payment, subscription'],
     [
@@ -90,7 +91,6 @@ describe('billing settings', () => {
       { PROXY_BASE_URL: 'https://x.example/?a' },
       'environment: PROXY_BASE_URL: "@" is not an http(s) address without a query',
     ],
-    // `@` is the value of the variable.
   ])('refuse %j', (env: Record<string, string>, fault) => {
     expect(faultsFrom({ env })).toEqual([fault.replace('@', Object.values(env)[0] ?? '')]);
   });

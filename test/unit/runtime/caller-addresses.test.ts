@@ -6,7 +6,10 @@ import { readAddress } from '../../../src/runtime/http-client/address.ts';
 
 const address = (text: string): LookupAddress => ({ address: text, family: text.includes(':') ? 6 : 4 });
 
-/** Result for a URL: its allowed addresses, `unrestricted` if every address is allowed, or `refused`. */
+/**
+ * Result for a URL: its allowed addresses, `unrestricted` if every address is allowed, or `refused`. A look-up of its name
+ * returns the addresses `found`.
+ */
 async function resultFor(url: string, allowed: readonly string[], found: readonly string[] = []): Promise<unknown> {
   const addresses = createCallerAddresses(allowed, (_hostname, _options, callback) => {
     if (found.length === 0) callback(Object.assign(new Error('no such host'), { code: 'ENOTFOUND' }), []);
@@ -33,7 +36,8 @@ async function resultFor(url: string, allowed: readonly string[], found: readonl
   }
 }
 
-const PRIVATE = [
+/** Private, reserved and multicast addresses, and those of cloud services, in all notations that a URL may have. */
+const NOT_PUBLIC = [
   '127.0.0.1',
   '127.255.255.254',
   '127.1',
@@ -84,7 +88,7 @@ const PRIVATE = [
 ];
 
 describe('an address chosen by a caller', () => {
-  it.each(PRIVATE)('is refused when it is not public: %s', async (host) => {
+  it.each(NOT_PUBLIC)('is refused when it is not public: %s', async (host) => {
     expect(await resultFor(`http://${host}:8080/v1`, [])).toBe('refused');
   });
 

@@ -22,6 +22,7 @@ function read(store: string | null, env: NodeJS.ProcessEnv = {}): Settings {
 
 const URL = 'http://u:sk-pass@ch.test:8123';
 
+/** The default limits of inserts. */
 const INSERTS = { bytes: 67_108_864, timeoutMs: 30_000 };
 
 it('traces are stored in ClickHouse where an address is set; the file takes precedence over the environment', () => {

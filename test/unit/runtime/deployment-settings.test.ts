@@ -66,7 +66,7 @@ describe('settings of a provider in the environment', () => {
     expect(settingsOf('groq/x', { GROQ_API_KEY: '', GROQ_API_BASE: '' })).toEqual(NOTHING);
   });
 
-  it('include a complete credential for AWS, or none', () => {
+  it('include a credential for AWS, which a credential in the file replaces as a whole', () => {
     const env = {
       AWS_ACCESS_KEY_ID: 'id',
       AWS_SECRET_ACCESS_KEY: 's',

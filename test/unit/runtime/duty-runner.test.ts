@@ -4,6 +4,7 @@ import type { Job } from '../../../src/domain/jobs/job.ts';
 import { createDutyRunner } from '../../../src/runtime/tasks/duty-runner.ts';
 import { createScheduler } from '../../../src/runtime/tasks/scheduler.ts';
 
+/** 22:14:00 UTC: the beginning of a minute. */
 const START_MS = 1_700_000_040_000;
 const DUTY: Duty = { name: 'd', everyMs: 60_000 };
 
@@ -35,6 +36,7 @@ function aRunner({ alone = false }: { readonly alone?: boolean } = {}) {
     isLeaseHeld: true,
     /** Whether the work continues when it is aborted. */
     ignoresAbort: false,
+    /** Times of the claimed periods. Null for a look for jobs of lost processes. */
     periods: [] as (string | null)[],
     ended: [] as DutyOutcome[],
     warnings: [] as string[],
@@ -84,9 +86,9 @@ it('a runner adds the job of each period once, and looks for jobs of lost proces
   await vi.advanceTimersByTimeAsync(119_000);
   state.runs[1]?.end.resolve();
   await vi.advanceTimersByTimeAsync(0);
-  // The test starts at the beginning of a minute.
   expect(state.periods).toEqual(['22:14:00', null, null, null, '22:15:00']);
   expect(state.ended).toEqual([{ kind: 'completed' }, { kind: 'completed' }]);
+  // The second run begins 60,000 ms after the start of the test, and ends after 119,100 ms.
   expect(state.reported).toEqual([
     ['completed', 1, 0],
     ['completed', 1, 59_100],

@@ -36,6 +36,10 @@ function slotsWith(options: { readonly limit: number; readonly fraction: number 
   return { slots, started, enter, leave };
 }
 
+/*
+ * An owner may take a slot if it holds none, or fewer than `fraction / (1 - fraction)` times the free slots. With 0.75 the
+ * factor is 3: two owners stop at 110 of 256 slots each, because 110 is not less than three times 36.
+ */
 it.each([
   [256, 0.75, [192, 0, 0]],
   [256, 0.75, [110, 110, 0]],
@@ -109,6 +113,7 @@ it('an owner gets a slot if and only if the rule allows it: 50,000 random steps'
     for (let step = 0; step < 12_500; step += 1) {
       const before = started.length;
       const [some] = entries;
+      // 0 and 1: a call enters, unless 20 wait. 2 and 3: a call leaves. 4: a waiting call withdraws.
       const kind = random(5);
       if (kind < 2 && waiting.size < 20) waiting.add(enter('abcd'[random(4)] ?? ''));
       else if (kind < 4) {

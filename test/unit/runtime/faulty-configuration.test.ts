@@ -24,6 +24,7 @@ function read(yaml: string | null, env: Record<string, string> = {}, args: strin
   );
 }
 
+/** The error message for a configuration, or `accepted`. */
 function refusal(...args: Parameters<typeof read>): string {
   try {
     read(...args);

@@ -13,7 +13,10 @@ interface ReceivedAnswer {
   readonly keepAliveMs: number | null;
 }
 
-/** Answer that a parser reads from these pieces, and the code of its error. */
+/**
+ * The answer that a parser reads from these pieces, and the code of its error. With `closes`, the connection ends after the
+ * last piece.
+ */
 function read(
   pieces: readonly Buffer[],
   closes = false,

@@ -16,6 +16,7 @@ describe('identifiers', () => {
       [],
     );
     expect(new Set(ids).size).toBe(1_000);
+    // A UUID of version 7 begins with the time in ms: 12 digits, and a hyphen among them.
     const times = ids.map((id) => id.slice(0, 13));
     expect(times.toSorted()).toEqual(times);
   });

@@ -224,6 +224,7 @@ async function spendAtRandom(seed: number, reading: 'between commits' | 'during 
   const missing: object[] = [];
   const add = (map: Map<string, bigint>, name: string, cost: bigint): void =>
     void map.set(name, (map.get(name) ?? 0n) + cost);
+  /** Spend of other processes, by counter, at the start of each read. */
   const othersByRead = new Map<object, ReadonlyMap<string, bigint>>();
 
   async function answerOne(): Promise<void> {

@@ -168,11 +168,11 @@ describe('a stream that can be revoked', () => {
     push(1);
     expect([await stream.next(), isOver(), endReports()]).toEqual([ENDED, true, 1]);
 
-    const read = aRevocableStream();
-    read.push(1);
-    read.revoke();
-    expect(() => read.stream.poll()).toThrow('not for you');
-    expect([read.stream.poll(), read.isOver(), read.endReports()]).toEqual([ENDED, true, 1]);
+    const polled = aRevocableStream();
+    polled.push(1);
+    polled.revoke();
+    expect(() => polled.stream.poll()).toThrow('not for you');
+    expect([polled.stream.poll(), polled.isOver(), polled.endReports()]).toEqual([ENDED, true, 1]);
   });
 
   it('ignores a revocation after its reader returned it', async () => {

@@ -17,6 +17,7 @@ function aStore(old: number) {
   const state = {
     old,
     isUnavailable: false,
+    /** The cutoff of each step, in ms from the start of the test. */
     cutoffs: [] as number[],
     logLines: [] as unknown[],
     stopping: new AbortController(),
@@ -43,7 +44,7 @@ it('rows older than the given days are removed in steps of 100, and their number
   const { removal, state } = aStore(250);
   await removal(14);
   expect(state.old).toBe(0);
-  expect(state.cutoffs).toEqual([0, 0, 0].map((ms) => ms - 14 * DAY_MS));
+  expect(state.cutoffs).toEqual([-14 * DAY_MS, -14 * DAY_MS, -14 * DAY_MS]);
   expect(state.logLines).toEqual([['old traces were removed', { traces: 250, days: 14 }]]);
 });
 

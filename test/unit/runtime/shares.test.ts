@@ -203,7 +203,7 @@ describe('shares of limits', () => {
 
   it('for budgets are counted locally without the ledger, and reported to it later', async () => {
     const stored = new SharedTotals();
-    const both = ['p', 'q'].map((name) => {
+    const admitOneIn = ['p', 'q'].map((name) => {
       const { shares } = aProcess(name);
       const totals = stored.process();
       const admission = createMemoryAdmission({ totals, shares, clock, failed: () => {} });
@@ -220,7 +220,7 @@ describe('shares of limits', () => {
     });
     const admit = async (position: number, count: number): Promise<number> => {
       let passed = 0;
-      for (let call = 0; call < count; call += 1) if ((await both[position]?.()) === true) passed += 1;
+      for (let call = 0; call < count; call += 1) if ((await admitOneIn[position]?.()) === true) passed += 1;
       return passed;
     };
     expect([await admit(0, 2), await admit(1, 2)]).toEqual([2, 2]);

@@ -105,6 +105,7 @@ it('a request has at most 512 spans and 2 MiB', async () => {
   for (let index = 0; index < 3; index++)
     spanExport.push(aSpan('large', { attributes: { text: 'x'.repeat(1_500_000) } }));
   await spanExport.drain(LONG_MS);
+  // The second request has the other 488 small spans and one large span.
   expect(sent.map(({ names }) => names.length)).toEqual([512, 489, 1, 1]);
   expect(sent.flatMap(({ names }) => names).slice(0, 1_000)).toEqual(
     Array.from({ length: 1_000 }, (_, at) => String(at)),
@@ -179,6 +180,7 @@ it('the queue is bounded to 32 MiB as well', async () => {
   const { spanExport } = aCollector([{ status: 503 }], {}, 50_000);
   for (let index = 0; index < 40; index++)
     spanExport.push(aSpan('large', { attributes: { text: 'x'.repeat(1_000_000) } }));
+  // 32 MiB are 33,554,432 bytes: room for 33 spans of a little more than 1,000,000 bytes.
   expect(spanExport.counts()).toMatchObject({ dropped: 7, waiting: 33 });
   await spanExport.drain(LONG_MS);
 });

@@ -22,6 +22,7 @@ function queueWithRefusingStore(refusedItems: readonly number[]) {
       if (items.some((item) => refusedItems.includes(item))) throw REFUSED_RECORD;
       commits.push([...items]);
     },
+    // `either`: the error does not say whether the store or a record is at fault.
     faultOf: (error) => (error === STORE_UNAVAILABLE ? 'store' : 'either'),
     failed: (error) => failures.push(error),
     dropped: unexpected,
@@ -232,7 +233,7 @@ describe('a read with write-behind', () => {
     expect([queue.settledCount(), queue.waiting()]).toEqual([2, 0]);
   });
 
-  it('delays the next commit until it has ended, also when it fails', async () => {
+  it('delays the next commit until the read has ended, also when the read fails', async () => {
     const { queue, commits } = heldQueue();
     const answer = Promise.withResolvers<never>();
     const read = queue.betweenCommits(() => answer.promise, 60_000);

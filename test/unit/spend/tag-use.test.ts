@@ -32,6 +32,7 @@ describe('windows of days', () => {
   });
 
   it('count each user of a window once', () => {
+    // Window 1 begins five days before today.
     const windows = windowsUntil(now, { days: 7, count: 2 });
     const groups = [
       aGroup('User-Agent: a', 'one'),
