@@ -35,7 +35,9 @@ function aConnection(log: Log) {
   return { handle, statements };
 }
 
+/** Reads the size of the log. */
 const NOOP = 'pragma wal_checkpoint(noop)';
+/** Copies pages into the database file, without a wait for other connections. */
 const PASSIVE = 'pragma wal_checkpoint(passive)';
 
 describe('the log of a writer', () => {

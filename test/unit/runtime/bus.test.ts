@@ -118,7 +118,7 @@ describe('the bus', () => {
     expect([idOf(feedEvent.event), feedEvent.missed]).toEqual(['c', 1]);
   });
 
-  it('removes a subscriber that returns while it waits', async () => {
+  it('removes a subscriber that closes its feed while it waits', async () => {
     const bus = createBus();
     const feed = bus.subscribe('trace', {});
     const pending = feed.next();

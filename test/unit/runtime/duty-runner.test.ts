@@ -151,6 +151,7 @@ it.each([
     runner.start();
     await vi.advanceTimersByTimeAsync(100 + endMs - 1);
     expect(state.ended).toEqual([]);
+    // Work that ignores its abort was aborted five seconds ago.
     expect(state.runs[0]?.signal.aborted).toBe(ignoresAbort);
     await vi.advanceTimersByTimeAsync(1);
     expect(state.ended).toEqual([{ kind: 'failed', error: 'Aborted after its deadline of 150 seconds.' }]);

@@ -24,7 +24,9 @@ async function run(model: ModelledClient, steps: number): Promise<void> {
     } else if (kind < 30) {
       if (wire) model.connect(wire);
     } else if (kind < 62) {
-      for (const each of random(4) === 0 ? wires : wire ? [wire] : []) model.serve(each);
+      // One step of four serves all connections, the others serve one.
+      const served = random(4) === 0 ? wires : [wire];
+      for (const each of served) if (each) model.serve(each);
     } else if (kind < 66) {
       if (wire) model.disturb(wire);
     } else if (kind < 72) {

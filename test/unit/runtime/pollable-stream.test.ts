@@ -8,7 +8,7 @@ import {
   revocable,
 } from '../../../src/domain/pollable-stream.ts';
 
-/** A stream whose values the test pushes. `isOver` returns whether it was ended or returned. */
+/** A stream whose values the test pushes. `isOver` says whether the test has ended it, or its reader has closed it. */
 function manualSource<Item>() {
   const items: Item[] = [];
   let ready: (() => void) | null = null;
@@ -85,7 +85,7 @@ describe('a stream that can be polled', () => {
         throw new Error('not for you');
       },
     ],
-  ])('ends when its filter fails %s, and returns its source', async (_when, fail) => {
+  ])('ends when its filter fails %s, and closes its source', async (_when, fail) => {
     const { stream, push, isOver } = manualSource<number>();
     const output = mapStream(stream, fail);
     const waiting = output.next();
@@ -94,7 +94,7 @@ describe('a stream that can be polled', () => {
     expect([isOver(), await output.next()]).toEqual([true, ENDED]);
   });
 
-  it('ends immediately when its reader returns it, also during a read', async () => {
+  it('ends immediately when its reader closes it, also during a read', async () => {
     const { stream, isOver } = manualSource<number>();
     const output = mapStream(mapStream(stream, tagged), tagged as never);
     const waiting = output.next();
@@ -120,7 +120,7 @@ describe('a stream that can be polled', () => {
     expect(await stream.next()).toEqual(ENDED);
   });
 
-  it('returns its source when its reader returns it', async () => {
+  it('closes its source when its reader closes it', async () => {
     let returns = 0;
     const source: AsyncIterableIterator<number> = {
       [Symbol.asyncIterator]: () => source,
@@ -160,7 +160,7 @@ describe('a stream that can be revoked', () => {
     expect(endReports()).toBe(1);
   });
 
-  it('throws the reason to a waiting read or before queued values, and returns its source', async () => {
+  it('throws the reason to a waiting read or before queued values, and closes its source', async () => {
     const { stream, push, revoke, isOver, endReports } = aRevocableStream();
     const waiting = stream.next();
     revoke();
@@ -175,7 +175,7 @@ describe('a stream that can be revoked', () => {
     expect([polled.stream.poll(), polled.isOver(), polled.endReports()]).toEqual([ENDED, true, 1]);
   });
 
-  it('ignores a revocation after its reader returned it', async () => {
+  it('ignores a revocation after its reader closed it', async () => {
     const { stream, revoke, endReports } = aRevocableStream();
     const waiting = stream.next();
     await stream.return();

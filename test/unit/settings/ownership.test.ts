@@ -40,6 +40,7 @@ describe('the source of a setting', () => {
   it('is the database where the file has no value; a stored null counts as no value', () => {
     expect(view('open')).toMatchObject({ source: 'db', editable: true, effectiveValue: 4 });
     expect(view('cleared')).toMatchObject({ source: 'unset', editable: true, effectiveValue: null });
+    // The file never owns this setting, although it declares a value.
     expect(view('pass_through_endpoints')).toMatchObject({ source: 'db', effectiveValue: [1] });
   });
 });
@@ -103,6 +104,7 @@ it('secrets are hidden from every caller, and values of further settings from re
   });
   expect(redacted('url', 'redis://:pass@host:6379', 'admin')).toBe('REDACTED');
   expect(redacted('url', 'redis://host:6379/user@x', 'admin')).toBe('redis://host:6379/user@x');
+  // A value below ten levels is hidden.
   const deep = JSON.parse(`${'{"a":'.repeat(15)}"x"${'}'.repeat(15)}`) as unknown;
   expect(JSON.stringify(redacted('deep', deep, 'admin'))).toContain('REDACTED');
 });

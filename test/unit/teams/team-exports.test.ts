@@ -21,6 +21,7 @@ function exportsOf(metadata: object) {
     clock: { now: () => new Date(clock.ms), monotonicMs: () => clock.ms },
     log: { warn() {} },
   });
+  /** Records a call, and waits for the read of its team. */
   async function record(): Promise<void> {
     logging.record({ spend: { teamId: 't' }, span: { status: 'error' } } as CallRecord);
     await vi.waitFor(() => expect(find.mock.results.every(({ value }) => value !== undefined)).toBe(true));

@@ -30,6 +30,7 @@ const stored = (payload: SpanPayload): SpanPayload => payloadOfText(payloadText(
 const places = (body: Uint8Array, count: number) => Array.from({ length: count }, (_, at) => payloadOfCall(body, at));
 
 describe('a body of calls', () => {
+  // The last line of a body has no line feed.
   const body = bytes(
     PAYLOADS.map((payload, at) => lineOfCall(traceId(at), payloadText(payload)))
       .join('')

@@ -164,7 +164,7 @@ describe('calls that the gateway recorded in separate traces', () => {
       estimate: picos(17n),
       estimatedCalls: 3,
     });
-    // 24 without the estimates 3 and 9, and with 100 once for the calls 1 and 2.
+    // 24 without the estimates 3 and 9, and with 100 once for the calls 1 and 2. The row of call 5 has no price.
     expect(spendWithElsewhere(summary, spans, calls, elsewhere)).toEqual({
       spend: 112n,
       pricedCalls: 3,

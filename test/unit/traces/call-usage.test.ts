@@ -98,7 +98,7 @@ describe('the usage of a call for its price', () => {
     expect(usageOf({ ...CHAT, ...overrides })).toBeNull();
   });
 
-  it('ignores counts of zero', () => {
+  it('ignores counts of zero, and texts that are not counts', () => {
     expect(usageOf({ ...CHAT, 'gen_ai.usage.input_audio_tokens': 0, 'gen_ai.usage.raw': '{}' })).toEqual(USAGE);
   });
 });

@@ -65,7 +65,7 @@ describe('Claude Code', () => {
     });
   });
 
-  it('a tool has its whole input, otherwise its summary', () => {
+  it('a tool has its whole input, otherwise its command and file path', () => {
     const whole = spanOfKind('tool', { tool_input: '[TOOL INPUT: Read]\n{"file_path":"a"}', file_path: 'a' });
     expect(whole).toMatchObject({ input: '{"file_path":"a"}', attributes: { 'span.type': 'tool', file_path: 'a' } });
     const broken = spanOfKind('tool', {

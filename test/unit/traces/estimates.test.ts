@@ -59,6 +59,7 @@ describe('counted estimates', () => {
   it('exclude calls with the response id of a gateway call or of another span', () => {
     const named = { requestId: 'r-1' };
     expect(counted([span(1, { ...named, ...estimated(5n) }), span(2, { ...named, gateway: true })])).toEqual([]);
+    // Of several spans with one response id, the first by span id counts.
     expect(counted([span(2, { ...named, ...estimated(5n) }), span(1, { ...named, ...estimated(7n) })])).toEqual([
       [1, 7n],
     ]);
@@ -72,7 +73,7 @@ describe('counted estimates', () => {
     expect([...nearestCallAncestors(cycle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);
   });
 
-  it('exclude calls by response ids of model calls only, with at most 512 characters', () => {
+  it('are compared by response ids of model calls only, and only by ids of at most 512 characters', () => {
     const checked = span(2, { requestId: 'r-1', gateway: true, type: 'guardrail' });
     expect(counted([span(1, { requestId: 'r-1', ...estimated(5n) }), checked])).toEqual([[1, 5n]]);
     for (const [length, expected] of [
@@ -134,7 +135,7 @@ describe('the calls of a trace', () => {
     expect(totals([span(1, used(10, 1)), tool, gateway])).toEqual([2, 1, 15, 6]);
   });
 
-  it('are counted separately where the gateway made both', () => {
+  it('are counted separately where the gateway made both calls', () => {
     const inner = span(2, { ...below(1), gateway: true, ...used(5, 5) });
     expect(totals([span(1, { gateway: true, ...used(10, 1) }), inner])).toEqual([2, 2, 15, 6]);
   });
@@ -173,6 +174,7 @@ describe('a summary', () => {
         return before !== null && mayRepeatCalls(after) ? withCallsCountedOnce(after, received) : after;
       }, null);
       expect(summary).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 });
+      // Spans 3 and 4 count, with 3 input tokens and 5 output tokens each, as `aSpan` sets them.
       expect(summary).toMatchObject({ llmCalls: 2, gatewayCalls: 1, inputTokens: 6, outputTokens: 10 });
     }
     expect(growSummary(null, identity, SPANS)).toMatchObject({ spend: 18n, pricedCalls: 2, estimate: 7n });
@@ -219,6 +221,7 @@ describe('an export', () => {
       calls: packedCalls(placed),
     };
   }
+  /** The estimate is five more than the input tokens. A call with two input tokens has none. */
   const byTokens: CallEstimator = () => (tokens) =>
     tokens.inputTokens === 2 ? null : picos(BigInt(tokens.inputTokens) + 5n);
   const withAll = (one: PackedExport, by = byTokens) => withEstimatedCalls(one, estimatedCalls(one, by));

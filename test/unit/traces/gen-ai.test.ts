@@ -49,6 +49,7 @@ describe('GenAI', () => {
   ])('tokens are counted by kind, under %s', (_what, cacheRead, reasoning) => {
     const span = llm({ [cacheRead]: 7, [reasoning]: '3' });
     expect(tokenDetailsOf(span?.attributes ?? {})).toEqual({ cacheRead: 7, cacheWrite: null, reasoning: 3 });
+    // An invalid count is zero, a missing one null.
     expect(tokenDetailsOf({ [cacheRead]: 'many' })).toEqual({ cacheRead: 0, cacheWrite: null, reasoning: null });
   });
 });

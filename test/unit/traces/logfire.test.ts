@@ -15,8 +15,8 @@ describe('Logfire and Pydantic AI', () => {
   it.each([
     ['an operation of GenAI', { 'gen_ai.operation.name': 'chat', all_messages_events: '[]' }, 'llm'],
     ['a model request', { 'gen_ai.request.model': 'm' }, 'llm'],
-    ['an earlier agent', { all_messages_events: '[]' }, 'agent'],
-    ['an earlier tool', { 'gen_ai.tool.name': 't' }, 'tool'],
+    ['an agent of an earlier version', { all_messages_events: '[]' }, 'agent'],
+    ['a tool of an earlier version', { 'gen_ai.tool.name': 't' }, 'tool'],
     ['a span', { 'logfire.span_type': 'span' }, 'chain'],
   ])('the type of a span: %s', (_what, attributes, type) => {
     expect(read(attributes)?.type).toBe(type);

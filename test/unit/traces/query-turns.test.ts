@@ -52,6 +52,7 @@ describe('queries of traces', () => {
     void query('a', 'a2');
     await expect(query('a', 'a3')).rejects.toMatchObject({ name: 'Unavailable', retryAfterSeconds: 2 });
     void query('b');
+    // `a2` waits already.
     for (let at = 1; at < QUERY_LIMITS.waiting; at += 1) void query(`waiting-${at}`);
     await expect(query('c')).rejects.toMatchObject({ name: 'Unavailable', retryAfterSeconds: 2 });
   });

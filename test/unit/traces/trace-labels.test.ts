@@ -40,7 +40,7 @@ describe('session, user and tags of a span', () => {
     ],
     ['Logfire', { 'gen_ai.conversation.id': 's', 'user.id': 'u', 'logfire.tags': ['b', 'a', 'a'] }],
     ['MLflow', { 'mlflow.trace.session': 's', 'mlflow.trace.user': 'u', 'tag.tags': 'b,a' }],
-  ])('by %s', (_convention, attributes) => {
+  ])('are read from the attributes of a convention: %s', (_convention, attributes) => {
     expect(labelsOf(attributes)).toEqual({ sessionId: 's', userId: 'u', tags: ['a', 'b'] });
   });
 

@@ -71,6 +71,7 @@ describe.each([
     const { body } = await pack(protobuf(gzipSync(plain), 'gzip'));
     const [last, first] = await payloads(body, [spans - 1, 0], OWNER);
     expect(first?.input).toBe('x'.repeat(bytes));
+    // The id of the first trace is 16 bytes with the value 1.
     const rest = await without(body, ['01'.repeat(16)]);
     expect(await payloads(rest, [spans - 1], OWNER)).toEqual([last]);
     expect(rest.bytes.length).toBeLessThan(1_000);
@@ -85,6 +86,7 @@ describe.each([
 
 it('a trace packer refuses a large body that declares a small size', async () => {
   const gzipped = gzipSync(anExport(200, 1_000));
+  // The last four bytes of gzip declare the decompressed size.
   gzipped.writeUInt32LE(10, gzipped.length - 4);
   // zlib detects the wrong size at the end of the body.
   await expect(packer.pack(protobuf(gzipped, 'gzip'))).rejects.toThrow(InvalidInput);

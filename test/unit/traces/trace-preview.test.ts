@@ -37,6 +37,7 @@ const grownBy = (batches: readonly (readonly SpanHead[])[]): TraceSummary | null
 const previewOf = (summary: TraceSummary | null) => summary && [summary.inputPreview, summary.previewNs];
 
 describe('the preview of a trace', () => {
+  // The last value is `previewNs`, or a number of ms after the start. It is null for the preview of the earliest root.
   it.each<[string, readonly SpanHead[], string, number | bigint | null]>([
     ['that of its root', [spanWithPreview(1, 0, 'root'), spanWithPreview(2, 1, 'call')], 'root', null],
     [

@@ -35,6 +35,7 @@ const waysToSend = (spans: readonly SpanHead[]): readonly (readonly (readonly Sp
   permutationsOf(spans).flatMap((order) =>
     Array.from({ length: 2 ** (spans.length - 1) }, (_, cuts) => {
       const pieces: SpanHead[][] = [[]];
+      // Each bit of `cuts` says whether a new batch begins between two spans.
       for (const [at, span] of order.entries()) {
         if (at > 0 && (cuts >> (at - 1)) % 2 === 1) pieces.push([]);
         pieces.at(-1)?.push(span);

@@ -76,6 +76,7 @@ it('a feed of spans sends new spans in parts of five hundred, with one read for 
   await store(604);
   expect(idsOf(await feed.next())).toEqual(update('502', range(3, 503)));
   expect(idsOf(await feed.next())).toEqual(update('604', range(503, 605)));
+  // The first read is that of the two earlier spans.
   expect(reads()).toBe(2);
   await store(605);
   expect(idsOf(await feed.next())).toEqual(update('605', [605]));
@@ -92,7 +93,7 @@ it('a feed of spans sends a returning reader all spans of the trace, unless the 
   expect(idsOf(await behind.next())).toEqual(update('3', [3]));
 });
 
-it('a feed of spans stops immediately when its reader returns it, and ends with a reason when the key is invalid at an event', async () => {
+it('a feed of spans stops immediately when its reader closes it, and ends with a reason when the key is invalid at an event', async () => {
   const { bus, keyState, store, watch } = createFixture();
   const cancelled = await watch();
   const waiting = cancelled.next();

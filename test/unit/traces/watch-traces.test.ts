@@ -94,7 +94,7 @@ it('a feed of traces sends no update for spans that are already stored', async (
   ]);
 });
 
-it('a feed of traces can be limited to one trace', async () => {
+it('a feed of traces can be limited to one trace, with its id in any letter case', async () => {
   const { scope, ingest } = createFixture();
   const me = caller('me');
   const updates = watchTraces(scope(me), { traceId: 'B'.repeat(32) });
@@ -112,7 +112,7 @@ it('a feed of traces reports the number of updates that a slow reader missed', a
   expect(factsOf(await updates.next())).toEqual(['4', 1, 0]);
 });
 
-it('a reader that returns its stream while it waits is removed immediately', async () => {
+it('a reader that closes its feed while it waits is removed immediately', async () => {
   const { bus, scope } = createFixture();
   const updates = watchTraces(scope(caller('me')), {});
   const waiting = updates.next();

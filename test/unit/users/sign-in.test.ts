@@ -125,7 +125,7 @@ describe.each([
     expect(await strict.isOpen()).toBe(false);
   });
 
-  it('have the limit of the smallest matching network, where 0 means no limit', async () => {
+  it('have the limit of the smallest matching network, where 0 means no limit and precedes other limits', async () => {
     const bySource: SourceLimits = [
       ['10.0.0.0/8', 2],
       ['10.1.0.0/16', 20],
@@ -144,6 +144,7 @@ describe.each([
     const networks = ['10.9.9.9', '10.1.9.9', '10.1.2.3', '192.0.2.1', 'fd00::/64', 'fd00:1::/64', 'unknown'];
     const found: number[] = [];
     for (const network of networks) found.push(await failuresUntilBlocked(network));
+    // A name is blocked by one failure more than half the limit. An IPv6 address counts as its /64 network.
     expect(found).toEqual([2, 11, Infinity, 6, 2, 6, 6]);
     expect(await throttleOf(counts, { perSource: 0, bySource }).isOpen('anna', '10.9.9.9')).toBe(true);
   });

@@ -72,7 +72,7 @@ describe('a scan of JSON text', () => {
     expect(differencesIn(seeds(6_000).map(objectOf))).toEqual([]);
   });
 
-  it('accepts the same texts as JSON.parse, of 12,000 damaged random objects', () => {
+  it('accepts those of 12,000 damaged random objects that JSON.parse accepts', () => {
     const damaged = seeds(12_000).map((seed) =>
       mutated(Buffer.from(objectOf(seed)), randomFrom(seed + 1), Buffer.from(objectOf(seed + 1))),
     );
@@ -87,6 +87,7 @@ describe('a scan of JSON text', () => {
 
   it('accepts and rejects each byte at each position as JSON.parse does', () => {
     const bytes = Buffer.from(SAMPLE);
+    // A change is a position times 256, plus a byte.
     const changed = Array.from({ length: bytes.length * 256 }, (_, change) => {
       const copy = Buffer.from(bytes);
       copy[change >> 8] = change & 0xff;

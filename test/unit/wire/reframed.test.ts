@@ -39,6 +39,7 @@ function damaged(message: Buffer, at: number): Buffer {
 
 describe('AWS event streams', () => {
   it('use the CRC-32 of Ethernet', () => {
+    // The published check value of this CRC.
     expect(crc32(Buffer.from('123456789'))).toBe(3_421_780_262);
   });
 

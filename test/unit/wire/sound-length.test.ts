@@ -28,6 +28,7 @@ describe('the duration of a recording', () => {
 
   it.each([
     ['WAV from a stream', changed('pcm.wav', (bytes) => void bytes.writeUInt32LE(0xff_ff_ff_ff, DATA_SIZE)), 0.125],
+    // The header has 44 bytes, and each of the 2,000 samples two.
     ['WAV with half of its samples', recorded('pcm.wav').subarray(0, 44 + 2_000), 0.0625],
     ['WAV with an additional chunk', changed('pcm.wav', (bytes) => withChunk(bytes)), 0.125],
     ['MP3 with tags on both ends', tagged(recorded('tone.mp3')), TONE_SECONDS],
@@ -84,6 +85,7 @@ function tagged(bytes: Buffer): Buffer {
 /** Offset of the second frame of the tone, in bytes. */
 function secondMp3Frame(): number {
   const bytes = recorded('tone.mp3');
+  // All frames begin with the same two bytes.
   return bytes.indexOf(bytes.subarray(0, 2), 4);
 }
 
