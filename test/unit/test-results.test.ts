@@ -39,7 +39,7 @@ describe('the files to run again', () => {
     ]);
   });
 
-  it('are none when more than 20 failed', () => {
+  it('are none when more than 20 files failed', () => {
     const failed = Array.from({ length: 20 }, (_, n) => file(`test/graph/${n}.test.ts`, { one: 'failed' }));
     expect(filesToRepeat(report(...failed), ROOT)).toHaveLength(20);
     expect(filesToRepeat(report(...failed, file('test/graph/20.test.ts', { one: 'failed' })), ROOT)).toEqual([]);
@@ -66,7 +66,7 @@ describe('the counts of tests', () => {
     expect(countTests({}, null, ROOT)).toEqual({ passed: 0, failed: 0, skipped: 0, failures: [], secondRuns: [] });
   });
 
-  it('have a failure where a test fails twice', () => {
+  it('have a failure where a test fails in both runs', () => {
     const first = report(file('test/e2e/c.test.ts', { one: 'failed', two: 'failed', three: 'passed' }));
     const second = report(file('test/e2e/c.test.ts', { one: 'passed', two: 'failed', three: 'failed' }));
     expect(countTests(first, second, ROOT)).toEqual({

@@ -110,7 +110,7 @@ describe('an event of the upstream', () => {
     expect(translateServerEvent(binaryMessage, NAMES)).toEqual({ message: binaryMessage, fact: null });
   });
 
-  it('describes the session, under the public name of its model', () => {
+  it('that describes the session is read, and forwarded with the public name of the model', () => {
     expect(
       readEvent(
         '{"type":"session.updated","session":{"id":"s","model":"gpt-realtime-2025","audio":{"input":{"transcription":{"model":"whisper-1"}}}}}',

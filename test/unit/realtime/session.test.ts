@@ -5,10 +5,10 @@ import { aCaller, aKey } from '../../support/chat.ts';
 import { aSession, settled, usd } from '../../support/realtime-session.ts';
 
 /*
- * The limits of `aSession`: a peer gets a ping after 30 ms without data. It counts as disconnected after 75 ms without data,
- * or 60 ms without reading. A session lasts 1,000 ms without events, and 5,000 ms at most. Its key is checked every 200 ms, and
- * two forbidden models are tolerated. An answer `used` costs one dollar, and an open session reserves one dollar. The caller's
- * message `name x` names the model `x`, and the message `bug` causes an internal fault.
+ * The limits of `aSession`: a peer gets a ping after 30 ms without data. It counts as disconnected after 75 ms without
+ * data, or 60 ms without reading. A session lasts 1,000 ms without events, and 5,000 ms at most. Its key is checked
+ * every 200 ms, and two forbidden models are tolerated. An answer `used` costs one dollar, and an open session reserves
+ * one dollar. The caller's message `name x` names the model `x`, and the message `bug` causes an internal fault.
  */
 
 describe('a peer that reads too slowly', () => {
@@ -146,7 +146,7 @@ describe('a session', () => {
     expect(setup.client.calls.slice(-2)).toEqual(['gone', '(close 1008)']);
   });
 
-  it('ends when its key may no longer call the model, or names forbidden models too often', async () => {
+  it('ends when its key may no longer call the model, or when its caller names forbidden models too often', async () => {
     const setup = await aSession({ identify: () => aCaller(aKey({ models: ['another'] })) });
     setup.client.say('name other');
     expect(setup.vendor.calls).toEqual(['name other']);

@@ -24,7 +24,7 @@ describe('ids of responses that an upstream stores', () => {
 
   it('cannot be forged, changed, or decrypted with another key', () => {
     const id = ids.seal(OF_KEY);
-    // The first five characters are the prefix `resp_`. The last one may contain unused bits.
+    // The first five characters are the prefix `resp_`. The last character may contain unused bits.
     for (let at = 5; at < id.length - 1; at += 1) {
       const other = id.charAt(at) === 'A' ? 'B' : 'A';
       expect(ids.open(`${id.slice(0, at)}${other}${id.slice(at + 1)}`)).toBe(null);

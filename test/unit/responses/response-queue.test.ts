@@ -98,7 +98,7 @@ describe('the queue of responses', () => {
     for (const id of ['resp_1', 'resp_2']) queue.enqueue(aResponse(id));
     const flushed = queue.flush();
     const refused = new Error('malformed');
-    // The commit of both fails, then that of the first response; that of the second succeeds.
+    // The commit of two responses fails, then the commit of the first alone. The commit of the second succeeds.
     (await store.commit()).end(refused);
     (await store.commit()).end(refused);
     (await store.commit()).end();

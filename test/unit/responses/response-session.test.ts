@@ -20,8 +20,8 @@ const message = (text: string): SocketMessage => ({ bytes: Buffer.from(text), bi
 const textOf = (failure: unknown): string => (failure instanceof Error ? failure.message : 'bug');
 
 /**
- * A connection with turns that the test controls. `lane:name` requests a turn, and `!text` is answered immediately. The error
- * message of the turn `bug` throws.
+ * A connection with turns that the test controls. `lane:name` requests a turn, and `!text` is answered immediately. A
+ * refusal of the turn `bug` throws an internal error.
  */
 function aConnection(limits: Partial<ResponseSessionLimits> = {}) {
   const client = aSocket();
@@ -283,7 +283,7 @@ describe('a connection', () => {
 });
 
 describe('at shutdown', () => {
-  it('a connection without turns ends immediately, and one with turns after them', async () => {
+  it('a connection without turns ends immediately, and a connection with turns ends after its turns', async () => {
     const idle = aConnection();
     idle.sessions.retire();
     expect(idle.client.calls).toEqual(['(close 1001)']);

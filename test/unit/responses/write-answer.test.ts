@@ -193,7 +193,7 @@ describe('a response as a stream', () => {
     expect(pieces.map((piece) => piece.split('\n\n').length - 1)).toEqual([2, 3, 1, 3, 3, 1, 4, 4, 2, 1, 1, 4, 0]);
   });
 
-  it('equals the whole response', () => {
+  it('is the same response as one that is not streamed', () => {
     expect(RESPONSES_IN.whole(STEPS, ABOUT)).toEqual(RESPONSE);
   });
 

@@ -16,7 +16,7 @@ const after = (failure: UpstreamFailed, policy: Partial<FallbackPolicy>, retries
   }).map((fallback) => fallback.model);
 
 describe('the fallbacks of a model', () => {
-  it('are its own list, otherwise that of every model, otherwise the default list', () => {
+  it('are its own list, otherwise the list of `*`, otherwise the default list', () => {
     expect(after(UNAVAILABLE, {})).toEqual([]);
     expect(after(UNAVAILABLE, { general, standard: ['s'] })).toEqual(['a', 'b']);
     expect(after(UNAVAILABLE, { general: new Map([['*', ['w']]]), standard: ['s'] })).toEqual(['w']);
@@ -32,7 +32,7 @@ describe('the fallbacks of a model', () => {
     expect(after(UNAVAILABLE, { general: new Map([['m', ['a', 'm', 'a', 'b', 'c']]]), most: 2 })).toEqual(['a', 'b']);
   });
 
-  it('are replaced by those of a request, or disabled by it', () => {
+  it('are replaced by the fallbacks of a request, or disabled by the request', () => {
     expect(after(UNAVAILABLE, { general }, { fallbacks: [{ model: 'mine', members: {} }] })).toEqual(['mine']);
     expect(after(UNAVAILABLE, { general }, { withoutFallbacks: true })).toEqual([]);
     expect(after(TOO_LONG, { general }, { contextFallbacks: new Map([['m', 'long']]) })).toEqual(['long']);

@@ -66,7 +66,7 @@ it('tokens are counted by type, and the time to the first byte is measured', () 
   expect(linesOf(text, `${first}_sum`)).toEqual([`${first}_sum{${LABELS}} 0.03`]);
 });
 
-it('deployments of one model are counted in one series, and unknown ones in another', () => {
+it('deployments of one model are counted in one series, and unknown deployments in another', () => {
   const metrics = metricsOf();
   for (const deploymentId of ['d1', 'd2', 'unknown', 'other']) {
     metrics.record(call({ deploymentId, tokens: 3 }));

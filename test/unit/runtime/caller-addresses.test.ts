@@ -7,8 +7,8 @@ import { readAddress } from '../../../src/runtime/http-client/address.ts';
 const address = (text: string): LookupAddress => ({ address: text, family: text.includes(':') ? 6 : 4 });
 
 /**
- * Result for a URL: its allowed addresses, `unrestricted` if every address is allowed, or `refused`. A look-up of its name
- * returns the addresses `found`.
+ * Result for a URL: its allowed addresses, `unrestricted` if every address is allowed, or `refused`. A look-up of its
+ * name returns the addresses `found`.
  */
 async function resultFor(url: string, allowed: readonly string[], found: readonly string[] = []): Promise<unknown> {
   const addresses = createCallerAddresses(allowed, (_hostname, _options, callback) => {

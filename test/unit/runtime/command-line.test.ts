@@ -23,7 +23,7 @@ it('--version prints the version, and other arguments start the server', () => {
   expect(commandAnswer(['--port', '1'])).toBeNull();
 });
 
-it('every row is in one group, and every name is used once', () => {
+it('every setting is in one group, and every name is used once', () => {
   expect(SETTING_GROUPS.flatMap(({ settings }) => Object.keys(settings)).toSorted()).toEqual(
     Object.keys(SETTINGS).toSorted(),
   );

@@ -5,7 +5,7 @@ import { SETTING_PATHS } from '../../../src/runtime/settings/live-settings.ts';
 type Json = Readonly<Record<string, unknown>>;
 const schema = configSchema();
 
-/** The schema of a setting, which is found by the names of its sections. Undefined for an unknown setting. */
+/** The schema of the setting at a path of names. Undefined for an unknown setting. */
 function at(path: readonly string[], from: Json = schema): Json | undefined {
   const [name, ...rest] = path;
   if (name === undefined) return from;

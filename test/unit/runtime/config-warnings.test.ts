@@ -117,7 +117,7 @@ describe('included files', () => {
     ]);
   });
 
-  it('replace other sections, and errors in them name the included file', () => {
+  it('replace other sections, and errors in these sections name the included file', () => {
     const yaml = 'include: [rest.yaml]\ngeneral_settings: { graphiql: false }\n';
     expect(faultsFrom({ yaml, files })).toEqual([
       'rest.yaml:3: general_settings.demo_model: "maybe" is neither true nor false',

@@ -36,7 +36,7 @@ function aRunner({ alone = false }: { readonly alone?: boolean } = {}) {
     isLeaseHeld: true,
     /** Whether the work continues when it is aborted. */
     ignoresAbort: false,
-    /** Times of the claimed periods. Null for a look for jobs of lost processes. */
+    /** Times of the claimed periods. Null where the runner looks for jobs of lost processes. */
     periods: [] as (string | null)[],
     ended: [] as DutyOutcome[],
     warnings: [] as string[],

@@ -37,8 +37,8 @@ function slotsWith(options: { readonly limit: number; readonly fraction: number 
 }
 
 /*
- * An owner may take a slot if it holds none, or fewer than `fraction / (1 - fraction)` times the free slots. With 0.75 the
- * factor is 3: two owners stop at 110 of 256 slots each, because 110 is not less than three times 36.
+ * An owner may take a slot if it holds none, or fewer than `fraction / (1 - fraction)` times the free slots. With 0.75
+ * the factor is 3: two owners stop at 110 of 256 slots each, because 110 is not less than three times 36.
  */
 it.each([
   [256, 0.75, [192, 0, 0]],
@@ -101,7 +101,7 @@ it('an owner gets a slot if and only if the rule allows it: 50,000 random steps'
     [16, 1],
   ] as const) {
     const { slots, started, enter, leave } = slotsWith({ limit, fraction });
-    /** Slots that an owner may hold for every free one. */
+    /** Slots that an owner may hold for every free slot. */
     const perFree = fraction === 1 ? Number.POSITIVE_INFINITY : fraction / (1 - fraction);
     const entries = new Set<Entry>();
     const waiting = new Set<Entry>();

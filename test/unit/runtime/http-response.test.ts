@@ -14,8 +14,8 @@ interface ReceivedAnswer {
 }
 
 /**
- * The answer that a parser reads from these pieces, and the code of its error. With `closes`, the connection ends after the
- * last piece.
+ * The answer that a parser reads from these pieces, and the code of its error. With `closes`, the connection ends after
+ * the last piece.
  */
 function read(
   pieces: readonly Buffer[],

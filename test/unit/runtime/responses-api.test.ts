@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { modelEntry, toDeployment } from '../../../src/runtime/settings/deployments.ts';
 
-// The last value says which calls use the Responses API upstream: with `only` all calls, with `also` only calls of its own
-// dialect. Without a value, the provider decides.
+// The last value says which calls use the Responses API upstream: with `only` all calls, with `also` only calls of its
+// own dialect. Without a value, the provider decides.
 it.each([
   ['openai/x', {}, {}, 'x', undefined],
   ['openai/x', { use_chat_completions_api: true }, { mode: 'responses' }, 'x', 'never'],

@@ -28,7 +28,7 @@ function read(text: string): { readonly faults: readonly string[]; readonly warn
   }
 }
 
-it('settings that can be stored have the same rules in the file', () => {
+it('settings that can be stored have the same rules in the file as in the store', () => {
   const { faults } = read(`litellm_settings:
   ui_theme_config:
     logo_url: javascript:alert(1)

@@ -58,7 +58,7 @@ it('unfolding starts a second after the last large commit', async () => {
   expect([state.steps, state.waiting]).toEqual([8, 0]);
 });
 
-it('unfolding starts after five seconds of large commits, also if they continue', async () => {
+it('unfolding starts after five seconds of large commits, also if large commits continue', async () => {
   const { unfolding, state } = anUnfolding(0);
   for (let commit = 0; commit < 6; commit += 1) {
     state.waiting += 2_000;

@@ -159,7 +159,7 @@ describe('write-behind', () => {
     expect(queue.waiting()).toBe(0);
   });
 
-  it('keeps its records when the store refuses all of them, and retries with the next one', async () => {
+  it('keeps its records when the store refuses all of them, and retries with the next record', async () => {
     const { queue, refused, commits } = queueWithRefusingStore([1]);
     queue.push(1);
     await expect(queue.flush()).rejects.toBe(REFUSED_RECORD);

@@ -5,7 +5,7 @@ import { afterSends, sendCoalesced } from '../../../src/runtime/write-coalescing
 let ran: string[];
 const recording = (what: string) => (): void => void ran.push(what);
 
-/** Resolves after the end of the current turn: the immediate that sends its writes was scheduled earlier and runs first. */
+/** Resolves after the end of the current turn: the immediate that sends its writes was scheduled earlier. */
 const turnEnded = (): Promise<void> => nextTurn();
 
 beforeEach(async () => {

@@ -33,7 +33,7 @@ function assembled(raw: readonly RawSpan[]) {
 }
 
 describe('a trace', () => {
-  it('of one agent, one model call and one failed tool has all members of a summary and an agent', () => {
+  it('has all members of a summary and an agent, with one agent, one model call and one failed tool', () => {
     const { summary, agents, spans } = assembled([
       aSpan('a', 0, 2_000, agent('triage')),
       aSpan('b', 100, 500, {
@@ -119,7 +119,7 @@ describe('a trace', () => {
     expect(trace.summary).toMatchObject({ name: 'first', status: 'ok' });
   });
 
-  it('of several owners is merged, with each span id once and without a ref', () => {
+  it('is merged where it has several owners, with each span id once and without a ref', () => {
     const [early, late, other] = readSpans(
       [aSpan('a', 0, 1, { name: 'early' }), aSpan('a', 1, 1, { name: 'late' }), aSpan('b', 2, 8, childOf('a'))],
       OWNER,
@@ -214,7 +214,7 @@ describe('the agents of a trace', () => {
     expect(agents).toMatchObject([{ name: 'triage', llmCalls: 1 }]);
   });
 
-  it('include calls below them without an agent name, also through steps', () => {
+  it('include the calls below them that have no agent name, also through steps', () => {
     const { agents } = assembled([
       aSpan('a', 0, 10, agent('boss')),
       aSpan('b', 1, 9, { ...childOf('a'), ...call('chat') }),

@@ -17,15 +17,15 @@ const row = (number: number, fields: Parameters<typeof aSpendRow>[0] = {}) =>
 const matchesOf = (...args: Parameters<typeof callSpendOf>) =>
   [...callSpendOf(...args).values()].map(({ match, row: found }) => [match, found?.id ?? null]);
 
-describe('the spend rows of a call', () => {
-  it('are its own row where the gateway made the call', () => {
+describe('the spend row of a call', () => {
+  it('is its own row where the gateway made the call', () => {
     expect(matchesOf([call(1), call(2)], [row(1)])).toEqual([
       ['matched', 'row-1'],
       ['no_call_id', null],
     ]);
   });
 
-  it('are the row of its response id, otherwise of the gateway call directly below it', () => {
+  it('is the row of its response id, otherwise of the gateway call directly below it', () => {
     const rows = [row(8, { responseId: 'r-8' }), row(9)];
     const spans = [
       call(1, { requestId: 'r-8' }),
@@ -43,7 +43,7 @@ describe('the spend rows of a call', () => {
     ]);
   });
 
-  it('are found by the call id, below steps, and in another trace', () => {
+  it('is found by the call id, below steps, and in another trace', () => {
     const rows = [row(8, { callId: 'c-8' }), row(9, { callId: 'c-9' })];
     const spans = [
       call(1, { callId: 'c-8' }),
@@ -75,14 +75,14 @@ describe('the spend rows of a call', () => {
     expect(matchesOf([call(1, { requestId: 'r', callId: 'c' })], rowsOfTwoIds)).toEqual([['ambiguous', null]]);
   });
 
-  it('are ambiguous when several match by one rule', () => {
+  it('is ambiguous when several rows match by one rule', () => {
     const retried = [call(1), call(8, { parentSpanId: spanId(1) }), call(9, { parentSpanId: spanId(1) })];
     expect(matchesOf(retried, [row(8), row(9)])[0]).toEqual(['ambiguous', null]);
     const twice = [row(8, { responseId: 'r' }), row(9, { responseId: 'r' })];
     expect(matchesOf([call(1, { requestId: 'r' })], twice)).toEqual([['ambiguous', null]]);
   });
 
-  it('are searched for model calls only', () => {
+  it('is searched for model calls only', () => {
     const types = ['agent', 'tool', 'embedding', 'reranker', 'llm'] as const;
     const spans = types.map((type, place) => call(place + 1, { type }));
     expect([...callSpendOf(spans, []).keys()]).toEqual([3, 4, 5].map(spanId));

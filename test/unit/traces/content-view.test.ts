@@ -20,7 +20,7 @@ describe('the content of a span is shown', () => {
     });
   });
 
-  it('as messages: those of chat completions, with tool calls and parts', () => {
+  it('as messages: messages of chat completions, with tool calls and parts', () => {
     const call = { id: 'c1', type: 'function', function: { name: 'find', arguments: '{"q":1}' } };
     const text = JSON.stringify([
       {

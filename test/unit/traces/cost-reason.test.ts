@@ -35,7 +35,7 @@ describe('the reason for a missing cost of a trace', () => {
     expect(reasonOf([call(1, { type: 'embedding', inputTokens: 0 })])).toBeNull();
   });
 
-  it('is ambiguous when several rows match', () => {
+  it('is `ambiguous` when several rows match', () => {
     const rows = [1, 2].map((id) => aSpendRow({ id: `row-${id}`, spanId: spanId(id + 5), responseId: 'r' }));
     expect(reasonOf([call(1, { requestId: 'r' })], rows)).toBe('ambiguous');
   });

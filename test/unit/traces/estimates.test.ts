@@ -67,7 +67,7 @@ describe('counted estimates', () => {
 
   it('include a call that is its own parent, but no call in a longer cycle of parents', () => {
     expect(counted([span(1, { ...below(1), ...estimated(5n) })])).toEqual([[1, 5n]]);
-    // In such a cycle the call is below itself.
+    // In this cycle of two spans, the call is below itself.
     const cycle = [span(1, { ...below(2), ...estimated(5n) }), span(2, { ...below(1), type: 'chain' })];
     expect(counted(cycle)).toEqual([]);
     expect([...nearestCallAncestors(cycle, new Set([spanId(1)]))]).toEqual([[spanId(1), spanId(1)]]);

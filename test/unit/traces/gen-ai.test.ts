@@ -90,7 +90,7 @@ describe('GenAI: input and output', () => {
     expect(span?.attributes).toEqual({ 'gen_ai.operation.name': 'chat' });
   });
 
-  it('are read from messages as structured attributes', () => {
+  it('are read from messages in an attribute that is a list, not a JSON text', () => {
     const messages = [{ role: 'user', content: 'hello' }];
     expect(llm({ 'gen_ai.input.messages': messages })?.input).toBe('[{"role":"user","content":"hello"}]');
   });
@@ -168,7 +168,7 @@ describe('GenAI: input and output', () => {
     expect(span?.events).toHaveLength(5);
   });
 
-  it('are parts inside an event, by their only member', () => {
+  it('are parts inside an event, each named by its only member', () => {
     const events = [
       anEvent('gen_ai.user.message', { content: '[{"text":"Weather?"}]' }),
       anEvent('gen_ai.choice', { message: '[{"toolUse":{"toolUseId":"c1","name":"weather","input":{"in":"B"}}}]' }),

@@ -94,7 +94,7 @@ function withNoise(bytes: Buffer): Buffer {
   return Buffer.concat([bytes.subarray(0, at), Buffer.from('noise'), bytes.subarray(at)]);
 }
 
-/** Changes the positions to those of a recording of a running stream. Its first page is hours after the start of the stream. */
+/** Changes the positions of the pages, as if the recording began ten hours after the start of a stream. */
 function fromTheMiddle(bytes: Buffer): void {
   const hours = 10n * 3_600n * 16_000n;
   for (let at = bytes.indexOf('OggS'); at !== -1; at = bytes.indexOf('OggS', at + 4)) {
