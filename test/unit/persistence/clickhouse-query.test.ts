@@ -57,7 +57,7 @@ it('a query is sent in read-only mode, with its limits as settings', async () =>
       database: 'd',
       readonly: '1',
       max_execution_time: '10',
-      // One row more than a result may have shows that the result is truncated.
+      // One row above the maximum of a result. The additional row shows that the result is truncated.
       max_result_rows: '1001',
       max_result_bytes: '16000000',
       max_memory_usage: String(512 * 1024 * 1024),

@@ -77,7 +77,7 @@ test('a write that fails while a probe runs fails the check, although the probe 
   await expect(check).rejects.toEqual(NO_WRITES);
 });
 
-test('after an error about the data a check depends on a probe, and a Conflict is not counted', async () => {
+test('after an error about the data, a check depends on a probe, and a Conflict is not counted', async () => {
   const { probe, health } = aHealth();
   health.succeeded();
   for (let time = 0; time < 3; time += 1) {

@@ -98,7 +98,7 @@ describe('an instance of a JSON schema', () => {
     expect(() => instanceOf(pair)).toThrow(InvalidInput);
   });
 
-  it('is computed in time for a pattern with exponential backtracking, which no candidate matches', () => {
+  it('is computed at once for a pattern with exponential backtracking, and does not match the pattern', () => {
     const nested = `^demo(${Array.from({ length: 16 }, () => '.').join('|')})*!`;
     expect(instanceOf({ type: 'string', minLength: 16, pattern: nested })).toBe('demoxxxxxxxxxxxx');
   });

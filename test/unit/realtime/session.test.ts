@@ -146,7 +146,7 @@ describe('a session', () => {
     expect(setup.client.calls.slice(-2)).toEqual(['gone', '(close 1008)']);
   });
 
-  it('ends when its key may no longer call the model, or when its caller names forbidden models too often', async () => {
+  it('ends when its key may no longer call the model, or after too many messages with forbidden models', async () => {
     const setup = await aSession({ identify: () => aCaller(aKey({ models: ['another'] })) });
     setup.client.say('name other');
     expect(setup.vendor.calls).toEqual(['name other']);

@@ -40,7 +40,7 @@ describe('the fallbacks of a model', () => {
 
   it('have separate lists for too long conversations and refused content where one is configured', () => {
     const lists = { general, contextWindow: new Map([['m', ['long']]]), contentPolicy: new Map([['x', ['kind']]]) };
-    // The lists for refused content have none for `m`, and the general list does not replace it.
+    // No list for refused content is for `m`, and the general list does not apply.
     expect([after(TOO_LONG, lists), after(REFUSED_CONTENT, lists), after(UNAVAILABLE, lists)]).toEqual([
       ['long'],
       [],

@@ -36,7 +36,7 @@ async function resultFor(url: string, allowed: readonly string[], found: readonl
   }
 }
 
-/** Private, reserved and multicast addresses, and those of cloud services, in all notations that a URL may have. */
+/** Private, reserved and multicast addresses, and internal ones of clouds, in all notations that a URL may have. */
 const NOT_PUBLIC = [
   '127.0.0.1',
   '127.255.255.254',

@@ -180,7 +180,7 @@ it('the queue is bounded to 32 MiB as well', async () => {
   const { spanExport } = aCollector([{ status: 503 }], {}, 50_000);
   for (let index = 0; index < 40; index++)
     spanExport.push(aSpan('large', { attributes: { text: 'x'.repeat(1_000_000) } }));
-  // 32 MiB are 33,554,432 bytes: room for 33 spans of a little more than 1,000,000 bytes.
+  // 32 MiB are 33,554,432 bytes, enough for 33 spans of a little more than 1,000,000 bytes.
   expect(spanExport.counts()).toMatchObject({ dropped: 7, waiting: 33 });
   await spanExport.drain(LONG_MS);
 });

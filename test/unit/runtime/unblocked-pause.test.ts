@@ -21,7 +21,7 @@ describe('an unblocked pause', () => {
   it('ends without a reply, and not before its time', async () => {
     const startMs = performance.now();
     await unblockedPause(300, new AbortController().signal);
-    // A timer can fire a few milliseconds early.
+    // A timer may end a few milliseconds early.
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(295);
   });
 

@@ -55,7 +55,7 @@ it('the sealed store reads a secret of another admin key, or of another setting,
   expect((await sealed.find('environment_variables'))?.content).toEqual({ B: null });
 });
 
-it('the sealed store re-encrypts secrets of a former admin key, and does not change secrets of unknown keys', async () => {
+it('the sealed store re-encrypts secrets of a former admin key, but not secrets of unknown keys', async () => {
   const { store } = memoryStore();
   await createSealedSettings(store, adminKeys('sk-first')).change('environment_variables', () => ({ A: 'a' }), about);
   const withFormer = createSealedSettings(store, adminKeys('sk-second', 'sk-first'));

@@ -177,7 +177,7 @@ it('a key that is not in memory is looked up before its first event', async () =
   await expect(next).rejects.toThrow('Expired Key.');
 });
 
-describe('at a check without an event,', () => {
+describe('at a check without an event', () => {
   const expired = new Unauthenticated('Expired Key.', 'expired');
   const checkedAfterChange = (how: () => Caller | Promise<Caller> | Unauthenticated) => {
     const fixture = createFixture();
