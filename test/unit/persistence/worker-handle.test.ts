@@ -6,6 +6,7 @@ test('a failure of the SQLite worker fails its statements, and does not end the 
   const sent = vi.spyOn(Worker.prototype, 'postMessage');
   const handle = await openWorkerHandle(':memory:', 'readwrite');
   await handle.all('select 1', []);
+  // The worker that has received the statement.
   const [worker] = sent.mock.contexts as Worker[];
   sent.mockRestore();
   const rejections: unknown[] = [];

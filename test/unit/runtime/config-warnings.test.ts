@@ -48,6 +48,7 @@ mystery: sk-mystery
 environment_variables: { KEY: sk-variable }
 `;
     const warnings = warningsFrom({ yaml: yaml.replace('langfuse', '"https://user:sk-callback@host"') });
+    // Those of `EXPECTED`, and one for `mystery`. The other two added settings have an effect.
     expect(warnings).toHaveLength(4);
     expect(warnings.join('\n')).not.toContain('sk-');
     expect(warnings).toContain(

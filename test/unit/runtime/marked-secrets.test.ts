@@ -10,6 +10,6 @@ it('secrets in lists and objects are restored after a structured clone, and func
   expect({ ...received, key: null, list: null }).toEqual({ key: null, list: null, plain: 1, none: null });
 });
 
-it('an object without the mark is unchanged, also with one string member', () => {
+it('an object without the mark is unchanged, also with one string member as in a marked secret', () => {
   expect(withRestoredSecrets(withMarkedSecrets({ other: 'text' }, 'mark'), 'mark')).toEqual({ other: 'text' });
 });

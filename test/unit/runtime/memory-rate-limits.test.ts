@@ -17,16 +17,16 @@ const admitted = (decision: RateAdmission | RateRefusal): RateAdmission => {
 describe('rate limits', () => {
   it('begin a window with the first request, and the next one a minute later', () => {
     const { limits, state } = aSetup();
-    const only = [{ scope: 'api_key', id: 'k', requests: 2 } as const];
+    const twoRequests = [{ scope: 'api_key', id: 'k', requests: 2 } as const];
     state.nowMs = 30_000;
-    admitted(limits.admit(only, 0));
-    expect(admitted(limits.admit(only, 0)).standings).toEqual([
+    admitted(limits.admit(twoRequests, 0));
+    expect(admitted(limits.admit(twoRequests, 0)).standings).toEqual([
       { scope: 'api_key', type: 'requests', limit: 2, remaining: 0 },
     ]);
     state.nowMs = 89_999;
-    expect(limits.admit(only, 0)).toMatchObject({ kind: 'refused', type: 'requests', limit: 2, remaining: 0 });
+    expect(limits.admit(twoRequests, 0)).toMatchObject({ kind: 'refused', type: 'requests', limit: 2, remaining: 0 });
     state.nowMs = 90_000;
-    admitted(limits.admit(only, 0));
+    admitted(limits.admit(twoRequests, 0));
   });
 
   it('do not count requests that the request limit refuses', () => {

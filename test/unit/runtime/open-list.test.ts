@@ -11,6 +11,7 @@ describe('a list of running work', () => {
       const removed = random(5) < 3 ? [] : places.splice(random(places.length), 1);
       if (removed.length === 0) places.push(list.add(step));
       const [place] = removed;
+      // The second removal of a place returns false.
       const results = place === undefined ? [] : [list.remove(place), list.remove(place)];
       expect(results).toEqual(removed.flatMap(() => [true, false]));
       const values = places.map(({ value }) => value);

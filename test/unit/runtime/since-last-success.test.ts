@@ -22,6 +22,6 @@ it('a run covers the time from 10 minutes before the last success, and the first
   nowMs += 600_000;
   await run(signal);
   await run(signal);
-  // The first success is at the start. The second success is at 900,000 ms, so the last run covers time from 300,000 ms.
+  // The first success is at the start. The second is at 900,000 ms, so the last run covers the time from 300,000 ms.
   expect(since).toEqual([-WEEK_MS, -600_000, -600_000, -600_000, 300_000]);
 });

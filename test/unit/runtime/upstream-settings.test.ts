@@ -70,8 +70,8 @@ it.each([
   ['upstream_connection_share: 1.1', 'general_settings.upstream_connection_share'],
   ['stalled_reader_seconds: 0', 'general_settings.stalled_reader_seconds'],
   ['stalled_reader_seconds: 86401', 'general_settings.stalled_reader_seconds'],
-])('%s is refused', (general, named) => {
-  expect(() => settingsOf(general)).toThrow(named);
+])('%s is refused', (general, key) => {
+  expect(() => settingsOf(general)).toThrow(key);
 });
 
 it.each([

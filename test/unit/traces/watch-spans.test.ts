@@ -93,7 +93,7 @@ it('a feed of spans sends a returning reader all spans of the trace, unless the 
   expect(idsOf(await behind.next())).toEqual(update('3', [3]));
 });
 
-it('a feed of spans stops when its reader closes it, and ends with a reason when the key is invalid at an event', async () => {
+it('a feed of spans stops when its reader closes it, and ends with a reason at an event with an invalid key', async () => {
   const { bus, keyState, store, watch } = createFixture();
   const cancelled = await watch();
   const waiting = cancelled.next();
