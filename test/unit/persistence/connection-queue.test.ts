@@ -8,14 +8,14 @@ afterEach(() => void vi.useRealTimers());
 test('turns on a connection run one at a time, in the order of their requests', async () => {
   const turns = createConnectionQueue(1_000);
   const order: number[] = [];
-  let current = 0;
+  let running = 0;
   const users = Array.from({ length: 5 }, async (_, user) => {
     const end = await turns.next();
-    current += 1;
-    expect(current).toBe(1);
+    running += 1;
+    expect(running).toBe(1);
     order.push(user);
     await Promise.resolve();
-    current -= 1;
+    running -= 1;
     end();
     // A second end does not end the turn of the next user.
     end();
@@ -33,6 +33,7 @@ test('a turn that does not begin before its deadline fails with Unavailable, and
   await vi.advanceTimersByTimeAsync(1);
   expect(await late).toEqual(new Unavailable('The database is busy. Try again shortly.'));
   end();
+  // Two further turns begin and end.
   (await inTime)();
   (await turns.next())();
 });

@@ -12,7 +12,7 @@ describe('texts in slabs', () => {
     const texts = ['', 'ö\u{1F600}', 'a'.repeat(100_000), 'b'.repeat(90_000), 'c'.repeat(300_000), 'd'];
     const places = texts.map(place);
     expect(places.map(textAt)).toEqual(texts);
-    // The slab of a large text has space for three bytes per character, so that the next text follows in it.
+    // A slab has 256 KiB, or three bytes per character of a larger text. The next text follows in the rest.
     expect(places.at(-1)?.slab).toBe(places.at(-2)?.slab);
   });
 

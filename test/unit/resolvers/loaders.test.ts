@@ -17,6 +17,7 @@ const caller = (role: Caller['role'], keyHash: string, teamId: string | null): C
   userId: null,
 });
 
+/** Span ids of the spend rows that a caller may see, for four spans. Undefined for a span without such a row. */
 async function spanIdsFor(who: Caller | null): Promise<(string | undefined)[]> {
   const reads: (readonly string[])[] = [];
   const stores = {

@@ -11,7 +11,7 @@ import { aCaller } from '../../support/chat.ts';
 function aScope(caller: Caller | null) {
   const calls: unknown[] = [];
   const removeStartedBefore = async (beforeMs: number, limit: number): Promise<number> => {
-    calls.push([beforeMs, limit]);
+    calls.push(['old traces', beforeMs, limit]);
     return 3;
   };
   const annotations = {
@@ -40,7 +40,7 @@ it('background work runs with the system caller', async () => {
   const { scope, calls } = aScope(new SystemCaller('retention'));
   expect(await removeExpiredTraces(scope, { beforeMs: 7, limit: 5 })).toBe(3);
   await refreshKeys(scope, undefined);
-  expect(calls).toEqual([['old annotations', 7, 5], ['removed', 'old'], [7, 5], 'checks', 'refresh']);
+  expect(calls).toEqual([['old annotations', 7, 5], ['removed', 'old'], ['old traces', 7, 5], 'checks', 'refresh']);
 });
 
 it('a proxy administrator and an anonymous caller may not run background work', () => {

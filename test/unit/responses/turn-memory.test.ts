@@ -23,7 +23,7 @@ describe('the memory of a connection', () => {
     expect(memory.find('two')).toBeNull();
   });
 
-  it('is separate from that of other connections', () => {
+  it('is separate from the memories of other connections', () => {
     const memories = createTurnMemories();
     const [one, other] = [memories.open(), memories.open()];
     one.put('', turn('one'));
@@ -44,7 +44,7 @@ describe('the memory of a connection', () => {
   });
 
   it('is bounded: the oldest response is evicted first, and a too large one is not stored', () => {
-    // Two characters of an id and 33 of the items, at two bytes each: 70 bytes.
+    // Two characters of an id and 33 of the items as JSON, at two bytes each: 70 bytes.
     const memory = createTurnMemories({ connection: 150, process: 1_000 }).open();
     memory.put('a', turn('t1', 'xxx'));
     memory.put('b', turn('t2', 'xxx'));

@@ -72,6 +72,7 @@ describe('ids of deployments', () => {
     expect(found.get('m#2')).toBe(deployments[1]);
     // A current id takes precedence over the former id of another deployment.
     expect(found.get('m#1')).toBe(deployments[2]);
+    // A deployment with a configured id has no former ids.
     expect(found.get('m#3')).toBeUndefined();
   });
 });

@@ -8,6 +8,7 @@ it('work continues while the turn has time left', () => {
 });
 
 it('waiting tasks resume first in, first out, and other work runs before the last one', async () => {
+  // A turn of 0 ms has no time left, so that each task waits for another turn.
   const turns = createTurns(0);
   const order: string[] = [];
   const waits = ['first', 'second', 'third'].map(async (name) => {

@@ -98,6 +98,7 @@ describe('the span export', () => {
       'environment: OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" is not one of http/protobuf, http/json',
       'environment: OTEL_EXPORTER_OTLP_COMPRESSION: "zstd" is not one of gzip, none',
       'environment: OTEL_EXPORTER_OTLP_TIMEOUT: "0" is not a whole number of milliseconds from 1 to 600000',
+      // One error for `no-value`, and one for `bad name`.
       `${header} ${form}`,
       `${header} ${form}`,
       `${header} must not set host`,

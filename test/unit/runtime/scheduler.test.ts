@@ -135,6 +135,7 @@ describe('a periodic task', () => {
 
   it('does not keep the process alive', async () => {
     vi.useRealTimers();
+    // Node.js does not export the class of timers.
     const unref = vi.spyOn(Object.getPrototypeOf(setTimeout(() => {}, 0)) as NodeJS.Timeout, 'unref');
     const { task } = aTask(() => {});
     expect(unref).toHaveBeenCalledTimes(1);

@@ -14,14 +14,14 @@ function placesOf(text: string): readonly (readonly [Path, number])[] | null {
   const walk = (node: unknown, path: Path): (readonly [Path, number])[] => {
     if (isSeq(node))
       return node.items.flatMap((item, index) => {
-        const at = [...path, index];
-        return [[at, lineOf((item as Node).range?.[0] ?? 0)] as const, ...walk(item, at)];
+        const itemPath = [...path, index];
+        return [[itemPath, lineOf((item as Node).range?.[0] ?? 0)] as const, ...walk(item, itemPath)];
       });
     if (!isMap(node)) return [];
     return node.items.flatMap(({ key, value }) => {
       if (!isScalar(key)) return [];
-      const at = [...path, String(key.value)];
-      return [[at, lineOf(key.range?.[0] ?? 0)] as const, ...walk(value, at)];
+      const keyPath = [...path, String(key.value)];
+      return [[keyPath, lineOf(key.range?.[0] ?? 0)] as const, ...walk(value, keyPath)];
     });
   };
   return walk(document.contents, []);
@@ -135,7 +135,7 @@ describe('the YAML subset', () => {
       '?',
     ];
     const sources = [stringify(CONFIG), stringify(CONFIG, { indentSeq: false }), HAND_WRITTEN];
-    let read = 0;
+    let compared = 0;
     for (let round = 0; round < 500; round += 1) {
       let text = sources[random(sources.length)] ?? '';
       for (let change = random(3); change >= 0; change -= 1) {
@@ -145,9 +145,9 @@ describe('the YAML subset', () => {
       }
       const both = readings(text);
       if (both === null) continue;
-      read += 1;
+      compared += 1;
       expect(both.plain).toEqual(both.expected);
     }
-    expect(read).toBeGreaterThan(60);
+    expect(compared).toBeGreaterThan(60);
   });
 });

@@ -60,11 +60,13 @@ it('the routing is one object until a setting of it changes, in the store or in 
     await configuration.refresh();
     return configuration.routing();
   };
+  // By default, a call has two retries.
   const before = configuration.routing();
   expect(await storing(section('other'))).toBe(before);
   const changed = await storing(section('other'), sectionOf('router_settings', { num_retries: 1 }));
   expect([changed.policy.retries, before.policy.retries]).toEqual([1, 2]);
   expect(await storing(sectionOf('router_settings', { num_retries: 1, timeout: 5 }))).toBe(changed);
+  // A null in the file hides the stored value, and the default applies.
   const declared = { router_settings: { num_retries: null } };
   configuration.declare({ ...NO_FILE, declared, resolved: declared });
   expect(configuration.routing().policy.retries).toBe(2);

@@ -68,6 +68,7 @@ describe('the shutdown stack', () => {
       (graceMs) => graceMs + 1_000,
     );
     const result = stack.stop(200).catch(String);
+    // The requests have 1,200 ms, and the records have the default of 5,000 ms.
     await vi.advanceTimersByTimeAsync(6_199);
     expect(steps).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);

@@ -41,7 +41,7 @@ const SPAN: Span = {
   links: [],
 };
 
-it('an exported span has typed attributes, and none that the stored span does not have', () => {
+it('an exported span has typed attributes, and only those of the stored span', () => {
   expect(exportedSpan(SPAN, null)).toEqual({
     traceId: '1'.repeat(32),
     spanId: '2'.repeat(16),
@@ -86,8 +86,8 @@ it('an exported span has the stored conversation in the form of the GenAI conven
   expect(JSON.parse(attributes['gen_ai.output.messages'] as string)).toEqual([
     { role: 'assistant', parts: [{ type: 'text', content: 'On its way.' }] },
   ]);
-  const embedded = exportedSpan({ ...SPAN, attributes: {}, input: 'a text' }, null).attributes;
-  expect(embedded).toEqual({
+  const ofPlainInput = exportedSpan({ ...SPAN, attributes: {}, input: 'a text' }, null).attributes;
+  expect(ofPlainInput).toEqual({
     'gen_ai.input.messages': JSON.stringify([{ role: 'user', parts: [{ type: 'text', content: 'a text' }] }]),
   });
 });

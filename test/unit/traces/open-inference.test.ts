@@ -18,7 +18,7 @@ describe('OpenInference', () => {
     ['CHAIN', 'chain'],
     ['SOMETHING', 'chain'],
     ['', 'chain'],
-  ])('kind %j is %s', (kind, type) => {
+  ])('the kind %j has the type %s', (kind, type) => {
     expect(read({ 'openinference.span.kind': kind })?.type).toBe(type);
   });
 

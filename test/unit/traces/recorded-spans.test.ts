@@ -9,6 +9,7 @@ import { RECORDINGS, recordedSpans, recordings } from '../../support/recorded-sp
 
 const OWNER = { teamId: null, keyHash: 'k' };
 
+/** Members of a summary that the recordings state. */
 const SUMMARY = [
   'name',
   'inputPreview',
@@ -21,6 +22,7 @@ const SUMMARY = [
   'outputTokens',
   'models',
 ];
+/** Members of an agent that the recordings state. */
 const AGENT = ['name', 'parentAgent', 'invocations', 'llmCalls', 'toolCalls'];
 
 const pick = (value: object | undefined, keys: readonly string[]): unknown =>
