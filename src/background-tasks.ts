@@ -18,8 +18,8 @@ import { systemAuthor, systemScope } from './startup/system-scope.ts';
 const MS_PER_SECOND = 1_000;
 
 /**
- * Interval of reads of the keys in use and of checks of live feeds, in seconds. With the time of a read it is well within
- * the 5 seconds after which a change by another process must hold (ADR 0056).
+ * Interval at which the keys in use are read and the keys of live feeds are checked, in seconds. A change by another
+ * process must hold within 5 seconds (ADR 0056). The interval and the time of one read together are well below that.
  */
 const KEYS_SECONDS = 1.5;
 /** Interval of reads of models, fallbacks, pass-through endpoints and guardrails that other processes changed, in seconds. */
@@ -27,11 +27,14 @@ const ROWS_SECONDS = 2;
 /** Interval of reads of settings that other processes stored, in seconds. */
 const SETTINGS_SECONDS = 3;
 /**
- * Interval of the reads of rows and settings in a process that is alone, in seconds. Its operations read what they have changed;
- * these periodic reads only make up for such a read that failed.
+ * Interval of the reads of rows and settings in a process that is alone, in seconds. Each operation of the process
+ * reads what it has changed. The periodic reads only make up for such a read that failed.
  */
 const ALONE_SECONDS = 30;
-/** Interval of reads of decision outcomes, in seconds. The operation that records one does not refresh the calibrations. */
+/**
+ * Interval of reads of decision outcomes, in seconds. The operation that records an outcome leaves the refresh to these
+ * reads.
+ */
 const OUTCOMES_SECONDS = 10;
 
 /** Deadlines of one run of a task, in seconds: of a task that reads the store, and of a task that calls models. */
@@ -41,7 +44,7 @@ const CALLS_DEADLINE_SECONDS = 600;
 /** Periodic work of the process. Each task runs an operation as a system caller. */
 export interface BackgroundTasks {
   start(): void;
-  /** Starts no further work; resolves when the work under way has ended. It may be called again. */
+  /** Starts no further work; resolves when the work under way has ended. Repeated calls are harmless. */
   stop(): Promise<void>;
 }
 

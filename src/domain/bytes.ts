@@ -21,8 +21,8 @@ export interface ByteStream {
   /** Resumes a paused source. */
   resume(): void;
   /**
-   * Stops the flow and frees the upstream connection immediately. `failure` is the reason when the reader did not cancel
-   * by itself, e.g. a shutdown. May be called at any time and repeatedly.
+   * Stops the flow and frees the upstream connection immediately. `failure` is the reason when another party than the
+   * reader cancels, e.g. a shutdown. May be called at any time and repeatedly.
    */
   cancel(failure?: Error): void;
 }

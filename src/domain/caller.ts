@@ -13,11 +13,11 @@ export interface Caller {
   readonly userId: string | null;
 }
 
-/** Whether two callers of one key have the same rights. Only these fields decide what a caller sees. */
+/** Whether two callers of one key have the same rights. Of one key, only role and team decide what a caller sees. */
 export const haveSameRights = (one: Caller, other: Caller): boolean =>
   one.role === other.role && idOrNull(one.teamId) === idOrNull(other.teamId);
 
-/** Owner of a row: stamped from the credential on every row that arrives, never from the payload. */
+/** Owner of a row. It comes from the credential that the row arrived with, never from the payload. */
 export interface Owner {
   /** Null when the key has no team; never blank. */
   readonly teamId: string | null;

@@ -230,9 +230,9 @@ export class BudgetExceeded extends LimitExceeded {
 export class RouteBudgetExceeded extends LimitExceeded {
   readonly budgets: readonly UsedUpBudget[];
   constructor(budgets: readonly UsedUpBudget[]) {
-    const of = budgets.every(({ scope }) => scope === 'provider') ? ' for provider' : '';
+    const subject = budgets.every(({ scope }) => scope === 'provider') ? ' for provider' : '';
     const texts = [...new Set(budgets.map(({ text }) => text))];
-    super(`No deployments available - crossed budget${of}: ${texts.join('; ')}`, 'budget');
+    super(`No deployments available - crossed budget${subject}: ${texts.join('; ')}`, 'budget');
     this.name = 'RouteBudgetExceeded';
     this.budgets = budgets;
   }

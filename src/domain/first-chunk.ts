@@ -17,9 +17,9 @@ export function afterFirstChunk(source: ByteStream): Promise<ByteStream> {
       pipe(reader) {
         sink = reader;
         // False: the reader asks the source to pause until it calls `resume`.
-        const wants = buffered.map((bytes) => reader.chunk(bytes));
+        const wantsMore = buffered.map((bytes) => reader.chunk(bytes));
         if (ended !== null) finish(reader, ended.error);
-        else if (!wants.includes(false)) source.resume();
+        else if (!wantsMore.includes(false)) source.resume();
       },
       resume: () => source.resume(),
       cancel: () => source.cancel(),

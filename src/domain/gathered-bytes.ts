@@ -4,7 +4,7 @@ const SMALL_CHUNK_BYTES = 4 * 1024;
 const MIN_BLOCK_BYTES = 256;
 const MAX_BLOCK_BYTES = 64 * 1024;
 
-/** A copy with its own memory: a small Buffer is part of a shared block. */
+/** A copy with its own memory. (`Buffer.allocUnsafe` would take a part of Node's shared pool for a small copy.) */
 function compactCopy(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.length);
   bytes.copy(copy);

@@ -32,6 +32,7 @@ function scaled(text: string, digits: number): bigint | null {
   return sign === '-' ? -magnitude : magnitude;
 }
 
+/** Quotient of two integers that are not negative, rounded half to even. */
 function divideToEven(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
   const twice = (dividend % divisor) * 2n;
@@ -79,7 +80,7 @@ export function addUsd(left: Usd, right: Usd): Usd {
   return clampUsd(left + right);
 }
 
-/** Plain decimal text of a whole number of 10^-digits, without exponent or trailing zeros: `0.000125`. */
+/** `value` times 10^-digits as plain decimal text, without exponent or trailing zeros: `0.000125`. */
 export function fixedText(value: bigint, digits: number): string {
   if (value === 0n) return '0';
   const negative = value < 0n;

@@ -52,8 +52,9 @@ export interface Refusal {
 export interface Reservation {
   readonly kind: 'reserved';
   /**
-   * Ends the reservation with the actual use, one amount for each charge, in their order. Pass the call's record to the
-   * recorder before. Implementations that read stored totals use the position of that record to find what the totals include.
+   * Ends the reservation with the actual use, one amount for each charge, in their order. First pass the call's record
+   * to the recorder, which stores it. Implementations that read stored totals use the position of that record to find
+   * what the totals include.
    */
   commit(actual: readonly bigint[]): void;
   /** Ends the reservation without use. The parts that `progress` counted are removed. */

@@ -34,7 +34,7 @@ export interface ShareRequest {
   readonly spare: bigint;
   /** Part of the use of this process that the stored total includes. For budgets only. */
   readonly stored: bigint;
-  /** For budgets only; null when it was not read since the last request. */
+  /** For budgets only; null when the stored total was not read since the last request. */
   readonly base: LedgerBase | null;
   /**
    * Whether this counter is new in this process. The ledger then discards an earlier share of the process, because the process
@@ -48,8 +48,9 @@ export interface ShareRequest {
 /** Answer to a request. */
 export interface ShareAnswer {
   /**
-   * False when the ledger needs a base of its version and the request has none. It needs one after it has lost the counter, and
-   * for a process that has stored use and is not a member. Repeat the request with a fresh base from the store.
+   * False when the ledger needs a base for its current list of members and the request has none. The ledger needs one
+   * after it has lost the counter, and for a process that has stored use and is not a member. Repeat the request with a
+   * fresh base from the store.
    */
   readonly known: boolean;
   /** Further amount that this process may use. */
@@ -91,7 +92,7 @@ export interface Ledger {
   /**
    * Answers requests in their order, in one round trip, and renews the lease of the process. Rejects when the ledger does not answer.
    */
-  requestShares(process: string, asks: readonly ShareRequest[]): Promise<LedgerAnswer>;
+  requestShares(process: string, requests: readonly ShareRequest[]): Promise<LedgerAnswer>;
   /** Snapshots of spend counters, in their order. */
   snapshot(process: string, counters: readonly string[]): Promise<readonly LedgerSnapshot[]>;
   /** Ends the lease of the process. */

@@ -14,7 +14,10 @@ export interface RateLimit {
   readonly tokens?: number | undefined;
   /** Calls in progress. */
   readonly parallel?: number | undefined;
-  /** Requests and tokens that a batch counts, instead of one request and its tokens. Used tokens do not replace them; `settle(null)` removes the tokens. */
+  /**
+   * Requests and tokens that a batch counts, instead of one request and its expected tokens. At the end, used tokens do
+   * not replace these tokens; `settle(null)` removes them.
+   */
   readonly amounts?: { readonly requests: number; readonly tokens: number };
 }
 
@@ -40,7 +43,10 @@ export interface RateRefusal {
 export interface RateAdmission {
   readonly kind: 'admitted';
   readonly standings: readonly RateStanding[];
-  /** Ends the call. Frees its slots and replaces the expected tokens by the used ones; null is no tokens. Idempotent. */
+  /**
+   * Ends the call. Frees its slots of parallel calls and replaces the expected tokens by the used ones; null is no
+   * tokens. Idempotent.
+   */
   settle(tokens: number | null): void;
 }
 
@@ -62,8 +68,8 @@ export interface RateLimits {
     expectedTokens: number,
   ): RateAdmission | RateRefusal | Promise<RateAdmission | RateRefusal>;
   /**
-   * Adds the shares that `admit` of the same call will need to the next request to the ledger. It counts nothing. An unused share is
-   * released.
+   * Announces a later `admit` of the same call: the next request to the ledger also asks for the shares of this call.
+   * It counts nothing. An unused share is released.
    */
   prepare(limits: readonly RateLimit[], expectedTokens: number): void;
 }

@@ -6,8 +6,8 @@ export interface StoredTotals {
   storedThrough(): number;
   /**
    * Reads the totals of counters; a counter without stored records has none. `through` is the position up to which they
-   * include the records of this process. They may include later ones only when a commit takes longer than
-   * `commitWaitMs`. Rejects when the store does not answer in time.
+   * include the records of this process. The totals may include later records only when a commit of the database takes
+   * longer than `commitWaitMs`. Rejects when the store does not answer in time.
    */
   read(counters: readonly string[], commitWaitMs: number): Promise<TotalsRead>;
 }

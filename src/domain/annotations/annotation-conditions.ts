@@ -62,6 +62,7 @@ const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Dat
 export function conditionsOfList(list: unknown): AnnotationConditions | undefined {
   if (!Array.isArray(list) || list.length !== LENGTH) return undefined;
   const [traceId, spanId, name, annotator, label, author, minScore, maxScore, from, to] = list as readonly unknown[];
+  // Null for a null annotator and for an unknown one; the next line refuses the unknown one.
   const kind = ANNOTATOR_KINDS.find((known) => known === annotator) ?? null;
   if (kind !== annotator || !isText(traceId) || !isText(spanId) || !isText(name)) return undefined;
   if (!isText(label) || !isText(author) || !isNumber(minScore) || !isNumber(maxScore)) return undefined;

@@ -15,9 +15,9 @@ const MAX_SCORE = 1e15;
 export const MAX_ANNOTATIONS = 1_000;
 
 /**
- * A label, score or note that an author gives to a trace or to one of its spans. An author has at most one annotation of a name
- * on each trace or span. The author is `createdBy`. `updatedBy` is the user or key that sent the last change. A sender of
- * feedback may name another author.
+ * A label, score or note that an author gives to a trace or to one of its spans. An author has at most one annotation
+ * of a name on each trace or span. The author is `createdBy`. `updatedBy` is the user or key that sent the last change.
+ * The two may differ, for example when a sender of feedback names another author.
  */
 export interface Annotation extends Stamps {
   readonly id: string;
@@ -78,6 +78,7 @@ export function readJudgement({ name, annotator, label, score, note }: Judgement
     refuse('name', `must have 1 to ${MAX_NAME_LENGTH} characters`);
   if (!isWithin(texts.label, MAX_LABEL_LENGTH)) refuse('label', `must have at most ${MAX_LABEL_LENGTH} characters`);
   if (!isWithin(texts.note, MAX_NOTE_LENGTH)) refuse('note', `must have at most ${MAX_NOTE_LENGTH} characters`);
+  // Not `>`: this form refuses NaN, too.
   if (score !== null && !(Math.abs(score) <= MAX_SCORE)) refuse('score', `must be between ±${MAX_SCORE}`);
   if (texts.label === null && texts.note === null && score === null)
     refuse('label', 'must be given where there is no score and no note');

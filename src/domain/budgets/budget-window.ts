@@ -32,6 +32,7 @@ export function budgetWindowOf(
     duration,
   }: {
     readonly scope: WindowScope | 'batch_tokens';
+    /** Ids of the budget in its scope, e.g. the hash of a key and a model; empty for `global`. */
     readonly ids: readonly string[];
     readonly duration: string | null;
   },

@@ -29,7 +29,7 @@ export interface CountedLimits extends Limits {
 /** Limits per minute and of parallel calls. */
 export type OwnerLimits = Pick<Limits, 'rpmLimit' | 'tpmLimit' | 'maxParallelRequests'>;
 
-/** Changes to limits. An absent member is unchanged, null removes it. */
+/** Changes to limits. An absent limit is unchanged, null removes the limit. */
 export type LimitsPatch = Partial<Omit<Limits, 'budgetResetAt'>>;
 
 export const NO_LIMITS: Limits = {
@@ -79,7 +79,10 @@ const DAY_MS = 86_400_000;
 /** Durations in seconds, minutes or hours. Their windows restart at midnight UTC. */
 const SHORT_DURATION = /[smh]$/;
 
-/** Start of the window that `now` is in, after `budgetResetAt`. Null while the stored window lasts, and without a duration. */
+/**
+ * Start of the window that `now` is in, when the stored window has ended at `budgetResetAt`. Null while the stored
+ * window lasts, and without a duration.
+ */
 export function currentWindowStart(
   { budgetDuration, budgetResetAt }: Pick<Limits, 'budgetDuration' | 'budgetResetAt'>,
   now: Date,

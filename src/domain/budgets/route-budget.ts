@@ -16,6 +16,7 @@ export type ProviderBudgets = ReadonlyMap<string, RouteBudget>;
 
 export const NO_PROVIDER_BUDGETS: ProviderBudgets = new Map();
 
+/** The first of the named members that has a value. */
 const memberIn = (value: object, ...names: readonly string[]): unknown => {
   const members: JsonObject = { ...value };
   return names.map((name) => members[name]).find((member) => member !== undefined && member !== null);
@@ -50,7 +51,7 @@ export function readGlobalBudget(max_budget: unknown, budget_duration: unknown):
   return budget === null || budget.limit === null || budget.limit < 0n ? null : budget;
 }
 
-/** Whether windows of this length can be counted. */
+/** Whether a text is a duration, such as `1d`. */
 export function isDuration(text: string): boolean {
   try {
     windowEnd(text, new Date(0));

@@ -19,8 +19,8 @@ export const ownerOfCall = ({ teamId, keyHash }: Pick<SpendRow, 'teamId' | 'keyH
 });
 
 /**
- * A queued record, encoded once when the call ends. It is mostly bytes outside of the heap, because the
- * garbage collector moves every object that waits.
+ * A queued record, encoded once when the call ends. Stores add the encoded call, mostly as bytes outside of the heap,
+ * because the garbage collector moves every heap object that waits.
  */
 export interface QueuedCall {
   readonly callId: string;
@@ -39,9 +39,9 @@ export interface CallStore<Queued extends QueuedCall = QueuedCall> {
    */
   encode(call: CallRecord, withSummary?: boolean): Queued;
   /**
-   * Commits the calls. When it rejects, some of the calls may be stored. The caller then repeats it with the same calls, and
-   * stored calls stay unchanged. Returns a function that reads the summaries of their traces. Calls that were encoded without a
-   * summary are unfolded for it.
+   * Commits the calls. When it rejects, some of the calls may be stored. The caller then repeats `append` with the same
+   * calls, and stored calls stay unchanged. Resolves to a function that reads the summaries of the calls' traces. That
+   * function unfolds the calls that were encoded without a summary.
    */
   append(calls: readonly Queued[]): Promise<() => Promise<readonly TraceSummary[]>>;
   /** Number of calls committed and not unfolded, as far as this process knows. */

@@ -89,7 +89,7 @@ export interface FollowUp {
    * Stores a complete answer that is translated here; false when it cannot be stored. Absent where it must not be stored.
    */
   readonly store?: (answer: JsonObject) => boolean;
-  /** Our id of an object that a deployment's upstream stores. */
+  /** Id that callers get for an object that a deployment's upstream stores. */
   shownId(deploymentId: string, upstreamId: string): string;
 }
 
@@ -99,7 +99,7 @@ export type ChatDelta =
   | { readonly kind: 'reasoning'; readonly text: string }
   | {
       readonly kind: 'toolCall';
-      /** Position among the calls of this answer. */
+      /** Position among the tool calls of this answer. */
       readonly index: number;
       /** Given on the first piece only. */
       readonly id: string | null;
@@ -132,7 +132,7 @@ export interface Exchange {
   readonly status: number;
   /** The upstream's headers with lower-case names, without hop-by-hop headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether its outcome is complete only after the end of its body. */
+  /** Whether the outcome is complete only after the end of the body. */
   readonly streaming: boolean;
   /** Members of the request that the upstream's dialect cannot express and that were left out; none when absent. */
   readonly dropped?: readonly string[];

@@ -74,17 +74,20 @@ export interface Deployment {
   readonly accessGroups?: readonly string[];
 }
 
-/** Configured abilities of a decision model. */
+/** Configured abilities of a decision model; `boxes`: questions that ask for bounding boxes in an image. */
 interface ConfiguredAbilities {
   readonly boxes: boolean;
   readonly audio: boolean;
   readonly videos: boolean;
 }
 
-/** Deployments by id and former id. A current id precedes a former id; of deployments with one id, the first counts. */
+/**
+ * Deployments by id and former id. A current id precedes a former id; of deployments with the same id, the first
+ * counts.
+ */
 export function deploymentsById(deployments: readonly Deployment[]): ReadonlyMap<string, Deployment> {
   const former = deployments.flatMap((one) => (one.formerIds ?? []).map((id): [string, Deployment] => [id, one]));
-  // Later entries replace earlier ones.
+  // Later entries of a map replace earlier ones. So former ids come first, and both lists are reversed.
   return new Map([
     ...former.toReversed(),
     ...deployments.map((one): [string, Deployment] => [one.id, one]).toReversed(),

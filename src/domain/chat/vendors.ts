@@ -8,7 +8,7 @@ export interface Vendor {
   readonly keyVariables: readonly string[];
   /** Whether it can be called without a credential, such as a local server. */
   readonly keyOptional: boolean;
-  /** Prefixes of model names that are ignored. In the reference service they select one of the vendor's APIs. */
+  /** Ignored prefixes of model names. In the reference service they select one of the vendor's APIs. */
   readonly modelPrefixes: readonly string[];
   /** Further settings of a deployment, each with its environment variables. */
   readonly settings: Settings;

@@ -57,9 +57,9 @@ export interface CheckoutStore {
    */
   applyEvent(event: PaymentEvent): Promise<Checkout | null>;
   /**
-   * Stores a key of a checkout in place of the key with the hash `instead` (null for the first one). One of several
-   * concurrent calls resolves to true. False when the checkout is not paid, is revoked, or has another key than
-   * `instead`.
+   * Stores a key of a checkout in place of the key with the hash `instead` (null for the first one). When it is called
+   * several times at once, one call resolves to true. False when the checkout is not paid, is revoked, or has another
+   * key than `instead`.
    */
   issueKey(id: string, key: CatalogKey, instead: string | null): Promise<boolean>;
   /** Revokes the key permanently. Resolves to the changed checkout; null when there is none with this id. */

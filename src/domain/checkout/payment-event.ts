@@ -78,6 +78,7 @@ function latestOf(events: readonly DatedFact[], facts: readonly PaymentFact[]): 
   return [...latest.values()].map(({ fact }) => fact);
 }
 
+/** Time of the latest event with a fact, in Unix ms; -Infinity for none. */
 const lastMs = (events: readonly DatedFact[], fact: PaymentFact): number =>
   Math.max(...events.filter((event) => event.fact === fact).map(({ at }) => at.getTime()), -Infinity);
 
@@ -89,7 +90,7 @@ function stateOf(events: readonly DatedFact[], paidMs: number): CheckoutState {
     return has('processing') ? 'processing' : 'open';
   }
   if (has('subscription_ended')) return 'ended';
-  // A payment after the refund, such as the next period of a subscription, makes it paid again.
+  // A payment after the refund, such as the next period of a subscription, makes the purchase paid again.
   if (lastMs(events, 'refunded') >= paidMs) return 'refunded';
   if (latestOf(events, ['disputed', 'dispute_settled']).includes('disputed')) return 'disputed';
   const subscriptions = latestOf(events, ['subscription_active', 'subscription_suspended']);

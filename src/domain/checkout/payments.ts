@@ -30,8 +30,9 @@ export interface PaymentProvider {
   /** The state of a session as an event; null while it has none. Throws as `openSession`. */
   readSession(sessionId: string): Promise<PaymentEvent | null>;
   /**
-   * The event in a webhook message, by its unchanged bytes; null for events that are not used. Throws InvalidInput when
-   * the signature is missing, invalid or too old, and for a message that is not an event.
+   * The event in a webhook message; null for events that are not used. `bytes` is the unchanged message, because its
+   * signature is checked. Throws InvalidInput when the signature is missing, invalid or too old, and for a message that
+   * is not an event.
    */
   readMessage(bytes: Uint8Array, signature: string | null): Promise<PaymentEvent | null>;
   /** The provider's events since an instant, newest first. Throws as `openSession`. */

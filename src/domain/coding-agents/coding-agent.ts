@@ -122,21 +122,23 @@ export function agentReportIn(message: unknown, now: Date): AgentReport {
   const { timestamp } = fields;
   if (timestamp === undefined) return { ...agent, sentAt: null };
   const sentAt = new Date(typeof timestamp === 'string' ? timestamp : Number.NaN);
+  // Not `>`: this form refuses the NaN of a malformed timestamp, too.
   if (!(Math.abs(now.getTime() - sentAt.getTime()) <= REPORT_AGE_MS))
     throw new InvalidInput('The `timestamp` of the message is not within five minutes of now.');
   return { ...agent, sentAt };
 }
 
 /**
- * Whether a webhook message may replace the stored state. `DELETED` is never replaced by another status. Another final state is replaced by
- * a final state, or by a message that was sent after the state was stored.
+ * Whether a webhook message may replace the stored state. `DELETED` is never replaced by another status. Another final
+ * state is replaced by a final state, or by a message that was sent after the state was stored.
  */
 export function mayReplaceState(
   { state, updatedAt }: Pick<CodingAgent, 'state' | 'updatedAt'>,
   report: AgentReport,
 ): boolean {
-  if (!isFinal(state) || isFinal(report.state)) return state.status !== DELETED || report.state.status === DELETED;
-  return state.status !== DELETED && report.sentAt !== null && report.sentAt > updatedAt;
+  if (state.status === DELETED) return report.state.status === DELETED;
+  if (!isFinal(state) || isFinal(report.state)) return true;
+  return report.sentAt !== null && report.sentAt > updatedAt;
 }
 
 /** One message of an agent's conversation. (A webhook message about an agent is an `AgentReport`.) */

@@ -76,11 +76,11 @@ export function knownCredentials(
   declared: readonly DeclaredCredential[],
   stored: readonly Credential[],
 ): readonly KnownCredential[] {
-  const names = new Set(stored.map(({ id }) => id));
-  const owned = new Set(declared.map(({ id }) => id));
+  const storedIds = new Set(stored.map(({ id }) => id));
+  const declaredIds = new Set(declared.map(({ id }) => id));
   return [
-    ...declared.map((one) => ({ ...one, displayName: null, stored: null, isStoredIgnored: names.has(one.id) })),
-    ...stored.filter(({ id }) => !owned.has(id)).map(storedCredential),
+    ...declared.map((one) => ({ ...one, displayName: null, stored: null, isStoredIgnored: storedIds.has(one.id) })),
+    ...stored.filter(({ id }) => !declaredIds.has(id)).map(storedCredential),
   ];
 }
 

@@ -30,7 +30,7 @@ export function outcomeScopeOf(visibility: Visibility): string {
 
 /** Probabilities of an answer, and the index of the right label. */
 export interface JudgedAnswer {
-  /** Probabilities of the labels before calibration, in the order of the labels. */
+  /** Probabilities of the labels before calibration, in the order of the labels; for a predicate, yes and then no. */
   readonly probabilities: readonly number[];
   /** Index of the right label. */
   readonly outcome: number;
@@ -91,6 +91,7 @@ const logsOf = (probabilities: readonly number[]): readonly number[] =>
  */
 function scaled(logs: readonly number[], inverseTemperature: number): readonly number[] {
   const largest = Math.max(...logs);
+  // Subtracting the largest logarithm keeps `exp` at most 1 and cancels out in the quotient.
   const weights = logs.map((log) => Math.exp((log - largest) * inverseTemperature));
   const sum = weights.reduce((total, weight) => total + weight, 0);
   return weights.map((weight) => weight / sum);
@@ -125,6 +126,7 @@ export function fittedTemperature(answers: readonly JudgedAnswer[]): number | nu
   if (answers.length < MIN_OUTCOMES) return null;
   const logs = answers.map(({ probabilities }) => logsOf(probabilities));
   const outcomes = answers.map(({ outcome }) => outcome);
+  // Bisection: finds the inverse temperature at which the slope is 0.
   let [low, high] = [1 / MAX_TEMPERATURE, 1 / MIN_TEMPERATURE];
   for (let step = 0; step < BISECTION_STEPS; step += 1) {
     const middle = (low + high) / 2;
@@ -135,7 +137,10 @@ export function fittedTemperature(answers: readonly JudgedAnswer[]): number | nu
   return logLoss(answers, temperature) < logLoss(answers, 1) ? temperature : 1;
 }
 
-/** Point of an answer on the reliability curve: the probability of one label, see `ReliabilityBin`, and whether the label is the right one. */
+/**
+ * Point of an answer on the reliability curve: the probability of one label, and whether that label is right.
+ * `ReliabilityBin` says which label it is.
+ */
 function curvePoint(
   kind: LabelledQuestion['kind'],
   probabilities: readonly number[],

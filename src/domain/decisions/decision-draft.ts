@@ -1,7 +1,9 @@
 import type { JsonObject } from '../json-object.ts';
 import type { ModelRequest } from '../chat/chat.ts';
 
-/** A decision as a caller of the graph asks for it. Input and questions have the standard format. */
+/**
+ * A decision as a caller of the graph asks for it. Input and questions have the standard format (see `DecisionFormat`).
+ */
 export interface DecisionDraft {
   readonly model: string;
   readonly input: unknown;

@@ -40,7 +40,10 @@ function choiceConfidence(probabilities: readonly number[]): number {
   return Math.min(1, Math.max(0, (count * largest - 1) / (count - 1)));
 }
 
-/** Confidence of a score: 1 minus the mean distance from the most probable level, relative to a uniform distribution. */
+/**
+ * Confidence of a score: 1 minus the mean distance from the most probable level. The distance is divided by the mean
+ * distance of a uniform distribution from its middle.
+ */
 function scoreConfidence(probabilities: readonly number[]): number {
   const count = probabilities.length;
   if (count === 1) return 1;

@@ -95,12 +95,12 @@ function withoutUnknownImages(
   drop: boolean,
   isKnownUrl: (url: string) => boolean,
 ): DecisionRequest {
-  const wrong = imagesIn(decision.input).filter((url) => !isKnownUrl(url)).length;
-  if (wrong === 0) return decision;
+  const wrongCount = imagesIn(decision.input).filter((url) => !isKnownUrl(url)).length;
+  if (wrongCount === 0) return decision;
   const input = withImages(decision.input, (url) => (isKnownUrl(url) ? url : null));
   if (!drop || isEmpty(input))
     throw refuse(
-      `Invalid Decisions request: ${wrong} input_image part(s) have an image_url that is neither a data:image/…;base64, URL nor an http(s) URL`,
+      `Invalid Decisions request: ${wrongCount} input_image part(s) have an image_url that is neither a data:image/…;base64, URL nor an http(s) URL`,
     );
   return { ...decision, input };
 }

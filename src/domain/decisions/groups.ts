@@ -47,6 +47,7 @@ export function joinDecisions(decisions: readonly Decision[]): Decision {
     usage: sumOfUsages(decisions.map(({ usage }) => usage)),
     // A cost that only some of the calls report is not the cost of the decision.
     ...(charges.length < decisions.length ? {} : { charged: charges.reduce((sum, charge) => addUsd(sum, charge)) }),
+    // Of members with the same name, the one of the first decision counts.
     more: Object.assign({}, ...decisions.map(({ more }) => more).toReversed()) as Members,
     usageMore: others.reduce((total, { usageMore }) => sumOfMembers(total, usageMore), first.usageMore),
   };

@@ -54,7 +54,10 @@ export function withClientCredentials(
 const NOT_CONFIGURED =
   'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
 
-/** Whether a key is the only credential: credentials of a machine or an account would be sent to a caller's address. */
+/**
+ * Whether a key is the only credential. Otherwise, credentials of a machine or an account would be sent to the caller's
+ * address.
+ */
 function isCalledByKey({ provider }: Deployment): boolean {
   const vendor = vendorOf(provider);
   if (vendor === null) return provider !== 'demo';

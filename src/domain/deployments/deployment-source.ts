@@ -10,8 +10,8 @@ export interface DeploymentSource {
   /** Whether a model of the team, or a common one (of no team), has deployments, all of which are blocked. */
   isBlocked(model: string, teamId: string | null): boolean;
   /**
-   * Reads changes by other processes. Returns whether anything changed. Concurrent callers share one read. False, without a
-   * read, shortly after the last one.
+   * Reads changes by other processes. Returns whether anything changed. Concurrent callers share one read. Shortly
+   * after a read, it returns false and reads nothing.
    */
   readChanges(): Promise<boolean>;
 }

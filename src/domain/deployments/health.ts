@@ -44,7 +44,10 @@ export function healthStateOf(ended: readonly EndedCall[], nowMs: number): Healt
   return share >= DEGRADED ? 'degraded' : 'healthy';
 }
 
-/** Joint state of several deployments: the common state of those that are not unknown, else degraded. Unknown when all are. */
+/**
+ * Joint state of several deployments. Unknown states are ignored. When the others are equal, it is their state, else
+ * `degraded`. It is `unknown` when all are.
+ */
 export function jointState(states: readonly HealthState[]): HealthState {
   const [first = 'unknown', ...others] = [...new Set(states.filter((state) => state !== 'unknown'))];
   return others.length === 0 ? first : 'degraded';

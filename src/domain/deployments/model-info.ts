@@ -21,7 +21,8 @@ export type OtherTeams = readonly string[] | 'all';
 
 /**
  * The deployments that a key may call, and those of `teams`, in their order. A wildcard is expanded to the catalog's
- * models of its provider that the key may call. Without any, the wildcard itself is listed, if the key may call a name that it matches.
+ * models of its provider that the key may call. When the catalog has no such model, the wildcard itself is listed, if
+ * the key may call a name that it matches.
  */
 export function modelInfos(
   deployments: readonly KnownDeployment[],
@@ -37,8 +38,8 @@ export function modelInfos(
   );
   return deployments.flatMap(({ deployment, stored }): readonly ModelInfo[] => {
     const { modelGroup, teamId } = deployment;
-    const isOfOtherTeam = teams === 'all' || (teamId !== undefined && teams.includes(teamId));
-    if (!isOfOtherTeam && !selectable.has(deployment)) return [];
+    const isOfListedTeam = teams === 'all' || (teamId !== undefined && teams.includes(teamId));
+    if (!isOfListedTeam && !selectable.has(deployment)) return [];
     const expanded = expandedNamesFor(deployment, catalog, key);
     if (expanded.length > 0)
       return expanded.map(({ name, entry, upstreamModel }) => ({

@@ -25,7 +25,7 @@ export function mayCallSome(key: VirtualKey | null, group: string): boolean {
   );
 }
 
-/** The catalog has a row for each image size; those are prices, not models. */
+/** The catalog has a row for each image size, e.g. `1024-x-1024/dall-e-2`. Such rows are prices, not models. */
 const SIZE = /(^|\/)\d+-x-\d+\//;
 
 /** The catalog's models of a wildcard's provider that the wildcard matches. */

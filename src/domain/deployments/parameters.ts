@@ -16,7 +16,7 @@ const SECRET_WORDS = new Set(['key', 'token', 'secret', 'password', 'passphrase'
 /** Names with a secret word whose values are not secret. */
 const NOT_SECRET = new Set(['litellm_credential_name', 'configurable_clientside_auth_params']);
 
-/** Headers of calls: their values may be credentials, whatever their own names are. */
+/** Parameters with headers of calls. A header's value may be a credential, whatever the header's name is. */
 const HEADERS = new Set(['headers', 'extra_headers', 'default_headers']);
 
 /** Whether the value of a parameter is secret, by its name. */

@@ -63,7 +63,9 @@ export function teamModelFinder(
     const namesOfTeam = teams.get(teamId);
     if (namesOfTeam === undefined) return false;
     const [teamRank, commonRank] = [namesOfTeam.open.rank(model), common.rank(model)];
-    return teamRank < 0 ? commonRank < 0 && namesOfTeam.all.rank(model) >= 0 : teamRank >= commonRank;
+    if (teamRank >= 0) return teamRank >= commonRank;
+    // At most blocked deployments of the team have the name.
+    return commonRank < 0 && namesOfTeam.all.rank(model) >= 0;
   };
 }
 
@@ -103,9 +105,9 @@ const refersToVariable = (value: unknown): boolean =>
     : typeof value === 'object' && value !== null && Object.values(value).some(refersToVariable);
 
 /**
- * Refuses parameters of a team administrator that would use what the operator has: its keys, variables and stored credentials,
- * or prices below the real ones. Proxy administrators may not add them to such a model either, because the team chose its address.
- * Throws InvalidInput.
+ * Refuses parameters of a team administrator that would use what the operator has: its keys, variables and stored
+ * credentials, or prices below the real ones. Proxy administrators may not add them to such a model either, because the
+ * team chose the model's address. Throws InvalidInput.
  */
 export function assertTeamParams(params: JsonObject, deployment: Pick<Deployment, 'provider' | 'baseModel'>): void {
   const issues: Issue[] = [];

@@ -107,14 +107,15 @@ const OWN_READS = /^\/(?:v1\/)?(?:traces|lens)(?:\/|$)/;
  * cannot add any.
  */
 export function countedRouteOf(method: string, target: string): CountedRoute | null {
-  const exactRoute = method === 'POST' ? EXACT.get(target) : undefined;
-  if (exactRoute !== undefined) return exactRoute;
+  // Most targets are usual paths without a query: they need no decoding.
+  const routeOfTarget = method === 'POST' ? EXACT.get(target) : undefined;
+  if (routeOfTarget !== undefined) return routeOfTarget;
   const path = pathOf(target);
   if (isMcp(path)) return MCP;
   if (path.endsWith('/message/send') && (path.startsWith('/a2a/') || path.startsWith('/v1/a2a/'))) return A2A;
   if (method !== 'POST' || OWN_READS.test(path)) return null;
-  const exact = EXACT.get(path);
-  if (exact !== undefined) return exact;
+  const routeOfPath = EXACT.get(path);
+  if (routeOfPath !== undefined) return routeOfPath;
   for (const [suffix, route] of SUFFIXES) if (path.endsWith(suffix)) return route;
   const end = path.indexOf('/', 1);
   return end === -1 ? null : (PROVIDERS.get(path.slice(1, end)) ?? null);

@@ -74,7 +74,7 @@ export interface GatewayActivityStore {
    * was not acknowledged is added again with its number. Batches of a process come in the order of their numbers.
    */
   add(batch: ActivityBatch, now: Date): Promise<void>;
-  /** Groups in the order of their fields. */
+  /** Groups, sorted by the fields of `by`. */
   groups(query: ActivityQuery): Promise<readonly ActivityGroup[]>;
 }
 

@@ -32,7 +32,7 @@ export interface TokenRules {
   readonly endUserIdField: string | null;
   /** Claim that `roleMappings` are compared with. */
   readonly rolesField: string | null;
-  /** The first mapping whose claim value the token has decides. */
+  /** The first mapping that matches a value of the claim applies. */
   readonly roleMappings: readonly RoleMapping[];
   /** Claim with the id of the user or, for a token with the role `team`, of the team. */
   readonly objectIdField: string | null;

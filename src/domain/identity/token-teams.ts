@@ -74,6 +74,7 @@ function unblockedTeams(teamIds: readonly string[], { teams }: TeamFacts): reado
   return open.length > 0 ? open : known;
 }
 
+/** These teams; a refusal where one of them is not stored. */
 function storedTeams(teamIds: readonly string[], { teams }: TeamFacts): TokenTeams {
   const missing = teamIds.find((id) => !teams.has(id));
   if (missing === undefined) return { teamIds };

@@ -1,6 +1,6 @@
 /**
- * Required member of an answer. It is an array, with exceptions: `text` is a string. `message`, Converse's `output` and the
- * `answers` of the named-map format are objects.
+ * Required member of an answer. It is an array, with exceptions: `text` is a string. `message`, the `output` of
+ * `CONVERSE` and the `answers` of `SYSTEM_ONE` are objects.
  */
 export type AnswerMember =
   | 'choices'

@@ -40,6 +40,7 @@ export function assertValidRequest(body: RequestBody, endpoint: Endpoint, unread
   const shape = unread.get(member)?.shape ?? shapeOf(body[member]);
   const { wanted, shapes } = FORMS[form];
   if (shape === null || !shapes.includes(shape)) throw invalidType(member, wanted, endpoint);
+  // A list of other values than objects gets a more precise message.
   if ((form === 'messages' || form === 'items') && shape === 'list')
     throw invalidType(member, 'an array of objects', endpoint);
   if (WITH_TOOLS.has(endpoint.dialect) && isPresent('tools')) {

@@ -25,9 +25,9 @@ export function estimateTokens({ system, messages, tools }: RequestBody): number
 /** Estimate of the input tokens of a request of the Responses API. */
 export function estimateItemTokens({ instructions, input, tools }: RequestBody): number {
   const items = typeof input === 'string' ? [{ content: input }] : listOf(input);
-  const itemSum = items.reduce<number>((sum, item) => sum + TURN_TOKENS + itemTokens(fieldsOf(item)), 0);
-  const declared = listOf(tools).reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
-  return Math.ceil(contentTokens(instructions) + itemSum + declared);
+  const promptTokens = items.reduce<number>((sum, item) => sum + TURN_TOKENS + itemTokens(fieldsOf(item)), 0);
+  const toolTokens = listOf(tools).reduce<number>((sum, tool) => sum + jsonTokens(tool), 0);
+  return Math.ceil(contentTokens(instructions) + promptTokens + toolTokens);
 }
 
 /** Tokens of a message are those of its content; other items, e.g. function calls and their results, are counted as JSON. */

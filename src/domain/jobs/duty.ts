@@ -48,8 +48,8 @@ export type DutyOutcome =
 /** Claims of duties, as their runner uses them. */
 export interface DutyBackend {
   /**
-   * Adds the job of a period (none for null). Then claims that one of the duty's jobs that is due first. Null when no job is due,
-   * or another process holds it.
+   * Adds the job of a period (none for null). Then claims the duty's job that is due first. Null when no job is due, or
+   * another process holds it.
    */
   claim(duty: Duty, period: Date | null): Promise<Job | null>;
   /** Extends the lease of a claim. False when the duty belongs to another process. */

@@ -4,8 +4,9 @@ import type { KeyBudgetWindow, SettingsPatch, WantedWindow } from './key-setting
 import type { VirtualKey } from './virtual-key.ts';
 
 /**
- * The wanted budget windows of a key whose total spend is `total`. A window whose duration one of the present windows (`before`)
- * has keeps the end and the spend of that window. Throws InvalidInput for a malformed duration and for too many windows.
+ * The wanted budget windows of a key whose total spend is `total`. When a present window (in `before`) has the same
+ * duration, the wanted window keeps the end and the spend of the present one. Throws InvalidInput for a malformed
+ * duration and for too many windows.
  */
 export function keyWindowsOf(
   wanted: readonly WantedWindow[],
@@ -61,6 +62,7 @@ export function currentBudgetOf(
 ): Usd | null {
   const { temp_budget_increase: increase, temp_budget_expiry: expiry } = metadata;
   if (maxBudget === null || typeof increase !== 'number' || typeof expiry !== 'string') return maxBudget;
+  // Not `<=`: this form treats a malformed expiry (NaN) as ended.
   if (!(Date.parse(expiry) > now.getTime())) return maxBudget;
   return (maxBudget + (usdFrom(increase) ?? ZERO_USD)) as Usd;
 }

@@ -82,6 +82,7 @@ const hasModelRates = (settings: SettingsPatch): boolean =>
     ({ rpmLimit, tpmLimit }) => rpmLimit !== undefined || tpmLimit !== undefined,
   );
 
+/** The first changed setting that only proxy administrators set; null where there is none. */
 function grantingSetting(before: KeySettings, patch: SettingsPatch): string | null {
   const changed = Object.entries(patch).filter(
     ([name, value]) =>
@@ -90,8 +91,8 @@ function grantingSetting(before: KeySettings, patch: SettingsPatch): string | nu
   );
   const closed = changed.find(([name]) => !OPEN_SETTINGS.has(name));
   if (closed !== undefined) return closed[0];
-  const isOfModels = changed.some(([name]) => name === 'modelMaxBudget');
-  return isOfModels && (hasModelRates(patch) || hasModelRates(before)) ? 'modelMaxBudget' : null;
+  const changesModelBudgets = changed.some(([name]) => name === 'modelMaxBudget');
+  return changesModelBudgets && (hasModelRates(patch) || hasModelRates(before)) ? 'modelMaxBudget' : null;
 }
 
 /** A member of a new key that only proxy administrators set; null where there is none. */

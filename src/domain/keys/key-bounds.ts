@@ -58,6 +58,7 @@ export function assertUnbounded({ key }: Caller, teamId: string | null): void {
     throw refusal('A key with limits, a team or an expiry cannot create keys, nor replace the secret of another key.');
 }
 
+/** Whether all wanted names are in a list. An empty list stands for every name. */
 const isSubset = (wanted: readonly string[], of: readonly string[]): boolean =>
   of.length === 0 || (wanted.length > 0 && wanted.every((one) => of.includes(one)));
 
@@ -86,6 +87,7 @@ function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): Dr
   const ownRoutes = caller.key?.settings.allowedRoutes ?? [];
   const maxRoutes = userId === null || userId === idOrNull(caller.userId) ? ownRoutes : MODELS_ONLY;
   const isTyped = settings.keyType !== undefined && settings.keyType !== null && settings.keyType !== 'default';
+  // Null for types with other routes than those of models. Such types are refused when the routes are bounded.
   const routesOfType = settings.keyType === 'llm_api' ? MODELS_ONLY : null;
   const wantedRoutes = (isTyped ? routesOfType : settings.allowedRoutes) ?? [];
   if (maxRoutes.length === 0) return settings;
@@ -135,12 +137,14 @@ function assertUnchangedMembers(before: VirtualKey, patch: KeyPatch): void {
     throw refusal('Only proxy admins allow a key further routes.');
 }
 
+/** Whether a wanted limit is unchanged (undefined) or at most the limit before. Null is no limit. */
 const isNarrower = (wanted: number | bigint | null | undefined, than: number | bigint | null | undefined): boolean =>
   wanted === undefined || than === null || than === undefined || (wanted !== null && wanted <= than);
 
 /** Refuses a change that lifts a bound of the key. Throws Forbidden. */
 function assertNarrower(before: VirtualKey, patch: KeyPatch, now: Date): void {
   const { settings = {} } = patch;
+  // Name of the first lifted bound; false for none.
   const lifted =
     (patch.models !== undefined && !isSubset(patch.models, before.models) && 'models') ||
     (!isNarrower(patch.maxBudget, before.maxBudget) && 'max_budget') ||
@@ -171,7 +175,7 @@ export function boundedPatch(
   { patch, isManager, now }: { readonly patch: KeyPatch; readonly isManager: boolean; readonly now: Date },
 ): KeyPatch {
   assertUnchangedMembers(before, patch);
-  // A key with bounds could otherwise raise them.
+  // Otherwise, a key with bounds could raise its own bounds.
   const mayRaise = isManager && !(caller.key !== null && isBounded(caller.key, before.teamId));
   if (!mayRaise) assertNarrower(before, patch, now);
   if (patch.models !== undefined) assertModels(caller, patch.models);

@@ -112,8 +112,8 @@ export const KEY_SORTS = ['spend', 'max_budget', 'created_at', 'updated_at', 'to
 export type KeySort = (typeof KEY_SORTS)[number] | 'budget_use';
 
 /**
- * Spend in the current budget window in millionths of the budget, approximately; -1 without a budget. Stores compute the same value
- * with SQL integers.
+ * Spend in the current budget window in millionths of the budget, approximately; -1 without a budget. Adding 1 to the
+ * divisor prevents a division by zero. Stores compute the same value with SQL integers.
  */
 export const budgetUse = (
   { maxBudget, spentBefore }: Pick<VirtualKey, 'maxBudget' | 'spentBefore'>,

@@ -81,6 +81,7 @@ export function jsonLines(text: string): readonly string[] | null {
   return lines.length > 0 && lines.every((line) => line.trimStart().startsWith('{')) ? lines : null;
 }
 
+/** A text; empty for an absent or null value, and null for any other value. */
 const textIn = (value: unknown): string | null =>
   typeof value === 'string' ? value : (value ?? null) === null ? '' : null;
 

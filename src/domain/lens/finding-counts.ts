@@ -1,7 +1,7 @@
 import { executionIdOf, type ExecutionAddress, readExecutionId } from './execution.ts';
 import type { LensState } from './lens.ts';
 
-/** Key of an execution, without the team: only some execution ids contain one. Empty for an invalid id. */
+/** Key of an execution, without the team: only some execution ids contain a team. Empty for an invalid id. */
 function keyOf(executionId: string): string {
   const address = readExecutionId(executionId);
   return address === null ? '' : executionIdOf('', address);

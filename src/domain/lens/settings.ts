@@ -79,8 +79,8 @@ const sampleBounds = ({
 ];
 const lookbackBound = (hours: number): Bound => ['lookback_hours', hours < 1, 'must be at least 1'];
 
-function assertWithin(faults: readonly Bound[]): void {
-  const found = faults.filter(([, isBroken]) => isBroken);
+function assertWithin(bounds: readonly Bound[]): void {
+  const found = bounds.filter(([, isBroken]) => isBroken);
   if (found.length > 0) throw faulty(found.map(([name, , text]) => issueAt(['body', name], text)));
 }
 

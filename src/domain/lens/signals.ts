@@ -118,7 +118,10 @@ export function areQuestionsDue(
   return nowMs - row.askedMs >= REPEAT_AFTER_MS[row.status];
 }
 
-/** Prefix of the trace ids of model calls that answer signals. Signals and lenses skip traces with this prefix. */
+/**
+ * Prefix of the trace ids of model calls that answer signals: `lens-sig` in hex. Signals and lenses skip traces with
+ * this prefix.
+ */
 const CALLS_PREFIX = '6c656e732d736967';
 
 export const signalCallTrace = (random: string): string => `${CALLS_PREFIX}${random}`;

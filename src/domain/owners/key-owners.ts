@@ -31,7 +31,7 @@ interface TeamRights {
   /** Empty is every model. */
   readonly models: readonly string[];
   readonly modelAliases: Readonly<Record<string, string>>;
-  /** It has the limits of single models. */
+  /** Contains the limits of single models. */
   readonly metadata: JsonObject;
   readonly limits: Limits;
   /** Its total spend at the start of its budget window. */
@@ -56,7 +56,7 @@ interface OrganizationRights {
   readonly id: string;
   /** Empty is every model. */
   readonly models: readonly string[];
-  /** It has the limits of single models; absent for none. */
+  /** Contains the limits of single models; absent for none. */
   readonly metadata?: JsonObject;
   /** Null when its budget does not exist. */
   readonly limits: CountedLimits | null;
@@ -70,7 +70,7 @@ interface ProjectRights {
   readonly models: readonly string[];
   /** Tags of each of its calls. */
   readonly tags: readonly string[];
-  /** It has the limits of single models, and names of guardrails. */
+  /** Contains the limits of single models, and names of guardrails. */
   readonly metadata: JsonObject;
   /** Null when it has no budget. */
   readonly limits: CountedLimits | null;

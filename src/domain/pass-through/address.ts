@@ -39,6 +39,7 @@ function assertConfined(subpath: string): void {
   throw invalidPath();
 }
 
+/** Whether a segment is `.` or `..`, also with a path parameter after a semicolon, which some servers remove. */
 const isDots = (segment: string): boolean => segment === '.' || segment === '..' || /^\.{1,2};/.test(segment);
 
 function decodedOnce(text: string): string {
@@ -59,8 +60,8 @@ const pairsOf = (search: string): readonly { readonly name: string; readonly tex
 const nameOf = (pair: string): string => [...new URLSearchParams(pair).keys()][0] ?? '';
 
 /**
- * The query of a call: parameters of the request as they were sent, then those of the target, then the defaults. A name of an
- * earlier source hides the same name of later sources. `without` names are not taken from the request.
+ * The query of a call: parameters of the request as they were sent, then those of the target, then the defaults. A name
+ * of an earlier source hides the same name of later sources. The names in `without` are not taken from the request.
  */
 export function forwardedQueryOf(search: string, { target, defaults, without = [] }: QuerySources): string {
   const sent = pairsOf(search).filter(({ name }) => !without.includes(name));

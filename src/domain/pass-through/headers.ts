@@ -96,6 +96,7 @@ export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers
 const hasKeyOfTarget = (sent: RequestHeaders): boolean =>
   textOf(sent['authorization']) !== null && GATEWAY_KEYS.some((name) => (textOf(sent[name]) ?? '') !== '');
 
+/** Adds a header that was sent with the prefix, unless it is withheld or malformed. */
 function pass(name: string, text: string, headers: Record<string, string>): void {
   const isWithheld = NOT_FORWARDED.has(name) || OF_BODY.has(name) || name.startsWith(AWS_PREFIX);
   if (!isWithheld && TOKEN.test(name) && VALUE.test(text)) headers[name] = text;

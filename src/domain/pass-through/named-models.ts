@@ -28,7 +28,7 @@ const ANY_NAME = '';
 
 /**
  * The models that a request names, in its path, its body and its query. The first of them answers the call. Azure names
- * a deployment in the path, and may name its model in the body.
+ * a deployment in the path, and may name the deployment's model in the body: so the body comes first there.
  */
 export function modelsNamedIn(
   { name, pathIsModel }: ForwardedProvider,

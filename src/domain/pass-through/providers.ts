@@ -280,7 +280,7 @@ export function locatedBase(base: string, subpath: string): string {
 
 /** The model that a path names, as `models/gpt-4o:generate` and `deployments/gpt-4o/chat`; null when it names none. */
 export function modelInPath(subpath: string): string | null {
-  // Ids of Amazon, after `model/`, contain colons; Google's methods follow one.
+  // Amazon's ids, after `model/`, contain colons. After Google's ids, a colon begins the method.
   const [, ofAmazon, other] = /(?:^|\/)(?:model\/([^/]+)|(?:models|deployments)\/([^/:]+))/.exec(subpath) ?? [];
   const named = ofAmazon ?? other;
   if (named === undefined) return null;

@@ -21,8 +21,8 @@ interface Question<Value> {
 }
 
 /**
- * An answer, or why there is none. `tooLong`: a shorter prompt may get an answer. `final`: the budget is used up, so no further
- * question is answered.
+ * An answer, or why there is none. `tooLong`: a shorter prompt may get an answer. `final`: a limit, such as the budget,
+ * is used up, so no further question is answered.
  */
 type AnalystAnswer<Value> =
   | { readonly value: Value }

@@ -62,12 +62,13 @@ export type Examination =
 
 /** Shortened content, at most `EXCERPT_CHARACTERS`: the beginning of each part, the wanted spans first. */
 function excerptText(parts: readonly ContentPart[], wanted: ReadonlySet<string>): string {
-  const each = Math.max(400, Math.floor(EXCERPT_CHARACTERS / Math.max(1, Math.min(parts.length, 8))));
+  // Up to 8 parts share the limit equally. With more parts, each part keeps an eighth, and the last ones are cut off.
+  const partCharacters = Math.max(400, Math.floor(EXCERPT_CHARACTERS / Math.max(1, Math.min(parts.length, 8))));
   const ordered = [
     ...parts.filter(({ spanId }) => wanted.has(spanId)),
     ...parts.filter(({ spanId }) => !wanted.has(spanId)),
   ];
-  const short = ordered.map((part) => ({ ...part, content: part.content.slice(0, each) }));
+  const short = ordered.map((part) => ({ ...part, content: part.content.slice(0, partCharacters) }));
   return textOfParts(short).slice(0, EXCERPT_CHARACTERS);
 }
 
@@ -79,7 +80,10 @@ const observedEvidence = ({ sightings }: Candidate): readonly Evidence[] =>
       .map((quoted): Evidence => ({ executionId, ...quoted, role: 'support' })),
   );
 
-/** The quotes of an answer that are literally in their span; `names` are the short names of executions. */
+/**
+ * The quotes of an answer that are literally in their span. `excerpts`: by the short names of executions in the
+ * question.
+ */
 function verifiedEvidence(
   sent: readonly {
     readonly execution: string;
@@ -87,11 +91,11 @@ function verifiedEvidence(
     readonly quote: string;
     readonly role: Evidence['role'];
   }[],
-  names: ReadonlyMap<string, Excerpt>,
+  excerpts: ReadonlyMap<string, Excerpt>,
 ): readonly Evidence[] {
   return sent.flatMap(({ execution, span_id: spanId, quote: sentQuote, role }): readonly Evidence[] => {
     const quote = sentQuote.trim();
-    const excerpt = names.get(execution);
+    const excerpt = excerpts.get(execution);
     if (excerpt === undefined) return [];
     const isLiteral = excerpt.parts.some((part) => part.spanId === spanId && isQuoteOfPart(part, quote));
     return isLiteral ? [{ executionId: excerpt.executionId, spanId, quote, role }] : [];
@@ -159,6 +163,7 @@ function draftOf(
   evidence: readonly Evidence[],
 ): FindingDraft {
   const brief = value.brief.value;
+  // In place of a text that is too short, the candidate's own text is used.
   return {
     title: value.title.trim().length < 3 ? title : value.title,
     description: value.description.trim().length < 10 ? `The runs show: ${hypothesis}` : value.description,

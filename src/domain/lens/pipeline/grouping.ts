@@ -128,7 +128,7 @@ async function addBatch(registry: readonly RegisteredCandidate[], batch: Batch, 
   for (const sighting of ungrouped.values()) add(singleCandidate(sighting));
   return {
     registry: [...candidates].map(([id, candidate]): RegisteredCandidate => ({ id, candidate })),
-    failure: 'failure' in answer ? answer : null,
+    failedAnswer: 'failure' in answer ? answer : null,
   };
 }
 
@@ -196,10 +196,10 @@ export async function groupSightings(
     for (const batch of section) {
       const result = await addBatch(registry, batch, analyst);
       ({ registry } = result);
-      if (result.failure === null) groupedBatches += 1;
+      if (result.failedAnswer === null) groupedBatches += 1;
       else {
-        failures.push(result.failure.failure);
-        isFinal ||= result.failure.final;
+        failures.push(result.failedAnswer.failure);
+        isFinal ||= result.failedAnswer.final;
       }
       reportProgress(batches.length, groupedBatches);
     }

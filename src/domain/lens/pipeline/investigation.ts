@@ -201,13 +201,13 @@ export async function investigate(
   const examined = await examineAll(context, sample, wanted, reviews);
   await report.flush();
   const reviewedIds = new Set(reviews.map(({ executionId }) => executionId));
-  const missing = sample.executions.flatMap(({ id }): readonly Assessment[] =>
+  const unreviewed = sample.executions.flatMap(({ id }): readonly Assessment[] =>
     reviewedIds.has(id) ? [] : [{ executionId: id, issueChecks: [], patternChecks: [], cannotAssess: true }],
   );
   await backend.result(
     claim,
     {
-      assessments: [...reviews.map(assessmentOf), ...missing],
+      assessments: [...reviews.map(assessmentOf), ...unreviewed],
       findings: examined.drafts,
       coverage: report.coverage(),
       error: errorOf([...failures, ...grouping.failures, ...examined.failures]),

@@ -48,12 +48,12 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
 
   async function send(): Promise<void> {
     while (waiting !== null) {
-      const now = waiting;
+      const report = waiting;
       waiting = null;
       try {
-        await backend.progress(claim, now, signal);
+        await backend.progress(claim, report, signal);
       } catch (error) {
-        waiting = joined(now, waiting);
+        waiting = joined(report, waiting);
         throw error;
       }
       await pause();

@@ -72,6 +72,7 @@ export const catalogueOf = (parts: readonly ContentPart[]): string =>
 /** Splits the parts into windows of one question each, in order. */
 function windowsOf(parts: readonly ContentPart[]): readonly (readonly ContentPart[])[] {
   const windows: ContentPart[][] = [];
+  // Infinite, so that the first part begins a window.
   let size = Number.POSITIVE_INFINITY;
   for (const part of parts) {
     if (size + part.content.length > WINDOW_CHARACTERS) {
