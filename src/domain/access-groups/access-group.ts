@@ -4,7 +4,7 @@ import type { VirtualKey } from '../keys/virtual-key.ts';
 import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
-/** A named list of models, servers and agents that teams and keys may use in addition to their own lists. */
+/** A named list of models, MCP servers and agents that teams and keys may use in addition to their own lists. */
 export interface AccessGroup extends Stamps {
   readonly id: string;
   /** Unique. */

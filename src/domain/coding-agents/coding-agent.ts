@@ -113,6 +113,7 @@ export function agentReportIn(message: unknown, now: Date): AgentReport {
   if (agent === null) throw new InvalidInput('The message is not a JSON object with the id of an agent.');
   const fields = fieldsOf(message);
   const [source, target] = [fieldsOf(fields['source']), fieldsOf(fields['target'])];
+  // `agentIn` makes a text null that cannot be stored. Here, such a text refuses the message.
   const texts = [fields['name'], source['repository'], source['ref'], target['branchName'], target['url']];
   if (
     storableText(fields['status'], STATUS_LIMIT) === null ||

@@ -5,7 +5,10 @@ import type { Deployment } from '../chat/provider.ts';
 /** Names and modes of models without output tokens. */
 const NO_OUTPUT = /embed|rerank|moderation|search/i;
 
-/** Whether prices, by price-map key, include one for input tokens and none for output. False for a model without output tokens. */
+/**
+ * Whether prices, by price-map key, include one for input tokens and none for output. False for a model without output
+ * tokens. `model` contains the model's name and mode.
+ */
 export function pricesInputOnly(prices: JsonObject, model: string): boolean {
   if (!(Number(prices['input_cost_per_token']) > 0)) return false;
   const hasOutputPrice = Object.keys(prices).some(

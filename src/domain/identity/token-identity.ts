@@ -120,8 +120,8 @@ export function tokenIdentityOf({ claims, expiresAt }: VerifiedToken, rules: Tok
   const isTeam = role === 'team';
   const userId = isTeam ? null : (idAt(claims, rules.userIdField) ?? objectId);
   if (role !== 'proxy_admin') assertAllowed(claims, email, rules);
-  const named = [idAt(claims, rules.teamIdField), isTeam ? objectId : null].flatMap((id) => id ?? []);
-  const teamIds = [...new Set([...named, ...idsAt(claims, rules.teamIdsField)])];
+  const singleTeamIds = [idAt(claims, rules.teamIdField), isTeam ? objectId : null].flatMap((id) => id ?? []);
+  const teamIds = [...new Set([...singleTeamIds, ...idsAt(claims, rules.teamIdsField)])];
   const keyValue = keyValueOf(claims, rules);
   const refusal = role === 'proxy_admin' ? null : missingClaim({ role, userId, teamIds }, rules);
   // A token that stands for a key needs none of the claims of a user.
@@ -149,7 +149,7 @@ function keyValueOf(claims: JsonObject, { keyField, userEmailField }: TokenRules
   return isEmail && isUnverified(claims) ? null : idAt(claims, keyField);
 }
 
-/** The error of a token that lacks a required claim for its user or team; null when none is missing. */
+/** Creates the error of a token that lacks a required claim for its user or team. Null when none is missing. */
 function missingClaim(
   { role, userId, teamIds }: Pick<TokenIdentity, 'role' | 'userId' | 'teamIds'>,
   rules: TokenRules,

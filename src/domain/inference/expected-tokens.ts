@@ -90,6 +90,7 @@ export function expectedTokens(
 ): number {
   const input = inputTokens({ endpoint, body, bytes });
   if (endpoint.dialect === null) return input;
+  // At most a quarter of the limit, so that the default alone does not use up the limit.
   const defaultOutput = stated ?? Math.min(DEFAULT_OUTPUT_TOKENS, Math.max(1, Math.floor(smallestLimit / 4)));
   return input + (maxOutputTokensOf(body) ?? defaultOutput) * answerCount(body);
 }

@@ -29,7 +29,8 @@ const PROBE_MS = 1_000;
 /** Capacity in networks; the least recently counted is evicted. */
 const MAX_NETWORKS = 10_000;
 
-interface Count {
+/** Failures of one client network in one window of a minute. */
+interface FailureWindow {
   readonly sinceMs: number;
   failures: number;
   probedMs: number;
@@ -43,35 +44,35 @@ export function createFailedKeys(options: {
   readonly clock: Clock;
 }): FailedKeys {
   const { perMinute, networkOf, clock } = options;
-  const counts = new Map<string, Count>();
+  const windows = new Map<string, FailureWindow>();
 
-  function current(network: string, nowMs: number): Count | null {
-    const count = counts.get(network);
-    return count !== undefined && nowMs - count.sinceMs < WINDOW_MS ? count : null;
+  function currentWindow(network: string, nowMs: number): FailureWindow | null {
+    const window = windows.get(network);
+    return window !== undefined && nowMs - window.sinceMs < WINDOW_MS ? window : null;
   }
 
   return {
     admit(peer, looksUp) {
       if (perMinute === 0) return;
       const nowMs = clock.monotonicMs();
-      const count = current(networkOf(peer), nowMs);
-      if (count === null || count.failures < perMinute) return;
-      if (looksUp && nowMs - count.probedMs >= PROBE_MS) {
-        count.probedMs = nowMs;
+      const window = currentWindow(networkOf(peer), nowMs);
+      if (window === null || window.failures < perMinute) return;
+      if (looksUp && nowMs - window.probedMs >= PROBE_MS) {
+        window.probedMs = nowMs;
         return;
       }
-      const seconds = Math.ceil((WINDOW_MS - (nowMs - count.sinceMs)) / 1000);
+      const seconds = Math.ceil((WINDOW_MS - (nowMs - window.sinceMs)) / 1000);
       throw new LimitExceeded('Too many wrong API keys from your address. Try again later.', 'requests', seconds);
     },
     count(peer) {
       if (perMinute === 0) return;
       const nowMs = clock.monotonicMs();
       const network = networkOf(peer);
-      const count = current(network, nowMs) ?? { sinceMs: nowMs, failures: 0, probedMs: nowMs };
-      count.failures += 1;
-      counts.delete(network);
-      counts.set(network, count);
-      evictOldest(counts, MAX_NETWORKS);
+      const window = currentWindow(network, nowMs) ?? { sinceMs: nowMs, failures: 0, probedMs: nowMs };
+      window.failures += 1;
+      windows.delete(network);
+      windows.set(network, window);
+      evictOldest(windows, MAX_NETWORKS);
     },
   };
 }

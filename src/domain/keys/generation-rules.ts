@@ -47,12 +47,12 @@ export interface KeyRules {
 
 export const NO_KEY_RULES: KeyRules = { defaults: {}, caps: {}, personal: null, team: null, checksAliases: false };
 
-const SETTINGS = ['tpmLimit', 'rpmLimit', 'maxParallelRequests'] as const;
+const LIMIT_SETTINGS = ['tpmLimit', 'rpmLimit', 'maxParallelRequests'] as const;
 
 /** Sets each member that is absent from the draft to its default in the configuration. A limit without a default is set to its cap. */
 export function withDefaults(draft: KeyDraft, { defaults, caps }: KeyRules): KeyDraft {
   const settings = { ...draft.settings };
-  for (const name of SETTINGS) {
+  for (const name of LIMIT_SETTINGS) {
     const defaultValue = defaults[name] ?? caps[name];
     if (defaultValue !== undefined) settings[name] ??= defaultValue;
   }

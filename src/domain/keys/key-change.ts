@@ -55,6 +55,7 @@ function budgetChanges(key: VirtualKey, patch: KeyPatch, { now, total = ZERO_USD
   const windows = budgetLimits && keyWindowsOf(budgetLimits, { now, total, before: key.settings.budgetLimits ?? [] });
   const settings = mergedSettings(key.settings, {
     ...patch.settings,
+    // An empty list removes the windows.
     ...(windows === undefined ? {} : { budgetLimits: windows?.length ? windows : null }),
   });
   const budgetResetAt = typeof budgetDuration === 'string' ? windowEnd(budgetDuration, now) : null;

@@ -172,6 +172,7 @@ export function withEndedRun(
   if (!isActive(run)) return state;
   const stage = STAGES[ending.status];
   const endMembers = { ...ending, finishedAt: now.toISOString(), leaseUntil: null, reading: [], activities: [] };
+  // Only a scheduled run without an error, and with the current criteria, moves the time of the last scan.
   const isScan = ending.status === 'completed' && (ending.error ?? '') === '' && run.trigger === 'schedule';
   const isSame = criteriaOf(run.settings, 0) === criteriaOf(lens.settings, 0);
   const { lastScanAt } = lens;

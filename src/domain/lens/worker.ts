@@ -37,7 +37,10 @@ export interface RunClaim {
   readonly attempt: number;
 }
 
-/** Cache of claimed runs whose sample is chosen. Workers read only members that no longer change. */
+/**
+ * Cache of claimed runs whose sample is chosen. Workers read only members that no longer change, so a cached run stays
+ * valid.
+ */
 export interface ClaimedRuns {
   find(claim: RunClaim): LensRun | null;
   put(claim: RunClaim, run: LensRun): void;

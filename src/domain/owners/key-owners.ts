@@ -114,7 +114,7 @@ export function modelListsOf(
   const lists: ModelList[] = [];
   if (team === null && user !== null) lists.push({ models: user.models, right: 'user_model' });
   const ofTeam = isOwnModel ? [member] : [team, member];
-  const common = team === null ? [organization, project] : [...ofTeam, organization, project];
-  for (const owner of common) if (owner !== null) lists.push({ models: owner.models, right: 'team_model' });
+  const owners = team === null ? [organization, project] : [...ofTeam, organization, project];
+  for (const owner of owners) if (owner !== null) lists.push({ models: owner.models, right: 'team_model' });
   return lists;
 }

@@ -30,6 +30,7 @@ function assertConfined(subpath: string): void {
   for (let round = 0; round < MAX_DECODINGS; round += 1) {
     if (FORBIDDEN.test(text) || (round === 0 && (!SENT_PATH.test(text) || /[#?]/.test(text)))) throw invalidPath();
     const segments = text.split('/');
+    // The last segment may be empty, after a slash at the end.
     const isEmpty = (segment: string, at: number): boolean => segment === '' && at < segments.length - 1;
     if (segments.some((segment, at) => isDots(segment) || isEmpty(segment, at))) throw invalidPath();
     const decoded = decodedOnce(text);
