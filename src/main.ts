@@ -40,8 +40,8 @@ const app = await startApp(settings, log).catch((error: unknown) => {
 const SHUTDOWN_MS = 10_000;
 
 /**
- * One Ctrl-C sends two signals, from the terminal and from npm. A SIGINT later than this after the first signal, in ms, is a
- * second press and ends the process.
+ * One Ctrl-C sends two signals, from the terminal and from npm. A SIGINT later than this after the first signal, in ms,
+ * is a second press and ends the process.
  */
 const SAME_PRESS_MS = 500;
 

@@ -132,7 +132,7 @@ export function mapStream<Item, Mapped extends object>(
   let pending: Outcome<Mapped | null> | null = null;
   let isOver = false;
 
-  /** The next mapped item; null while there is none. */
+  /** The next mapped item; null while there is none, and at the end, where it sets `isOver`. */
   function nextMapped(): Mapped | null {
     if (pending !== null) {
       if (!pending.settled) return null;

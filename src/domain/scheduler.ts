@@ -4,7 +4,7 @@ export interface PeriodicTask {
   readonly name: string;
   /** Time from the end of a run to the start of the next, in ms. A function is called after each run. */
   readonly everyMs: number | (() => number);
-  /** Delay of the first run, in ms; that of later runs when absent. */
+  /** Delay of the first run, in ms; `everyMs` when absent. */
   readonly firstMs?: number;
   /** Deadline of a run, in ms. Then its signal is aborted, and the run counts as failed. No deadline when absent. */
   readonly deadlineMs?: number;
@@ -14,11 +14,16 @@ export interface PeriodicTask {
 
 /** A task that runs. */
 export interface ScheduledTask {
-  /** Starts no further run and aborts the current one. Resolves when that run has ended, after a few seconds at the latest. */
+  /**
+   * Starts no further run and aborts the current one. Resolves when that run has ended, after a few seconds at the
+   * latest.
+   */
   stop(): Promise<void>;
 }
 
-/** Runs periodic tasks. Runs of one task do not overlap. A failed run is logged and counted, and the task runs again. */
+/**
+ * Runs periodic tasks. Runs of one task do not overlap. A failed run is logged and counted, and the task runs again.
+ */
 export interface Scheduler {
   every(task: PeriodicTask): ScheduledTask;
 }

@@ -4,7 +4,7 @@ const INT64_LIMIT = 2n ** 63n;
 
 /**
  * Text that every store accepts: PostgreSQL has no NUL, and UTF-8 no lone surrogates. Both become the replacement
- * character. JSON escapes them and needs no replacement.
+ * character. JSON escapes both and needs no replacement.
  */
 export function storable(text: string): string {
   const whole = text.isWellFormed() ? text : text.toWellFormed();
@@ -29,7 +29,9 @@ export function nsText(ns: bigint): string {
   return ns.toString();
 }
 
-/** An amount in picodollars as decimal text for a 64-bit column. Throws InvalidInput for an amount that does not fit. */
+/**
+ * An amount in picodollars as decimal text for a 64-bit column. Throws InvalidInput for an amount that does not fit.
+ */
 export function amountText(amount: bigint): string {
   if (BigInt.asIntN(64, amount) !== amount)
     throw new InvalidInput('Invalid amount: it does not fit into 64 bits of picodollars.');

@@ -15,7 +15,9 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const NONE: FoundEndpoint = { kind: 'none' };
 
-/** Finds the endpoint of a request. Of several endpoints the first of the list that serves the method is taken. */
+/**
+ * Finds the endpoint of a request. Of several endpoints with its path, the first in the list that serves the method.
+ */
 export interface PassThroughRoutes {
   /** `path` is as it was sent, without the query. */
   find(method: string, path: string): FoundEndpoint;
@@ -23,6 +25,7 @@ export interface PassThroughRoutes {
 
 /** Routes of a list of endpoints. Exact paths come before prefixes, longer prefixes before shorter ones. */
 export function passThroughRoutesOf(endpoints: readonly PassThroughEndpoint[]): PassThroughRoutes {
+  // Endpoints whose stored headers cannot be decrypted have null.
   const usable = endpoints.filter(({ headers }) => headers !== null);
   const exact = Map.groupBy(usable, ({ path }) => servedPath(path));
   const prefixes = [...exact]

@@ -56,6 +56,9 @@ export interface RealtimeUpstream {
   inbound(message: SocketMessage): { readonly message: SocketMessage; readonly fact: RealtimeFact | null };
   /** The text of a close frame as the caller may see it. */
   showable(reason: string): string;
-  /** The failure of an end; null when it is not a failure. `lastError` is the upstream's last error message, if any. */
+  /**
+   * The failure that an end of the socket means; null for a normal end. `lastError` is the upstream's last error
+   * message, if any.
+   */
   failureOf(end: SocketEnd, lastError: string | null): Error | null;
 }

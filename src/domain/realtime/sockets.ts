@@ -6,8 +6,8 @@ export interface SocketMessage {
 }
 
 /**
- * How a connection ended. `closed`: by the peer, with code 1005 when it sent none. `cut`: reset. `too large` and `garbled`:
- * closed here, because a message was too large or malformed.
+ * How a connection ended. `closed`: by the peer, with code 1005 when it sent none. `cut`: reset. `too large` and
+ * `garbled`: closed here, because a message was too large or malformed.
  */
 export type SocketEnd =
   | { readonly kind: 'closed'; readonly code: number; readonly reason: string }

@@ -19,7 +19,7 @@ export function inputItemsOf({ input }: RequestBody): readonly ResponseItem[] {
   return Array.isArray(input) ? input.filter(isJsonObject) : [];
 }
 
-/** The items of a request as the list of input items shows them: with type and status, each with a unique id. */
+/** The input items of a request as a client may list them: with type and status, each with a unique id. */
 export function listedItems(items: readonly ResponseItem[], responseId: string): readonly ResponseItem[] {
   const taken = new Set<unknown>();
   return items.map((item, index) => {
@@ -64,7 +64,7 @@ function asInput(item: ResponseItem): ResponseItem {
   return content;
 }
 
-/** The id in an item reference; null for other items. */
+/** The id in an item reference; null for other items. An item without type and role is a reference, too. */
 export function referencedId({ type, role, id }: ResponseItem): string | null {
   const isReference = type === 'item_reference' || ((type ?? null) === null && role === undefined);
   return isReference && typeof id === 'string' ? id : null;

@@ -10,13 +10,13 @@ export interface UpstreamResponse {
 }
 
 /**
- * Encrypts the data for a follow-up into the id for the caller. Nothing is stored. Callers cannot read or forge ids,
- * although all callers of a deployment share one upstream credential.
+ * Encrypts the data that a follow-up request needs into the response id that the caller gets. Nothing is stored.
+ * Callers cannot read or forge ids, although all callers of a deployment share one upstream credential.
  */
 export interface ResponseIds {
   /** Deterministic. */
   seal(upstreamIds: UpstreamResponse): string;
-  /** Null for an id that was not sealed here, or not with this installation's key. */
+  /** Null for an id that was not sealed with this installation's key. */
   open(id: string): UpstreamResponse | null;
 }
 
@@ -35,9 +35,13 @@ export const isOwnResponseId = (id: string): boolean => OWN_ID.test(id);
 export const itemIdOf = (kind: string, responseId: string, place: number | string): string =>
   `${kind}_${responseId.replace(/^resp_/, '')}_${place}`;
 
+/** Before the number of an item, `i` marks an input item. */
 const OWN_ITEM = /^[a-z]+_([0-9a-f]{32})_i?\d+$/;
 
-/** The id of a response in the id of one of its items. The response may be stored here. Null for other ids. */
+/**
+ * The response id in the id of an item; null where the item id contains none. Whether that response is stored here is
+ * not checked.
+ */
 export function responseOfItem(itemId: string): string | null {
   const [, hex] = OWN_ITEM.exec(itemId) ?? [];
   return hex === undefined ? null : `${PREFIX}${hex}`;

@@ -26,7 +26,10 @@ export interface SealedResponse extends Pick<StoredResponse, 'id' | 'previousId'
 export interface SealedResponseStore {
   /** Adds all of them or none; a stored one with the same id stays unchanged. */
   add(responses: readonly SealedResponse[]): Promise<void>;
-  /** The responses of these ids that are stored, in no particular order; null when they have more than `mostBytes` in total. */
+  /**
+   * The responses of these ids that are stored, in no particular order; null when they have more than `mostBytes` in
+   * total.
+   */
   find(ids: readonly string[], mostBytes: number): Promise<readonly SealedResponse[] | null>;
   /**
    * A response and its previous ones, newest first, up to the first that is missing. Ends early after `mostTurns`

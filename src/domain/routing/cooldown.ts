@@ -7,7 +7,10 @@ export interface FailureCounts {
   /** Calls and failures of the current minute. */
   readonly calls: number;
   readonly failures: number;
-  /** Failures in the current window that the deployment caused. A window begins with a failure and has the length of a cooldown. */
+  /**
+   * Failures in the current window that the deployment caused. A window begins with a failure and has the length of a
+   * cooldown.
+   */
   readonly recent: number;
   /** All failures in the window with the class of the latest failure, which is included. */
   readonly recentOfClass: number;
@@ -28,9 +31,10 @@ const BROKEN_STATUSES = new Set([401, 404]);
 const BUSY_STATUSES = new Set([402, 429]);
 
 /**
- * Whether a deployment cools down after a failure. By default it does so immediately after 401 and 404, and after 402 and 429
- * where its group has another deployment. Otherwise it does when too many calls of the minute failed. A limit of accepted
- * failures replaces this rule. A failure that the request caused starts a cooldown only by a limit for its class.
+ * Whether a deployment cools down after a failure. By default it does so immediately after 401 and 404, and after 402
+ * and 429 where its group has another deployment. Otherwise it does when too many calls of the minute failed. A limit
+ * of accepted failures replaces this rule. A failure that the request caused starts a cooldown only by a limit for its
+ * class.
  */
 export function shouldCoolDown(
   failure: UpstreamFailed,

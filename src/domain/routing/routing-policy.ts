@@ -1,6 +1,8 @@
 import type { CountsByClass } from './failure-class.ts';
 
-/** Maximum number of retries that a setting or a request may ask for, so that one call cannot load an upstream for long. */
+/**
+ * Maximum number of retries that a setting or a request may ask for, so that one call cannot load an upstream for long.
+ */
 export const MAX_RETRIES = 20;
 
 /** Models that serve a model group when it fails, by the name of the group; `*` stands for every group. */

@@ -16,8 +16,8 @@ interface AddressMatcher {
 /** The addresses that may call, as this process last read them. */
 export interface AllowedAddresses extends AddressMatcher {
   /**
-   * Throws Forbidden for a client whose address is not on the list. Without a list every address may call, and `addressOf` is
-   * not called.
+   * Throws Forbidden for a client whose address is not on the list. Without a list every address may call, and
+   * `addressOf` is not called.
    */
   assertAllowed(addressOf: () => string): void;
 }

@@ -5,7 +5,7 @@ import type { DeclaredConfig, StoredSections } from './ownership.ts';
 export interface Configuration {
   /** The configuration file as it was last read. */
   current(): DeclaredConfig;
-  /** Stored settings as this process last read them; empty while settings are not stored. */
+  /** Stored settings as this process last read them; empty when none are stored. */
   stored(): StoredSections;
   /** Reads the stored settings again and applies them. Throws Unavailable. */
   refresh(): Promise<void>;

@@ -34,7 +34,9 @@ export function assertCostDiscounts(values: SectionContent): void {
     if (!isShare(value, 1)) throw new InvalidInput(`Discount for ${provider} must be between 0 and 1 (0% to 100%)`);
 }
 
-/** Throws InvalidInput for a margin that is neither a share nor an object with valid `percentage` and `fixed_amount`. */
+/**
+ * Throws InvalidInput for a margin that is neither a share nor an object with valid `percentage` and `fixed_amount`.
+ */
 export function assertCostMargins(values: SectionContent): void {
   for (const [provider, value] of Object.entries(values))
     if (marginOf(value) === null)

@@ -39,7 +39,7 @@ export function valuesOfGroup(name: GroupName, config: DeclaredConfig, stored: S
   return isJsonObject(effectiveValue) ? withoutNulls(effectiveValue) : {};
 }
 
-/** A field by its name, which a caller chose. */
+/** A field by its name; undefined for an unknown name. A caller chose the name: it may be `constructor`. */
 const fieldOf = (fields: SettingGroup['fields'], name: string): GroupField | undefined =>
   Object.hasOwn(fields, name) ? fields[name] : undefined;
 
@@ -52,8 +52,9 @@ function issueOf(name: string, value: unknown, { fields }: SettingGroup): readon
     return [{ ...place, rule, message }];
   }
   const { choices } = field;
-  const isChoice = (one: unknown): boolean => choices?.includes(String(one)) !== false;
-  if (choices === null || value === null || (Array.isArray(value) ? value.every(isChoice) : isChoice(value))) return [];
+  if (choices === null || value === null) return [];
+  const isChoice = (one: unknown): boolean => choices.includes(String(one));
+  if (Array.isArray(value) ? value.every(isChoice) : isChoice(value)) return [];
   const expected = choices.map((choice) => `'${choice}'`).join(', ');
   return [{ ...place, rule: 'literal_error', message: `Input should be one of ${expected}`, context: { expected } }];
 }
@@ -65,8 +66,8 @@ const CHECKS: { readonly [Name in GroupName]?: (values: SectionContent) => void 
 };
 
 /**
- * The settings of a group after a write. Unknown ones are ignored where the group lists its settings, and a null removes one. A
- * redacted secret keeps the stored one, where the group's writes merge. Throws InvalidInput.
+ * The settings of a group after a write. Unknown ones are ignored where the group lists its settings, and a null
+ * removes one. A redacted secret keeps the stored one, where the group's writes merge. Throws InvalidInput.
  */
 export function writtenValues(
   name: GroupName,

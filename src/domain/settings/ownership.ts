@@ -165,8 +165,8 @@ export interface SettingWrite {
 }
 
 /**
- * Throws OwnedByFile when the file declares one of the settings with another value. Writing the effective value is allowed,
- * because it changes nothing.
+ * Throws OwnedByFile when the file declares one of the settings with another value. Writing the effective value is
+ * allowed, because it changes nothing.
  */
 export function assertWritable(
   config: DeclaredConfig,

@@ -32,8 +32,8 @@ const isEmpty = (value: unknown): boolean => value === null || value === undefin
 export const isSecretText = (name: string, text: string): boolean => SECRET.test(name) || WITH_PASSWORD.test(text);
 
 /**
- * A setting as a reader may see it. Secrets are hidden from everyone, also from administrators. Read-only administrators do not
- * see settings whose names suggest a credential; numbers and booleans are not credentials.
+ * A setting as a reader may see it. Secrets are hidden from everyone, also from administrators. Read-only
+ * administrators do not see settings whose names suggest a credential; numbers and booleans are not credentials.
  */
 export function redacted(name: string, value: unknown, reader: Reader, depth = 0): unknown {
   if (isEmpty(value) || typeof value === 'number' || typeof value === 'boolean') return value;
@@ -41,6 +41,7 @@ export function redacted(name: string, value: unknown, reader: Reader, depth = 0
   if (typeof value === 'string') return isHidden(name, value, reader) && !REFERENCE.test(value) ? REDACTED : value;
   if (reader === 'viewer' && SENSITIVE.test(name)) return REDACTED;
   if (Array.isArray(value)) return value.map((item) => redacted(name, item, reader, depth + 1));
+  // Texts of a secret map are redacted by the name of the map, which `SECRET` matches.
   const areAllSecret = isSecretMap(name);
   return Object.fromEntries(
     Object.entries(value as object).map(([inner, item]) => [

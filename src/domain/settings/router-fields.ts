@@ -147,7 +147,7 @@ const OF_LITELLM_SETTINGS: ReadonlySet<string> = new Set([
   'content_policy_fallbacks',
 ]);
 
-/** The value of a setting that neither the file nor the database has in `router_settings`, and its source. */
+/** The value, and its source, of a setting that neither the file nor the database has in `router_settings`. */
 export function unsetRouterSetting(config: DeclaredConfig, stored: StoredSections, name: string): RouterSetting {
   const inherited = OF_LITELLM_SETTINGS.has(name) ? settingViewOf(config, stored, 'litellm_settings', name) : null;
   if (inherited !== null && inherited.effectiveValue !== null)

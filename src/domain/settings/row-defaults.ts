@@ -24,7 +24,7 @@ const budgetOf = ({ max_budget: amount, budget_duration: duration }: SectionCont
   budgetDuration: textOf(duration),
 });
 
-/** Undefined for a value that the setting does not accept, which is logged at the start. */
+/** Undefined for a value that the setting does not accept. Such a value is logged at the start. */
 const windowsOf = (value: unknown): readonly WantedWindow[] | undefined =>
   Array.isArray(value) && isOfKind('windows', value)
     ? value.flatMap(({ budget_duration: budgetDuration, max_budget: most }: WindowSetting) => {
@@ -46,7 +46,7 @@ const withoutUndefined = <Values extends object>(
     [Name in keyof Values]?: Exclude<Values[Name], undefined>;
   };
 
-/** Settings of new users that a request leaves out, and the teams that new users join. */
+/** Values for settings that a request for a new user leaves out, and the teams that new users join. */
 export function defaultsOfUsers(configuration: Read): {
   readonly patch: UserPatch;
   readonly teamIds: readonly string[];
@@ -62,7 +62,10 @@ export function defaultsOfUsers(configuration: Read): {
   };
 }
 
-/** Settings of new teams that a request leaves out, without `models`, which apply to teams of a single sign-on only. */
+/**
+ * Values for settings that a request for a new team leaves out. They have no `models`, which apply only to teams that a
+ * single sign-on creates.
+ */
 export function defaultsOfTeams(configuration: Read): TeamPatch {
   const values = valuesOf(configuration, 'defaultTeam');
   return withoutUndefined({

@@ -14,9 +14,10 @@ export interface GroupField {
 export interface SettingGroup {
   /** The section that they are stored in. */
   readonly section: string;
-  /** The setting of the section that contains them; null when the section has nothing else. */
+  /** The setting of the section that contains the group; null when the section contains only this group. */
   readonly member: string | null;
   readonly description: string;
+  /** The settings by name; empty when the group accepts any name. */
   readonly fields: Readonly<Record<string, GroupField>>;
   /** `merge` keeps stored settings that a write leaves out, `replace` removes them. */
   readonly writes: 'merge' | 'replace';

@@ -16,9 +16,9 @@ export interface SettingsStore {
   find(section: string): Promise<StoredSection | null>;
   all(): Promise<readonly StoredSection[]>;
   /**
-   * Changes a section in one transaction, and creates it when it is not stored yet. `change` gets the settings of the section,
-   * none for a new one, and returns the new settings. It is called again after a concurrent change. Throws whatever `change`
-   * throws, and Unavailable when every attempt conflicts with another change.
+   * Changes a section in one transaction, and creates it when it is not stored yet. `change` gets the settings of the
+   * section, none for a new one, and returns the new settings. It is called again after a concurrent change. Throws
+   * whatever `change` throws, and Unavailable when every attempt conflicts with another change.
    */
   change(section: string, change: (content: SectionContent) => SectionContent, about: Authored): Promise<StoredSection>;
 }

@@ -51,6 +51,7 @@ function generalFaults(name: string, value: unknown): readonly ValueFault[] {
 
 function sharedFaults(name: string, value: unknown): readonly ValueFault[] {
   const field = sharedFieldOf(name);
+  // Only the routes accept an empty text, so the message does not offer it.
   if (field !== undefined)
     return field.accepts(value) ? [] : [{ path: [], message: `is not ${field.expected.replace(/,? or empty$/, '')}` }];
   const group = groupOf(name);
@@ -63,6 +64,7 @@ function sharedFaults(name: string, value: unknown): readonly ValueFault[] {
     if (!(error instanceof InvalidInput)) throw error;
     const { issues } = error;
     if (issues.length === 0) return [{ path: [], message: `is not valid: ${error.message}` }];
+    // The path of an issue begins with `body`.
     return issues.map(({ path, message }) => ({
       path: path.slice(1).map(String),
       message: `is not valid: ${message}`,

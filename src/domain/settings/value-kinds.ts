@@ -23,6 +23,7 @@ export type ValueKind =
   | 'objects'
   | 'any';
 
+/** Numbers that were sent as texts. An integer of 15 digits is always exact as a number. */
 const WHOLE = /^\d{1,15}$/;
 const DECIMAL = /^\d{1,15}(\.\d{1,15})?$/;
 const FLAGS = /^(true|false|yes|no|on|off|t|f|y|n|1|0)$/i;
@@ -81,8 +82,8 @@ export const isOfKind = (kind: ValueKind, value: unknown): boolean => value === 
 const TRUE = /^(true|yes|on|t|y|1)$/i;
 
 /**
- * The canonical form of a value. A flag becomes a boolean, also where it was sent as 1 or `yes`. The text of a number becomes a
- * number.
+ * The canonical form of a value. A flag becomes a boolean, also where it was sent as 1 or `yes`. The text of a number
+ * becomes a number.
  */
 export function canonicalValue(kind: ValueKind, value: unknown): unknown {
   if (kind === 'flag' && (isText(value) || typeof value === 'number')) return TRUE.test(String(value));

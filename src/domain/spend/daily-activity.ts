@@ -68,8 +68,8 @@ const partsOf = (groups: readonly SpendGroup[], field: SpendField): readonly Act
   }));
 
 /**
- * Days with calls, newest first. `groups` are by day, key and `ACTIVITY_FIELDS`, `entityGroups` are by day, key and entity. A
- * call with several tags counts for each tag, and once in its day.
+ * Days with calls, newest first. `groups` are by day, key and `ACTIVITY_FIELDS`, `entityGroups` are by day, key and
+ * entity. A call with several tags counts for each tag, and once in its day.
  */
 export function dailyActivity(
   groups: readonly SpendGroup[],

@@ -24,8 +24,8 @@ const ratesOf = ({ input, output, cacheRead, cacheWrite, reasoning }: TokenPrice
 });
 
 /**
- * Prices a usage by a row of the price map. Null when the row has no token price, or no price for a kind of token that was
- * used.
+ * Prices a usage by a row of the price map. Null when the row has no token price, or no price for a kind of token that
+ * was used.
  */
 export function priceUsage(row: PriceRow, usage: Usage): PricedUsage | null {
   const tariff = readTariff(row);

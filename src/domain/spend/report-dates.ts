@@ -12,8 +12,9 @@ const SECOND = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})$/;
 /** Length of the default period, in days. */
 const DEFAULT_DAYS = 30;
 
-/** Start of a day in UTC; null for text that is not of the form `2026-01-31`. */
+/** Start of a day in UTC; null for text that is not a date of the form `2026-01-31`. */
 export function dayFrom(text: string): Date | null {
+  // `Date` reads `2026-02-31` as 3 March.
   const day = DAY.test(text) ? new Date(`${text}T00:00:00Z`) : null;
   return day === null || Number.isNaN(day.getTime()) || dayText(day.getTime()) !== text ? null : day;
 }
@@ -30,8 +31,8 @@ export function momentFrom(text: string): Date | null {
 export const dayText = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /**
- * The period of the days from `start` to `end`, both included. For text that is not a day, it throws InvalidInput with the
- * name `field`.
+ * The period of the days from `start` to `end`, both included. For text that is not a day, it throws InvalidInput with
+ * the name `field`.
  */
 export function periodOfDays(start: string, end: string, field: string): Period {
   const [from, last] = [dayFrom(start), dayFrom(end)];
@@ -52,8 +53,8 @@ export const defaultPeriod = (now: Date): Period => ({
 const MAX_DAYS = 366;
 
 /**
- * Returns the period of the days `from` to `to`, both included. Throws InvalidInput for texts that are not days, and for a
- * reversed or too long period.
+ * Returns the period of the days `from` to `to`, both included. Throws InvalidInput for texts that are not days, and
+ * for a reversed or too long period.
  */
 export function assertReportDays(from: string, to: string): Period {
   const period = periodOfDays(from, to, 'startDate');

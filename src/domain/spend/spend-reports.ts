@@ -2,8 +2,9 @@ import type { Usd } from '../money.ts';
 import type { KeyOwnerKind, SpendRow } from './spend-row.ts';
 
 /**
- * Properties of a call that reports filter and group by. `model` is `provider/name`; in filters, the name alone matches, too.
- * `organization` is the current one of the call's team or, without a team, of its key. `agent` is the current one of the key.
+ * Properties of a call that reports filter and group by. `model` is `provider/name`; in filters, the name alone
+ * matches, too. `organization` is the present organization of the call's team or, without a team, of its key. `agent`
+ * is the present agent of the key.
  */
 export const SPEND_FIELDS = [
   'key',
@@ -71,8 +72,8 @@ export interface SpendPage {
   readonly descending: boolean;
   readonly limit: number;
   /**
-   * Number of rows to skip, or the place of the row before the page. Only the sorts `startTime`, `spend` and `total_tokens`
-   * accept a place.
+   * Number of rows to skip, or the place of the row before the page. Only the sorts `startTime`, `spend` and
+   * `total_tokens` accept a place.
    */
   readonly from: number | SpendPlace;
 }
@@ -94,8 +95,8 @@ export interface SpendSums {
 /** Sums of the calls that have the same values in the fields of a grouping. */
 export interface SpendGroup extends SpendSums {
   /**
-   * The common value of each field of the grouping; null for calls that have no value. In a grouping by tag, a call is in the
-   * group of each of its tags; one without tags is in none.
+   * The common value of each field of the grouping; null for calls that have no value. In a grouping by tag, a call is
+   * in the group of each of its tags; one without tags is in none.
    */
   readonly values: Readonly<Partial<Record<SpendField, string | null>>>;
   /** End of the last call, Unix ms; null without calls. */

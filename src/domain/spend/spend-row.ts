@@ -47,8 +47,8 @@ export interface SpendRow {
 }
 
 /**
- * Search for the gateway call that a client's span describes, when it is in another trace than the span. The span has the id of
- * the answer or of the call.
+ * Search for the gateway call that a client's span describes, when the call is in another trace than the span. The span
+ * has the id of the answer or of the call.
  */
 export interface CallSearch {
   /** At least one of both ids is not null. */
@@ -59,7 +59,10 @@ export interface CallSearch {
   readonly toMs: number;
 }
 
-/** Despite the name: an owner of keys, a label of calls, or a budget window, whose spend is summed. `truncateLabel` cuts labels. */
+/**
+ * Kind of an object whose spend is summed: an owner of keys or, despite the name, a label of calls or a budget window.
+ * `truncateLabel` cuts labels.
+ */
 export type OwnerKind = Exclude<Spender, 'key'>;
 /** Owners of keys. */
 export type KeyOwnerKind = Exclude<OwnerKind, 'tag' | 'end_user' | 'window'>;
@@ -86,14 +89,14 @@ export interface SpendStore {
   findBySpans(spanKeys: readonly string[]): Promise<readonly SpendRow[]>;
   /**
    * The rows of calls whose answer id or call id is in one of these searches. Only traces that the gateway began in the
-   * period of any search are read. Each row once, in no particular order.
+   * period of any search are read. The result has each row once, in no particular order.
    */
   findElsewhere(searched: readonly CallSearch[]): Promise<readonly SpendRow[]>;
   /** Removes the error texts from the rows of these traces; their codes stay. */
   removeErrorTexts(traces: readonly Pick<SpendRow, 'traceId' | 'keyHash'>[]): Promise<void>;
   /**
-   * Removes at most `most` rows of calls that started before `beforeMs` (Unix ms), the oldest first; resolves to their number.
-   * Totals and sums of days stay.
+   * Removes at most `most` rows of calls that started before `beforeMs` (Unix ms), the oldest first; resolves to their
+   * number. Totals and sums of days stay.
    */
   removeStartedBefore(beforeMs: number, most: number): Promise<number>;
   /** Total spend of a key: see `totalsOfOwners`. */
@@ -101,15 +104,15 @@ export interface SpendStore {
   /** Total spend of each of these keys; keys without any spend are absent. See `totalsOfOwners`. */
   totalsOf(keyHashes: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
-   * Total spend of the keys of each of these owners, or of the calls with each of these labels. Deleted keys count, so that
-   * deleting a key does not refill a budget. Owners without any spend are absent. Ids of members are made by `memberId`. A window
-   * has the calls that were recorded with it in `windows`. Calls that are committed but not yet unfolded into rows count, too;
-   * while they are being unfolded, they may count twice.
+   * Total spend of the keys of each of these owners, or of the calls with each of these labels. Deleted keys count, so
+   * that deleting a key does not refill a budget. Owners without any spend are absent. Ids of members are made by
+   * `memberId`. A window has the calls that were recorded with it in `windows`. Calls that are committed but not yet
+   * unfolded into rows count, too; while they are being unfolded, they may count twice.
    */
   totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
-   * Exact spend of each key, owner or label in calls that started at or after its `from`; otherwise as `totalsOfOwners`.
-   * A key, owner or label without such calls is absent.
+   * Exact spend of each key, owner or label in calls that started at or after its `from`; otherwise as
+   * `totalsOfOwners`. A key, owner or label without such calls is absent.
    */
   totalsSince(kind: CountedKind, starts: readonly SpendStart[]): Promise<ReadonlyMap<string, Usd>>;
 }

@@ -6,7 +6,7 @@ const USER_AGENT = 'User-Agent: ';
 
 const isUserAgent = (tag: string): boolean => tag.startsWith(USER_AGENT);
 
-/** Whether a tag names a client without its version. Every call of a client has one such tag. */
+/** Whether a tag names a client without its version, which follows a `/`. Every call of a client has one such tag. */
 const isClient = (tag: string): boolean => isUserAgent(tag) && !tag.includes('/');
 
 /** A period of whole days, in Unix ms: `from` inclusive, `to` exclusive. */
@@ -33,8 +33,9 @@ export interface TagUsers {
 }
 
 /**
- * Users by tag and window, the latest window first and, within a window, the most users first. `groups` are by tag, user and day;
- * calls without a user are left out. With `tags` null, only tags of user agents are listed; otherwise all tags of `groups`.
+ * Users by tag and window, the latest window first and, within a window, the most users first. `groups` are by tag,
+ * user and day; calls without a user are left out. With `tags` null, only tags of user agents are listed; otherwise all
+ * tags of `groups`.
  */
 export function usersByTag(
   groups: readonly SpendGroup[],
@@ -85,8 +86,8 @@ export interface UserClient {
 }
 
 /**
- * Sums by user, the most calls first. `groups` are by tag and user. With `tags` null, each call counts once, by its client.
- * Otherwise a call counts once for each tag of `groups` that names a user agent.
+ * Sums by user, the most calls first. `groups` are by tag and user. With `tags` null, each call counts once, by its
+ * client. Otherwise a call counts once for each tag of `groups` that names a user agent.
  */
 export function sumsByUser(groups: readonly SpendGroup[], tags: readonly string[] | null): readonly UserClient[] {
   const own = groups.filter(

@@ -194,9 +194,9 @@ const isSameCallback = (one: unknown, other: unknown): boolean =>
   sameValue(one['callback_vars'], other['callback_vars']);
 
 /**
- * Metadata that is written as a whole, with the secrets of its callbacks encrypted. `restored` is `sent` with the stored texts
- * in place of redacted ones. A stored secret is kept only where name and variables of its callback are unchanged. Throws
- * InvalidInput.
+ * Metadata that is written as a whole, with the secrets of its callbacks encrypted. `restored` is `sent` with the
+ * stored texts in place of redacted ones. A stored secret is kept only where name and variables of its callback are
+ * unchanged. Throws InvalidInput.
  */
 export function storedCallbacks(
   restored: JsonObject,

@@ -15,8 +15,8 @@ export interface TeamWindow extends WantedWindow {
 }
 
 /**
- * The windows of a team; null for none. A wanted window keeps its spend when the team already has one of that duration. Throws
- * InvalidInput for a malformed duration and for too many windows.
+ * The windows of a team; null for none. A wanted window keeps its spend when the team already has one of that duration.
+ * Throws InvalidInput for a malformed duration and for too many windows.
  */
 export function teamWindowsOf(
   wanted: readonly WantedWindow[] | null,
@@ -52,6 +52,7 @@ export interface CurrentTeamWindow {
 export function currentTeamWindow(window: TeamWindow, now: Date): CurrentTeamWindow {
   const times = timesOf(window);
   const { budgetDuration: duration, budgetResetAt, countsFrom } = times;
+  // Null in the first window, whose start and end are stored.
   const start = currentWindowStart(times, now);
   return {
     duration,

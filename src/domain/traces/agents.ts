@@ -25,9 +25,9 @@ type Draft = { -readonly [Key in keyof TraceAgent]: TraceAgent[Key] };
 const agentNameOf = ({ agent, name }: SpanHead): string => (agent === '' ? name : agent);
 
 /**
- * Name of the agent that each span counts for, by span id. It is the agent of the nearest agent span: the span itself or an
- * ancestor. Without one, it is the agent that the span names, if the trace has an agent of that name. Spans without an agent
- * are absent.
+ * Name of the agent that each span counts for, by span id. It is the agent of the nearest agent span: the span itself
+ * or an ancestor. Without one, it is the agent that the span names, if the trace has an agent of that name. Spans
+ * without an agent are absent.
  */
 function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
@@ -42,9 +42,10 @@ function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
       path.push(step.spanId);
       step = byId.get(step.parentSpanId ?? '');
     }
-    const found =
+    // The walk ends above a root, at an agent span, at a span of an earlier walk, or in a cycle without an agent.
+    const nearest =
       step === undefined ? null : step.type === 'agent' ? agentNameOf(step) : nearestAgents.get(step.spanId);
-    for (const spanId of path) nearestAgents.set(spanId, found ?? null);
+    for (const spanId of path) nearestAgents.set(spanId, nearest ?? null);
     if (span.type === 'agent') nearestAgents.set(span.spanId, agentNameOf(span));
   }
   return new Map(
@@ -65,8 +66,8 @@ function agentOfLabel(spans: readonly SpanHead[]): (label: string) => string | n
 }
 
 /**
- * The agents of a trace, one per name, in the order they first appear. `agentOfSpans` assigns model calls and tool calls to agents.
- * Each model call counts once.
+ * The agents of a trace, one per name, in the order they first appear. `agentOfSpans` assigns model calls and tool
+ * calls to agents. Each model call counts once.
  */
 export function agentsOf(spans: readonly SpanHead[]): readonly TraceAgent[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));

@@ -9,8 +9,8 @@ const NS_PER_MS = 1_000_000;
 export const msBetween = (startNs: bigint, endNs: bigint): number => Number(endNs - startNs) / NS_PER_MS;
 
 /**
- * A trace from its summaries and their spans. Summaries of several owners with one trace id are merged to one summary with an empty
- * `traceRef`. Of spans with the same id the earliest is kept. Null when there is no summary.
+ * A trace from its summaries and their spans. Summaries of several owners with one trace id are merged to one summary
+ * with an empty `traceRef`. Of spans with the same id the earliest is kept. Null when there is no summary.
  */
 export function assembleTrace(
   summaries: readonly TraceSummary[],
@@ -46,6 +46,7 @@ function distinctSpans(spans: readonly SpanHead[]): readonly SpanHead[] {
     left.startNs === right.startNs ? (left.spanId < right.spanId ? -1 : 1) : left.startNs < right.startNs ? -1 : 1,
   );
   const seen = new Set<string>();
+  // `add` returns the set, which is truthy.
   return inOrder.filter(({ spanId }) => !seen.has(spanId) && seen.add(spanId));
 }
 
@@ -58,8 +59,8 @@ function withNameOfRootOrFirst(summary: TraceSummary, spans: readonly SpanHead[]
 }
 
 /**
- * The summary of a trace whose root has not arrived. It has name and status of the first span, and the preview of that span if
- * there is one.
+ * The summary of a trace whose root has not arrived. It has name and status of the first span, and the preview of that
+ * span if there is one.
  */
 export function namedByFirst(summary: TraceSummary, first: SpanHead | undefined): TraceSummary {
   if (first === undefined) return summary;

@@ -2,8 +2,8 @@ import type { Attributes, AttributeValue } from './span.ts';
 import { truncateText } from './truncate.ts';
 
 /**
- * An attribute value as text: strings as they are, bytes read as UTF-8, everything else as compact JSON, an
- * absent value as `null`. Numbers that JSON cannot express are written as in JavaScript, inside lists and objects in quotes.
+ * An attribute value as text: strings as they are, bytes read as UTF-8, everything else as compact JSON, an absent
+ * value as `null`. Numbers that JSON cannot express are written as in JavaScript, inside lists and objects in quotes.
  */
 export function attributeText(value: AttributeValue): string {
   if (typeof value === 'string') return value;
@@ -27,8 +27,8 @@ export function firstText(attributes: Attributes, keys: readonly string[]): { ke
 }
 
 /**
- * Every attribute as text, cut by `truncateText` to `maxBytes`. The keys in `lifted`, whose values are stored as input or output,
- * are left out.
+ * Every attribute as text, cut by `truncateText` to `maxBytes`. The keys in `lifted`, whose values are stored as input
+ * or output, are left out.
  */
 export function attributeTexts(
   attributes: Attributes,

@@ -1,11 +1,11 @@
 import { payloadOfText } from './span-rows.ts';
 import type { SpanPayload } from './span.ts';
 
-// Format, before compression, of the stored body of several gateway calls: the calls of one segment of the call log. Each call has
-// a line: its trace id, then its payload as JSON. Its place is the number of its line among those of the calls, from 0. Bodies of
-// earlier versions are read, but no longer written. They begin with pattern lines: `#`, the place of the first call of the pattern,
-// and the attributes and resource attributes that its calls share. A payload of a pattern is `~[input, output, attribute number,
-// value, …]`, with the attributes that differ from the pattern.
+// Format, before compression, of the stored body of several gateway calls: the calls of one segment of the call log.
+// Each call has a line: its trace id, then its payload as JSON. Its place is the number of its line among those of the
+// calls, from 0. Bodies of earlier versions are read, but no longer written. They begin with pattern lines: `#`, the
+// place of the first call of the pattern, and the attributes and resource attributes that its calls share. A payload of
+// a pattern is `~[input, output, attribute number, value, …]`, with the attributes that differ from the pattern.
 
 const LINE_END = 0x0a;
 const HASH = 0x23;
@@ -59,7 +59,9 @@ function endOfLine(body: Uint8Array, start: number): number {
 const textOf = (body: Uint8Array, start: number): string =>
   decoder.decode(body.subarray(start, endOfLine(body, start)));
 
-/** The payload of a call by its place, from 0; undefined when the body has none there. Decodes no lines of other calls. */
+/**
+ * The payload of a call by its place, from 0; undefined when the body has none there. Decodes no lines of other calls.
+ */
 export function payloadOfCall(body: Uint8Array, place: number): SpanPayload | undefined {
   let start = 0;
   const patterns: number[] = [];

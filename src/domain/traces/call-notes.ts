@@ -15,8 +15,8 @@ import type { CountedOnce } from './recount.ts';
 /** Kinds of notes. */
 export type NoteKind =
   /**
-   * A span, stored or not, with a call below it and only steps (spans that are no boundaries) between. In the order of these
-   * kinds, the call is a known call, any model call, or a call with usage.
+   * A span, stored or not, with a call below it and only steps (spans that are no boundaries) between. In the order of
+   * these kinds, the call is a known call, any model call, or a call with usage.
    */
   | 'above call'
   | 'above any call'
@@ -24,8 +24,8 @@ export type NoteKind =
   /** The answer of a call of the gateway. */
   | 'answered'
   /**
-   * An answer that no gateway call has, with one note for each span that names it. `estimated`: the estimate of the span may
-   * count. `unestimated`: another model call, whose tokens count.
+   * An answer that no gateway call has, with one note for each span that names it. `estimated`: the estimate of the
+   * span may count. `unestimated`: another model call, whose tokens count.
    */
   | 'estimated'
   | 'unestimated';
@@ -54,15 +54,15 @@ export interface VisitedAncestor extends NoteName {
 }
 
 /**
- * Notes on traces that arrive in several pieces (ADR 0038), with which added spans are counted without reading the stored ones. The
- * cost of a query is proportional to its result. Traces are identified by their numbers.
+ * Notes on traces that arrive in several pieces (ADR 0038), with which added spans are counted without reading the
+ * stored ones. The cost of a query is proportional to its result. Traces are identified by their numbers.
  */
 export interface CallNotes {
   /** The stored notes of the kinds `above …` for these spans, and of the kind `answered` for these answers. */
   among(spans: readonly SpanOrAnswer[], answers: readonly SpanOrAnswer[]): Promise<readonly NoteName[]>;
   /**
-   * These spans and their ancestors, up to and including a boundary or a missing span. A traversal ends before a span that
-   * already has a note of its kind.
+   * These spans and their ancestors, up to and including a boundary or a missing span. A traversal ends before a span
+   * that already has a note of its kind.
    */
   visitAncestors(from: readonly NoteName[]): Promise<readonly VisitedAncestor[]>;
   /** The notes of spans that name these answers, each with its span. */
@@ -97,7 +97,8 @@ export async function countAdded(
   const growths = traces.map((trace) => growthOf(trace, noted, byTrace.get(trace.trace) ?? []));
   const answeredNotes = await notes.naming(growths.flatMap(({ trace, answered }) => namedIn(trace.trace, answered)));
   const answeredSpans = answeredNotes.map(({ trace, span }) => ({ trace, name: span.spanId }));
-  const replaced = keysOf(answeredSpans.length === 0 ? [] : await notes.among(answeredSpans, []));
+  // An answered span with such a note is above a call: it did not count before.
+  const notesAbove = keysOf(answeredSpans.length === 0 ? [] : await notes.among(answeredSpans, []));
   const touched = growths.flatMap(({ trace, touched: names }) => namedIn(trace.trace, names));
   const [removed, notesAdded] = [[...answeredNotes, ...growths.flatMap(notesToRemove)], growths.flatMap(notesToAdd)];
   const before = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
@@ -108,9 +109,9 @@ export async function countAdded(
     growths.map((growth): readonly [string, CountedOnce] => {
       const { trace } = growth.trace;
       const spans = (answeredByTrace.get(trace) ?? []).map(({ span }) => span);
-      const without = (kind: NoteKind): readonly CallCount[] =>
-        spans.filter(({ spanId: name }) => !replaced.has(keyOf({ trace, kind, name })));
-      const calls = callsOf(growth, { calls: without('above any call'), tokens: without('above usage') });
+      const withoutNote = (kind: NoteKind): readonly CallCount[] =>
+        spans.filter(({ spanId: name }) => !notesAbove.has(keyOf({ trace, kind, name })));
+      const calls = callsOf(growth, { calls: withoutNote('above any call'), tokens: withoutNote('above usage') });
       return [trace, { ...calls, ...estimatesOf(growth, before.get(trace) ?? [], after.get(trace) ?? []) }];
     }),
   );
@@ -259,8 +260,8 @@ function replacedCallsOf({ answeredBefore }: Growth, replaced: readonly CallCoun
 }
 
 /**
- * Stored spans whose answer a gateway call has now. `calls`: those that counted as calls before. `tokens`: those whose tokens
- * counted before.
+ * Stored spans whose answer a gateway call has now. `calls`: those that counted as calls before. `tokens`: those whose
+ * tokens counted before.
  */
 interface AnsweredCalls {
   readonly calls: readonly CallCount[];
@@ -276,13 +277,14 @@ function callsOf(growth: Growth, answered: AnsweredCalls): Calls {
   const calls = added.filter((span) => isOwnCall(growth, span));
   const lostCalls = replacedCallsOf(growth, growth.replacedCalls, answered.calls);
   const callsNow = llmCalls + gateway.length + calls.length - lostCalls.length;
-  // With a call, only the tokens of calls count. Without one, the tokens of all spans do.
+  // With a call, only the tokens of calls count. Without one, the tokens of all spans do, until the first call arrives.
+  const isFirstCall = callsNow > 0 && llmCalls === 0;
   const more = callsNow === 0 ? added : [...gateway, ...added.filter((span) => hasOwnTokens(growth, span))];
   const less = replacedCallsOf(growth, growth.replacedTokens, answered.tokens);
   const sum = (member: 'inputTokens' | 'outputTokens'): number => {
     const total = (spans: readonly CallCount[]): number => spans.reduce((tokens, span) => tokens + span[member], 0);
-    const counted = callsNow > 0 && llmCalls === 0 ? 0 : (before?.[member] ?? 0);
-    return counted + total(more) - total(less);
+    const countedBefore = isFirstCall ? 0 : (before?.[member] ?? 0);
+    return countedBefore + total(more) - total(less);
   };
   return {
     llmCalls: callsNow,

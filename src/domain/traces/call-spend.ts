@@ -8,14 +8,17 @@ import type { TraceSummary } from './trace.ts';
 /** The spend of a model call, and whether it has a spend row of the gateway. */
 export interface CallSpend {
   /**
-   * `matched`: one row. `no_call_id`: the span has no id to match. `no_spend_log`: no row has the id that the span names.
-   * `ambiguous`: several rows match. `incomplete_evidence`: no row of its trace has that id. Other traces were not searched,
-   * because too many calls of its trace lack a row.
+   * `matched`: one row. `no_call_id`: the span has no id to match. `no_spend_log`: no row has the id that the span
+   * names. `ambiguous`: several rows match. `incomplete_evidence`: no row of its trace has that id. Other traces were
+   * not searched, because too many calls of its trace lack a row.
    */
   readonly match: 'matched' | 'no_call_id' | 'no_spend_log' | 'ambiguous' | 'incomplete_evidence';
   /** The spend row; null unless the call is matched. */
   readonly row: SpendRow | null;
-  /** Cost of the row. Without a row: the charge of the span, else its estimate if it counts, else null. Null when ambiguous. */
+  /**
+   * Cost of the row. Without a row: the charge of the span, else its estimate if it counts, else null. Null when
+   * ambiguous.
+   */
   readonly cost: Usd | null;
   /** `estimated_upper`: with the full price of input, because the span does not state its cached tokens. */
   readonly source: 'gateway' | 'estimated' | 'estimated_upper' | null;
@@ -33,8 +36,8 @@ export const isModelCall = ({ type }: SpanHead): boolean => CALL_TYPES.has(type)
  * - the row with the answer id or call id that the span names, in `rows` or `elsewhere`;
  * - the row of the gateway span below it, with only steps between.
  *
- * Several rows by one rule make the call `ambiguous`. `unsearched` has the span ids of calls that were not searched for in other
- * traces.
+ * Several rows by one rule make the call `ambiguous`. `unsearched` has the span ids of calls that were not searched for
+ * in other traces.
  */
 export function callSpendOf(
   spans: readonly SpanHead[],
@@ -88,7 +91,8 @@ const chargedBy = (cost: Usd) => ({ cost, source: 'gateway' }) as const;
 
 function withoutRow({ requestId, callId, cost, cacheUnknown }: SpanHead, estimate: Usd | null): CallSpend {
   const match = requestId === null && callId === null ? 'no_call_id' : 'no_spend_log';
-  // The row may be hidden from the reader, because it belongs to another owner. The charge on the visible span is shown.
+  // The row may be hidden from the reader, because it belongs to another owner. The charge on the visible span is
+  // shown.
   if (cost !== null) return { match, row: null, ...chargedBy(cost) };
   if (estimate === null) return { match, row: null, ...UNPRICED };
   return { match, row: null, cost: estimate, source: cacheUnknown === true ? 'estimated_upper' : 'estimated' };
@@ -108,7 +112,10 @@ export function callSearchOf({ requestId, callId, startNs, endNs }: Named): Call
   return { responseId: requestId, callId, fromMs, toMs };
 }
 
-/** Search conditions for client calls of a trace that name an id and have no row, for at most `MAX_SEARCHED_CALLS` calls. */
+/**
+ * Search conditions for client calls of a trace that name an id and have no row, for at most `MAX_SEARCHED_CALLS`
+ * calls.
+ */
 export function callSearchesOf(
   spans: readonly SpanHead[],
   calls: ReadonlyMap<string, CallSpend>,
@@ -138,8 +145,8 @@ const clientCallsWithoutRow = (
 export type SpendSummary = Pick<TraceSummary, 'spend' | 'pricedCalls' | 'estimate' | 'estimatedCalls'>;
 
 /**
- * The spend of a summary with the rows of other traces in place of estimates. Lists of traces show the stored spend instead: in
- * it, a call counts in the trace in which the gateway recorded it.
+ * The spend of a summary with the rows of other traces in place of estimates. Lists of traces show the stored spend
+ * instead: in it, a call counts in the trace in which the gateway recorded it.
  */
 export function spendWithElsewhere(
   summary: TraceSummary,

@@ -23,7 +23,10 @@ export type ContentView =
   | { readonly kind: 'fields'; readonly fields: readonly { readonly key: string; readonly value: string }[] }
   | { readonly kind: 'text'; readonly text: string };
 
-/** A stored input or output: a list of messages as messages, a JSON object that has members as fields, anything else as text. */
+/**
+ * A stored input or output: a list of messages as messages, a JSON object that has members as fields, anything else as
+ * text.
+ */
 export function contentViewOf(text: string): ContentView {
   const parsed = parseStructure(text);
   if (isJsonObject(parsed)) {
@@ -46,7 +49,8 @@ function shownMessage(entry: unknown): ShownMessage | null {
   const { role, content, tool_calls: calls = [] } = message;
   const shownRole =
     SHOWN_ROLES.find((known) => known === role) ?? (Object.hasOwn(ALIASES, role) ? ALIASES[role] : null);
-  // Not a message for display: one without a readable part, for example a refusal. The whole text is then shown as it is stored.
+  // Not a message for display: one without a readable part, for example a refusal. The whole text is then shown as it
+  // is stored.
   if (!shownRole || (content === '' && calls.length === 0 && entry['content'] !== '')) return null;
   const name = entry['name'] ?? message.name;
   const toolCalls = calls.map((call) => ({ name: call.name, arguments: call.arguments }));

@@ -7,8 +7,8 @@ const NS_PER_MS = 1_000_000n;
 const REF = /^[\x21-\x7e]{1,256}$/;
 
 /**
- * The cursor after this row of this window: opaque, URL-safe. It contains the window, so that all pages of "the last 24 hours"
- * have the same window.
+ * The cursor after this row of this window: opaque, URL-safe. It contains the window, so that all pages of "the last 24
+ * hours" have the same window.
  */
 export const cursorAfter = (window: Pick<TraceWindow, 'startMs' | 'endMs'>, row: TraceSummary): string =>
   cursorText([window.startMs, window.endMs, Number(row.startNs / NS_PER_MS), row.traceRef]);

@@ -6,8 +6,8 @@ import { callsIn, type PackedCall } from './packed-calls.ts';
 import { withEstimates } from './span-rows.ts';
 
 /**
- * Returns a function that prices calls with these names by the catalog; null when the catalog has no certain price for the names. The
- * function returns null for a call without a certain price.
+ * Returns a function that prices calls with these names by the catalog; null when the catalog has no certain price for
+ * the names. The function returns null for a call without a certain price.
  */
 export type CallEstimator = (names: CallNames) => ((tokens: CallTokens) => Usd | null) | null;
 
@@ -29,8 +29,8 @@ export function estimatedCalls({ calls }: PackedExport, estimatorOf: CallEstimat
 }
 
 /**
- * The export with these estimates in its span rows and tallies. Rows may be encoded on a thread that has neither the catalog nor
- * spend rows. Therefore estimates are written into encoded rows.
+ * The export with these estimates in its span rows and tallies. Rows may be encoded on a thread that has neither the
+ * catalog nor spend rows. Therefore estimates are written into encoded rows.
  */
 export function withEstimatedCalls(packed: PackedExport, calls: readonly EstimatedCall[]): PackedExport {
   if (calls.length === 0) return packed;
@@ -65,6 +65,7 @@ function estimatedTrace(trace: PackedTrace, calls: readonly EstimatedCall[]): Pa
 /** Links of the calls with an estimate, and of the calls in `callAncestors` without one. */
 function linksOf({ spanIds, callAncestors }: PackedTrace, calls: readonly EstimatedCall[]): readonly CallLink[] {
   const estimated = new Map(calls.map((call) => [call.place, call]));
+  // `callAncestors` is a flat list of pairs: the place of a call, then the place of its ancestor.
   const ancestorOf = new Map<number, number>();
   for (let at = 0; at + 1 < callAncestors.length; at += 2)
     ancestorOf.set(callAncestors[at] ?? -1, callAncestors[at + 1] ?? -1);
@@ -80,7 +81,7 @@ function linksOf({ spanIds, callAncestors }: PackedTrace, calls: readonly Estima
 }
 
 /**
- * Id prefix of the step that is added for a cycle of parents with one call. A span that names itself as its parent counts as a
- * root. Therefore the call and the added step name each other.
+ * Id prefix of the step that is added for a cycle of parents with one call. A span that names itself as its parent
+ * counts as a root. Therefore the call and the added step name each other.
  */
 const BETWEEN = 'between ';

@@ -34,8 +34,8 @@ export const parentIdOf = ({ spanId, parentSpanId }: Step): string | null =>
   parentSpanId === spanId ? null : parentSpanId;
 
 /**
- * The estimates that count in a trace, by span id: each call once, however many spans describe it. The result does not depend on the
- * order of the spans. An estimate does not count in these cases:
+ * The estimates that count in a trace, by span id: each call once, however many spans describe it. The result does not
+ * depend on the order of the spans. An estimate does not count in these cases:
  *
  * - its span has type `llm` and a known call below it, with only steps between;
  * - its answer id is that of an `llm` call of the gateway, or of another span whose estimate counts.
@@ -49,7 +49,8 @@ export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string
   const answers = answersOfGateway(spans);
   const counted = new Map<string, Usd>();
   for (const span of estimated.toSorted(byId)) {
-    const [{ spanId, estimate }, answer] = [span, answerIdOf(span)];
+    const { spanId, estimate } = span;
+    const answer = answerIdOf(span);
     if (estimate === null || repeated.has(spanId) || (answer !== null && answers.has(answer))) continue;
     counted.set(spanId, estimate);
     if (answer !== null) answers.add(answer);
@@ -87,8 +88,8 @@ export const countedTokenSpans = <Span extends CallCount>(spans: readonly Span[]
   countedAmong(spans, hasUsage);
 
 /**
- * The model calls, except client calls above a span that matches `replacing`, and client calls with the answer id of a gateway
- * call.
+ * The model calls, except client calls above a span that matches `replacing`, and client calls with the answer id of a
+ * gateway call.
  */
 function countedAmong<Span extends CallLink>(
   spans: readonly Span[],
@@ -109,9 +110,9 @@ function hasCallAbove(spans: readonly CallLink[]): boolean {
 }
 
 /**
- * Counts each model call once. Where model call spans are nested with only steps between, the innermost is the call. Its tokens
- * are those of the innermost span that has tokens. A call of the gateway always counts, and client spans with its answer id do
- * not.
+ * Counts each model call once. Where model call spans are nested with only steps between, the innermost is the call.
+ * Its tokens are those of the innermost span that has tokens. A call of the gateway always counts, and client spans
+ * with its answer id do not.
  */
 export function countedCalls(spans: readonly CallCount[]): CallCounts {
   const calls = countedCallSpans(spans);
@@ -156,8 +157,8 @@ function stepAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, S
 }
 
 /**
- * For each of these calls, the nearest ancestor that is also one of them, with only steps between: ids of the call and the
- * ancestor. Calls without such an ancestor are absent.
+ * For each of these calls, the nearest ancestor that is also one of them, with only steps between: ids of the call and
+ * the ancestor. Calls without such an ancestor are absent.
  */
 export function nearestCallAncestors(spans: readonly Step[], calls: ReadonlySet<string>): ReadonlyMap<string, string> {
   const byOwnId = new Map(spans.map((span) => [span.spanId, span]));

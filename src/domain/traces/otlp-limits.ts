@@ -16,8 +16,8 @@ export interface OtlpLimits {
   /** Links of one span. */
   readonly links: number;
   /**
-   * Size of the decoded body: the bytes of every text and binary value, and 16 more for every value. Every span, event, link,
-   * resource and instrumentation scope counts 128 bytes. Shared values count once.
+   * Size of the decoded body: the bytes of every text and binary value, and 16 more for every value. Every span, event,
+   * link, resource and instrumentation scope counts 128 bytes. Shared values count once.
    */
   readonly decodedBytes: number;
   /** Bytes stored of one attribute, input or output; longer values are cut, not refused. */
@@ -39,7 +39,10 @@ export const DEFAULT_OTLP_LIMITS: OtlpLimits = {
 /** Default maximum number of exports that are read concurrently. */
 export const DEFAULT_CONCURRENT_INGESTS = 2;
 
-/** Up to this inflated size, in bytes, sending an export to a thread costs at least as much as reading it on the main thread. */
+/**
+ * Up to this inflated size, in bytes, sending an export to a thread costs at least as much as reading it on the main
+ * thread.
+ */
 export const DEFAULT_OFFLOAD_BYTES = 32_768;
 
 /**

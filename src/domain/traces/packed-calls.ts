@@ -2,8 +2,8 @@ import type { CallNames, CallTokens, CallUsage } from './call-usage.ts';
 import type { SpanHead } from './span.ts';
 
 /**
- * Model calls of an export with the same model and provider names, to be priced on the main thread. The calls are one text,
- * which is cheap to send from a thread. It is parsed only when the catalog has a price for the names.
+ * Model calls of an export with the same model and provider names, to be priced on the main thread. The calls are one
+ * text, which is cheap to send from a thread. It is parsed only when the catalog has a price for the names.
  */
 export interface PackedCalls extends CallNames {
   /** Made by `packedCalls`, read by `callsIn`. */

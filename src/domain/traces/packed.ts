@@ -15,7 +15,9 @@ export interface SentExport {
 
 /** A stored body: compressed, with the payloads of its spans. */
 export interface ExportBody {
-  /** `protobuf` and `json`: an export as it was sent. `calls`: calls of the gateway, in our own format (`call-body.ts`). */
+  /**
+   * `protobuf` and `json`: an export as it was sent. `calls`: calls of the gateway, in our own format (`call-body.ts`).
+   */
   readonly format: 'protobuf' | 'json' | 'calls';
   /** The sender's gzip is stored unchanged; everything else is compressed with zstd. */
   readonly compression: 'gzip' | 'zstd';
@@ -44,7 +46,8 @@ export interface PackedExport {
 /** Reads exports, off the main thread where they are large. */
 export interface ExportPacker {
   /**
-   * Throws InvalidInput for an invalid export, TooLarge above a limit, and Unavailable when too many exports are being read or wait.
+   * Throws InvalidInput for an invalid export, TooLarge above a limit, and Unavailable when too many exports are being
+   * read or wait.
    */
   pack(sent: SentExport): Promise<PackedExport>;
 }

@@ -1,8 +1,8 @@
 import { BEFORE_PARENTHESIS, isSign, refusal, type Token, words } from './query-tokens.ts';
 
 /*
- * Checks that no value of a query can grow exponentially with the length of its text. PostgreSQL has no limit of memory for
- * one query, so a short query could use all memory of its server.
+ * Checks that no value of a query can grow exponentially with the length of its text. PostgreSQL has no limit of memory
+ * for one query, so a short query could use all memory of its server.
  */
 
 /** Maximum number of `||`. Each one can double a value of an inner query. */
@@ -46,8 +46,8 @@ function frameOf(tokens: readonly Token[], at: number, outer: Frame): Frame {
 }
 
 /**
- * Calls `visit` with each token except parentheses, its index and its frame. Calls `close` with each frame and the index of its
- * closing parenthesis.
+ * Calls `visit` with each token except parentheses, its index and its frame. Calls `close` with each frame and the
+ * index of its closing parenthesis.
  */
 function walk(
   tokens: readonly Token[],
@@ -82,8 +82,8 @@ function clauseAfter(tokens: readonly Token[], at: number, { clause, isCall }: F
 }
 
 /**
- * Throws InvalidInput for more than `MAX_CONCATENATIONS` times `||`. Also throws it for a `replace` whose result may be longer
- * than its argument, and for a `to_char` with a computed format.
+ * Throws InvalidInput for more than `MAX_CONCATENATIONS` times `||`. Also throws it for a `replace` whose result may be
+ * longer than its argument, and for a `to_char` with a computed format.
  */
 export function assertBoundedValues(tokens: readonly Token[]): void {
   // Each `||` is two tokens.
@@ -112,8 +112,8 @@ function assertReplacement([from = null, to = null]: readonly (string | null)[])
 }
 
 /**
- * Throws InvalidInput for a whole row as a value: its text has the texts of all columns. A row is a list in parentheses,
- * `name.*` outside of a list of columns, and the name of a table or subquery.
+ * Throws InvalidInput for a whole row as a value: its text has the texts of all columns. A row is a list in
+ * parentheses, `name.*` outside of a list of columns, and the name of a table or subquery.
  */
 export function assertNoRows(tokens: readonly Token[]): void {
   const relations = new Set<string>();
@@ -143,6 +143,7 @@ export function assertNoRows(tokens: readonly Token[]): void {
 
 /** Whether a name is that of a common table expression. */
 function isExpressionName(tokens: readonly Token[], at: number): boolean {
+  // At most four tokens follow the name: `as not materialized (`.
   const next = tokens.slice(at + 1, at + 5).filter((token) => !isWord(token, 'not') && !isWord(token, 'materialized'));
   return isWord(next[0], 'as') && isSign(next[1], '(');
 }
@@ -153,6 +154,7 @@ function assertNoList(tokens: readonly Token[], { openAt, commas }: Frame, close
   if (!isWord(next, 'in')) throw noRows();
 }
 
+/** Throws InvalidInput unless `name.*`, whose `*` is at `at`, is a column of a list of columns. */
 function assertListed(tokens: readonly Token[], at: number, isCall: boolean): void {
   const [before, next] = [tokens[at - 3], tokens[at + 1]];
   const isFirst = isOneOf(before, BEFORE_COLUMN) || isSign(before, ',');

@@ -3,11 +3,14 @@ import { BEFORE_PARENTHESIS, isSign, refusal, type Token, tokensOf, words } from
 import { QUERY_LIMITS } from './trace-query.ts';
 
 /*
- * Check of a query before it is sent to a database: one SELECT without comments, whose functions are on a list. The connection is
- * also read-only, and restricts tables and rows.
+ * Check of a query before it is sent to a database: one SELECT without comments, whose functions are on a list. The
+ * connection is also read-only, and restricts tables and rows.
  */
 
-/** Functions without side effects. Their results are not much larger than their arguments; `query-growth.ts` restricts some. */
+/**
+ * Functions without side effects. Their results are not much larger than their arguments; `query-growth.ts` restricts
+ * some.
+ */
 const FUNCTIONS = words(`
   count sum avg min max total abs round ceil ceiling floor sqrt ln log log10 power pow sign mod greatest least
   length lower upper substr substring instr strpos replace trim ltrim rtrim left right split_part starts_with typeof

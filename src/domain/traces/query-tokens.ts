@@ -15,8 +15,8 @@ const TOKEN = /\s+|(\d[\w.]*)|([a-z_]\w*)|"((?:[^"]|"")*)"|'(?:[^']|'')*'|(::|[-
 export const refusal = (why: string): InvalidInput => new InvalidInput(`Invalid trace query: ${why}`);
 
 /**
- * One token of a query. A `name` is a quoted name, here without its quotes; a `text` has its quotes. Words and names are in
- * lower case.
+ * One token of a query. A `name` is a quoted name, here without its quotes; a `text` has its quotes. Words and names
+ * are in lower case.
  */
 export interface Token {
   readonly kind: 'number' | 'word' | 'name' | 'text' | 'sign';

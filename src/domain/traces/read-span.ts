@@ -17,8 +17,8 @@ import { labelsOfSpan } from './trace-labels.ts';
 import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from './truncate.ts';
 
 /**
- * Maximum bytes of a name or id that a span states, such as that of its agent or model. The attribute that states it has the limit
- * of attributes instead.
+ * Maximum bytes of a name or id that a span states, such as that of its agent or model. The attribute that states it
+ * has the limit of attributes instead.
  */
 const NAME_BYTES = 512;
 const SERVICE_KEYS = ['service.name'];
@@ -36,7 +36,8 @@ const CALL_ID_KEYS = ['litellm.call_id'];
 const NO_TEXT: SpanText = { content: '', preview: '', keys: [] };
 
 /**
- * The interpreted head of a span, without its payload. Never fails: invalid values stay among the attributes and count as absent.
+ * The interpreted head of a span, without its payload. Never fails: invalid values stay among the attributes and count
+ * as absent.
  */
 export function readHead(span: RawSpan, maxValueBytes = MAX_VALUE_BYTES): SpanHead {
   const { attributes } = span;

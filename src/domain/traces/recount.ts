@@ -20,11 +20,11 @@ export function withCounts(summary: TraceSummary, counts: CountedOnce): TraceSum
   const { spend, pricedCalls, estimate, estimatedCalls } = summary;
   const recorded = pricedCalls - estimatedCalls;
   const charged = recorded === 0 || spend === null ? null : ((spend - (estimate ?? 0n)) as Usd);
-  const total = counts.estimate;
+  const estimated = counts.estimate;
   return {
     ...summary,
     ...counts,
-    spend: charged === null ? total : total === null ? charged : addUsd(charged, total),
+    spend: charged === null || estimated === null ? (charged ?? estimated) : addUsd(charged, estimated),
     pricedCalls: recorded + counts.estimatedCalls,
   };
 }

@@ -1,6 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A counter of a limit that several processes share. Functions of the PostgreSQL database use it. Not a managed entity. */
+/**
+ * A counter of a limit that several processes share. Functions of the PostgreSQL database use it. Not a managed entity.
+ */
 export const AdmissionCounterEntity = defineEntity({
   name: 'AdmissionCounterEntity',
   tableName: 'admission_counter',

@@ -18,8 +18,8 @@ const REMOVAL_MS = 300_000;
 /** Maximum number of counters that one removal deletes. */
 const REMOVAL_ROWS = 10_000;
 
-/** Answer to one share request: the members of `ShareAnswer`, in their order. */
-type Answer = readonly [boolean, string, string, number, number];
+/** Answer to one share request. Amounts are texts, because JSON numbers may be rounded. */
+type Answer = readonly [known: boolean, granted: string, left: string, window: number, windowLeftMs: number];
 
 interface Answers {
   /** Whether the process had no lease. */
@@ -28,8 +28,8 @@ interface Answers {
 }
 
 /**
- * A ledger in PostgreSQL: one row for each counter. Share requests are one statement: a function of the database locks the rows,
- * decides and writes. Null for SQLite, which one process uses at a time.
+ * A ledger in PostgreSQL: one row for each counter. Share requests are one statement: a function of the database locks
+ * the rows, decides and writes. Null for SQLite, which one process uses at a time.
  */
 export function createDatabaseLedger({ flavour, inFlight, writer }: Database): Ledger | null {
   if (flavour !== 'postgresql') return null;
@@ -49,6 +49,7 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
     requestShares: (process, asks) =>
       inFlight.run(async () => {
         const text = JSON.stringify(asks.map(encoded));
+        // The function takes two divisors of `spareDivisor`: that of a single process, and the one per process.
         const { rows } = await sql<{ answers: Answers }>`
           select admission_ask(${process}, ${LEDGER_LEASE_MS}::bigint, ${RATE_WINDOW_MS}::bigint, ${spareDivisor(1)}::numeric,
             ${spareDivisor(2) / 2}::numeric, ${text}::jsonb) as answers`.execute(writer());

@@ -10,8 +10,8 @@ import type { Tables } from '../database/tables.ts';
 type Flavour = Database['flavour'];
 
 /**
- * Maximum number of matching annotations from which a search selects its traces. When more match, the search checks each
- * trace for an annotation, and a page fills quickly.
+ * Maximum number of matching annotations from which a search selects its traces. When more match, the search checks
+ * each trace for an annotation, and a page fills quickly.
  */
 const MOST_PRESELECTED = 2_000;
 
@@ -23,7 +23,10 @@ export interface AnnotatedSearch {
   readonly conditions: AnnotationConditions;
 }
 
-/** Last ms of the year 9999. Times of a filter are clamped to 1970 through 9999: no annotation is created before or after. */
+/**
+ * Last ms of the year 9999. Times of a filter are clamped to 1970 through 9999: no annotation is created before or
+ * after.
+ */
 const LAST_MS = 253_402_300_799_999;
 
 /** A time as its column stores it: ms in SQLite. */
@@ -71,7 +74,10 @@ function visibleTo(visibility: Visibility): readonly RawBuilder<SqlBool>[] {
   }
 }
 
-/** Query of the trace keys of matching annotations. It returns at most one more than `most`, which shows that more match. */
+/**
+ * Query of the trace keys of matching annotations. It returns at most one more than `most`, which shows that more
+ * match.
+ */
 export function annotatedQuery(
   flavour: Flavour,
   { visibility, startMs, conditions }: AnnotatedSearch,
@@ -111,7 +117,8 @@ export async function visibleAndAnnotated(
   const few = await annotatedTraces(db, flavour, search, MOST_PRESELECTED);
   if (few !== null) {
     const keys = few.map(({ traceId, traceRef }) => [traceId, traceRef]);
-    // Without `is true` and the row number, SQLite would read all traces of a team by its index and then check the keys.
+    // Without `is true` and the row number, SQLite would read all traces of a team by its index and then check the
+    // keys.
     return sql<SqlBool>`(${visible}) is true and trace_summary.trace_no in (
       select sought.trace_no from trace_summary as sought
       where (sought.trace_id, sought.trace_ref) in ${tuplesIn(flavour, 2, keys)})`;

@@ -21,12 +21,14 @@ export const AnnotationEntity = defineEntity({
     note: p.text().nullable(),
     ...stampColumns(),
   },
-  // An author has at most one annotation of a name for each trace or span. The index also finds the annotations of a trace.
+  // An author has at most one annotation of a name for each trace or span. The index also finds the annotations of a
+  // trace.
   uniques: [{ properties: ['traceId', 'traceRef', 'spanId', 'name', 'createdBy'] }],
   indexes: [
     { properties: ['createdAt', 'id'] },
     { properties: ['traceStartMs'] },
-    // For searches of traces by annotation: by label or score in all traces, in those of a team, and of a key without team.
+    // For searches of traces by annotation: by label or score in all traces, in those of a team, and of a key without
+    // team.
     { properties: ['name', 'label', 'traceStartMs'] },
     { properties: ['name', 'score', 'traceStartMs'] },
     { properties: ['teamId', 'name', 'traceStartMs'], where: `"team_id" <> ''` },

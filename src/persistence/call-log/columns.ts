@@ -3,8 +3,8 @@ import type { StoredRow } from '../spend/spend-rows.ts';
 import type { NewSummaryRow } from '../traces/summary-rows.ts';
 
 /**
- * The values of an encoded call, in the order of its row. Only calls with extras have the values from `call_id` on, and only calls
- * with the extra `labels` those from `end_user` on.
+ * The values of an encoded call, in the order of its row. Only calls with extras have the values from `call_id` on, and
+ * only calls with the extra `labels` those from `end_user` on.
  */
 export const CALL_VALUES = {
   trace_id: 'text',
@@ -33,11 +33,13 @@ export const CALL_VALUES = {
 } as const;
 export type CallValue = keyof typeof CALL_VALUES;
 
-/** Optional parts of a call; `cached` are its cache and reasoning tokens. All calls of a profile have the same extras. */
+/**
+ * Optional parts of a call; `cached` are its cache and reasoning tokens. All calls of a profile have the same extras.
+ */
 export const EXTRAS = ['call_id', 'preview', 'cached', 'error'] as const;
 /**
- * Extras of later versions. A profile has a flag for each extra. A profile of an earlier version ends before these flags, which
- * are then read as null.
+ * Extras of later versions. A profile has a flag for each extra. A profile of an earlier version ends before these
+ * flags, which are then read as null.
  */
 export const LATER_EXTRAS = ['labels'] as const;
 export type Extra = (typeof EXTRAS)[number] | (typeof LATER_EXTRAS)[number];
@@ -46,7 +48,10 @@ export type Extra = (typeof EXTRAS)[number] | (typeof LATER_EXTRAS)[number];
 export type Source =
   /** The profile of the call. */
   | { readonly from: 'profile' }
-  /** The call's own value. A call without the extra has the value `otherwise`, or the profile's value if `otherwise` is absent. */
+  /**
+   * The call's own value. A call without the extra has the value `otherwise`, or the profile's value if `otherwise` is
+   * absent.
+   */
   | {
       readonly from: 'call';
       readonly value: CallValue;
@@ -64,7 +69,10 @@ export type Source =
 const fromProfile: Source = { from: 'profile' };
 const fromCall = (value: CallValue, extra?: Extra): Source =>
   extra === undefined ? { from: 'call', value } : { from: 'call', value, extra };
-/** Null without the extra. It is not a profile value, because profiles of earlier versions have no value for these columns. */
+/**
+ * Null without the extra. It is not a profile value, because profiles of earlier versions have no value for these
+ * columns.
+ */
 const fromCallOrNull = (value: CallValue, extra: Extra): Source => ({ from: 'call', value, extra, otherwise: 'null' });
 const computed = (of: (value: (name: CallValue) => string) => string): Source => ({ from: 'computed', of });
 
@@ -150,7 +158,7 @@ const CALL_COLUMNS: {
     session_id: fromCallOrNull('session_id', 'labels'),
     user_id: fromCallOrNull('end_user', 'labels'),
     tags: fromCallOrNull('trace_tags', 'labels'),
-    // The span of a call in the log is a root.
+    // Bits: 1 for a session, 2 for a user that the root states. The span of a call in the log is a root.
     root_labels: computed(
       (value) =>
         `case when ${value('session_id')} is null then 0 else 1 end + case when ${value('end_user')} is null then 0 else 2 end`,
@@ -218,5 +226,7 @@ const isLater = ({ unless }: ProfileColumn): boolean => LATER_EXTRAS.some((extra
 
 /** The columns whose values a profile contains, in this order. In a profile, a 0 or 1 for each of `EXTRAS` follows. */
 export const PROFILE_COLUMNS: readonly ProfileColumn[] = ALL_PROFILE_COLUMNS.filter((column) => !isLater(column));
-/** Columns added later. Their values follow the calls of a profile, so that profiles of earlier versions stay readable. */
+/**
+ * Columns added later. Their values follow the calls of a profile, so that profiles of earlier versions stay readable.
+ */
 export const LATER_PROFILE_COLUMNS: readonly ProfileColumn[] = ALL_PROFILE_COLUMNS.filter(isLater);

@@ -20,7 +20,9 @@ import { SPAN_COLUMNS } from '../traces/span-rows.ts';
 import { storedRowOf, tagsText } from '../spend/spend-rows.ts';
 import { namesText, summaryRowOf } from '../traces/summary-rows.ts';
 
-/** Values that calls of a key share, written once per segment: those of `PROFILE_COLUMNS` and `LATER_PROFILE_COLUMNS`. */
+/**
+ * Values that calls of a key share, written once per segment: those of `PROFILE_COLUMNS` and `LATER_PROFILE_COLUMNS`.
+ */
 export interface CallProfile {
   readonly owner: Owner;
   /** JSON list of the values before the calls, without its closing bracket. */
@@ -33,15 +35,18 @@ export interface CallProfile {
 export interface EncodedCall {
   readonly profile: CallProfile;
   /**
-   * JSON list of the call's own values in the order of `CALL_VALUES`, then a comma. The list of a call without extras ends before
-   * `call_id`. The list of a call without the extra `labels` ends before `end_user`.
+   * JSON list of the call's own values in the order of `CALL_VALUES`, then a comma. The list of a call without extras
+   * ends before `call_id`. The list of a call without the extra `labels` ends before `end_user`.
    */
   readonly row: string;
   /** One line of the body, with its line break; see `call-body.ts`. */
   readonly payload: string;
 }
 
-/** For each member: `own` when each call has its own value, or a function for a value of the profile, which compares two rows. */
+/**
+ * For each member: `own` when each call has its own value, or a function for a value of the profile, which compares two
+ * rows.
+ */
 type Sharing<Row> = { readonly [Member in keyof Row]: 'own' | ((left: Row, right: Row) => boolean) };
 
 /** The compiler reports a missing member. */
@@ -118,7 +123,10 @@ interface CachedProfile extends CallProfile {
   readonly span: SpanHead;
 }
 
-/** Capacity of the profile cache, per key and in total. At the limit of a key its profiles are evicted, at the other limit all. */
+/**
+ * Capacity of the profile cache, per key and in total. At the limit of a key its profiles are evicted, at the other
+ * limit all.
+ */
 const MOST_PROFILES_PER_KEY = 64;
 const MOST_PROFILES = 10_000;
 
@@ -127,11 +135,12 @@ const START_MS_LIMIT = 9_000_000_000_000;
 const NS_PER_MS = 1_000_000;
 
 /**
- * Encodes calls. Values that calls share are written once per profile. Writing a spend row, a summary and a span for each call costs
- * several times as much.
+ * Encodes calls. Values that calls share are written once per profile. Writing a spend row, a summary and a span for
+ * each call costs several times as much.
  */
 export function createCallEncoder(): (call: CallRecord, traceRef: string) => EncodedCall | null {
   const profiles = new Map<string, CachedProfile[]>();
+  /** Profiles created since the cache was last cleared. Some of them may be evicted already. */
   let profileCount = 0;
 
   function profileOf(call: CallRecord, traceRef: string, extras: Extras): CachedProfile {
@@ -233,7 +242,8 @@ function durationOf({ spend, span }: CallRecord): number | null {
 }
 
 /**
- * Whether a span is a root without estimate, has a plain trace id, and has the same values as its spend row. Such values are encoded once.
+ * Whether a span is a root without estimate, has a plain trace id, and has the same values as its spend row. Such
+ * values are encoded once.
  */
 function spanMatchesSpendRow(
   { traceId, spanId, responseId, cost, usage, sessionId, endUser }: SpendRow,
@@ -266,7 +276,10 @@ function matchesProfile(profile: CachedProfile, { spend, span }: CallRecord, ext
 const sameTags = (left: readonly string[], right: readonly string[]): boolean =>
   left === right || (left.length === right.length && left.every((tag, at) => tag === right[at]));
 
-/** The values of `PROFILE_COLUMNS` and `LATER_PROFILE_COLUMNS` and the flags of the extras, taken from the complete rows of one call. */
+/**
+ * The values of `PROFILE_COLUMNS` and `LATER_PROFILE_COLUMNS` and the flags of the extras, taken from the complete rows
+ * of one call.
+ */
 function profileTexts(
   { spend, span }: CallRecord,
   traceRef: string,

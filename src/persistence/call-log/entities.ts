@@ -1,6 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Segment of the call log: calls of one commit that are not unfolded yet (`call-log/README.md`). Not a managed entity. */
+/**
+ * Segment of the call log: calls of one commit that are not unfolded yet (`call-log/README.md`). Not a managed entity.
+ */
 export const CallSegmentEntity = defineEntity({
   name: 'CallSegmentEntity',
   tableName: 'call_segment',

@@ -23,11 +23,14 @@ export interface CallLog {
   /** Number of calls not unfolded, as far as this process knows. */
   backlog(): number;
   /**
-   * Unfolds the oldest segments. A client may have sent spans of a call's trace before the call is unfolded. Resolves to the summaries of
-   * such traces since the last step. Throws Unavailable when the database does not answer.
+   * Unfolds the oldest segments. A client may have sent spans of a call's trace before the call is unfolded. Resolves
+   * to the summaries of such traces since the last step. Throws Unavailable when the database does not answer.
    */
   step(): Promise<readonly TraceSummary[]>;
-  /** Resolves when every segment that any process wrote before is unfolded, or set aside because its calls cannot be stored. */
+  /**
+   * Resolves when every segment that any process wrote before is unfolded, or set aside because its calls cannot be
+   * stored.
+   */
   readable(): Promise<void>;
 }
 
@@ -44,9 +47,9 @@ interface WaitingSegment extends StoredSegment {
 }
 
 /**
- * A segment is unfolded once: one transaction writes its rows and deletes it. When that fails, its calls go through the spend and trace
- * stores, which are idempotent. The transaction fails if a row exists already: after a repeated commit, or in a trace to which a client
- * sent spans first.
+ * A segment is unfolded once: one transaction writes its rows and deletes it. When that fails, its calls go through the
+ * spend and trace stores, which are idempotent. The transaction fails if a row exists already: after a repeated commit,
+ * or in a trace to which a client sent spans first.
  */
 export function createCallLog(
   { orm, flavour, inFlight }: Database,
@@ -132,8 +135,9 @@ export function createCallLog(
   }
 
   /**
-   * Stores the calls of a segment through the spend and trace stores. `repeated`: all of them were stored before. `new`: at least
-   * one was not, so the caller adds the window totals of the segment. Null: the segment cannot be read, or none of its calls can be stored.
+   * Stores the calls of a segment through the spend and trace stores. `repeated`: all of them were stored before.
+   * `new`: at least one was not, so the caller adds the window totals of the segment. Null: the segment cannot be read,
+   * or none of its calls can be stored.
    */
   async function storeCallsOfSegment(bodyNo: string, bytes: Uint8Array): Promise<'new' | 'repeated' | null> {
     try {
@@ -183,6 +187,7 @@ export function createCallLog(
   }
 
   async function unfoldOldest(): Promise<number | null> {
+    // One faulty segment fails a whole transaction. Therefore the oldest segment is retried alone.
     for (const most of [SEGMENTS_PER_STEP, 1])
       try {
         return await withDomainErrors(() => unfoldSegments(most));
@@ -251,6 +256,7 @@ export function createCallLog(
   };
 }
 
+/** The spend of keys in the totals of a segment. */
 const costsOf = (totals: string): readonly { readonly keyHash: string; readonly cost: Usd }[] =>
   (JSON.parse(totals) as readonly { readonly key_hash?: string; readonly total: string }[]).flatMap(
     ({ key_hash: keyHash, total }) => (keyHash === undefined ? [] : { keyHash, cost: BigInt(total) as Usd }),
@@ -258,6 +264,7 @@ const costsOf = (totals: string): readonly { readonly keyHash: string; readonly 
 
 type WindowTotals = readonly Pick<SpendRow, 'cost' | 'windows'>[];
 
+/** The amounts of budget windows in the totals of a segment. */
 const windowsOf = (totals: string): WindowTotals =>
   (
     JSON.parse(totals) as readonly { readonly window?: string; readonly end_ms?: number; readonly total: string }[]

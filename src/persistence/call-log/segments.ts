@@ -29,7 +29,10 @@ export interface Segment {
   readonly rows: Buffer;
   /** Compressed payloads, in the order of the rows. */
   readonly body: Buffer;
-  /** JSON list: the spend of each key, tag and end user in picodollars, and the amount of each budget window; amounts as text. */
+  /**
+   * JSON list: the spend of each key, tag and end user in picodollars, and the amount of each budget window; amounts as
+   * text.
+   */
   readonly totals: string;
 }
 

@@ -10,8 +10,9 @@ const SLAB_BYTES = 1 << 18;
 const MOST_BYTES_PER_UNIT = 3;
 
 /**
- * Appends texts to large buffers. A buffer is freed when none of its places is referenced. If the texts of waiting calls were strings, the
- * garbage collector would copy them at every collection. A commit would then take 17 µs per call instead of 9 (README.md).
+ * Appends texts to large buffers. A buffer is freed when none of its places is referenced. If the texts of waiting
+ * calls were strings, the garbage collector would copy them at every collection. A commit would then take 17 µs per
+ * call instead of 9 (README.md).
  */
 export function createTextSlabs(): (text: string) => SlabPlace {
   let slab = Buffer.alloc(0);

@@ -53,7 +53,10 @@ const ALL_EXTRAS = [...EXTRAS, ...LATER_EXTRAS];
 /** Number of values after the list of calls; a profile of an earlier version has none of them. */
 const LATER_COUNT = LATER_PROFILE_COLUMNS.length + LATER_EXTRAS.length;
 
-/** SQL of a column's value. Prefixes of names: `k_` value of the profile, `x_` flag of an extra in the profile, `v_` value of the call. */
+/**
+ * SQL of a column's value. Prefixes of names: `k_` value of the profile, `x_` flag of an extra in the profile, `v_`
+ * value of the call.
+ */
 function expressionOf(table: keyof CallTables, column: string, source: Source, traceNo: string): string {
   const index = ALL_PROFILE_COLUMNS.findIndex((one) => one.table === table && one.column === column);
   switch (source.from) {
@@ -98,11 +101,17 @@ const namedValues = (table: keyof CallTables): string =>
     .map(([column, source]) => `${expressionOf(table, column, source, 'null')} as "${column}"`)
     .join(', ');
 
-/** Queries over segments. Their parameter is a JSON list with the number of each segment and the number of its first call. */
+/**
+ * Queries over segments. Their parameter is a JSON list with the number of each segment and the number of its first
+ * call.
+ */
 interface Selections {
   /** One row per profile. */
   readonly profiles: string;
-  /** One row per call. `profiles` is the name of the table or query of profiles; `more` are further expressions to select. */
+  /**
+   * One row per call. `profiles` is the name of the table or query of profiles; `more` are further expressions to
+   * select.
+   */
   calls(profiles: string, more: readonly string[]): string;
 }
 
@@ -119,15 +128,15 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   const pick = (from: string, at: number, type: string): string =>
     sqlite ? `jsonb_extract(${from}, '$[${at}]')` : `cast(${from} ->> ${at} as ${type})`;
   const profileValues = ALL_PROFILE_COLUMNS.map(({ table, column }, at) => {
-    const place = at < PROFILE_COLUMNS.length ? at : PLACE_INDEX + 1 + at - PROFILE_COLUMNS.length;
-    return `${pick('head', place, typeOf(table, column))} as k_${at}`;
+    const index = at < PROFILE_COLUMNS.length ? at : PLACE_INDEX + 1 + at - PROFILE_COLUMNS.length;
+    return `${pick('head', index, typeOf(table, column))} as k_${at}`;
   });
   const extras = ALL_EXTRAS.map((extra, at) => {
-    const place =
+    const index =
       at < EXTRAS.length
         ? PROFILE_COLUMNS.length + at
         : PLACE_INDEX + 1 + LATER_PROFILE_COLUMNS.length + at - EXTRAS.length;
-    return `${pick('head', place, 'int')} as x_${extra}`;
+    return `${pick('head', index, 'int')} as x_${extra}`;
   });
   const values = VALUES.map((value, at) => {
     const own = pick('c.value', at, CALL_VALUES[value]);
@@ -140,7 +149,8 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   const callSource = sqlite
     ? 'jsonb_each(calls) c'
     : 'lateral jsonb_array_elements(calls) with ordinality c(value, at)';
-  // For each value that is read from a profile, SQLite copies the whole profile with thousands of calls. So the head is extracted first.
+  // For each value that is read from a profile, SQLite copies the whole profile with thousands of calls. So `head`,
+  // here the profile without its calls, is extracted first.
   const headPaths = Array.from(
     { length: PLACE_INDEX + 1 + LATER_COUNT },
     (_, at) => `'$[${at <= PLACE_INDEX ? at : at + 1}]'`,
@@ -148,8 +158,8 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   const head = sqlite ? `jsonb_extract(p.value, ${headPaths.join(', ')})` : `p.value - ${PLACE_INDEX + 1}`;
   const callsOf = sqlite ? pick('p.value', PLACE_INDEX + 1, '') : `p.value -> ${PLACE_INDEX + 1}`;
   const place = pick('head', PLACE_INDEX, 'int');
-  // The offset keeps SQLite from inlining the query. The inlined query would extract the head again for each value in it. `materialized`
-  // would copy all calls.
+  // The offset keeps SQLite from inlining the query. The inlined query would extract the head again for each value in
+  // it. `materialized` would copy all calls.
   const [materialized, offset] = sqlite ? ['', 'limit -1 offset 0'] : ['materialized', ''];
   return {
     profiles: `with part as ${materialized} (
@@ -164,8 +174,8 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
 }
 
 /**
- * Calls joined with their profiles. The outer loop is over profiles, so that SQLite decodes each profile row once instead of once
- * per call.
+ * Calls joined with their profiles. The outer loop is over profiles, so that SQLite decodes each profile row once
+ * instead of once per call.
  */
 const FROM_CALLS = `from unfolded_profile cross join unfolded_call on call_no >= profile_no and call_no < coalesce(
       (select min(later.profile_no) from unfolded_profile later where later.profile_no > unfolded_profile.profile_no),
@@ -180,8 +190,9 @@ const spendValue = (column: keyof CallTables['spend_row']): string =>
   expressionOf('spend_row', column, sourceOf('spend_row', column), 'null');
 
 /**
- * Queries of the sums of calls by profile and day. SQLite sorts calls to group them, except by profile: calls are stored in the order of
- * their profiles. So the first query is for profiles without labels whose calls all start on one day, the second for the other profiles.
+ * Queries of the sums of calls by profile and day. SQLite sorts calls to group them, except by profile: calls are
+ * stored in the order of their profiles. So the first query is for profiles without labels whose calls all start on one
+ * day, the second for the other profiles.
  */
 function daysOfProfiles(): readonly string[] {
   const [startedAt, endedAt] = [spendValue('started_at'), spendValue('ended_at')];
@@ -201,7 +212,8 @@ function daysOfProfiles(): readonly string[] {
 }
 
 /**
- * The query of `new_spend` from `unfolded_day`. A count in a profile is zero or null, so it need not be multiplied by the number of calls.
+ * The query of `new_spend` from `unfolded_day`. A count in a profile is zero or null, so it need not be multiplied by
+ * the number of calls.
  */
 function newSpendOfDays(): string {
   const keys = NEW_SPEND_KEYS.map((name) => `${spendValue(name)} as ${name}`);
@@ -215,9 +227,9 @@ const CALL_TABLE_COLUMNS = ['of_profile', ...CALL_NAMES, 'place'].join(', ');
 const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trace_summary'), 0)`;
 
 /**
- * SQLite: the calls are first copied to a temporary table, so that each JSON value is read once. Then each table is filled in one pass, so
- * that inserts stay at the end of each index. Calls are numbered from 1. The number of a profile is that of its first call. SQLite has a
- * single writer, so the numbers of new traces are known beforehand.
+ * SQLite: the calls are first copied to a temporary table, so that each JSON value is read once. Then each table is
+ * filled in one pass, so that inserts stay at the end of each index. Calls are numbered from 1. The number of a profile
+ * is that of its first call. SQLite has a single writer, so the numbers of new traces are known beforehand.
  */
 function sqliteStatements({ profiles, calls }: Selections, daily: readonly string[]): readonly string[] {
   return [

@@ -22,8 +22,8 @@ import { createWindowTotalsAdder } from '../spend/budget-windows.ts';
 import { summaryOf, summaryRowOf, type SummaryRow } from '../traces/summary-rows.ts';
 
 /**
- * A call that is the only span of its trace, for the log. Small, because thousands wait for their commit. The ids are decoded
- * from the bytes of the row when they are needed, which is rare.
+ * A call that is the only span of its trace, for the log. Small, because thousands wait for their commit. The ids are
+ * decoded from the bytes of the row when they are needed, which is rare.
  */
 class QueuedRoot implements LoggedCall {
   readonly kind = 'root';
@@ -75,8 +75,8 @@ class QueuedRoot implements LoggedCall {
 }
 
 /**
- * A call that is stored without the log: in its caller's trace, with guardrail spans, not representable in the log, or with the log
- * off.
+ * A call that is stored without the log: in its caller's trace, with guardrail spans, not representable in the log, or
+ * with the log off.
  */
 interface QueuedWholeCall extends QueuedCall {
   readonly kind: 'whole';
@@ -91,7 +91,9 @@ export interface ReadableCallStore extends CallStore<QueuedRecord> {
   readable(): Promise<void>;
 }
 
-/** Call store over the call log (`call-log/README.md`): records are encoded when calls end, and committed as segments. */
+/**
+ * Call store over the call log (`call-log/README.md`): records are encoded when calls end, and committed as segments.
+ */
 export function createCallStore(
   database: Database,
   stores: { readonly spend: SpendStore; readonly traces: TraceStore },
@@ -133,19 +135,20 @@ export function createCallStore(
 
   const keysOf = (calls: readonly QueuedRoot[]) =>
     calls.map(({ traceId, profile: { owner } }) => [traceId, traceRefOf(owner, traceId)]);
-  const stored = (keys: readonly (readonly string[])[]) =>
+  const storedTraces = (keys: readonly (readonly string[])[]) =>
     reading()
       .selectFrom('trace_summary')
       .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, keys));
 
   /**
-   * The summaries of the traces that calls begin, from memory, so that a subscriber does not force the log to be unfolded.
-   * Exceptions are calls without a summary in memory, and stored traces, for example because a client sent spans first.
+   * The summaries of the traces that calls begin, from memory, so that a subscriber does not force the log to be
+   * unfolded. Exceptions are calls without a summary in memory, and stored traces, for example because a client sent
+   * spans first.
    */
   async function summariesOf(calls: readonly QueuedRoot[]): Promise<readonly TraceSummary[]> {
     if (calls.length === 0) return [];
     const keys = keysOf(calls);
-    const known = await inFlight.run(() => stored(keys).select('trace_ref').execute());
+    const known = await inFlight.run(() => storedTraces(keys).select('trace_ref').execute());
     const storedRefs = new Set(known.map(({ trace_ref: ref }) => ref));
     const created = calls.flatMap(({ summary }) =>
       summary === null || storedRefs.has(summary.traceRef) ? [] : summary,
@@ -158,7 +161,11 @@ export function createCallStore(
   async function unfoldedSummaries(keys: readonly (readonly string[])[]): Promise<readonly TraceSummary[]> {
     await callLog.readable();
     const rows = await inFlight.run(() =>
-      stored(keys).select(everyColumn(summaryTable)).orderBy('trace_summary.trace_no').$castTo<SummaryRow>().execute(),
+      storedTraces(keys)
+        .select(everyColumn(summaryTable))
+        .orderBy('trace_summary.trace_no')
+        .$castTo<SummaryRow>()
+        .execute(),
     );
     return rows.map(summaryOf);
   }
@@ -178,7 +185,7 @@ export function createCallStore(
       }
       const { profile, row, payload } = encoded;
       const { owner } = profile;
-      // Through the row, as later reads return it: columns cannot store every character.
+      // Made through its row, so that it equals what later reads return: columns cannot store every character.
       const summary = withSummary
         ? summaryOf(summaryRowOf(growSummary(null, { traceId, traceRef, owner }, [call.span])))
         : null;
@@ -202,7 +209,10 @@ export function createCallStore(
   };
 }
 
-/** The labels of a call: its end user, and its tags except those of the user agent, which have no budgets. Null for none. */
+/**
+ * The labels of a call: its end user, and its tags except those of the user agent, which have no budgets. Null for
+ * none.
+ */
 function labelsOf({ endUser, tags }: SpendRow): LoggedCall['labels'] {
   const requestTags = tags.filter((tag) => !tag.startsWith(AGENT_TAG));
   return endUser === null && requestTags.length === 0 ? null : { endUser, tags: requestTags };
@@ -211,7 +221,7 @@ function labelsOf({ endUser, tags }: SpendRow): LoggedCall['labels'] {
 /** Throws InvalidInput for a count or time that no store accepts, before it can fail the commit of other calls. */
 export function assertStorableCall({ spend, span }: CallRecord): void {
   const { usage, startedAt, endedAt, firstByteAt } = spend;
-  const sound =
+  const isStorable =
     isWhole(span.inputTokens) &&
     isWhole(span.outputTokens) &&
     (usage === null ||
@@ -223,7 +233,7 @@ export function assertStorableCall({ spend, span }: CallRecord): void {
     isWhole(startedAt.getTime()) &&
     isWhole(endedAt.getTime()) &&
     (firstByteAt === null || isWhole(firstByteAt.getTime()));
-  if (!sound) throw new InvalidInput('A count or a time of a call is not a whole number.');
+  if (!isStorable) throw new InvalidInput('A count or a time of a call is not a whole number.');
 }
 
 const isWhole = (value: number): boolean => Number.isSafeInteger(value);

@@ -75,6 +75,7 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
   const spansIn = (db: Kysely<Tables>) =>
     db.selectFrom('catalog_span').select(everyColumn(spanTable)).$castTo<SpanRow>();
   const recordIn = (db: Kysely<Tables>) => spansIn(db).where('name', '=', RECORDED);
+  /** Start of the recorded span, Unix ms; infinite when nothing is recorded yet. */
   const recordedFrom = async (db: Kysely<Tables>): Promise<number> =>
     (await recordIn(db).executeTakeFirst())?.from_ms ?? Number.POSITIVE_INFINITY;
 
@@ -117,8 +118,8 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
   }
 
   /**
-   * The newest price changes, additions and removals, oldest first. For each entry at most one more than the limit, which shows
-   * that older ones exist.
+   * The newest price changes, additions and removals, oldest first. For each entry at most one more than the limit,
+   * which shows that older ones exist.
    */
   const newestOf = (db: Kysely<Tables>, entryIds: readonly string[]) => {
     const ranked = db

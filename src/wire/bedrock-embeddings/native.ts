@@ -33,6 +33,7 @@ export const BEDROCK_EMBEDDINGS: NativeDialect = {
     const error = CONVERSE_NATIVE.errorOf(value);
     if (error !== null) return { error };
     const { embedding, embeddings } = value;
+    // Cohere's `embeddings` are a list, or an object with a list by type.
     const many = Array.isArray(embeddings) ? embeddings : object(embeddings)['float'];
     if (!Array.isArray(embedding) && !Array.isArray(many)) return null;
     const vectors = Array.isArray(embedding) ? [embedding] : list(many);

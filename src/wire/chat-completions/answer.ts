@@ -6,7 +6,7 @@ import type { AnswerError } from '../dialect.ts';
 import { count, type Fields, list, number, object, text } from '../json/fields.ts';
 import { withServiceTier } from '../../domain/chat/usage.ts';
 
-/** Facts of an answer or of one chunk. Null when it does not contain them. */
+/** Facts of an answer or of one chunk. Facts that it does not contain are null. */
 export interface AnswerFacts {
   readonly id: string | null;
   readonly model: string | null;

@@ -22,7 +22,10 @@ export function errorOf(value: unknown): AnswerError | null {
 
 export const isAnswer = (value: unknown): boolean => isJsonObject(object(value)['message']);
 
-/** Usage from `billed_units`. A count that is missing there comes from `tokens`, which includes tokens that are not billed. */
+/**
+ * Usage from `billed_units`. A count that is missing there comes from `tokens`, which includes tokens that are not
+ * billed.
+ */
 function usageSteps(value: unknown): readonly AnswerStep[] {
   const usage = object(value);
   const billed = object(usage['billed_units']);

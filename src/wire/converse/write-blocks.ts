@@ -115,7 +115,10 @@ function locationOf(source: Source): Fields | null {
   return source.form === 'url' && source.url.startsWith('s3://') ? { s3Location: { uri: source.url } } : null;
 }
 
-/** Unique document name with the allowed characters only. Adds it to `usedNames`. */
+/**
+ * Unique document name with the allowed characters only. Adds it to `usedNames`. Converse allows 200 characters; those
+ * above 180 are left for the number that makes the name unique.
+ */
 function documentName(requested: string | null, usedNames: Set<string>): string {
   const plain = (requested ?? 'document')
     .replace(/\.[A-Za-z0-9]+$/, '')

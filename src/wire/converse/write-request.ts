@@ -17,7 +17,10 @@ import { cachePoint, createBlockWriter } from './write-blocks.ts';
 /** Smallest thinking budget that Claude accepts, in tokens. */
 const MIN_THINKING_BUDGET = 1024;
 
-/** Writes a neutral chat as a Converse request. The URL contains the model and whether to stream. Adds unsupported parts to `losses`. */
+/**
+ * Writes a neutral chat as a Converse request. The URL contains the model and whether to stream. Adds unsupported parts
+ * to `losses`.
+ */
 export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
   noteUnsupported(chat, losses);
   const systemParts = chat.messages.flatMap((message) => (message.role === 'system' ? message.content : []));

@@ -100,7 +100,6 @@ function readChoice(answer: Fields, where: string): Answer {
 function readScore(answer: Fields, where: string): Answer {
   const entries = entriesOf(answer, where).map((one) => ({
     level: String(requiredCount(one['value'], `${where}.probabilities`)),
-    label: one['label'],
     probability: requiredNumber(one['probability'], `${where}.probabilities`),
   }));
   return {

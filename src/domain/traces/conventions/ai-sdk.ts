@@ -23,8 +23,8 @@ const TEXT = 'ai.response.text';
 const TOOL_CALLS = 'ai.response.toolCalls';
 
 /**
- * Span type of each operation. Those that end in `.do…` are one model call. Text operations around these calls run until the
- * model calls no tool; from version 7 on the SDK names them agent invocations.
+ * Span type of each operation. Those that end in `.do…` are one model call. Text operations around these calls run
+ * until the model calls no tool; from version 7 on the SDK names them agent invocations.
  */
 const OPERATIONS: Readonly<Record<string, SpanType>> = {
   'ai.generateText': 'agent',
@@ -111,6 +111,7 @@ function answerOf(attributes: Attributes): SpanText | null {
   if (text === '' && calls === '') return null;
   const parsed = parseStructure(calls);
   const message: Message | null = messageOf({ role: 'assistant', content: text, tool_calls: listOf(parsed) });
+  // Tool calls that are not a list stay among the attributes.
   const keys = calls !== '' && !Array.isArray(parsed) ? [TEXT] : [TEXT, TOOL_CALLS];
   return message === null ? null : conversation([message], keys);
 }

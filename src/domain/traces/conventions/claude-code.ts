@@ -33,7 +33,10 @@ const PROMPT = 'user_prompt';
 const CONTEXT = 'new_context';
 const ANSWER = 'response.model_output';
 const TOOL_INPUT = 'tool_input';
-/** Parts of a tool's input, for spans without the whole input: the name under which each is shown, and its attribute key. */
+/**
+ * Parts of a tool's input, for spans without the whole input: the name under which each is shown, and its attribute
+ * key.
+ */
 const TOOL_FACTS: readonly (readonly [string, string])[] = [
   ['command', 'full_command'],
   ['file_path', 'file_path'],
@@ -96,7 +99,10 @@ function requestOf(attributes: Attributes): SpanText | null {
   return messages.length === 0 ? null : conversation(messages, context === '' ? [] : [CONTEXT]);
 }
 
-/** A first line such as `[USER]` or `[TOOL RESULT: id]` gives the role of the text after it. Other texts are of the user. */
+/**
+ * A first line such as `[USER]` or `[TOOL RESULT: id]` gives the role of the text after it. Other texts are of the
+ * user.
+ */
 function contextMessage(context: string): Message {
   const { header, body } = headed(context);
   if (header === 'USER' || header === 'USER PROMPT') return { role: 'user', content: body };

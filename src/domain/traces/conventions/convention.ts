@@ -9,7 +9,10 @@ type Text = string | readonly Message[];
 
 /** Input or output of a span, and the attributes that it comes from. */
 export interface SpanText {
-  /** Plain text, or messages in the common form, or a function that returns either. `textOf` returns any of them as text. */
+  /**
+   * Plain text, or messages in the common form, or a function that returns either. `textOf` returns any of them as
+   * text.
+   */
   readonly content: Text | (() => Text);
   /** Text that begins with the preview. It may be longer than `PREVIEW_LENGTH`. */
   readonly preview: string;
@@ -34,7 +37,7 @@ export interface Convention {
   responseId?(attributes: Attributes): string | null;
   inputTokens(attributes: Attributes): number;
   outputTokens(attributes: Attributes): number;
-  /** Attribute keys of parts of the counts above. The first one that is present counts. */
+  /** Attribute keys of parts of the counts above. The first key that is present is read. */
   readonly cacheReadTokenKeys: readonly string[];
   readonly cacheWriteTokenKeys: readonly string[];
   readonly reasoningTokenKeys: readonly string[];
@@ -51,8 +54,8 @@ const MAX_TOKENS = 2 ** 32 - 1;
 export const AGENT_KEYS = [GEN_AI.agentName, 'agent.name', 'openclaw.agent', 'langsmith.metadata.lc_agent_name'];
 
 /**
- * Type of a span that declares none: a root that names an agent is a run of it, any other span is a step. `agent` is the agent
- * name by the convention.
+ * Type of a span that declares none: a root that names an agent is a run of it, any other span is a step. `agent` is
+ * the agent name by the convention.
  */
 export function undeclaredType({ parentSpanId, attributes, resource }: RawSpan, agent: string | null): SpanType {
   if (parentSpanId !== null) return 'chain';
@@ -69,7 +72,7 @@ export function conversation(messages: readonly Message[], keys: readonly string
   return { content: messages, preview: latestUserText(messages) ?? JSON.stringify(messages), keys };
 }
 
-/** Content as stored text. Made separately, because ingest needs the preview only. */
+/** Content as stored text. It is made only on demand, because ingest needs just the preview. */
 export function textOf({ content: found }: SpanText): string {
   const content = typeof found === 'function' ? found() : found;
   return typeof content === 'string' ? content : JSON.stringify(content);
@@ -90,8 +93,8 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
 
 /**
  * The first text that is not empty. It may be an object with messages, `{ "messages": [...] }`, also inside `inputs` or
- * `outputs`. The messages are one conversation, or a batch of which the first is read. When the value has more than these
- * messages, its attribute is also stored.
+ * `outputs`. The messages are one conversation, or a batch of which the first is read. When the value has more than
+ * these messages, its attribute is also stored.
  */
 export function firstPacked(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);
@@ -136,8 +139,8 @@ export function tokenCount(attributes: Attributes, keys: readonly string[]): num
 }
 
 /**
- * A token count. A value that is not a whole number between 0 and 2^32-1 counts as 0 and stays among the attributes. A span
- * with an invalid count is not refused.
+ * A token count. A value that is not a whole number between 0 and 2^32-1 counts as 0 and stays among the attributes. A
+ * span with an invalid count is not refused.
  */
 export const tokensIn = (count: number): number =>
   Number.isInteger(count) && count >= 0 && count <= MAX_TOKENS ? count : 0;
@@ -148,7 +151,10 @@ export const countReader =
   (attributes: Attributes): number =>
     tokenCount(attributes, keys) ?? 0;
 
-/** Returns a function that reads the agent name under the first of these keys whose value is not blank; null without one. */
+/**
+ * Returns a function that reads the agent name under the first of these keys whose value is not blank; null without
+ * one.
+ */
 export const agentNameReader =
   (...keys: readonly string[]) =>
   ({ attributes }: RawSpan): string | null =>

@@ -29,7 +29,7 @@ export const indexedForm = (prefix: string, defaultRole: string): FlattenedForm 
   role: 'role',
   content: 'content',
   name: 'name',
-  // Contents are not flattened further.
+  // Matches no key of a message: contents are not flattened further.
   part: /^$/,
   toolCall: /^tool_calls\.(\d+)\.(id|name|arguments)$/,
 });

@@ -14,7 +14,9 @@ import { genAi } from './gen-ai.ts';
 import { GEN_AI, GEN_AI_EVENTS } from './gen-ai-attributes.ts';
 
 const SPAN_TYPE = 'logfire.span_type';
-/** Attributes with whole conversations, as versions of Pydantic AI name them. The last name alone does not mark a span. */
+/**
+ * Attributes with whole conversations, as versions of Pydantic AI name them. The last name alone does not mark a span.
+ */
 const RECORDS = ['pydantic_ai.all_messages', 'all_messages_events', 'events'];
 const MARKER_KEYS = [SPAN_TYPE, 'logfire.msg', ...RECORDS.slice(0, 2)];
 
@@ -65,8 +67,8 @@ function recorded(attributes: Attributes, side: 'input' | 'output'): SpanText | 
     messages.push(message);
   }
   // Index of the answer, or the number of messages when the last one is no answer.
-  const answered = messages.at(-1)?.role === 'assistant' ? messages.length - 1 : messages.length;
-  const wanted = side === 'input' ? messages.slice(0, answered) : messages.slice(answered);
+  const answerIndex = messages.at(-1)?.role === 'assistant' ? messages.length - 1 : messages.length;
+  const wanted = side === 'input' ? messages.slice(0, answerIndex) : messages.slice(answerIndex);
   return wanted.length === 0 ? null : conversation(wanted, [record.key]);
 }
 

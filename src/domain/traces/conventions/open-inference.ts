@@ -108,7 +108,10 @@ function documentsOf(attributes: Attributes): SpanText | null {
   return plainText(JSON.stringify(inOrder), keys);
 }
 
-/** The flattened messages, or the original value when they are empty: flattened messages of LangChain may lack their contents. */
+/**
+ * The flattened messages, or the original value when they are empty: flattened messages of LangChain may lack their
+ * contents.
+ */
 function richestConversation(
   flattened: FlattenedConversation | null,
   attributes: Attributes,
@@ -120,7 +123,10 @@ function richestConversation(
 const agentNameIn = ({ attributes }: RawSpan): string | null =>
   firstValue(attributes, ['agent.name', 'agno.agent', 'agno.team']) ?? agentInMetadata(attributes);
 
-/** The agent of a span. An agent span without an OpenInference agent name has its graph node, GenAI agent or span name instead. */
+/**
+ * The agent of a span. An agent span without an OpenInference agent name has its graph node, GenAI agent or span name
+ * instead.
+ */
 function agentOf(span: RawSpan): string | null {
   const named = agentNameIn(span);
   if (named !== null || !isAgent(span)) return named;

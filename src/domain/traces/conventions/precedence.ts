@@ -9,9 +9,9 @@ import { openInference } from './open-inference.ts';
 import { traceloop } from './traceloop.ts';
 
 /**
- * Every convention, in order; the first that recognises a span reads it. The last recognises every span. Conventions that
- * declare the kind of a span precede those that only mark it. OpenInference and Traceloop translate the AI SDK's spans and keep
- * its attributes. Logfire marks every span that passes through it.
+ * Every convention, in order; the first that recognises a span reads it. The last recognises every span. Conventions
+ * that declare the kind of a span precede those that only mark it. OpenInference and Traceloop translate the AI SDK's
+ * spans and keep its attributes. Logfire marks every span that passes through it.
  */
 export const CONVENTIONS: readonly Convention[] = [
   claudeCode,
@@ -23,6 +23,9 @@ export const CONVENTIONS: readonly Convention[] = [
   genAi,
 ];
 
-/** The convention of a span, by its instrumentation scope and the presence of a few attributes. No attribute value is read. */
+/**
+ * The convention of a span, by its instrumentation scope and the presence of a few attributes. No attribute value is
+ * read.
+ */
 export const conventionOf = (span: RawSpan): Convention =>
   CONVENTIONS.find((candidate) => candidate.recognises(span)) ?? genAi;

@@ -23,7 +23,10 @@ const REQUEST_TYPES: Readonly<Record<string, SpanType>> = {
 const PROMPTS = indexedForm('llm.prompts', 'user');
 const COMPLETIONS = indexedForm('llm.completions', 'assistant');
 
-/** OpenLLMetry, as Traceloop's SDK and its instrumentations send it: GenAI attributes on spans with Traceloop's own kinds. */
+/**
+ * OpenLLMetry, as Traceloop's SDK and its instrumentations send it: GenAI attributes on spans with Traceloop's own
+ * kinds.
+ */
 export const traceloop: Convention = {
   name: 'traceloop',
   recognises: ({ attributes }) => MARKER_KEYS.some((key) => attributes[key] !== undefined),
