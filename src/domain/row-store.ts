@@ -8,7 +8,7 @@ export interface RowPage<Filter, Sort extends string> {
   readonly from: number | RowPlace;
 }
 
-/** Place of a row in a list: by its creation with the sort `created_at`, else by the text that it is ordered by. */
+/** Place of a row in a list: its creation time with the sort `created_at`, else the text that the row is ordered by. */
 export type RowPlace =
   | { readonly createdAt: Date; readonly id: string }
   | { readonly text: string; readonly id: string };

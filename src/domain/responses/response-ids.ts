@@ -15,7 +15,7 @@ export interface UpstreamResponse {
  */
 export interface ResponseIds {
   /** Deterministic. */
-  seal(upstreamIds: UpstreamResponse): string;
+  seal(response: UpstreamResponse): string;
   /** Null for an id that was not sealed with this installation's key. */
   open(id: string): UpstreamResponse | null;
 }

@@ -32,6 +32,7 @@ interface Entry extends Pick<UnstoredTurn, 'id' | 'previousStoredId'> {
   readonly text: string;
   readonly size: number;
   readonly lane: string;
+  /** The latest response of each lane of the same connection. */
   readonly lanes: Map<string, Entry>;
 }
 
@@ -48,11 +49,12 @@ export function createTurnMemories(limits: Readonly<Record<keyof typeof LIMITS, 
     entry.lanes.delete(entry.lane);
   }
 
+  /** Evicts the oldest of these entries until they use at most `most` bytes. */
   function makeRoom(entries: Iterable<Entry>, usedBytes: number, most: number): void {
-    let rest = usedBytes;
+    let keptBytes = usedBytes;
     for (const entry of entries) {
-      if (rest <= most) return;
-      rest -= entry.size;
+      if (keptBytes <= most) return;
+      keptBytes -= entry.size;
       drop(entry);
     }
   }

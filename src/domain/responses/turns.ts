@@ -16,9 +16,9 @@ export interface RequestedTurn {
   readonly kind: 'turn';
   /** Turns of one lane run in sequence; empty for the unnamed lane. */
   readonly lane: string;
-  /** Bytes that it uses while it waits. */
+  /** Bytes that the turn uses while it waits for its lane. */
   readonly size: number;
-  /** Starts it when its lane is free. Rejects when it is refused. */
+  /** Starts the turn; called when its lane is free. Rejects when the turn is refused. */
   begin(signal: AbortSignal): Promise<Turn>;
   /** The event of a turn that was refused. */
   refused(failure: unknown): SocketMessage;

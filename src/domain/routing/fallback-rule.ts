@@ -13,8 +13,9 @@ export function fallbacksAfter(
   { retries, policy }: { readonly retries: Retries; readonly policy: FallbackPolicy },
 ): readonly Fallback[] {
   if (retries.withoutFallbacks) return [];
-  const longer = isTooLong(failure) ? retries.contextFallbacks.get(model) : undefined;
-  const requested = longer === undefined ? retries.fallbacks : [{ model: longer, members: {} }, ...retries.fallbacks];
+  const contextModel = isTooLong(failure) ? retries.contextFallbacks.get(model) : undefined;
+  const requested =
+    contextModel === undefined ? retries.fallbacks : [{ model: contextModel, members: {} }, ...retries.fallbacks];
   if (requested.length > 0) return requested.slice(0, MAX_FALLBACKS);
   const names = new Set(configuredAfter(failure, model, policy));
   names.delete(model);

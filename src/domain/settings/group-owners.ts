@@ -13,7 +13,7 @@ import type { SectionContent } from './stored-section.ts';
 /** Place of a setting in the configuration file: section, key, and the key below it, if any. */
 type FilePlace = readonly [section: string, name: string, below?: string];
 
-const CACHE_SECTION = 'litellm_settings';
+const LITELLM_SETTINGS = 'litellm_settings';
 
 /** Settings of the shared Redis server that the file has among those of the router. */
 const ROUTER_REDIS: ReadonlySet<string> = new Set(['host', 'port', 'password', 'url']);
@@ -24,8 +24,8 @@ const GENERAL_SSO: ReadonlySet<string> = new Set(['proxy_base_url', 'ui_access_m
 const PLACES: { readonly [Name in GroupName]?: (field: string) => FilePlace | null } = {
   ui: (field) => [GENERAL, field],
   sso: (field) => (GENERAL_SSO.has(field) ? [GENERAL, field] : null),
-  blockUnpriced: () => ['litellm_settings', 'block_requests_for_models_without_pricing'],
-  cache: (field) => [CACHE_SECTION, 'cache_params', field],
+  blockUnpriced: () => [LITELLM_SETTINGS, 'block_requests_for_models_without_pricing'],
+  cache: (field) => [LITELLM_SETTINGS, 'cache_params', field],
   coordinationRedis: (field) => (ROUTER_REDIS.has(field) ? ['router_settings', `redis_${field}`] : null),
 };
 

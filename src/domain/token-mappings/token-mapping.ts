@@ -8,7 +8,7 @@ export interface TokenMapping extends Stamps {
   readonly claimName: string;
   /** Unique among the mappings of the claim. */
   readonly claimValue: string;
-  /** Hash of the key: its identity. */
+  /** Hash of the virtual key, which identifies it. */
   readonly keyHash: string;
   readonly description: string | null;
   /** Whether it is in use. An inactive one is ignored. */

@@ -15,8 +15,8 @@ export interface TraceOutline extends Pick<Trace, 'agents'> {
 }
 
 /**
- * Cache of outlines, by names that its user forms, for traces that are read by pages. Computing an outline reads all
- * spans. Bounded.
+ * Bounded cache of outlines for traces that are read by pages: computing an outline reads all spans. The caller chooses
+ * the names.
  */
 export interface TraceOutlines {
   find(name: string): TraceOutline | null;

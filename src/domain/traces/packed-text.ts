@@ -10,6 +10,7 @@ import type { TraceTally } from './trace.ts';
  * Therefore small members are sent as JSON. Rows are bytes, which are transferred, not cloned.
  */
 export interface PackedText {
+  /** `Facts` as JSON. */
   readonly facts: string;
   /** The rows of all traces, concatenated in their order. */
   readonly rows: Uint8Array;
@@ -20,7 +21,7 @@ export interface PackedText {
 /** The type `Of` with text instead of a bigint in `Member`. */
 type Texts<Of, Member extends PropertyKey> = (Omit<NonNullable<Of>, Member> & Readonly<Record<Member, string>>) | null;
 
-/** JSON has no bigint. */
+/** A tally with text in place of each bigint, because JSON has no bigint. */
 interface StoredTally extends Omit<TraceTally, 'startNs' | 'endNs' | 'spend' | 'estimate' | 'root' | 'preview'> {
   readonly startNs: string;
   readonly endNs: string;

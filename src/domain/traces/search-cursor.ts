@@ -9,9 +9,9 @@ import { traceRankOf, TRACE_ORDERS, type TraceFilters, type TraceSearch } from '
 
 /** Parameters of a search that a caller sends with a cursor. */
 export interface SearchParameters {
-  /** Null for the filters of the cursor. */
+  /** Null takes the filters of the cursor. */
   readonly filters: TraceFilters | null;
-  /** Null for the order of the cursor. */
+  /** Null takes the order of the cursor. */
   readonly order: TraceSearch['order'] | null;
 }
 
@@ -54,18 +54,18 @@ type Label = 'sessionId' | 'userId' | 'tag';
 
 const INVALID_CURSOR = 'Invalid cursor.';
 /** Number of values in a search cursor. */
-const LENGTH = 6;
+const SEARCH_CURSOR_LENGTH = 6;
 /** Number of values in the cursor of a list without a search. */
 const LIST_CURSOR_LENGTH = 4;
 
 /** Whether a cursor has the form of a search cursor. */
-export const isSearchCursor = (cursor: string): boolean => cursorState(cursor).length === LENGTH;
+export const isSearchCursor = (cursor: string): boolean => cursorState(cursor).length === SEARCH_CURSOR_LENGTH;
 
 /** The search of a cursor. Throws InvalidInput for an invalid cursor, and for a cursor of another search. */
 export function readSearchCursor(cursor: string, wanted: SearchParameters): TraceSearch {
   const state = cursorState(cursor);
   if (state.length === LIST_CURSOR_LENGTH) throw new InvalidInput('The cursor belongs to another search.');
-  if (state.length !== LENGTH) throw new InvalidInput(INVALID_CURSOR);
+  if (state.length !== SEARCH_CURSOR_LENGTH) throw new InvalidInput(INVALID_CURSOR);
   const [startMs, endMs, ordered, filterText, rank, traceRef] = state;
   const order = TRACE_ORDERS.find((known) => known === ordered);
   if (!Number.isSafeInteger(startMs) || !Number.isSafeInteger(endMs) || order === undefined)
@@ -100,7 +100,7 @@ export function filtersOfText(filterText: unknown): TraceFilters {
   const minErrors = valueAt('minErrors');
   const internal = valueAt('internal');
   if (internal !== null && typeof internal !== 'boolean') throw new InvalidInput(INVALID_CURSOR);
-  if (status !== valueAt('status') || (minErrors !== null && !isCount(minErrors)))
+  if (status !== valueAt('status') || (minErrors !== null && !isInt32(minErrors)))
     throw new InvalidInput(INVALID_CURSOR);
   const annotation = valueAt('annotation') === null ? null : conditionsOfList(valueAt('annotation'));
   if (annotation === undefined) throw new InvalidInput(INVALID_CURSOR);
@@ -124,7 +124,7 @@ export function filtersOfText(filterText: unknown): TraceFilters {
 }
 
 /** Whether a value is a 32-bit integer. */
-const isCount = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
+const isInt32 = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
 /** Reads a 64-bit integer, the largest type of the stores. Throws InvalidInput for any other value. */
 function numberIn(value: unknown): bigint {

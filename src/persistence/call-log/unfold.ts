@@ -276,7 +276,10 @@ export function createCallUnfolding(
   const withCalls = `with profile as materialized (${selected.profiles}), each_call as (${selected.calls('profile', PROFILE_NAMES)})`;
   const daily = dailyAdditions(flavour);
   const texts = flavour === 'sqlite' ? sqliteStatements(selected, daily) : [postgresStatement(withCalls, daily)];
-  /** A statement that reads segments has the list of segments as its parameter. */
+  /**
+   * A statement that reads segments has the list of segments as its parameter. The others have none: `REPEATED` makes
+   * them cacheable.
+   */
   const statements = texts.map((text) => {
     const readsSegments = text.includes(selected.profiles);
     return { text: readsSegments ? text : `${REPEATED}${text}`, readsSegments };

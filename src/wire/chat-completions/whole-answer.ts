@@ -24,9 +24,10 @@ interface AnswerParts {
 /** A complete answer as a chat completion. */
 export function wholeChatCompletion(steps: readonly AnswerStep[], context: AnswerContext): unknown {
   const { id, text, refusal, reasoning, thinkingBlocks, calls, finishReason, usage } = collectParts(steps);
+  const hasOtherContent = calls.length > 0 || refusal !== '';
   const message = {
     role: 'assistant',
-    content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+    content: text === '' && hasOtherContent ? null : text,
     ...(refusal === '' ? {} : { refusal }),
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(thinkingBlocks.length === 0 ? {} : { thinking_blocks: thinkingBlocks }),

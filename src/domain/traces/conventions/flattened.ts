@@ -45,7 +45,7 @@ export function flattenedConversation(attributes: Attributes, form: FlattenedFor
     const index = dot === -1 ? Number.NaN : Number(key.slice(start.length, dot));
     if (!Number.isInteger(index) || index < 0 || index > MAX_INDEX) continue;
     const draft = drafts.get(index) ?? { role: '', name: '', content: '', parts: [], calls: new Map() };
-    if (!read(draft, key.slice(dot + 1), textAt(attributes, key), form)) continue;
+    if (!addAttribute(draft, key.slice(dot + 1), textAt(attributes, key), form)) continue;
     drafts.set(index, draft);
     keys.push(key);
   }
@@ -57,16 +57,16 @@ export function flattenedConversation(attributes: Attributes, form: FlattenedFor
 }
 
 /** Adds one attribute to the draft; false when this form does not have it. */
-function read(draft: Draft, rest: string, text: string, form: FlattenedForm): boolean {
+function addAttribute(draft: Draft, rest: string, text: string, form: FlattenedForm): boolean {
   if (rest === form.role) draft.role = text;
   else if (rest === form.content) draft.content = text;
   else if (rest === form.name) draft.name = text;
   else if (form.part.test(rest)) draft.parts.push(text);
-  else return readToolCall(draft, rest, text, form);
+  else return addToolCallField(draft, rest, text, form);
   return true;
 }
 
-function readToolCall(draft: Draft, rest: string, text: string, form: FlattenedForm): boolean {
+function addToolCallField(draft: Draft, rest: string, text: string, form: FlattenedForm): boolean {
   const [, index, field] = form.toolCall.exec(rest) ?? [];
   if (field !== 'name' && field !== 'arguments' && field !== 'id') return false;
   const call = draft.calls.get(Number(index)) ?? { name: '', arguments: '', id: '' };

@@ -51,6 +51,7 @@ function inputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText | 
   const wanted = type === 'llm' && Array.isArray(messages[0]) ? listOf(messages[0]) : messages;
   const common = conversationOf(wanted);
   if (common !== null) return conversation(common, [GEN_AI.prompt]);
+  // A model call without messages has an empty list as its input.
   return type === 'llm' && wanted.length === 0 ? plainText('[]', raw?.keys ?? []) : raw;
 }
 
