@@ -2,8 +2,8 @@ import { payloadOfText } from './span-rows.ts';
 import type { SpanPayload } from './span.ts';
 
 // Format of a stored body of gateway calls, before its compression. A body has the calls of one segment of the call
-// log. Each call has a line: its trace id, then its payload as JSON. Its place is the number of its line among those of
-// the calls, from 0. Bodies of earlier versions are read, but no longer written. They begin with pattern lines: `#`,
+// log. Each call has a line: its trace id, then its payload as JSON. The place of a call is its line number among those
+// of the calls, from 0. Bodies of earlier versions are read, but no longer written. They begin with pattern lines: `#`,
 // the place of the first call of the pattern, and the attributes and resource attributes that its calls share. A
 // payload of a pattern is `~[input, output, attribute number, value, …]`, with the attributes that differ from the
 // pattern.
