@@ -4,7 +4,10 @@ import type { Stores } from '../../src/persistence/stores.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { A_CALL } from './samples.ts';
 
-/** Number of calls in the log before the read. Then the spend rows of a call, and the span counts of its traces. */
+/**
+ * Number of calls in the call log, then the spend rows of a call and the span counts of its traces. Reading rows first unfolds
+ * the call log.
+ */
 async function stateOf(stores: Stores, { spend }: CallRecord) {
   const backlog = stores.calls.backlog();
   const rows = await stores.spend.findBySpans([`${spend.traceId}:${spend.spanId}`]);
@@ -24,7 +27,7 @@ for (const engine of ENGINES)
       { callLog: true, backlog: 1 },
       { callLog: false, backlog: 0 },
     ])(
-      'with `callLog: $callLog`, a call has its rows; number of calls that wait until a read: $backlog',
+      'with `callLog: $callLog`, $backlog calls are in the call log, and a read finds the rows of the call',
       async (about) => {
         const stores = await scratch.open({ callLog: about.callLog });
         await stores.calls.append([stores.calls.encode(A_CALL)]);

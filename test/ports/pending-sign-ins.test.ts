@@ -94,7 +94,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
       expect(await store.add(row('a', later + 1), bounds)).toBe(true);
       expect(await store.add(row('b', later + 9), bounds)).toBe(true);
       expect(await store.add(row('c', later + 9), bounds)).toBe(false);
-      expect(await store.add({ ...row('cli-d', later + 9), kind: 'login' }, { nowMs: later, most: 3 })).toBe(true);
+      expect(await store.add({ ...row('cli-d', later + 9), kind: 'login' }, bounds)).toBe(true);
       expect(await store.add(row('e', later + 9), { nowMs: later + 1, most: 2 })).toBe(true);
     });
 

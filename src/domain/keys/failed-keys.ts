@@ -14,7 +14,7 @@ export interface FailedKeys {
    * Call it for every key that is not cached. `looksUp`: the key needs a store query. Over the limit, one such key per second
    * is still admitted. Throws LimitExceeded.
    */
-  admit(peer: Peer, looksUp: boolean): void;
+  admit(peer: Peer, about: { readonly looksUp: boolean }): void;
   /** Counts a key that no store has. */
   count(peer: Peer): void;
 }
@@ -52,7 +52,7 @@ export function createFailedKeys(options: {
   }
 
   return {
-    admit(peer, looksUp) {
+    admit(peer, { looksUp }) {
       if (perMinute === 0) return;
       const nowMs = clock.monotonicMs();
       const window = currentWindow(networkOf(peer), nowMs);

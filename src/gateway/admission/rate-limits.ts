@@ -132,33 +132,38 @@ type ModelMember = 'model_rpm_limit' | 'model_tpm_limit';
 const IN_BUDGET = { model_rpm_limit: 'rpmLimit', model_tpm_limit: 'tpmLimit' } as const;
 
 /** The key's own limit of a model: from its metadata; where that limits no model, from its budget for the model. */
-function ownLimit({ metadata, settings }: VirtualKey, member: ModelMember, model: string): number | null {
+function ownKeyLimit({ metadata, settings }: VirtualKey, member: ModelMember, model: string): number | null {
   if (ownsModelLimits(metadata, member)) return modelLimit(metadata, member, model);
   const budgets = settings.modelMaxBudget;
   return budgets !== undefined && Object.hasOwn(budgets, model) ? (budgets[model]?.[IN_BUDGET[member]] ?? null) : null;
 }
 
 /** Whether the key has its own limit of this kind for any model. */
-const ownsLimits = ({ metadata, settings }: VirtualKey, member: ModelMember): boolean =>
+const hasOwnLimits = ({ metadata, settings }: VirtualKey, member: ModelMember): boolean =>
   ownsModelLimits(metadata, member) ||
   (settings.modelMaxBudget !== undefined &&
     Object.values(settings.modelMaxBudget).some((budget) => budget[IN_BUDGET[member]] !== undefined));
 
-/** Limit of a model for one key: its own, or the team's when the key has no limit of this kind for any model. */
-function limitOfKey(key: VirtualKey, member: ModelMember, model: string): number | undefined {
-  if (ownsLimits(key, member)) return ownLimit(key, member, model) ?? undefined;
-  return limitInTeam(key, member, model);
+/**
+ * Limit of a model for each key alone. A key without own limits of this kind uses the limit that its team sets for the model.
+ */
+function limitForOneKey(key: VirtualKey, member: ModelMember, model: string): number | undefined {
+  if (hasOwnLimits(key, member)) return ownKeyLimit(key, member, model) ?? undefined;
+  return limitInTeamMetadata(key, member, model);
 }
 
 /** Limit of a model in the metadata of the team of a key. */
-function limitInTeam({ owners }: VirtualKey, member: ModelMember, model: string): number | undefined {
+function limitInTeamMetadata({ owners }: VirtualKey, member: ModelMember, model: string): number | undefined {
   const metadata = owners?.team?.metadata;
   return metadata === undefined ? undefined : (modelLimit(metadata, member, model) ?? undefined);
 }
 
-/** Limit of a model for all keys of a team. Calls of a key with its own limit for the model do not count in it. */
-function limitOfTeam(key: VirtualKey, member: ModelMember, model: string): number | undefined {
-  return ownLimit(key, member, model) === null ? limitInTeam(key, member, model) : undefined;
+/**
+ * Limit of a model for all keys of a team together. The limit that a team sets thus applies to each key and to the sum of
+ * them. Calls of a key with its own limit for the model do not count.
+ */
+function limitForTeam(key: VirtualKey, member: ModelMember, model: string): number | undefined {
+  return ownKeyLimit(key, member, model) === null ? limitInTeamMetadata(key, member, model) : undefined;
 }
 
 /** Limit of a model for all keys of an organization or a project. */
@@ -176,20 +181,20 @@ function modelScopeOfOwner(
 }
 
 function modelScopeOfKey(key: VirtualKey, model: string): RateLimit | null {
-  const requests = limitOfKey(key, 'model_rpm_limit', model);
-  const tokens = limitOfKey(key, 'model_tpm_limit', model);
+  const requests = limitForOneKey(key, 'model_rpm_limit', model);
+  const tokens = limitForOneKey(key, 'model_tpm_limit', model);
   if (requests === undefined && tokens === undefined) return null;
   return { scope: 'model_per_key', id: `${key.hash}:${model}`, requests, tokens };
 }
 
 function modelScopeOfTeam(key: VirtualKey, model: string): RateLimit | null {
-  const requests = limitOfTeam(key, 'model_rpm_limit', model);
-  const tokens = limitOfTeam(key, 'model_tpm_limit', model);
+  const requests = limitForTeam(key, 'model_rpm_limit', model);
+  const tokens = limitForTeam(key, 'model_tpm_limit', model);
   if (requests === undefined && tokens === undefined) return null;
   return { scope: 'model_per_team', id: `${key.teamId}:${model}`, requests, tokens };
 }
 
-/** Parts of a call that limits use. Without `bytes`, no tokens are reserved: they are counted at the end. */
+/** What the limits read of a call. Without `bytes`, no tokens are reserved: they are counted at the end. */
 export type Limited = Pick<ModelRequest, 'model'> &
   Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>> & {
     /** Calls of the batch that the call starts, by model. */

@@ -74,8 +74,9 @@ export function createCredentialRing(
 }
 
 /**
- * Identifies signed tokens. A verified token is a key whose secret is the hash of the token and the chosen team. The store of the
- * ring builds the row of this key from the claims, or from the stored key that the token is mapped to.
+ * Identifies signed tokens. The key ring handles a verified token as a key: the token, together with the chosen team, is the
+ * secret of this key. The store of the ring builds the row of the key from the claims of the token, or from the stored key
+ * that the token is mapped to.
  */
 function createTokenIdentification(
   ring: Pick<HashKeyRing, 'identifyHash'>,
@@ -119,7 +120,7 @@ function createTokenIdentification(
       tokens.delete(hash);
       throw new Unauthenticated('Token Expired', 'expired');
     }
-    if (peer !== undefined) failures.admit(peer, true);
+    if (peer !== undefined) failures.admit(peer, { looksUp: true });
     return admit(acceptance, { token, hash, chosenTeam, peer });
   };
 }
@@ -190,7 +191,7 @@ function createTracingKeys(store: Pick<TracingKeyStore, 'all'>, { generator, clo
       const hash = generator.hash(token);
       const entry = known.get(hash);
       if (entry !== undefined && clock.monotonicMs() - entry.readMs <= FRESH_MS) return senderOf(entry.key, peer);
-      if (peer !== undefined && entry === undefined) failures.admit(peer, true);
+      if (peer !== undefined && entry === undefined) failures.admit(peer, { looksUp: true });
       return read(hash, peer);
     },
     evict(tokenHash: string): void {

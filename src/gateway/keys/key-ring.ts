@@ -224,7 +224,7 @@ export function createKeyRing(options: {
     }
     const refusedMs = unknown.get(hash);
     const isRefused = refusedMs !== undefined && nowMs - refusedMs < UNKNOWN_MS;
-    if (peer !== undefined) failures.admit(peer, !isRefused);
+    if (peer !== undefined) failures.admit(peer, { looksUp: !isRefused });
     if (!isRefused) return lookUp(hash, name(), peer);
     if (peer !== undefined) failures.count(peer);
     throw unknownKey(name(), hash);

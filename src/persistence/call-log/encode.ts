@@ -145,8 +145,7 @@ export function createCallEncoder(): (call: CallRecord, traceRef: string) => Enc
 
   function profileOf(call: CallRecord, traceRef: string, extras: Extras): CachedProfile {
     const { keyHash } = call.spend;
-    const profilesOfKey = profiles.get(keyHash);
-    for (const profile of profilesOfKey ?? []) if (matchesProfile(profile, call, extras)) return profile;
+    for (const profile of profiles.get(keyHash) ?? []) if (matchesProfile(profile, call, extras)) return profile;
     if (profileCount >= MOST_PROFILES) {
       profiles.clear();
       profileCount = 0;
@@ -159,6 +158,7 @@ export function createCallEncoder(): (call: CallRecord, traceRef: string) => Enc
       // Without input and output, because a profile is cached for long.
       span: { ...call.span, input: '', output: '' },
     };
+    const profilesOfKey = profiles.get(keyHash);
     if (profilesOfKey === undefined || profilesOfKey.length >= MOST_PROFILES_PER_KEY) profiles.set(keyHash, [profile]);
     else profilesOfKey.push(profile);
     profileCount += 1;

@@ -3,7 +3,7 @@ import { RETENTIONS } from '../../domain/settings/retention.ts';
 import { SWITCHES } from '../../domain/settings/switches.ts';
 import type { Setting } from './setting.ts';
 import { SETTINGS } from './table.ts';
-import { GROUP_SETTINGS } from './table/groups.ts';
+import { MANAGEMENT_SETTINGS } from './table/management.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
 
 const pathsOf = (rows: Readonly<Record<string, Setting>>): readonly string[] =>
@@ -14,7 +14,7 @@ export const SETTING_PATHS: readonly string[] = pathsOf(SETTINGS);
 
 const LIVE: ReadonlySet<string> = new Set([
   ...pathsOf(ROUTING_SETTINGS),
-  ...pathsOf(GROUP_SETTINGS),
+  ...pathsOf(MANAGEMENT_SETTINGS),
   'general_settings.allowed_ips',
   ...[...SWITCHES, ...REQUIREMENT_SETTINGS].map((name) => `general_settings.${name}`),
   ...Object.keys(RETENTIONS).map((name) => `general_settings.${name}`),

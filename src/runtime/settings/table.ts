@@ -1,7 +1,7 @@
 import type { SettingGroup, ValueOf } from './setting.ts';
 import { BILLING_SETTINGS, CATALOG_SETTINGS } from './table/catalog.ts';
 import { GATEWAY_SETTINGS, HEALTH_SETTINGS, UPSTREAM_SETTINGS } from './table/gateway.ts';
-import { GROUP_SETTINGS } from './table/groups.ts';
+import { MANAGEMENT_SETTINGS } from './table/management.ts';
 import { PASS_THROUGH_SETTINGS } from './table/pass-through.ts';
 import { ROUTING_SETTINGS } from './table/routing.ts';
 import { KEY_SETTINGS } from './table/keys.ts';
@@ -20,7 +20,7 @@ export const SETTINGS = {
   ...STORAGE_SETTINGS,
   ...GATEWAY_SETTINGS,
   ...SHARING_SETTINGS,
-  ...GROUP_SETTINGS,
+  ...MANAGEMENT_SETTINGS,
   ...KEY_SETTINGS,
   ...PASS_THROUGH_SETTINGS,
   ...ROUTING_SETTINGS,
@@ -58,7 +58,7 @@ export const SETTING_GROUPS: readonly SettingGroup[] = [
   {
     title: 'Users and teams, prices and budgets, public pages',
     note: 'They can also be stored at run time. The file takes precedence over stored values.',
-    settings: GROUP_SETTINGS,
+    settings: MANAGEMENT_SETTINGS,
   },
   { title: 'Rules for creating and changing keys', settings: KEY_SETTINGS },
   { title: 'Pass-through', settings: PASS_THROUGH_SETTINGS },

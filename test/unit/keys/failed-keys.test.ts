@@ -16,7 +16,7 @@ function someFailedKeys(perMinute: number) {
   /** Tries a wrong key. Returns the seconds until a retry when it is refused without a look-up, else null. */
   function tryKey(address: string, looksUp = true): number | null {
     try {
-      failures.admit(peer(address), looksUp);
+      failures.admit(peer(address), { looksUp });
     } catch (error) {
       if (error instanceof LimitExceeded) return error.retryAfterSeconds;
       throw error;
@@ -47,7 +47,7 @@ it('above the limit, one key that needs a look-up is admitted each second, and n
 
 it('admitted keys are not counted unless they are wrong', () => {
   const { failures, peer, tryKey } = someFailedKeys(1);
-  for (let time = 0; time < 10; time += 1) failures.admit(peer('a'), true);
+  for (let time = 0; time < 10; time += 1) failures.admit(peer('a'), { looksUp: true });
   expect(tryKey('a')).toBeNull();
 });
 

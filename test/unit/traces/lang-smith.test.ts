@@ -47,6 +47,19 @@ describe('LangSmith', () => {
     expect(read({ attributes })).toMatchObject({ input: '[]', output: 'plain' });
   });
 
+  it.each(['{"prompts":["Say hello."]}', 'Say hello.'])(
+    'a prompt without messages stays an attribute: %s',
+    (prompt) => {
+      const attributes = { 'langsmith.span.kind': 'llm', 'gen_ai.prompt': prompt };
+      expect(read({ attributes })).toMatchObject({ input: '[]', attributes });
+    },
+  );
+
+  it.each(['{"messages":[]}', '{"messages":[[]]}'])('an empty list of messages is only the input: %s', (prompt) => {
+    const attributes = { 'langsmith.span.kind': 'llm', 'gen_ai.prompt': prompt };
+    expect(read({ attributes })?.attributes).toEqual({ 'langsmith.span.kind': 'llm' });
+  });
+
   it('an agent has its messages as input and the last one as output', () => {
     const stored = { type: 'human', data: { content: 'hello' } };
     const attributes = {

@@ -63,7 +63,7 @@ export type Examination =
 /** Shortened content, at most `EXCERPT_CHARACTERS`: the beginning of each part, the wanted spans first. */
 function excerptText(parts: readonly ContentPart[], wanted: ReadonlySet<string>): string {
   // Up to 8 parts share the limit equally. With more parts, each part keeps an eighth, and the last ones are cut off.
-  const partCharacters = Math.max(400, Math.floor(EXCERPT_CHARACTERS / Math.max(1, Math.min(parts.length, 8))));
+  const partCharacters = Math.floor(EXCERPT_CHARACTERS / Math.max(1, Math.min(parts.length, 8)));
   const ordered = [
     ...parts.filter(({ spanId }) => wanted.has(spanId)),
     ...parts.filter(({ spanId }) => !wanted.has(spanId)),

@@ -164,7 +164,7 @@ export async function judgeExecution(
     isPartial ||= result.isPartial;
     if (assessable) assessed += 1;
     if (reasoning !== '') reasons.push(reasoning);
-    if (failure === null && index > 0 && !assessable) isPartial = true;
+    if (windows.length > 1 && !assessable) isPartial = true;
   }
   if (assessed === 0 && observations.length === 0 && reasons.length === 0 && failure !== null)
     return { extraction: null, partial: true, failure, final: false };

@@ -46,13 +46,15 @@ export const langSmith: Convention = {
 function inputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText | null {
   const raw = firstPlain(attributes, [GEN_AI.prompt]);
   if (type !== 'llm' && type !== 'agent') return raw;
-  const messages = messagesIn(parseStructure(raw === null ? '' : textOf(raw)));
+  const prompt = parseStructure(raw === null ? '' : textOf(raw));
+  const messages = messagesIn(prompt);
   // A model call has a batch of conversations; an agent has one conversation.
   const wanted = type === 'llm' && Array.isArray(messages[0]) ? listOf(messages[0]) : messages;
   const common = conversationOf(wanted);
   if (common !== null) return conversation(common, [GEN_AI.prompt]);
-  // A model call without messages has an empty list as its input.
-  return type === 'llm' && wanted.length === 0 ? plainText('[]', raw?.keys ?? []) : raw;
+  if (type !== 'llm' || wanted.length > 0) return raw;
+  // A model call without messages has an empty list as its input. A prompt of another form stays an attribute.
+  return plainText('[]', Array.isArray(messageListIn(prompt)) ? [GEN_AI.prompt] : []);
 }
 
 function outputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText | null {
@@ -65,7 +67,8 @@ function outputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText |
   return message === null ? raw : conversation([message], [GEN_AI.completion]);
 }
 
-const messagesIn = (value: unknown): readonly unknown[] => listOf(isJsonObject(value) ? value['messages'] : value);
+const messageListIn = (value: unknown): unknown => (isJsonObject(value) ? value['messages'] : value);
+const messagesIn = (value: unknown): readonly unknown[] => listOf(messageListIn(value));
 
 function firstGeneration(value: unknown): unknown {
   const [first] = listOf(isJsonObject(value) ? value['generations'] : undefined);

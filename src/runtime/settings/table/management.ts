@@ -2,21 +2,24 @@ import { isDuration } from '../../../domain/budgets/route-budget.ts';
 import { decimal, flag, providerBudgets, storable, text } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
-/** Settings that can also be stored at run time. The file takes precedence over stored values. */
-export const GROUP_SETTINGS = {
+/**
+ * Settings of users and teams, prices and budgets, and public pages. Each can also be stored at run time, whatever its kind.
+ * The file takes precedence over stored values.
+ */
+export const MANAGEMENT_SETTINGS = {
   defaultUserParams: setting({
     kind: storable('litellm_settings', 'default_internal_user_params'),
     default: null,
     file: 'litellm_settings.default_internal_user_params',
     description:
-      'Defaults of new users for members that a request leaves out: `user_role`, `max_budget`, `budget_duration`, `models`, `teams`.',
+      'Defaults of new users for fields that a request leaves out: `user_role`, `max_budget`, `budget_duration`, `models`, `teams`.',
   }),
   defaultTeamParams: setting({
     kind: storable('litellm_settings', 'default_team_params'),
     default: null,
     file: 'litellm_settings.default_team_params',
     description:
-      'Defaults of new teams for members that a request leaves out: `max_budget`, `budget_duration`, `budget_limits`, `tpm_limit`, `rpm_limit`, `team_member_permissions`, `organization_id`.',
+      'Defaults of new teams for fields that a request leaves out: `max_budget`, `budget_duration`, `budget_limits`, `tpm_limit`, `rpm_limit`, `team_member_permissions`, `organization_id`.',
   }),
   excludesAdminsFromTeams: setting({
     kind: flag(),
