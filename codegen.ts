@@ -6,8 +6,8 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { schema } from './schema/index.ts';
 
-// `npm run codegen`: writes the published schema of the graph, and types for the GraphQL documents of the tests. Equal sources
-// give equal output. It needs no server and no database.
+// `npm run codegen`: writes the published schema of the graph, and types for the GraphQL documents of the tests. Equal
+// sources give equal output. It needs no server and no database.
 
 const ROOT = import.meta.dirname;
 

@@ -8,7 +8,9 @@ const DEADLINE_MS = 180_000;
 /** Node imports the sources itself, as in production. A module cannot be mocked. */
 const NODE_IMPORTS = { viteModuleRunner: false, nodeLoader: false } as const;
 
-/** One worker more than cores: a worker waits for timers, databases and other processes more than a third of its time. */
+/**
+ * One worker more than cores: a worker waits for timers, databases and other processes more than a third of its time.
+ */
 const WORKERS = availableParallelism() + 1;
 
 // Tests of processes run after those of one process, and the browser at the end, one file at a time.
@@ -22,8 +24,8 @@ const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => 
     expect: { poll: POLLING },
     sequence: { groupOrder: order },
     maxWorkers: name === 'browser' ? 1 : WORKERS,
-    // Modules are loaded once per worker, because imports would take most of the time. Tests of `house` read registrations
-    // of modules and need isolation.
+    // Modules are loaded once per worker, because imports would take most of the time. Tests of `house` read
+    // registrations of modules and need isolation.
     isolate: name === 'house',
     experimental: NODE_IMPORTS,
     // Tests make many short-lived objects: with the default of 16 MB they are collected more often.

@@ -36,8 +36,8 @@ const LIST = `{ catalogEntries(first: ${ROWS}) { nodes { ${FIELDS} } } }`;
 const HELLO = '{ __typename }';
 
 /**
- * Bounds for the CPU of an answer, as a multiple of Koa: for the same rows, and for a short body. `must` is required, `reach`
- * desired.
+ * Bounds for the CPU of an answer, as a multiple of Koa: for the same rows, and for a short body. `must` is required,
+ * `reach` desired.
  */
 const GOALS = { list: { must: 2, reach: 1.4 }, hello: { must: 4, reach: 2.2 } } as const;
 

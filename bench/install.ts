@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { run } from './measure.ts';
 
 /**
- * Installs a peer into a scratch folder, not as a dependency, and returns its home there. Prints the reason and returns null
- * when the installation fails.
+ * Installs a peer into a scratch folder, not as a dependency, and returns its home there. Prints the reason and returns
+ * null when the installation fails.
  */
 export async function installPeer(
   folder: string,

@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Writes a configuration for nginx as a key-checking reverse proxy with one worker. Returns the command that runs it. */
+/**
+ * Writes a configuration for nginx as a key-checking reverse proxy with one worker. Returns the command that runs it.
+ */
 export function nginxCommand(
   folder: string,
   { port, upstreamPort, key }: { readonly port: number; readonly upstreamPort: number; readonly key: string },

@@ -21,7 +21,9 @@ export const goal = (
 /** Verdicts, from the worst to the best. */
 const VERDICTS = ['missed', 'met', 'reached'];
 
-/** The goals of several runs in one table. A verdict holds when at least two thirds of the runs have it or a better one. */
+/**
+ * The goals of several runs in one table. A verdict holds when at least two thirds of the runs have it or a better one.
+ */
 export const judged = (runs: readonly (readonly (readonly string[])[])[]): string[][] =>
   (runs[0] ?? []).map((first, at) => {
     const rows = runs.map((goals) => goals[at] ?? []);

@@ -20,8 +20,8 @@ const SCOPES = ['api_key', 'user', 'team', 'project', 'organization'] as const;
 const COUNTERS = ['key', 'user', 'team', 'project', 'organization'] as const;
 
 /**
- * Table of the waits of calls with limits at every level: with one key, with new keys, and with keys after a pause. The last
- * row is a round trip to Redis.
+ * Table of the waits of calls with limits at every level: with one key, with new keys, and with keys after a pause. The
+ * last row is a round trip to Redis.
  */
 export async function measureShares(url: string, calls: number): Promise<string> {
   const redis = await connectRedis({ url: new Secret(url), namespace: '' });

@@ -132,8 +132,9 @@ async function startPortkey(
 }
 
 /**
- * Starts the product with one model of the fake upstream, and creates a key with a budget. `from` names another checkout, or a
- * module to preload. Without a preload, every call has a key and budget check, a spend row and a trace span.
+ * Starts the product with one model of the fake upstream, and creates a key with a budget. `from` names another
+ * checkout, or a module to preload. Without a preload, every call has a key and budget check, a spend row and a trace
+ * span.
  */
 export async function startProduct(
   launch: Launch,

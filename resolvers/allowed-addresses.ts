@@ -40,8 +40,8 @@ export const allowAddress = operation({
 
 /**
  * Removes an entry from the list. Removing the last entry removes the list: every address may call again. Also works
- * while settings are not stored, because a list that was stored before stays in force. Throws NotFound, OwnedByFile, and
- * InvalidInput for a list that would refuse the caller.
+ * while settings are not stored, because a list that was stored before stays in force. Throws NotFound, OwnedByFile,
+ * and InvalidInput for a list that would refuse the caller.
  */
 export const disallowAddress = operation({
   name: 'disallowAddress',

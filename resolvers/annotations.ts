@@ -58,7 +58,9 @@ async function annotatedSpan(
   return spanId;
 }
 
-/** Saves an annotation; replaces the author's earlier annotation with the same name. Throws Conflict and Unavailable. */
+/**
+ * Saves an annotation; replaces the author's earlier annotation with the same name. Throws Conflict and Unavailable.
+ */
 export async function saveAnnotation(
   { platform }: Scope<Pick<AnnotationPlatform, 'ids'> & { readonly stores: Pick<Stores, 'annotations'> }>,
   {

@@ -86,7 +86,9 @@ export const createCheckout = operation({
   },
 });
 
-/** Applies a payment event; null for an event without a known checkout. The key becomes valid or invalid immediately. */
+/**
+ * Applies a payment event; null for an event without a known checkout. The key becomes valid or invalid immediately.
+ */
 async function applyEvent({ stores, catalogKeys }: CheckoutPlatform, event: PaymentEvent): Promise<Checkout | null> {
   const checkout = await stores.checkouts.applyEvent(event);
   if (checkout?.key) catalogKeys.evict(checkout.key.hash);

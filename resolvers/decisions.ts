@@ -26,8 +26,8 @@ type DecisionScope = Scope<DecisionPlatform>;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Answers typed questions about an input. The request is in one of the two decision formats. Throws InvalidInput for too
- * many questions, and what the gateway's `call` throws.
+ * Answers typed questions about an input. The request is in one of the two decision formats. Throws InvalidInput for
+ * too many questions, and what the gateway's `call` throws.
  */
 export const decide = operation({
   name: 'decide',

@@ -59,7 +59,9 @@ const SIGNAL_LABELS = withTags(undefined, [INTERNAL_TAG]);
 
 const ALL_OWNERS = { kind: 'all' } as const;
 
-/** Traces whose questions are due by `areQuestionsDue`, the newest first. `configKey` identifies model and questions. */
+/**
+ * Traces whose questions are due by `areQuestionsDue`, the newest first. `configKey` identifies model and questions.
+ */
 async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
   const { stores, clock, records } = scope.platform;
   await records.readable();

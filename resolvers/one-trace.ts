@@ -6,7 +6,9 @@ import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assembled, type TraceAddress, visibleSummaries } from './traces.ts';
 
-/** A trace with its summary. Spans and agents are present only for a trace that is merged, because several keys sent it. */
+/**
+ * A trace with its summary. Spans and agents are present only for a trace that is merged, because several keys sent it.
+ */
 export type FoundTrace = Pick<Trace, 'summary' | 'parts'> & Partial<Pick<Trace, 'spans' | 'agents'>>;
 
 /** One trace by its id, or null when there is none that the caller may see. */

@@ -122,7 +122,10 @@ export const updateOrganization = operation({
   },
 });
 
-/** Deletes organizations that have no teams, with their memberships. Throws NotFound and InvalidInput before any is deleted. */
+/**
+ * Deletes organizations that have no teams, with their memberships. Throws NotFound and InvalidInput before any is
+ * deleted.
+ */
 export const deleteOrganizations = operation({
   name: 'deleteOrganizations',
   access: tenantAdmin,

@@ -87,7 +87,10 @@ function forward({ platform, signal }: Scope<PassThroughPlatform>, caller: Calle
   return platform.gateway.forward(caller, forwardedTo(call, platform.passThrough.timeoutSeconds), signal);
 }
 
-/** Forwards a request to the target of an endpoint. Throws Forbidden, InvalidInput, and what the gateway's `forward` throws. */
+/**
+ * Forwards a request to the target of an endpoint. Throws Forbidden, InvalidInput, and what the gateway's `forward`
+ * throws.
+ */
 export const callEndpoint = operation({
   name: 'callEndpoint',
   access: anyKey,

@@ -13,8 +13,8 @@ export interface PublicModelPage {
 }
 
 /**
- * Lists the models of `public_model_groups` that exist, in the order of the deployments. Addresses are not shown. Throws
- * Unauthenticated without a key where `require_auth_for_public_ai_hub` is on.
+ * Lists the models of `public_model_groups` that exist, in the order of the deployments. Addresses are not shown.
+ * Throws Unauthenticated without a key where `require_auth_for_public_ai_hub` is on.
  */
 export const listPublicModels = operation({
   name: 'listPublicModels',

@@ -22,7 +22,9 @@ export interface GroupView {
   readonly group: SettingGroup;
   /** Settings of the configuration file and the database, without built-in values. */
   readonly values: SectionContent;
-  /** `config`: the file declares every setting that is set. `db`: the database has some of them. `unset`: none is set. */
+  /**
+   * `config`: the file declares every setting that is set. `db`: the database has some of them. `unset`: none is set.
+   */
   readonly source: 'config' | 'db' | 'unset';
   /** Names of settings that the configuration file declares individually. */
   readonly owned: readonly string[];

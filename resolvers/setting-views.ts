@@ -115,7 +115,9 @@ export const listSettingViews = operation({
   },
 });
 
-/** A setting and its new value. Null removes the stored value, or stores the default of a setting in `SHARED_FIELDS`. */
+/**
+ * A setting and its new value. Null removes the stored value, or stores the default of a setting in `SHARED_FIELDS`.
+ */
 export interface SettingChange {
   readonly section: SettingSection;
   readonly name: string;

@@ -18,8 +18,8 @@ async function removeTeamModels({ platform }: Scope<TeamModelPlatform>, teamIds:
 }
 
 /**
- * Deletes teams that have no projects, with their keys, memberships and models. Throws NotFound and InvalidInput before any is
- * deleted.
+ * Deletes teams that have no projects, with their keys, memberships and models. Throws NotFound and InvalidInput before
+ * any is deleted.
  */
 export const deleteTeams = operation({
   name: 'deleteTeams',

@@ -60,10 +60,10 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 }
 
 /**
- * Creates a team. Absent settings get the defaults of new teams. Unless `members` names the author (see `authored`), the
- * author becomes an administrator of the team, except proxy administrators where `disable_auto_add_proxy_admin_to_teams`
- * is on. Throws Conflict when the id is taken or, before the team is stored, when a member is named twice. Throws
- * InvalidInput, and Forbidden for rights that the caller lacks.
+ * Creates a team. Absent settings get the defaults of new teams. Unless `members` names the author (see `authored`),
+ * the author becomes an administrator of the team, except proxy administrators where
+ * `disable_auto_add_proxy_admin_to_teams` is on. Throws Conflict when the id is taken or, before the team is stored,
+ * when a member is named twice. Throws InvalidInput, and Forbidden for rights that the caller lacks.
  */
 export const createTeam = operation({
   name: 'createTeam',

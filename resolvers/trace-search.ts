@@ -120,8 +120,8 @@ export interface TraceSeriesQuery extends Pick<TraceSearchQuery, 'startMs' | 'en
 }
 
 /**
- * Sums of the traces of a window in buckets of equal length, in whole milliseconds and without gaps. The last bucket ends
- * at the end of the window or after it. Throws InvalidInput.
+ * Sums of the traces of a window in buckets of equal length, in whole milliseconds and without gaps. The last bucket
+ * ends at the end of the window or after it. Throws InvalidInput.
  */
 export const listTraceSeries = operation({
   name: 'listTraceSeries',

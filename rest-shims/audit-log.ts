@@ -71,7 +71,10 @@ function parseChoice<Choice extends string>(
   return match;
 }
 
-/** Reads a day or a time in ISO 8601; null without input. A time without an offset is UTC. Throws InvalidInput for other texts. */
+/**
+ * Reads a day or a time in ISO 8601; null without input. A time without an offset is UTC. Throws InvalidInput for other
+ * texts.
+ */
 function parseMoment(input: string | null, name: string): Date | null {
   if (input === null) return null;
   const moment = utcTimeFrom(input);
@@ -80,7 +83,10 @@ function parseMoment(input: string | null, name: string): Date | null {
   return moment;
 }
 
-/** Exclusive end of a period; null without input. `end_date` is an inclusive day or time: the end is one day or 1 ms later. */
+/**
+ * Exclusive end of a period; null without input. `end_date` is an inclusive day or time: the end is one day or 1 ms
+ * later.
+ */
 function parseEnd(input: string | null): Date | null {
   const last = parseMoment(input, 'end_date');
   return last && new Date(last.getTime() + (input?.length === 'YYYY-MM-DD'.length ? DAY_MS : 1));

@@ -51,7 +51,10 @@ const PARSED_CHARACTERS = 100;
 
 type Write<Source extends object> = (source: Source) => Uint8Array;
 
-/** Cache of parsed queries, and of the JSON of entries, pages and price maps. The JSON of an object is released with the object. */
+/**
+ * Cache of parsed queries, and of the JSON of entries, pages and price maps. The JSON of an object is released with the
+ * object.
+ */
 interface CatalogCache {
   parse(search: string): PageRequest;
   bytesOf<Source extends object>(source: Source, write: Write<Source>): Uint8Array;
@@ -99,7 +102,9 @@ const writePage =
 const writePriceMap = ({ entries }: CatalogSnapshot): Uint8Array =>
   Buffer.from(JSON.stringify(Object.fromEntries(entries.map(({ id, row }) => [id, row]))));
 
-/** Header with the id of the catalog snapshot of an answer. Requests with this id as `snapshot` read the same snapshot. */
+/**
+ * Header with the id of the catalog snapshot of an answer. Requests with this id as `snapshot` read the same snapshot.
+ */
 const SNAPSHOT_HEADER = 'x-catalog-snapshot';
 
 const snapshotAnswer = (bytes: Uint8Array, snapshot: CatalogSnapshot): HttpAnswer => ({

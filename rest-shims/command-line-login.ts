@@ -54,7 +54,10 @@ const NO_STORE = { 'cache-control': 'no-store' };
 
 const FORM = requiredParameters('user_code', 'username', 'password');
 
-/** Command line login: the command line starts it, a person completes it in a browser, and the command line polls for the session. */
+/**
+ * Command line login: the command line starts it, a person completes it in a browser, and the command line polls for
+ * the session.
+ */
 export const commandLineLoginRoutes: readonly RouteRow[] = [
   route({
     ...ROW,

@@ -67,7 +67,10 @@ const breakdownOf = (
     ]),
   );
 
-/** Alias of an entity, and email of a user. Unknown values of a user are null. For other entities without an alias, the object is empty. */
+/**
+ * Alias of an entity, and email of a user. Unknown values of a user are null. For other entities without an alias, the
+ * object is empty.
+ */
 function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }: ActivityNames) {
   const alias = aliases.get(id);
   if (entity === 'user') return { user_email: emails.get(id) ?? null, user_alias: alias ?? null };
@@ -91,7 +94,8 @@ const renderDay = (
     providers: breakdownOf(parts.provider, names),
     endpoints: breakdownOf(parts.callType, names, { nameOf: routeOfCallType }),
     api_keys: keyBreakdown(byKey, names),
-    // As in the reference, an unpaged answer about users has no breakdown by user. Only unpaged answers have a key limit.
+    // As in the reference, an unpaged answer about users has no breakdown by user. Only unpaged answers have a key
+    // limit.
     entities:
       entity === 'user' && keyLimit !== null
         ? {}

@@ -25,8 +25,8 @@ import { encodeOtlpError } from '../src/wire/otlp/answer.ts';
 export type Surface = 'catalog' | 'proxy' | 'anthropic' | 'gemini' | 'management' | 'traces' | 'otlp' | 'lens';
 
 /**
- * A failed model call of a lens run. Workers get the body `{"detail":{"lens_error":…}}`, except for the statuses 401, 404
- * and 422 and for OwnershipLost.
+ * A failed model call of a lens run. Workers get the body `{"detail":{"lens_error":…}}`, except for the statuses 401,
+ * 404 and 422 and for OwnershipLost.
  */
 export class LensModelFailure extends DomainError {
   readonly code: ErrorCode;
@@ -48,8 +48,8 @@ export interface RenderedError {
 }
 
 /**
- * Statuses of model calls. The surfaces of the dialects differ in two cases. An unknown model is 404 on the Gemini surface
- * and 400 on the others. A body that is too large is 413 on the Anthropic surface and 400 on the others.
+ * Statuses of model calls. The surfaces of the dialects differ in two cases. An unknown model is 404 on the Gemini
+ * surface and 400 on the others. A body that is too large is 413 on the Anthropic surface and 400 on the others.
  */
 const MODEL_CALL_STATUSES: Record<ErrorCode | 'INTERNAL', number> = {
   INVALID_INPUT: 400,
@@ -156,7 +156,10 @@ const LENS_TIMED_OUT = 504;
 /** Status of an upstream timeout. The OpenAI SDKs retry a 408. */
 const UPSTREAM_TIMED_OUT = 408;
 
-/** Statuses of an exceeded budget, by kind (`budget_exceeded_status_code`). The default is 422: clients retry 429, and a retry cannot succeed. */
+/**
+ * Statuses of an exceeded budget, by kind (`budget_exceeded_status_code`). The default is 422: clients retry 429, and a
+ * retry cannot succeed.
+ */
 const BUDGET_STATUSES: Record<BudgetErrorKind, number> = { unprocessable: 422, rate: 429, bad_request: 400 };
 
 /** Missing rights that management routes answer with 401, as the reference does. */
@@ -276,8 +279,8 @@ function traceDetail(error: DomainError | null): unknown {
 }
 
 /**
- * `detail` in FastAPI's format: a text, or the list of invalid parameters. `withInput` repeats the sent values. Management
- * and lens routes do not repeat them, because a value may be a secret.
+ * `detail` in FastAPI's format: a text, or the list of invalid parameters. `withInput` repeats the sent values.
+ * Management and lens routes do not repeat them, because a value may be a secret.
  */
 function validationDetail(error: DomainError | null, withInput = true): unknown {
   if (error === null) return INTERNAL_MESSAGE;
@@ -294,7 +297,10 @@ function validationDetail(error: DomainError | null, withInput = true): unknown 
 /** Statuses other than 200 of answers that are not failures. */
 export const SUCCESS = { created: 201, noContent: 204, seeOther: 303 } as const;
 
-/** `detail` on the lens surface: a text if the first issue has an empty path, else in FastAPI's format without sent values. */
+/**
+ * `detail` on the lens surface: a text if the first issue has an empty path, else in FastAPI's format without sent
+ * values.
+ */
 function lensDetail(error: DomainError | null): unknown {
   const isText = error instanceof InvalidInput && error.issues[0]?.path.length === 0;
   return isText ? error.message : validationDetail(error, false);

@@ -10,7 +10,9 @@ const renderCounts = ({ succeeded, failed }: Pick<ActivityGroup, 'succeeded' | '
   failed_requests: failed,
 });
 
-/** Totals, and counts by day and by route. The input has the groups of each grouping, in the order of `groupings` below. */
+/**
+ * Totals, and counts by day and by route. The input has the groups of each grouping, in the order of `groupings` below.
+ */
 function render([days = [], routes = []]: readonly (readonly ActivityGroup[])[]) {
   const all = sumOfCounts(days);
   return {

@@ -73,8 +73,8 @@ const exceptionGrouping = (search: string, groupedBy: ReportGrouping) =>
 const byCallType = (groups: readonly SpendGroup[]) => Map.groupBy(groups, ({ values }) => values.callType ?? '');
 
 /**
- * Calls and failures by call type. Here `api_requests` counts successful calls only, unlike in the other reports. There is no
- * cache of answers: cache hits are always 0.
+ * Calls and failures by call type. Here `api_requests` counts successful calls only, unlike in the other reports. There
+ * is no cache of answers: cache hits are always 0.
  */
 function renderCacheHits({ groups, keys }: SpendReport) {
   const types = [...byCallType(groups)].map(([type, callGroups]) => {

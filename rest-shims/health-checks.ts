@@ -102,8 +102,8 @@ const constantRow = (name: string, path: string, answer: HttpAnswer): RouteRow =
   });
 
 /**
- * Health of this process, its deployments and services, for callers with a key. Also constant answers about features that
- * do not exist here: team metadata schemas, a cache of answers, and licences.
+ * Health of this process, its deployments and services, for callers with a key. Also constant answers about features
+ * that do not exist here: team metadata schemas, a cache of answers, and licences.
  */
 export const healthCheckRoutes: readonly RouteRow[] = [
   constantRow('service.teamMetadata', '/team/metadata_schema', json({ fields: [] })),
@@ -177,7 +177,8 @@ export const healthCheckRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'service.cache',
-    // There is no cache of answers: the operations of this row and of the next three throw Unavailable for every allowed caller.
+    // There is no cache of answers: the operations of this row and of the next three throw Unavailable for every
+    // allowed caller.
     paths: ['/cache/ping'],
     answers: [401, 503],
     parse: () => undefined,

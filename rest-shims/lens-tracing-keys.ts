@@ -37,7 +37,9 @@ const recordJson = (key: TracingKey) => ({
   expires_at: key.expiresAt === null ? null : unixSeconds(key.expiresAt),
 });
 
-/** Keys that may only send traces, their hashes for a trace service of the operator, and the address of this process. */
+/**
+ * Keys that may only send traces, their hashes for a trace service of the operator, and the address of this process.
+ */
 export const lensTracingKeyRoutes: readonly RouteRow[] = [
   route({
     ...LENS_CHANGE,

@@ -40,7 +40,10 @@ const readClaim = query({
 });
 const readContent = query({ execution_id: text, cursor: text, offset: integer({ min: 0, max: 1e9, defaultValue: 0 }) });
 
-/** Authenticates the worker by its token. Returns the scope with the worker as caller. Throws UnknownWorker, or Unauthenticated for another scheme. */
+/**
+ * Authenticates the worker by its token. Returns the scope with the worker as caller. Throws UnknownWorker, or
+ * Unauthenticated for another scheme.
+ */
 async function workerScope({ headers }: HttpRequest, scope: Scope): Promise<Scope> {
   const token = headers.authorization === undefined ? null : readCredential({ authorization: headers.authorization });
   if (token === null) throw new UnknownWorker('Not authenticated');
@@ -49,7 +52,10 @@ async function workerScope({ headers }: HttpRequest, scope: Scope): Promise<Scop
   return { platform, client, signal, loaders, caller };
 }
 
-/** The claim that a request names: the run in its path, and the attempt of the run in a header, 1 by default. Throws InvalidInput. */
+/**
+ * The claim that a request names: the run in its path, and the attempt of the run in a header, 1 by default. Throws
+ * InvalidInput.
+ */
 function claimIn({ params, headers }: HttpRequest): RunClaim {
   const attempt = Number(headers['x-litellm-lens-attempt'] ?? '1');
   if (!Number.isInteger(attempt) || attempt < 1)
@@ -95,7 +101,9 @@ async function callModel(scope: Scope, runClaim: RunClaim, { body }: HttpRequest
   }
 }
 
-/** API of lens workers. Their token is in `Authorization`, the attempt of the claimed run in `x-litellm-lens-attempt`. */
+/**
+ * API of lens workers. Their token is in `Authorization`, the attempt of the claimed run in `x-litellm-lens-attempt`.
+ */
 export const lensWorkerRoutes: readonly RouteRow[] = [
   {
     ...ROW,

@@ -98,7 +98,10 @@ function upstreamHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return forwarded;
 }
 
-/** Opens the requested session. Throws InvalidInput and Unsupported for a malformed request. Rejects with what `openRealtime` throws. */
+/**
+ * Opens the requested session. Throws InvalidInput and Unsupported for a malformed request. Rejects with what
+ * `openRealtime` throws.
+ */
 export const openSession = (scope: Scope, request: UpgradeRequest): Promise<RealtimeSession> =>
   openRealtime(scope, parseRequest(request));
 

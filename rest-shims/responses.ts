@@ -51,7 +51,9 @@ async function inputTokens(request: HttpRequest, scope: Scope): Promise<HttpAnsw
 
 const NUMBER = '"sequence_number":';
 
-/** Observes a stream. `nextNumber` returns the `sequence_number` of the next event; 0 if the last chunk has no number. */
+/**
+ * Observes a stream. `nextNumber` returns the `sequence_number` of the next event; 0 if the last chunk has no number.
+ */
 function observeNumbers(source: ByteStream): { readonly stream: ByteStream; readonly nextNumber: () => number } {
   let lastChunk: Uint8Array = new Uint8Array();
   const stream: ByteStream = {

@@ -205,7 +205,9 @@ function parseSession(search: string): PagedQuery {
   throw missingParameters('session_id');
 }
 
-/** The list or object that a stored text contains as JSON, else the text itself. An empty text gives an empty object. */
+/**
+ * The list or object that a stored text contains as JSON, else the text itself. An empty text gives an empty object.
+ */
 const storedValue = (text: string): unknown => (text === '' ? {} : (parseStructure(text) ?? text));
 
 /** Grouping of the calls of the requested period. The default is the last 30 days. */

@@ -111,7 +111,9 @@ function endUserGrouping(body: Uint8Array): GroupingRequest {
   return grouping(periodIn(dates.toString()) ?? last30Days(), { by: ['endUser'], any });
 }
 
-/** Values of `group_by`: grouping field, member name of the list, and member name of the value in each item of the list. */
+/**
+ * Values of `group_by`: grouping field, member name of the list, and member name of the value in each item of the list.
+ */
 const GROUPS = {
   team: { field: 'team', list: 'teams', name: 'team_name' },
   customer: { field: 'endUser', list: 'customers', name: 'customer' },

@@ -140,7 +140,9 @@ builder.node(CatalogSnapshotType, {
 export const pinOf = (snapshotId: string | null | undefined): string | null =>
   typeof snapshotId === 'string' ? localId('CatalogSnapshot', snapshotId) : null;
 
-/** A page of found entries. Cached results are the same object for equal searches, so `found` can be an answer basis. */
+/**
+ * A page of found entries. Cached results are the same object for equal searches, so `found` can be an answer basis.
+ */
 const entryConnection = (found: FoundEntries, args: PageArgs) => ({
   ...pageOf(found.entries, args, ({ id }) => id),
   snapshot: found.snapshot,

@@ -1,7 +1,7 @@
 // npm run catalog:snapshot -- --from <url|file> [--version V] [--taken-at YYYY-MM-DD]
 //
-// Writes the built-in catalog from a price map: a JSON file, or the JSON file in a wheel of the Python package `litellm`
-// (`pip download --no-deps litellm`). Equal input gives an equal snapshot.
+// Writes the built-in catalog from a price map: a JSON file, or the JSON file in a wheel of the Python package
+// `litellm` (`pip download --no-deps litellm`). Equal input gives an equal snapshot.
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Checks the lock file and the installed packages offline: `npm run check:dependencies`. CONTRIBUTING.md has the online check
-// for known vulnerabilities.
+// Checks the lock file and the installed packages offline: `npm run check:dependencies`. CONTRIBUTING.md has the online
+// check for known vulnerabilities.
 
 /** An entry of `packages` in package-lock.json. */
 interface LockedPackage {

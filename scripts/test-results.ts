@@ -6,7 +6,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** Tiers whose tests start servers: they use processes, sockets and timers, and other load of the machine can delay them. */
+/**
+ * Tiers whose tests start servers: they use processes, sockets and timers, and other load of the machine can delay
+ * them.
+ */
 const WITH_SERVERS = /^test\/(?:contract|graph|parity|ports|providers|clients|e2e|browser)\//;
 /** More failed files than this have a common cause, which a second run does not remove. */
 const MOST_REPEATED = 20;

@@ -22,7 +22,10 @@ const MS_PER_SECOND = 1_000;
  * process must hold within 5 seconds (ADR 0056). The interval and the time of one read together are well below that.
  */
 const KEYS_SECONDS = 1.5;
-/** Interval of reads of models, fallbacks, pass-through endpoints and guardrails that other processes changed, in seconds. */
+/**
+ * Interval of reads of models, fallbacks, pass-through endpoints and guardrails that other processes changed, in
+ * seconds.
+ */
 const ROWS_SECONDS = 2;
 /** Interval of reads of settings that other processes stored, in seconds. */
 const SETTINGS_SECONDS = 3;
@@ -74,7 +77,10 @@ export function createBackgroundTasks(
 
 interface SystemTask {
   readonly name: string;
-  /** Time from the end of a run to the start of the next, in seconds; zero never runs the task. The first run is at the start. */
+  /**
+   * Time from the end of a run to the start of the next, in seconds; zero never runs the task. The first run is at the
+   * start.
+   */
   readonly seconds: number;
   readonly deadlineSeconds?: number;
   readonly operation: (scope: Scope, input: undefined) => Promise<unknown>;

@@ -136,7 +136,10 @@ export const keyBlocker: Access = {
     'Proxy administrators; keys of an `internal_user` for keys of teams and organizations that it administers, and for its own keys of teams that permit it.',
 };
 
-/** Error for a caller who may not manage users and teams. The `right` of the error selects the HTTP status, as in LiteLLM. */
+/**
+ * Error for a caller who may not manage users and teams. The `right` of the error selects the HTTP status, as in
+ * LiteLLM.
+ */
 export function refuseManagement(caller: Caller): Forbidden {
   if (caller.role === 'proxy_admin_viewer')
     return new Forbidden(`user not allowed to access this route, role= ${caller.role}.`, 'viewer', {

@@ -183,8 +183,8 @@ export interface DecisionPlatform {
     /** Maximum number of questions of one request. */
     readonly maxQuestions: number;
     /**
-     * Questions whose answer has less label mass (`labelMass`, 0 to 1) are sent to a fallback, as refused questions are.
-     * Null disables fallbacks.
+     * Questions whose answer has less label mass (`labelMass`, 0 to 1) are sent to a fallback, as refused questions
+     * are. Null disables fallbacks.
      */
     readonly fallbackBelow: number | null;
     /** Storage level of decisions, unless their key sets another one. */

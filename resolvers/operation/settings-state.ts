@@ -25,7 +25,10 @@ export async function settingsState({ platform }: Scope<SettingsPlatform>): Prom
 export const readerOf = (scope: Scope<SettingsPlatform>): Reader =>
   callerOf(scope).role === 'proxy_admin' ? 'admin' : 'viewer';
 
-/** Changes the stored settings of a section and applies them in this process. Returns all stored settings of the section. */
+/**
+ * Changes the stored settings of a section and applies them in this process. Returns all stored settings of the
+ * section.
+ */
 export async function storeSettings(
   scope: Scope<SettingsPlatform>,
   section: string,

@@ -21,7 +21,9 @@ interface Cost {
   readonly depth: number;
 }
 
-/** The `complexity` of a field in Pothos: its own cost as a number, or with a multiplier for the cost of its selection. */
+/**
+ * The `complexity` of a field in Pothos: its own cost as a number, or with a multiplier for the cost of its selection.
+ */
 type Complexity = number | { readonly field?: number; readonly multiplier?: number };
 
 /** Assumed length of a list whose complexity states no multiplier. */

@@ -6,7 +6,9 @@ export interface CountedPage<Item> extends Connection<Item> {
   readonly totalCount: number;
 }
 
-/** Name and description of the connection type of a noun. `items` names the items in the plural, e.g. `health checks`. */
+/**
+ * Name and description of the connection type of a noun. `items` names the items in the plural, e.g. `health checks`.
+ */
 export const pageType = (noun: string, items: string) =>
   ({ name: `${noun}Connection`, description: `One page of ${items}.` }) as const;
 

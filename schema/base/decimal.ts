@@ -1,8 +1,8 @@
 import { type Usd, usdFrom, usdText } from '../../src/domain/money.ts';
 
 /**
- * A double as plain decimal text without exponent: the shortest digits that parse to the same double. A number of at most
- * 15 significant digits in JSON therefore has the same digits in this text.
+ * A double as plain decimal text without exponent: the shortest digits that parse to the same double. A number of at
+ * most 15 significant digits in JSON therefore has the same digits in this text.
  */
 export function decimalText(value: number): string {
   const text = String(value);

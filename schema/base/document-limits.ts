@@ -39,8 +39,8 @@ const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKi
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
 /**
- * Refuses a text that is expensive to parse. Reads it once, token by token, without recursion. Throws the syntax error of
- * graphql for an invalid token.
+ * Refuses a text that is expensive to parse. Reads it once, token by token, without recursion. Throws the syntax error
+ * of graphql for an invalid token.
  */
 export function assertParsable(text: string): void {
   if (text.length > MAX_CHARACTERS)
@@ -78,7 +78,9 @@ export function assertValidatable(document: DocumentNode): void {
   }
 }
 
-/** Limits the comparisons of fragments: for each pair, validation looks up every field of the smaller one in the other. */
+/**
+ * Limits the comparisons of fragments: for each pair, validation looks up every field of the smaller one in the other.
+ */
 function assertFragments(fragments: readonly FragmentDefinitionNode[]): void {
   const sizes = fragments.map(({ selectionSet }) => fieldsIn(selectionSet)).toSorted((left, right) => left - right);
   const compared = sizes.reduce((sum, size, index) => sum + size * (sizes.length - 1 - index), 0);
@@ -95,8 +97,8 @@ function fieldsIn({ selections }: SelectionSetNode): number {
 }
 
 /**
- * Checks the literals of arguments and of default values. Operations and fragments are not read with `visit` of graphql,
- * which reads every node and is several times slower.
+ * Checks the literals of arguments and of default values. Operations and fragments are not read with `visit` of
+ * graphql, which reads every node and is several times slower.
  */
 function assertLiterals({ definitions }: DocumentNode): void {
   for (const definition of definitions) {
@@ -151,9 +153,9 @@ interface Group {
 }
 
 /**
- * Counts the selections of `sets`, with fragments expanded. Several sets are those of fields with the same
- * response name, which validation merges. Adds to `unfolded`, the counts of the whole document. Throws as soon as a limit
- * is exceeded.
+ * Counts the selections of `sets`, with fragments expanded. Several sets are those of fields with the same response
+ * name, which validation merges. Adds to `unfolded`, the counts of the whole document. Throws as soon as a limit is
+ * exceeded.
  */
 function unfold(
   sets: readonly SelectionSetNode[],

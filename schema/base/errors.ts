@@ -155,8 +155,8 @@ const RENAMED: ReadonlyMap<string, keyof typeof ERROR_CODES> = new Map([
 ]);
 
 /**
- * Code of an error of graphql. Null for an unknown code, and for a fault of the server, e.g. a result that does not have
- * the type of its field.
+ * Code of an error of graphql. Null for an unknown code, and for a fault of the server, e.g. a result that does not
+ * have the type of its field.
  */
 function codeOf(root: GraphQLError, path: GraphQLError['path']): keyof typeof ERROR_CODES | null {
   const { code } = root.extensions;
@@ -171,8 +171,8 @@ const UNEXPECTED = 'Unexpected error.';
 
 /**
  * Top-level error of the graph, with a code of `ErrorCode`. Errors of graphql with a code keep their message. A
- * `DomainError` has the message of `messageOf`. Any other error is a bug: `report` logs it and returns a request id. The
- * client receives that id and no details.
+ * `DomainError` has the message of `messageOf`. Any other error is a bug: `report` logs it and returns a request id.
+ * The client receives that id and no details.
  */
 export function toGraphQLError(error: unknown, report: (bug: unknown) => string): GraphQLError {
   const root = rootOf(error);
@@ -195,8 +195,8 @@ export function rootOf(error: unknown): unknown {
 const locationOf = ({ nodes, source, positions, path }: GraphQLError) => ({ nodes, source, positions, path });
 
 /**
- * Message for the graph. A refusal with the wording of the reference service may name HTTP routes. Then the message names the
- * callers that the access rule admits.
+ * Message for the graph. A refusal with the wording of the reference service may name HTTP routes. Then the message
+ * names the callers that the access rule admits.
  */
 const messageOf = (error: DomainError): string =>
   error instanceof Forbidden && error.hasWordsOfReference && error.allowed !== null

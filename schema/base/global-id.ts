@@ -21,8 +21,8 @@ export function readGlobalId(text: string): NodeAddress | null {
 }
 
 /**
- * Local id of an argument that is a global id of this type, or a local id. Other text, such as a global id of another type,
- * counts as a local id. Null and undefined are returned as they are.
+ * Local id of an argument that is a global id of this type, or a local id. Other text, such as a global id of another
+ * type, counts as a local id. Null and undefined are returned as they are.
  */
 export function localId(typename: string, text: string): string;
 export function localId<Absent extends null | undefined>(typename: string, text: string | Absent): string | Absent;

@@ -60,8 +60,8 @@ export function introspectionDepth({ selectionSet }: OperationDefinitionNode, fr
 }
 
 /**
- * Number of fields below `__schema` and `__type`. Walks the schema as an executor does, without building an answer. Stops
- * as soon as there are more than `maxFields`. `@skip` and `@include` are ignored: every field counts.
+ * Number of fields below `__schema` and `__type`. Walks the schema as an executor does, without building an answer.
+ * Stops as soon as there are more than `maxFields`. `@skip` and `@include` are ignored: every field counts.
  */
 export function countIntrospection(
   schema: GraphQLSchema,

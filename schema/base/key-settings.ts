@@ -120,8 +120,8 @@ export function windowsOf(input: SettingsFields['budgetLimits']): readonly Wante
 }
 
 /**
- * Settings that a client sent, as a change of a key. `metadataMembers` are those that a key stores in its metadata, under the
- * names of the reference. Throws InvalidInput.
+ * Settings that a client sent, as a change of a key. `metadataMembers` are those that a key stores in its metadata,
+ * under the names of the reference. Throws InvalidInput.
  */
 export function settingsOf(
   input: SettingsFields | null | undefined,

@@ -67,7 +67,10 @@ interface Operation {
 /** Why operations without variables are refused: cached results of the check. Null: not refused. */
 type Refusals = WeakMap<OperationDefinitionNode, string | null>;
 
-/** Returns why an operation is refused: it is too deep or too expensive, or its variables are invalid. Null when it may run. */
+/**
+ * Returns why an operation is refused: it is too deep or too expensive, or its variables are invalid. Null when it may
+ * run.
+ */
 type LimitCheck = (operation: Operation) => GraphQLError | null;
 
 export function createLimitCheck(schema: GraphQLSchema): LimitCheck {

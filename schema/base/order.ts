@@ -19,8 +19,8 @@ interface OrderField<Sort extends string> {
 }
 
 /**
- * An order by the time at which rows were created, for lists that have no other order. Here and below, `noun` begins the
- * names of the types, and `rows` names the items in descriptions.
+ * An order by the time at which rows were created, for lists that have no other order. Here and below, `noun` begins
+ * the names of the types, and `rows` names the items in descriptions.
  */
 export const creationOrder = (noun: string, rows: string) => rowOrder(noun, rows, {});
 

@@ -52,7 +52,9 @@ class ListedEdge<Item> implements Edge<Item> {
   }
 }
 
-/** One page of a list in memory, with the number of all items of the list. Throws InvalidInput for invalid arguments. */
+/**
+ * One page of a list in memory, with the number of all items of the list. Throws InvalidInput for invalid arguments.
+ */
 export function pageOf<Item>(
   items: readonly Item[],
   args: PageArgs,
@@ -82,8 +84,8 @@ export const edgesOf = <Node>(nodes: readonly Node[], cursorOf: (node: Node) => 
   }));
 
 /**
- * A page of these edges, which are in the order of the list. Its first and last cursors are computed on demand. Lists that
- * only page forwards do not state `hasPreviousPage`.
+ * A page of these edges, which are in the order of the list. Its first and last cursors are computed on demand. Lists
+ * that only page forwards do not state `hasPreviousPage`.
  */
 export const forwardPage = <Node>(
   edges: Edge<Node>[],

@@ -18,8 +18,8 @@ const encoded = (text: string): string => Buffer.from(text).toString('base64url'
 const decoded = (cursor: string): string => Buffer.from(cursor, 'base64url').toString();
 
 /**
- * Cursor of a row. It contains the name of the order, unless that is the order of creation. In an order of a text, the id and
- * the text follow each other. The length of the id, before them, shows where the text begins.
+ * Cursor of a row. It contains the name of the order, unless that is the order of creation. In an order of a text, the
+ * id and the text follow each other. The length of the id, before them, shows where the text begins.
  */
 const rowCursor = (place: RowPlace, sort: string): string =>
   'createdAt' in place
@@ -65,8 +65,8 @@ interface OrderArgs<Sort extends string> {
 export const readCreationPage = (args: PageArgs): RowPageRequest => readPage(args, 'created_at', readCreationCursor);
 
 /**
- * Reads the arguments of a page with an order: newest first without one. `descending` is the direction in which the store
- * reads, which is the opposite one for a backwards page. Throws InvalidInput.
+ * Reads the arguments of a page with an order: newest first without one. `descending` is the direction in which the
+ * store reads, which is the opposite one for a backwards page. Throws InvalidInput.
  */
 export function readOrderedPage<Sort extends string>(
   args: PageArgs,
@@ -106,7 +106,8 @@ function readPage<Place extends RowPlace, Sort extends string>(
 
 /**
  * One page as a connection. `nodes` are in the order of the store's answer, which is reversed for a backwards page.
- * `hasMore` says whether rows follow in the direction of reading. In the other direction there are rows when a cursor was sent.
+ * `hasMore` says whether rows follow in the direction of reading. In the other direction there are rows when a cursor
+ * was sent.
  */
 export function rowConnection<Node>(
   {

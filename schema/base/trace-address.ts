@@ -7,8 +7,8 @@ export const TRACE_REF =
   'Ref of one trace, for a trace id that several keys sent. All visible traces of the id are merged when absent.';
 
 /**
- * The trace that the arguments name. A global id contains `traceId:traceRef` for the trace of one owner, or only a trace id
- * for all visible traces with it.
+ * The trace that the arguments name. A global id contains `traceId:traceRef` for the trace of one owner, or only a
+ * trace id for all visible traces with it.
  */
 export function traceAddressOf(id: string, traceRef: string | null | undefined): TraceAddress {
   const [traceId = '', ...ref] = localId('Trace', id).split(':');

@@ -19,17 +19,23 @@ import type { ConcurrencyLimit, Work } from './work.ts';
 
 /** Shorter lists are completed without yielding: their cost is bounded statically. */
 const SHORT_LIST = 64;
-/** Minimum own cost of an expensive (heavy) field. A field whose cost depends on its arguments does not count as expensive. */
+/**
+ * Minimum own cost of an expensive (heavy) field. A field whose cost depends on its arguments does not count as
+ * expensive.
+ */
 const HEAVY_COST = 50;
 
-/** Weight of one list item: its number of fields, by its selection set. Documents are cached, so their selection sets recur. */
+/**
+ * Weight of one list item: its number of fields, by its selection set. Documents are cached, so their selection sets
+ * recur.
+ */
 type Weights = WeakMap<SelectionSetNode, number>;
 type Resolve = GraphQLFieldResolver<unknown, GraphContext>;
 type Field = GraphQLField<unknown, GraphContext>;
 
 /**
- * Makes a schema yield to the event loop. Root fields and expensive fields wait while the current turn has no time left.
- * Long lists are completed in slices. Modifies the schema.
+ * Makes a schema yield to the event loop. Root fields and expensive fields wait while the current turn has no time
+ * left. Long lists are completed in slices. Modifies the schema.
  */
 export function runInTurns(schema: GraphQLSchema): GraphQLSchema {
   const weights: Weights = new WeakMap();

@@ -9,7 +9,9 @@ const MAX_RUNNING = 16;
 /** Maximum number of concurrent expensive fields of one request: their processing does not yield to the event loop. */
 const MAX_HEAVY_RUNNING = 1;
 
-/** Runs at most `maxRunning` operations, here the resolvers of fields, at the same time. Others wait in a FIFO queue. */
+/**
+ * Runs at most `maxRunning` operations, here the resolvers of fields, at the same time. Others wait in a FIFO queue.
+ */
 export class ConcurrencyLimit {
   readonly #maxRunning: number;
   readonly #turns: Turns;

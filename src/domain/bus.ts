@@ -60,21 +60,24 @@ export interface CatalogChanges {
 /** An event as a subscriber receives it: the same object for all subscribers that missed nothing. */
 export interface Delivery<Event> {
   readonly event: Event;
-  /** Event id, unique within its topic, also across processes. `subscribe` with this id as `after` delivers the later events. */
+  /**
+   * Event id, unique within its topic, also across processes. `subscribe` with this id as `after` delivers the later
+   * events.
+   */
   readonly id: string;
   /** Events dropped since the last delivery, because this subscriber read too slowly. */
   readonly missed: number;
 }
 
 /**
- * Fan-out of events to subscribers in this process. Each subscriber has its own bounded queue: when it is full, the oldest
- * event is dropped and counted. So a slow subscriber uses a fixed amount of memory and does not delay others.
+ * Fan-out of events to subscribers in this process. Each subscriber has its own bounded queue: when it is full, the
+ * oldest event is dropped and counted. So a slow subscriber uses a fixed amount of memory and does not delay others.
  */
 export interface Bus {
   publish<Topic extends keyof Topics>(topic: Topic, event: Topics[Topic]): void;
   /**
-   * Removes matching events from all queues and from the replay buffer, so that they are neither delivered nor replayed.
-   * `refs` are the link refs of the events, for other processes.
+   * Removes matching events from all queues and from the replay buffer, so that they are neither delivered nor
+   * replayed. `refs` are the link refs of the events, for other processes.
    */
   withdraw<Topic extends keyof Topics>(
     topic: Topic,
@@ -82,9 +85,9 @@ export interface Bus {
     refs: readonly string[],
   ): void;
   /**
-   * Ends when the consumer returns, the signal fires, or the process drains. With `after`, the id of an event, first delivers the
-   * events after it. Throws Conflict when that event is not in memory: it was evicted, or is of another process. A topic keeps
-   * its latest few hundred events.
+   * Ends when the consumer returns, the signal fires, or the process drains. With `after`, the id of an event, first
+   * delivers the events after it. Throws Conflict when that event is not in memory: it was evicted, or is of another
+   * process. A topic keeps its latest few hundred events.
    */
   subscribe<Topic extends keyof Topics>(
     topic: Topic,

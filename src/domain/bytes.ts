@@ -1,8 +1,8 @@
 import { GatheredBytes } from './gathered-bytes.ts';
 
 /**
- * Receives a byte stream, in order. The last call is one call of either `done` or `fail`. Neither is called after the stream
- * was cancelled.
+ * Receives a byte stream, in order. The last call is one call of either `done` or `fail`. Neither is called after the
+ * stream was cancelled.
  */
 export interface ByteSink {
   /** Takes one chunk. Returning false asks the source to pause until `resume`. */

@@ -1,6 +1,7 @@
 /**
- * Kinds of rows that processes hold in memory. Ids of `key` are made by `keyChangeId`, those of `catalogKey` are hashes, those
- * of owners (`userId` to `organizationId`) are row ids. The other kinds have no ids and always change as a whole.
+ * Kinds of rows that processes hold in memory. Ids of `key` are made by `keyChangeId`, those of `catalogKey` are
+ * hashes, those of owners (`userId` to `organizationId`) are row ids. The other kinds have no ids and always change as
+ * a whole.
  */
 export const CHANGE_KINDS = [
   'key',
@@ -27,7 +28,10 @@ export type ChangedRows = ReadonlyMap<ChangeKind, ReadonlySet<string> | null>;
 /** Every row of every kind. */
 export const EVERYTHING: ChangedRows = new Map(CHANGE_KINDS.map((kind) => [kind, null]));
 
-/** Announces to other processes of the same database which rows a committed change made stale. Never waits and never throws. */
+/**
+ * Announces to other processes of the same database which rows a committed change made stale. Never waits and never
+ * throws.
+ */
 export interface ChangeAnnouncer {
   /** `ids` null: every row of the kind. */
   announce(kind: ChangeKind, ids: readonly string[] | null): void;

@@ -135,7 +135,10 @@ export class NotFound extends DomainError {
 
 /** No deployment has the name of a model. */
 export class UnknownModel extends NotFound {
-  /** Where the name was sent: as a fallback, or in a request for an image, transcript, speech or reranking; `model` for all others. */
+  /**
+   * Where the name was sent: as a fallback, or in a request for an image, transcript, speech or reranking; `model` for
+   * all others.
+   */
   readonly as: 'model' | 'image' | 'transcript' | 'speech' | 'rerank' | 'fallback';
   constructor(model: string, message: string, as: UnknownModel['as'] = 'model') {
     super('model', model, message);
@@ -168,7 +171,9 @@ export class TooLarge extends DomainError {
   }
 }
 
-/** A budget, a rate limit, a limit of parallel calls or the free tier is used up, or all deployments are in cooldown. */
+/**
+ * A budget, a rate limit, a limit of parallel calls or the free tier is used up, or all deployments are in cooldown.
+ */
 export class LimitExceeded extends Refusal {
   readonly code = 'LIMIT_EXCEEDED';
   readonly limit: 'budget' | 'requests' | 'tokens' | 'concurrent_requests' | 'free_tier';

@@ -1,8 +1,9 @@
 import type { ByteSink, ByteStream } from './bytes.ts';
 
 /**
- * Resolves to the same stream after its first chunk or its end. A failure before that rejects, so that the caller can still
- * send a status. A later failure fails the stream. Chunks that arrive before `pipe` are buffered, and the source is paused.
+ * Resolves to the same stream after its first chunk or its end. A failure before that rejects, so that the caller can
+ * still send a status. A later failure fails the stream. Chunks that arrive before `pipe` are buffered, and the source
+ * is paused.
  */
 export function afterFirstChunk(source: ByteStream): Promise<ByteStream> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,6 @@
-/** Largest chunk that is copied into a block, in bytes. The object of a small chunk uses more memory than its content. */
+/**
+ * Largest chunk that is copied into a block, in bytes. The object of a small chunk uses more memory than its content.
+ */
 const SMALL_CHUNK_BYTES = 4 * 1024;
 /** Sizes of the first and the largest block. */
 const MIN_BLOCK_BYTES = 256;

@@ -17,7 +17,9 @@ export interface HttpCallOptions {
   readonly signal: AbortSignal;
   /** Deadline for the head of the answer, in ms from now. Waiting for a free connection and connecting count. */
   readonly headersTimeoutMs: number;
-  /** Opaque id. Calls with the same owner have one fair share of an origin's connections. Absent: the process itself. */
+  /**
+   * Opaque id. Calls with the same owner have one fair share of an origin's connections. Absent: the process itself.
+   */
   readonly owner?: string;
   /** The address comes from a caller: private addresses are refused with AddressRefused. */
   readonly chosenByCaller?: boolean;
@@ -83,7 +85,9 @@ export class AddressRefused extends HttpFailure {
   }
 }
 
-/** The reader of an answer stayed paused beyond the limit, so its call was ended. This is not a failure of the upstream. */
+/**
+ * The reader of an answer stayed paused beyond the limit, so its call was ended. This is not a failure of the upstream.
+ */
 export class ReaderStalled extends Error {
   constructor() {
     super('The call was ended: the reader of its answer was paused for too long.');

@@ -20,7 +20,10 @@ export const ZERO_USD = 0n as Usd;
 /** A decimal: minus sign, whole digits, fraction, and an exponent of at most three digits. All parts are optional. */
 const DECIMAL = /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
-/** The decimal text times 10^digits, rounded half to even. Null for a text that `DECIMAL` does not match, or without a digit. */
+/**
+ * The decimal text times 10^digits, rounded half to even. Null for a text that `DECIMAL` does not match, or without a
+ * digit.
+ */
 function scaled(text: string, digits: number): bigint | null {
   const match = DECIMAL.exec(text);
   if (!match) return null;

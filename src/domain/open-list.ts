@@ -12,11 +12,11 @@ export class Place<Value> {
 }
 
 /**
- * List of running calls and similar values, the oldest first. It replaces a Set or Map for values that are added and removed
- * with every call.
+ * List of running calls and similar values, the oldest first. It replaces a Set or Map for values that are added and
+ * removed with every call.
  *
- * V8 gives a Set a new table after every few changes, and each table refers to the next one. Once one of them is in the old
- * generation, all later tables and their values are kept until the next full collection. Here a removed place
+ * V8 gives a Set a new table after every few changes, and each table refers to the next one. Once one of them is in the
+ * old generation, all later tables and their values are kept until the next full collection. Here a removed place
  * refers to no other.
  */
 export class OpenList<Value> {

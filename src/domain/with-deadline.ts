@@ -1,6 +1,6 @@
 /**
- * Settles as `work` does or, when the work has not settled after `milliseconds`, as `onTimeout` does. `onTimeout` returns a
- * value or throws. The work itself is not cancelled; its later result is ignored.
+ * Settles as `work` does or, when the work has not settled after `milliseconds`, as `onTimeout` does. `onTimeout`
+ * returns a value or throws. The work itself is not cancelled; its later result is ignored.
  */
 export async function withDeadline<Result, Late = never>(
   work: Promise<Result>,

@@ -29,8 +29,9 @@ export interface Tries {
 type AnswerHead = Omit<Exchange, 'bytes' | 'deltas'>;
 
 /**
- * An answered call: the upstream's answer and the platform's facts about it. The body is read once, by one of `consume`,
- * `bytes` and `deltas`. The end of the body settles the call: it is priced, and its spend row and span are recorded.
+ * An answered call: the upstream's answer and the platform's facts about it. The body is read once, by one of
+ * `consume`, `bytes` and `deltas`. The end of the body settles the call: it is priced, and its spend row and span are
+ * recorded.
  */
 export interface GatewayCall {
   readonly callId: string;
@@ -85,9 +86,15 @@ export interface Place {
 
 /** Routes, admits, calls, prices and records, independent of transport and vendor. */
 export interface Gateway {
-  /** Resolves when the head of the answer arrives. Throws earlier failures, which are recorded once a deployment is selected. */
+  /**
+   * Resolves when the head of the answer arrives. Throws earlier failures, which are recorded once a deployment is
+   * selected.
+   */
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
-  /** Checks key, model, required members and budgets as `call` does, but not rate limits and guardrails. Nothing is recorded. */
+  /**
+   * Checks key, model, required members and budgets as `call` does, but not rate limits and guardrails. Nothing is
+   * recorded.
+   */
   admit(caller: Caller, request: ModelRequest): Promise<void>;
   /** Throws BudgetExceeded when the caller's key has used up its own budget. */
   admitKey(caller: Caller): Promise<void>;
@@ -138,8 +145,8 @@ export interface ObjectGateway {
   /** A deployment by its id; null when it is no longer configured. */
   deployment(id: string): Deployment | null;
   /**
-   * Upstream name of a model at the upstream account of a deployment. Throws Forbidden, and NotFound where no deployment of
-   * the model uses that account.
+   * Upstream name of a model at the upstream account of a deployment. Throws Forbidden, and NotFound where no
+   * deployment of the model uses that account.
    */
   upstreamModelAt(caller: Caller, deployment: Deployment, model: string): string;
   /** Records usage and cost of a finished batch for its owner. Idempotent. */
@@ -151,9 +158,9 @@ export interface ObjectGateway {
 /** Forwards requests of pass-through paths in the format of their targets. */
 export interface ForwardGateway {
   /**
-   * Resolves when the head of the answer arrives, with any status. The budgets, limits and guardrails of the caller apply.
-   * Throws refusals of budgets, limits and guardrails, UpstreamFailed, and Forbidden for a model without a price or a blocked
-   * end user. The failure is recorded once the guardrails are selected.
+   * Resolves when the head of the answer arrives, with any status. The budgets, limits and guardrails of the caller
+   * apply. Throws refusals of budgets, limits and guardrails, UpstreamFailed, and Forbidden for a model without a price
+   * or a blocked end user. The failure is recorded once the guardrails are selected.
    */
   forward(caller: Caller, request: Forwarded, signal: AbortSignal): Promise<GatewayCall>;
   /** Number of answered calls without a known cost since the start of the process, by provider. */
@@ -169,23 +176,26 @@ export interface TokenCount {
 /** Counts tokens without a model call. */
 export interface TokenGateway {
   /**
-   * The upstream's count. An estimate when the upstream has no counting endpoint, does not answer or fails with 5xx. Throws like
-   * `call`; nothing is recorded.
+   * The upstream's count. An estimate when the upstream has no counting endpoint, does not answer or fails with 5xx.
+   * Throws like `call`; nothing is recorded.
    */
   countTokens(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<TokenCount>;
 }
 
 /** Shows requests without sending them. */
 export interface PreviewGateway {
-  /** The request to the upstream of the first deployment. Throws Forbidden, InvalidInput, NotFound, Unsupported, Unavailable. */
+  /**
+   * The request to the upstream of the first deployment. Throws Forbidden, InvalidInput, NotFound, Unsupported,
+   * Unavailable.
+   */
   preview(caller: Caller, request: ModelRequest): Promise<RequestPreview>;
 }
 
 /** Probes deployments. */
 export interface ProbeGateway {
   /**
-   * Sends a small request to a deployment. Returns the reason as text when no probe exists for its model. Throws LimitExceeded,
-   * and the signal's reason when it fires first.
+   * Sends a small request to a deployment. Returns the reason as text when no probe exists for its model. Throws
+   * LimitExceeded, and the signal's reason when it fires first.
    */
   probe(caller: Caller, deployment: Deployment, signal: AbortSignal): Promise<Probe | string>;
   /** As `probe`, for a deployment that is not configured: `lastProbe` does not return the result. */

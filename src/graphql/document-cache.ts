@@ -14,7 +14,9 @@ function weightOf(text: string): number {
   return ENTRY_TOKENS + (text.match(TOKEN)?.length ?? 0) + Math.ceil(text.length / TOKEN_CHARACTERS);
 }
 
-/** An LRU cache by document text, bounded by memory instead of entries, because callers choose the length of a document. */
+/**
+ * An LRU cache by document text, bounded by memory instead of entries, because callers choose the length of a document.
+ */
 export function createDocumentCache<Value>() {
   const entries = new Map<string, { readonly value: Value; readonly weight: number }>();
   let total = 0;

@@ -56,7 +56,9 @@ export interface GraphQLOptions {
     readonly graphiql: boolean;
     /** Whether repeated queries are compiled; true when absent. */
     readonly plans?: boolean;
-    /** Whether equal subscriptions share one execution per event (`shared-subscriptions/README.md`); true when absent. */
+    /**
+     * Whether equal subscriptions share one execution per event (`shared-subscriptions/README.md`); true when absent.
+     */
     readonly sharedSubscriptions?: boolean;
   };
 }
@@ -132,8 +134,8 @@ export function createEngine(
   const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
   /**
-   * A failure as the client sees it, logged. Failures of feeds (live subscriptions) are counted: one blocked key may end many
-   * feeds.
+   * A failure as the client sees it, logged. Failures of feeds (live subscriptions) are counted: one blocked key may
+   * end many feeds.
    */
   function maskAndLog(error: unknown, of: 'request' | 'feed'): GraphQLError {
     const { requestId = randomIds.uuid(), requester } = current.getStore() ?? {};
@@ -267,7 +269,8 @@ export function createEngine(
       errorCache: createDocumentCache(),
       validationCache: true,
     },
-    // Disabled: the HTTP server has CORS and limits bodies. Each of these features costs more than the rest of a request.
+    // Disabled: the HTTP server has CORS and limits bodies. Each of these features costs more than the rest of a
+    // request.
     maxRequestBodySize: false,
     cors: false,
     multipart: false,

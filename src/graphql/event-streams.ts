@@ -28,8 +28,9 @@ export const SERVER_SENT_EVENTS: Framing = {
 };
 
 /**
- * Multipart HTTP of Apollo (https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol).
- * The boundary follows each part immediately: clients parse a part when they read the next boundary.
+ * Multipart HTTP of Apollo
+ * (https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol). The boundary
+ * follows each part immediately: clients parse a part when they read the next boundary.
  */
 export const MULTIPART: Framing = {
   contentType: 'multipart/mixed;boundary="graphql";subscriptionSpec="1.0"',
@@ -166,7 +167,10 @@ function chunkOf(text: string): Buffer {
   return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`);
 }
 
-/** Resolves when a full stream has drained or is closed. Disconnects a client whose stream does not drain within `STALL_TIMEOUT_MS`. */
+/**
+ * Resolves when a full stream has drained or is closed. Disconnects a client whose stream does not drain within
+ * `STALL_TIMEOUT_MS`.
+ */
 export function drained(response: ServerResponse, stream: Writable = response): Promise<void> {
   return new Promise((resolve) => {
     const stalled = setTimeout(() => response.destroy(), STALL_TIMEOUT_MS).unref();

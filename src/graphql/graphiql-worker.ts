@@ -133,8 +133,8 @@ const BAR = `
 `;
 
 /**
- * Runs before the bundle. Adds the key, or the CSRF token of a session, to the requests of the page. Selects the tab of the
- * last visit, and repairs clicks on tabs.
+ * Runs before the bundle. Adds the key, or the CSRF token of a session, to the requests of the page. Selects the tab of
+ * the last visit, and repairs clicks on tabs.
  */
 const SCRIPT = `
   (() => {

@@ -4,8 +4,8 @@ const NAME = 'lensgate.large';
 const PLACEHOLDER = /\{"lensgate\.large":"([\da-f-]{36})"\}/;
 
 /**
- * JSON of large answers. The protocol libraries serialise a result in one call, which blocks the event loop. The JSON of a
- * large result exists already, so the libraries get a placeholder instead of its data.
+ * JSON of large answers. The protocol libraries serialise a result in one call, which blocks the event loop. The JSON
+ * of a large result exists already, so the libraries get a placeholder instead of its data.
  */
 export class LargeAnswers {
   readonly #texts = new Map<string, string>();

@@ -32,8 +32,8 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Refuses a request that names its document by a hash alone. Apollo Client and urql know the message and send the document.
- * Throws Unsupported.
+ * Refuses a request that names its document by a hash alone. Apollo Client and urql know the message and send the
+ * document. Throws Unsupported.
  */
 export function assertHasDocument({ query, extensions }: GraphQLParams): void {
   if (!query && typeof extensions === 'object' && extensions !== null && 'persistedQuery' in extensions)

@@ -33,8 +33,9 @@ const MAX_REASON_BYTES = 123;
 const RESULT = /^\{"id":"(?:[^"\\]|\\.)*","type":"(?:next|error)"/;
 
 /**
- * One WebSocket: its send buffer, its liveness and its running operations. While the send buffer is full, nothing is read
- * from the client and no result is taken from a subscription. The next result is admitted when the last one is sent.
+ * One WebSocket: its send buffer, its liveness and its running operations. While the send buffer is full, nothing is
+ * read from the client and no result is taken from a subscription. The next result is admitted when the last one is
+ * sent.
  */
 export class SocketConnection {
   readonly #socket: OpenSocket;

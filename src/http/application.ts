@@ -62,7 +62,9 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
   const koa = createKoaApp({ rest, graph: options.graph, corsOrigins: settings.corsOrigins, drain, failed });
   const serveKoa = koa.callback();
 
-  /** Counts a request once, when its answer is complete or the connection has closed. The request is open until then. */
+  /**
+   * Counts a request once, when its answer is complete or the connection has closed. The request is open until then.
+   */
   function trackRequest(request: Incoming, response: Outgoing): void {
     const route = activity.routeOf(request.method ?? 'GET', request.url ?? '/');
     const place = drain.add(request, response);

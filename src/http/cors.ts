@@ -5,15 +5,17 @@ import { PREFLIGHT } from '../../rest-shims/errors.ts';
 const METHODS = 'GET, POST, PUT, PATCH, DELETE';
 /** How long a browser may reuse a preflight answer, in seconds; the default of the reference. */
 const MAX_AGE = '600';
-/** Browsers read `*` as a header name where a request has credentials, so the names that clients need are listed too. */
+/**
+ * Browsers read `*` as a header name where a request has credentials, so the names that clients need are listed too.
+ */
 const EXPOSED = '*, x-request-id, x-litellm-call-id, x-catalog-snapshot, retry-after';
 const PREFLIGHT_VARY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]*$/;
 
 /**
  * Cross-origin resource sharing (Fetch Standard, "CORS protocol") for browsers of the given origins; `*` allows every
- * origin, without credentials. Answers preflight requests of every path itself, before routing and without reading a store.
- * Requests of other origins are served without CORS headers, so that browsers hide the answer.
+ * origin, without credentials. Answers preflight requests of every path itself, before routing and without reading a
+ * store. Requests of other origins are served without CORS headers, so that browsers hide the answer.
  */
 export function cors(origins: readonly string[]): Middleware {
   const allowed = new Set(origins);

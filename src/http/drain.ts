@@ -7,8 +7,8 @@ import { withDeadline } from '../domain/with-deadline.ts';
 /** Ends the open requests of a server before the process ends. */
 export interface Drain {
   /**
-   * Answers a request that arrives during the shutdown with 503. Returns false before the shutdown, and for probes and unknown
-   * paths, which are served. During the shutdown, every connection closes after its answer.
+   * Answers a request that arrives during the shutdown with 503. Returns false before the shutdown, and for probes and
+   * unknown paths, which are served. During the shutdown, every connection closes after its answer.
    */
   refuses(request: Incoming, response: Outgoing): boolean;
   /** Adds a request that is open until its place is removed. */
@@ -20,8 +20,8 @@ export interface Drain {
   /** Begins the shutdown: `refuses` applies from now on. */
   begin(): void;
   /**
-   * Resolves when no answer is open, after `graceMs` at the latest. Shortly before `graceMs`, streams that are still open end
-   * with an error event of their dialect, and other open requests are answered 503.
+   * Resolves when no answer is open, after `graceMs` at the latest. Shortly before `graceMs`, streams that are still
+   * open end with an error event of their dialect, and other open requests are answered 503.
    */
   finish(graceMs: number): Promise<void>;
 }

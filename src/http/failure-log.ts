@@ -31,8 +31,8 @@ export function notHttpLog(log: Log): (error: NodeJS.ErrnoException) => void {
 }
 
 /**
- * Logs failed requests: domain errors as sampled warnings, all others as errors with their stack. A used-up free tier is a debug
- * message, because clients without a key repeat such requests without limit.
+ * Logs failed requests: domain errors as sampled warnings, all others as errors with their stack. A used-up free tier
+ * is a debug message, because clients without a key repeat such requests without limit.
  */
 export function failureLog(log: Log): (failure: RequestFailure) => void {
   const warn = createSampledWarnings(log);

@@ -30,7 +30,9 @@ interface UpgradePath {
   readonly row: RouteFacts;
   /** Maximum bytes of a message of a client; the setting of the server when absent. */
   readonly maxMessageBytes?: number;
-  /** Whether the paths also have rows of other methods. These are served over HTTP, whatever upgrade a request offers. */
+  /**
+   * Whether the paths also have rows of other methods. These are served over HTTP, whatever upgrade a request offers.
+   */
   readonly servesOtherMethods: boolean;
   /** Chooses one of the offered subprotocols; null chooses none. */
   protocol(request: IncomingMessage): string | null;
@@ -105,8 +107,8 @@ interface UpgradeExchange {
 }
 
 /**
- * Interval of session checks, in ms. The key ring re-reads used keys every 1.5 s. So a revoked key ends its sessions within
- * 5 s.
+ * Interval of session checks, in ms. The key ring re-reads used keys every 1.5 s. So a revoked key ends its sessions
+ * within 5 s.
  */
 const CHECK_MS = 1_500;
 
@@ -213,8 +215,8 @@ interface ClientWatch {
 }
 
 /**
- * Watches a client until it is answered. A socket reports its end only while it is read, so it is read as long as its buffer
- * is empty. Bytes that the client sends early stay in the buffer.
+ * Watches a client until it is answered. A socket reports its end only while it is read, so it is read as long as its
+ * buffer is empty. Bytes that the client sends early stay in the buffer.
  */
 function watchClient(socket: Duplex): ClientWatch {
   const controller = new AbortController();

@@ -12,8 +12,8 @@ import { createWorkQueueLimit } from '../runtime/tasks/work-queue-limit.ts';
 import { declaredSize, inflatedSize, packExport, payloadsAt, withoutSpans } from './pack-export.ts';
 
 /**
- * A task of a worker thread. `pack` reads an export, `payloads` reads spans of a stored body, and `without` removes the spans of
- * traces from a stored body.
+ * A task of a worker thread. `pack` reads an export, `payloads` reads spans of a stored body, and `without` removes the
+ * spans of traces from a stored body.
  */
 export type PackingTask =
   | { readonly kind: 'pack'; readonly sent: SentExport }

@@ -32,8 +32,8 @@ export function declaredSize({ bytes, contentEncoding }: Omit<SentExport, 'conte
 }
 
 /**
- * Estimated inflated size of a stored body. At least its compressed size, because gzip in several members declares only the
- * size of its last member.
+ * Estimated inflated size of a stored body. At least its compressed size, because gzip in several members declares only
+ * the size of its last member.
  */
 export const inflatedSize = ({ compression, bytes }: ExportBody): number =>
   compression === 'gzip'
@@ -54,7 +54,10 @@ export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
   return { body, ...read };
 }
 
-/** The payloads of the spans at `places` of a stored body, in that order. Each value of an OTLP body is cut to `valueBytes`. */
+/**
+ * The payloads of the spans at `places` of a stored body, in that order. Each value of an OTLP body is cut to
+ * `valueBytes`.
+ */
 export function payloadsAt(
   body: ExportBody,
   places: readonly number[],

@@ -9,7 +9,9 @@ import { isLockTimeout } from './database/faults.ts';
 /** File name of a migration, in the sources and in a bundle. */
 const FILE = /^(Migration.*)\.(?:ts|js)$/;
 const MIGRATION_TABLE = 'schema_migration';
-/** Maximum number of attempts. Several are needed, because processes that start together on an empty database conflict. */
+/**
+ * Maximum number of attempts. Several are needed, because processes that start together on an empty database conflict.
+ */
 const ATTEMPTS = 8;
 /** How long a migration waits for locks, such as those of another migrating process, in ms. */
 const LOCKED_MS = 600_000;

@@ -10,7 +10,10 @@ export const sameBytes = (left: Uint8Array, right: Uint8Array): boolean =>
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Returns a check whether a text equals a secret. It compares hashes, so that the time does not reveal the secret's length. */
+/**
+ * Returns a check whether a text equals a secret. It compares hashes, so that the time does not reveal the secret's
+ * length.
+ */
 export function secretCheck(secret: Secret): (text: string) => boolean {
   const wanted = digestOf(secret.reveal());
   return (text) => sameBytes(wanted, digestOf(text));

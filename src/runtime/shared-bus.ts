@@ -4,7 +4,9 @@ import { evictOldest } from '../domain/evict-oldest.ts';
 import type { ProcessMessages } from '../domain/process-messages.ts';
 import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 
-/** Time for which events are collected before a message with events is sent, in ms: at most 20 such messages a second. */
+/**
+ * Time for which events are collected before a message with events is sent, in ms: at most 20 such messages a second.
+ */
 const MIN_MESSAGE_INTERVAL_MS = 50;
 /** Interval at which a process with subscribers announces them, in ms, and how long an announcement is valid. */
 const ANNOUNCEMENT_MS = 2_000;

@@ -101,7 +101,9 @@ export const announcingCatalogKeys = (ring: CatalogKeyRing, { announce }: Change
   },
 });
 
-/** Caches of rows. The key rings here do not announce evictions; otherwise each announcement would cause another one. */
+/**
+ * Caches of rows. The key rings here do not announce evictions; otherwise each announcement would cause another one.
+ */
 interface Caches {
   readonly keyRing: CredentialRing;
   readonly catalogKeys: CatalogKeyRing;

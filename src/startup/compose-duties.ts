@@ -54,8 +54,9 @@ interface PlannedDuty {
 }
 
 /**
- * Periodic work that one of all processes of a database does, as jobs. `alone`: no other process uses the database. The periods
- * then begin with this process, so that no duty waits for a job of an earlier process. Each run is exported as a span.
+ * Periodic work that one of all processes of a database does, as jobs. `alone`: no other process uses the database. The
+ * periods then begin with this process, so that no duty waits for a job of an earlier process. Each run is exported as
+ * a span.
  */
 export function composeDuties(
   context: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,

@@ -26,8 +26,8 @@ export function lensServiceCheck({ settings }: Pick<StartContext, 'settings'>): 
 }
 
 /**
- * The lens worker of this process. Its row and its key are created when the first lens run is due. The audit log names the worker
- * as the author of the key.
+ * The lens worker of this process. Its row and its key are created when the first lens run is due. The audit log names
+ * the worker as the author of the key.
  */
 export function composeLensWorker(
   { settings, scheduler, log }: Pick<StartContext, 'settings' | 'scheduler' | 'log'>,

@@ -192,8 +192,8 @@ const loadOf = ({ state }: StartContext, { http, connections }: PlatformParts): 
 };
 
 /**
- * Stores whose rows decide budgets of keys and of labels, which are the customers and tags that calls name. Each change in this
- * process evicts cached budgets of labels, and marks cached keys as stale where it may concern them.
+ * Stores whose rows decide budgets of keys and of labels, which are the customers and tags that calls name. Each change
+ * in this process evicts cached budgets of labels, and marks cached keys as stale where it may concern them.
  */
 const labelStores = (
   { budgets, customers, tags }: Stores,

@@ -24,7 +24,10 @@ interface ReloadParts {
 
 /** Reads the configuration again on request, and after a change of its files or of stored variables. */
 export interface Reloads {
-  /** Applies the new configuration, or keeps the running one and logs the reason. Does nothing without a file. Never throws. */
+  /**
+   * Applies the new configuration, or keeps the running one and logs the reason. Does nothing without a file. Never
+   * throws.
+   */
   reload(): Promise<void>;
   /** Reads the file again if the store has variables, because the file may refer to them. */
   prepare(): Promise<void>;

@@ -29,7 +29,10 @@ export const sessionOpeners = ({ masterKey, signIn: { username, password } }: Se
 const storedFailures = (store: PendingSignInStore, keptSeconds: number): SignInFailureCounts =>
   createStoredFailures({ store, generator: keyGenerator, clock: systemClock, keptSeconds });
 
-/** Parts of sign-in: the credentials of the administrator, the throttle of failed sign-ins, logins of command lines, one-time codes. */
+/**
+ * Parts of sign-in: the credentials of the administrator, the throttle of failed sign-ins, logins of command lines,
+ * one-time codes.
+ */
 export function composeSignIns(
   { settings }: StartContext,
   { pendingSignIns: pending, admissionLedger }: Pick<Stores, 'pendingSignIns' | 'admissionLedger'>,

@@ -31,8 +31,8 @@ import type { StartContext } from './context.ts';
 const DRAIN_MARGIN_MS = 1_000;
 
 /**
- * Time after the start at which the graph is built, in ms, unless a request needs it before. It takes 100 to 300 ms of a
- * core and 17 MB, which must not delay the start and the first requests.
+ * Time after the start at which the graph is built, in ms, unless a request needs it before. It takes 100 to 300 ms of
+ * a core and 17 MB, which must not delay the start and the first requests.
  */
 const GRAPH_DELAY_MS = 5_000;
 
@@ -156,8 +156,8 @@ function composeHttp(
 }
 
 /**
- * Adds the end of the transports to the shutdown: refuse, end feeds, drain, then close connections. The last added step runs
- * first.
+ * Adds the end of the transports to the shutdown: refuse, end feeds, drain, then close connections. The last added step
+ * runs first.
  */
 function addTransportShutdown(
   { shutdown }: StartContext,

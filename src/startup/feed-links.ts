@@ -14,9 +14,9 @@ type RunRef = readonly [lensId: string, runId: string, reviewed: readonly string
 type FindingRef = readonly [lensId: string, findingId: string];
 
 /**
- * Links that carry live feeds of the graph to other processes. Changes of the catalog and counts of requests have no link:
- * each process refreshes its own catalog and counts its own requests. Each process that reads settings again publishes
- * their changes itself.
+ * Links that carry live feeds of the graph to other processes. Changes of the catalog and counts of requests have no
+ * link: each process refreshes its own catalog and counts its own requests. Each process that reads settings again
+ * publishes their changes itself.
  */
 export const feedLinks = ({ codingAgents, jobs, lenses, spend, traces }: Stores): EventLinks => ({
   trace: traceLink(traces),

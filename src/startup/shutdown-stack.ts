@@ -4,8 +4,8 @@ import type { Log } from '../runtime/telemetry/log.ts';
 const STEP_MS = 5_000;
 
 /**
- * Number of timer periods in a deadline. A stall of the process, e.g. on a busy machine, counts as one period, so that the work
- * still has time to finish.
+ * Number of timer periods in a deadline. A stall of the process, e.g. on a busy machine, counts as one period, so that
+ * the work still has time to finish.
  */
 const DEADLINE_TIMERS = 10;
 

@@ -42,7 +42,10 @@ export function translatedStream(
   return {
     pipe(sink: ByteSink) {
       let ended = false;
-      /** Translates a run of events. A failure step cancels the source and fails the sink. Later steps and runs are ignored. */
+      /**
+       * Translates a run of events. A failure step cancels the source and fails the sink. Later steps and runs are
+       * ignored.
+       */
       const write = (run: Buffer | null, end: () => string = () => ''): boolean => {
         const steps = run === null ? [] : stepsOfRun(run, reader);
         const failure = steps.find((step) => step.kind === 'failure');

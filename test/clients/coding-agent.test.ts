@@ -125,7 +125,9 @@ const TOOLS = ['Bash', 'Read', 'Edit', 'Grep'].map((name) => ({
   description: `${name} something.`,
   input_schema: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] },
 }));
-/** Request of a coding agent: cache control, tools, tool results, thinking blocks and settings that only Anthropic has. */
+/**
+ * Request of a coding agent: cache control, tools, tool results, thinking blocks and settings that only Anthropic has.
+ */
 const AGENT_REQUEST = {
   max_tokens: 32_000,
   stream: true,

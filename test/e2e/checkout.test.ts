@@ -114,7 +114,8 @@ describe('the checkout', () => {
     expect(await deliver('customer.subscription.updated', subscription('active'))).toBe(200);
     expect(await deliver('customer.subscription.paused', subscription('paused'))).toBe(429);
     expect(await deliver('customer.subscription.resumed', subscription('active'))).toBe(200);
-    // The first invoice is refunded. The charge names only the payment, which `invoice_payment.paid` links to the invoice.
+    // The first invoice is refunded. The charge names only the payment, which `invoice_payment.paid` links to the
+    // invoice.
     const invoice = completed.data.object['invoice'];
     const payment = { type: 'payment_intent', payment_intent: 'pi_first' };
     await deliver('invoice_payment.paid', { id: 'inpay_1', object: 'invoice_payment', invoice, payment });

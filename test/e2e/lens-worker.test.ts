@@ -74,8 +74,8 @@ async function ended(id: string): Promise<WireLens> {
 }
 
 /**
- * Expires the lease of the first attempt repeatedly, until another worker has claimed the run. A late request of the killed
- * worker may renew the lease.
+ * Expires the lease of the first attempt repeatedly, until another worker has claimed the run. A late request of the
+ * killed worker may renew the lease.
  */
 async function claimedAfterExpiry(id: string): Promise<void> {
   const database = new DatabaseSync(join(dataDir, 'lensgate.db'), { timeout: 30_000 });

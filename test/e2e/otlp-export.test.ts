@@ -27,7 +27,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A collector: the product's own ingest in another process. `port` is the port of an earlier collector that it replaces. */
+/**
+ * A collector: the product's own ingest in another process. `port` is the port of an earlier collector that it
+ * replaces.
+ */
 const startCollector = (port = '0'): Promise<ServerProcess> =>
   spawnServer(join(folder, 'collector'), { args: ['--port', port], env: { LITELLM_MASTER_KEY: COLLECTOR_KEY } });
 

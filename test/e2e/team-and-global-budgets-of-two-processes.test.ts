@@ -13,7 +13,10 @@ import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 const engine = ENGINES.find(({ name }) => name === 'postgresql');
 const isMissing = engine === undefined || engine.skipReason !== null;
 const ADMIN = 'sk-the-admin-of-windows-of-two-processes';
-/** Calls that a budget window of the team admits. A call costs 1 USD. Windows, members and keys refuse a spend that equals the budget. */
+/**
+ * Calls that a budget window of the team admits. A call costs 1 USD. Windows, members and keys refuse a spend that
+ * equals the budget.
+ */
 const TEAM_CALLS = 12;
 /** Calls that the budget of the member admits. */
 const MEMBER_CALLS = 3;
@@ -100,7 +103,10 @@ function suite(name: string, withRedis: boolean): void {
     const chat = (nth: number, key: string, model = 'm') =>
       post(nth, '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 1 }, key);
 
-    /** Calls both processes until all calls of eight consecutive rounds were refused. Returns the number of admitted calls. */
+    /**
+     * Calls both processes until all calls of eight consecutive rounds were refused. Returns the number of admitted
+     * calls.
+     */
     async function spendAll(keys: readonly string[]): Promise<number> {
       let admitted = 0;
       let refusedRounds = 0;
@@ -206,8 +212,8 @@ function suite(name: string, withRedis: boolean): void {
       // The two calls above are of the new window.
       expect((await spendAll(keys)) + 2).toBe(TEAM_CALLS);
 
-      // The team has spent two windows; the member, and the key and the team of the reset, have made their calls. The rest is
-      // for keys without a team and for the admin key.
+      // The team has spent two windows; the member, and the key and the team of the reset, have made their calls. The
+      // rest is for keys without a team and for the admin key.
       const others = [await newKey({}), ADMIN];
       expect((await spendAll(others)) + 2 * TEAM_CALLS + allMemberCalls + allResetCalls).toBe(GLOBAL_BUDGET + 1);
       const ofAll = refusal(

@@ -50,7 +50,10 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Records a history: imported for the 1st to the 5th, recorded from the 10th. On the 12th the price of `m` changes, and `gone` is removed. */
+/**
+ * Records a history: imported for the 1st to the 5th, recorded from the 10th. On the 12th the price of `m` changes, and
+ * `gone` is removed.
+ */
 async function recordHistory(): Promise<CatalogHistory> {
   const history = stores.catalogHistory;
   await history.importChanges([aChange(2), aChange(4, { field: 'max_tokens', old: null, new: 5, provider: null })], 1);

@@ -51,7 +51,10 @@ const INVALID_VALUES: Readonly<Record<string, unknown>> = {
 /** Puts a value into the value of an argument. */
 type Wrap = (value: unknown) => unknown;
 
-/** Function that puts a value of the type `typeName` into a value of `type`. Null where `type` has no such member within three levels. */
+/**
+ * Function that puts a value of the type `typeName` into a value of `type`. Null where `type` has no such member within
+ * three levels.
+ */
 function wrapperFor(type: GraphQLInputType, typeName: string, depth = 0): Wrap | null {
   const inputType = getNullableType(type);
   if (isListType(inputType)) {

@@ -39,7 +39,10 @@ async function send(body: string, { path, accept, withKey }: RequestKind): Promi
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
-/** Sends one export with spans of one trace. Each span has five texts of `characters` characters, or none for zero characters. */
+/**
+ * Sends one export with spans of one trace. Each span has five texts of `characters` characters, or none for zero
+ * characters.
+ */
 async function sendSpans(trace: number, spans: number, characters: number): Promise<void> {
   const start = BigInt(Date.now()) * 1_000_000n;
   const attributes = [

@@ -143,7 +143,9 @@ describe.each(LISTS)('%s', (list, idField, orders, filters) => {
   });
 });
 
-/** Connections without a filter or an order, each with the arguments that it lacks. The reasons are in docs/graph.md. */
+/**
+ * Connections without a filter or an order, each with the arguments that it lacks. The reasons are in docs/graph.md.
+ */
 const WITHOUT_FILTER_OR_ORDER: readonly (readonly string[])[] = [
   ['Lens.runs', 'filter', 'orderBy'],
   ['Query.catalogChanges', 'orderBy'],

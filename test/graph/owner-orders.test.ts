@@ -7,7 +7,9 @@ interface Page {
   readonly nodes: readonly Readonly<Record<string, string>>[];
 }
 
-/** A list field of Query. `orders` has the ids of its rows by order field, ascending. `filters` has the ids that match. */
+/**
+ * A list field of Query. `orders` has the ids of its rows by order field, ascending. `filters` has the ids that match.
+ */
 interface List {
   readonly name: string;
   readonly noun: string;

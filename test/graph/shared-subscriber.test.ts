@@ -10,8 +10,8 @@ import { aSummary } from '../support/trace-summary.ts';
 const QUEUE_LIMIT = 3;
 
 /**
- * Subscribers of one operation over a bus. Each reads until its buffer is full. A received event is noted as its trace id and
- * the number of events that were missed before it: `c-1`.
+ * Subscribers of one operation over a bus. Each reads until its buffer is full. A received event is noted as its trace
+ * id and the number of events that were missed before it: `c-1`.
  */
 function aGroup() {
   const bus = createBus({ queueLimit: QUEUE_LIMIT });

@@ -104,7 +104,10 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'users.bulkUpdate': { users: [{ user_id: 'x' }] },
 };
 
-/** Repairs a request by the validation errors that the admin key gets, so that the access rule decides and not the parser. */
+/**
+ * Repairs a request by the validation errors that the admin key gets, so that the access rule decides and not the
+ * parser.
+ */
 async function repaired(row: RouteRow): Promise<RouteInput> {
   let input: RouteInput = { search: REPORTS.test(row.name) ? DATES : '', body: BODIES[row.name] ?? exampleBody(row) };
   for (let time = 1; time <= MOST_REPAIRS; time += 1) {

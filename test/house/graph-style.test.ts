@@ -53,7 +53,10 @@ function membersOf(type: GraphQLNamedType): readonly Member[] {
   ]);
 }
 
-/** Style errors of a graph: descriptions, `@specifiedBy`, types of amounts, connections, inputs and results of mutations. */
+/**
+ * Style errors of a graph: descriptions, `@specifiedBy`, types of amounts, connections, inputs and results of
+ * mutations.
+ */
 function faultsOf(schema: typeof published): readonly string[] {
   const types = Object.values(schema.getTypeMap()).filter(
     (type) => !type.name.startsWith('__') && !isSpecifiedScalarType(type),

@@ -65,7 +65,10 @@ function specifiersIn(path: string, text: string): readonly { readonly specifier
   return found;
 }
 
-/** Whether a package is installed. Also searches the parents of `baseDir`, because the folder of planted faults has no `node_modules`. */
+/**
+ * Whether a package is installed. Also searches the parents of `baseDir`, because the folder of planted faults has no
+ * `node_modules`.
+ */
 function packageExists(baseDir: string, name: string): boolean {
   if (existsSync(join(baseDir, 'node_modules', name))) return true;
   return dirname(baseDir) !== baseDir && packageExists(dirname(baseDir), name);

@@ -36,7 +36,10 @@ interface ListedTest {
   readonly file: string;
 }
 
-/** Contract tests by static parsing. With `files`: the tests of these files after loading, with the titles of their cases. */
+/**
+ * Contract tests by static parsing. With `files`: the tests of these files after loading, with the titles of their
+ * cases.
+ */
 function contractTests(files?: readonly string[]): readonly ListedTest[] {
   const loaded = files === undefined ? [] : ['--no-static-parse', ...files];
   const listed = spawnSync('npx', ['vitest', 'list', '--project', 'contract', '--json', ...loaded], {

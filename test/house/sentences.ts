@@ -116,8 +116,8 @@ export function filesWithSentences(): readonly SourceFile[] {
 }
 
 /**
- * Sentences with too many words, as `path:line: N words: text`. Reads documents, descriptions of a graph, and comments and
- * titles of a source file. Code in backquotes is one word, as is an address.
+ * Sentences with too many words, as `path:line: N words: text`. Reads documents, descriptions of a graph, and comments
+ * and titles of a source file. Code in backquotes is one word, as is an address.
  */
 export function longSentences(file: SourceFile): readonly string[] {
   return passagesIn(file).flatMap(({ line, text }) =>

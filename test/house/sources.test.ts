@@ -60,7 +60,9 @@ function assignedFunctions(files: readonly SourceFile[]): readonly string[] {
   });
 }
 
-/** Files that Node cannot load from source, with the reason. The parser of Node is stricter than that of the bundler. */
+/**
+ * Files that Node cannot load from source, with the reason. The parser of Node is stricter than that of the bundler.
+ */
 function refusedByNode(files: readonly SourceFile[]): readonly string[] {
   return files.flatMap(({ path, text }) => {
     try {

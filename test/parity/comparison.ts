@@ -37,8 +37,8 @@ export function neverDifferent(all: readonly CaseComparison[], files: readonly s
 
 /**
  * Reasons of cases that are not counted. The first two are failures of the reference, and invented bodies of its fake
- * upstream. The last two are decisions of the project: errors in the formats of Anthropic and Google, and model look-ups for
- * every key.
+ * upstream. The last two are decisions of the project: errors in the formats of Anthropic and Google, and model
+ * look-ups for every key.
  */
 const NOT_COUNTED = new Set(['referenceFailure', 'ourObjects', 'nativeBodies', 'anyKey']);
 

@@ -30,8 +30,8 @@ const NOT_COMPARED_IN_DEPTH = new Set([
 const COMPARED_VALUES = new Set(['type', 'param', 'code']);
 
 /**
- * Paths of all members of an answer, with the first item of each list. The paths of `type`, `param` and `code` of an error
- * contain their values.
+ * Paths of all members of an answer, with the first item of each list. The paths of `type`, `param` and `code` of an
+ * error contain their values.
  */
 function membersOf(value: unknown, prefix = ''): readonly string[] {
   if (Array.isArray(value)) return [`${prefix}[]`, ...membersOf(value[0], `${prefix}[]`)];

@@ -69,7 +69,8 @@ describe('a trace', () => {
     const { data } = await transports.graph(TraceDocument, { id: TRACE_ID });
     if (!data.trace) throw new Error('The graph has no such trace.');
     const { spans, agents, ...summary } = data.trace;
-    // These fields differ in the graph: an instant, an enum value, a list instead of a count, and a ref that is never null.
+    // These fields differ in the graph: an instant, an enum value, a list instead of a count, and a ref that is never
+    // null.
     const {
       start_time: _start,
       agent_count: agentCount,
@@ -101,7 +102,8 @@ describe('a trace', () => {
       return others;
     };
     const listed = (name: 'agents' | 'spans') => rest.body[name] as readonly object[];
-    // HTTP counts tool calls with the name of the agent, as the reference does. The graph counts tool calls in the agent's subtree.
+    // HTTP counts tool calls with the name of the agent, as the reference does. The graph counts tool calls in the
+    // agent's subtree.
     const withoutTools = (fields: object): object => {
       const { tool_calls: _tools, ...others } = fields as Record<string, unknown>;
       return others;

@@ -54,7 +54,9 @@ export const hasRecordings = existsSync(new URL('inference.json', FOLDER));
 export const recordedCases = (name: string): readonly RecordedCase[] =>
   JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), 'utf8')) as readonly RecordedCase[];
 
-/** Configuration of the recordings. Placeholders are replaced by values: addresses of the upstreams, and the admin key. */
+/**
+ * Configuration of the recordings. Placeholders are replaced by values: addresses of the upstreams, and the admin key.
+ */
 export function recordedConfig(name: string, values: Readonly<Record<string, string>>): Record<string, unknown> {
   const text = readFileSync(new URL(`configs/${name}.yaml`, FOLDER), 'utf8');
   const filled = text.replaceAll(/\{\{(\w+)\}\}/g, (_all, placeholder: string) => values[placeholder] ?? '');

@@ -5,8 +5,8 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { A_CALL } from './samples.ts';
 
 /**
- * Number of calls in the call log, then the spend rows of a call and the span counts of its traces. Reading rows first unfolds
- * the call log.
+ * Number of calls in the call log, then the spend rows of a call and the span counts of its traces. Reading rows first
+ * unfolds the call log.
  */
 async function stateOf(stores: Stores, { spend }: CallRecord) {
   const backlog = stores.calls.backlog();

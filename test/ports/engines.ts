@@ -25,7 +25,9 @@ export const openedBody = ({ compression, bytes }: Pick<ExportBody, 'compression
 /** Database of one engine for one suite. */
 export interface ScratchDatabase {
   readonly options: StoresOptions;
-  /** Options of `startApp` for an app over the database. The data folder is absent for PostgreSQL: the app creates one. */
+  /**
+   * Options of `startApp` for an app over the database. The data folder is absent for PostgreSQL: the app creates one.
+   */
   readonly appOptions: { readonly dataDir?: string; readonly env: Record<string, string> };
   /** Opens stores over the database. Several may be open at once, like several processes. */
   open(more?: Partial<StoresOptions>): Promise<Stores>;
@@ -37,7 +39,9 @@ export interface ScratchDatabase {
   storedBodies(): Promise<readonly StoredBody[]>;
   /** All values of all trace rows as one text, with decompressed bodies. */
   allContent(): Promise<string>;
-  /** Blocks writers until the returned function is called: all on SQLite, those of traces on PostgreSQL and ClickHouse. */
+  /**
+   * Blocks writers until the returned function is called: all on SQLite, those of traces on PostgreSQL and ClickHouse.
+   */
   holdWriters(): Promise<() => Promise<void>>;
   /** Closes all connections and removes the database. */
   remove(): Promise<void>;

@@ -11,7 +11,10 @@ const MIB = 1 << 20;
 const KEPT = 16 * MIB;
 /** Maximum space that one step of retention releases, in bytes. */
 const STEP = 4 * MIB;
-/** Whether `bytes` is the space that one step releases. SQLite may also release up to two pages of its own administration. */
+/**
+ * Whether `bytes` is the space that one step releases. SQLite may also release up to two pages of its own
+ * administration.
+ */
 const isStep = (bytes: number): boolean => bytes >= STEP && bytes <= STEP + MIB / 64;
 
 for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))

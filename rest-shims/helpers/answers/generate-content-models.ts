@@ -58,7 +58,10 @@ function parsePage({ search }: HttpRequest): Page {
   };
 }
 
-/** A page of models in Google's format. Throws InvalidInput for an invalid page size, and for a token that names no model. */
+/**
+ * A page of models in Google's format. Throws InvalidInput for an invalid page size, and for a token that names no
+ * model.
+ */
 export function generateContentModelList(models: readonly NamedModel[], request: HttpRequest) {
   const { size, after } = parsePage(request);
   // -1 for the first page, which then starts at index 0.

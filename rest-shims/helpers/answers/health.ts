@@ -21,7 +21,9 @@ const renderState = ({ catalog, recordsWaiting, reload }: Readiness) => ({
     : { configuration: { read_again_at: reload.at.toISOString(), kept_running: reload.failure !== null } }),
 });
 
-/** Readiness answer with details: catalog, records that wait to be written, and the last reload of the configuration. */
+/**
+ * Readiness answer with details: catalog, records that wait to be written, and the last reload of the configuration.
+ */
 export const detailsObject = (readiness: Readiness) => ({
   ...READY,
   cache: null,

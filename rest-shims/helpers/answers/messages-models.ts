@@ -25,7 +25,10 @@ export function messagesModel({ name, entry }: NamedModel) {
   };
 }
 
-/** A page of models in Anthropic's format. The default limit is 1,000. `before_id` has precedence over `after_id`. Throws InvalidInput. */
+/**
+ * A page of models in Anthropic's format. The default limit is 1,000. `before_id` has precedence over `after_id`.
+ * Throws InvalidInput.
+ */
 export function messagesModelList(models: readonly NamedModel[], { search }: HttpRequest) {
   const query = new URLSearchParams(search);
   const input = query.get('limit') ?? String(MESSAGES_MODELS_LIMIT);

@@ -130,7 +130,9 @@ interface Form {
   readonly changed: (view: GroupView, message: string) => JsonObject;
 }
 
-/** Source of each setting: `config`, `db`, `default` or `unset`. `owned` names the settings of the configuration file. */
+/**
+ * Source of each setting: `config`, `db`, `default` or `unset`. `owned` names the settings of the configuration file.
+ */
 const renderSources = ({ group, values, source, owned }: GroupView): JsonObject =>
   Object.fromEntries(
     Object.entries(group.fields).map(([name, { defaultValue }]) => {

@@ -13,7 +13,10 @@ export const ACTIVITY_READ = {
   failureForm: { body: 'detail' },
 } as const;
 
-/** Statuses of a row about an entity. As in the reference, callers without access get 404 for teams, 401 for customers and agents, and 403 for others. */
+/**
+ * Statuses of a row about an entity. As in the reference, callers without access get 404 for teams, 401 for customers
+ * and agents, and 403 for others.
+ */
 export function activityStatuses({ entity }: Pick<ActivityRoute, 'entity'>): readonly number[] {
   if (entity === 'team') return [200, 400, 401, 404, 422];
   return entity === 'endUser' || entity === 'agent' ? [200, 400, 401, 422] : [200, 400, 401, 403, 422];

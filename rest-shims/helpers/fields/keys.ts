@@ -37,8 +37,8 @@ import { object as objectIn } from '../../../src/wire/json/fields.ts';
 const emptyIsNull: FieldReader<string | null> = (input) => (input === '' ? { value: null } : text(input));
 
 /**
- * Limits of a model: the budget as `budget_limit` or `max_budget`, its period, and rates as `rpm_limit` and `tpm_limit`. Throws
- * InvalidInput for a negative budget.
+ * Limits of a model: the budget as `budget_limit` or `max_budget`, its period, and rates as `rpm_limit` and
+ * `tpm_limit`. Throws InvalidInput for a negative budget.
  */
 const modelBudget: FieldReader<ModelBudget | null> = (input) => {
   const inner = objectIn(input);
@@ -189,7 +189,10 @@ function parseSettings(input: JsonObject): { readonly settings: SettingsPatch; r
   };
 }
 
-/** Runs all readers and throws one InvalidInput with all their issues, in reader order. Returns the value of the first reader. */
+/**
+ * Runs all readers and throws one InvalidInput with all their issues, in reader order. Returns the value of the first
+ * reader.
+ */
 function allValid<Value>(...reads: readonly [() => Value, ...(() => unknown)[]]): Value {
   const issues = reads.flatMap((read) => {
     try {
@@ -241,7 +244,10 @@ export function parseDraft(body: Uint8Array): KeyDraft {
   };
 }
 
-/** The patch of a body. A member that was not sent is absent. For `spend`, `user_role` and `blocked`, null counts as not sent. */
+/**
+ * The patch of a body. A member that was not sent is absent. For `spend`, `user_role` and `blocked`, null counts as not
+ * sent.
+ */
 function parsePatch(input: JsonObject): KeyPatch {
   const values = allValid(
     () => readChanges(input),
@@ -289,7 +295,10 @@ export function parseUpdate(body: Uint8Array): NamedChange {
   return { key: readNamed(input).key, patch: parsePatch(input) };
 }
 
-/** Changes of 1 to `MAX_UPDATES` keys. Throws InvalidInput for another number; InvalidInput or Forbidden for an invalid change. */
+/**
+ * Changes of 1 to `MAX_UPDATES` keys. Throws InvalidInput for another number; InvalidInput or Forbidden for an invalid
+ * change.
+ */
 export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
   const { keys } = parseObject(body);
   if (!Array.isArray(keys) || keys.length === 0)
@@ -302,7 +311,10 @@ export function parseUpdates(body: Uint8Array): readonly NamedChange[] {
   });
 }
 
-/** A rotation. The key in the path has precedence over that in the body. Throws InvalidInput without a key; InvalidInput or Forbidden for an invalid body. */
+/**
+ * A rotation. The key in the path has precedence over that in the body. Throws InvalidInput without a key; InvalidInput
+ * or Forbidden for an invalid body.
+ */
 export function parseRotation(body: Uint8Array, keyInPath: string | undefined) {
   const input = body.length === 0 && keyInPath !== undefined ? {} : parseObject(body);
   const { key, new_key: newKey, grace_period: gracePeriod } = readRotation(input);

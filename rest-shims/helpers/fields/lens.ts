@@ -253,7 +253,10 @@ const readProgress = bodyOf(
   }),
 );
 
-/** The progress that a worker reports. `review` and `reviews` become one list. Null members are left out. Throws InvalidInput. */
+/**
+ * The progress that a worker reports. `review` and `reviews` become one list. Null members are left out. Throws
+ * InvalidInput.
+ */
 export function progressFrom(body: Uint8Array): RunProgress {
   const { review: one, reviews, ...input } = readProgress(body);
   const all = [...(one === null ? [] : [one]), ...(reviews ?? [])];

@@ -70,7 +70,10 @@ export function increaseFrom(input: JsonObject) {
 /** Schema of the temporary increase of a budget. */
 export const INCREASE_MEMBERS: JsonSchema = readIncrease.schema;
 
-/** Members of a body under other names: `names` maps, for example, `team_member_budget` to `max_budget`. Other members are left out. */
+/**
+ * Members of a body under other names: `names` maps, for example, `team_member_budget` to `max_budget`. Other members
+ * are left out.
+ */
 export const withNames = (input: JsonObject, names: Readonly<Record<string, string>>): JsonObject =>
   Object.fromEntries(
     Object.entries(names).flatMap(([from, to]) => (input[from] === undefined ? [] : [[to, input[from]] as const])),
@@ -95,7 +98,10 @@ const readModelLimits = members<JsonObject>({
   model_tpm_limit: optional(recordOf(wholeNumber)),
 });
 
-/** Limits per model, which a request may send beside `metadata` and which are stored in the metadata. Throws InvalidInput. */
+/**
+ * Limits per model, which a request may send beside `metadata` and which are stored in the metadata. Throws
+ * InvalidInput.
+ */
 export function metadataMembersOf(input: JsonObject): { readonly metadataMembers?: JsonObject } {
   return withMetadataMembers(readModelLimits(input));
 }
@@ -124,7 +130,10 @@ export const renamedLimits = (names: Readonly<Record<string, string>>): JsonSche
 };
 
 const readReset = members({ reset_to: number });
-/** Schema of a body that sets the spend. `reset_to` is required, although its reader accepts null: `resetFrom` refuses null. */
+/**
+ * Schema of a body that sets the spend. `reset_to` is required, although its reader accepts null: `resetFrom` refuses
+ * null.
+ */
 export const RESET_BODY: JsonSchema = { ...readReset.schema, required: ['reset_to'] };
 
 /** The spend to set, in picodollars, from `reset_to` in USD. Throws InvalidInput. */

@@ -64,8 +64,8 @@ export function fieldsIn(search: string, parameters: Readonly<Record<string, Spe
 export const MAX_REPORT_GROUPS = 100_000;
 
 /**
- * Fields to group calls by (`by`), and a filter (`any`): the values of each field that a counted call may have. `byDay` also
- * groups by day in UTC.
+ * Fields to group calls by (`by`), and a filter (`any`): the values of each field that a counted call may have. `byDay`
+ * also groups by day in UTC.
  */
 export interface ReportGrouping {
   readonly by: readonly SpendField[];

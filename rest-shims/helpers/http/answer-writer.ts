@@ -15,8 +15,8 @@ interface Heartbeat {
 export const COMMENT_LINE = Buffer.from(': heartbeat\n\n');
 
 /**
- * Calls `onIdle` after an idle time between half of `ms` and `ms`, because proxies close idle connections. A timer counts
- * idle half intervals, so that a chunk only resets a counter.
+ * Calls `onIdle` after an idle time between half of `ms` and `ms`, because proxies close idle connections. A timer
+ * counts idle half intervals, so that a chunk only resets a counter.
  */
 function startHeartbeat(ms: number, onIdle: () => void): Heartbeat {
   let idleHalves = 0;
@@ -38,8 +38,9 @@ type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
 
 /**
  * Writes an answer. The promise for a stream resolves when the last byte is passed to the response, or the client
- * disconnects. An idle stream sends its heartbeat at least every `heartbeatMs` while the socket is not full; 0 sends none. If a
- * full socket does not drain within `stallMs`, the client is disconnected and the source of the stream is cancelled.
+ * disconnects. An idle stream sends its heartbeat at least every `heartbeatMs` while the socket is not full; 0 sends
+ * none. If a full socket does not drain within `stallMs`, the client is disconnected and the source of the stream is
+ * cancelled.
  */
 export function writeAnswer(
   response: Outgoing,
@@ -62,7 +63,8 @@ const MAX_COPIED_BYTES = 16 * 1024;
 
 /**
  * Ends an answer with its whole body. Node joins the head and a text body into one write, but writes bytes separately,
- * which costs more than converting small bodies to text. In latin1 each byte is one character. The fast path joins bytes.
+ * which costs more than converting small bodies to text. In latin1 each byte is one character. The fast path joins
+ * bytes.
  */
 export function endWithBody(response: Outgoing, body: Uint8Array): void {
   if (body.length > MAX_COPIED_BYTES || response.writeLines !== undefined) response.end(body);

@@ -21,7 +21,9 @@ function tooLarge(size: number, limit: number): TooLarge {
  */
 export const SMALL_BODY_TIMEOUT_MS = 30_000;
 
-/** The body is not complete within its deadline. The connection closes after the answer, because the rest is not read. */
+/**
+ * The body is not complete within its deadline. The connection closes after the answer, because the rest is not read.
+ */
 export class BodyTimeout extends Unavailable {
   constructor() {
     super('The body took too long to arrive.');
@@ -93,7 +95,10 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
   });
 }
 
-/** Bodies with a declared length above this size, in bytes, are joined while they arrive, so that they are in memory once. */
+/**
+ * Bodies with a declared length above this size, in bytes, are joined while they arrive, so that they are in memory
+ * once.
+ */
 const LARGE_BODY_BYTES = MEGABYTE;
 
 /** Joins the chunks of a body. `drop` releases the chunks. */
@@ -105,8 +110,8 @@ interface BodyBuffer {
 }
 
 /**
- * A large body of a declared length is joined while it arrives. Its buffer is allocated when half of the body is read: a
- * declared length alone must not allocate memory.
+ * A large body of a declared length is joined while it arrives. Its buffer is allocated when half of the body is read:
+ * a declared length alone must not allocate memory.
  */
 function createBodyBuffer(declared: number): BodyBuffer {
   const gathered = new GatheredBytes();

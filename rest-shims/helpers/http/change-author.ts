@@ -11,8 +11,8 @@ const MAX_NAME_LENGTH = 256;
 const CHANGED_BY = 'litellm-changed-by';
 
 /**
- * Author of the changes of a request. `by` is the user that the header names, else `actor`: the user of the key, or the hash
- * of a key without a user. The admin key acts as the default user.
+ * Author of the changes of a request. `by` is the user that the header names, else `actor`: the user of the key, or the
+ * hash of a key without a user. The admin key acts as the default user.
  */
 export function changeAuthor({ key, keyHash, userId }: Caller, headers: IncomingHttpHeaders, at: Date): ChangeAuthor {
   const namedUser = idOrNull(

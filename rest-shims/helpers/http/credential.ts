@@ -55,7 +55,10 @@ export function offeredCredential(headers: IncomingHttpHeaders): Secret | null {
   return key === '' ? null : new Secret(key);
 }
 
-/** As `readCredential`, but throws Unauthenticated without a key. `inQuery` is the key of the query, used when no header has one. */
+/**
+ * As `readCredential`, but throws Unauthenticated without a key. `inQuery` is the key of the query, used when no header
+ * has one.
+ */
 export function requireCredential(headers: IncomingHttpHeaders, inQuery: string | null = null): string {
   const key = readCredential(headers) ?? inQuery;
   if (key === null || key === '') {

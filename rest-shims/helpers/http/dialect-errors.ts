@@ -77,7 +77,10 @@ const UPSTREAM_TYPES: Readonly<Record<number, string>> = { 403: 'permission_erro
 const upstreamErrorType = (status: number): string =>
   UPSTREAM_TYPES[status] ?? (status >= 500 ? INTERNAL_TYPE : INVALID_REQUEST_TYPE);
 
-/** Whether the reference repeats the message in `provider_specific_fields`: for a missing or unknown model, and for switches that simulate failures. */
+/**
+ * Whether the reference repeats the message in `provider_specific_fields`: for a missing or unknown model, and for
+ * switches that simulate failures.
+ */
 function repeatsMessage(error: DomainError): boolean {
   if (error instanceof NotFound && error.kind === 'model') return sourceOf(error) === 'model';
   if (!(error instanceof InvalidInput)) return false;
@@ -171,7 +174,10 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** A failure in Anthropic's format. Also the last event of a failed stream. `requestId` comes from the caller; an invalid one is left out. */
+/**
+ * A failure in Anthropic's format. Also the last event of a failed stream. `requestId` comes from the caller; an
+ * invalid one is left out.
+ */
 export function anthropicError(status: number, error: DomainError | null, requestId?: string | string[]): object {
   const type = ANTHROPIC_TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
   const { message } = proxyError(status, error);

@@ -22,6 +22,9 @@ export interface FailureForm {
   readonly unknown?: 'bad_request';
   /** `conflict`: Conflict has the status 409, not that of a malformed request. */
   readonly taken?: 'conflict';
-  /** HTML page for clients that accept HTML: `sign-in` for refused and throttled sign-ins, `login` for every failure that has the form `body`. */
+  /**
+   * HTML page for clients that accept HTML: `sign-in` for refused and throttled sign-ins, `login` for every failure
+   * that has the form `body`.
+   */
   readonly page?: 'sign-in' | 'login';
 }

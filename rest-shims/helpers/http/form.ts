@@ -28,7 +28,10 @@ const TEXTS = new Set(['api_key', 'api_base', 'mock_response']);
 /** Form fields for the gateway that are lists. A form may send one item without brackets. */
 const LISTS = new Set(['tags', 'fallbacks', 'guardrails']);
 
-/** A form as a JSON object. Fields for the provider stay texts, except `stream`. `metadata` and most fields for the gateway are parsed as JSON. */
+/**
+ * A form as a JSON object. Fields for the provider stay texts, except `stream`. `metadata` and most fields for the
+ * gateway are parsed as JSON.
+ */
 export function formFields(form: Form): RequestBody {
   return Object.fromEntries(Object.entries(fieldsOf(form)).map(([name, value]) => [name, parsedField(name, value)]));
 }

@@ -11,8 +11,8 @@ export const headerText = (text: string): string =>
     : text.replace(/[^\t\x20-\x7e]+/gu, (invalid) => encodeURIComponent(invalid.toWellFormed()));
 
 /**
- * Limits of a header that lists names of body members: number of names, and length of a name in characters. Clients reject
- * large headers (Node above 16 KiB).
+ * Limits of a header that lists names of body members: number of names, and length of a name in characters. Clients
+ * reject large headers (Node above 16 KiB).
  */
 const MAX_NAMES = 50;
 const MAX_NAME_LENGTH = 100;
@@ -43,8 +43,8 @@ export class HeaderName {
 const CONTENT_LENGTH = new HeaderName('content-length');
 
 /**
- * Headers of an answer as text, with a line end before each line. The fast path sends this text without another conversion.
- * `addText` encodes its value and `addChecked` checks it; the others require a valid value.
+ * Headers of an answer as text, with a line end before each line. The fast path sends this text without another
+ * conversion. `addText` encodes its value and `addChecked` checks it; the others require a valid value.
  */
 export class HeaderLines {
   #text: string;
@@ -88,7 +88,10 @@ export class HeaderLines {
     return this;
   }
 
-  /** Adds a header of an upstream with the prefix `llm_provider-`. Name and value must have valid characters: they are not checked. */
+  /**
+   * Adds a header of an upstream with the prefix `llm_provider-`. Name and value must have valid characters: they are
+   * not checked.
+   */
   addOfUpstream(name: string, value: string): this {
     this.#text += `\r\nllm_provider-${name}: ${value}`;
     return this;

@@ -8,7 +8,10 @@ export interface Registration {
   readonly row: RouteRow;
 }
 
-/** Paths of POST requests that the fast path serves. `size` is the number of all registered paths; only whether it is 0 matters. */
+/**
+ * Paths of POST requests that the fast path serves. `size` is the number of all registered paths; only whether it is 0
+ * matters.
+ */
 export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
 /** The row of a path; `hot` is null if the fast path cannot serve it. Null if no row matches the path. */
@@ -47,8 +50,8 @@ function matchesPattern(registered: string, path: string): boolean {
 }
 
 /**
- * Finds the row of a POST on the fast path: a row marked `hot`, or a configured pass-through path. Only registrations whose
- * first segment is the same or a pattern are compared.
+ * Finds the row of a POST on the fast path: a row marked `hot`, or a configured pass-through path. Only registrations
+ * whose first segment is the same or a pattern are compared.
  */
 export function createHotRows(registrations: readonly Registration[], passThrough: PassThroughRoutes | undefined) {
   const exact = new Map(

@@ -31,7 +31,9 @@ export function parseBody(bytes: Uint8Array): RequestBody {
   return value;
 }
 
-/** As `parseBody`, but large members of a large body are parsed on first use. `overrides` replace members of the body. */
+/**
+ * As `parseBody`, but large members of a large body are parsed on first use. `overrides` replace members of the body.
+ */
 export function parseLazily(
   { body: bytes, parsesEagerly }: Pick<HttpRequest, 'body' | 'parsesEagerly'>,
   overrides: RequestBody,
@@ -42,7 +44,10 @@ export function parseLazily(
   return partial ?? fullyParsed(parseBody(bytes), overrides);
 }
 
-/** Invalid UTF-8 is refused (RFC 8259): decoding replaces invalid bytes, so the gateway and the upstream would read different texts. */
+/**
+ * Invalid UTF-8 is refused (RFC 8259): decoding replaces invalid bytes, so the gateway and the upstream would read
+ * different texts.
+ */
 function assertUtf8(bytes: Uint8Array): void {
   if (!isUtf8(bytes)) throw invalidBody('The request body is not valid UTF-8.');
 }

@@ -15,7 +15,10 @@ export interface WholeRequest {
 export interface ArrivingBody {
   /** Declared length in bytes. */
   readonly length: number;
-  /** Reads the body; until then the connection is paused. Rejects with RequestAborted when the client disconnects or is too slow. */
+  /**
+   * Reads the body; until then the connection is paused. Rejects with RequestAborted when the client disconnects or is
+   * too slow.
+   */
   read(): Promise<Uint8Array>;
 }
 
@@ -27,7 +30,9 @@ export interface ArrivingRequest extends Omit<WholeRequest, 'whole'> {
 /** A request of Node's HTTP server, or of the fast path. */
 export type Incoming = IncomingMessage | WholeRequest | ArrivingRequest;
 
-/** The part of a response that the transports use. Node's ServerResponse and the response of the fast path implement it. */
+/**
+ * The part of a response that the transports use. Node's ServerResponse and the response of the fast path implement it.
+ */
 export interface Outgoing {
   readonly req: Pick<Incoming, 'headers' | 'socket'>;
   readonly destroyed: boolean;
@@ -39,8 +44,8 @@ export interface Outgoing {
   /** False closes the connection after the answer and sends `Connection: close`. */
   shouldKeepAlive: boolean;
   /**
-   * Ends a running answer with a failure, for example at shutdown: a stream by a last event, a call by its abort signal.
-   * Null or absent while neither runs.
+   * Ends a running answer with a failure, for example at shutdown: a stream by a last event, a call by its abort
+   * signal. Null or absent while neither runs.
    */
   abort?: ((failure: Error) => void) | null;
   /** Value of a header that `setHeader` set. `name` is in lower case. */

@@ -87,8 +87,8 @@ export function integer(bounds: {
 }
 
 /**
- * A parser of a query. The last value of a repeated parameter counts; unknown parameters are ignored. Throws InvalidInput
- * with an issue for each invalid parameter, in the order of the readers.
+ * A parser of a query. The last value of a repeated parameter counts; unknown parameters are ignored. Throws
+ * InvalidInput with an issue for each invalid parameter, in the order of the readers.
  */
 export function query<Values extends JsonObject>(readers: {
   readonly [Name in keyof Values]: Reader<Values[Name]>;

@@ -28,7 +28,10 @@ function newRequestId(): string {
   return id;
 }
 
-/** The request id of the client if it is valid, else a new UUID. Several header lines are joined by `, `, which is not valid. */
+/**
+ * The request id of the client if it is valid, else a new UUID. Several header lines are joined by `, `, which is not
+ * valid.
+ */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const input = headers[REQUEST_ID_HEADER];
   return (input === undefined ? null : callerId(input)) ?? newRequestId();

@@ -64,17 +64,22 @@ export interface RouteFacts {
   /** Null: not counted as activity. */
   readonly category: Category | null;
   /**
-   * `none`: keys are not read; the access rule of the operation decides. `offered`: as `none`, but a caller with a key is
-   * identified.
+   * `none`: keys are not read; the access rule of the operation decides. `offered`: as `none`, but a caller with a key
+   * is identified.
    */
   readonly credential: 'required' | 'offered' | 'none';
-  /** Serves clients of all addresses, also those that are not allowed: probes, and signed messages of other services. */
+  /**
+   * Serves clients of all addresses, also those that are not allowed: probes, and signed messages of other services.
+   */
   readonly anyAddress?: true;
   /** Query parameter that may carry the key where no header does. */
   readonly keyParameter?: string;
   /** Statuses that the row promises; each has a contract test. */
   readonly answers: readonly number[];
-  /** Which answers may have the status of an upstream. `answers`: all, relayed unchanged. `failures`: only failures, in the form of the surface. */
+  /**
+   * Which answers may have the status of an upstream. `answers`: all, relayed unchanged. `failures`: only failures, in
+   * the form of the surface.
+   */
   readonly relays?: 'answers' | 'failures';
   /** Form of the answers to failures, where the surface has several. Its member `body` is the form of their body. */
   readonly failureForm?: FailureForm;
@@ -88,7 +93,10 @@ export interface RouteFacts {
   readonly requestType?: 'multipart/form-data' | 'application/x-www-form-urlencoded';
   /** Maximum body size in bytes, as received. `setting`: `max_request_size_mb`; `otlp`: `OTLP_MAX_BODY_BYTES`. */
   readonly bodyLimit: number | 'setting' | 'otlp';
-  /** Upload deadline of the body in ms. When absent: `SMALL_BODY_TIMEOUT_MS` for rows that require no key, else that of the server. */
+  /**
+   * Upload deadline of the body in ms. When absent: `SMALL_BODY_TIMEOUT_MS` for rows that require no key, else that of
+   * the server.
+   */
   readonly bodyTimeoutMs?: number;
   /** Served by the fast path, without Koa, where the request allows it (`src/http/fast-path/README.md`). */
   readonly hot?: boolean;

@@ -119,8 +119,8 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
 }
 
 /**
- * All paths of all rows in the order of registration. The router selects the first match. Therefore, at each segment, fixed
- * text precedes a parameter, and a parameter precedes a wildcard.
+ * All paths of all rows in the order of registration. The router selects the first match. Therefore, at each segment,
+ * fixed text precedes a parameter, and a parameter precedes a wildcard.
  */
 function registrations(rows: readonly RouteRow[]): readonly Registration[] {
   const all = rows.flatMap((row) => row.paths.map((path) => ({ path, row, rank: rankOf(path) })));

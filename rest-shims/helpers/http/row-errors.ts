@@ -17,8 +17,8 @@ import type { FailureForm } from './failure-form.ts';
 import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../pages/sign-in.ts';
 
 /**
- * Status of a failure in the form of its row. `management` answers InvalidInput without issues with 400, and `traces` answers
- * Conflict with 409: these surfaces are named for their statuses only.
+ * Status of a failure in the form of its row. `management` answers InvalidInput without issues with 400, and `traces`
+ * answers Conflict with 409: these surfaces are named for their statuses only.
  */
 function formStatus(form: FailureForm, error: DomainError): number {
   if (form.unknown === 'bad_request' && error instanceof NotFound)
@@ -28,7 +28,10 @@ function formStatus(form: FailureForm, error: DomainError): number {
   return statusOf(form.taken === 'conflict' && error instanceof Conflict ? 'traces' : 'management', error);
 }
 
-/** Renders a failure in the form of its row. Where the form does not apply, the failure has that of the surface `management`; a decision has that of `proxy`. */
+/**
+ * Renders a failure in the form of its row. Where the form does not apply, the failure has that of the surface
+ * `management`; a decision has that of `proxy`.
+ */
 export function renderFormedError(form: FailureForm, error: DomainError, headers: IncomingHttpHeaders): RenderedError {
   if (form.body === 'decision') return renderDecisionError(error, headers);
   const status = formStatus(form, error);

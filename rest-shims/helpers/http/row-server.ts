@@ -14,9 +14,15 @@ import { groupsOf } from './route-groups.ts';
 import type { RouteFacts, RouteRow } from './route.ts';
 
 export interface RowServerOptions {
-  /** Called before the credential is read, except for rows with `anyAddress`. Throws Forbidden for a client address that is not allowed. */
+  /**
+   * Called before the credential is read, except for rows with `anyAddress`. Throws Forbidden for a client address that
+   * is not allowed.
+   */
   readonly admit?: (request: Incoming) => void;
-  /** Authenticates a key. Throws Unauthenticated, LimitExceeded after too many wrong keys from one address, and Unavailable. */
+  /**
+   * Authenticates a key. Throws Unauthenticated, LimitExceeded after too many wrong keys from one address, and
+   * Unavailable.
+   */
   readonly identify: (key: string, request: Incoming) => Caller | Promise<Caller>;
   readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
   /** Runs a handler with the author of its changes, for the audit log; absent without an audit log. */
@@ -29,7 +35,9 @@ export interface RowServerOptions {
   readonly jsonScan?: boolean;
   /** Interval of heartbeats on idle event streams, in ms; 0 or absent sends none. */
   readonly heartbeatMs?: number;
-  /** Time in ms after which a client is disconnected if its full socket does not drain; `STALL_TIMEOUT_MS` when absent. */
+  /**
+   * Time in ms after which a client is disconnected if its full socket does not drain; `STALL_TIMEOUT_MS` when absent.
+   */
   readonly stallMs?: number;
 }
 
@@ -55,7 +63,10 @@ interface RowExchange {
 
 /** Runs rows for requests of Koa's router and of the fast path. */
 export interface RowServer {
-  /** Identifies the caller, reads the body, runs the row and writes its answer or its failure. Rejects only if writing the failure fails. */
+  /**
+   * Identifies the caller, reads the body, runs the row and writes its answer or its failure. Rejects only if writing
+   * the failure fails.
+   */
   serve(exchange: RowExchange): Promise<void>;
   /** Answers with a failure in the form of the row, without running it. A later answer of a running row is dropped. */
   refuse(exchange: Omit<RowExchange, 'params'>, error: DomainError): void;
@@ -101,7 +112,8 @@ export function createRowServer(options: RowServerOptions): RowServer {
   return {
     async serve(exchange) {
       const { row, params, request, response } = exchange;
-      // All awaits are in this function: each further async function that a rejection passes doubles the cost of a refusal.
+      // All awaits are in this function: each further async function that a rejection passes doubles the cost of a
+      // refusal.
       let caller: Caller | null = null;
       try {
         const identified = callerOf(row, request);
@@ -131,7 +143,10 @@ export function createRowServer(options: RowServerOptions): RowServer {
   };
 }
 
-/** Whether a row may make changes that the audit log records. Hot rows do not: they call models, count tokens or forward requests. */
+/**
+ * Whether a row may make changes that the audit log records. Hot rows do not: they call models, count tokens or forward
+ * requests.
+ */
 const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && hot !== true;
 
 /** Upload deadline of the body of a row in ms; undefined for `requestTimeout` of the server. */

@@ -8,8 +8,8 @@ type Path = readonly (string | number)[];
 type Fault = Pick<Issue, 'rule' | 'message'>;
 
 /**
- * Reads a value at a path; adds an issue for each fault and returns undefined for an invalid value. The rules and texts are those of
- * the reference's validation, with its coercions: `"24"` is an integer, `"yes"` a boolean.
+ * Reads a value at a path; adds an issue for each fault and returns undefined for an invalid value. The rules and texts
+ * are those of the reference's validation, with its coercions: `"24"` is an integer, `"yes"` a boolean.
  */
 export type Reader<Value> = (input: unknown, path: Path, issues: Issue[]) => Value | undefined;
 

@@ -31,9 +31,9 @@ function tokensOf(notation: string): readonly Token[] {
 }
 
 /**
- * JSON Schema of a type in a notation like TypeScript's: `{ id: string, models?: string[], limits: Record<integer | null> }`.
- * Objects may have further members. A word that is not a built-in type is the name of a component. Throws TypeError for a
- * syntax error.
+ * JSON Schema of a type in a notation like TypeScript's:
+ * `{ id: string, models?: string[], limits: Record<integer | null> }`. Objects may have further members. A word that is
+ * not a built-in type is the name of a component. Throws TypeError for a syntax error.
  */
 export function schemaFrom(notation: string): JsonSchema {
   const tokens = tokensOf(notation);

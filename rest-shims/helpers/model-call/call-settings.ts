@@ -39,7 +39,10 @@ function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: Endpoint
   return !hasSettingHeader(headers);
 }
 
-/** Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails. Throws InvalidInput. */
+/**
+ * Settings of a call for the gateway: timeout, retries, labels, credentials, mock response, guardrails. Throws
+ * InvalidInput.
+ */
 export function callSettings(request: Pick<HttpRequest, 'headers'>, call: EndpointRequest): CallSettings {
   if (hasNoSettings(request, call.body)) return NO_SETTINGS;
   assertSupported(call.body, call.endpoint);

@@ -18,7 +18,10 @@ const KNOWN_MEMBERS = new Set(['tags', 'spend_logs_metadata', 'session_id', 'tra
 const REDACTION = 'x-litellm-enable-message-redaction';
 const SPEND_METADATA = 'x-litellm-spend-logs-metadata';
 
-/** Labels of a call: session, end user, tags and free metadata; `omitContent` if its texts must not be recorded. Throws InvalidInput. */
+/**
+ * Labels of a call: session, end user, tags and free metadata; `omitContent` if its texts must not be recorded. Throws
+ * InvalidInput.
+ */
 export function labelsOf(
   request: Headers,
   { endpoint, body }: { readonly endpoint: Endpoint; readonly body: RequestBody },

@@ -2,7 +2,10 @@ import type { ModelRequest } from '../../../src/domain/chat/chat.ts';
 import { InvalidInput } from '../../../src/domain/errors.ts';
 import { invalidType } from '../../../src/domain/inference/request-validation.ts';
 
-/** Text of a mock answer (`mock_response`): no model is called. Throws InvalidInput, also for endpoints without text answers. */
+/**
+ * Text of a mock answer (`mock_response`): no model is called. Throws InvalidInput, also for endpoints without text
+ * answers.
+ */
 export function mockResponseOf({
   endpoint,
   body,

@@ -37,7 +37,9 @@ export interface CallFormat {
   readonly call?: (scope: Scope, request: ModelRequest) => Promise<GatewayCall>;
   /** Last event of a failed stream, whose status is already sent. */
   failureEvent(failure: Error): Uint8Array;
-  /** Event that is sent on idle streams and that clients ignore. Absent if clients of the dialect reject unknown events. */
+  /**
+   * Event that is sent on idle streams and that clients ignore. Absent if clients of the dialect reject unknown events.
+   */
   readonly heartbeat?: Uint8Array;
 }
 
@@ -158,7 +160,10 @@ function streamedAnswer(call: GatewayCall, scope: Scope, { failureEvent, heartbe
   };
 }
 
-/** Forwards bytes of any type. A failed stream closes the connection, because an error text would corrupt audio or a file. */
+/**
+ * Forwards bytes of any type. A failed stream closes the connection, because an error text would corrupt audio or a
+ * file.
+ */
 export function rawAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
   return {
     headerLines: callHeaders(call, scope),

@@ -95,7 +95,10 @@ function valueOrNull(body: Uint8Array): unknown {
   }
 }
 
-/** Relays the answer of a target: its status, headers and bytes, with the headers of the gateway. `bytes` is the body if it is already read. */
+/**
+ * Relays the answer of a target: its status, headers and bytes, with the headers of the gateway. `bytes` is the body if
+ * it is already read.
+ */
 export function relayedAnswer(call: Call, scope: Scope, bytes: Uint8Array | null = null): HttpAnswer {
   const { status, headers } = call.exchange;
   const { 'content-type': contentType = 'application/octet-stream', ...relayed } = relayedHeaders(headers);

@@ -26,8 +26,8 @@ function secondsInBody(body: RequestBody, member: string, endpoint: Endpoint): n
 }
 
 /**
- * Timeout in seconds until the upstream's answer begins. It replaces that of the deployment. Headers have precedence over
- * the body. In each, the timeout for streams has precedence over the general one. Throws InvalidInput.
+ * Timeout in seconds until the upstream's answer begins. It replaces that of the deployment. Headers have precedence
+ * over the body. In each, the timeout for streams has precedence over the general one. Throws InvalidInput.
  */
 export function timeoutOf(
   request: Pick<HttpRequest, 'headers'>,

@@ -16,8 +16,8 @@ const MAX_LIMIT = 10_000;
 export const PLACEMENT_FIELDS = ['model', 'target_model_names', 'custom_llm_provider'] as const;
 
 /**
- * Requested model and provider of a new object: from a field, the query or a header, in this order. Throws InvalidInput for
- * several target models.
+ * Requested model and provider of a new object: from a field, the query or a header, in this order. Throws InvalidInput
+ * for several target models.
  */
 export function placementOf(
   { search, headers }: HttpRequest,
@@ -79,8 +79,8 @@ export function objectAnswer({ call, shown }: ShownCall, scope: Scope): HttpAnsw
 }
 
 /**
- * Members that all route rows for stored objects share; not a list of objects. As in the reference, requests to these rows are
- * not counted as activity.
+ * Members that all route rows for stored objects share; not a list of objects. As in the reference, requests to these
+ * rows are not counted as activity.
  */
 export const STORED_OBJECTS = {
   surface: 'proxy',

@@ -64,7 +64,9 @@ const BODY_EXAMPLES: Readonly<Record<string, object>> = {
 
 type RequestTypes = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
 
-/** Example body of a row: handwritten, else generated from the schema. Undefined for a row without example and schema. */
+/**
+ * Example body of a row: handwritten, else generated from the schema. Undefined for a row without example and schema.
+ */
 export function bodyExample({ name, request }: Pick<RequestTypes, 'name' | 'request'>): unknown {
   const example = BODY_EXAMPLES[name];
   if (example !== undefined || request === undefined || Object.keys(request).length === 0) return example;

@@ -79,7 +79,9 @@ ${replaceable ? form : '<p>If it is lost, ask the seller for a new one.</p>'}`,
   );
 }
 
-/** Page for a buyer who returns from the checkout: the key, a wait for the payment, or the reason why no key is shown. */
+/**
+ * Page for a buyer who returns from the checkout: the key, a wait for the payment, or the reason why no key is shown.
+ */
 export function purchasePage({ checkout, clearKey, replaceable }: Purchase, buyer: Buyer, reloads: number): HttpAnswer {
   if (clearKey !== null) return keyPage(clearKey);
   if (checkout.revokedAt !== null) return pageOf('No key', '<p>The seller revoked the key.</p>');

@@ -1,4 +1,7 @@
-/** Kinds of spenders: a key, an owner of keys, a label of calls, or a budget window. The kind is the prefix of the counter's name. */
+/**
+ * Kinds of spenders: a key, an owner of keys, a label of calls, or a budget window. The kind is the prefix of the
+ * counter's name.
+ */
 export const SPENDERS = [
   'key',
   'team',

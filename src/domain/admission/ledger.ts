@@ -7,7 +7,9 @@
  */
 export type LedgerKind = 'spend' | 'window' | 'slots';
 
-/** Stored total of a counter, minus the parts that the members of the ledger, the processes with a lease, have stored. */
+/**
+ * Stored total of a counter, minus the parts that the members of the ledger, the processes with a lease, have stored.
+ */
 export interface LedgerBase {
   readonly value: bigint;
   /** Version of the list of members for which the value was computed. The ledger ignores a base for another version. */
@@ -15,8 +17,8 @@ export interface LedgerBase {
 }
 
 /**
- * Request of a process for its share of one counter: the counter's state in this process, and the needed amount. Every amount is
- * absolute, so that a repeated request changes nothing.
+ * Request of a process for its share of one counter: the counter's state in this process, and the needed amount. Every
+ * amount is absolute, so that a repeated request changes nothing.
  */
 export interface ShareRequest {
   readonly counter: string;
@@ -26,7 +28,9 @@ export interface ShareRequest {
   readonly held: bigint;
   /** Further amount that waiting calls need. */
   readonly need: bigint;
-  /** Amount of the largest waiting call. A call larger than what is left of a budget is admitted while anything is left. */
+  /**
+   * Amount of the largest waiting call. A call larger than what is left of a budget is admitted while anything is left.
+   */
   readonly largest: bigint;
   /** Whether a use equal to the limit is admitted while nothing is reserved. For budgets only. */
   readonly atLimit: boolean;
@@ -37,8 +41,8 @@ export interface ShareRequest {
   /** For budgets only; null when the stored total was not read since the last request. */
   readonly base: LedgerBase | null;
   /**
-   * Whether this counter is new in this process. The ledger then discards an earlier share of the process, because the process
-   * has evicted that counter.
+   * Whether this counter is new in this process. The ledger then discards an earlier share of the process, because the
+   * process has evicted that counter.
    */
   readonly joins: boolean;
   /** Start of the window that `held` belongs to, by the ledger's clock; null when no window is known. */
@@ -58,8 +62,8 @@ export interface ShareAnswer {
   /** What was left of the limit before the grant: the limit minus `held`, the base and the parts of other processes. */
   readonly left: bigint;
   /**
-   * Start of the window by the ledger's clock, for windows only. When it differs from the window of the request, `held` counts in
-   * no window any more.
+   * Start of the window by the ledger's clock, for windows only. When it differs from the window of the request, `held`
+   * counts in no window any more.
    */
   readonly window: number;
   /** Remaining time of the window, for windows only. */
@@ -82,15 +86,16 @@ export interface LedgerSnapshot {
 }
 
 /**
- * Counters that several processes share. Each process holds a part of a limit, its share, and admits calls from it without
- * asking. All parts together never exceed the limit, except by one call of a budget.
+ * Counters that several processes share. Each process holds a part of a limit, its share, and admits calls from it
+ * without asking. All parts together never exceed the limit, except by one call of a budget.
  *
- * When a process sends no request for the length of its lease, its shares expire. Its slots are then free. Of its use of
- * budgets, only the stored part stays counted. Its use of a window stays counted until the window ends.
+ * When a process sends no request for the length of its lease, its shares expire. Its slots are then free. Of its use
+ * of budgets, only the stored part stays counted. Its use of a window stays counted until the window ends.
  */
 export interface Ledger {
   /**
-   * Answers requests in their order, in one round trip, and renews the lease of the process. Rejects when the ledger does not answer.
+   * Answers requests in their order, in one round trip, and renews the lease of the process. Rejects when the ledger
+   * does not answer.
    */
   requestShares(process: string, requests: readonly ShareRequest[]): Promise<LedgerAnswer>;
   /** Snapshots of spend counters, in their order. */
@@ -103,5 +108,8 @@ export interface Ledger {
 /** Lease of a process, in ms. */
 export const LEDGER_LEASE_MS = 15_000;
 
-/** Divisor of what is left of a limit: the quotient is the most that one request may keep for later calls. 2 for a single process. */
+/**
+ * Divisor of what is left of a limit: the quotient is the most that one request may keep for later calls. 2 for a
+ * single process.
+ */
 export const spareDivisor = (processes: number): number => (processes <= 1 ? 2 : 8 * processes);

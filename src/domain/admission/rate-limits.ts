@@ -53,15 +53,16 @@ export interface RateAdmission {
 /**
  * Limits per minute and of parallel calls.
  *
- * A window lasts a minute. It begins with the first call after the previous window has ended. A call is checked in three phases,
- * each over all of its limits: requests, parallel calls, tokens. The first limit without room refuses the call. A refusal in the first
- * phase counts nothing. A refusal in a later phase counts the request, but no slot and no tokens. Expected tokens are reserved. At
- * the end of the call, the used tokens replace them in the same window. If that window has ended, they count in the current one.
+ * A window lasts a minute. It begins with the first call after the previous window has ended. A call is checked in
+ * three phases, each over all of its limits: requests, parallel calls, tokens. The first limit without room refuses the
+ * call. A refusal in the first phase counts nothing. A refusal in a later phase counts the request, but no slot and no
+ * tokens. Expected tokens are reserved. At the end of the call, the used tokens replace them in the same window. If
+ * that window has ended, they count in the current one.
  */
 export interface RateLimits {
   /**
-   * Returns no promise when this process counts alone, holds sufficient shares of the ledger, or has itself used up a limit of
-   * requests.
+   * Returns no promise when this process counts alone, holds sufficient shares of the ledger, or has itself used up a
+   * limit of requests.
    */
   admit(
     limits: readonly RateLimit[],

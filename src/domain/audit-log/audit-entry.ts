@@ -109,11 +109,17 @@ export interface AuditLog {
 
 /** Author of the changes that stores make. */
 export interface Authorship {
-  /** Runs work. Changes of rows that it starts are recorded with this author; changes without an author are not recorded. */
+  /**
+   * Runs work. Changes of rows that it starts are recorded with this author; changes without an author are not
+   * recorded.
+   */
   by<Result>(author: ChangeAuthor, work: () => Result): Result;
 }
 
-/** Members that are not recorded: secrets, members that are derived from others, and members that are not stored with the row. */
+/**
+ * Members that are not recorded: secrets, members that are derived from others, and members that are not stored with
+ * the row.
+ */
 const OMITTED_MEMBERS = new Set(['secretHash', 'previousSecret', 'sealed', 'emailKey', 'owners']);
 
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

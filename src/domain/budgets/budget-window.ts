@@ -2,8 +2,8 @@ import { spendCounter } from '../admission/counters.ts';
 import { fixedWindowEnd } from '../keys/durations.ts';
 
 /**
- * Scopes of budgets with a separate counter for each window. `model_per_…`: one model, for the calls of a key, user, team or
- * end user.
+ * Scopes of budgets with a separate counter for each window. `model_per_…`: one model, for the calls of a key, user,
+ * team or end user.
  */
 export type WindowScope =
   | 'global'

@@ -19,7 +19,10 @@ export interface Budget extends Limits, Stamps {
   readonly modelMaxBudget: JsonObject | null;
   /** Models that a team member with this budget may call; empty is every model. */
   readonly allowedModels: readonly string[];
-  /** Time from which spend counts in the window that ends at `budgetResetAt`; null in the first window, where all spend counts. */
+  /**
+   * Time from which spend counts in the window that ends at `budgetResetAt`; null in the first window, where all spend
+   * counts.
+   */
   readonly countsFrom: Date | null;
   /** Added to the budget until its expiry; null for nothing. */
   readonly tempBudgetIncrease: Usd | null;
@@ -99,7 +102,9 @@ export function withTemporaryIncrease(budget: Budget, now: Date): Budget {
   return { ...budget, maxBudget: (maxBudget + increase) as Usd };
 }
 
-/** A new budget for a row that had a shared one: the same limits and window, changed by a patch. Throws InvalidInput. */
+/**
+ * A new budget for a row that had a shared one: the same limits and window, changed by a patch. Throws InvalidInput.
+ */
 export const copyOfSharedBudget = (
   shared: Budget,
   patch: BudgetPatch,

@@ -22,7 +22,10 @@ export interface Limits {
 
 /** Limits of a budget row, for one of the rows that refer to it. */
 export interface CountedLimits extends Limits {
-  /** Total spend of the row's counter at the start of the budget window; null in the first window, where all spend counts. */
+  /**
+   * Total spend of the row's counter at the start of the budget window; null in the first window, where all spend
+   * counts.
+   */
   readonly spentBefore: Usd | null;
 }
 

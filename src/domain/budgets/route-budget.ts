@@ -23,8 +23,8 @@ const memberIn = (value: object, ...names: readonly string[]): unknown => {
 };
 
 /**
- * A budget by the reference's names: `budget_limit` and `time_period`, or `max_budget` and `budget_duration`. Null for a
- * value that is not an object. A malformed amount or period becomes null.
+ * A budget by the reference's names: `budget_limit` and `time_period`, or `max_budget` and `budget_duration`. Null for
+ * a value that is not an object. A malformed amount or period becomes null.
  */
 export function readRouteBudget(value: unknown): RouteBudget | null {
   if (typeof value !== 'object' || value === null) return null;
@@ -45,7 +45,10 @@ export function readProviderBudgets(value: unknown): ProviderBudgets {
   );
 }
 
-/** The budget of all calls from its two settings; null when the amount is absent, malformed or negative. A malformed duration is ignored. */
+/**
+ * The budget of all calls from its two settings; null when the amount is absent, malformed or negative. A malformed
+ * duration is ignored.
+ */
 export function readGlobalBudget(max_budget: unknown, budget_duration: unknown): RouteBudget | null {
   const budget = readRouteBudget({ max_budget, budget_duration });
   return budget === null || budget.limit === null || budget.limit < 0n ? null : budget;

@@ -16,7 +16,8 @@ const MAX_TAGS = 64;
 const MAX_TAG_CHARACTERS = 256;
 
 /**
- * Tags as one label. A list that is too long is refused, not cut, because spend is counted for each tag. Throws InvalidInput.
+ * Tags as one label. A list that is too long is refused, not cut, because spend is counted for each tag. Throws
+ * InvalidInput.
  */
 function tagsLabel(tags: readonly string[]): string {
   const distinct = [...new Set(tags)];

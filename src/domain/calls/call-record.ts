@@ -34,8 +34,8 @@ export interface QueuedCall {
  */
 export interface CallStore<Queued extends QueuedCall = QueuedCall> {
   /**
-   * Encodes a call for the queue. Throws InvalidInput for a value that the store cannot represent. `withSummary`: keeps the
-   * summary of its trace in memory until the commit, for subscribers.
+   * Encodes a call for the queue. Throws InvalidInput for a value that the store cannot represent. `withSummary`: keeps
+   * the summary of its trace in memory until the commit, for subscribers.
    */
   encode(call: CallRecord, withSummary?: boolean): Queued;
   /**
@@ -47,8 +47,8 @@ export interface CallStore<Queued extends QueuedCall = QueuedCall> {
   /** Number of calls committed and not unfolded, as far as this process knows. */
   backlog(): number;
   /**
-   * Unfolds some calls, oldest first, in a step of milliseconds. Resolves to the summaries of traces into which clients had
-   * written meanwhile. Throws Unavailable.
+   * Unfolds some calls, oldest first, in a step of milliseconds. Resolves to the summaries of traces into which clients
+   * had written meanwhile. Throws Unavailable.
    */
   unfold(): Promise<readonly TraceSummary[]>;
 }

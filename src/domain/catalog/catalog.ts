@@ -8,7 +8,10 @@ export interface CatalogEntry {
   readonly id: string;
   readonly provider: string | null;
   readonly mode: string | null;
-  /** The price map's row, with all keys in its order, `litellm_provider` included. A quarantined price has its last accepted value, or is absent. */
+  /**
+   * The price map's row, with all keys in its order, `litellm_provider` included. A quarantined price has its last
+   * accepted value, or is absent.
+   */
   readonly row: JsonObject;
 }
 
@@ -31,7 +34,9 @@ export interface CatalogStatus {
   readonly count: number;
   /** Time of the last check of the source, with any outcome; null before the first check. */
   readonly lastCheckedAt: Date | null;
-  /** Why the last check failed, or refused the map; null after a successful check, and before the first. May be shown. */
+  /**
+   * Why the last check failed, or refused the map; null after a successful check, and before the first. May be shown.
+   */
   readonly lastError: string | null;
   /** Number of quarantined prices. */
   readonly quarantined: number;
@@ -40,8 +45,8 @@ export interface CatalogStatus {
 }
 
 /**
- * Outcome of one check. `taken`: a new map was read and is served. `unchanged`: the map is the one that is served already.
- * `refused`: a new map was read and is not served. `failed`: nothing could be read.
+ * Outcome of one check. `taken`: a new map was read and is served. `unchanged`: the map is the one that is served
+ * already. `refused`: a new map was read and is not served. `failed`: nothing could be read.
  */
 export type CheckOutcome = 'taken' | 'unchanged' | 'refused' | 'failed';
 

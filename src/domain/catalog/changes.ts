@@ -14,7 +14,10 @@ export type WatchedFields = JsonObject;
 export interface CatalogChange {
   /** Time at which the change was observed. */
   readonly at: Date;
-  /** Last time at which the state before the change was observed, if that is long before `at`. Null when `at` is precise. */
+  /**
+   * Last time at which the state before the change was observed, if that is long before `at`. Null when `at` is
+   * precise.
+   */
   readonly notBefore: Date | null;
   readonly entryId: string;
   /** Provider of the entry; null when unknown. */

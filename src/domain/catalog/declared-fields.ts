@@ -4,7 +4,10 @@ import { decimalFrom, flagFrom, integerFrom } from './numbers.ts';
 /** Type of a declared field; each may also be null. */
 type Kind = 'text' | 'integer' | 'price' | 'flag';
 
-/** Fields that the response for an entry declares, read from a row; in the order of the response, after `id` and `object`. */
+/**
+ * Fields that the response for an entry declares, read from a row; in the order of the response, after `id` and
+ * `object`.
+ */
 const KINDS = {
   provider: 'text',
   mode: 'text',
@@ -37,7 +40,9 @@ interface ValueOf {
   flag: boolean;
 }
 
-/** Prices in USD per token, limits in tokens, texts as in the price map; null where the map has no value of the type. */
+/**
+ * Prices in USD per token, limits in tokens, texts as in the price map; null where the map has no value of the type.
+ */
 export type DeclaredFields = { readonly [Name in FieldName]: ValueOf[(typeof KINDS)[Name]] | null };
 
 const FIELD_NAMES = Object.keys(KINDS) as FieldName[];
@@ -70,7 +75,10 @@ function flagOf(value: unknown): boolean | undefined {
   return typeof value === 'string' ? (flagFrom(value) ?? undefined) : undefined;
 }
 
-/** The value as its kind, converted where the reference service converts. Null when absent, undefined for a value of another kind. */
+/**
+ * The value as its kind, converted where the reference service converts. Null when absent, undefined for a value of
+ * another kind.
+ */
 function convert(kind: Kind, value: unknown): string | number | boolean | null | undefined {
   if (value === undefined || value === null) return null;
   switch (kind) {

@@ -110,7 +110,10 @@ interface SizePrices {
   readonly fee: Rate | null;
 }
 
-/** The prices for requests of this size, without cache prices where the entry does not cache; null without a token price. */
+/**
+ * The prices for requests of this size, without cache prices where the entry does not cache; null without a token
+ * price.
+ */
 function pricesFor(entry: CatalogEntry, mode: 'standard' | 'batch', inputTokens: number): SizePrices | null {
   const tariff = tariffsOf(entry)[mode];
   if (tariff === null) return null;
@@ -155,7 +158,10 @@ const costOf = (charges: readonly Charge[]): bigint =>
 
 const isBelow = (limit: number | undefined, tokens: number): boolean => limit !== undefined && limit < tokens;
 
-/** Ranks the entries of the workload's modes by its cost. Those without a price or with too small limits are only counted. */
+/**
+ * Ranks the entries of the workload's modes by its cost. Those without a price or with too small limits are only
+ * counted.
+ */
 export function rankEntries(entries: readonly CatalogEntry[], workload: Workload): Ranking {
   const { inputTokens, outputTokens } = workload;
   const needs = needsOf(workload);

@@ -1,8 +1,8 @@
 import { type CatalogChange, type ChangeOp, type FieldKind, fieldKindOf, type WatchedFields } from './changes.ts';
 
 /**
- * Sort position of a change: by instant, then number, then key. `number` orders the changes of one instant; `key` is the hash of
- * the change.
+ * Sort position of a change: by instant, then number, then key. `number` orders the changes of one instant; `key` is
+ * the hash of the change.
  */
 export interface ChangePosition {
   readonly atMs: number;
@@ -79,7 +79,10 @@ export interface RecordHead {
 
 /** The step from the last recorded state to the next. */
 export interface RecordStep {
-  /** Snapshot id of the head that this step starts from; null for the first step, which records the entries and no changes. */
+  /**
+   * Snapshot id of the head that this step starts from; null for the first step, which records the entries and no
+   * changes.
+   */
   readonly from: string | null;
   readonly head: RecordHead;
   readonly changes: readonly CatalogChange[];
@@ -111,8 +114,9 @@ export interface CatalogHistory {
   /** Records that this state is still the published one at an instant, unless another state was recorded since. */
   confirm(snapshotId: string, at: Date): Promise<void>;
   /**
-   * Imports changes in their order, numbered from `first`. Skips changes that are stored already, and those from the first
-   * recorded state on, because this installation's own record takes precedence. Resolves to the number of new ones.
+   * Imports changes in their order, numbered from `first`. Skips changes that are stored already, and those from the
+   * first recorded state on, because this installation's own record takes precedence. Resolves to the number of new
+   * ones.
    */
   importChanges(changes: readonly CatalogChange[], first: number): Promise<number>;
   /** Records that the imported changes are complete for a period, as far as it is before the first recorded state. */

@@ -50,7 +50,10 @@ export interface ImageKind {
 const VARIANT = /^(.*\/)?(\d+-x-\d+)\/([^/].*)$/;
 const QUALITY = /(^|\/)(low|medium|high|standard|hd)\/$/;
 
-/** Model, with its host, of an id that prices one image size: `azure/m` for `azure/hd/1024-x-1024/m`. Null for other ids. */
+/**
+ * Model, with its host, of an id that prices one image size: `azure/m` for `azure/hd/1024-x-1024/m`. Null for other
+ * ids.
+ */
 export function modelOfVariant(id: string): string | null {
   const [, head = '', , model] = VARIANT.exec(id) ?? [];
   return model === undefined ? null : `${head.replace(QUALITY, '$1')}${model}`;

@@ -69,7 +69,8 @@ const RULES: readonly Rule[] = [
   { needs: ':', pattern: /:(?:beta|exacto|extended|floor|free|nitro|online)$/, to: '' },
   // Ollama: `gpt-oss:120b-cloud`.
   { needs: ':', pattern: /:(\d+b)(?:-cloud)?$/, to: '-$1' },
-  // Bedrock's own revision. It is ignored after a date, and for `v1:0`. Any other revision is a version, such as `v2:1`.
+  // Bedrock's own revision. It is ignored after a date, and for `v1:0`. Any other revision is a version, such as
+  // `v2:1`.
   { needs: ':', pattern: /(-\d{8})-v\d+:\d+$/, to: '$1' },
   { needs: ':', pattern: /-v?1:0$/, to: '' },
   { needs: ':', pattern: /-v(\d+)-(\d+):0$/, to: '-v$1.$2' },

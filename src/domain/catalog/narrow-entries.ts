@@ -8,8 +8,8 @@ import { startingPricesOf } from './tariffs.ts';
 /** Conditions of a catalog search in addition to `EntryFilters`. All that are not null must match. */
 export interface EntryConditions {
   /**
-   * Highest price of an input token, at the lowest tier. An entry without a price does not match; a limit of zero matches
-   * entries whose input tokens are free.
+   * Highest price of an input token, at the lowest tier. An entry without a price does not match; a limit of zero
+   * matches entries whose input tokens are free.
    */
   readonly maxInputPrice: Rate | null;
   /** Highest price of an output token, as `maxInputPrice`. */

@@ -33,8 +33,8 @@ export interface PricesAtInstant {
 }
 
 /**
- * A price in USD; null for a factor, a price in another unit, and a value that is not a number. DBU is the billing unit of
- * Databricks.
+ * A price in USD; null for a factor, a price in another unit, and a value that is not a number. DBU is the billing unit
+ * of Databricks.
  */
 export function usdOfPrice(field: string, value: unknown): number | null {
   if (!field.includes('cost') || field.includes('dbu')) return null;
@@ -42,7 +42,9 @@ export function usdOfPrice(field: string, value: unknown): number | null {
   return typeof value === 'string' ? decimalFrom(value) : null;
 }
 
-/** Reads one value (a price, or whether the entry is listed) from the changes of an entry and from its present fields. */
+/**
+ * Reads one value (a price, or whether the entry is listed) from the changes of an entry and from its present fields.
+ */
 interface ValueReader {
   /** Whether a change may affect the value. */
   readonly concerns: (change: CatalogChange) => boolean;
@@ -54,7 +56,10 @@ interface ValueReader {
   readonly now: (fields: WatchedFields | null) => unknown;
 }
 
-/** A field as recorded with an added or removed entry: null when the entry had none, undefined when no fields were recorded. */
+/**
+ * A field as recorded with an added or removed entry: null when the entry had none, undefined when no fields were
+ * recorded.
+ */
 const fieldIn = (recorded: unknown, field: string): unknown =>
   typeof recorded === 'object' && recorded !== null ? ((recorded as WatchedFields)[field] ?? null) : undefined;
 
@@ -92,9 +97,10 @@ const changesValue = (change: CatalogChange, { before, after }: ValueReader): bo
   !isEquivalent(before(change), after(change));
 
 /**
- * The value during one span, without gaps and in order. Between two changes it is the value after the first change. When that
- * change does not contain it, it is the value before the second change. If the second change changes the value, the value is
- * unknown between `notBefore` of that change and the change itself. Changes outside the span are not used.
+ * The value during one span, without gaps and in order. Between two changes it is the value after the first change.
+ * When that change does not contain it, it is the value before the second change. If the second change changes the
+ * value, the value is unknown between `notBefore` of that change and the change itself. Changes outside the span are
+ * not used.
  */
 function intervalsOf(
   history: EntryHistory,
@@ -115,7 +121,8 @@ function intervalsOf(
     // `edges.slice(1)` has the ends of the intervals, `edges` their starts at the same places.
     const fromMs = edges[place] ?? startMs;
     const isLast = place === changes.length;
-    // There is no interval between changes of one instant. The last one may be empty, because the end of a span is inclusive.
+    // There is no interval between changes of one instant. The last one may be empty, because the end of a span is
+    // inclusive.
     if (fromMs === toMs && !isLast) return [];
     const [previous, next] = [changes[place - 1], changes[place]];
     const valueAfterPrevious = previous === undefined ? undefined : reader.after(previous);
@@ -180,8 +187,8 @@ export function pricesAt(history: EntryHistory, at: Date, now: Date): PricesAtIn
 }
 
 /**
- * The prices between two instants, sorted by price name and then by time. Unknown periods are gaps. Null as `from` is the
- * start of the history, null as `to` is the present.
+ * The prices between two instants, sorted by price name and then by time. Unknown periods are gaps. Null as `from` is
+ * the start of the history, null as `to` is the present.
  */
 export function priceStepsOf(
   history: EntryHistory,

@@ -48,7 +48,10 @@ function writePrice(write: Rate | null, input: Rate | null): Rate | null {
   return write === 0n && input !== null && input > 0n ? null : write;
 }
 
-/** Price keys of cache writes with a long lifetime: the first of vendors that offer an hour, the second of those that offer a day. */
+/**
+ * Price keys of cache writes with a long lifetime: the first of vendors that offer an hour, the second of those that
+ * offer a day.
+ */
 const LONG_WRITES = [
   'cache_creation_input_token_cost_above_1hr',
   'cache_creation_input_token_cost_above_12hr',
@@ -63,8 +66,8 @@ function longWriteOf(row: PriceRow): Pick<Tier, 'longCacheWrite'> {
 export function readTariff(row: PriceRow): Tariff | null {
   const steps = stepsOf(row);
   const [first] = steps;
-  // A flat price beside `tiered_pricing` equals that of its first step, unless the configuration has set it. The flat price
-  // therefore takes precedence.
+  // A flat price beside `tiered_pricing` equals that of its first step, unless the configuration has set it. The flat
+  // price therefore takes precedence.
   const base = tokenPricesOf(first ? { ...first.row, ...row } : row);
   if (base.input === null && base.output === null) return null;
   const raised = first

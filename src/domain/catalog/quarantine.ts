@@ -78,7 +78,10 @@ function faultOfLeaf({ value, perToken }: Leaf, before: Rate | null): HoldReason
   return perToken && now > MAX_PER_TOKEN ? 'absurd' : null;
 }
 
-/** Why a field's value must not replace the last accepted one; null when it may. `accepted` is undefined when there is none. */
+/**
+ * Why a field's value must not replace the last accepted one; null when it may. `accepted` is undefined when there is
+ * none.
+ */
 function faultOf(field: string, value: unknown, accepted: unknown): HoldReason | null {
   const before = new Map(leavesOf(field, accepted).map((leaf) => [leaf.place, rateFrom(leaf.value)]));
   for (const leaf of leavesOf(field, value)) {
@@ -101,9 +104,10 @@ function isClearlyValid(field: string, value: unknown, accepted: unknown): boole
 }
 
 /**
- * Quarantines unit mistakes. These are prices that are negative, not a number, or absurd for one token. They are also prices
- * that changed ten-fold or more, or to or from zero, since the last accepted one. The field keeps its last accepted value or,
- * where it has none, becomes absent. Values that were accepted or released before and have not changed are served.
+ * Quarantines unit mistakes. These are prices that are negative, not a number, or absurd for one token. They are also
+ * prices that changed ten-fold or more, or to or from zero, since the last accepted one. The field keeps its last
+ * accepted value or, where it has none, becomes absent. Values that were accepted or released before and have not
+ * changed are served.
  */
 export function quarantineRow(
   entryId: string,

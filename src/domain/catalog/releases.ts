@@ -1,4 +1,6 @@
-/** An administrator's confirmation that a quarantined price is right. Valid until the price map changes the price again. */
+/**
+ * An administrator's confirmation that a quarantined price is right. Valid until the price map changes the price again.
+ */
 export interface Release {
   readonly entryId: string;
   readonly field: string;

@@ -38,9 +38,9 @@ export interface RankedEntries extends Ranking {
 }
 
 /**
- * Results derived from the current snapshot of a catalog, evicted when the catalog replaces it. While a result is cached, the
- * same request gives the same object, so that a transport can cache the text of the object. Results of older snapshots are not
- * cached: few readers still page through those.
+ * Results derived from the current snapshot of a catalog, evicted when the catalog replaces it. While a result is
+ * cached, the same request gives the same object, so that a transport can cache the text of the object. Results of
+ * older snapshots are not cached: few readers still page through those.
  */
 export interface CatalogResultCache {
   found(snapshot: CatalogSnapshot, search: EntrySearch, make: () => FoundEntries): FoundEntries;
@@ -88,7 +88,10 @@ const keyOf = ({ filters: { provider, mode, model, capabilities }, conditions, s
 export function createCatalogResultCache(catalog: Pick<CatalogSource, 'current'>): CatalogResultCache {
   let results: SnapshotResults | null = null;
   const models = new WeakMap<CatalogSnapshot, Models>();
-  /** Cache keys by filter object, for transports that reuse the object. A search of the graph is a new object every time. */
+  /**
+   * Cache keys by filter object, for transports that reuse the object. A search of the graph is a new object every
+   * time.
+   */
   const filterKeys = new WeakMap<EntryFilters, string>();
 
   function resultsOf(snapshot: CatalogSnapshot): SnapshotResults | null {

@@ -17,7 +17,9 @@ export interface ToolPrices {
   readonly computer: { readonly input: Rate | null; readonly output: Rate | null };
 }
 
-/** Prices of the tools of a model; `container` is the row with the price of its provider's containers, where code runs. */
+/**
+ * Prices of the tools of a model; `container` is the row with the price of its provider's containers, where code runs.
+ */
 export function toolPricesOf(row: PriceRow, container: PriceRow | undefined): ToolPrices {
   const sizes: PriceRow = { ...objectOr(row['search_context_cost_per_query']) };
   const search = (size: string): Rate | null => rateFrom(sizes[`search_context_size_${size}`]);

@@ -32,9 +32,13 @@ export interface ModelRequest {
   readonly form?: Form;
   /** The caller's id of this call; null lets the gateway generate one. */
   readonly callId: string | null;
-  /** Parent span in the caller's own trace; null starts a new trace. Without a span, the call is a root of the trace. */
+  /**
+   * Parent span in the caller's own trace; null starts a new trace. Without a span, the call is a root of the trace.
+   */
   readonly parent: { readonly traceId: string; readonly spanId: string | null } | null;
-  /** Headers of the caller that are part of its dialect, by lower-case name: an upstream of the same dialect gets them. */
+  /**
+   * Headers of the caller that are part of its dialect, by lower-case name: an upstream of the same dialect gets them.
+   */
   readonly forwarded?: Readonly<Record<string, string>>;
   /** Retries and fallbacks; the configured ones when absent. */
   readonly retries?: Retries;
@@ -69,7 +73,10 @@ export interface ModelRequest {
   readonly deploymentId?: string;
   /** Present for answers that callers can refer to later. */
   readonly followUp?: FollowUp;
-  /** Hash of the caller's key: connections to an upstream are shared fairly by it. Absent for calls of the process itself. */
+  /**
+   * Hash of the caller's key: connections to an upstream are shared fairly by it. Absent for calls of the process
+   * itself.
+   */
   readonly owner?: string;
   /** Scope whose recorded decision outcomes calibrate the answers of a decision; the platform's when absent. */
   readonly outcomeScope?: string;
@@ -86,7 +93,8 @@ export interface FollowUp {
   /** Id of the previous response, when the request contains its conversation; null otherwise. */
   readonly previousId: string | null;
   /**
-   * Stores a complete answer that is translated here; false when it cannot be stored. Absent where it must not be stored.
+   * Stores a complete answer that is translated here; false when it cannot be stored. Absent where it must not be
+   * stored.
    */
   readonly store?: (answer: JsonObject) => boolean;
   /** Id that callers get for an object that a deployment's upstream stores. */
@@ -144,6 +152,8 @@ export interface Exchange {
   deltas(): AsyncIterableIterator<ChatDelta>;
   /** Outcome so far; complete when the body has ended. */
   outcome(): Outcome;
-  /** Estimated tokens of the answer so far, by its events or by the size of its text; absent where they are not counted. */
+  /**
+   * Estimated tokens of the answer so far, by its events or by the size of its text; absent where they are not counted.
+   */
   readonly pieces?: () => number;
 }

@@ -2,8 +2,8 @@ import type { JsonObject } from '../json-object.ts';
 
 /**
  * A chat request, independent of the vendor. Where caller and upstream have different dialects, the caller's request is
- * read into this form, and the upstream's request is written from it. A setting is null when the request has none that this
- * form can express.
+ * read into this form, and the upstream's request is written from it. A setting is null when the request has none that
+ * this form can express.
  */
 export interface NeutralChat {
   /** The name sent upstream. */
@@ -158,7 +158,9 @@ export interface Reasoning {
 
 /** A member of a request that the neutral form or the upstream's dialect cannot express. */
 export interface Loss {
-  /** Path of the member, e.g. `logit_bias`, `messages[2].content[0]`: in the caller's dialect or in chat completions. */
+  /**
+   * Path of the member, e.g. `logit_bias`, `messages[2].content[0]`: in the caller's dialect or in chat completions.
+   */
   readonly member: string;
   /**
    * `hint`, e.g. for a label or a cache mark: the member is left out, and the answer names it. `essential`: the call is

@@ -32,8 +32,8 @@ export interface Deployment {
   /** Secret settings of its provider, by their names in the configuration, e.g. `aws_secret_access_key`. */
   readonly secrets: Readonly<Record<string, Secret>>;
   /**
-   * Which calls use OpenAI's Responses API upstream. `only`: calls of every dialect. `also`: only calls whose own dialect is
-   * that API. `never`: none. The provider's default when absent.
+   * Which calls use OpenAI's Responses API upstream. `only`: calls of every dialect. `also`: only calls whose own
+   * dialect is that API. `never`: none. The provider's default when absent.
    */
   readonly responses?: 'only' | 'also' | 'never';
   /** Credentials that callers may send for it; none when absent. */
@@ -42,7 +42,9 @@ export interface Deployment {
   readonly forwards?: true;
   /** Its decisions are made by chat completions, also where its provider has decision models. */
   readonly decidesByChat?: true;
-  /** Maximum number of questions in one call to a decision model, where configured; the provider's default when absent. */
+  /**
+   * Maximum number of questions in one call to a decision model, where configured; the provider's default when absent.
+   */
   readonly mostQuestions?: number;
   /** Samples for each question that has no log probabilities, for decisions by chat completions; none when absent. */
   readonly decisionVotes?: number;
@@ -122,16 +124,18 @@ export interface Provider {
   readonly name: string;
   /**
    * Sends one call and resolves when the head of the answer has arrived (for a stream: and its first chunk). Throws
-   * InvalidInput for a request that the adapter cannot express. Throws UpstreamFailed for any failure of the upstream up to
-   * then, and the signal's reason when it fires first. Later failures are in the exchange's byte stream.
+   * InvalidInput for a request that the adapter cannot express. Throws UpstreamFailed for any failure of the upstream
+   * up to then, and the signal's reason when it fires first. Later failures are in the exchange's byte stream.
    */
   send(deployment: Deployment, request: ModelRequest, signal: AbortSignal): Promise<Exchange>;
   /**
-   * Counts the input tokens of a request without answering it. Throws UpstreamFailed. Absent where the upstream does not
-   * count.
+   * Counts the input tokens of a request without answering it. Throws UpstreamFailed. Absent where the upstream does
+   * not count.
    */
   readonly countTokens?: (deployment: Deployment, request: ModelRequest, signal: AbortSignal) => Promise<number>;
-  /** The request that `send` would send. Sends nothing. Throws InvalidInput as `send` does. Absent without an upstream. */
+  /**
+   * The request that `send` would send. Sends nothing. Throws InvalidInput as `send` does. Absent without an upstream.
+   */
   readonly preview?: (deployment: Deployment, request: ModelRequest) => Promise<RequestPreview>;
   /** Sends a call about an upstream object, as `send` does; absent where the upstream stores nothing. */
   readonly pass?: (deployment: Deployment, request: PassThrough, signal: AbortSignal) => Promise<Exchange>;

@@ -9,15 +9,17 @@ const BUDGETS: readonly (readonly [effort: string, tokens: number])[] = [
   ['xhigh', 32_768],
 ];
 
-/** Maximum reasoning tokens, for a dialect that counts them; null without a budget and without an effort of `BUDGETS`. */
+/**
+ * Maximum reasoning tokens, for a dialect that counts them; null without a budget and without an effort of `BUDGETS`.
+ */
 export function thoughtBudgetOf({ effort, budgetTokens }: Reasoning): number | null {
   if (budgetTokens !== null) return budgetTokens;
   return BUDGETS.find(([name]) => name === effort)?.[1] ?? null;
 }
 
 /**
- * The effort, for a dialect that names it. For a budget: the largest effort within it, at least `minimal`; `none` for a budget of 0.
- * Null where the request has neither.
+ * The effort, for a dialect that names it. For a budget: the largest effort within it, at least `minimal`; `none` for a
+ * budget of 0. Null where the request has neither.
  */
 export function effortOf({ effort, budgetTokens }: Reasoning): string | null {
   if (effort !== null || budgetTokens === null) return effort;

@@ -12,7 +12,10 @@ export interface Vendor {
   readonly modelPrefixes: readonly string[];
   /** Further settings of a deployment, each with its environment variables. */
   readonly settings: Settings;
-  /** Credentials other than a key, each with its environment variables. All come from one source, the file or the environment. */
+  /**
+   * Credentials other than a key, each with its environment variables. All come from one source, the file or the
+   * environment.
+   */
   readonly credentials: Settings;
 }
 

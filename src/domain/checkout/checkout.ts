@@ -52,8 +52,8 @@ export interface CheckoutStore {
   /**
    * Stores an event and applies it to its checkout, in one transaction. The checkout is found by its id in the event,
    * or by objects that the event shares with earlier events. Earlier events without a checkout that are connected with
-   * this event are applied, too. The state is that of `stateByEvents`. Resolves to the checkout; null while it is not known. An event
-   * that is stored already changes nothing.
+   * this event are applied, too. The state is that of `stateByEvents`. Resolves to the checkout; null while it is not
+   * known. An event that is stored already changes nothing.
    */
   applyEvent(event: PaymentEvent): Promise<Checkout | null>;
   /**

@@ -105,8 +105,9 @@ export interface AgentReport {
 const REPORT_AGE_MS = 300_000;
 
 /**
- * Reads a webhook message. Throws InvalidInput for a message without an id or a status, and for a text that cannot be stored. Throws
- * InvalidInput, too, for a `timestamp` that is malformed, or differs from now by more than `REPORT_AGE_MS`.
+ * Reads a webhook message. Throws InvalidInput for a message without an id or a status, and for a text that cannot be
+ * stored. Throws InvalidInput, too, for a `timestamp` that is malformed, or differs from now by more than
+ * `REPORT_AGE_MS`.
  */
 export function agentReportIn(message: unknown, now: Date): AgentReport {
   const agent = agentIn(message);

@@ -32,8 +32,8 @@ const INTERVENED: ReadonlySet<unknown> = new Set(['guardrail_intervened', 'faile
 const FLAGGED = 'guardrail_flagged';
 
 /**
- * Whether a guardrail with this mode always runs before the call. True without a mode. `mode` may also be a list of modes, or an
- * object with a default and one mode for each tag of a call. All of these must be `pre_call`.
+ * Whether a guardrail with this mode always runs before the call. True without a mode. `mode` may also be a list of
+ * modes, or an object with a default and one mode for each tag of a call. All of these must be `pre_call`.
  */
 function isBeforeCall(mode: unknown): boolean {
   if (mode === undefined || mode === null) return true;

@@ -7,8 +7,8 @@ import { idOrNull } from '../optional-id.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 /**
- * A credential of the configuration file; stored ones have these members, too. Deployments and pass-through routes refer to
- * its values by the id.
+ * A credential of the configuration file; stored ones have these members, too. Deployments and pass-through routes
+ * refer to its values by the id.
  */
 export interface DeclaredCredential extends Parameters {
   readonly id: string;
@@ -25,7 +25,10 @@ export interface Credential extends DeclaredCredential, Stamps {
   readonly unreadable: boolean;
 }
 
-/** Changes to a credential. An absent member is unchanged. In `values`, null removes an entry; in `info`, null is stored. */
+/**
+ * Changes to a credential. An absent member is unchanged. In `values`, null removes an entry; in `info`, null is
+ * stored.
+ */
 export interface CredentialPatch {
   readonly displayName?: string | null;
   readonly values?: JsonObject;
@@ -44,8 +47,8 @@ export interface CredentialStore extends RowStore<Credential, CredentialFilter> 
 }
 
 /**
- * Finds the values of credentials, first of the configuration file, then stored ones. Stored values are at most a few seconds
- * old.
+ * Finds the values of credentials, first of the configuration file, then stored ones. Stored values are at most a few
+ * seconds old.
  */
 export interface CredentialFinder {
   /** Null when no credential has the name, or its values could not be decrypted. */

@@ -13,7 +13,9 @@ export interface CalibrationGroup {
   readonly source: ProbabilitySource;
 }
 
-/** Scope of the outcomes that administrators report. Its temperatures also apply to callers whose own scope has none. */
+/**
+ * Scope of the outcomes that administrators report. Its temperatures also apply to callers whose own scope has none.
+ */
 export const PLATFORM_SCOPE = 'platform';
 
 /** Scope whose outcomes are fitted together: `platform`, `team:` and an id, or `key:` and a hash. */
@@ -37,8 +39,8 @@ export interface JudgedAnswer {
 }
 
 /**
- * Part of a reliability curve: answers with a similar probability of one label. The label is yes for predicates, else the
- * likeliest one.
+ * Part of a reliability curve: answers with a similar probability of one label. The label is yes for predicates, else
+ * the likeliest one.
  */
 export interface ReliabilityBin {
   /** Lower and upper end of the probabilities. */
@@ -86,8 +88,8 @@ const logsOf = (probabilities: readonly number[]): readonly number[] =>
   probabilities.map((probability) => Math.log(Math.max(probability, MIN_PROBABILITY)));
 
 /**
- * The probabilities raised to the power of the inverse temperature, with the sum 1, not rounded. `logs` are the logarithms of
- * the probabilities.
+ * The probabilities raised to the power of the inverse temperature, with the sum 1, not rounded. `logs` are the
+ * logarithms of the probabilities.
  */
 function scaled(logs: readonly number[], inverseTemperature: number): readonly number[] {
   const largest = Math.max(...logs);

@@ -46,8 +46,8 @@ export interface DecisionTerms {
 export interface Decider {
   abilities(deployment: Deployment, request: ModelRequest): Abilities;
   /**
-   * Throws InvalidInput for a deployment that cannot be called, and UpstreamFailed for one without a required key, before
-   * anything is sent. Called before the request is checked against the abilities.
+   * Throws InvalidInput for a deployment that cannot be called, and UpstreamFailed for one without a required key,
+   * before anything is sent. Called before the request is checked against the abilities.
    */
   assertCallable(deployment: Deployment): void;
   /**

@@ -198,8 +198,8 @@ export interface MadeDecision {
 export const optionText = ({ value }: Option): string => String(value);
 
 /**
- * Keys of the questions in the named-map format: their names when every question has one and all are distinct, else their
- * positions.
+ * Keys of the questions in the named-map format: their names when every question has one and all are distinct, else
+ * their positions.
  */
 export function questionKeys(questions: readonly Question[]): readonly string[] {
   const names = questions.flatMap(({ name }) => (name === null ? [] : [name]));

@@ -31,9 +31,9 @@ const withModel = (answer: Answer, model: string): Answer =>
   answer.kind === 'refusal' || answer.model !== undefined ? answer : { ...answer, model };
 
 /**
- * The whole decision after its open questions were asked again: `latest` has one answer for each of them, in their order. Of two
- * answers to a question, the one with more label mass counts, else the earlier one. A refusal counts as -1, an unknown label mass
- * as 1. Each answer names its model. Token counts are added, and costs if both are known.
+ * The whole decision after its open questions were asked again: `latest` has one answer for each of them, in their
+ * order. Of two answers to a question, the one with more label mass counts, else the earlier one. A refusal counts as
+ * -1, an unknown label mass as 1. Each answer names its model. Token counts are added, and costs if both are known.
  */
 export function mergeEarlierAnswers(earlier: EarlierAnswers, latest: Decision, upstream: string): Decision {
   const { decision, open } = earlier;

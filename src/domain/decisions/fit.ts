@@ -39,9 +39,10 @@ function unsupported({ input, ...decision }: DecisionRequest, abilities: Abiliti
 }
 
 /**
- * Fits a decision to its decider. Members that the decider does not accept are dropped if `terms.drop` is set, and refused with
- * InvalidInput otherwise. Also throws InvalidInput if no input or no question would be left, and for too many or too large images.
- * `isKnownUrl` tests whether the URL of an image in a message is a data URL or an http(s) address.
+ * Fits a decision to its decider. Members that the decider does not accept are dropped if `terms.drop` is set, and
+ * refused with InvalidInput otherwise. Also throws InvalidInput if no input or no question would be left, and for too
+ * many or too large images. `isKnownUrl` tests whether the URL of an image in a message is a data URL or an http(s)
+ * address.
  */
 export function fitDecision(
   decision: DecisionRequest,
@@ -106,8 +107,8 @@ function withoutUnknownImages(
 }
 
 /**
- * Checks types and number of the images, and their sizes where their content is known. Images of a wrong type are dropped if
- * `terms.drop` is set. Throws InvalidInput for all other faults, and if no input would be left.
+ * Checks types and number of the images, and their sizes where their content is known. Images of a wrong type are
+ * dropped if `terms.drop` is set. Throws InvalidInput for all other faults, and if no input would be left.
  */
 export function withImageRules(decision: DecisionRequest, rules: ImageRules, terms: FitTerms): DecisionRequest {
   const isAccepted = (image: Media): boolean => {

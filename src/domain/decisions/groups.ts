@@ -2,7 +2,10 @@ import type { Usage } from '../chat/usage.ts';
 import { addUsd } from '../money.ts';
 import type { Decision, DecisionRequest, Members } from './decision.ts';
 
-/** Splits a decision into requests of at most `most` questions each, in order; null does not split. Other members are shared. */
+/**
+ * Splits a decision into requests of at most `most` questions each, in order; null does not split. Other members are
+ * shared.
+ */
 export function splitDecision(decision: DecisionRequest, most: number | null): readonly DecisionRequest[] {
   const { questions } = decision;
   if (most === null || questions.length <= most) return [decision];

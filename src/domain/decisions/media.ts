@@ -15,8 +15,8 @@ export function bytesOfMedia(media: Media): number | null {
 }
 
 /**
- * The input with each image of its messages replaced by the result of `change`; null removes the image, and a message without other
- * parts.
+ * The input with each image of its messages replaced by the result of `change`; null removes the image, and a message
+ * without other parts.
  */
 export function withImages(input: DecisionInput, change: (url: string) => string | null): DecisionInput {
   if (typeof input === 'string' || !('items' in input)) return input;

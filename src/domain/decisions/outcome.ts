@@ -20,8 +20,8 @@ export interface DecisionOutcome extends Stamps, Owner, JudgedAnswer {
 
 export interface OutcomeStore extends RowStore<DecisionOutcome, null, 'created_at' | 'updated_at'> {
   /**
-   * The latest outcomes of each scope, at most `perScope` of one and `limit` in all. Scopes share the limit equally, so that
-   * many outcomes of one scope do not displace those of another. The latest of a scope come first.
+   * The latest outcomes of each scope, at most `perScope` of one and `limit` in all. Scopes share the limit equally, so
+   * that many outcomes of one scope do not displace those of another. The latest of a scope come first.
    */
   latest(limits: { readonly perScope: number; readonly limit: number }): Promise<readonly DecisionOutcome[]>;
 }
@@ -63,9 +63,9 @@ function labelsOf(question: LabelledQuestion): readonly string[] {
 }
 
 /**
- * Probabilities of an answer, and the index of the right label. `outcome` is a boolean for a predicate, an option for a choice,
- * and the index of a level for a score. Throws InvalidInput for any other outcome, and for a question without probabilities. Of
- * a calibrated answer, the probabilities are those before calibration.
+ * Probabilities of an answer, and the index of the right label. `outcome` is a boolean for a predicate, an option for a
+ * choice, and the index of a level for a score. Throws InvalidInput for any other outcome, and for a question without
+ * probabilities. Of a calibrated answer, the probabilities are those before calibration.
  */
 export function judgedAnswer(question: Question, answer: Answer, outcome: unknown): JudgedAnswer {
   const probabilities = probabilitiesOf(question, answer);

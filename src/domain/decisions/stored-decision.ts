@@ -5,8 +5,8 @@ import type { RowStore, Stamps } from '../row-store.ts';
 import type { Answer, MadeDecision, Question } from './decision.ts';
 
 /**
- * Storage level of a decision. `none`: nothing. `redacted`: questions and answers, without input, instructions, rules and
- * descriptions. `full`: everything.
+ * Storage level of a decision. `none`: nothing. `redacted`: questions and answers, without input, instructions, rules
+ * and descriptions. `full`: everything.
  */
 export const STORAGE_LEVELS = ['none', 'redacted', 'full'] as const;
 export type StorageLevel = (typeof STORAGE_LEVELS)[number];
@@ -67,7 +67,10 @@ export function storageLevelOf(setting: StorageLevel, key: { readonly metadata: 
   return isLevel(levelOfKey) ? levelOfKey : setting;
 }
 
-/** The question without instructions, rules and descriptions. Names, options and labels of levels stay: the answer refers to them. */
+/**
+ * The question without instructions, rules and descriptions. Names, options and labels of levels stay: the answer
+ * refers to them.
+ */
 function redacted(question: Question): Question {
   const shared = { name: question.name, instructions: null, more: {} };
   switch (question.kind) {

@@ -11,10 +11,10 @@ type ClientCredential = (typeof CLIENT_CREDENTIALS)[number];
 const KEPT_OPTIONS = new Set(['api_version', 'max_tokens']);
 
 /**
- * The deployment with the caller's key or address. `allowedToAll`: every deployment accepts both. The result has none of the
- * configured credentials, and its calls do not count for the deployment's health. Throws InvalidInput where the
- * configuration does not allow the key, or the provider needs other credentials. Throws Unauthenticated
- * where the configuration does not allow the address.
+ * The deployment with the caller's key or address. `allowedToAll`: every deployment accepts both. The result has none
+ * of the configured credentials, and its calls do not count for the deployment's health. Throws InvalidInput where the
+ * configuration does not allow the key, or the provider needs other credentials. Throws Unauthenticated where the
+ * configuration does not allow the address.
  */
 export function withClientCredentials(
   deployment: Deployment,

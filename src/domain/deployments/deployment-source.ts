@@ -33,7 +33,10 @@ export interface BrokenDeployment extends Pick<Deployment, 'id' | 'modelGroup'> 
 
 /** Every deployment of the configuration and of the database, in memory. */
 export interface DeploymentRegistry extends DeploymentSource {
-  /** All deployments that calls can select, or could if they were not blocked. Includes misconfigured ones of the configuration. */
+  /**
+   * All deployments that calls can select, or could if they were not blocked. Includes misconfigured ones of the
+   * configuration.
+   */
   all(): readonly KnownDeployment[];
   broken(): readonly BrokenDeployment[];
   /** Access groups of a common model by its public name. */

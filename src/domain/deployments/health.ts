@@ -33,8 +33,8 @@ const FAILING = 0.5;
 const DEGRADED = 0.1;
 
 /**
- * State by the last twenty calls that ended within five minutes. It is `failing` when at least half of them failed, `degraded`
- * when at least a tenth failed, else `healthy`. It is `unknown` without calls.
+ * State by the last twenty calls that ended within five minutes. It is `failing` when at least half of them failed,
+ * `degraded` when at least a tenth failed, else `healthy`. It is `unknown` without calls.
  */
 export function healthStateOf(ended: readonly EndedCall[], nowMs: number): HealthState {
   const recent = ended.filter(({ atMs }) => nowMs - atMs <= RECENT_MS).slice(-RECENT_CALLS);
@@ -76,7 +76,10 @@ const latest = (dates: readonly (Date | null)[]): Date | null =>
 /** Statuses below 500 that the deployment causes, not the caller: credentials, model names, rate limits, timeouts. */
 const DEPLOYMENT_FAULTS = new Set([401, 403, 404, 408, 429]);
 
-/** Failure code for the deployment's health: the upstream's status, `TIMEOUT` or `NO_ANSWER`; null for a failure that does not count. */
+/**
+ * Failure code for the deployment's health: the upstream's status, `TIMEOUT` or `NO_ANSWER`; null for a failure that
+ * does not count.
+ */
 export function healthFailureCode(failure: unknown): string | null {
   if (!(failure instanceof UpstreamFailed)) return null;
   const { timedOut, upstreamStatus } = failure;

@@ -60,8 +60,9 @@ export const expandedNamesFor = (
   isWildcard(deployment.modelGroup) ? expandWildcard(deployment, catalog).filter(({ name }) => mayCall(key, name)) : [];
 
 /**
- * The distinct names that a key may call, in the order of the deployments. A wildcard is expanded to the matching
- * names in the key's model list and in the catalog. The wildcard itself is listed when no name matches, or with `withWildcards`.
+ * The distinct names that a key may call, in the order of the deployments. A wildcard is expanded to the matching names
+ * in the key's model list and in the catalog. The wildcard itself is listed when no name matches, or with
+ * `withWildcards`.
  */
 export function namedModels(
   deployments: readonly Deployment[],

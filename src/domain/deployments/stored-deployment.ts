@@ -23,7 +23,10 @@ export interface StoredDeployment extends Parameters, Stamps {
   readonly unreadable: boolean;
 }
 
-/** Members of a new deployment, or changes to a stored one. An absent member is unchanged. In maps, null removes an entry. */
+/**
+ * Members of a new deployment, or changes to a stored one. An absent member is unchanged. In maps, null removes an
+ * entry.
+ */
 export interface DeploymentPatch {
   readonly modelGroup?: string;
   readonly params?: JsonObject;
@@ -59,8 +62,8 @@ const COMPUTED = new Set([
 
 /**
  * The stored `model_info` after a change; null removes a member. Prices are not stored here: they are parameters. A
- * `model_info` with a `key` is an answer of this server that was sent back. Members of it that equal the row of the price map
- * are not stored.
+ * `model_info` with a `key` is an answer of this server that was sent back. Members of it that equal the row of the
+ * price map are not stored.
  */
 function storedInfo(before: JsonObject, sent: JsonObject, row: JsonObject): JsonObject {
   const isEcho = Object.hasOwn(sent, 'key');

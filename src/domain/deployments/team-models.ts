@@ -15,7 +15,9 @@ interface Owned {
 export const isCommonOrOfTeam = (key: KeyTeam, { teamId = null }: Owned): boolean =>
   teamId === null || key?.teamId === teamId;
 
-/** The deployments that a key can select by name: those of its team, and common ones whose names its team does not use. */
+/**
+ * The deployments that a key can select by name: those of its team, and common ones whose names its team does not use.
+ */
 export function deploymentsFor<Of extends Owned & Pick<Deployment, 'modelGroup'>>(
   key: KeyTeam,
   deployments: readonly Of[],
@@ -37,7 +39,10 @@ class Names {
     this.#wildcards = names.filter((name) => name.endsWith('*'));
   }
 
-  /** Rank of the match of a name: Infinity for an exact name, the length of the longest matching wildcard, or -1 without a match. */
+  /**
+   * Rank of the match of a name: Infinity for an exact name, the length of the longest matching wildcard, or -1 without
+   * a match.
+   */
   rank(name: string): number {
     if (this.#exact.has(name)) return Infinity;
     return Math.max(-1, ...this.#wildcards.flatMap((one) => (name.startsWith(one.slice(0, -1)) ? [one.length] : [])));
@@ -45,9 +50,10 @@ class Names {
 }
 
 /**
- * Returns a function that decides whether a name selects a model of a team. It applies the rules of calls: exact names precede
- * wildcards, longer wildcards precede shorter ones, names of the team precede common ones. `open` are the deployments that may
- * be called, `all` includes blocked ones. A name of a blocked deployment is the team's only while no other deployment has it.
+ * Returns a function that decides whether a name selects a model of a team. It applies the rules of calls: exact names
+ * precede wildcards, longer wildcards precede shorter ones, names of the team precede common ones. `open` are the
+ * deployments that may be called, `all` includes blocked ones. A name of a blocked deployment is the team's only while
+ * no other deployment has it.
  */
 export function teamModelFinder(
   open: readonly Deployment[],

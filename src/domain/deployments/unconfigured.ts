@@ -1,8 +1,8 @@
 import { DEFAULT_TIMEOUT_SECONDS, type Deployment, PROVIDER_NAMES } from '../chat/provider.ts';
 
 /**
- * A deployment for a name such as `openai/gpt-4o` that is not configured, with the provider's own address and no credential. Null
- * when the name does not begin with a known provider.
+ * A deployment for a name such as `openai/gpt-4o` that is not configured, with the provider's own address and no
+ * credential. Null when the name does not begin with a known provider.
  */
 export function unconfiguredDeployment(name: string): Deployment | null {
   const slash = name.indexOf('/');

@@ -68,8 +68,8 @@ const MEMBERS = { general: 'general', context_window: 'contextWindow', content_p
 export const listsFor = (policy: FallbackPolicy, type: FallbackType): FallbackLists => policy[MEMBERS[type]];
 
 /**
- * A policy with stored fallbacks in addition to the configured ones. For each model, the list of the file takes precedence over a
- * stored fallback, and a stored fallback over the list of a stored setting.
+ * A policy with stored fallbacks in addition to the configured ones. For each model, the list of the file takes
+ * precedence over a stored fallback, and a stored fallback over the list of a stored setting.
  */
 export function withStoredFallbacks(
   { policy, storedLists }: ConfiguredRouting,

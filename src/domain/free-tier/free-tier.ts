@@ -66,8 +66,8 @@ export const dayNumberText = (day: number): string => new Date(day * DAY_MS).toI
 export const secondsLeft = (ms: number): number => Math.ceil(((dayNumberOf(ms) + 1) * DAY_MS - ms) / 1_000);
 
 /**
- * Number of calls to reserve: a twentieth of the limit, but at most half of the rest, and at least the number of waiting calls.
- * Near the limit, blocks become small, so that a process holds few calls that other processes need.
+ * Number of calls to reserve: a twentieth of the limit, but at most half of the rest, and at least the number of
+ * waiting calls. Near the limit, blocks become small, so that a process holds few calls that other processes need.
  */
 export function blockSize(limit: number, used: number, waiting: number): number {
   const block = Math.min(Math.floor(limit / BLOCKS_A_DAY), Math.floor((limit - used) / 2));

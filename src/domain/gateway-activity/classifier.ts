@@ -43,8 +43,8 @@ const SUFFIXES: readonly (readonly [string, CountedRoute])[] = [
 ].map((suffix) => [suffix, countedRoute('llm', suffix)]);
 
 /**
- * Exact paths and their routes. It repeats the usual paths of `SUFFIXES`, so that most requests need one lookup. Each further list
- * has the paths of one route, which is named by the first of them.
+ * Exact paths and their routes. It repeats the usual paths of `SUFFIXES`, so that most requests need one lookup. Each
+ * further list has the paths of one route, which is named by the first of them.
  */
 const EXACT: ReadonlyMap<string, CountedRoute> = new Map([
   ...SUFFIXES.flatMap(([suffix, route]): readonly [string, CountedRoute][] => [
@@ -103,8 +103,8 @@ const PROVIDERS: ReadonlyMap<string, CountedRoute> = new Map(
 const OWN_READS = /^\/(?:v1\/)?(?:traces|lens)(?:\/|$)/;
 
 /**
- * Category and route of a request, by its method and path; null when it is not counted. The set of routes is fixed, so that callers
- * cannot add any.
+ * Category and route of a request, by its method and path; null when it is not counted. The set of routes is fixed, so
+ * that callers cannot add any.
  */
 export function countedRouteOf(method: string, target: string): CountedRoute | null {
   // Most targets are usual paths without a query: they need no decoding.

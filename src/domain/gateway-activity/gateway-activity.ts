@@ -70,8 +70,9 @@ export interface ActivityGroup extends ActivityCounts {
 /** Store of counts of requests. */
 export interface GatewayActivityStore {
   /**
-   * Adds the counts of a batch in one commit. A batch that was committed before adds nothing, so that a batch whose commit
-   * was not acknowledged is added again with its number. Batches of a process come in the order of their numbers.
+   * Adds the counts of a batch in one commit. A batch that was committed before adds nothing, so that a batch whose
+   * commit was not acknowledged is added again with its number. Batches of a process come in the order of their
+   * numbers.
    */
   add(batch: ActivityBatch, now: Date): Promise<void>;
   /** Groups, sorted by the fields of `by`. */

@@ -8,7 +8,10 @@ export interface AppliedGuardrail {
   /** Name of the guardrail. */
   readonly name: string;
   readonly text: string;
-  /** Language of the text and kinds of entities to look for, where the guardrail takes them; null for the configured ones. */
+  /**
+   * Language of the text and kinds of entities to look for, where the guardrail takes them; null for the configured
+   * ones.
+   */
   readonly language: string | null;
   readonly entities: readonly string[] | null;
 }

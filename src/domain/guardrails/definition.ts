@@ -14,7 +14,10 @@ export interface GuardrailDefinition {
   readonly modes: readonly GuardrailMode[];
   /** Runs on every call, also without being selected. */
   readonly defaultOn: boolean;
-  /** All of `litellm_params`, secrets included. See `Guardrails` for where references such as `os.environ/NAME` are resolved. */
+  /**
+   * All of `litellm_params`, secrets included. See `Guardrails` for where references such as `os.environ/NAME` are
+   * resolved.
+   */
   readonly params: JsonObject;
   /** Descriptive data, as configured. */
   readonly info: JsonObject | null;

@@ -55,8 +55,8 @@ const isList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string');
 
 /**
- * Throws InvalidInput for members about guardrails that would have no effect: wrong types, and names of guardrails that do not
- * exist. In place of names, a team may have an object with its right to change guardrails.
+ * Throws InvalidInput for members about guardrails that would have no effect: wrong types, and names of guardrails that
+ * do not exist. In place of names, a team may have an object with its right to change guardrails.
  */
 export function assertGuardrails(
   definitions: readonly GuardrailDefinition[],

@@ -59,7 +59,9 @@ interface GuardrailRunPage extends GuardrailUseQuery {
 
 /** Store of the use of guardrails. */
 export interface GuardrailUseStore {
-  /** Adds a batch in one commit. A batch that was committed before adds nothing. Runs older than `keptFrom` are deleted. */
+  /**
+   * Adds a batch in one commit. A batch that was committed before adds nothing. Runs older than `keptFrom` are deleted.
+   */
   add(batch: GuardrailUseBatch, now: Date, keptFrom: Date): Promise<void>;
   /** In the order of days. */
   days(query: GuardrailUseQuery): Promise<readonly GuardrailDay[]>;

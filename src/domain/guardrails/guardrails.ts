@@ -3,9 +3,9 @@ import type { GuardrailDefinition, GuardrailDirectory } from './definition.ts';
 import type { GuardrailDraft, GuardrailPatch } from './stored-guardrail.ts';
 
 /**
- * All guardrails: those of the configuration file, and the stored ones, which every process runs. In `definitions`, params have
- * the values of the variables that they refer to. There, a stored guardrail that cannot be decrypted has the kind
- * `UNREADABLE_KIND`.
+ * All guardrails: those of the configuration file, and the stored ones, which every process runs. In `definitions`,
+ * params have the values of the variables that they refer to. There, a stored guardrail that cannot be decrypted has
+ * the kind `UNREADABLE_KIND`.
  */
 export interface Guardrails extends GuardrailDirectory {
   /** Guardrails as configured, those of the file first. References to variables in their params are not resolved. */
@@ -16,7 +16,10 @@ export interface Guardrails extends GuardrailDirectory {
   change(id: string, patch: GuardrailPatch, by: Authored): Promise<GuardrailDefinition | null>;
   /** Removes a stored guardrail. Null when none has the id. */
   remove(id: string): Promise<GuardrailDefinition | null>;
-  /** Sets the check of the settings that depend on the kind. From then on `add` and `change` refuse a guardrail with a fault. */
+  /**
+   * Sets the check of the settings that depend on the kind. From then on `add` and `change` refuse a guardrail with a
+   * fault.
+   */
   checkWith(faultOf: (definition: GuardrailDefinition) => string | null): void;
   /** Replaces the guardrails of the configuration file. */
   configure(definitions: readonly GuardrailDefinition[]): void;

@@ -16,7 +16,10 @@ export interface CallerGuardrails {
 
 const NONE: CallerGuardrails = Object.freeze({ named: [], disableGlobal: false, optedOut: [] });
 
-/** Members of metadata that decide which guardrails run. A request may have the same ones, and `disable_global_guardrail`. */
+/**
+ * Members of metadata that decide which guardrails run. A request may have the same ones, and
+ * `disable_global_guardrail`.
+ */
 export const GUARDRAIL_MEMBERS = ['guardrails', 'disable_global_guardrails', 'opted_out_global_guardrails'] as const;
 
 /** Names in a member of metadata. A team may have an object in place of names: the right to change guardrails. */
@@ -67,8 +70,8 @@ export const guardrailChangeForbidden = (): Forbidden =>
   new Forbidden('Your team does not have permission to modify guardrails.', 'guardrails');
 
 /**
- * Throws Forbidden for a request that changes guardrails where the team of its key does not have that right. The body is
- * read only for teams without the right.
+ * Throws Forbidden for a request that changes guardrails where the team of its key does not have that right. The body
+ * is read only for teams without the right.
  */
 export function assertMayChangeGuardrails(key: VirtualKey | null, body: Metadata): void {
   const metadata = key?.owners?.team?.metadata;

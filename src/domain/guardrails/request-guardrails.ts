@@ -9,7 +9,8 @@ type GuardedRequest = Pick<ModelRequest, 'endpoint' | 'body'>;
 const MAX_NAMES = 100;
 
 /**
- * Guardrails that a request names, in `guardrails` or in its metadata, and whether it requests their results. Throws InvalidInput.
+ * Guardrails that a request names, in `guardrails` or in its metadata, and whether it requests their results. Throws
+ * InvalidInput.
  */
 export function guardrailsOf({
   body,

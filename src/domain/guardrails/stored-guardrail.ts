@@ -37,7 +37,10 @@ const configurationError = (message: string, issues: readonly Issue[] = []): Inv
 
 const MAX_ID_CHARACTERS = 256;
 
-/** The guardrail with `kind`, `modes` and `defaultOn` from its params. Throws InvalidInput for a guardrail that could not run. */
+/**
+ * The guardrail with `kind`, `modes` and `defaultOn` from its params. Throws InvalidInput for a guardrail that could
+ * not run.
+ */
 function validated(open: OpenGuardrail): OpenGuardrail {
   const fault = nameFault(open.name);
   if (fault !== null) throw configurationError(`guardrail_name ${fault}`);

@@ -17,7 +17,9 @@ export interface TokenIdentity {
   readonly endUserId: string | null;
   /** Value that may be mapped to a virtual key; null for none. */
   readonly keyValue: string | null;
-  /** Why the token is invalid unless `keyValue` is mapped to a virtual key; null for a token that is valid by itself. */
+  /**
+   * Why the token is invalid unless `keyValue` is mapped to a virtual key; null for a token that is valid by itself.
+   */
   readonly refusal: (() => DomainError) | null;
   /** Null: the role of the user's row applies. */
   readonly role: TokenRole | null;
@@ -109,8 +111,8 @@ const withScopes = (routes: readonly string[], claims: JsonObject, rules: TokenR
   routes.length === 0 || !rules.enforcesScopes ? routes : [...routes, ...mappedBy(claims, rules, 'routes')];
 
 /**
- * The identity of the bearer of a verified token. Throws Unauthenticated for a token without a required claim and without a key
- * value. Throws Forbidden for a token whose role or email is not allowed.
+ * The identity of the bearer of a verified token. Throws Unauthenticated for a token without a required claim and
+ * without a key value. Throws Forbidden for a token whose role or email is not allowed.
  */
 export function tokenIdentityOf({ claims, expiresAt }: VerifiedToken, rules: TokenRules): TokenIdentity {
   const role = roleIn(claims, rules);
@@ -163,8 +165,8 @@ function missingClaim(
 }
 
 /**
- * Whether a token must name a team: it stands for a team, or only `teamIdField` is configured. A default team, or the memberships of
- * a user, can replace the claim.
+ * Whether a token must name a team: it stands for a team, or only `teamIdField` is configured. A default team, or the
+ * memberships of a user, can replace the claim.
  */
 function needsTeam(role: TokenRole | null, rules: TokenRules): boolean {
   if (rules.defaultTeamId !== null || (rules.usesMemberships && role !== 'team')) return false;

@@ -10,8 +10,8 @@ export interface VerifiedToken {
 /** Verifies signed tokens of other issuers (RFC 7519). */
 export interface TokenVerifier {
   /**
-   * Throws Unauthenticated for a token that is not valid, and Unavailable when the keys of the issuer cannot be read. No
-   * message repeats the token.
+   * Throws Unauthenticated for a token that is not valid, and Unavailable when the keys of the issuer cannot be read.
+   * No message repeats the token.
    */
   verify(token: string): Promise<VerifiedToken>;
 }

@@ -48,8 +48,8 @@ export interface Endpoint {
   /** For endpoints with image answers, or with a transcript of audio as answer; absent for others. */
   readonly medium?: 'image' | 'transcript';
   /**
-   * Required member of a complete answer; null where an answer is not parsed. `noun` names the answer in errors: it completes
-   * "it is not".
+   * Required member of a complete answer; null where an answer is not parsed. `noun` names the answer in errors: it
+   * completes "it is not".
    */
   readonly answers: { readonly member: AnswerMember | null; readonly noun: string };
   /** Whether an answer can be streamed; elsewhere `stream` of a request is ignored. */
@@ -119,7 +119,9 @@ export const RESPONSES: Endpoint = {
   callType: 'aresponses',
 };
 
-/** A long conversation in, a compacted one out. Not translated: only the upstream that compacted it can read the result. */
+/**
+ * A long conversation in, a compacted one out. Not translated: only the upstream that compacted it can read the result.
+ */
 export const RESPONSES_COMPACT: Endpoint = {
   path: '/responses/compact',
   dialect: null,

@@ -5,7 +5,10 @@ import { maxOutputTokensOf, answerCount } from './output-limit.ts';
 const BYTES_PER_TOKEN = 4;
 /** Estimated tokens of an image or a file that a prompt contains as a data URL. */
 const MEDIUM_TOKENS = 1_000;
-/** A body above this size, in bytes, is estimated by its size: its prompt is parsed only when a reader needs it (ADR 0037). */
+/**
+ * A body above this size, in bytes, is estimated by its size: its prompt is parsed only when a reader needs it (ADR
+ * 0037).
+ */
 const PARSED_BYTES = 65_536;
 /** Maximum of the expected output tokens of a call that does not limit them. */
 const DEFAULT_OUTPUT_TOKENS = 1_024;
@@ -42,9 +45,9 @@ const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 
     : promptTokens(body[endpoint.input.member]) + promptTokens(body['system']);
 
 /**
- * Usage of a call that the client aborted. `pieces` are the estimated tokens of its answer so far. A reported usage is raised to
- * at least `pieces` output tokens. Without a report, it is the estimate of the prompt and `pieces` output tokens; null for an
- * endpoint without a dialect.
+ * Usage of a call that the client aborted. `pieces` are the estimated tokens of its answer so far. A reported usage is
+ * raised to at least `pieces` output tokens. Without a report, it is the estimate of the prompt and `pieces` output
+ * tokens; null for an endpoint without a dialect.
  */
 export function usageOfAbortedCall(
   request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
@@ -63,8 +66,8 @@ export function usageOfAbortedCall(
 }
 
 /**
- * Usage of a complete answer that reports none: the estimate of the prompt, and `pieces` output tokens (0 for embeddings). Null for
- * all other endpoints without a dialect.
+ * Usage of a complete answer that reports none: the estimate of the prompt, and `pieces` output tokens (0 for
+ * embeddings). Null for all other endpoints without a dialect.
  */
 export function estimatedUsageOf(
   request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,
@@ -81,8 +84,8 @@ export function estimatedUsageOf(
 }
 
 /**
- * Tokens that a call is expected to use: the estimate of its prompt, and the output limit or default for each answer. Endpoints
- * without a dialect have no output tokens.
+ * Tokens that a call is expected to use: the estimate of its prompt, and the output limit or default for each answer.
+ * Endpoints without a dialect have no output tokens.
  */
 export function expectedTokens(
   { endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,

@@ -9,8 +9,8 @@ const FAST = /-fast$/;
 const THINKING = /-thinking-(none|minimal|low|medium|high|xhigh|max)$/;
 
 /**
- * Splits a model name of an IDE. `gpt-5-thinking-high-fast` is the model `gpt-5` with high reasoning effort; `-fast` is ignored. A
- * name that is configured, with or without `-fast`, is that model without an effort.
+ * Splits a model name of an IDE. `gpt-5-thinking-high-fast` is the model `gpt-5` with high reasoning effort; `-fast` is
+ * ignored. A name that is configured, with or without `-fast`, is that model without an effort.
  */
 export function ideModelOf(name: string, isConfigured: (model: string) => boolean): IdeModel {
   if (isConfigured(name)) return { model: name, effort: null };

@@ -4,7 +4,10 @@ import type { RequestBody } from './request-validation.ts';
 /** Largest answer count of one request. */
 const MAX_ANSWERS = 128;
 
-/** Limit of the output tokens of one answer, by the members of OpenAI and Anthropic, then of Google; null without a limit. */
+/**
+ * Limit of the output tokens of one answer, by the members of OpenAI and Anthropic, then of Google; null without a
+ * limit.
+ */
 export function maxOutputTokensOf(body: RequestBody): number | null {
   const config = configOf(body);
   const sent = body['max_completion_tokens'] ?? body['max_tokens'] ?? body['max_output_tokens'];

@@ -20,9 +20,9 @@ export const ALL_PARSED: Unread = new Map();
 const WITH_TOOLS = new Set<Dialect | null>(['chat-completions', 'responses', 'messages', 'generate-content']);
 
 /**
- * Refuses a request that lacks a required member or has one of a wrong type. `unread` has the shapes of members that are not
- * parsed yet, so that none has to be parsed. Throws InvalidInput, and MissingFormField for a missing field where only forms are
- * accepted.
+ * Refuses a request that lacks a required member or has one of a wrong type. `unread` has the shapes of members that
+ * are not parsed yet, so that none has to be parsed. Throws InvalidInput, and MissingFormField for a missing field
+ * where only forms are accepted.
  */
 export function assertValidRequest(body: RequestBody, endpoint: Endpoint, unread = ALL_PARSED): void {
   const { member, form } = endpoint.input;

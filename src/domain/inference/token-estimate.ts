@@ -30,7 +30,10 @@ export function estimateItemTokens({ instructions, input, tools }: RequestBody):
   return Math.ceil(contentTokens(instructions) + promptTokens + toolTokens);
 }
 
-/** Tokens of a message are those of its content; other items, e.g. function calls and their results, are counted as JSON. */
+/**
+ * Tokens of a message are those of its content; other items, e.g. function calls and their results, are counted as
+ * JSON.
+ */
 const itemTokens = (item: JsonObject): number =>
   item['content'] === undefined ? jsonTokens(item) : contentTokens(item['content']);
 

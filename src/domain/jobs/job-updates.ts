@@ -1,8 +1,8 @@
 import { type Job, type JobStore, queuedJob } from './job.ts';
 
 /**
- * The store, which also calls `changed` with each job after its state changed through the returned store. Extended leases and
- * removed jobs are not reported. `add` calls `changed` also when the id was taken.
+ * The store, which also calls `changed` with each job after its state changed through the returned store. Extended
+ * leases and removed jobs are not reported. `add` calls `changed` also when the id was taken.
  */
 export function withJobUpdates(store: JobStore, changed: (job: Job) => void): JobStore {
   async function reread(id: string): Promise<void> {

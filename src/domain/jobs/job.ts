@@ -13,8 +13,8 @@ export interface Job {
   readonly status: JobStatus;
   readonly createdAt: Date;
   /**
-   * Time from which it may be claimed: the time given at its creation, or the end of a delay. While it runs, the end of its
-   * lease.
+   * Time from which it may be claimed: the time given at its creation, or the end of a delay. While it runs, the end of
+   * its lease.
    */
   readonly dueAt: Date;
   /** Number of claims. It is the fencing token: a worker of an earlier claim can no longer write. */
@@ -92,11 +92,15 @@ export interface JobStore {
   /** Whether a job of this kind can be claimed, or is out of attempts (`exhausted`); a cheap read. */
   hasDue(kind: string, now: Date): Promise<boolean>;
   /**
-   * Claims the job that is due first: a queued one, or a running one whose lease has ended. Two workers never claim the same
-   * job, and no worker waits for another. Null when there is none. Jobs out of attempts are left out, see `exhausted`.
+   * Claims the job that is due first: a queued one, or a running one whose lease has ended. Two workers never claim the
+   * same job, and no worker waits for another. Null when there is none. Jobs out of attempts are left out, see
+   * `exhausted`.
    */
   claim(wanted: JobWanted): Promise<Job | null>;
-  /** Extends the lease of a claim. Null when it no longer holds: its lease has ended, or the job was claimed again or ended. */
+  /**
+   * Extends the lease of a claim. Null when it no longer holds: its lease has ended, or the job was claimed again or
+   * ended.
+   */
   extend(claim: JobClaim, now: Date, leaseMs: number): Promise<Job | null>;
   /** Ends a claimed job. False when the claim no longer holds. */
   end(
@@ -105,8 +109,8 @@ export interface JobStore {
     now: Date,
   ): Promise<boolean>;
   /**
-   * Returns a claimed job to the queue, to be claimed from `dueAt` on. A job without further attempts is dead. An attempt that
-   * does not count, as at a shutdown, is allowed again. Null when the claim no longer holds.
+   * Returns a claimed job to the queue, to be claimed from `dueAt` on. A job without further attempts is dead. An
+   * attempt that does not count, as at a shutdown, is allowed again. Null when the claim no longer holds.
    */
   retry(claim: JobClaim, delayed: Delayed, now: Date): Promise<Job | null>;
   /** Cancels a job. Null when it does not exist or has ended. */

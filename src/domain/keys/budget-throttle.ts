@@ -1,14 +1,18 @@
 import type { VirtualKey } from './virtual-key.ts';
 
-/** Reads a setting: the fraction of a key's limits that applies when its budget is used up, above 0 and at most 1. Null for any other value. */
+/**
+ * Reads a setting: the fraction of a key's limits that applies when its budget is used up, above 0 and at most 1. Null
+ * for any other value.
+ */
 export function throttleFractionOf(value: unknown): number | null {
   const fraction = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof fraction === 'number' && fraction > 0 && fraction <= 1 ? fraction : null;
 }
 
 /**
- * The fraction of its limits that a key keeps when its budget is used up. Null where its calls are refused instead. These are
- * keys that do not request throttling, keys without a limit to lower, and all keys if no fraction is configured.
+ * The fraction of its limits that a key keeps when its budget is used up. Null where its calls are refused instead.
+ * These are keys that do not request throttling, keys without a limit to lower, and all keys if no fraction is
+ * configured.
  */
 export function throttleOf({ metadata, settings, owners }: VirtualKey, fraction: number | null): number | null {
   if (fraction === null || metadata['throttle_on_budget_exceeded'] !== true) return null;

@@ -47,7 +47,9 @@ export function endsAfter(duration: string, other: string, now: Date): boolean {
   return parsed !== null && than !== null && endOf(parsed, now) > endOf(than, now);
 }
 
-/** The end of a duration that begins now. Throws InvalidInput, naming the field, for a malformed or too long duration. */
+/**
+ * The end of a duration that begins now. Throws InvalidInput, naming the field, for a malformed or too long duration.
+ */
 export function instantAfter(duration: string, now: Date, field: 'duration' | 'grace_period'): Date {
   const parsed = durationOf(duration);
   const endMs = parsed === null ? Number.NaN : endOf(parsed, now);
@@ -101,9 +103,9 @@ export function windowEnd(duration: string, now: Date): Date {
 }
 
 /**
- * The end of the window that `now` is in, where windows follow each other without a stored start. As `windowEnd`, with exceptions.
- * Windows of several days, weeks or months, except `7d` and `30d`, count from 1970. So do shorter ones that do not divide a day,
- * an hour or a minute. Throws what `windowEnd` throws.
+ * The end of the window that `now` is in, where windows follow each other without a stored start. As `windowEnd`, with
+ * exceptions. Windows of several days, weeks or months, except `7d` and `30d`, count from 1970. So do shorter ones that
+ * do not divide a day, an hour or a minute. Throws what `windowEnd` throws.
  */
 export function fixedWindowEnd(duration: string, now: Date): Date {
   const end = windowEnd(duration, now);

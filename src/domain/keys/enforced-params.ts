@@ -55,8 +55,8 @@ export interface MissingParam {
 }
 
 /**
- * The first member that the call lacks, of those that the configuration or `enforced_params` in the key's metadata requires.
- * Null when the call has all of them.
+ * The first member that the call lacks, of those that the configuration or `enforced_params` in the key's metadata
+ * requires. Null when the call has all of them.
  */
 export function missingParamOf(
   key: VirtualKey | null,

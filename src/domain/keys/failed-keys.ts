@@ -11,8 +11,8 @@ export interface Peer {
 /** Limits how many wrong keys a client network may send. Cached keys are not limited. */
 export interface FailedKeys {
   /**
-   * Call it for every key that is not cached. `looksUp`: the key needs a store query. Over the limit, one such key per second
-   * is still admitted. Throws LimitExceeded.
+   * Call it for every key that is not cached. `looksUp`: the key needs a store query. Over the limit, one such key per
+   * second is still admitted. Throws LimitExceeded.
    */
   admit(peer: Peer, about: { readonly looksUp: boolean }): void;
   /** Counts a key that no store has. */
@@ -24,7 +24,10 @@ export const DEFAULT_WRONG_KEYS = 60;
 export const MAX_WRONG_KEYS = 1_000_000;
 
 const WINDOW_MS = 60_000;
-/** Above the limit, one look-up per network in this time is still admitted, so that a valid key of that network can be used. */
+/**
+ * Above the limit, one look-up per network in this time is still admitted, so that a valid key of that network can be
+ * used.
+ */
 const PROBE_MS = 1_000;
 /** Capacity in networks; the least recently counted is evicted. */
 const MAX_NETWORKS = 10_000;

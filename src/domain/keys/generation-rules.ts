@@ -49,7 +49,10 @@ export const NO_KEY_RULES: KeyRules = { defaults: {}, caps: {}, personal: null, 
 
 const LIMIT_SETTINGS = ['tpmLimit', 'rpmLimit', 'maxParallelRequests'] as const;
 
-/** Sets each member that is absent from the draft to its default in the configuration. A limit without a default is set to its cap. */
+/**
+ * Sets each member that is absent from the draft to its default in the configuration. A limit without a default is set
+ * to its cap.
+ */
 export function withDefaults(draft: KeyDraft, { defaults, caps }: KeyRules): KeyDraft {
   const settings = { ...draft.settings };
   for (const name of LIMIT_SETTINGS) {
@@ -72,9 +75,9 @@ const overLimit = (member: string, sent: unknown, cap: unknown): InvalidInput =>
   new InvalidInput(`${member} is over max limit set in config - user_value=${String(sent)}; max_value=${String(cap)}`);
 
 /**
- * Refuses limits above the caps of the configuration. In a change, null removes a limit, so it exceeds every cap. Lifetimes are
- * compared by their end when they begin now. Budget windows are compared by their length: a month is 30 days, because the windows
- * `1mo` and `30d` are the same. Throws InvalidInput.
+ * Refuses limits above the caps of the configuration. In a change, null removes a limit, so it exceeds every cap.
+ * Lifetimes are compared by their end when they begin now. Budget windows are compared by their length: a month is 30
+ * days, because the windows `1mo` and `30d` are the same. Throws InvalidInput.
  */
 export function assertCaps(sent: KeyDraft | KeyPatch, { caps }: KeyRules, now: Date): void {
   const { maxBudget, duration, budgetDuration, settings = {} } = sent;
@@ -155,8 +158,8 @@ interface KeyCreator {
 }
 
 /**
- * Checks that the configuration allows the caller to create this key. Proxy administrators may create every key, but must send the
- * required members for a key without a team. Throws Forbidden and InvalidInput.
+ * Checks that the configuration allows the caller to create this key. Proxy administrators may create every key, but
+ * must send the required members for a key without a team. Throws Forbidden and InvalidInput.
  */
 export function assertMayCreate({ caller, memberRole, sent }: KeyCreator, draft: KeyDraft, rules: KeyRules): void {
   const isOfTeam = idOrNull(draft.teamId) !== null;

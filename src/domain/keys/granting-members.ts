@@ -2,7 +2,9 @@ import type { JsonObject } from '../json-object.ts';
 import { sameValue } from '../catalog/same-value.ts';
 import type { KeySettings, SettingsPatch } from './key-settings.ts';
 
-/** Members of the metadata of a key that give rights or lift limits of its owners. Only proxy administrators set them. */
+/**
+ * Members of the metadata of a key that give rights or lift limits of its owners. Only proxy administrators set them.
+ */
 const GRANTING: ReadonlySet<string> = new Set([
   'model_rpm_limit',
   'model_tpm_limit',
@@ -36,8 +38,8 @@ const RESTRICTING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Settings of a key that every creator of keys may set, `modelMaxBudget` only without limits per minute. Only proxy administrators set
- * the others; team administrators may also set the project of a new key, see `boundedDraft`.
+ * Settings of a key that every creator of keys may set, `modelMaxBudget` only without limits per minute. Only proxy
+ * administrators set the others; team administrators may also set the project of a new key, see `boundedDraft`.
  */
 const OPEN_SETTINGS: ReadonlySet<string> = new Set<keyof KeySettings>([
   'keyType',
@@ -117,7 +119,9 @@ const OF_GUARDRAILS: ReadonlySet<string> = new Set([
 /** Limits that a new team may set without an administrator: its organization bounds it as well. */
 const LIMITS_OF_TEAMS: ReadonlySet<string> = new Set(['model_rpm_limit', 'model_tpm_limit', 'mcp_rpm_limit']);
 
-/** Whether a member of the metadata of a team is a right, limit or restriction that only proxy administrators change. */
+/**
+ * Whether a member of the metadata of a team is a right, limit or restriction that only proxy administrators change.
+ */
 const isGuardedOfTeam = (name: string): boolean =>
   (GRANTING.has(name) || RESTRICTING.has(name)) && !OF_GUARDRAILS.has(name);
 
@@ -125,7 +129,10 @@ const isGuardedOfTeam = (name: string): boolean =>
 export const grantedToTeam = (draft: MetadataPatch): string | null =>
   changedIn({}, draft).find((name) => GRANTING.has(name) && !LIMITS_OF_TEAMS.has(name)) ?? null;
 
-/** A right, limit or restriction in the metadata of a team that only proxy administrators change; null where there is none. */
+/**
+ * A right, limit or restriction in the metadata of a team that only proxy administrators change; null where there is
+ * none.
+ */
 export const guardedOfTeam = (before: JsonObject, patch: MetadataPatch): string | null =>
   changedIn(before, patch).find(isGuardedOfTeam) ?? null;
 

@@ -34,8 +34,8 @@ const covers = (shared: number | bigint | null | undefined, own: number | bigint
   shared !== null && shared !== undefined && shared <= own;
 
 /**
- * Whether a key has a bound that another key of its user, in a team or without one, might not have. Models and routes are
- * checked separately.
+ * Whether a key has a bound that another key of its user, in a team or without one, might not have. Models and routes
+ * are checked separately.
  */
 function isBounded(key: VirtualKey, teamId: string | null): boolean {
   const shared = sharedLimits(key, teamId);
@@ -52,7 +52,10 @@ function isBounded(key: VirtualKey, teamId: string | null): boolean {
   return Object.keys(key.settings).some((name) => !NOT_BOUNDS.has(name) && !COUNTED.some((one) => one === name));
 }
 
-/** Throws Forbidden for a caller whose key has bounds: such a key must not create keys, nor replace the secret of another key. */
+/**
+ * Throws Forbidden for a caller whose key has bounds: such a key must not create keys, nor replace the secret of
+ * another key.
+ */
 export function assertUnbounded({ key }: Caller, teamId: string | null): void {
   if (key !== null && isBounded(key, teamId))
     throw refusal('A key with limits, a team or an expiry cannot create keys, nor replace the secret of another key.');
@@ -80,8 +83,8 @@ interface KeyCreation {
 type DraftSettings = NonNullable<KeyDraft['settings']>;
 
 /**
- * The settings of a new key with its allowed routes. The caller's own key bounds them. The key of another user gets only model
- * routes. Throws Forbidden for further routes.
+ * The settings of a new key with its allowed routes. The caller's own key bounds them. The key of another user gets
+ * only model routes. Throws Forbidden for further routes.
  */
 function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): DraftSettings {
   const ownRoutes = caller.key?.settings.allowedRoutes ?? [];
@@ -98,8 +101,8 @@ function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): Dr
 }
 
 /**
- * A draft of a caller who is not an administrator of the proxy, within the rights and bounds of the caller's own key. Throws
- * Forbidden.
+ * A draft of a caller who is not an administrator of the proxy, within the rights and bounds of the caller's own key.
+ * Throws Forbidden.
  */
 export function boundedDraft(creation: KeyCreation, draft: KeyDraft): KeyDraft {
   const { caller, userId, isManager } = creation;
@@ -166,8 +169,8 @@ function endsEarlier(before: Date | null, duration: string | null | undefined, n
 }
 
 /**
- * A change of a key by a caller who is not an administrator of the proxy. Administrators of the key's team may change its limits. Its
- * own user may only make them narrower. Throws Forbidden.
+ * A change of a key by a caller who is not an administrator of the proxy. Administrators of the key's team may change
+ * its limits. Its own user may only make them narrower. Throws Forbidden.
  */
 export function boundedPatch(
   caller: Caller,
@@ -195,5 +198,7 @@ export function hasMoreRights(caller: Caller, row: VirtualKey): boolean {
   );
 }
 
-/** Whether the role of a key has a right that the caller's role lacks, so that only proxy administrators change the key. */
+/**
+ * Whether the role of a key has a right that the caller's role lacks, so that only proxy administrators change the key.
+ */
 export const outranks = (row: VirtualKey, caller: Caller): boolean => !isWeakerOrEqual(row.role, caller.role);

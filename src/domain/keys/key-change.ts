@@ -99,9 +99,9 @@ export const deletedKey = (key: VirtualKey, change: Change): VirtualKey => ({
 });
 
 /**
- * A key with a new secret. Throws Conflict when the new secret is the current one. The old secret is valid until the end of
- * `gracePeriod` (`30s`, `30m`, `30h`, `30d`, `2w` or `1mo`); without a grace period it is invalid immediately. Throws
- * InvalidInput for a malformed duration.
+ * A key with a new secret. Throws Conflict when the new secret is the current one. The old secret is valid until the
+ * end of `gracePeriod` (`30s`, `30m`, `30h`, `30d`, `2w` or `1mo`); without a grace period it is invalid immediately.
+ * Throws InvalidInput for a malformed duration.
  */
 export function rotatedKey(key: VirtualKey, secret: IssuedSecret, gracePeriod: string | null): VirtualKey {
   const { now, createdBy: by } = secret;

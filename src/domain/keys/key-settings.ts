@@ -30,17 +30,23 @@ export interface ModelBudget {
   readonly tpmLimit?: number;
 }
 
-/** Facts that decide, with the row of its key, whether a session is valid. Stored in the settings of the key. No request can set them. */
+/**
+ * Facts that decide, with the row of its key, whether a session is valid. Stored in the settings of the key. No request
+ * can set them.
+ */
 export interface SessionFacts {
-  /** Secret that opened the session: `admin:<hash>` for the administrator's password or the admin key, else `key:<identity>:<hash of the secret>`. */
+  /**
+   * Secret that opened the session: `admin:<hash>` for the administrator's password or the admin key, else
+   * `key:<identity>:<hash of the secret>`.
+   */
   readonly openedBy: string;
   /** Whether the session ends when its user leaves the team of its key. */
   readonly needsMembership: boolean;
 }
 
 /**
- * Settings of a key that no query filters by. They are stored together as JSON, so that amounts are decimal text in USD and
- * times ISO 8601. An absent member is not set.
+ * Settings of a key that no query filters by. They are stored together as JSON, so that amounts are decimal text in USD
+ * and times ISO 8601. An absent member is not set.
  */
 export interface KeySettings {
   readonly keyType?: KeyType;
@@ -64,8 +70,8 @@ export interface KeySettings {
   /** Decimal text, USD. Crossing it sends an alert; it refuses no call. */
   readonly softBudget?: string;
   /**
-   * Id of the budget whose limits apply where the key has none. A key with a soft budget may have an id without a stored
-   * budget. Answers then show the soft budget as a budget row with this id, as the reference service does.
+   * Id of the budget whose limits apply where the key has none. A key with a soft budget may have an id without a
+   * stored budget. Answers then show the soft budget as a budget row with this id, as the reference service does.
    */
   readonly budgetId?: string;
   /** Id of the budget of customers without their own. */

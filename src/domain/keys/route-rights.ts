@@ -18,8 +18,8 @@ export interface RequestedRoute {
 }
 
 /**
- * Whether an entry of a list allows a route. A path allows itself and the paths below it. The name of a group allows its
- * routes. An entry with a trailing `*` allows all paths with the prefix.
+ * Whether an entry of a list allows a route. A path allows itself and the paths below it. The name of a group allows
+ * its routes. An entry with a trailing `*` allows all paths with the prefix.
  */
 function allows(entry: string, { path, groups }: RequestedRoute): boolean {
   if (groups.some((group) => group === entry)) return true;

@@ -55,7 +55,9 @@ export interface VirtualKey {
   readonly owners?: KeyOwners;
   /** Access groups by model name, as deployments have them now; absent where the key was read without them. */
   readonly accessGroupsOf?: (model: string) => readonly string[];
-  /** Whether a name now selects a model of the team, and not a common model. Absent where the key was read without it. */
+  /**
+   * Whether a name now selects a model of the team, and not a common model. Absent where the key was read without it.
+   */
   readonly isTeamModel?: (teamId: string, model: string) => boolean;
   /** Creates the error of a key that is invalid for a reason outside of its row; absent for a valid key. */
   readonly refusal?: () => DomainError;
@@ -71,7 +73,9 @@ interface TokenFacts {
   readonly keyExpires?: boolean;
   /** Whether the token names a role. Otherwise the role of its user applies. */
   readonly hasRole: boolean;
-  /** The same bearer in its further teams, in the order of the token. A call uses the first one that allows its model. */
+  /**
+   * The same bearer in its further teams, in the order of the token. A call uses the first one that allows its model.
+   */
   readonly otherTeams: readonly VirtualKey[];
 }
 
@@ -86,8 +90,8 @@ export interface KeyFilter {
   readonly teamId: string | null;
   readonly userId: string | null;
   /**
-   * Project and organization in the settings of a key, and an access group that the settings name or that names the key. Absent
-   * or null for any.
+   * Project and organization in the settings of a key, and an access group that the settings name or that names the
+   * key. Absent or null for any.
    */
   readonly projectId?: string | null;
   readonly organizationId?: string | null;
@@ -131,7 +135,9 @@ export interface KeyPage {
   readonly sort: KeySort;
   readonly descending: boolean;
   readonly limit: number;
-  /** Rows to skip, or the row after which the page begins; the latter with the sorts `created_at` and `budget_use` only. */
+  /**
+   * Rows to skip, or the row after which the page begins; the latter with the sorts `created_at` and `budget_use` only.
+   */
   readonly from: number | KeyPlace;
 }
 
@@ -140,8 +146,8 @@ export interface KeyStore {
   /** Stores a new key. Throws Conflict when its secret was ever in use, or its alias is in use. */
   add(key: VirtualKey): Promise<void>;
   /**
-   * The key with this current or previous secret, by the secret's hash; null when there is none. Finds blocked and expired
-   * keys, and previous secrets after their grace period, but not deleted keys.
+   * The key with this current or previous secret, by the secret's hash; null when there is none. Finds blocked and
+   * expired keys, and previous secrets after their grace period, but not deleted keys.
    */
   find(secretHash: string): Promise<VirtualKey | null>;
   /** The keys of these secrets, by the secret's hash; the same rule as `find`. */
@@ -161,9 +167,9 @@ export interface KeyStore {
   count(filter: KeyFilter, now: Date): Promise<number>;
   /**
    * Changes a key in one transaction: `change` gets the stored row and returns the new one. It is called again after a
-   * concurrent change. Returns the row before and after, or null when no such key exists or it is deleted. Throws Conflict
-   * when the new secret was ever in use, or the new alias is in use, and whatever `change` throws. Throws Unavailable when
-   * every attempt conflicts with another change.
+   * concurrent change. Returns the row before and after, or null when no such key exists or it is deleted. Throws
+   * Conflict when the new secret was ever in use, or the new alias is in use, and whatever `change` throws. Throws
+   * Unavailable when every attempt conflicts with another change.
    */
   change(hash: string, change: (key: VirtualKey) => VirtualKey): Promise<ChangedKey | null>;
 }
@@ -186,7 +192,10 @@ export interface KeyGenerator {
   same(hash: string, other: string): boolean;
 }
 
-/** Whether a secret is valid for a key now: the current secret, or the previous one within its grace period. Not for a deleted key. */
+/**
+ * Whether a secret is valid for a key now: the current secret, or the previous one within its grace period. Not for a
+ * deleted key.
+ */
 export function acceptsSecret(key: VirtualKey, secretHash: string, now: Date): boolean {
   if (key.deletedAt !== null) return false;
   if (key.secretHash === secretHash) return true;
@@ -203,7 +212,10 @@ export function keyStatusOf(key: VirtualKey, now: Date): KeyStatus {
 /** The spend of a key in its current budget window. `total` is its total spend. */
 export const keySpendOf = (key: Pick<VirtualKey, 'spentBefore'>, total: Usd): Usd => (total - key.spentBefore) as Usd;
 
-/** Throws Unauthenticated for a key that is blocked or expired, or whose team or project is blocked. Throws the `refusal` of a key that has one. */
+/**
+ * Throws Unauthenticated for a key that is blocked or expired, or whose team or project is blocked. Throws the
+ * `refusal` of a key that has one.
+ */
 export function assertUsable(key: VirtualKey, now: Date): void {
   if (key.refusal !== undefined) throw key.refusal();
   if (key.blocked)
@@ -241,9 +253,9 @@ export const accessGroupsFor = ({ accessGroupsOf }: VirtualKey, model: string): 
   accessGroupsOf?.(model) ?? [];
 
 /**
- * Access groups that admit a model of a key. Each model list of the key or its owners that does not allow the model by name has
- * one list of groups. A deployment must have a group of each list. Empty when all lists allow the model by name, and for a
- * model without groups.
+ * Access groups that admit a model of a key. Each model list of the key or its owners that does not allow the model by
+ * name has one list of groups. A deployment must have a group of each list. Empty when all lists allow the model by
+ * name, and for a model without groups.
  */
 export function admittingGroups(key: VirtualKey, model: string): readonly (readonly string[])[] {
   const groups = accessGroupsFor(key, model);
@@ -254,8 +266,8 @@ export function admittingGroups(key: VirtualKey, model: string): readonly (reado
 }
 
 /**
- * Whether a key may call a model: its own list and those of its owners allow it. The entry `no-default-models` alone allows none.
- * A caller without a virtual key (null) may call all.
+ * Whether a key may call a model: its own list and those of its owners allow it. The entry `no-default-models` alone
+ * allows none. A caller without a virtual key (null) may call all.
  */
 export function mayCall(key: VirtualKey | null, model: string): boolean {
   return key === null || deniedBy(key, model) === null;

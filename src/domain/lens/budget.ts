@@ -20,8 +20,8 @@ function inMonth(lens: Lens, now: Date): Lens {
 const dollars = (amount: Usd): string => `$${usdNumber(amount).toFixed(3)}`;
 
 /**
- * The lens with an amount reserved from its monthly budget; `wait` when the amount fits only after other reservations end. Throws
- * LimitExceeded when the rest of the budget is too small.
+ * The lens with an amount reserved from its monthly budget; `wait` when the amount fits only after other reservations
+ * end. Throws LimitExceeded when the rest of the budget is too small.
  */
 export function withReservation(
   lens: Lens,

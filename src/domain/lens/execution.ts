@@ -20,7 +20,10 @@ export interface Execution {
   readonly metadata: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** Executions of a run, chosen once, or a page of a preview. `eligible` and `selected` count the executions of all pages. */
+/**
+ * Executions of a run, chosen once, or a page of a preview. `eligible` and `selected` count the executions of all
+ * pages.
+ */
 export interface Sample {
   readonly executions: readonly Execution[];
   readonly eligible: number;
@@ -45,8 +48,8 @@ export function executionIdOf(teamId: string, { traceId, traceRef }: ExecutionAd
 }
 
 /**
- * The address inside an id; null for a text that is not an id. An id without a ref stands for the traces of all owners: the ref is
- * empty.
+ * The address inside an id; null for a text that is not an id. An id without a ref stands for the traces of all owners:
+ * the ref is empty.
  */
 export function readExecutionId(id: string): ExecutionAddress | null {
   try {

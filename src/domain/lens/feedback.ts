@@ -79,7 +79,9 @@ const MAX_COMMENT_CHARACTERS = 500;
 
 type Metadata = readonly { readonly key: string; readonly value: string }[];
 
-/** The latest `MAX_SHOWN` feedback entries as metadata of an execution, oldest first, then the version of all feedback. */
+/**
+ * The latest `MAX_SHOWN` feedback entries as metadata of an execution, oldest first, then the version of all feedback.
+ */
 export function feedbackMetadata(feedback: readonly Feedback[]): Metadata {
   if (feedback.length === 0) return [];
   const sorted = feedback.toSorted((left, right) => left.updatedAt.getTime() - right.updatedAt.getTime());

@@ -8,8 +8,8 @@ function keyOf(executionId: string): string {
 }
 
 /**
- * Number of open findings about each trace. A trace without open findings has 0 if the latest run of a lens assessed it, else
- * null.
+ * Number of open findings about each trace. A trace without open findings has 0 if the latest run of a lens assessed
+ * it, else null.
  */
 export function findingCounts(
   states: readonly LensState[],

@@ -88,8 +88,8 @@ export interface MergeResult {
 }
 
 /**
- * Earlier findings that a draft names, the oldest first. All have the kind of the draft, and the status and reason of the
- * oldest.
+ * Earlier findings that a draft names, the oldest first. All have the kind of the draft, and the status and reason of
+ * the oldest.
  */
 function matchesOf(findings: readonly Finding[], draft: FindingDraft): readonly Finding[] {
   const namedIds = [draft.existingFindingId, ...draft.mergedFindingIds].flatMap((id) => id ?? []);
@@ -143,9 +143,9 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
 }
 
 /**
- * Merges drafts into findings. A draft names earlier findings. Those that have its kind, and the status and reason of the oldest
- * of them, become one finding with the joined evidence and occurrences. A resolved finding that occurs again becomes open, a
- * dismissed one stays dismissed. Titles are never compared. New findings come first.
+ * Merges drafts into findings. A draft names earlier findings. Those that have its kind, and the status and reason of
+ * the oldest of them, become one finding with the joined evidence and occurrences. A resolved finding that occurs again
+ * becomes open, a dismissed one stays dismissed. Titles are never compared. New findings come first.
  */
 export function mergeFindings(
   before: readonly Finding[],

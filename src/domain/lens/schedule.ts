@@ -2,7 +2,10 @@ import { ZERO_USD } from '../money.ts';
 import { isActive, type Lens, type LensRun, type LensState, NO_COVERAGE, type RunHead, type RunStep } from './lens.ts';
 import { criteriaOf, type LensSettings } from './settings.ts';
 
-/** Traces that began less than this time ago, in ms, may still receive spans. Windows without explicit times end this long ago. */
+/**
+ * Traces that began less than this time ago, in ms, may still receive spans. Windows without explicit times end this
+ * long ago.
+ */
 const SETTLE_MS = 120_000;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -31,8 +34,8 @@ export const PLAIN_RUN: RunRequest = { settings: null, lookbackHours: null, star
 export const monthOf = (now: Date): string => now.toISOString().slice(0, 7);
 
 /**
- * Window of a run: explicit times, else from `lookbackHours` ago to two minutes ago. A request with neither `lookbackHours` nor
- * settings begins at the last scan if that is later.
+ * Window of a run: explicit times, else from `lookbackHours` ago to two minutes ago. A request with neither
+ * `lookbackHours` nor settings begins at the last scan if that is later.
  */
 function windowOf(lens: Lens, request: RunRequest, now: Date): { readonly start: Date; readonly end: Date } {
   if (request.start !== null && request.end !== null) return { start: request.start, end: request.end };
@@ -116,7 +119,10 @@ export function withQueuedRun(state: LensState, request: RunRequest, about: NewR
   return { ...state, lens: nextVersion(state.lens), run: newRun(state.lens, request, about) };
 }
 
-/** The lens with other settings. Changed criteria reset the last scan, so that the next run covers the whole look-back time. */
+/**
+ * The lens with other settings. Changed criteria reset the last scan, so that the next run covers the whole look-back
+ * time.
+ */
 export function withSettings({ lens, ...rest }: LensState, settings: LensSettings, now: Date): LensState {
   const isSame = criteriaOf(settings, 0) === criteriaOf(lens.settings, 0);
   const criteriaChange = isSame ? {} : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };

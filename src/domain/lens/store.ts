@@ -56,16 +56,16 @@ export interface LensStore {
   /** All lenses, by id. */
   all(): Promise<readonly LensState[]>;
   /**
-   * Changes a lens with its latest run and its findings in one transaction. Changes of one lens are serialized
-   * across all processes. A run with another id becomes the latest run; the row of the former run is unchanged. Null when no such
-   * lens exists. Throws what `change` throws.
+   * Changes a lens with its latest run and its findings in one transaction. Changes of one lens are serialized across
+   * all processes. A run with another id becomes the latest run; the row of the former run is unchanged. Null when no
+   * such lens exists. Throws what `change` throws.
    */
   change(id: string, change: (state: LensState) => LensState): Promise<LensState | null>;
   /** As `change`, for the lens alone: its run and findings are not read. */
   changeLens(id: string, change: (lens: Lens) => Lens): Promise<Lens | null>;
   /**
-   * Changes a run in one transaction, without reading its sample, the lens and the findings. `change` must not change the status.
-   * Null when no such run exists.
+   * Changes a run in one transaction, without reading its sample, the lens and the findings. `change` must not change
+   * the status. Null when no such run exists.
    */
   changeRun(lensId: string, runId: string, change: (run: RunHead) => RunHead): Promise<RunHead | null>;
   /** Changes a lens after a model call, adds the cost to the run and stores the answer, if any, in one transaction. */
@@ -90,7 +90,10 @@ export interface LensStore {
   /** Adds or replaces cached reviews, by lens, criteria and execution. */
   keepReviews(reviews: readonly CachedReview[]): Promise<void>;
   reviews(lensId: string, criteriaKey: string, executionIds: readonly string[]): Promise<readonly Review[]>;
-  /** Removes at most `most` answers and at most `most` reviews that are older than an instant; resolves to the number of both. */
+  /**
+   * Removes at most `most` answers and at most `most` reviews that are older than an instant; resolves to the number of
+   * both.
+   */
   removeBefore(before: Date, most: number): Promise<number>;
 }
 

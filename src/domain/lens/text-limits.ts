@@ -10,7 +10,9 @@ interface LimitedText {
   readonly max: number;
 }
 
-/** Maximum length of the name of a dataset and of its agent, in characters, and maximum number of sources of one build. */
+/**
+ * Maximum length of the name of a dataset and of its agent, in characters, and maximum number of sources of one build.
+ */
 export const DATASET_LIMITS = { name: 120, agentName: 200, sources: 500 } as const;
 /** Maximum length of the name and of the team id of a tracing key, in characters. */
 export const TRACING_KEY_LIMITS = { name: 128, teamId: 256 } as const;

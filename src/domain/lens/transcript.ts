@@ -34,7 +34,10 @@ function fitting(steps: readonly Step[], most: number): readonly Step[] {
   return end === -1 ? steps : steps.slice(0, end);
 }
 
-/** The transcript of a run from the parts of its trace. Of a long run, steps between the first and the last are left out. */
+/**
+ * The transcript of a run from the parts of its trace. Of a long run, steps between the first and the last are left
+ * out.
+ */
 export function transcriptOf(task: string, parts: readonly ContentPart[]): Transcript {
   const steps = parts.map(({ kind, name, content }): Step => ({ kind, name, content: cut(content) }));
   const first = fitting(steps, RUN.head);

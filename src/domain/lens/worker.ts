@@ -97,15 +97,19 @@ export interface RunResult {
 }
 
 /**
- * Operations of a server that a worker uses: in this process, or over HTTP. `sample`, `progress`, `heartbeat` and `result` extend
- * the lease of the claim. Each operation throws OwnershipLost when the claim no longer holds. The worker must then stop the run.
+ * Operations of a server that a worker uses: in this process, or over HTTP. `sample`, `progress`, `heartbeat` and
+ * `result` extend the lease of the claim. Each operation throws OwnershipLost when the claim no longer holds. The
+ * worker must then stop the run.
  */
 export interface LensBackend {
   /** Null when no run is due. */
   claim(signal: AbortSignal): Promise<ClaimedRun | null>;
   /** Chooses the executions, once for a run. */
   sample(claim: RunClaim, signal: AbortSignal): Promise<Sample>;
-  /** Cached reviews by the same criteria, of sampled executions whose traces and feedback have not changed since the review. */
+  /**
+   * Cached reviews by the same criteria, of sampled executions whose traces and feedback have not changed since the
+   * review.
+   */
   reviews(claim: RunClaim, signal: AbortSignal): Promise<readonly Review[]>;
   content(claim: RunClaim, executionId: string, cursor: string | null, signal: AbortSignal): Promise<ContentPage>;
   model(claim: RunClaim, call: AnalysisCall, signal: AbortSignal): Promise<AnalysisAnswer>;

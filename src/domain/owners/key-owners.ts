@@ -78,7 +78,10 @@ interface ProjectRights {
 
 /** The stored owners of a key. A key may name a user or a team that is not stored. */
 export interface KeyOwners {
-  /** Limits of the budget that the key names: each applies where the key does not set it itself. Null without such a budget. */
+  /**
+   * Limits of the budget that the key names: each applies where the key does not set it itself. Null without such a
+   * budget.
+   */
   readonly budget: CountedLimits | null;
   readonly project: ProjectRights | null;
   readonly user: UserRights | null;
@@ -104,8 +107,8 @@ interface ModelList {
 }
 
 /**
- * Model lists of owners, all of which must allow a model. The list of a user applies only to keys without a stored team. The
- * list of the team does not apply to a model of the team itself.
+ * Model lists of owners, all of which must allow a model. The list of a user applies only to keys without a stored
+ * team. The list of the team does not apply to a model of the team itself.
  */
 export function modelListsOf(
   { user, team, member, organization, project }: KeyOwners,

@@ -10,8 +10,8 @@ const invalidPath = (): InvalidInput =>
   new InvalidInput('The path cannot be forwarded: it contains dot segments, empty segments or characters no path has.');
 
 /**
- * Address of a path below a target. `subpath` is as it was sent, without a leading slash. The address is below the target's
- * path, also for an upstream that decodes it several times. Throws InvalidInput for any other path.
+ * Address of a path below a target. `subpath` is as it was sent, without a leading slash. The address is below the
+ * target's path, also for an upstream that decodes it several times. Throws InvalidInput for any other path.
  */
 export function addressBelow(target: string, subpath: string | null): URL {
   const base = new URL(target);

@@ -81,7 +81,8 @@ export function targetFault(target: string): string | null {
   const url = URL.parse(target);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     return 'must be an http:// or https:// address';
-  // The URL parser removes line ends and encodes spaces and other control characters: the called address would differ from the stored one.
+  // The URL parser removes line ends and encodes spaces and other control characters: the called address would differ
+  // from the stored one.
   if (/[\p{Cc}\s]/u.test(target)) return 'must not contain spaces or control characters';
   if (url.username !== '' || url.password !== '') return 'must not contain a user name or a password; use headers';
   return url.hash === '' ? null : 'must not contain a fragment';

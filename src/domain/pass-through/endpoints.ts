@@ -6,9 +6,13 @@ import type { FoundEndpoint } from './routes.ts';
 export interface PassThroughEndpoints {
   /** Seconds to wait for the head of an answer where an endpoint names none. */
   readonly timeoutSeconds: number;
-  /** Finds the endpoint of a request in memory. An endpoint of the file comes before a stored one with the same path. */
+  /**
+   * Finds the endpoint of a request in memory. An endpoint of the file comes before a stored one with the same path.
+   */
   find(method: string, path: string): FoundEndpoint;
-  /** Endpoints as last read, those of the file first. Endpoints of the file with the path of a stored one are left out. */
+  /**
+   * Endpoints as last read, those of the file first. Endpoints of the file with the path of a stored one are left out.
+   */
   list(): readonly PassThroughEndpoint[];
   /** Stores an endpoint; it is served when this resolves. Throws Conflict when its id is taken, and InvalidInput. */
   add(draft: NewEndpoint, by: Authored): Promise<PassThroughEndpoint>;

@@ -53,7 +53,10 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly answerLimit: number;
   /** Name of the operation in spans, e.g. `pass_through`. */
   readonly operation: string;
-  /** Model in the spend row: one that the request names, else the name of an operation, a default of the provider, or `unknown`. */
+  /**
+   * Model in the spend row: one that the request names, else the name of an operation, a default of the provider, or
+   * `unknown`.
+   */
   readonly model: string;
   readonly provider: string;
   /** Used in place of a deployment's id in rows. */
@@ -62,7 +65,10 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly cost: Usd | null;
   /** Cost of an answered call where `cost` is null and its usage or its price is not known; null leaves it unknown. */
   readonly defaultCost: Usd | null;
-  /** Whether models without a price may be blocked although `cost` is set, because `cost` is the default 0 and not configured. */
+  /**
+   * Whether models without a price may be blocked although `cost` is set, because `cost` is the default 0 and not
+   * configured.
+   */
   readonly needsPrice?: boolean;
   /** The model endpoint that the target's path names, whose answers report usage; null for another path. */
   readonly endpoint: Endpoint | null;
@@ -83,8 +89,8 @@ export const MAX_ANSWER_TIME_FACTOR = 6;
 export interface Forwarder {
   /**
    * Resolves when the head of the answer has arrived, with any status: an error of the target is an answer. Follows
-   * redirects of GET within the origin of the target. Throws UpstreamFailed without an answer, and when its `content-length`
-   * exceeds `answerLimit`. Throws the signal's reason when the signal fires first.
+   * redirects of GET within the origin of the target. Throws UpstreamFailed without an answer, and when its
+   * `content-length` exceeds `answerLimit`. Throws the signal's reason when the signal fires first.
    */
   forward(request: Forwarded, signal: AbortSignal): Promise<Exchange>;
 }

@@ -30,7 +30,10 @@ const GATEWAY_KEYS = [
   'ocp-apim-subscription-key',
 ] as const;
 
-/** Headers of a request that are not forwarded: of the connection, the length of the body, accepted codings, and credentials. */
+/**
+ * Headers of a request that are not forwarded: of the connection, the length of the body, accepted codings, and
+ * credentials.
+ */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
   ...GATEWAY_KEYS,
@@ -42,7 +45,8 @@ const NOT_FORWARDED = new Set<string>([
 
 /**
  * Headers of an answer that are not relayed. They are those of the connection and of the upstream's HTTP server
- * (`content-length`, `date`, `server`). Headers that change the browser state of the gateway's origin are not relayed either.
+ * (`content-length`, `date`, `server`). Headers that change the browser state of the gateway's origin are not relayed
+ * either.
  */
 const NOT_RELAYED = new Set<string>([
   ...HOP_BY_HOP,
@@ -63,7 +67,10 @@ const NOT_RELAYED = new Set<string>([
   'strict-transport-security',
 ]);
 
-/** Headers that describe the body. `x-pass-` cannot set them: the gateway and the target must read the body in the same way. */
+/**
+ * Headers that describe the body. `x-pass-` cannot set them: the gateway and the target must read the body in the same
+ * way.
+ */
 const OF_BODY = new Set(['content-encoding', 'content-type']);
 
 /** Prefix of a header that is forwarded without the prefix. */
@@ -74,9 +81,9 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Headers of the caller that a target gets: `content-type`, `content-encoding`, `accept`, and those with the prefix `x-pass-`.
- * With `forwards`, the target also gets all others except those of `NOT_FORWARDED` and those that begin with `x-litellm-`. It then
- * also gets an `Authorization` that belongs to the target.
+ * Headers of the caller that a target gets: `content-type`, `content-encoding`, `accept`, and those with the prefix
+ * `x-pass-`. With `forwards`, the target also gets all others except those of `NOT_FORWARDED` and those that begin with
+ * `x-litellm-`. It then also gets an `Authorization` that belongs to the target.
  */
 export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers {
   const listed = new Set(listOf(textOf(sent['connection'])));

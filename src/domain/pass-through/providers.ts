@@ -22,7 +22,10 @@ export interface ForwardedProvider {
   readonly prefixes: readonly string[];
   /** Default base address; null where every account or server has its own. */
   readonly base: string | null;
-  /** Environment variables that replace the base address, and those with the key. Of each list, the first that is set applies. */
+  /**
+   * Environment variables that replace the base address, and those with the key. Of each list, the first that is set
+   * applies.
+   */
   readonly baseVariables: readonly string[];
   readonly keyVariables: readonly string[];
   readonly keyForm: KeyForm;
@@ -44,7 +47,9 @@ export interface ForwardedProvider {
   readonly headers?: readonly string[];
   /** Whether the path is the name of the model. */
   readonly pathIsModel?: true;
-  /** Methods and paths that keys may call, because all callers share the account; administrators may call all others. */
+  /**
+   * Methods and paths that keys may call, because all callers share the account; administrators may call all others.
+   */
   readonly shared?: readonly (readonly [method: string, path: RegExp])[];
   /** The only path that it serves, and its only models; no restriction when absent. */
   readonly only?: { readonly path: string; readonly models: readonly string[] };
@@ -216,7 +221,10 @@ export interface ProviderAccount {
   readonly cloud?: CloudIdentity;
 }
 
-/** Accounts of providers: of a deployment with `use_in_pass_through`, else of the environment, else of a stored credential. */
+/**
+ * Accounts of providers: of a deployment with `use_in_pass_through`, else of the environment, else of a stored
+ * credential.
+ */
 export interface ProviderAccounts {
   /** Whether the own APIs of providers are served. The API of coding agents always is. */
   readonly served: boolean;
@@ -264,8 +272,8 @@ const SPEECH_BASE = /^(https:\/\/[a-z0-9]+)\.api\.cognitive\.microsoft\.com$/;
 export const speechBase = (region: string): string => `https://${region}.api.cognitive.microsoft.com`;
 
 /**
- * The base address for a path, where a provider's default addresses depend on it. Vertex AI has one for each location, which
- * the path names. Bedrock and Azure's speech services have one for each of their APIs.
+ * The base address for a path, where a provider's default addresses depend on it. Vertex AI has one for each location,
+ * which the path names. Bedrock and Azure's speech services have one for each of their APIs.
  */
 export function locatedBase(base: string, subpath: string): string {
   if (BEDROCK_BASE.test(base)) {

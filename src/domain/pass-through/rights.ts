@@ -14,7 +14,10 @@ export interface RequestedEndpoint {
 const isList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
 
-/** Routes in a member of the metadata: the list of the key, then that of its team. Null where the metadata has no such list. */
+/**
+ * Routes in a member of the metadata: the list of the key, then that of its team. Null where the metadata has no such
+ * list.
+ */
 function listsOf({ metadata, owners }: VirtualKey, member: string): readonly (readonly string[] | null)[] {
   return [metadata[member], owners?.team?.metadata[member]].map((value) => (isList(value) ? value : null));
 }
@@ -24,9 +27,10 @@ export const coversPath = (routes: readonly string[], path: string): boolean =>
   routes.some((route) => path === route || path.startsWith(route.endsWith('/') ? route : `${route}/`));
 
 /**
- * Throws Forbidden for a caller who may not call a pass-through endpoint. `denied_passthrough_routes` of the key or the team take
- * precedence. Administrators may call all other endpoints. Other keys may call those in the `allowed_passthrough_routes` of
- * the key, or else of its team. They may also call an endpoint of the configuration file at exactly its path.
+ * Throws Forbidden for a caller who may not call a pass-through endpoint. `denied_passthrough_routes` of the key or the
+ * team take precedence. Administrators may call all other endpoints. Other keys may call those in the
+ * `allowed_passthrough_routes` of the key, or else of its team. They may also call an endpoint of the configuration
+ * file at exactly its path.
  */
 export function assertMayPass({ role, key }: Caller, { path, isFromConfig, isBelow }: RequestedEndpoint): void {
   if (key === null) return;

@@ -18,8 +18,8 @@ export const spanCursorAt = ({ startNs, spanId }: SpanPosition, spanCount: numbe
   cursorText([spanCount, String(startNs), spanId]);
 
 /**
- * The position of the span before a cursor. Throws InvalidInput for a malformed cursor. Throws Conflict when the trace has another
- * number of spans now, because pages would repeat or skip spans.
+ * The position of the span before a cursor. Throws InvalidInput for a malformed cursor. Throws Conflict when the trace
+ * has another number of spans now, because pages would repeat or skip spans.
  */
 export function readSpanCursor(cursor: string, spanCount: number): SpanPosition {
   const { spanCount: counted, ...position } = stateOf(cursor);

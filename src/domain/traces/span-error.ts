@@ -14,8 +14,8 @@ export interface SpanErrorPage {
 const PAGE_CHARACTERS = 16_384;
 
 /**
- * The part after a cursor; the first part without one. Throws InvalidInput for an invalid cursor, and Conflict when the text has
- * another length now.
+ * The part after a cursor; the first part without one. Throws InvalidInput for an invalid cursor, and Conflict when the
+ * text has another length now.
  */
 export function spanErrorPage(error: string, cursor: string | null): SpanErrorPage {
   const characters = Array.from(error);

@@ -22,7 +22,8 @@ const HTTP_CLIENTS = new Set(['http', 'undici', 'fetch', 'requests', 'httpx', 'u
 const byScope = new WeakMap<RawSpan['instrumentationScope'], string>();
 
 /**
- * Framework of a span: the integration that it names, else the library of its instrumentation scope. Empty when unknown.
+ * Framework of a span: the integration that it names, else the library of its instrumentation scope. Empty when
+ * unknown.
  */
 export function frameworkOf({ attributes, instrumentationScope }: RawSpan): string {
   const named = firstValue(attributes, INTEGRATION_KEYS);
@@ -47,8 +48,8 @@ const PREFIX = 'litellm.source.';
 const MAX_SOURCE_BYTES = 2_048;
 
 /**
- * Source of an agent run, from the attributes of its root span, else of the resource. Null for other spans, for a missing or
- * unknown type, and for an address that is invalid, too long or not `https`.
+ * Source of an agent run, from the attributes of its root span, else of the resource. Null for other spans, for a
+ * missing or unknown type, and for an address that is invalid, too long or not `https`.
  */
 export function traceSourceOf({ parentSpanId, attributes, resource }: RawSpan): TraceSource | null {
   if (parentSpanId !== null) return null;

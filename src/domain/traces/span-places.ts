@@ -9,8 +9,8 @@ function numberOf(id: string): number {
 }
 
 /**
- * Hash table from span ids to their places, numbered in the order of `add`. It replaces a `Map`, for which V8 interns every id:
- * that costs more than reading the rest of the span.
+ * Hash table from span ids to their places, numbered in the order of `add`. It replaces a `Map`, for which V8 interns
+ * every id: that costs more than reading the rest of the span.
  */
 export class SpanPlaces {
   readonly #ids: string[] = [];

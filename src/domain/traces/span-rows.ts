@@ -17,9 +17,9 @@ export interface StoredSpan {
 }
 
 /**
- * Spans of one trace as JSON: a list per span in the order of `SPAN_ROW_MEMBERS`, one per line. Encoded once where the spans
- * are read, and stored by any engine without decoding. From another thread it comes as UTF-8 bytes, because bytes are
- * transferred and text is copied.
+ * Spans of one trace as JSON: a list per span in the order of `SPAN_ROW_MEMBERS`, one per line. Encoded once where the
+ * spans are read, and stored by any engine without decoding. From another thread it comes as UTF-8 bytes, because bytes
+ * are transferred and text is copied.
  */
 export type SpanRows = (string | Uint8Array) & { readonly spanRows: true };
 
@@ -149,7 +149,10 @@ export function rowTexts(rows: SpanRows): readonly string[] {
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(storable(text)));
 
-/** Cache of encoded names, such as those of agents and models, which repeat with every span. Bounded in number and length. */
+/**
+ * Cache of encoded names, such as those of agents and models, which repeat with every span. Bounded in number and
+ * length.
+ */
 const quotedNames = new Map<string, string>();
 const MAX_CACHED_NAMES = 1_024;
 const MAX_CACHED_NAME_CHARACTERS = 64;

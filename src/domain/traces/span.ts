@@ -96,7 +96,9 @@ export interface SpanHead {
   /** The status message, else the message or the type of the first exception event; null without them. */
   readonly error: string | null;
   readonly model: string | null;
-  /** The provider in one spelling, e.g. `openai`: see `providerLabel`. Null when unknown, and for spans without a model. */
+  /**
+   * The provider in one spelling, e.g. `openai`: see `providerLabel`. Null when unknown, and for spans without a model.
+   */
   readonly provider: string | null;
   /** Sending framework, e.g. `langchain`; empty when unknown. */
   readonly framework: string;
@@ -115,13 +117,16 @@ export interface SpanHead {
   /** Charge of the gateway for this call; null for spans that the gateway did not make or could not price. */
   readonly cost: Usd | null;
   /**
-   * Cost by the catalog when the span was stored; null when the gateway has a record, or when no price is certain. Not every
-   * estimate counts: see `countedEstimates`.
+   * Cost by the catalog when the span was stored; null when the gateway has a record, or when no price is certain. Not
+   * every estimate counts: see `countedEstimates`.
    */
   readonly estimate: Usd | null;
   /** Source of the agent run, for a root; null when unknown, and for other spans. */
   readonly source: TraceSource | null;
-  /** Session, user and tags that the span states; absent for none. Only the trace stores them: spans from a store have none. */
+  /**
+   * Session, user and tags that the span states; absent for none. Only the trace stores them: spans from a store have
+   * none.
+   */
   readonly labels?: TraceLabels;
 }
 

@@ -10,22 +10,22 @@ import type { AgentActivity, AgentSearch, TraceBucket, TraceSearch, TraceSeries 
 export type TraceKey = Pick<TraceSummary, 'traceId' | 'traceRef'>;
 
 /**
- * Trace store. Spans belong to the credential that sent them; one trace id from two owners is two traces. Reads do not find
- * traces outside their visibility.
+ * Trace store. Spans belong to the credential that sent them; one trace id from two owners is two traces. Reads do not
+ * find traces outside their visibility.
  *
- * The payloads of an export stay in its body, which is stored once for all of its traces. A body is deleted with its last
- * trace; a trace that is removed earlier is removed from the body too.
+ * The payloads of an export stay in its body, which is stored once for all of its traces. A body is deleted with its
+ * last trace; a trace that is removed earlier is removed from the body too.
  */
 export interface TraceStore {
   /**
-   * Stores the batches in one atomic commit; resolves once they survive a killed process. Idempotent: a span that is stored
-   * already (same owner, trace id and span id) is unchanged. Concurrent calls share a commit. Resolves to the summaries
-   * that changed. Throws Unavailable when the queue is full.
+   * Stores the batches in one atomic commit; resolves once they survive a killed process. Idempotent: a span that is
+   * stored already (same owner, trace id and span id) is unchanged. Concurrent calls share a commit. Resolves to the
+   * summaries that changed. Throws Unavailable when the queue is full.
    */
   ingest(batches: readonly SpanBatch[]): Promise<readonly TraceSummary[]>;
   /**
-   * Stores an export of `owner`, as `ingest` does. The body of an export without new spans is dropped. An export that is still
-   * being read is passed as a promise: a commit may wait for it for some milliseconds.
+   * Stores an export of `owner`, as `ingest` does. The body of an export without new spans is dropped. An export that
+   * is still being read is passed as a promise: a commit may wait for it for some milliseconds.
    */
   ingestExport(owner: Owner, packed: PackedExport | Promise<PackedExport>): Promise<readonly TraceSummary[]>;
   /** At most `limit` summaries inside the window, newest first by (start ms, trace ref). */
@@ -42,11 +42,14 @@ export interface TraceStore {
   countSessions(visibility: Visibility, search: SessionSearch): Promise<number>;
   /** The visible summaries with this trace id, or the one with this ref. */
   findSummaries(visibility: Visibility, traceId: string, traceRef: string | null): Promise<readonly TraceSummary[]>;
-  /** Spans of these traces by trace ref, without payload, sorted by start, then span id. Callers pass traces they may see. */
+  /**
+   * Spans of these traces by trace ref, without payload, sorted by start, then span id. Callers pass traces they may
+   * see.
+   */
   listSpans(traces: readonly TraceKey[]): Promise<ReadonlyMap<string, readonly SpanHead[]>>;
   /**
-   * At most `limit` spans of a trace after a position, or from its start: by start, then span id, without payload. Callers pass a
-   * trace they may see.
+   * At most `limit` spans of a trace after a position, or from its start: by start, then span id, without payload.
+   * Callers pass a trace they may see.
    */
   listSpanPage(trace: TraceKey, after: SpanPosition | null, limit: number): Promise<readonly SpanHead[]>;
   /** The span of one of these traces with its payload, or null. Callers pass traces they may see. */
@@ -54,8 +57,8 @@ export interface TraceStore {
   /** The existing spans with these ids, with payload, in the order of the ids. Callers pass a trace they may see. */
   findSpans(trace: TraceKey, spanIds: readonly string[]): Promise<readonly Span[]>;
   /**
-   * Retention: removes at most `most` of the oldest traces that began before `beforeMs`, Unix ms; resolves to their number.
-   * Removes them from bodies, too.
+   * Retention: removes at most `most` of the oldest traces that began before `beforeMs`, Unix ms; resolves to their
+   * number. Removes them from bodies, too.
    */
   removeStartedBefore(beforeMs: number, most: number): Promise<number>;
   /** Removes these traces, also from bodies; resolves to their number. Callers pass traces they may remove. */

@@ -71,7 +71,10 @@ export const INTERNAL_TAG = 'litellm-lens';
 
 const LABELLED: ReadonlySet<SpanType> = new Set(['agent', 'llm', 'chain']);
 
-/** The labels that a span states; undefined for none. Only roots and spans of type `agent`, `llm` or `chain` can state labels. */
+/**
+ * The labels that a span states; undefined for none. Only roots and spans of type `agent`, `llm` or `chain` can state
+ * labels.
+ */
 export function labelsOfSpan(
   { attributes, parentSpanId }: Pick<RawSpan, 'attributes' | 'parentSpanId'>,
   type: SpanType,
@@ -120,8 +123,8 @@ export const statedLabelsOf = (labels: TraceLabels, isRoot: boolean): StatedLabe
 });
 
 /**
- * Joins the labels of two parts of a trace, in any order. The result has the tags of both, at most `MAX_TAGS`. Of two sessions or
- * users, the one that a root states is kept, else the first in the order of their text.
+ * Joins the labels of two parts of a trace, in any order. The result has the tags of both, at most `MAX_TAGS`. Of two
+ * sessions or users, the one that a root states is kept, else the first in the order of their text.
  */
 export function joinLabels(left: StatedLabels, right: StatedLabels): StatedLabels {
   if (isUnlabelled(right)) return left;
@@ -202,7 +205,10 @@ const tagOf = (value: unknown): readonly string[] => {
 const distinctTags = (tags: readonly string[]): readonly string[] =>
   tags.length === 0 ? [] : [...new Set(tags)].toSorted().slice(0, MAX_TAGS);
 
-/** A trimmed text; null for a blank or too long text, and for other values. Some senders write a missing value as `null`. */
+/**
+ * A trimmed text; null for a blank or too long text, and for other values. Some senders write a missing value as
+ * `null`.
+ */
 function labelOf(value: unknown): string | null {
   const text = typeof value === 'string' ? value.trim() : '';
   return text === '' || text === 'null' || text.length > MAX_LABEL_CHARACTERS ? null : text;

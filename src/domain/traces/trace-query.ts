@@ -5,8 +5,8 @@ import { Unavailable } from '../errors.ts';
 type QueryDialect = 'sqlite' | 'postgresql' | 'clickhouse';
 
 /**
- * Limits of one query: time in ms, rows, characters of all rows as JSON, and characters of its text. At most `atOnce` queries run
- * and `waiting` queries wait. For each owner, at most one runs and one waits.
+ * Limits of one query: time in ms, rows, characters of all rows as JSON, and characters of its text. At most `atOnce`
+ * queries run and `waiting` queries wait. For each owner, at most one runs and one waits.
  */
 export const QUERY_LIMITS = {
   timeMs: 10_000,
@@ -40,7 +40,10 @@ export interface QueryRows {
 export const queryExceeded = (cause?: unknown): Unavailable =>
   new Unavailable('Trace SQL query failed or exceeded reader limits', null, { cause });
 
-/** The rows within the limit. `rows` has at most one row more than the limit. Throws Unavailable above the limit of characters. */
+/**
+ * The rows within the limit. `rows` has at most one row more than the limit. Throws Unavailable above the limit of
+ * characters.
+ */
 export function limitedRows(rows: readonly QueryRow[]): QueryRows {
   const limited = rows.slice(0, QUERY_LIMITS.rows);
   if (JSON.stringify(limited).length > QUERY_LIMITS.characters) throw queryExceeded();
@@ -53,7 +56,10 @@ export type ValueType = (typeof VALUE_TYPES)[number];
 /** A column of an answer. */
 export interface AnswerColumn {
   readonly name: string;
-  /** Common type of its values without nulls: `null` without a value, `number` for integers and numbers, `json` for other mixes. */
+  /**
+   * Common type of its values without nulls: `null` without a value, `number` for integers and numbers, `json` for
+   * other mixes.
+   */
   readonly type: ValueType;
 }
 
@@ -90,12 +96,15 @@ interface QueryReader {
 
 /** SQL over the views of traces and spend. */
 export interface TraceQueries {
-  /** Dialect of queries of traces and spans. Where it is `clickhouse`, queries of spend alone use the dialect of the database. */
+  /**
+   * Dialect of queries of traces and spans. Where it is `clickhouse`, queries of spend alone use the dialect of the
+   * database.
+   */
   readonly dialect: QueryDialect;
   /**
-   * The rows of a query, from visible rows only, in a read-only connection. Throws InvalidInput for a query that `guardedQuery` or
-   * the database refuses. Throws Unavailable above a limit of time, memory, characters or concurrent queries, and when the database
-   * fails. Throws the reason of the signal when it aborts the wait.
+   * The rows of a query, from visible rows only, in a read-only connection. Throws InvalidInput for a query that
+   * `guardedQuery` or the database refuses. Throws Unavailable above a limit of time, memory, characters or concurrent
+   * queries, and when the database fails. Throws the reason of the signal when it aborts the wait.
    */
   run(reader: QueryReader, sql: string): Promise<QueryRows>;
   columns(): Promise<readonly QueryColumn[]>;

@@ -14,7 +14,9 @@ export interface TraceSummary extends StatedLabels {
   readonly name: string;
   /** Service of its earliest root; service of its earliest span until a root has arrived. */
   readonly service: string;
-  /** Start of its earliest root, Unix nanoseconds; null until a root has arrived, and for traces of earlier versions. */
+  /**
+   * Start of its earliest root, Unix nanoseconds; null until a root has arrived, and for traces of earlier versions.
+   */
   readonly rootNs: bigint | null;
   /** Preview of the earliest root that has one, else of the earliest agent or model call that has one. */
   readonly inputPreview: string;
@@ -64,7 +66,8 @@ export interface TraceAgent {
   readonly parentAgent: string | null;
   readonly invocations: number;
   /**
-   * Model calls, each once: those below its spans up to the next agent span, and those below no agent span that name this agent.
+   * Model calls, each once: those below its spans up to the next agent span, and those below no agent span that name
+   * this agent.
    */
   readonly llmCalls: number;
   /** Tool calls below its spans up to the next agent span, and those below no agent span that name this agent. */
@@ -146,13 +149,15 @@ const sumOf = (left: Usd | null, right: Usd | null): Usd | null =>
 const PREVIEW_TYPES: ReadonlySet<SpanType> = new Set(['agent', 'llm']);
 const ROOT_RANK_OFFSET = -(2n ** 63n);
 
-/** Rank of the preview of a span; the lowest is shown. Roots come before other spans, both by start. Fits into 64 bits. */
+/**
+ * Rank of the preview of a span; the lowest is shown. Roots come before other spans, both by start. Fits into 64 bits.
+ */
 const previewRankOf = ({ parentSpanId, startNs }: Pick<SpanHead, 'parentSpanId' | 'startNs'>): bigint =>
   parentSpanId === null ? startNs + ROOT_RANK_OFFSET : startNs;
 
 /**
- * The preview with the lower rank. Here and in the functions below, ties are broken by text, so that the result does not depend
- * on the order of arrival.
+ * The preview with the lower rank. Here and in the functions below, ties are broken by text, so that the result does
+ * not depend on the order of arrival.
  */
 function firstPreview(left: Preview | null, right: Preview | null): Preview | null {
   if (left === null || right === null) return left ?? right;
@@ -294,8 +299,8 @@ const namedBy = (root: Root | null, service: string): RootMembers =>
   root ?? { name: '', service, status: 'unset', source: null, rootNs: null };
 
 /**
- * The earliest root of a summary. Summaries of earlier versions have no start of the root. The start of the trace replaces it, so
- * that a later root never replaces the stored one.
+ * The earliest root of a summary. Summaries of earlier versions have no start of the root. The start of the trace
+ * replaces it, so that a later root never replaces the stored one.
  */
 function rootOfSummary({ name, service, status, source, rootNs, startNs }: TraceSummary): Root | null {
   return rootNs === null && name === '' ? null : { name, service, status, source, rootNs: rootNs ?? startNs };

@@ -43,9 +43,9 @@ export function truncateUnits(text: string, length: number): string {
 }
 
 /**
- * A conversation that is too long keeps its first message and as many of its newest messages as fit. A system message between
- * them gives the number of removed messages. When none of the newest fits, the contents of the first and the last message are
- * cut. The result is valid JSON. Any other text, and a conversation of one message, is cut as text.
+ * A conversation that is too long keeps its first message and as many of its newest messages as fit. A system message
+ * between them gives the number of removed messages. When none of the newest fits, the contents of the first and the
+ * last message are cut. The result is valid JSON. Any other text, and a conversation of one message, is cut as text.
  */
 export function truncateConversation(text: string, maxBytes: number): string {
   if (fits(text, maxBytes)) return text;

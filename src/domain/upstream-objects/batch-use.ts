@@ -46,7 +46,10 @@ export function batchEndOf(shown: ShownObject, now: Date): Date {
 /** Number of calls that is assumed for a batch whose calls were not counted. */
 const ASSUMED_CALLS = 50_000;
 
-/** Total usage of a batch of `calls` calls, as its upstream reports it. Null when a count is missing, both are 0, or one is implausible. */
+/**
+ * Total usage of a batch of `calls` calls, as its upstream reports it. Null when a count is missing, both are 0, or one
+ * is implausible.
+ */
 export function batchUseOf(shown: ShownObject, calls = ASSUMED_CALLS): ModelUse | null {
   const usage = fieldsOf(shown['usage']);
   const inputTokens = countOrNull(usage['input_tokens']);

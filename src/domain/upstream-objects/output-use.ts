@@ -8,10 +8,10 @@ import { addUsage, countOrNull, fieldsOf, type ModelUse } from './batch-use.ts';
 const MAX_LINE_CHARACTERS = 16 * 1024 * 1024;
 
 /**
- * Usage of a batch by model, read from its output stream. A successful line without usage, or with implausible counts, is estimated
- * from `inputTokens` and the size of its text. `inputTokens` is the mean number per call. Null when
- * such a line cannot be estimated, for example because `inputTokens` is null, and when a line is malformed or too long. Rejects with
- * the stream's error.
+ * Usage of a batch by model, read from its output stream. A successful line without usage, or with implausible counts,
+ * is estimated from `inputTokens` and the size of its text. `inputTokens` is the mean number per call. Null when such a
+ * line cannot be estimated, for example because `inputTokens` is null, and when a line is malformed or too long.
+ * Rejects with the stream's error.
  */
 export function outputUseOf(
   output: ByteStream,
@@ -61,7 +61,10 @@ function addLine(line: string, sums: Map<string | null, ModelUse>, inputTokens: 
   return true;
 }
 
-/** Usage of an answer by its size; null for a body that is not an answer. The vectors of an embedding are not output tokens. */
+/**
+ * Usage of an answer by its size; null for a body that is not an answer. The vectors of an embedding are not output
+ * tokens.
+ */
 function estimateOf({ choices, output, data }: JsonObject, inputTokens: number | null): ModelUse['usage'] | null {
   if (inputTokens === null || ![choices, output, data].some(Array.isArray)) return null;
   const outputTokens = promptTokens(choices) + promptTokens(output);

@@ -13,8 +13,8 @@ export type PassBody =
       /** Names of fields for the gateway only, which are not forwarded. */
       readonly without: readonly string[];
       /**
-       * Returns the upstream's own name of a model, which replaces the model name in the lines of the file. Throws for a model
-       * that the caller may not call. Absent for a file that is not a list of calls.
+       * Returns the upstream's own name of a model, which replaces the model name in the lines of the file. Throws for
+       * a model that the caller may not call. Absent for a file that is not a list of calls.
        */
       readonly rename?: (model: string) => string;
       /** Called for each line with its model and the size of its `body`, in bytes. Used only with `rename`. */

@@ -36,7 +36,9 @@ interface Login<Signed> {
   readonly signed: Signed | null;
 }
 
-/** Logins of command lines, which any process of the installation continues. `Signed` is who signed in, as plain JSON. */
+/**
+ * Logins of command lines, which any process of the installation continues. `Signed` is who signed in, as plain JSON.
+ */
 export interface CommandLineLogins<Signed> {
   /** Throws LimitExceeded when too many are open. */
   start(): Promise<StartedLogin>;
@@ -74,7 +76,9 @@ export function createCommandLineLogins<Signed>(options: {
     return `${letters.slice(0, CODE_LENGTH / 2).join('')}-${letters.slice(CODE_LENGTH / 2).join('')}`;
   }
 
-  /** Counts a wrong code, or records who signed in. Returns null where another request has changed the login meanwhile. */
+  /**
+   * Counts a wrong code, or records who signed in. Returns null where another request has changed the login meanwhile.
+   */
   async function tryComplete(loginId: string, userCode: string, signed: Signed): Promise<'done' | 'wrong' | null> {
     const { login, revision } = await readOpenLogin(loginId);
     if (login.signed !== null) throw new InvalidInput('The login was completed already.');

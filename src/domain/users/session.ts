@@ -9,7 +9,8 @@ export interface SignedIn {
   /** The key that was used as a password; null for an administrator without one. */
   readonly key: VirtualKey | null;
   /**
-   * Identifies the credential that opened the session, without its secret. The session ends when the credential becomes invalid.
+   * Identifies the credential that opened the session, without its secret. The session ends when the credential becomes
+   * invalid.
    */
   readonly openedBy: string;
 }
@@ -68,7 +69,10 @@ const OPENED_BY_KEY = /^key:([^:]+):([^:]+)$/;
 /** The `openedBy` of a session that a key opens. */
 export const openedByKey = ({ hash, secretHash }: VirtualKey): string => `key:${hash}:${secretHash}`;
 
-/** Identity and hash of the secret of the key that opened a session; null for a session of an administrator without a key. */
+/**
+ * Identity and hash of the secret of the key that opened a session; null for a session of an administrator without a
+ * key.
+ */
 export function openingKey({ openedBy }: SessionFacts): { readonly hash: string; readonly secretHash: string } | null {
   const [, hash, secretHash] = OPENED_BY_KEY.exec(openedBy) ?? [];
   return hash === undefined || secretHash === undefined ? null : { hash, secretHash };

@@ -16,9 +16,9 @@ import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { type Rate, rateFrom } from '../../domain/money.ts';
 
 /**
- * Tariff of a deployment. Each price is that of the configuration, else that of the first catalog row found for its base
- * model, `provider/model`, upstream model or public name. `provider/model` comes before the bare name, because hosts have
- * other prices than the model's vendor. Null when no token price is found, or tokens are not billed.
+ * Tariff of a deployment. Each price is that of the configuration, else that of the first catalog row found for its
+ * base model, `provider/model`, upstream model or public name. `provider/model` comes before the bare name, because
+ * hosts have other prices than the model's vendor. Null when no token price is found, or tokens are not billed.
  */
 export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tariff | null {
   return pricesOf(deployment, catalog).tariff;
@@ -147,7 +147,9 @@ interface KnownPrices extends Pick<Deployment, 'apiBase' | 'baseModel' | 'modelG
   readonly prices: Prices;
 }
 
-/** Maximum number of upstream models whose prices are in memory. A wildcard deployment has an unbounded number of them. */
+/**
+ * Maximum number of upstream models whose prices are in memory. A wildcard deployment has an unbounded number of them.
+ */
 const PRICES_LIMIT = 10_000;
 
 /** Prices of deployments, cached by deployment and upstream model until the catalog is replaced. */

@@ -93,9 +93,9 @@ function tariffOf(entry: CatalogEntry): Tariff | null {
 
 /**
  * Estimator for calls that did not pass the gateway, by the rules of the gateway's own prices. Null where the estimate
- * would be a guess, for example for an entry that is ambiguous or is not billed by tokens only. The estimator returns null
- * for an implausible cost, and when the span does not count token kinds that have their own price. Cached tokens that a span
- * does not count have the full input price.
+ * would be a guess, for example for an entry that is ambiguous or is not billed by tokens only. The estimator returns
+ * null for an implausible cost, and when the span does not count token kinds that have their own price. Cached tokens
+ * that a span does not count have the full input price.
  */
 export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnType<CallEstimator> {
   const entry = entryOfModel(catalog, named);
@@ -123,7 +123,10 @@ function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
   return cost === null || cost > MAX_ESTIMATE ? null : cost;
 }
 
-/** Whether a span counts the tokens of each kind with its own price. Cache reads and writes may be missing: they count as plain input. */
+/**
+ * Whether a span counts the tokens of each kind with its own price. Cache reads and writes may be missing: they count
+ * as plain input.
+ */
 function countsEveryKind(tariff: Tariff, tokens: CallTokens): boolean {
   const tier = tierFor(tariff, tokens.inputTokens);
   const prices = tier?.prices ?? tariff.base;

@@ -46,10 +46,10 @@ interface TokenKind {
 }
 
 /**
- * Cost of a call, exact to the picodollar. Cached input and cache writes are part of the input tokens and billed once, at
- * their own rates or else as input. Reasoning is part of the output tokens in the same way. Audio, image and video tokens
- * are part of input and output. Above a tier's bound the whole call is billed at the tier. A fee per request is added. Null
- * when used tokens have no rate.
+ * Cost of a call, exact to the picodollar. Cached input and cache writes are part of the input tokens and billed once,
+ * at their own rates or else as input. Reasoning is part of the output tokens in the same way. Audio, image and video
+ * tokens are part of input and output. Above a tier's bound the whole call is billed at the tier. A fee per request is
+ * added. Null when used tokens have no rate.
  */
 export function costOf(
   tariff: Tariff,

@@ -53,8 +53,8 @@ function runInOrder(
 }
 
 /**
- * Masks a prompt and an answer before they are recorded. Null where a guardrail blocks or fails: texts that were not checked
- * are not recorded. Synchronous with guardrails that call no service.
+ * Masks a prompt and an answer before they are recorded. Null where a guardrail blocks or fails: texts that were not
+ * checked are not recorded. Synchronous with guardrails that call no service.
  */
 export function maskedForRecord(
   { guardrails, caller, callId, traceId }: Recording,

@@ -141,9 +141,9 @@ function addWindows(charges: BudgetCharge[], windows: readonly WindowBudget[], a
 }
 
 /**
- * Charge of the budget of a key; null without one. This budget and the budgets of the key's windows share one counter, the
- * total spend of the key. The limit of a window therefore contains the spend before the window, and only the smallest limit
- * counts.
+ * Charge of the budget of a key; null without one. This budget and the budgets of the key's windows share one counter,
+ * the total spend of the key. The limit of a window therefore contains the spend before the window, and only the
+ * smallest limit counts.
  */
 function keyCharge(key: VirtualKey, amount: Usd, now: Date): BudgetCharge | null {
   const maxBudget = key.maxBudget ?? key.owners?.budget?.maxBudget ?? null;
@@ -160,7 +160,10 @@ function keyCharge(key: VirtualKey, amount: Usd, now: Date): BudgetCharge | null
   };
 }
 
-/** Charge of the key's window with the smallest limit. Null without windows, and where the limit of the key's budget is not larger. */
+/**
+ * Charge of the key's window with the smallest limit. Null without windows, and where the limit of the key's budget is
+ * not larger.
+ */
 function keyWindowCharge(key: VirtualKey, amount: Usd, own: BudgetCharge | null): BudgetCharge | null {
   const windows = key.settings.budgetLimits;
   if (windows === undefined) return null;
@@ -195,8 +198,8 @@ function addOwner(charges: BudgetCharge[], owner: OwnerBudget | null, amount: Us
 }
 
 /**
- * Adds the budget of a team and the budgets of its windows. They share one counter, the total spend of the team, and only the
- * smallest limit counts.
+ * Adds the budget of a team and the budgets of its windows. They share one counter, the total spend of the team, and
+ * only the smallest limit counts.
  */
 function addTeam(charges: BudgetCharge[], key: VirtualKey, amount: Usd): void {
   const team = key.owners?.team;

@@ -18,9 +18,9 @@ const fallbacksOf = ({ settings }: VirtualKey, model: string): readonly string[]
 export const hasFallbacks = (key: VirtualKey, model: string): boolean => fallbacksOf(key, model).length > 0;
 
 /**
- * Replaces the model of a call when the key's budget for this model is used up. The replacement is the first fallback that has
- * a route and whose budget is not used up. Fallbacks of fallbacks are not used. Without a replacement the call is unchanged,
- * and its reservation is refused. `locate` returns null for a model without a route for the key.
+ * Replaces the model of a call when the key's budget for this model is used up. The replacement is the first fallback
+ * that has a route and whose budget is not used up. Fallbacks of fallbacks are not used. Without a replacement the call
+ * is unchanged, and its reservation is refused. `locate` returns null for a model without a route for the key.
  */
 export async function withBudgetFallback<Request extends { readonly model: string }>(
   { isModelSpent }: Pick<Budgets, 'isModelSpent'>,

@@ -59,7 +59,10 @@ export interface Budgets {
   check(caller: Caller, call?: EstimatedCall, labels?: CallLabels, throttle?: Throttle): void | Promise<void>;
   /** Checks only the key's own budget, for requests without a model. Throws BudgetExceeded. */
   checkKey(caller: Caller): void | Promise<void>;
-  /** Checks only the budgets before a stage: before the budget of all calls, or before those of the route. Throws as `check`. */
+  /**
+   * Checks only the budgets before a stage: before the budget of all calls, or before those of the route. Throws as
+   * `check`.
+   */
   checkBefore(stage: Stage, caller: Caller, call: EstimatedCall): void | Promise<void>;
   /**
    * Whether the budget of a key for a model is used up, including reservations of running calls. Free models have no
@@ -78,8 +81,8 @@ export interface Budgets {
   /** Publishes the alerts of soft budgets that a cost has crossed, after it was charged. */
   alertSoftBudgets(key: VirtualKey | null, labels: CallLabels | undefined): void;
   /**
-   * Spend of a key without reservations; null when it is not in memory. The spend of a key with its own budget is in memory
-   * from its first call on.
+   * Spend of a key without reservations; null when it is not in memory. The spend of a key with its own budget is in
+   * memory from its first call on.
    */
   spentBy(keyHash: string): Usd | null;
 }
@@ -137,8 +140,8 @@ export function createBudgets({
   /** The budget of all calls, read for each call; none when absent. */
   readonly globalBudget?: (() => RouteBudget | null) | undefined;
   /**
-   * Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal. When null or absent, the call is
-   * refused.
+   * Fraction of its rate limits that a key keeps when its budget is used up, read at each refusal. When null or absent,
+   * the call is refused.
    */
   readonly throttleFraction?: (() => number | null) | undefined;
   readonly now?: () => Date;
@@ -156,7 +159,9 @@ export function createBudgets({
     throw error;
   }
 
-  /** Fraction of its rate limits that a key keeps after a refusal; null where the call is refused, and for free models. */
+  /**
+   * Fraction of its rate limits that a key keeps after a refusal; null where the call is refused, and for free models.
+   */
   function limitFractionAfter(
     { charge }: Refusal,
     call: EstimatedCall | undefined,

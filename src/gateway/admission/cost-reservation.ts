@@ -22,8 +22,8 @@ interface SettledCall {
 /** Reservation of the expected cost of one call. `settle` ends it; later calls of `settle` have no effect. */
 export interface CostReservation {
   /**
-   * Replaces the reserved cost by the actual one, which counts for the provider and the deployment that the call was sent to
-   * last. Null, for an unknown cost, releases the reservation without a charge.
+   * Replaces the reserved cost by the actual one, which counts for the provider and the deployment that the call was
+   * sent to last. Null, for an unknown cost, releases the reservation without a charge.
    */
   settle(cost: Usd | null, settled?: SettledCall): void;
   /** Budget windows that the cost of a call at this deployment counts in; undefined for none. */

@@ -59,15 +59,15 @@ function conditionOf({ kind, id }: BudgetHolder): Pick<SpendFilter, 'any' | 'own
 const cacheKeyOf = ({ kind, id }: BudgetHolder, start: Date): string => `${start.getTime()}:${kind}:${id}`;
 
 /**
- * Budget rows are shared: each key, owner or label that refers to one has its own spend in the window of the row. The spend before
- * the window is not stored. It is computed from the spend rows and cached for at most a minute.
+ * Budget rows are shared: each key, owner or label that refers to one has its own spend in the window of the row. The
+ * spend before the window is not stored. It is computed from the spend rows and cached for at most a minute.
  */
 export function createCountedBudgets(
   reports: Pick<SpendReports, 'groups'>,
   clock: Pick<Clock, 'now' | 'monotonicMs'>,
   /**
-   * Resolves when the calls that this process has answered are in the spend rows, or after a deadline. A read before that would
-   * count their cost in the new window.
+   * Resolves when the calls that this process has answered are in the spend rows, or after a deadline. A read before
+   * that would count their cost in the new window.
    */
   recorded: () => Promise<unknown>,
 ): CountedBudgets {

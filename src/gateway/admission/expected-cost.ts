@@ -26,7 +26,8 @@ export interface ExpectedCost {
  * - The request limits its output: input tokens plus the limit.
  * - Average cost of earlier calls with the same deployment, upstream model, endpoint, number of answers and size class.
  * - Input tokens by the size of the request, plus the model's output limit, at most 1,024 tokens.
- * Without an average, images are estimated per image, speech per character, transcripts per second of audio, reranks per query.
+ * Without an average, images are estimated per image, speech per character, transcripts per second of audio, reranks
+ * per query.
  */
 export interface CostExpectations {
   /** `request` is null for one turn of a realtime session. */

@@ -39,8 +39,8 @@ export interface LabelBudget {
 }
 
 /**
- * Budgets and blocks of the tags and the end user that a call names. They are cached. A stale entry is read again before it is used;
- * when the read fails, the stale entry is used for up to a minute.
+ * Budgets and blocks of the tags and the end user that a call names. They are cached. A stale entry is read again
+ * before it is used; when the read fails, the stale entry is used for up to a minute.
  */
 export interface LabelBudgets {
   /** In the order of the checks: tags, then the end user. Synchronous when they are in memory. */

@@ -145,7 +145,8 @@ const hasOwnLimits = ({ metadata, settings }: VirtualKey, member: ModelMember): 
     Object.values(settings.modelMaxBudget).some((budget) => budget[IN_BUDGET[member]] !== undefined));
 
 /**
- * Limit of a model for each key alone. A key without own limits of this kind uses the limit that its team sets for the model.
+ * Limit of a model for each key alone. A key without own limits of this kind uses the limit that its team sets for the
+ * model.
  */
 function limitForOneKey(key: VirtualKey, member: ModelMember, model: string): number | undefined {
   if (hasOwnLimits(key, member)) return ownKeyLimit(key, member, model) ?? undefined;
@@ -159,8 +160,8 @@ function limitInTeamMetadata({ owners }: VirtualKey, member: ModelMember, model:
 }
 
 /**
- * Limit of a model for all keys of a team together. The limit that a team sets thus applies to each key and to the sum of
- * them. Calls of a key with its own limit for the model do not count.
+ * Limit of a model for all keys of a team together. The limit that a team sets thus applies to each key and to the sum
+ * of them. Calls of a key with its own limit for the model do not count.
  */
 function limitForTeam(key: VirtualKey, member: ModelMember, model: string): number | undefined {
   return ownKeyLimit(key, member, model) === null ? limitInTeamMetadata(key, member, model) : undefined;
@@ -253,13 +254,13 @@ const NO_AMOUNTS = { requests: 0, tokens: 0 };
 /** Limits of calls per minute and of parallel calls. */
 export interface CallLimits {
   /**
-   * Counts a call; null when it has no limit. Synchronous when this process holds a share of every limit and the limits of
-   * its labels are in memory. Throws RateLimited.
+   * Counts a call; null when it has no limit. Synchronous when this process holds a share of every limit and the limits
+   * of its labels are in memory. Throws RateLimited.
    */
   admit(caller: Caller, call: Limited, labels?: CallLabels): RateAdmission | null | Promise<RateAdmission | null>;
   /**
-   * Requests the shares that `admit` will need, while the call waits for its budgets, so that one round trip answers both.
-   * Requests none for a batch, and where the limits of the labels are not in memory.
+   * Requests the shares that `admit` will need, while the call waits for its budgets, so that one round trip answers
+   * both. Requests none for a batch, and where the limits of the labels are not in memory.
    */
   prepare(caller: Caller, call: Limited, labels?: CallLabels): void;
 }

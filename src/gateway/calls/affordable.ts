@@ -14,8 +14,8 @@ interface Reserving {
 }
 
 /**
- * Reserves a call at the first deployment whose own budget and provider budget are not used up. Throws as `OpenCall.reserve`, and
- * RouteBudgetExceeded with all used-up budgets when no deployment has budget left.
+ * Reserves a call at the first deployment whose own budget and provider budget are not used up. Throws as
+ * `OpenCall.reserve`, and RouteBudgetExceeded with all used-up budgets when no deployment has budget left.
  */
 export async function reserveAffordable(call: OpenCall, { request, routes, forRequest }: Reserving): Promise<Route> {
   const refusals: RouteBudgetExceeded[] = [];

@@ -26,8 +26,8 @@ const NO_USAGE: Usage = {
 const half = (rate: Rate | null): Rate | null => (rate === null ? null : ((rate / 2n) as Rate));
 
 /**
- * Cost of a batch: at the catalog's batch prices, else at half of the standard prices, as the reference does. Tiers for long
- * prompts do not apply, because the tokens are the sum of many calls. Null when no price is known.
+ * Cost of a batch: at the catalog's batch prices, else at half of the standard prices, as the reference does. Tiers for
+ * long prompts do not apply, because the tokens are the sum of many calls. Null when no price is known.
  */
 function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
   const plain = tokenPricesOf(row);

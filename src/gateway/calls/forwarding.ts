@@ -121,13 +121,15 @@ export function createForwarding(
   };
 }
 
-/** Whether a call names a model and has no configured cost. With `needsPrice`, the configured cost is only a default. */
+/**
+ * Whether a call names a model and has no configured cost. With `needsPrice`, the configured cost is only a default.
+ */
 const lacksConfiguredCost = ({ cost, defaultCost, model, needsPrice = false }: Forwarded): boolean =>
   (cost === null || needsPrice) && defaultCost === null && model !== NO_MODEL;
 
 /**
- * Expected cost of a call: a fixed cost, the estimate of its endpoint, the default cost, or zero. Only the model of a known
- * endpoint can be free: any other call may name a free model that does not answer it.
+ * Expected cost of a call: a fixed cost, the estimate of its endpoint, the default cost, or zero. Only the model of a
+ * known endpoint can be free: any other call may name a free model that does not answer it.
  */
 function expectedOf({ cost, endpoint, fields: body, body: bytes, defaultCost, labels }: Forwarded, at: Deployment) {
   // Where the endpoint is unknown, `cost` is returned too, and the estimate does not read the endpoint.

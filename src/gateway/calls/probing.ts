@@ -16,7 +16,9 @@ const CALL_TYPE = 'ahealth_check';
 /** Maximum size of a probe's answer, in bytes. Images are the largest answers. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 
-/** Creates the probes of deployments. A probe is a normal call: it is priced and recorded, and counts for the health. */
+/**
+ * Creates the probes of deployments. A probe is a normal call: it is priced and recorded, and counts for the health.
+ */
 export function createProbing({
   providers,
   tools,

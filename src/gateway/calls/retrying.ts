@@ -53,10 +53,10 @@ export interface Retrying {
   /** Throws Forbidden for a fallback model that the key may not call, and NotFound for an unknown one. */
   assertCallable(key: VirtualKey | null, request: ModelRequest, retries: Retries): void;
   /**
-   * Reserves the cost of a call at its first deployment. If the budget of that deployment or of its provider is used up,
-   * reserves at another deployment of the model. Returns the first route; if no deployment has budget left, returns the
-   * budget error, and only fallbacks may answer. Synchronous where nothing has to be read, unless the deployment or its
-   * provider has a budget. Throws BudgetExceeded and Forbidden.
+   * Reserves the cost of a call at its first deployment. If the budget of that deployment or of its provider is used
+   * up, reserves at another deployment of the model. Returns the first route; if no deployment has budget left, returns
+   * the budget error, and only fallbacks may answer. Synchronous where nothing has to be read, unless the deployment or
+   * its provider has a budget. Throws BudgetExceeded and Forbidden.
    */
   reserve(
     call: OpenCall,

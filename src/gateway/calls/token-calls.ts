@@ -7,7 +7,10 @@ import { callerOf } from '../keys/known-keys.ts';
 
 const allows = (key: VirtualKey, model: string): boolean => mayCall(key, resolveModelAlias(key, model));
 
-/** The caller of a token in the first of its teams that allows a model. Throws Forbidden when none of several teams does. */
+/**
+ * The caller of a token in the first of its teams that allows a model. Throws Forbidden when none of several teams
+ * does.
+ */
 function callerFor(caller: Caller, model: string): Caller {
   const { key } = caller;
   const others = key?.token?.otherTeams ?? [];
@@ -18,8 +21,8 @@ function callerFor(caller: Caller, model: string): Caller {
 }
 
 /**
- * A gateway that makes calls of signed tokens in the first team that allows the model. `pass` and `forward` keep the team of the
- * caller. All except `countTokens` and `preview` name the customer of the token.
+ * A gateway that makes calls of signed tokens in the first team that allows the model. `pass` and `forward` keep the
+ * team of the caller. All except `countTokens` and `preview` name the customer of the token.
  */
 export function withTokenCalls<
   Inner extends Gateway & ForwardGateway & Pick<ObjectGateway, 'pass'> & TokenGateway & PreviewGateway,

@@ -10,8 +10,8 @@ import { permittedFor } from '../routing/permitted-router.ts';
 import { type TeamRouter, unknownModel } from '../routing/route.ts';
 
 /**
- * Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. Guardrails check a
- * request that is sent to the upstream.
+ * Creates the token count: by the upstream, else estimated. It is free, so nothing is admitted or recorded. Guardrails
+ * check a request that is sent to the upstream.
  */
 export function createTokenGateway(
   routeOf: TeamRouter,
@@ -58,7 +58,10 @@ async function countedBy(
 /** Error types of Anthropic and Google for an unknown model. */
 const NOT_FOUND = new Set(['not_found_error', 'NOT_FOUND']);
 
-/** Whether an upstream did not answer, failed with 5xx, or has no counting endpoint. A 404 with a known error type means an unknown model. */
+/**
+ * Whether an upstream did not answer, failed with 5xx, or has no counting endpoint. A 404 with a known error type means
+ * an unknown model.
+ */
 function cannotCount({ upstreamStatus: status, upstreamType }: UpstreamFailed): boolean {
   if (status === null || status >= 500) return true;
   return status === 404 && (upstreamType === null || !NOT_FOUND.has(upstreamType));

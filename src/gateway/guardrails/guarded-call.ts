@@ -56,8 +56,8 @@ type Send = (
 ) => Promise<GatewayCall>;
 
 /**
- * The request with the texts that the guardrails of a mode edited; the same object when they edited none. `keep` receives the
- * edited request after each edit, even if a later guardrail throws. Throws Rejected for an edit of a form.
+ * The request with the texts that the guardrails of a mode edited; the same object when they edited none. `keep`
+ * receives the edited request after each edit, even if a later guardrail throws. Throws Rejected for an edit of a form.
  */
 async function edited(
   guard: CallGuard,
@@ -117,8 +117,9 @@ function checkInParallel(guard: CallGuard, request: ModelRequest, call: RunningC
 }
 
 /**
- * Sends a call with its guardrails: before the call, in parallel with it, and on its answer. Resolves when the head of the answer
- * may be sent. Throws Rejected, GuardrailFailed, Unavailable, InvalidInput for a repeated member, and what `send` throws.
+ * Sends a call with its guardrails: before the call, in parallel with it, and on its answer. Resolves when the head of
+ * the answer may be sent. Throws Rejected, GuardrailFailed, Unavailable, InvalidInput for a repeated member, and what
+ * `send` throws.
  */
 export async function sendGuarded(
   guard: CallGuard,
@@ -135,7 +136,8 @@ export async function sendGuarded(
   call.setAnswerCheck((exchange) => answer.withChecks(exchange));
   // A copy: `guard.add` adds the guardrails of deployments to `applied`.
   const own = [...guard.applied];
-  // Names of the guardrails that checked each body. A fallback may send its own body, or the first body without later edits.
+  // Names of the guardrails that checked each body. A fallback may send its own body, or the first body without later
+  // edits.
   const checks = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
   const beforeSend: BeforeSend = async (deployment, attempted) => {
     const { guardrails = [] } = deployment;

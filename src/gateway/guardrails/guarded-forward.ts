@@ -66,8 +66,9 @@ const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8\b|us-ascii\b|iso-8859-|wind
 const EVENTS = /^\s*text\/event-stream/i;
 
 /**
- * Checks the answer to a forwarded request: every text of JSON, else the whole text. An answer that is not text is not checked;
- * compressed text and text in an unsupported character set are rejected. Throws Rejected, GuardrailFailed and Unavailable.
+ * Checks the answer to a forwarded request: every text of JSON, else the whole text. An answer that is not text is not
+ * checked; compressed text and text in an unsupported character set are rejected. Throws Rejected, GuardrailFailed and
+ * Unavailable.
  */
 export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange, call: RunningCall): Promise<Exchange> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = exchange.headers;

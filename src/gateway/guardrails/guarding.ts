@@ -83,7 +83,10 @@ export interface CallGuard {
 export interface Guards {
   /** Whether no guardrail is configured. */
   isIdle(): boolean;
-  /** The guardrails of a call. Throws InvalidInput for an unknown name of the request, and GuardrailMissing for any other unknown name. */
+  /**
+   * The guardrails of a call. Throws InvalidInput for an unknown name of the request, and GuardrailMissing for any
+   * other unknown name.
+   */
   open(about: GuardSelection): CallGuard;
 }
 

@@ -14,7 +14,10 @@ const TIMEOUT_SECONDS = 30;
 /** Caller of the decisions of guardrails. They are charged to no key, and may use any model. */
 const CALLER = new SystemCaller('guardrail');
 
-/** Asks decision models of a gateway. No guardrail runs on these calls. Retries and fallbacks are those of the routing policy. */
+/**
+ * Asks decision models of a gateway. No guardrail runs on these calls. Retries and fallbacks are those of the routing
+ * policy.
+ */
 export const createAskDecisions =
   (gateway: () => Pick<Gateway, 'call'>): AskDecisions =>
   async (model, { text, checks }, signal) => {

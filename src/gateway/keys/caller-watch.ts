@@ -97,7 +97,9 @@ function checkFeeds({ feeds }: WatchedCaller, caller: Caller): void {
   }
 }
 
-/** Unauthenticated and Forbidden end the feeds. After other errors, such as a store timeout, the next check tries again. */
+/**
+ * Unauthenticated and Forbidden end the feeds. After other errors, such as a store timeout, the next check tries again.
+ */
 function endFeeds({ feeds }: WatchedCaller, error: unknown): void {
   if (error instanceof Unauthenticated || error instanceof Forbidden) for (const feed of feeds) feed.lost(error);
 }

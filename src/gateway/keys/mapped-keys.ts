@@ -29,7 +29,10 @@ function keyForToken(key: VirtualKey, secretHash: string, { identity }: KnownTok
   };
 }
 
-/** Results of mappings, by the hash of the token. A token without a mapping is in neither map, unless `needsKey` refuses it. */
+/**
+ * Results of mappings, by the hash of the token. A token without a mapping is in neither map, unless `needsKey` refuses
+ * it.
+ */
 export interface MappedTokens {
   readonly keys: ReadonlyMap<string, VirtualKey>;
   readonly refused: ReadonlyMap<string, () => DomainError>;

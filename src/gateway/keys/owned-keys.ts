@@ -180,8 +180,8 @@ export interface OwnedKeys extends Pick<KeyStore, 'find' | 'findBySecrets'> {
 }
 
 /**
- * Reads keys together with their owners and access groups, so that a cached key and its owners have the same age (ADR 0056).
- * The access groups of models are looked up for each call.
+ * Reads keys together with their owners and access groups, so that a cached key and its owners have the same age (ADR
+ * 0056). The access groups of models are looked up for each call.
  */
 export function createOwnedKeys(
   keys: Pick<KeyStore, 'find' | 'findBySecrets'>,

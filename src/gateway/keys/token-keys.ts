@@ -224,7 +224,10 @@ const refusedKey = (
   { generator, clock }: Pick<TokenKeyOptions, 'generator' | 'clock'>,
 ): VirtualKey => tokenKey(bearer, { teamId: null, now: clock.now(), hash: generator.hash, refusal });
 
-/** The keys of a bearer without their owners: one for each of its teams. A bearer that is refused or has no team has one key. */
+/**
+ * The keys of a bearer without their owners: one for each of its teams. A bearer that is refused or has no team has one
+ * key.
+ */
 function draftsOf(
   bearer: TokenWithUser,
   facts: TeamFacts,

@@ -31,7 +31,10 @@ interface Counts {
 }
 
 const MINUTE_MS = 60_000;
-/** Maximum number of deployments with counts. The oldest is evicted. Counts of removed deployments stay in memory until then. */
+/**
+ * Maximum number of deployments with counts. The oldest is evicted. Counts of removed deployments stay in memory until
+ * then.
+ */
 const MAX_DEPLOYMENTS = 10_000;
 
 /** Counts results by deployment id, and starts cooldowns by the policy that is in force at the time of a failure. */
@@ -91,7 +94,9 @@ export function createCooldowns(clock: Clock, policyOf: () => CooldownPolicy): C
   };
 }
 
-/** A router that selects a cooling deployment only when its whole group cools down. A selection by id is not affected. */
+/**
+ * A router that selects a cooling deployment only when its whole group cools down. A selection by id is not affected.
+ */
 export function skipCoolingDown(routeOf: TeamRouter, cooldowns: Cooldowns): TeamRouter {
   const routers = new WeakMap<Router, Router>();
   const routerForTeam = (teamId: string | null): Router | null => {

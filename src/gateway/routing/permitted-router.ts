@@ -73,8 +73,8 @@ export function isPriced(deployment: Deployment, catalog: CatalogSnapshot): bool
 }
 
 /**
- * A router without the deployments that have no price, while `isOn`. Selecting a model whose deployments all lack a price
- * throws Forbidden. `all` is empty for such a model.
+ * A router without the deployments that have no price, while `isOn`. Selecting a model whose deployments all lack a
+ * price throws Forbidden. `all` is empty for such a model.
  */
 export function pricedOnly(
   routeOf: TeamRouter,

@@ -16,8 +16,8 @@ interface Group {
 
 export interface Router {
   /**
-   * Selects the deployment for a model name; null when no group matches. With `deploymentId`, selects that deployment or
-   * another one of the same upstream account. Throws InvalidInput when the model has neither.
+   * Selects the deployment for a model name; null when no group matches. With `deploymentId`, selects that deployment
+   * or another one of the same upstream account. Throws InvalidInput when the model has neither.
    */
   (model: string, deploymentId?: string): Route | null;
   /** The deployments of a model name that may be selected. Does not advance the round robin. */
@@ -36,9 +36,9 @@ export interface TeamRouter extends Router {
 }
 
 /**
- * Groups the deployments by public name. Exact names match before wildcards (`openai/*`), longer wildcards before shorter
- * ones. A group selects its deployments round robin. An unknown provider with an `api_base` uses the chat-completions
- * protocol. Throws InvalidInput for an unknown provider without an `api_base`.
+ * Groups the deployments by public name. Exact names match before wildcards (`openai/*`), longer wildcards before
+ * shorter ones. A group selects its deployments round robin. An unknown provider with an `api_base` uses the
+ * chat-completions protocol. Throws InvalidInput for an unknown provider without an `api_base`.
  */
 export function createRouter(deployments: readonly Deployment[], providers: readonly Provider[]): TeamRouter {
   const byId = deploymentsById(deployments);
@@ -147,7 +147,9 @@ function routerOver(
     const group = pattern === undefined ? undefined : groups.get(pattern);
     return group === undefined || pattern === undefined ? null : [group, model.slice(pattern.length - 1)];
   };
-  /** Route to a deployment, or to another one of the same upstream account. Throws InvalidInput when there is neither. */
+  /**
+   * Route to a deployment, or to another one of the same upstream account. Throws InvalidInput when there is neither.
+   */
   const pinned = ({ routes }: Group, model: string, deploymentId: string): Route => {
     const named = byId.get(deploymentId);
     const found =
@@ -175,7 +177,10 @@ function routerOver(
   return Object.assign(route, { all, byId: withId });
 }
 
-/** Replaces the wildcard of the upstream model by the matched text. `matched` is null for an exact name: nothing changes. */
+/**
+ * Replaces the wildcard of the upstream model by the matched text. `matched` is null for an exact name: nothing
+ * changes.
+ */
 function withMatchedName(route: Route, matched: string | null): Route {
   if (matched === null) return route;
   const upstreamModel = route.deployment.upstreamModel.replace('*', () => matched);

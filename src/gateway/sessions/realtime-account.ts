@@ -14,7 +14,9 @@ export interface RealtimeAccount {
   cost(): Usd | null;
 }
 
-/** Opens the account of a session. Each turn is priced and charged when it is reported: a session may last for hours. */
+/**
+ * Opens the account of a session. Each turn is priced and charged when it is reported: a session may last for hours.
+ */
 export function openAccount(
   { price }: Pick<CallTools, 'price'>,
   {

@@ -51,8 +51,8 @@ export interface RealtimeSession {
 /** Realtime sessions between callers and upstreams. */
 export interface Realtime {
   /**
-   * Resolves when the upstream socket is open. Rejects with any earlier failure. Only failures of budgets, rate limits and the
-   * upstream are recorded as calls.
+   * Resolves when the upstream socket is open. Rejects with any earlier failure. Only failures of budgets, rate limits
+   * and the upstream are recorded as calls.
    */
   open(
     caller: Caller,

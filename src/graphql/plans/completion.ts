@@ -39,7 +39,9 @@ export class Unplanned extends Error {
   }
 }
 
-/** Converts a leaf value to the form of the answer. Never returns null. Throws for a value that the type does not have. */
+/**
+ * Converts a leaf value to the form of the answer. Never returns null. Throws for a value that the type does not have.
+ */
 export type LeafValue = (value: unknown) => string | number | boolean | object;
 
 /** Whether a value is an integer of 32 bits, the range of `Int`. */

@@ -52,7 +52,10 @@ export interface Plan {
   run(context: GraphContext, variables: VariableValues, variablesKey: string | null): Promise<string>;
 }
 
-/** Null for operations that plans do not support, for example mutations, subscriptions, introspection, directives, abstract types. */
+/**
+ * Null for operations that plans do not support, for example mutations, subscriptions, introspection, directives,
+ * abstract types.
+ */
 export function createPlan(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -113,7 +116,10 @@ class Compiler {
     };
   }
 
-  /** Returns a function that adds the cache of texts to the completion of a root field; null if the text cannot be cached. */
+  /**
+   * Returns a function that adds the cache of texts to the completion of a root field; null if the text cannot be
+   * cached.
+   */
   #cachedText(type: GraphQLObjectType, nodes: readonly FieldNode[]): ((complete: Complete) => Complete) | null {
     const field = type.getFields()[nodes[0]?.name.value ?? ''];
     const basisOf = field?.extensions['answerBasis'] as ((value: unknown) => object) | undefined;
@@ -151,7 +157,8 @@ class Compiler {
   }
 
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Complete {
-    // Types that belong to an interface or a union have `isTypeOf`. As in the executor, it checks values of plain fields, too.
+    // Types that belong to an interface or a union have `isTypeOf`. As in the executor, it checks values of plain
+    // fields, too.
     const { isTypeOf } = type;
     const fields = [...fieldsOf(this.#schema, type, sets, this.#fragments)].map(([key, nodes]) => ({
       key,
@@ -272,8 +279,8 @@ class Compiler {
   }
 
   /**
-   * The info of a field. A field without selections has one info per run, because some have hundreds of sources. The path in
-   * it has no parent.
+   * The info of a field. A field without selections has one info per run, because some have hundreds of sources. The
+   * path in it has no parent.
    */
   #infoOf(
     parentType: GraphQLObjectType,

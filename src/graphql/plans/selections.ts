@@ -20,8 +20,8 @@ export const fragmentsOf = ({ definitions }: DocumentNode): Fragments =>
   );
 
 /**
- * The fields of an object type by response name, in the order of the selection. The document must be valid. Throws Unplanned
- * for directives, whose effect depends on variables.
+ * The fields of an object type by response name, in the order of the selection. The document must be valid. Throws
+ * Unplanned for directives, whose effect depends on variables.
  */
 export function fieldsOf(
   schema: GraphQLSchema,

@@ -21,12 +21,18 @@ export class SubscriberGroup {
   #stream: PollableStream<unknown> | null = null;
   #delivering = false;
 
-  /** A group admits members only while results are synchronous: outside of the group, each subscriber awaits its promises itself. */
+  /**
+   * A group admits members only while results are synchronous: outside of the group, each subscriber awaits its
+   * promises itself.
+   */
   constructor(operation: { readonly synchronous: boolean | null }) {
     this.#operation = operation;
   }
 
-  /** Admits a subscriber. Returns false unless results are synchronous and the subscriber has read exactly as far as the group. */
+  /**
+   * Admits a subscriber. Returns false unless results are synchronous and the subscriber has read exactly as far as the
+   * group.
+   */
   admit(subscriber: Subscriber, own: PollableStream<unknown>): boolean {
     if (this.#operation.synchronous !== true || this.#delivering || !own.isDrained()) return false;
     if (this.#stream === null) {

@@ -53,7 +53,8 @@ interface FastPathServer {
 
 /**
  * Adds the fast path to an HTTP server: plain POST requests to `paths` are parsed here and emitted as the server's
- * `request`. The first request of any other form moves its connection, with all unread bytes, to Node's parser for good.
+ * `request`. The first request of any other form moves its connection, with all unread bytes, to Node's parser for
+ * good.
  */
 export function openFastPath(
   server: Server,
@@ -109,7 +110,9 @@ class FastConnection implements AnsweringConnection {
   readonly firstLines: string;
   readonly keepAliveLines: string;
   readonly #server: FastPathServer;
-  /** `fresh`: no request yet. `arriving`: the body of the current request is not complete. `closing`: discards bytes. */
+  /**
+   * `fresh`: no request yet. `arriving`: the body of the current request is not complete. `closing`: discards bytes.
+   */
   #state: 'fresh' | 'idle' | 'arriving' | 'answering' | 'closing' = 'fresh';
   /** Time when the current state began. */
   #sinceMs = performance.now();

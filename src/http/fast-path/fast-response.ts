@@ -4,7 +4,10 @@ import { headerLine, HeaderLines } from '../../../rest-shims/helpers/http/header
 import type { ArrivingRequest, Outgoing, WholeRequest } from '../../../rest-shims/helpers/http/outgoing.ts';
 import { sendCoalesced } from '../../runtime/write-coalescing/write-coalescing.ts';
 
-/** Chunks up to this size, in bytes, are copied into one buffer with their framing: a second write costs more than the copy. */
+/**
+ * Chunks up to this size, in bytes, are copied into one buffer with their framing: a second write costs more than the
+ * copy.
+ */
 const SMALL_CHUNK = 16 * 1024;
 const LAST_CHUNK = '0\r\n\r\n';
 const CLOSE_LINE = '\r\nConnection: close';
@@ -45,7 +48,8 @@ const NO_LISTENERS: readonly Listener[] = [];
 
 /**
  * A response on a connection of the fast path: the part of Node's response that the transports use, in as few writes as
- * possible. It implements `close` and `drain` itself: an event emitter of Node costs more than the rest of the response.
+ * possible. It implements `close` and `drain` itself: an event emitter of Node costs more than the rest of the
+ * response.
  */
 export class FastResponse implements Outgoing {
   readonly req: WholeRequest | ArrivingRequest;

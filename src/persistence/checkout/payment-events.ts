@@ -9,8 +9,8 @@ import { CheckoutEntity, PaymentEventEntity, PaymentObjectEntity } from './entit
 export const FOR_UPDATE = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
 
 /**
- * Serializes the transactions that add payment events. Otherwise two concurrent events that share an object could each miss
- * the other. SQLite transactions are serialized already.
+ * Serializes the transactions that add payment events. Otherwise two concurrent events that share an object could each
+ * miss the other. SQLite transactions are serialized already.
  */
 export async function lockPaymentEvents(em: SqlEntityManager, flavour: SqlFlavour): Promise<void> {
   if (flavour === 'postgresql') await sql`lock table payment_event in exclusive mode`.execute(em.getKysely());
@@ -30,7 +30,9 @@ async function eventsNaming(em: SqlEntityManager, objects: readonly string[]): P
   return em.find(PaymentEventEntity, { id: { $in: naming.map(({ eventId }) => eventId) } });
 }
 
-/** The checkout that an event belongs to: by the checkout id in the event, else by an object that a known event shares. */
+/**
+ * The checkout that an event belongs to: by the checkout id in the event, else by an object that a known event shares.
+ */
 async function findCheckout(em: SqlEntityManager, event: PaymentEvent): Promise<CheckoutEntity | null> {
   const byId =
     event.checkoutId === null ? null : await em.findOne(CheckoutEntity, { id: event.checkoutId }, FOR_UPDATE);
@@ -43,7 +45,10 @@ async function findCheckout(em: SqlEntityManager, event: PaymentEvent): Promise<
   return id === undefined ? null : em.findOne(CheckoutEntity, { id }, FOR_UPDATE);
 }
 
-/** An event and all events without a checkout that are connected with it through shared objects, over any number of steps. */
+/**
+ * An event and all events without a checkout that are connected with it through shared objects, over any number of
+ * steps.
+ */
 async function connectedEvents(
   em: SqlEntityManager,
   first: PaymentEventEntity,
@@ -60,14 +65,18 @@ async function connectedEvents(
   return [...events];
 }
 
-/** Assigns a new event, and the events connected with it, to a checkout. Updates the checkout's state from all its events. */
+/**
+ * Assigns a new event, and the events connected with it, to a checkout. Updates the checkout's state from all its
+ * events.
+ */
 async function applyEvent(
   em: SqlEntityManager,
   checkout: CheckoutEntity,
   event: PaymentEvent,
   stored: PaymentEventEntity,
 ): Promise<void> {
-  // The checkout may lack its session id, for example if the process ended after opening the session and before storing the id.
+  // The checkout may lack its session id, for example if the process ended after opening the session and before storing
+  // the id.
   if (event.sessionId !== null) checkout.sessionId ??= event.sessionId;
   const earlier = await em.find(PaymentEventEntity, { checkoutId: checkout.id });
   const connected = await connectedEvents(em, stored, event.objects);

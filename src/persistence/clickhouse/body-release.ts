@@ -21,9 +21,10 @@ interface WholeRow extends BodyRow {
 }
 
 /**
- * Removes the payloads of a trace from a body when no span of the trace refers to the body any more. Deletes a body without traces.
- * Other traces keep their payloads even without spans: another process may not have stored the spans of its export yet. There are no
- * locks: each process checks a body again after its write, so that the last one sees all removals.
+ * Removes the payloads of a trace from a body when no span of the trace refers to the body any more. Deletes a body
+ * without traces. Other traces keep their payloads even without spans: another process may not have stored the spans of
+ * its export yet. There are no locks: each process checks a body again after its write, so that the last one sees all
+ * removals.
  */
 export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined) {
   /** The traces that still have spans in these bodies, by body. */

@@ -14,9 +14,9 @@ export interface ClickHouse {
   /** Runs a statement without a result; resolves when it is done. */
   run(statement: string, params?: Params): Promise<void>;
   /**
-   * Inserts rows, each the JSON list of its values in the order of the columns; resolves when they are stored. Above the size
-   * limit it uses several statements, and a failure of one does not undo the others. A row above the limit is sent alone;
-   * see `assertFits`.
+   * Inserts rows, each the JSON list of its values in the order of the columns; resolves when they are stored. Above
+   * the size limit it uses several statements, and a failure of one does not undo the others. A row above the limit is
+   * sent alone; see `assertFits`.
    */
   insert(table: string, columns: readonly string[], rows: readonly string[]): Promise<void>;
   /** Throws TooLarge for a row above the size limit of an insert. */
@@ -50,7 +50,10 @@ const PIECE_LENGTH = 1 << 18;
 
 export const clickHouseHttpUrl = (url: string): string => url.replace(/^clickhouse:/i, 'http:');
 
-/** Creates a client; it does not connect yet. The library is loaded here, because only installations with ClickHouse need it. */
+/**
+ * Creates a client; it does not connect yet. The library is loaded here, because only installations with ClickHouse
+ * need it.
+ */
 export async function openClickHouse(location: ClickHouseLocation, database = location.database): Promise<ClickHouse> {
   const inserts = location.inserts ?? DEFAULT_INSERT_LIMITS;
   const { ClickHouseLogLevel, createClient } = await import('@clickhouse/client');

@@ -1,8 +1,8 @@
 import { DomainError, Unavailable } from '../../domain/errors.ts';
 
 /**
- * Error codes of a server that cannot be used now: timeouts, too many queries, memory, disk, network, read-only tables, too
- * many parts, Keeper.
+ * Error codes of a server that cannot be used now: timeouts, too many queries, memory, disk, network, read-only tables,
+ * too many parts, Keeper.
  */
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set(
   '159 160 164 198 201 202 203 209 210 225 236 241 242 243 252 279 285 286 290 319 394 425 999'.split(' '),
@@ -25,8 +25,9 @@ export const isServerError = (error: unknown): error is ServerError =>
 const withoutValues = ({ type, code }: ServerError): Error => new Error(`ClickHouse: ${type ?? 'error'} (${code})`);
 
 /**
- * Runs work against a server. Throws Unavailable when nothing answers, when the answer is not from a ClickHouse server, and for
- * the codes in `UNAVAILABLE_CODES` and `ACCESS_CODES`. Any other error of the server becomes an error with its name and code only.
+ * Runs work against a server. Throws Unavailable when nothing answers, when the answer is not from a ClickHouse server,
+ * and for the codes in `UNAVAILABLE_CODES` and `ACCESS_CODES`. Any other error of the server becomes an error with its
+ * name and code only.
  */
 export async function withClickHouseErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

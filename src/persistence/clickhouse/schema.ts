@@ -6,8 +6,8 @@ import type { ClickHouseTables } from './trace-tables.ts';
 const FEW_VALUES = new Set(['kind', 'type', 'status', 'agent', 'service', 'model', 'team_id', 'key_hash', 'format']);
 
 /**
- * Required numbers are nullable columns with a check constraint. In a column that is not nullable, the server would store null as 0,
- * which no other engine does.
+ * Required numbers are nullable columns with a check constraint. In a column that is not nullable, the server would
+ * store null as 0, which no other engine does.
  */
 const isRequired = ({ runtimeType, nullable }: Column): boolean => runtimeType === 'number' && !nullable;
 
@@ -79,8 +79,8 @@ async function addColumns(server: ClickHouse, table: string, columns: readonly C
 }
 
 /**
- * Creates the database, its tables and the new columns of this release. Idempotent, also with several processes at the same time.
- * `outside` is a connection to another database of the server, because `database` may not exist yet.
+ * Creates the database, its tables and the new columns of this release. Idempotent, also with several processes at the
+ * same time. `outside` is a connection to another database of the server, because `database` may not exist yet.
  */
 export async function updateSchema(
   server: ClickHouse,

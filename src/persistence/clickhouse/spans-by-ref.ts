@@ -30,7 +30,9 @@ export async function spansByRef(
   return spans;
 }
 
-/** One page of the spans of a trace, without their payloads: at most `limit` spans after a position, or from the start. */
+/**
+ * One page of the spans of a trace, without their payloads: at most `limit` spans after a position, or from the start.
+ */
 export async function spanPage(
   server: ClickHouse,
   tables: ClickHouseTables,

@@ -70,10 +70,10 @@ function bodyRow(
 }
 
 /**
- * Commits jobs together, without transactions: bodies first, then spans in one atomic insert (several above the size limit), then the
- * summaries that make traces visible. Before the summaries, the spans of each trace are counted. The number is unexpected when
- * another process wrote to the trace at the same moment, or a killed process left it without summary. Then its summary is computed
- * from all of its spans. Of two summaries, the one with more spans wins.
+ * Commits jobs together, without transactions: bodies first, then spans in one atomic insert (several above the size
+ * limit), then the summaries that make traces visible. Before the summaries, the spans of each trace are counted. The
+ * number is unexpected when another process wrote to the trace at the same moment, or a killed process left it without
+ * summary. Then its summary is computed from all of its spans. Of two summaries, the one with more spans wins.
  */
 export function createClickHouseIngest(
   server: ClickHouse,
@@ -184,7 +184,10 @@ export function createClickHouseIngest(
     return { summary: { ...summary, redactedAt: before?.redactedAt ?? null }, formerStartsMs: [...starts] };
   }
 
-  /** The summary after a commit. `count` is the number of stored spans: if it is not the expected one, all spans are read. */
+  /**
+   * The summary after a commit. `count` is the number of stored spans: if it is not the expected one, all spans are
+   * read.
+   */
   async function grow(trace: ChangedTrace, count: number): Promise<IngestedTrace> {
     const { identity, before, stored, fresh } = trace;
     if ((before?.spanCount ?? 0) !== stored || stored + sizeOf(fresh) !== count) return sumUp(trace);

@@ -31,7 +31,10 @@ export const BODY_COLUMNS = ['body_id', 'arrived', 'version', 'trace_ids', 'form
 export const rowWith = (values: readonly unknown[], row: string): string =>
   `${JSON.stringify(values).slice(0, -1)},${row.slice(1)}`;
 
-/** Returns a function that converts 64-bit numbers, which ClickHouse sends as text, to numbers where the entity has numbers. */
+/**
+ * Returns a function that converts 64-bit numbers, which ClickHouse sends as text, to numbers where the entity has
+ * numbers.
+ */
 export function numbersOf<Row extends object>({ columns }: { readonly columns: readonly Column[] }) {
   const names = columns.filter(({ runtimeType }) => runtimeType === 'number').map(({ name }) => name);
   return (row: Row): Row => {

@@ -43,8 +43,8 @@ const INGEST_LIMIT: IngestLimit = { rows: 100_000, bytes: 256 << 20 };
 /** Maximum rows of a group commit: many, because each insert creates a part that the server has to merge. */
 const GROUP_ROWS = 20_000;
 /**
- * Maximum number of annotations that a filter may match. Their trace refs are sent with the query, because annotations are in the
- * database and not in ClickHouse.
+ * Maximum number of annotations that a filter may match. Their trace refs are sent with the query, because annotations
+ * are in the database and not in ClickHouse.
  */
 const MOST_ANNOTATED = 10_000;
 
@@ -71,8 +71,8 @@ interface Options extends Pick<StoresOptions, 'log'> {
 }
 
 /**
- * Traces in ClickHouse. The schema is updated now. When the server cannot be reached, it is updated before the first use, because the
- * gateway serves models also without traces. Throws Unavailable when the server refuses the user.
+ * Traces in ClickHouse. The schema is updated now. When the server cannot be reached, it is updated before the first
+ * use, because the gateway serves models also without traces. Throws Unavailable when the server refuses the user.
  */
 export async function openClickHouseTraces(
   location: ClickHouseLocation,
@@ -121,7 +121,10 @@ export async function openClickHouseTraces(
   const submit = (job: IngestJob): Promise<readonly TraceSummary[]> =>
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
 
-  /** The filters of a search and its reader's visibility as one condition. Throws InvalidInput if too many annotations match. */
+  /**
+   * The filters of a search and its reader's visibility as one condition. Throws InvalidInput if too many annotations
+   * match.
+   */
   async function visibleAndPassing(
     visibility: Visibility,
     { startMs, filters }: Pick<TraceSearch, 'startMs' | 'filters'>,

@@ -12,8 +12,8 @@ function sqliteFile(path: string): DatabaseLocation {
 }
 
 /**
- * The SQLite file of an address. `rest` is the address without its scheme and colon. Throws Unsupported for a host and for an invalid
- * escape.
+ * The SQLite file of an address. `rest` is the address without its scheme and colon. Throws Unsupported for a host and
+ * for an invalid escape.
  */
 function sqliteLocation(rest: string): DatabaseLocation {
   try {

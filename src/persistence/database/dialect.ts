@@ -26,8 +26,8 @@ interface SqliteDatabase {
 }
 
 /**
- * The driver itself queues the users of the connection (`connection-queue.ts`). Kysely's own mutex has no deadline, and is never
- * released after a transaction of the ORM whose `begin` fails.
+ * The driver itself queues the users of the connection (`connection-queue.ts`). Kysely's own mutex has no deadline, and
+ * is never released after a transaction of the ORM whose `begin` fails.
  */
 class AdapterWithoutMutex extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
@@ -94,8 +94,8 @@ function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: Sqli
         throw error;
       }
     },
-    // A writer takes the write lock immediately. Otherwise a transaction that reads first would fail at its first write, if another
-    // process wrote in between. A retry of the statement would fail again.
+    // A writer takes the write lock immediately. Otherwise a transaction that reads first would fail at its first
+    // write, if another process wrote in between. A retry of the statement would fail again.
     async beginTransaction(on) {
       try {
         await leaseOf(on).command(role === 'reader' ? 'begin' : 'begin immediate');

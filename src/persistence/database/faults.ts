@@ -17,8 +17,8 @@ const CONNECTION_CODES = new Set([
   'SQLITE_READONLY',
 ]);
 /**
- * SQLSTATE classes and codes: connection (08), read-only transaction (25006), transaction rollback (40), resources (53),
- * lock not available (55P03), shutdown (57P), I/O (58). A standby sends 25006; a deadlock is in class 40.
+ * SQLSTATE classes and codes: connection (08), read-only transaction (25006), transaction rollback (40), resources
+ * (53), lock not available (55P03), shutdown (57P), I/O (58). A standby sends 25006; a deadlock is in class 40.
  */
 const CONNECTION_SQLSTATE = /^(?:08|25006|40|53|55P03|57P|58)/;
 /** Failures without a code. */
@@ -87,8 +87,8 @@ function isTooLongForIndex(error: unknown): boolean {
 }
 
 /**
- * Runs work against the database. A connection failure becomes Unavailable. A text that is too long for an index becomes
- * InvalidInput. Other errors are not changed.
+ * Runs work against the database. A connection failure becomes Unavailable. A text that is too long for an index
+ * becomes InvalidInput. Other errors are not changed.
  */
 export async function withDomainErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {

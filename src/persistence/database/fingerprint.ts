@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Database } from './database.ts';
 
-/** Returns a function that reads a version text of a table of managed entities. Any change of a row changes the text. */
+/**
+ * Returns a function that reads a version text of a table of managed entities. Any change of a row changes the text.
+ */
 export const fingerprintOf =
   ({ readRows }: Pick<Database, 'readRows'>, table: string): (() => Promise<string>) =>
   () =>

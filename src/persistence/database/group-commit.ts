@@ -10,11 +10,14 @@ export interface Weight {
 
 export interface GroupCommit<Job extends Weight, Result> {
   /**
-   * Queues a job; settles with its commit. Rejects with Unavailable when the queue is full. A job larger than the limit is
-   * accepted when nothing is queued or being committed: transports limit the size of a request.
+   * Queues a job; settles with its commit. Rejects with Unavailable when the queue is full. A job larger than the limit
+   * is accepted when nothing is queued or being committed: transports limit the size of a request.
    */
   submit(job: Job): Promise<Result>;
-  /** Awaits the input of a job that the caller submits right after. On one core, the next commit waits for it up to 10 ms. */
+  /**
+   * Awaits the input of a job that the caller submits right after. On one core, the next commit waits for it up to 10
+   * ms.
+   */
   expected<Part>(input: Part | Promise<Part>): Promise<Part>;
   /** Resolves when nothing is queued or being committed. */
   idle(): Promise<void>;
@@ -30,10 +33,10 @@ interface Entry<Job, Result> {
 const GATHER_MS = 10;
 
 /**
- * Jobs that wait at the same time share one commit. The first job starts a commit at the end of its turn of the event loop. Jobs that
- * arrive during a commit form the next commit. On one core no job can be prepared during a commit, so a commit waits up to 10 ms for
- * jobs in preparation. When a shared commit fails, but not with Unavailable, every job is retried alone, so that an invalid job does
- * not fail the others.
+ * Jobs that wait at the same time share one commit. The first job starts a commit at the end of its turn of the event
+ * loop. Jobs that arrive during a commit form the next commit. On one core no job can be prepared during a commit, so a
+ * commit waits up to 10 ms for jobs in preparation. When a shared commit fails, but not with Unavailable, every job is
+ * retried alone, so that an invalid job does not fail the others.
  */
 export function createGroupCommit<Job extends Weight, Result>({
   commit,
@@ -57,7 +60,10 @@ export function createGroupCommit<Job extends Weight, Result>({
   let inPreparation = 0;
   let recheck = (): void => {};
 
-  /** Whether the next commit waits for jobs in preparation. Called between commits, when `queuedWeight` counts the queue only. */
+  /**
+   * Whether the next commit waits for jobs in preparation. Called between commits, when `queuedWeight` counts the queue
+   * only.
+   */
   const mayGather = (): boolean => cores === 1 && inPreparation > 0 && queuedWeight.rows < groupRows;
 
   async function gather(): Promise<void> {
@@ -101,8 +107,8 @@ export function createGroupCommit<Job extends Weight, Result>({
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      // A commit on another thread may take the core of this thread. So the rest of this turn of the event loop runs first: it
-      // sends answers, and its jobs join the commit.
+      // A commit on another thread may take the core of this thread. So the rest of this turn of the event loop runs
+      // first: it sends answers, and its jobs join the commit.
       await endOfTurn();
       await gather();
       const group = nextGroup();

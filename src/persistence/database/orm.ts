@@ -110,8 +110,8 @@ function databaseOver(orm: Orm, engine: Database['engine'], flavour: SqlFlavour)
 }
 
 /**
- * One connection writes. A second, read-only one serves reads: with WAL, reads do not wait for writes. MikroORM treats the
- * second one as a read replica.
+ * One connection writes. A second, read-only one serves reads: with WAL, reads do not wait for writes. MikroORM treats
+ * the second one as a read replica.
  */
 async function openSqlite(file: string, options: DatabaseOptions, { newSchema }: Opening): Promise<Database> {
   const { engine, open } = await chooseSqlite(options);
@@ -151,7 +151,10 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
   return databaseOver(orm, 'postgresql', 'postgresql');
 }
 
-/** Opens the database that the options name. It applies no migrations; `opening` may create the tables of a new SQLite file. */
+/**
+ * Opens the database that the options name. It applies no migrations; `opening` may create the tables of a new SQLite
+ * file.
+ */
 export async function openDatabase(options: DatabaseOptions, opening: Opening = {}): Promise<Database> {
   const location = locateDatabase(options.databaseUrl, options.dataDir);
   const database =
@@ -219,8 +222,9 @@ async function openCallsAndTraces(database: Database, options: StoresOptions): P
 }
 
 /**
- * Opens the database, applies pending migrations, and returns the stores. Throws Unavailable when the database cannot be reached or
- * ClickHouse refuses the user. Throws Unsupported for a database URL with an unknown scheme or an invalid address.
+ * Opens the database, applies pending migrations, and returns the stores. Throws Unavailable when the database cannot
+ * be reached or ClickHouse refuses the user. Throws Unsupported for a database URL with an unknown scheme or an invalid
+ * address.
  */
 export async function openStores(options: StoresOptions) {
   const database = await openDatabase(options, { newSchema: newSqliteSchema });

@@ -15,8 +15,8 @@ interface OwnerProperties {
 }
 
 /**
- * Encodes an owner. An owner without team has an empty `teamId`, because partial indexes and ClickHouse columns need a value
- * that is not null. Therefore conditions on a team must also exclude the empty text.
+ * Encodes an owner. An owner without team has an empty `teamId`, because partial indexes and ClickHouse columns need a
+ * value that is not null. Therefore conditions on a team must also exclude the empty text.
  */
 export const ownerProperties = ({ teamId, keyHash }: Owner): OwnerProperties => ({
   teamId: storable(teamId ?? ''),

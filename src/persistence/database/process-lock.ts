@@ -8,7 +8,9 @@ import type { StoresOptions } from '../options.ts';
 /** SQLite's result code for a lock that another connection holds. */
 const SQLITE_BUSY = 5;
 
-/** Exclusive use of a SQLite file by this process. The operating system ends it with the process, also after a kill -9. */
+/**
+ * Exclusive use of a SQLite file by this process. The operating system ends it with the process, also after a kill -9.
+ */
 export interface ProcessLock {
   /** Releases the lock; calling it again does nothing. */
   release(): void;
@@ -17,13 +19,13 @@ export interface ProcessLock {
 const NO_LOCK: ProcessLock = { release() {} };
 
 /**
- * Locks the SQLite file that the options name. The lock belongs to the process and not to a store: migrations and imports may open
- * the file beside a running server. PostgreSQL serves several processes and is not locked. Throws Conflict, which names the holder if
- * known, when another process holds the lock. Any other failure to lock, as on a file system without locks, is logged. The file then
- * stays unlocked.
+ * Locks the SQLite file that the options name. The lock belongs to the process and not to a store: migrations and
+ * imports may open the file beside a running server. PostgreSQL serves several processes and is not locked. Throws
+ * Conflict, which names the holder if known, when another process holds the lock. Any other failure to lock, as on a
+ * file system without locks, is logged. The file then stays unlocked.
  *
- * The lock is an exclusive transaction on an empty SQLite database beside the file. A separate text file names the holder: opening
- * and closing the locked file without SQLite would release the lock.
+ * The lock is an exclusive transaction on an empty SQLite database beside the file. A separate text file names the
+ * holder: opening and closing the locked file without SQLite would release the lock.
  */
 export async function lockDatabase({
   databaseUrl,

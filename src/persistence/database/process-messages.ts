@@ -27,7 +27,9 @@ interface ClientPool {
   connect(): Promise<ListeningClient>;
 }
 
-/** Messages over LISTEN and NOTIFY, on one connection of the pool. Null for SQLite, which one process uses at a time. */
+/**
+ * Messages over LISTEN and NOTIFY, on one connection of the pool. Null for SQLite, which one process uses at a time.
+ */
 export function createProcessMessages(
   { orm, flavour, inFlight, writer }: Pick<Database, 'orm' | 'flavour' | 'inFlight' | 'writer'>,
   log: StoresOptions['log'],
@@ -57,8 +59,8 @@ interface Listener extends ProcessListener {
 }
 
 /**
- * Listens until `stop`, on a new connection after each loss. The timers are not tasks of the scheduler: the delay between
- * attempts grows, and a check belongs to one connection.
+ * Listens until `stop`, on a new connection after each loss. The timers are not tasks of the scheduler: the delay
+ * between attempts grows, and a check belongs to one connection.
  */
 function keepListening(
   connect: () => Promise<ListeningClient>,

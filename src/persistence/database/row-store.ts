@@ -48,7 +48,10 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
 /** Escapes `%`, `_` and `\` for a `like` pattern. */
 const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, (sign) => `\\${sign}`);
 
-/** Condition that a column contains text, ignoring case. On SQLite, letters outside of ASCII match in the same case only. */
+/**
+ * Condition that a column contains text, ignoring case. On SQLite, letters outside of ASCII match in the same case
+ * only.
+ */
 const contains = (column: string, part: string): JsonObject => ({
   [raw(`lower(${column}) like lower(cast(? as text)) escape '\\'`, [`%${escaped(part)}%`])]: [],
 });
@@ -85,8 +88,9 @@ interface RowChange<Stored, Row> {
 }
 
 /**
- * Changes a row; resolves to null when it does not exist. The flush compares the revision of the row and fails after a concurrent
- * change: the change is then retried. Throws Conflict for a unique value of another row, and Unavailable when all attempts fail.
+ * Changes a row; resolves to null when it does not exist. The flush compares the revision of the row and fails after a
+ * concurrent change: the change is then retried. Throws Conflict for a unique value of another row, and Unavailable
+ * when all attempts fail.
  */
 export const changeRow = <Stored, Row>(
   { orm, inFlight }: Database,

@@ -69,9 +69,9 @@ export function encodeValues<Name extends keyof Tables>({ columns }: RowTable<Na
 }
 
 /**
- * Encoded rows as a query to insert from. Any number of rows is a single JSON parameter: the statement is short and has no
- * limit on parameters. Binding each value costs the main thread several times as much. 64-bit numbers may be text in the
- * JSON, and become numbers in their column.
+ * Encoded rows as a query to insert from. Any number of rows is a single JSON parameter: the statement is short and has
+ * no limit on parameters. Binding each value costs the main thread several times as much. 64-bit numbers may be text in
+ * the JSON, and become numbers in their column.
  */
 export function rowsFrom<Name extends keyof Tables>(
   flavour: SqlFlavour,
@@ -93,8 +93,9 @@ export function rowsFrom<Name extends keyof Tables>(
 }
 
 /**
- * Verb of an insert that rolls the transaction back immediately after a failure. Without `or rollback` SQLite copies every page
- * that a statement changes, to be able to undo the statement alone. Only for transactions that do not continue after a failure.
+ * Verb of an insert that rolls the transaction back immediately after a failure. Without `or rollback` SQLite copies
+ * every page that a statement changes, to be able to undo the statement alone. Only for transactions that do not
+ * continue after a failure.
  */
 export const insertOrRollback = (flavour: SqlFlavour): string =>
   flavour === 'postgresql' ? 'insert' : 'insert or rollback';
@@ -127,7 +128,9 @@ export function insertionInto<Name extends keyof Tables>(
   };
 }
 
-/** Maximum rows and size (characters or bytes) of one statement, so that a step on the main thread takes milliseconds. */
+/**
+ * Maximum rows and size (characters or bytes) of one statement, so that a step on the main thread takes milliseconds.
+ */
 const STATEMENT_ROWS = 1_000;
 const STATEMENT_SIZE = 1 << 21;
 
@@ -207,8 +210,8 @@ export function isWide({ sqlType, runtimeType }: Column): boolean {
 
 /**
  * All columns of a table to select, with the types of their properties. 64-bit columns need a cast: the SQLite addon
- * reads them as doubles and PostgreSQL's driver as text. Order by `table.column`: a column name without its table means the
- * cast expression, which has no index.
+ * reads them as doubles and PostgreSQL's driver as text. Order by `table.column`: a column name without its table means
+ * the cast expression, which has no index.
  */
 export function everyColumn<Name extends keyof Tables>({ name: table, columns }: RowTable<Name>) {
   return columns.map((declared) => {

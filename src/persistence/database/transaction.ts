@@ -4,8 +4,8 @@ import type { Orm } from './database.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Runs work in a new transaction. It does not use the ORM's `transactional`. On PostgreSQL, `transactional` never returns the
- * connection to the pool when `begin` or `rollback` fails, as after a lost connection.
+ * Runs work in a new transaction. It does not use the ORM's `transactional`. On PostgreSQL, `transactional` never
+ * returns the connection to the pool when `begin` or `rollback` fails, as after a lost connection.
  */
 export function transaction<Result>(orm: Orm, work: (db: Kysely<Tables>) => Promise<Result>): Promise<Result> {
   return orm.em.fork().getKysely<Tables>().transaction().execute(work);

@@ -20,8 +20,8 @@ export interface WriteHealth {
 }
 
 /**
- * Only a probe ends the failing state: it locks every table, while a write that succeeds may use other tables than the write
- * that failed. `probe` makes a small write and rejects when that fails.
+ * Only a probe ends the failing state: it locks every table, while a write that succeeds may use other tables than the
+ * write that failed. `probe` makes a small write and rejects when that fails.
  */
 export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
   // Unknown before the first write.

@@ -14,8 +14,8 @@ const PROBE_BODY: Readonly<Record<SqlFlavour, string>> = {
 };
 
 /**
- * Inserts a row and deletes it in one transaction. On PostgreSQL it first takes the lock of a write on every table. SQLite has
- * one lock for the whole file.
+ * Inserts a row and deletes it in one transaction. On PostgreSQL it first takes the lock of a write on every table.
+ * SQLite has one lock for the whole file.
  */
 export function probeWrites({ orm, flavour }: Pick<Database, 'orm' | 'flavour'>): Promise<void> {
   const tables = ENTITIES.map(({ tableName }) => tableName);

@@ -1,7 +1,10 @@
 import type { Kysely } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 
-/** Records the number of a batch of a process. Returns false for a batch that was committed before. Locks the process's row. */
+/**
+ * Records the number of a batch of a process. Returns false for a batch that was committed before. Locks the process's
+ * row.
+ */
 export async function recordIfNew(
   db: Kysely<Tables>,
   { process, number, now }: { readonly process: string; readonly number: number; readonly now: Date },

@@ -15,7 +15,9 @@ export const GatewayActivityEntity = defineEntity({
   },
 });
 
-/** The last batch of counts that a counter of a process committed; `id` is the id of the counter. Not a managed entity. */
+/**
+ * The last batch of counts that a counter of a process committed; `id` is the id of the counter. Not a managed entity.
+ */
 export const ActivityProcessEntity = defineEntity({
   name: 'ActivityProcessEntity',
   tableName: 'activity_process',

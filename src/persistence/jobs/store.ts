@@ -78,8 +78,8 @@ const jobOf = (row: JobRow): Job => ({
 const jobOrNull = ([row]: readonly JobRow[]): Job | null => (row === undefined ? null : jobOf(row));
 
 /**
- * Jobs as rows. Each change is one conditional statement, so that no job changes between a check and a write. As managed
- * entities, jobs would cost an idle process most of its CPU.
+ * Jobs as rows. Each change is one conditional statement, so that no job changes between a check and a write. As
+ * managed entities, jobs would cost an idle process most of its CPU.
  */
 export function createJobStore({ orm, flavour, readRows, writeRows }: Database): JobStore {
   const columns = columnNames(rowTable(orm, 'job'));

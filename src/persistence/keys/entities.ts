@@ -36,7 +36,10 @@ export const VirtualKeyEntity = defineEntity({
   name: 'VirtualKeyEntity',
   tableName: 'virtual_key',
   properties: {
-    /** Identity: hash of the first secret. It stays the same after a rotation, because rows that the key owns refer to it. */
+    /**
+     * Identity: hash of the first secret. It stays the same after a rotation, because rows that the key owns refer to
+     * it.
+     */
     hash: p.text().primary(),
     secretHash: p.text().unique(),
     previousSecretHash: p.text().nullable().unique(),

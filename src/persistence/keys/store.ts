@@ -90,7 +90,10 @@ function statusWhere(status: KeyFilter['status'], now: Date): KeyWhere {
   }
 }
 
-/** Condition that the alias contains a text, ignoring case. On SQLite, letters outside of ASCII match in the same case only. */
+/**
+ * Condition that the alias contains a text, ignoring case. On SQLite, letters outside of ASCII match in the same case
+ * only.
+ */
 const aliasWhere = (part: string, flavour: SqlFlavour): KeyWhere => ({
   [raw(`${flavour === 'sqlite' ? 'instr' : 'strpos'}(lower(alias), lower(cast(? as text))) > 0`, [storable(part)])]: [],
 });
@@ -99,8 +102,8 @@ const aliasWhere = (part: string, flavour: SqlFlavour): KeyWhere => ({
 const EARLIER_TEXTS = String.raw`(?:"(?:[^"\\]|\\.)*",)*`;
 
 /**
- * Keys of an access group: those whose settings name the group, and those that the group names. On PostgreSQL the condition
- * matches the text of the columns: JSON functions fail for any row that has a text with a lone surrogate.
+ * Keys of an access group: those whose settings name the group, and those that the group names. On PostgreSQL the
+ * condition matches the text of the columns: JSON functions fail for any row that has a text with a lone surrogate.
  */
 function accessGroupWhere(id: string, flavour: SqlFlavour): KeyWhere {
   if (flavour === 'sqlite') {
@@ -161,7 +164,10 @@ export function createKeyStore(database: Database): KeyStore {
     if ((await em.count(RetiredSecretEntity, { hash: secretHash })) > 0) throw keyTaken();
   }
 
-  /** The conflict with another row over a unique value; null when a concurrent change of the same row caused the failure. */
+  /**
+   * The conflict with another row over a unique value; null when a concurrent change of the same row caused the
+   * failure.
+   */
   async function conflictOf(key: VirtualKey, isNew: boolean, cause: unknown): Promise<Conflict | null> {
     const em = orm.em.fork();
     const among = isNew ? {} : { hash: { $ne: key.hash } };
@@ -256,8 +262,8 @@ export function createKeyStore(database: Database): KeyStore {
 }
 
 /**
- * One page in two statements. The first finds the hashes of the page, in most orders from an index. The second reads the rows of
- * these hashes. So rows before the page are not read.
+ * One page in two statements. The first finds the hashes of the page, in most orders from an index. The second reads
+ * the rows of these hashes. So rows before the page are not read.
  */
 async function listKeys(em: SqlEntityManager, page: KeyPage, flavour: SqlFlavour): Promise<readonly VirtualKey[]> {
   const { filter, now, sort, descending, limit, from } = page;

@@ -30,7 +30,9 @@ export function createLensStore({ find, readRows, change: changeEntities }: Data
     db.selectFrom('lens').select('id').where('due_at', '<=', given('nowMs')).orderBy('due_at').limit(given('most')),
   );
 
-  /** Reads and locks a lens, so that changes of one lens are serialized. SQLite has a single writer and needs no lock. */
+  /**
+   * Reads and locks a lens, so that changes of one lens are serialized. SQLite has a single writer and needs no lock.
+   */
   const findLocked = (em: SqlEntityManager, id: string): Promise<LensEntity | null> =>
     em.findOne(LensEntity, { id: storable(id) }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 

@@ -16,8 +16,8 @@ export interface RowReader<Row> {
 const PACKED = 'packed';
 
 /**
- * Reads rows with many columns. On SQLite each row is one JSON list of its values, unless `packed` is false. Not for blobs. See
- * README.md.
+ * Reads rows with many columns. On SQLite each row is one JSON list of its values, unless `packed` is false. Not for
+ * blobs. See README.md.
  */
 export function rowReader<Name extends keyof Tables>(
   flavour: SqlFlavour,
@@ -30,7 +30,8 @@ export function rowReader<Name extends keyof Tables>(
   if (flavour === 'postgresql' || !packed)
     return { selection: everyColumn(table), names, rowOf: (found) => found as Row };
   const values = columns.map((column) => valueOf(`${name}.${column.name}`, column));
-  // Each row starts as a copy of this object: V8 turns an object to which many members are added into a slow dictionary.
+  // Each row starts as a copy of this object: V8 turns an object to which many members are added into a slow
+  // dictionary.
   const blank = Object.fromEntries(names.map((column) => [column, null]));
   return {
     selection: [sql<string>`json_array(${sql.join(values)})`.as(PACKED)],

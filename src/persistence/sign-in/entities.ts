@@ -1,8 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /**
- * State of sign-ins between requests: a login, a code, or a count of failures (`PendingSignIn`). A managed entity. `untilMs`, its
- * expiry, is Unix ms.
+ * State of sign-ins between requests: a login, a code, or a count of failures (`PendingSignIn`). A managed entity.
+ * `untilMs`, its expiry, is Unix ms.
  */
 export const PendingSignInEntity = defineEntity({
   name: 'PendingSignInEntity',

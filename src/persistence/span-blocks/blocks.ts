@@ -18,7 +18,9 @@ const MOST_SPANS = 100;
 const MOST_LENGTH = 65_536;
 /** Size limit of a block: a read of one trace loads the whole block from the file. */
 const BLOCK_BYTES = 524_288;
-/** An empty JSON list and its padding. They overwrite the spans of a removed trace, so that other offsets stay valid. */
+/**
+ * An empty JSON list and its padding. They overwrite the spans of a removed trace, so that other offsets stay valid.
+ */
 const NOTHING = '[]';
 const BLANK = ' ';
 
@@ -106,7 +108,9 @@ interface BlockTrace extends BlockPlace {
 /** Writes `sheet_trace`: block and position of each trace's spans. */
 export interface BlockWriter {
   insert(db: Kysely<Tables>, traces: readonly BlockTrace[]): Promise<void>;
-  /** Copies the spans of these traces into rows and deletes their places. The caller overwrites the spans in the blocks. */
+  /**
+   * Copies the spans of these traces into rows and deletes their places. The caller overwrites the spans in the blocks.
+   */
   moveToRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
   /** Copies the spans of these traces into rows. Their places are kept, with 0 spans, for a later removal. */
   copyToRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;

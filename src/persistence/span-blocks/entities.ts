@@ -1,6 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** Place of the first spans of a trace in the block of their export. Later spans are rows of `span`. Not a managed entity. */
+/**
+ * Place of the first spans of a trace in the block of their export. Later spans are rows of `span`. Not a managed
+ * entity.
+ */
 export const BlockTraceEntity = defineEntity({
   name: 'BlockTraceEntity',
   tableName: 'sheet_trace',

@@ -21,13 +21,13 @@ interface WholeExport {
 }
 
 /**
- * Stores exports of new traces in one statement, which is its own transaction (ADR 0046). Each further statement would be
- * a round trip to SQLite's thread while the write lock is held.
+ * Stores exports of new traces in one statement, which is its own transaction (ADR 0046). Each further statement would
+ * be a round trip to SQLite's thread while the write lock is held.
  */
 export interface SingleStatementStore {
   /**
-   * The jobs as exports for one statement. Null when there are too many jobs, or a job has no body. Also null when a trace occurs
-   * twice, may be stored already, or does not fit into a block.
+   * The jobs as exports for one statement. Null when there are too many jobs, or a job has no body. Also null when a
+   * trace occurs twice, may be stored already, or does not fit into a block.
    */
   exportsFrom(jobs: readonly IngestJob[]): readonly WholeExport[] | null;
   /** Resolves to the summaries by trace ref. Fails, and stores nothing, when one of the traces is stored already. */
@@ -45,8 +45,8 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
   const values = columns.map((_name, place) => `value ->> ${place}`);
   const summaryColumns = columns.map((name) => `"${name}"`).join(', ');
   /**
-   * Temporary view and trigger, one per connection: a changed row layout needs no migration. Trace numbers increase in the order of
-   * the list, so that all of them follow from the last one.
+   * Temporary view and trigger, one per connection: a changed row layout needs no migration. Trace numbers increase in
+   * the order of the list, so that all of them follow from the last one.
    */
   const temporaryDdl = [
     `create temp view if not exists arriving_export as
@@ -67,7 +67,10 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
       values ${Array.from({ length: bodies }, () => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`;
   /** Hash table without chains: the latest trace of each slot, by 32 bits of its ref. */
   const remembered = new Uint32Array(SLOTS);
-  /** Whether view and trigger were created. They exist as long as their connection, which is replaced after some failures. */
+  /**
+   * Whether view and trigger were created. They exist as long as their connection, which is replaced after some
+   * failures.
+   */
   let isCreated = false;
 
   async function insert(db: Kysely<Tables>, query: CompiledQuery): Promise<void> {

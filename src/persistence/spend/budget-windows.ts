@@ -10,7 +10,10 @@ const KEPT_MS = 2 * 86_400_000;
 /** Minimum time between removals of ended windows, in ms. */
 const REMOVAL_MS = 3_600_000;
 
-/** Returns a function that adds the amounts of rows to the totals of their budget windows, and removes windows that ended long ago. */
+/**
+ * Returns a function that adds the amounts of rows to the totals of their budget windows, and removes windows that
+ * ended long ago.
+ */
 export function createWindowTotalsAdder(
   flavour: Database['flavour'],
   table: RowTable<'budget_window'>,

@@ -14,7 +14,10 @@ export const DAY_MS = 86_400_000;
 /** Longest text of a key column, in characters: an index entry of PostgreSQL has at most 2,704 bytes. */
 export const MOST_KEY_CHARACTERS = MAX_LABEL_CHARACTERS;
 
-/** Name of the relation of new spend in the statements: one row of sums for each day and combination of `NEW_SPEND_KEYS`. */
+/**
+ * Name of the relation of new spend in the statements: one row of sums for each day and combination of
+ * `NEW_SPEND_KEYS`.
+ */
 export const NEW_SPEND = 'new_spend';
 
 const cut = (column: string): string => `substr(coalesce(${column}, ''), 1, ${MOST_KEY_CHARACTERS})`;

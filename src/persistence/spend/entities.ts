@@ -2,9 +2,9 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 
 /**
- * Usage and cost of one gateway call. Only the removal of error texts changes a row; not a managed entity. Times are Unix ms. The
- * primary key begins with the trace id, and trace ids that the gateway creates begin with the time. So their rows of the same time
- * are adjacent, and look-ups by span need no further index (ADR 0018).
+ * Usage and cost of one gateway call. Only the removal of error texts changes a row; not a managed entity. Times are
+ * Unix ms. The primary key begins with the trace id, and trace ids that the gateway creates begin with the time. So
+ * their rows of the same time are adjacent, and look-ups by span need no further index (ADR 0018).
  */
 export const SpendRowEntity = defineEntity({
   name: 'SpendRowEntity',
@@ -48,8 +48,8 @@ export const SpendRowEntity = defineEntity({
 });
 
 /**
- * Total of one budget window: picodollars, or tokens for windows of batch tokens. Updated in the commit of its spend rows. The
- * name contains the scope (`budgetWindowOf`).
+ * Total of one budget window: picodollars, or tokens for windows of batch tokens. Updated in the commit of its spend
+ * rows. The name contains the scope (`budgetWindowOf`).
  */
 export const BudgetWindowEntity = defineEntity({
   name: 'BudgetWindowEntity',
@@ -63,8 +63,8 @@ export const BudgetWindowEntity = defineEntity({
 });
 
 /**
- * Total spend of a key, updated in the commit of its spend rows, so that a total is one row to read. 64 bits of picodollars
- * allow nine million dollars per key.
+ * Total spend of a key, updated in the commit of its spend rows, so that a total is one row to read. 64 bits of
+ * picodollars allow nine million dollars per key.
  */
 export const KeySpendEntity = defineEntity({
   name: 'KeySpendEntity',
@@ -91,7 +91,9 @@ const sums = () => ({
   lastMs: p.bigint('number'),
 });
 
-/** Sums of the calls of a day with equal key columns. An absent team or user is blank in the key. Not a managed entity. */
+/**
+ * Sums of the calls of a day with equal key columns. An absent team or user is blank in the key. Not a managed entity.
+ */
 export const SpendDayEntity = defineEntity({
   name: 'SpendDayEntity',
   tableName: 'spend_day',

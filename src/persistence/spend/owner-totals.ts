@@ -61,7 +61,9 @@ function owned(flavour: Flavour): RawBuilder<unknown> {
     from ${loggedTotals(flavour)} join owned o on o.hash = t.value ->> 'key_hash'`;
 }
 
-/** The keys of owners, deleted ones too, as `hash`, `one` and `other`: the id of the owner, in two parts for a member. */
+/**
+ * The keys of owners, deleted ones too, as `hash`, `one` and `other`: the id of the owner, in two parts for a member.
+ */
 export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly string[]): RawBuilder<unknown> {
   const among = (): RawBuilder<unknown> => textsIn(flavour, ids.map(storable));
   switch (kind) {
@@ -86,8 +88,8 @@ export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly st
 }
 
 /**
- * The spend of keys, owners, labels and windows, including the call log, so that admission does not wait for unfolding. Calls
- * that unfolding stores through the spend store count twice until their segment is deleted.
+ * The spend of keys, owners, labels and windows, including the call log, so that admission does not wait for unfolding.
+ * Calls that unfolding stores through the spend store count twice until their segment is deleted.
  */
 export const createTotalsOf =
   ({ reader, flavour, inFlight }: Database) =>

@@ -101,8 +101,8 @@ const valuesIn = (values: FieldValues): readonly (readonly [SpendField, readonly
   });
 
 /**
- * Condition that a field has one of these values; false, never null, for a row without a value. A model also matches by its
- * name without the provider.
+ * Condition that a field has one of these values; false, never null, for a row without a value. A model also matches by
+ * its name without the provider.
  */
 function hasOneOf(field: SpendField, values: readonly string[], flavour: SqlFlavour): Sql {
   const wanted = textsIn(flavour, values);

@@ -124,7 +124,10 @@ export function costsByLabel(
   );
 }
 
-/** Costs or other amounts per budget window, in the order of their names, so that all processes lock totals in one order. */
+/**
+ * Costs or other amounts per budget window, in the order of their names, so that all processes lock totals in one
+ * order.
+ */
 export function costsByWindow(
   rows: readonly (Pick<SpendRow, 'cost'> & { readonly windows?: SpendRow['windows'] | undefined })[],
 ): readonly { readonly window: string; readonly end_ms: number; readonly total: string }[] {

@@ -27,7 +27,9 @@ function wanted(flavour: SqlFlavour, kind: CountedKind, starts: readonly SpendSt
     cast(t.value ->> 3 as bigint) as day_ms from ${elementsOf(flavour, sql`${JSON.stringify(rows)}`)} as t`;
 }
 
-/** The parts of days at the start of windows, with their calls as `r`: each distinct part reads its range of the index. */
+/**
+ * The parts of days at the start of windows, with their calls as `r`: each distinct part reads its range of the index.
+ */
 const EDGES = sql`(select distinct start_ms, day_ms from wanted where start_ms < day_ms) s
   join spend_row r on r.started_at >= s.start_ms and r.started_at < s.day_ms`;
 

@@ -22,9 +22,9 @@ const startRun: Start<{ readonly changes: number; readonly lastRowId: number }> 
   });
 
 /**
- * The addon does not reset a statement that fails. After SQLITE_BUSY such a statement stays active. While it is active, SQLite does
- * not commit statements outside a transaction. Their changes are visible to this connection only, and the next rollback removes them.
- * A failed statement is therefore finalized before its failure is reported (ADR 0053).
+ * The addon does not reset a statement that fails. After SQLITE_BUSY such a statement stays active. While it is active,
+ * SQLite does not commit statements outside a transaction. Their changes are visible to this connection only, and the
+ * next rollback removes them. A failed statement is therefore finalized before its failure is reported (ADR 0053).
  */
 function handleOver(database: Database): SqliteHandle {
   const statements = createStatementCache<Statement>((statement) => statement.finalize());

@@ -41,7 +41,8 @@ interface Calls {
 /**
  * Creates a decider that uses any chat model. It tries three methods for each question, in this order:
  * 1. Log probabilities of one token, where the upstream reports them: one call for each question.
- * 2. Votes, where the deployment sets `decisionVotes`: several equal calls for each question, each of which names a label.
+ * 2. Votes, where the deployment sets `decisionVotes`: several equal calls for each question, each of which names a
+ *    label.
  * 3. Weights that the model states itself (`self_reported`): one call for up to 32 questions.
  * A question that no method answers gets a refusal as answer.
  */

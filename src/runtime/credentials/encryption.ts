@@ -6,7 +6,10 @@ const KEY_BYTES = 32;
 export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Derives the key for one purpose from a secret of the installation. Every process with the secret derives the same key. */
+/**
+ * Derives the key for one purpose from a secret of the installation. Every process with the secret derives the same
+ * key.
+ */
 export const keyFor = (secret: Secret, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret.reveal(), 'lensgate', purpose, KEY_BYTES));
 
@@ -22,7 +25,10 @@ export interface Cipher {
   seal(plain: Uint8Array, about: string): Buffer;
   /** Decrypts. Null when no known key opens the bytes with this `about`. */
   open(sealed: Uint8Array, about: string): Buffer | null;
-  /** Decrypts a ciphertext of a former key, and encrypts its content with the current key. Null for any other ciphertext. */
+  /**
+   * Decrypts a ciphertext of a former key, and encrypts its content with the current key. Null for any other
+   * ciphertext.
+   */
   renewed(sealed: Uint8Array, about: string): Buffer | null;
 }
 

@@ -40,7 +40,10 @@ function reportOf(
   };
 }
 
-/** Calibrations fitted to the latest outcomes in the store, by scope. A group is fitted again only after a change of its outcomes. */
+/**
+ * Calibrations fitted to the latest outcomes in the store, by scope. A group is fitted again only after a change of its
+ * outcomes.
+ */
 export function createCalibrations(store: Pick<OutcomeStore, 'list' | 'latest'>): Calibrations {
   let fits: ReadonlyMap<string, CachedReport> = new Map();
   let newestMark: string | null = null;

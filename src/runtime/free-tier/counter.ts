@@ -7,7 +7,9 @@ import {
 } from '../../domain/free-tier/free-tier.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 
-/** Time for which a client without calls left is refused without a store query, in ms. Another process may return calls. */
+/**
+ * Time for which a client without calls left is refused without a store query, in ms. Another process may return calls.
+ */
 const USED_UP_VALID_MS = 10_000;
 /** Delay of the next advance reservation after a failure, in ms. */
 const RETRY_MS = 1_000;

@@ -17,7 +17,10 @@ import { FreeTierCounter } from './counter.ts';
 
 /** Maximum number of clients in memory. Beyond it, an inactive one is evicted; its count stays in the store. */
 const MAX_CLIENTS = 20_000;
-/** Maximum clients that one eviction examines. `MAX_CLIENTS` may be exceeded for a while when none of them can be evicted. */
+/**
+ * Maximum clients that one eviction examines. `MAX_CLIENTS` may be exceeded for a while when none of them can be
+ * evicted.
+ */
 const MAX_CHECKED = 64;
 /** Interval of the sweep, in ms. A client without a call during an interval is removed. */
 const IDLE_MS = 300_000;
@@ -63,8 +66,8 @@ export interface FreeTierOptions {
 }
 
 /**
- * A free tier counted in blocks: usually a twentieth of a client's daily calls is reserved in the store, then granted from
- * memory (ADR 0016).
+ * A free tier counted in blocks: usually a twentieth of a client's daily calls is reserved in the store, then granted
+ * from memory (ADR 0016).
  */
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const { store, paidKeys, ipHash, limit, onSale, clock, scheduler } = options;

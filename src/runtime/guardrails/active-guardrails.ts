@@ -40,8 +40,8 @@ const SAMPLING_RATE = 5;
 const STREAM: StreamSettings = { samplingRate: SAMPLING_RATE, atEndOnly: false };
 
 /**
- * The guardrails of a directory, each compiled again when it changes. A guardrail that cannot run refuses the calls that it applies
- * to.
+ * The guardrails of a directory, each compiled again when it changes. A guardrail that cannot run refuses the calls
+ * that it applies to.
  */
 export function createActiveGuardrails({ directory, services = {}, broken }: Options): ActiveGuardrails {
   let compiledFrom: readonly GuardrailDefinition[] | null = null;

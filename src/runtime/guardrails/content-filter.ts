@@ -111,7 +111,10 @@ const secretSettings = z.looseObject({
   keyword_redaction_tag: z.string().nullish(),
 });
 
-/** Masks secrets: keys and tokens of known vendors, private keys, and values after names such as `api_key:` or `auth_token=`. */
+/**
+ * Masks secrets: keys and tokens of known vendors, private keys, and values after names such as `api_key:` or
+ * `auth_token=`.
+ */
 export function createSecretFilter(params: unknown): Guardrail {
   const replacement = readParams(secretSettings, params).keyword_redaction_tag ?? '[REDACTED]';
   const patterns = SECRET_PATTERNS.flatMap((name): PatternRule[] => {

@@ -26,7 +26,9 @@ interface GuardrailOptions {
 
 /** A guardrail of the configuration file or the store. */
 interface LoadedGuardrail {
-  /** Differs after each change of a stored guardrail, because its params are encrypted again. Empty for one of the file. */
+  /**
+   * Differs after each change of a stored guardrail, because its params are encrypted again. Empty for one of the file.
+   */
   readonly version: string;
   /** As configured: params refer to variables. */
   readonly shown: GuardrailDefinition;

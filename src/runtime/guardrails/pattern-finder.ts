@@ -7,9 +7,8 @@ const MAX_CHARACTERS = 4_096;
 const MAX_PROGRAM_SIZE = 20_000;
 
 /**
- * Finds the non-empty matches of a configured regular expression, ignoring case. The engine is RE2: its run time is linear
- * in the text for every expression.
- * Throws GuardrailFault for an expression that is invalid or too large.
+ * Finds the non-empty matches of a configured regular expression, ignoring case. The engine is RE2: its run time is
+ * linear in the text for every expression. Throws GuardrailFault for an expression that is invalid or too large.
  */
 export function createPatternFinder(source: string): Finder {
   const regex = compiled(source);

@@ -17,8 +17,8 @@ export interface Request {
 /** Sends requests to one origin. A connection carries one request at a time. */
 export interface OriginPool {
   /**
-   * Sends a call on a connection: calls `setHandle` of the call, then reports events to it. Calls `free` of the dispatch
-   * once the connection is no longer used for the call.
+   * Sends a call on a connection: calls `setHandle` of the call, then reports events to it. Calls `free` of the
+   * dispatch once the connection is no longer used for the call.
    */
   send(dispatch: CallDispatch): void;
   /** Open connections. */

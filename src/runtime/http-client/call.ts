@@ -33,8 +33,8 @@ export interface CallLimits {
 }
 
 /**
- * One call. It receives data from its connection, and is the byte stream of the answer's body. It settles exactly once, and has a
- * deadline while it holds or waits for a connection.
+ * One call. It receives data from its connection, and is the byte stream of the answer's body. It settles exactly once,
+ * and has a deadline while it holds or waits for a connection.
  */
 export class Call implements ByteStream, HasDeadline {
   deadlineMs: number;

@@ -42,7 +42,10 @@ export interface UpstreamClient extends HttpClient {
 
 /** Transport of requests. */
 export interface Transport {
-  /** The connections of one origin. Called again for an origin that was dropped, because it had no call and no connection. */
+  /**
+   * The connections of one origin. Called again for an origin that was dropped, because it had no call and no
+   * connection.
+   */
   pool(address: Address): OriginPool;
   /** Idle connections that no pool counts. */
   idle(): number;
@@ -56,8 +59,8 @@ interface Target {
 }
 
 /**
- * Calls upstreams over its own HTTP/1.1 connections with keep-alive (ADR 0022): a general-purpose client costs more than the
- * rest of a call.
+ * Calls upstreams over its own HTTP/1.1 connections with keep-alive (ADR 0022): a general-purpose client costs more
+ * than the rest of a call.
  */
 export function createHttpClient({
   dial = dialSocket,

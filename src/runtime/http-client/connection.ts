@@ -132,7 +132,10 @@ export class Connection implements TransportHandle, HasDeadline {
     this.#end(null);
   }
 
-  /** Processes a read; null is the end. The connection is freed after the whole read: bytes after the answer are an error. */
+  /**
+   * Processes a read; null is the end. The connection is freed after the whole read: bytes after the answer are an
+   * error.
+   */
   #processRead(bytes: Buffer | null): void {
     const fault = this.#parse(bytes);
     if (this.#bodyPieces !== null) this.#passBody(this.#bodyPieces);

@@ -101,7 +101,10 @@ export class FairSlots {
     this.#shares.delete(share.owner);
   }
 
-  /** Starts waiting calls while slots are free. The running loop also assigns the slot of a call that ends inside its start. */
+  /**
+   * Starts waiting calls while slots are free. The running loop also assigns the slot of a call that ends inside its
+   * start.
+   */
   #serve(): void {
     if (this.#serving) return;
     this.#serving = true;

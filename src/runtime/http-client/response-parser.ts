@@ -15,7 +15,10 @@ export interface ResponseEvents {
   ended(keepAliveMs: number): void;
 }
 
-/** An answer that violates HTTP/1.1, exceeds a limit or ends early, with a short code. The message does not contain its data. */
+/**
+ * An answer that violates HTTP/1.1, exceeds a limit or ends early, with a short code. The message does not contain its
+ * data.
+ */
 export class MalformedResponse extends Error {
   readonly code: string;
   constructor(code: string) {
@@ -82,8 +85,9 @@ function nameOf(raw: string): string {
 }
 
 /**
- * Converts headers of another parser to the form of this one. Throws MalformedResponse for input that the other parser may accept and
- * this one refuses. Such input has control characters, line ends in a value, or a transfer coding other than `chunked`.
+ * Converts headers of another parser to the form of this one. Throws MalformedResponse for input that the other parser
+ * may accept and this one refuses. Such input has control characters, line ends in a value, or a transfer coding other
+ * than `chunked`.
  */
 export function headersOf(received: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
   const headers: Record<string, string> = {};

@@ -3,10 +3,16 @@ import type { TLSSocket } from 'node:tls';
 import type { Peer } from './address.ts';
 import type { Request } from './call-dispatch.ts';
 
-/** One-chunk bodies up to this size, in bytes, are written together with their head: a copy costs less than a second write. */
+/**
+ * One-chunk bodies up to this size, in bytes, are written together with their head: a copy costs less than a second
+ * write.
+ */
 const SMALL_BODY = 64 * 1024;
 
-/** Events of a socket, in order. After `ended` or `failed` only a further `ended` may follow, or a `failed` after `ended`. */
+/**
+ * Events of a socket, in order. After `ended` or `failed` only a further `ended` may follow, or a `failed` after
+ * `ended`.
+ */
 export interface SocketEvents {
   connected(): void;
   /** The bytes are only valid during the call. */

@@ -30,9 +30,9 @@ const SETTINGS = {
 } as const;
 
 /**
- * Calls upstreams through undici, which supports forward proxies: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the environment
- * apply. It is slower than the native client. Queue, deadlines and settling are shared; ADR 0054 lists the differences. The
- * library is loaded here, so that a start without it stays fast.
+ * Calls upstreams through undici, which supports forward proxies: HTTP_PROXY, HTTPS_PROXY and NO_PROXY of the
+ * environment apply. It is slower than the native client. Queue, deadlines and settling are shared; ADR 0054 lists the
+ * differences. The library is loaded here, so that a start without it stays fast.
  */
 export async function openUndiciClient(options: HttpClientOptions = {}): Promise<UpstreamClient> {
   const undici = await import('undici');

@@ -36,7 +36,10 @@ interface Source {
 
 /** Signing keys of issuers, by the addresses of their key sets (RFC 7517) or discovery documents (OpenID Connect). */
 export interface KeySets {
-  /** The key of a token header. Throws errors of `jose`, and Unavailable when a missing key may be in a set that cannot be read. */
+  /**
+   * The key of a token header. Throws errors of `jose`, and Unavailable when a missing key may be in a set that cannot
+   * be read.
+   */
   readonly keyFor: JWTVerifyGetKey;
 }
 
@@ -71,7 +74,10 @@ export function createKeySets(options: {
     }
   }
 
-  /** Reads a source unless its last read began within `MIN_READ_INTERVAL_MS`. Concurrent callers share one read. Never rejects. */
+  /**
+   * Reads a source unless its last read began within `MIN_READ_INTERVAL_MS`. Concurrent callers share one read. Never
+   * rejects.
+   */
   async function refresh(source: Source): Promise<void> {
     if (source.reading === null && clock.monotonicMs() - source.triedMs < MIN_READ_INTERVAL_MS) return;
     source.reading ??= readSource(source).finally(() => {

@@ -54,8 +54,8 @@ export function createTokenVerifier(options: {
 }
 
 /**
- * Selects the verifier by the unchecked issuer of a token. The verifier then checks the token. `otherwise` verifies tokens
- * of other issuers. Throws Unauthenticated for a malformed token.
+ * Selects the verifier by the unchecked issuer of a token. The verifier then checks the token. `otherwise` verifies
+ * tokens of other issuers. Throws Unauthenticated for a malformed token.
  */
 export function verifierByIssuer(
   verifiers: ReadonlyMap<string, TokenVerifier>,

@@ -15,8 +15,8 @@ type Resolve = (
 /** Decides which addresses chosen by callers may be connected to (docs/request-fields.md). */
 export interface CallerAddresses {
   /**
-   * The peer with a lookup that returns only allowed addresses, so that the check is on the address connected to. Throws
-   * AddressRefused when the host is an address that is not allowed.
+   * The peer with a lookup that returns only allowed addresses, so that the check is on the address connected to.
+   * Throws AddressRefused when the host is an address that is not allowed.
    */
   guarded(peer: Peer): Peer;
 }
@@ -67,7 +67,9 @@ export function allowedHostFault(text: string): string | null {
   return `"${text}" is neither a host, a host and port, an IP address nor a block such as 10.0.0.0/8`;
 }
 
-/** `allowed` are hosts, hosts with a port, addresses and blocks that callers may choose although they are not public. */
+/**
+ * `allowed` are hosts, hosts with a port, addresses and blocks that callers may choose although they are not public.
+ */
 export function createCallerAddresses(allowed: readonly string[], resolve: Resolve = lookUp): CallerAddresses {
   const ranges: Range[] = [];
   const hosts: AllowedHost[] = [];

@@ -16,7 +16,10 @@ export const withoutIpv4Mapping = (address: Address): Address =>
     ? (address as ipaddr.IPv6).toIPv4Address()
     : address;
 
-/** An IP address; null for other text. IPv4 only in dotted decimal, because programs read its other spellings differently. */
+/**
+ * An IP address; null for other text. IPv4 only in dotted decimal, because programs read its other spellings
+ * differently.
+ */
 function parseAddress(text: string): Address | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   return text.includes(':') && ipaddr.IPv6.isValid(text) ? withoutIpv4Mapping(ipaddr.IPv6.parse(text)) : null;
@@ -85,7 +88,10 @@ function createLookup(trustedProxies: readonly string[]): (text: string) => Pars
   };
 }
 
-/** The network of a connection's peer; `unknown` without an address. Null for a trusted proxy, which connects for many clients. */
+/**
+ * The network of a connection's peer; `unknown` without an address. Null for a trusted proxy, which connects for many
+ * clients.
+ */
 export function createPeerNetworks(trustedProxies: readonly string[]): (peer: string | undefined) => string | null {
   const lookUp = createLookup(trustedProxies);
   return (peer) => {
@@ -95,7 +101,9 @@ export function createPeerNetworks(trustedProxies: readonly string[]): (peer: st
   };
 }
 
-/** Id of a client, from the peer of its connection and `X-Forwarded-For`; `unknown` without a valid address of the peer. */
+/**
+ * Id of a client, from the peer of its connection and `X-Forwarded-For`; `unknown` without a valid address of the peer.
+ */
 type ClientOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /**

@@ -17,8 +17,8 @@ const DRAINED_BYTES = 256 * 1024;
 /** Maximum bytes of a message of an upstream: an item with its audio. */
 const UPSTREAM_MESSAGE_BYTES = 32 * 1024 * 1024;
 /**
- * Maximum number of chunks of an incomplete message of a client. Each chunk is an object: chunks of one byte would need a
- * hundred times their size. A connection above the maximum is closed with 1008.
+ * Maximum number of chunks of an incomplete message of a client. Each chunk is an object: chunks of one byte would need
+ * a hundred times their size. A connection above the maximum is closed with 1008.
  */
 const MAX_CHUNKS = 32 * 1024;
 /** Maximum bytes that are read of the body of a refusal. */

@@ -18,8 +18,8 @@ interface AccountOptions extends Pick<ProviderAccounts, 'served' | 'costPerReque
 }
 
 /**
- * Finds the first deployment of a provider with `use_in_pass_through` and without a team. The result is cached until the
- * deployments change.
+ * Finds the first deployment of a provider with `use_in_pass_through` and without a team. The result is cached until
+ * the deployments change.
  */
 function firstForwarding(deployments: () => readonly Deployment[]): (provider: string) => Deployment | null {
   let searched: readonly Deployment[] | null = null;
@@ -41,9 +41,9 @@ function firstForwarding(deployments: () => readonly Deployment[]): (provider: s
 }
 
 /**
- * Accounts from the first of these sources that has one: a deployment with `use_in_pass_through`, the environment, the first stored
- * credential of the provider. Without any, a provider that needs no key has an account without a key. The base address of a stored
- * credential is used with its own key or identity only.
+ * Accounts from the first of these sources that has one: a deployment with `use_in_pass_through`, the environment, the
+ * first stored credential of the provider. Without any, a provider that needs no key has an account without a key. The
+ * base address of a stored credential is used with its own key or identity only.
  */
 export function createProviderAccounts(
   environment: ReadonlyMap<string, EnvironmentAccount>,

@@ -8,7 +8,9 @@ const PREFIX = 'resp_';
 /** No additional authenticated data: the id is self-contained. */
 const NO_AUTHENTICATED_DATA = '';
 
-/** Encrypts ids with a key derived from the admin key (`masterKey`): every process of the installation can decrypt them. */
+/**
+ * Encrypts ids with a key derived from the admin key (`masterKey`): every process of the installation can decrypt them.
+ */
 export function createResponseIds(masterKey: Secret): ResponseIds {
   const cipherKey = keyFor(masterKey, 'response ids: cipher');
   const nonceKey = keyFor(masterKey, 'response ids: nonce');

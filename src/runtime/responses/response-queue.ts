@@ -42,8 +42,8 @@ const authenticatedDataOf = ({ id, previousId, owner: { teamId, keyHash } }: Omi
   JSON.stringify([id, previousId, teamId ?? '', keyHash]);
 
 /**
- * Encrypts input and output with a key derived from the admin key, and stores them in the background. No call waits for the write. A
- * response that is not stored yet is read from memory.
+ * Encrypts input and output with a key derived from the admin key, and stores them in the background. No call waits for
+ * the write. A response that is not stored yet is read from memory.
  */
 export function createResponseQueue({
   store,

@@ -60,9 +60,10 @@ interface Segment {
 }
 
 /**
- * Reads a file and, recursively, those that `include` names, relative to the folder of the first file. As in the reference,
- * lists of an included file are appended and other sections replaced. A file that is included twice, also by itself, is read
- * once. `isRead` decides for which paths an unset variable is a fault. `plainYaml` allows the fast reader. Throws ConfigError.
+ * Reads a file and, recursively, those that `include` names, relative to the folder of the first file. As in the
+ * reference, lists of an included file are appended and other sections replaced. A file that is included twice, also by
+ * itself, is read once. `isRead` decides for which paths an unset variable is a fault. `plainYaml` allows the fast
+ * reader. Throws ConfigError.
  */
 export function readConfigDocument(
   file: string,
@@ -215,7 +216,10 @@ function repeatedKey(document: Document, lines: LineCounter, offset: number): { 
   return found;
 }
 
-/** The sections of a document. Throws ConfigError for a document that is no map, and for an alias that cannot be expanded. */
+/**
+ * The sections of a document. Throws ConfigError for a document that is no map, and for an alias that cannot be
+ * expanded.
+ */
 function sectionsOf(document: Document, file: string, lines: LineCounter): JsonObject {
   const fault = aliasFault(document);
   if (fault !== null) {

@@ -22,7 +22,10 @@ const REASONS: Readonly<Record<string, string>> = {
   EPERM: 'the user of this process has no permission to read it',
 };
 
-/** The text of a file. Throws ConfigError, at the place that includes it, when it is unreadable, too large or no plain UTF-8 text. */
+/**
+ * The text of a file. Throws ConfigError, at the place that includes it, when it is unreadable, too large or no plain
+ * UTF-8 text.
+ */
 export function readText({ file, by }: NamedFile): string {
   const refuse = (message: string, line: number | null = null): ConfigError => {
     const where = line === null ? '' : ` (line ${line})`;

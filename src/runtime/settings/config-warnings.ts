@@ -23,9 +23,9 @@ function settingKeysBelow(path: string): ReadonlySet<string> {
 }
 
 /**
- * Sections, keys and values of the file that have no effect, are not known or are probably wrong, one warning each. No warning
- * repeats a value, except names of callbacks. There is no warning about an unsupported key whose value means "off" (false, null,
- * empty).
+ * Sections, keys and values of the file that have no effect, are not known or are probably wrong, one warning each. No
+ * warning repeats a value, except names of callbacks. There is no warning about an unsupported key whose value means
+ * "off" (false, null, empty).
  */
 export function configWarnings(document: ConfigDocument): readonly ConfigFault[] {
   const warnings = [...document.warnings];

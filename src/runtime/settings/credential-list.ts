@@ -19,8 +19,9 @@ export const credentialEntry = z.looseObject({
 const REFERENCE = /^os\.environ\/(.+)$/;
 
 /**
- * The credentials of `credential_list`; empty when an entry has a wrong form. `fault` receives each wrong form, `faultIfStrict` each
- * reference to an unset or empty variable. Members of `credential_values` with an empty value are left out.
+ * The credentials of `credential_list`; empty when an entry has a wrong form. `fault` receives each wrong form,
+ * `faultIfStrict` each reference to an unset or empty variable. Members of `credential_values` with an empty value are
+ * left out.
  */
 export function readCredentialList(
   document: ConfigDocument,
@@ -63,7 +64,9 @@ const notSet = (variable: string): string => `the environment variable ${variabl
 const unsetVariable = (declared: unknown, resolved: unknown): string | null =>
   resolved === '' && typeof declared === 'string' ? (REFERENCE.exec(declared)?.[1] ?? null) : null;
 
-/** References without a value in a declared value, at any depth. `resolved` is the same value with resolved references. */
+/**
+ * References without a value in a declared value, at any depth. `resolved` is the same value with resolved references.
+ */
 function unsetReferences(
   declared: unknown,
   resolved: unknown,

@@ -15,8 +15,9 @@ export function openDataFolder(folder: string): void {
 }
 
 /**
- * The admin key of a data folder; generated, with owner-only rights, at the first start. Throws ConfigError when its file
- * cannot be read or written. A file without a key is also an error: the start never replaces the key of an installation.
+ * The admin key of a data folder; generated, with owner-only rights, at the first start. Throws ConfigError when its
+ * file cannot be read or written. A file without a key is also an error: the start never replaces the key of an
+ * installation.
  */
 export function readOrCreateAdminKey(
   folder: string,

@@ -16,7 +16,10 @@ const PLACE_OPTIONS = [
 const digest = (parts: readonly unknown[], characters: number): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, characters);
 
-/** Id from the model, the provider and the address of a deployment. It does not depend on the position in the file or the credential. */
+/**
+ * Id from the model, the provider and the address of a deployment. It does not depend on the position in the file or
+ * the credential.
+ */
 function placeIdOf({ modelGroup, provider, upstreamModel, apiBase, options }: DeploymentDraft): string {
   const place = PLACE_OPTIONS.map((name) => options[name] ?? null);
   return `${modelGroup}#${digest([modelGroup, provider, upstreamModel, apiBase, ...place], 12)}`;
@@ -38,8 +41,8 @@ const accountOf = ({ apiKey, secrets, options }: DeploymentDraft): string =>
   );
 
 /**
- * Gives every deployment an id. Deployments of one place with different credentials get a hash of the credential. Deployments
- * with the same place and credential are numbered in the order of the file.
+ * Gives every deployment an id. Deployments of one place with different credentials get a hash of the credential.
+ * Deployments with the same place and credential are numbered in the order of the file.
  */
 export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment[] {
   const withoutId = drafts.filter(({ id }) => id === null);
@@ -57,7 +60,8 @@ export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment
     const baseId = isAmbiguous ? `${place}-${accountOf(draft)}` : place;
     const count = (usedCounts.get(baseId) ?? 0) + 1;
     usedCounts.set(baseId, count);
-    // Former ids: without the account, from the time before a second account was added; and by position, as in old versions.
+    // Former ids: without the account, from the time before a second account was added; and by position, as in old
+    // versions.
     const withoutAccount = isAmbiguous && !seenPlaces.has(place) ? [place] : [];
     seenPlaces.add(place);
     const formerIds = [...withoutAccount, `${deployment.modelGroup}#${index + 1}`];

@@ -115,8 +115,9 @@ export const MODEL_KEYS = {
 export const MODEL_INFO_KEYS: readonly string[] = Object.keys(modelEntry.shape.model_info.unwrap().shape);
 
 /**
- * Converts an entry of the file to a deployment. Values missing in the file come from the variables of the provider. All parts of a
- * credential come from the same source. So the secret of one account is never used with the name of another.
+ * Converts an entry of the file to a deployment. Values missing in the file come from the variables of the provider.
+ * All parts of a credential come from the same source. So the secret of one account is never used with the name of
+ * another.
  */
 export function toDeployment(
   entry: ModelEntry,
@@ -261,7 +262,10 @@ function responsesOf(
 /** OpenAI's text completion models. */
 const TEXT_MODELS = /^(gpt-3\.5-turbo-instruct(-0914)?|babbage-002|davinci-002)$/;
 
-/** `openai/gpt-4o` names provider and upstream model. A name without a provider is a model of OpenAI, or the built-in `demo`. */
+/**
+ * `openai/gpt-4o` names provider and upstream model. A name without a provider is a model of OpenAI, or the built-in
+ * `demo`.
+ */
 function providerOf(named: string): { readonly provider: string; readonly model: string } {
   const slash = named.indexOf('/');
   if (slash === -1) {
@@ -275,8 +279,8 @@ const firstSet = (names: readonly string[], env: NodeJS.ProcessEnv): string | nu
   names.map((name) => env[name]).find((value) => value !== undefined && value !== '') ?? null;
 
 /**
- * Whether the key of the environment may be sent to an address of the file. Where the vendor has a fixed origin, it is sent only
- * there.
+ * Whether the key of the environment may be sent to an address of the file. Where the vendor has a fixed origin, it is
+ * sent only there.
  */
 function maySendKey(vendor: Vendor | null, apiBase: string | undefined): boolean {
   if (!vendor?.base || apiBase === undefined) return true;

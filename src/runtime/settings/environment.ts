@@ -1,4 +1,7 @@
-/** Variables for references. Those of the configuration file take precedence over those of the process, and both over stored ones. */
+/**
+ * Variables for references. Those of the configuration file take precedence over those of the process, and both over
+ * stored ones.
+ */
 export interface Environment {
   /** All variables by name. The object is updated in place when stored variables change. */
   readonly variables: Readonly<NodeJS.ProcessEnv>;

@@ -21,8 +21,8 @@ export interface FileVariables {
 }
 
 /**
- * Reads the section `environment_variables`. Its references are resolved from `env`. Numbers, true and false become texts; null
- * sets nothing.
+ * Reads the section `environment_variables`. Its references are resolved from `env`. Numbers, true and false become
+ * texts; null sets nothing.
  */
 export function readFileVariables(
   content: JsonObject,

@@ -116,7 +116,9 @@ const isOff = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
-/** Stable id, equal in every start and every process. `before`: number of earlier guardrails of the same kind and name. */
+/**
+ * Stable id, equal in every start and every process. `before`: number of earlier guardrails of the same kind and name.
+ */
 const idOf = (kindAndName: string, before: number): string =>
   createHash('sha256')
     .update(JSON.stringify([kindAndName, before]))

@@ -107,7 +107,10 @@ export function secretText(form: string, check: (value: string) => string | null
   return kind(form, (raw) => textOf(raw, check), { isSecret: true });
 }
 
-/** A secret. Unless `emptyIsUnset`, an empty text in the file is refused, so that a required secret is not lost silently. */
+/**
+ * A secret. Unless `emptyIsUnset`, an empty text in the file is refused, so that a required secret is not lost
+ * silently.
+ */
 export function secret(
   form = '',
   check: (value: string) => string | null = () => null,
@@ -131,7 +134,10 @@ function textOf(raw: unknown, check: (value: string) => string | null): Parsed<s
   return message === null ? { value: raw } : refuse(message);
 }
 
-/** A list: comma-separated in a variable, a list in the file. `check` returns why an item is refused; nothing is added to its message. */
+/**
+ * A list: comma-separated in a variable, a list in the file. `check` returns why an item is refused; nothing is added
+ * to its message.
+ */
 export function list(form: string, check: (item: string) => string | null): Kind<readonly string[]> {
   return kind<readonly string[]>(`list of ${form}`, (raw, from) => {
     const items: unknown = from === 'text' && typeof raw === 'string' ? entriesOf(raw) : raw;
@@ -238,7 +244,10 @@ function budgetFaults(provider: string, budget: unknown): readonly Refusal[] {
   });
 }
 
-/** Lists of models by model: a list of maps in the file, as in the reference, or one map. The first entry of a model wins. */
+/**
+ * Lists of models by model: a list of maps in the file, as in the reference, or one map. The first entry of a model
+ * wins.
+ */
 export function listsByModel(): Kind<Readonly<Record<string, readonly string[]>>> {
   return kind<Readonly<Record<string, readonly string[]>>>('list of maps of a model to models', (raw) => {
     const maps: readonly unknown[] = Array.isArray(raw) ? raw : [raw];

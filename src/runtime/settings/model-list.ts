@@ -39,8 +39,8 @@ export function isModelFault({ key }: ConfigFault): boolean {
 const REQUEST_MEMBER = 'health_check_params';
 
 /**
- * The value without members that are null or refer to unset variables. `at` is its dotted path. `keepsNull`: members that
- * are null stay.
+ * The value without members that are null or refer to unset variables. `at` is its dotted path. `keepsNull`: members
+ * that are null stay.
  */
 function withoutUnset(value: unknown, unset: ReadonlySet<string>, at: string, keepsNull = false): unknown {
   if (typeof value !== 'object' || value === null) return value;

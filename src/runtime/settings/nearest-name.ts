@@ -1,4 +1,7 @@
-/** The known name with the smallest edit distance to a name; null when each exceeds both 1 and a quarter of the name's length. */
+/**
+ * The known name with the smallest edit distance to a name; null when each exceeds both 1 and a quarter of the name's
+ * length.
+ */
 export function nearestOf(name: string, known: Iterable<string>): string | null {
   let nearest: string | null = null;
   let fewest = Math.max(1, Math.floor(name.length / 4)) + 1;

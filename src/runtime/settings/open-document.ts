@@ -3,7 +3,9 @@ import { ConfigError, type ConfigFault } from './config-fault.ts';
 import { isModelFault } from './model-list.ts';
 import { readConfigFile } from './config-file.ts';
 
-/** Reads the configuration file, and reports its faults except those of single models. Empty without a readable file. */
+/**
+ * Reads the configuration file, and reports its faults except those of single models. Empty without a readable file.
+ */
 export function openDocument(
   path: string | null,
   env: NodeJS.ProcessEnv,

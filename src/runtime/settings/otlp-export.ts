@@ -30,8 +30,8 @@ const EXPORTER_HEADERS = new Set([
 ]);
 
 /**
- * The export; null when no collector is configured, the export is disabled, or address or protocol are invalid. Invalid values are
- * faults only when the export is on, because the variables of OpenTelemetry may belong to other programs.
+ * The export; null when no collector is configured, the export is disabled, or address or protocol are invalid. Invalid
+ * values are faults only when the export is on, because the variables of OpenTelemetry may belong to other programs.
  */
 export function otlpExportOf({ values, originOf, refuse }: SettingsRead): OtlpExportSettings | null {
   if (values.exportDisabled?.toLowerCase() === 'true' || values.exportExporter === 'none') return null;
@@ -60,7 +60,9 @@ export function otlpExportOf({ values, originOf, refuse }: SettingsRead): OtlpEx
   return { url, headers, encoding, gzip: compression === 'gzip', timeoutMs };
 }
 
-/** Address of the collector; null when it is invalid. The traces path is appended, except to the variable for traces. */
+/**
+ * Address of the collector; null when it is invalid. The traces path is appended, except to the variable for traces.
+ */
 function addressOf(endpoint: string, isExact: boolean): string | null {
   const url = URL.parse(endpoint);
   const isPlain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';

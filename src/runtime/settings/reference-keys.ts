@@ -1,6 +1,6 @@
 /**
- * Sections and keys of the LiteLLM proxy that Lensgate does not support, with the effect that is missing. Keys that a row of
- * the table of settings reads are supported, also when they are named here.
+ * Sections and keys of the LiteLLM proxy that Lensgate does not support, with the effect that is missing. Keys that a
+ * row of the table of settings reads are supported, also when they are named here.
  */
 export interface UnsupportedKeys {
   /** Keys whose effect a user may rely on, with what happens without it. */

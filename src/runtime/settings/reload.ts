@@ -40,7 +40,10 @@ export interface ReloadTask {
 /** Asks for the next answer of a reading. */
 const NEXT_ANSWER = 'next';
 
-/** An answer of the thread. The thread sends the next one on request: receiving many models in one step would delay requests. */
+/**
+ * An answer of the thread. The thread sends the next one on request: receiving many models in one step would delay
+ * requests.
+ */
 export type ReloadAnswer =
   | { readonly kind: 'models'; readonly deployments: unknown; readonly declared: readonly unknown[] }
   | { readonly kind: 'end'; readonly config: unknown }
@@ -55,15 +58,17 @@ const YOUNG_GENERATION_MB = 32;
 
 /** Reads the configuration again. */
 export interface ConfigReader {
-  /** Throws ConfigError with every fault, and an Error when the thread ends without an answer or takes over a minute. */
+  /**
+   * Throws ConfigError with every fault, and an Error when the thread ends without an answer or takes over a minute.
+   */
   read(): Promise<ReloadedConfig>;
   /** Ends the idle thread. A running reading continues. */
   stop(): void;
 }
 
 /**
- * Reads the configuration on a worker thread, so that requests are served meanwhile. `env` is called for each reading. The thread
- * stays for a minute, because its start takes longer than a reading.
+ * Reads the configuration on a worker thread, so that requests are served meanwhile. `env` is called for each reading.
+ * The thread stays for a minute, because its start takes longer than a reading.
  */
 export function createConfigReader(argv: readonly string[], env: () => NodeJS.ProcessEnv): ConfigReader {
   let idle: { readonly worker: Worker; readonly end: NodeJS.Timeout } | null = null;

@@ -66,7 +66,10 @@ const LISTS: readonly (readonly [type: FallbackType, rows: readonly RoutingSetti
   ['content_policy', ['routerContentPolicyFallbacks', 'contentPolicyFallbacks']],
 ];
 
-/** The routing of the file, and of stored settings that the file does not declare. A stored value of a wrong type is ignored. */
+/**
+ * The routing of the file, and of stored settings that the file does not declare. A stored value of a wrong type is
+ * ignored.
+ */
 export function routingIn(config: DeclaredConfig, stored: StoredSections): ConfiguredRouting {
   const values = new Map<RoutingSetting, unknown>();
   const fromStore = new Set<RoutingSetting>();

@@ -79,7 +79,9 @@ export interface Settings {
   readonly adminSecrets: Secrets;
   /** Serves the APIs of providers below their prefixes. */
   readonly providerPassThrough: boolean;
-  /** Cost of an answered call to the API of a provider when its usage or price is unknown; null leaves the cost unknown. */
+  /**
+   * Cost of an answered call to the API of a provider when its usage or price is unknown; null leaves the cost unknown.
+   */
   readonly providerCostPerRequest: Usd | null;
   /** Minimum seconds between two polls of a coding agent. */
   readonly codingAgentPollSeconds: number;
@@ -143,7 +145,10 @@ export interface Settings {
   readonly batchPollingSeconds: number;
   /** Seconds between commits of the counts of requests. */
   readonly activityWriteSeconds: number;
-  /** Worker of lens runs in this process: concurrent runs (0: none), and seconds between checks for work and for new traces. */
+  /**
+   * Worker of lens runs in this process: concurrent runs (0: none), and seconds between checks for work and for new
+   * traces.
+   */
   readonly lens: LensWorkSettings;
   /** Seconds between probes of every deployment, 0 for none; and whether `GET /health` gives details. */
   readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
@@ -189,8 +194,8 @@ export interface Settings {
   /** Texts to log at start. */
   readonly warnings: readonly string[];
   /**
-   * These settings with stored values of `general_settings`, where arguments, environment and file set no value. `valueOf` returns
-   * the stored value of a name.
+   * These settings with stored values of `general_settings`, where arguments, environment and file set no value.
+   * `valueOf` returns the stored value of a name.
    */
   withStored(valueOf: (name: string) => unknown): Settings;
 }
@@ -198,9 +203,10 @@ export interface Settings {
 const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } as const;
 
 /**
- * Reads arguments, environment and config file, in that order of precedence. For rows with `filePrecedesEnvironment`, the file
- * comes before the environment. Variables that the file sets belong to the environment and replace those of the process.
- * Creates the data folder, and in it an admin key when none is configured. Throws ConfigError with every fault.
+ * Reads arguments, environment and config file, in that order of precedence. For rows with `filePrecedesEnvironment`,
+ * the file comes before the environment. Variables that the file sets belong to the environment and replace those of
+ * the process. Creates the data folder, and in it an admin key when none is configured. Throws ConfigError with every
+ * fault.
  */
 export function readSettings(
   argv: readonly string[],

@@ -45,8 +45,8 @@ const STORABLE = Object.entries<Setting>(SETTINGS).flatMap(([row, { file, kind }
 });
 
 /**
- * Values of the table with stored `general_settings`, where neither arguments, environment nor file set them. Settings that apply
- * without a restart (`isLive`) are not read here. A stored value of a wrong type is ignored.
+ * Values of the table with stored `general_settings`, where neither arguments, environment nor file set them. Settings
+ * that apply without a restart (`isLive`) are not read here. A stored value of a wrong type is ignored.
  */
 export function withStoredGeneral(
   { values, originOf }: Pick<SettingsRead, 'values' | 'originOf'>,

@@ -13,7 +13,10 @@ const OF_SETTINGS: ReadonlySet<string> = new Set(
 const OF_PROCESS =
   /^(PATH|HOME|USER|SHELL|LOGNAME|PWD|TZ|TMPDIR|LANG|(LC|LD|DYLD|NODE|NPM|UV|MALLOC|PYTHON|SSL|OPENSSL|LENSGATE)_?.*|(HTTP|HTTPS|ALL|NO)_PROXY)$/i;
 
-/** Name of a variable by POSIX. Other names are refused, for example with a space or with letters that look like Latin ones. */
+/**
+ * Name of a variable by POSIX. Other names are refused, for example with a space or with letters that look like Latin
+ * ones.
+ */
 const NAME = /^[A-Za-z_]\w{0,255}$/;
 
 /** Maximum characters of a stored variable. */

@@ -170,7 +170,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   public_key_ttl: seconds,
 };
 
-/** Unsupported members of the reference that change rights. They are refused unless they are off: ignoring them would be unsafe. */
+/**
+ * Unsupported members of the reference that change rights. They are refused unless they are off: ignoring them would be
+ * unsafe.
+ */
 const UNSUPPORTED = new Set([
   'custom_validate',
   'enforce_team_based_model_access',

@@ -41,7 +41,10 @@ const ROWS: Readonly<Record<string, Setting>> = SETTINGS;
 /** The steps of a dotted path. */
 const pathOf = (dotted: string): Path => dotted.split('.');
 
-/** Reads every row of the table that Node does not read, and reports every wrong value, also of a source that another one overrides. */
+/**
+ * Reads every row of the table that Node does not read, and reports every wrong value, also of a source that another
+ * one overrides.
+ */
 export function readValues(sources: Sources, fault: (fault: ConfigFault) => void): SettingsRead {
   const values: Record<string, unknown> = {};
   const origins = new Map<string, Origin>();

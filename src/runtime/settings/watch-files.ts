@@ -2,7 +2,10 @@ import { stat } from 'node:fs/promises';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { ConfigError } from './config-fault.ts';
 
-/** Detects changes of files by polling their state. Polling also finds replaced files, and changes behind symbolic links. */
+/**
+ * Detects changes of files by polling their state. Polling also finds replaced files, and changes behind symbolic
+ * links.
+ */
 export interface FileWatch {
   /** Begins to poll. `onChange` is called when a file has a new state that two checks in a row have found. */
   start(): void;
@@ -11,7 +14,9 @@ export interface FileWatch {
   markCurrent(): Promise<void>;
 }
 
-/** Throws ConfigError for files that are not regular: reading a pipe may never end. The reader reports missing files. */
+/**
+ * Throws ConfigError for files that are not regular: reading a pipe may never end. The reader reports missing files.
+ */
 export async function assertRegular(files: readonly string[]): Promise<void> {
   const states = await Promise.all(files.map((file) => stat(file).catch(() => null)));
   const faults = files.flatMap((source, at) =>

@@ -47,7 +47,10 @@ export interface RunningConfiguration extends Configuration {
   declare(config: DeclaredConfig): void;
   /** Sets the outcome that `lastReload` returns. */
   setLastReload(outcome: ConfigReload): void;
-  /** Calls `listener` with what changed after the file or the stored settings were read again. Returns a function that unsubscribes. */
+  /**
+   * Calls `listener` with what changed after the file or the stored settings were read again. Returns a function that
+   * unsubscribes.
+   */
   onChange(listener: (changed: SettingsChange['changed']) => void): () => void;
 }
 
@@ -165,7 +168,10 @@ const sectionsIn = ({ resolved }: DeclaredConfig): StoredSections =>
     Object.entries(resolved).flatMap(([name, value]) => (isJsonObject(value) ? [[name, { ...value }] as const] : [])),
   );
 
-/** Characters that YAML 1.1 or 1.2 treats as a line end, or allows in escaped form only. The library writes them unescaped. */
+/**
+ * Characters that YAML 1.1 or 1.2 treats as a line end, or allows in escaped form only. The library writes them
+ * unescaped.
+ */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/;
 /** Plain scalars with a special meaning in YAML 1.1: the default value and the merge key. */
 const SPECIAL = /(?:^|[-:]) *(?:=|<<)(?::|$)/m;

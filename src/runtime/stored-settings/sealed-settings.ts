@@ -11,8 +11,8 @@ const SEALED = '$sealed';
 const settingsCipher = (secrets: Secrets) => cipherFor(secrets, 'settings');
 
 /**
- * Encrypts secrets of stored settings with a key derived from the admin key, never from the salt key. A secret that neither the
- * current admin key nor a former secret decrypts is read as not set.
+ * Encrypts secrets of stored settings with a key derived from the admin key, never from the salt key. A secret that
+ * neither the current admin key nor a former secret decrypts is read as not set.
  */
 export function createSealedSettings(store: SettingsStore, secrets: Secrets): SettingsStore {
   const cipher = settingsCipher(secrets);
@@ -68,7 +68,10 @@ function withSealed(value: unknown, place: string, leaf: (bytes: Buffer, place: 
   return mapped(value, (key, item) => withSealed(item, `${place}.${key}`, leaf));
 }
 
-/** A stored section in which the current key encrypts what former keys encrypted; null when a former key encrypted nothing. */
+/**
+ * A stored section in which the current key encrypts what former keys encrypted; null when a former key encrypted
+ * nothing.
+ */
 export function renewedSection(
   { id, content }: Pick<StoredSection, 'id' | 'content'>,
   secrets: Secrets,

@@ -3,8 +3,8 @@ import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /**
- * Number of calls in the call log above which commits wait. Unfolding that many calls takes about a second, and the next read
- * waits for it.
+ * Number of calls in the call log above which commits wait. Unfolding that many calls takes about a second, and the
+ * next read waits for it.
  */
 const MAX_BACKLOG = 65_536;
 /** A commit of fewer calls counts as low load and is unfolded immediately. A commit of more calls is busy. */

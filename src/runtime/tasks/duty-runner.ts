@@ -9,7 +9,10 @@ import { runWithDeadline } from './run-with-deadline.ts';
 /** Runs one duty. Of all processes with the same database, one runs it in each period. */
 export interface DutyRunner {
   start(): void;
-  /** Claims no further job and aborts the running one, which returns to the queue. Resolves as `ScheduledTask.stop` does. */
+  /**
+   * Claims no further job and aborts the running one, which returns to the queue. Resolves as `ScheduledTask.stop`
+   * does.
+   */
   stop(): Promise<void>;
 }
 
@@ -39,9 +42,10 @@ class DutyLost extends Error {
 }
 
 /**
- * Claims the job of each period when the period begins. Unless the process is alone, it also claims twice per lease time, to take over
- * jobs of processes that stopped during their work. A failed claim is repeated at the same interval. While the work runs, its lease is
- * extended. A run that fails or exceeds its deadline is logged, and the work runs again in the next period.
+ * Claims the job of each period when the period begins. Unless the process is alone, it also claims twice per lease
+ * time, to take over jobs of processes that stopped during their work. A failed claim is repeated at the same interval.
+ * While the work runs, its lease is extended. A run that fails or exceeds its deadline is logged, and the work runs
+ * again in the next period.
  */
 export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
   const { duty, backend, alone, anchor, deadlineMs, firstClaimMs, work, onRun, clock, scheduler, log } = options;

@@ -23,8 +23,8 @@ interface RetentionRound {
 }
 
 /**
- * Removes old records in small steps until none is left. Rejects with the failure of a step, and with the signal's reason
- * between two steps.
+ * Removes old records in small steps until none is left. Rejects with the failure of a step, and with the signal's
+ * reason between two steps.
  */
 export async function removeOld({
   what,

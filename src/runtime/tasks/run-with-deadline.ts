@@ -12,8 +12,8 @@ class DeadlineExceeded extends Error {
 }
 
 /**
- * Runs work with a deadline in ms. The signal of the work is aborted at the deadline, and when `signal` is. Rejects with
- * DeadlineExceeded when the work fails after its deadline, or has not ended `GRACE_MS` after it.
+ * Runs work with a deadline in ms. The signal of the work is aborted at the deadline, and when `signal` is. Rejects
+ * with DeadlineExceeded when the work fails after its deadline, or has not ended `GRACE_MS` after it.
  */
 export async function runWithDeadline(
   work: (signal: AbortSignal) => void | Promise<void>,

@@ -6,8 +6,8 @@ const FIRST_PERIOD_MS = 7 * 86_400_000;
 const OVERLAP_MS = 600_000;
 
 /**
- * Returns a task that calls `work` with the start of its last successful run, less an overlap. Before the first success, `since` is a
- * week before this call.
+ * Returns a task that calls `work` with the start of its last successful run, less an overlap. Before the first
+ * success, `since` is a week before this call.
  */
 export function sinceLastSuccess(
   clock: Clock,

@@ -5,9 +5,9 @@ import type { WorkQueueLimit } from './work-queue-limit.ts';
 /** Pool of worker threads with a bounded task queue. */
 export interface ThreadPool<Task extends object> {
   /**
-   * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full, after
-   * `close`, and when no thread completes the task. When the work on the thread fails, throws the error of that failure. Buffers in
-   * `transferred` are transferred to the thread without a copy.
+   * Runs a task on the next free thread. `bytes` is its weight in the queue. Throws Unavailable when the queue is full,
+   * after `close`, and when no thread completes the task. When the work on the thread fails, throws the error of that
+   * failure. Buffers in `transferred` are transferred to the thread without a copy.
    */
   run<Result>(task: Task, bytes: number, transferred?: readonly ArrayBuffer[]): Promise<Result>;
   /** Terminates the threads; running tasks fail. */
@@ -34,10 +34,10 @@ export function transferableBuffer({ buffer, byteLength }: Uint8Array): ArrayBuf
 }
 
 /**
- * A pool of `piscina`. The first task starts it, so that a process without large exports has no thread. `module` is the module
- * that the threads run: it exports `answerTo`, a function from a task to a `ThreadAnswer`. A thread that ends during a task is
- * replaced, and only its task fails. After a failed start, or when a thread ends without a task, all tasks of the pool fail. The
- * next task starts the pool again.
+ * A pool of `piscina`. The first task starts it, so that a process without large exports has no thread. `module` is the
+ * module that the threads run: it exports `answerTo`, a function from a task to a `ThreadAnswer`. A thread that ends
+ * during a task is replaced, and only its task fails. After a failed start, or when a thread ends without a task, all
+ * tasks of the pool fail. The next task starts the pool again.
  */
 export function createThreadPool<Task extends object>({
   module,
@@ -75,7 +75,8 @@ export function createThreadPool<Task extends object>({
       resourceLimits: { maxOldGenerationSizeMb: heapMiB },
       recordTiming: false,
     });
-    // Emitted when a thread ends without a task, for example at its start. The library would never run the queued tasks.
+    // Emitted when a thread ends without a task, for example at its start. The library would never run the queued
+    // tasks.
     piscina.on('error', () => {
       lost();
       void piscina.destroy();

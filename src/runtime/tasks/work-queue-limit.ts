@@ -11,8 +11,8 @@ export interface QueueCapacity {
 /** Limits the queued and running work on trace exports, by number and by bytes. */
 export interface WorkQueueLimit {
   /**
-   * Acquires capacity and returns the function that releases it. Throws Unavailable when the capacity is used up. Work larger than
-   * the whole capacity is admitted when no other work is queued or running.
+   * Acquires capacity and returns the function that releases it. Throws Unavailable when the capacity is used up. Work
+   * larger than the whole capacity is admitted when no other work is queued or running.
    */
   enter(bytes: number): () => void;
 }

@@ -13,21 +13,25 @@ export interface WriteBehind<Item> {
   push(item: Item): void;
   /** Resolves when the queue is empty, later records included; rejects when a commit fails. */
   flush(): Promise<void>;
-  /** For readers: waits at most `withinMs` until all records so far are committed. False after a timeout or a failed commit. */
+  /**
+   * For readers: waits at most `withinMs` until all records so far are committed. False after a timeout or a failed
+   * commit.
+   */
   caughtUp(withinMs: number): Promise<boolean>;
   waiting(): number;
   /** Number of records that were committed, refused or dropped. */
   settledCount(): number;
   /**
-   * Runs a read between two commits. The next commit waits for it, so the read must have a deadline. The read starts after the
-   * commits and reads that were queued before it, but at the latest after `withinMs`, then beside a running commit.
+   * Runs a read between two commits. The next commit waits for it, so the read must have a deadline. The read starts
+   * after the commits and reads that were queued before it, but at the latest after `withinMs`, then beside a running
+   * commit.
    */
   betweenCommits<Result>(read: () => Promise<Result>, withinMs: number): Promise<Result>;
 }
 
 /**
- * Cause of a failed commit. `store`: the store may be unavailable. `record`: a record can never be stored. `either`: unknown until
- * the batch is halved and committed again.
+ * Cause of a failed commit. `store`: the store may be unavailable. `record`: a record can never be stored. `either`:
+ * unknown until the batch is halved and committed again.
  */
 export type Fault = 'store' | 'record' | 'either';
 
@@ -86,7 +90,9 @@ export function createWriteBehind<Item>({
     return result;
   }
 
-  /** Commits the valid records, and halves a failed batch to find the invalid ones. Rejects when the store is the cause. */
+  /**
+   * Commits the valid records, and halves a failed batch to find the invalid ones. Rejects when the store is the cause.
+   */
   async function commitBisecting(batch: readonly Item[]): Promise<CommitResult<Item>> {
     try {
       await commit(batch);

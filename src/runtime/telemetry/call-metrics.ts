@@ -100,8 +100,8 @@ const labelsOf = (labels: Readonly<Record<string, string>>): string =>
     .join(',');
 
 /**
- * Counts calls by operation, provider, model and error. `modelOf` returns the public model name of a deployment, null for
- * an unknown one: a name that a caller sends never becomes a label.
+ * Counts calls by operation, provider, model and error. `modelOf` returns the public model name of a deployment, null
+ * for an unknown one: a name that a caller sends never becomes a label.
  */
 export function createCallMetrics(modelOf: (deploymentId: string) => string | null): CallMetrics {
   const [durations, firstChunks, usages] = [new Family(DURATION), new Family(FIRST_CHUNK), new Family(USAGE)];
@@ -117,7 +117,8 @@ export function createCallMetrics(modelOf: (deploymentId: string) => string | nu
           gen_ai_request_model: model,
           ...more,
         });
-      // Contains only the values of the labels: two keys with the same labels would be two equal series, which Prometheus rejects.
+      // Contains only the values of the labels: two keys with the same labels would be two equal series, which
+      // Prometheus rejects.
       const key = `${model}\n${provider}\n${operation}`;
       const seconds = Number(span.endNs - span.startNs) / 1e9;
       if (error === null) durations.observe(key, seconds, () => labels({}));

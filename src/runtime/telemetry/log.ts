@@ -24,8 +24,8 @@ const SAMPLE = 20;
 const WINDOW_MS = 1_000;
 
 /**
- * Rate-limited warnings for events that callers can cause at any rate: at most `sample` lines per kind and window, then the number
- * of omitted lines. There must be few kinds.
+ * Rate-limited warnings for events that callers can cause at any rate: at most `sample` lines per kind and window, then
+ * the number of omitted lines. There must be few kinds.
  */
 export function createSampledWarnings(
   log: Pick<Log, 'warn'>,

@@ -31,8 +31,9 @@ const TIMING: ExportTiming = { gatherMs: 1_000, retryMs: 1_000, maxRetryMs: 30_0
 const pack = promisify(gzip);
 
 /**
- * Sends spans to a collector over OTLP/HTTP: in batches, one request at a time, queued in memory only. Retryable failures are
- * retried after the collector's `Retry-After`, else with backoff. The queue is bounded. No call waits for an export.
+ * Sends spans to a collector over OTLP/HTTP: in batches, one request at a time, queued in memory only. Retryable
+ * failures are retried after the collector's `Retry-After`, else with backoff. The queue is bounded. No call waits for
+ * an export.
  */
 export function createSpanExporter(options: {
   readonly settings: OtlpExportSettings;

@@ -3,7 +3,10 @@ import type { TraceOutline, TraceOutlines } from '../../domain/traces/outline.ts
 /** Capacity of the cache: total of `weightOf`. A larger outline is cached alone. */
 const MAX_WEIGHT = 100_000;
 
-/** LRU cache of outlines. The latest outline is cached at any size; otherwise each page of its trace would read the whole trace. */
+/**
+ * LRU cache of outlines. The latest outline is cached at any size; otherwise each page of its trace would read the
+ * whole trace.
+ */
 export function createTraceOutlines(maxWeight = MAX_WEIGHT): TraceOutlines {
   const outlines = new Map<string, TraceOutline>();
   let weight = 0;

@@ -99,8 +99,8 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
   /** The open step of the interaction, with text or thoughts. Null when none is open. */
   let openStep: { readonly type: string; readonly index: number } | null = null;
   /**
-   * Indexes of steps of the interaction, by the index of their tool call. These steps stay open until the end, because pieces of
-   * several calls may alternate.
+   * Indexes of steps of the interaction, by the index of their tool call. These steps stay open until the end, because
+   * pieces of several calls may alternate.
    */
   const stepOfCall = new Map<number, number>();
   let reason = 'stop';

@@ -35,8 +35,8 @@ export const withoutNulls = (fields: Fields): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 /**
- * Table for keys that come from outside. Without a prototype, so that keys such as `constructor` and `__proto__` have no
- * value.
+ * Table for keys that come from outside. Without a prototype, so that keys such as `constructor` and `__proto__` have
+ * no value.
  */
 export const lookupTable = <Value>(entries: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>
   Object.assign(Object.create(null) as Record<string, Value>, entries);

@@ -85,7 +85,8 @@ export function itemCount(json: Uint8Array, key: string): number | null {
 /**
  * A JSON object with some members set (JSON text) or removed (null). All other values keep their bytes. Of a repeated
  * key only the last value stays, as in JSON.parse. Otherwise an upstream that reads the first value would answer a
- * request that the gateway did not admit. Returns the same bytes when nothing changes, or when the text is not an object.
+ * request that the gateway did not admit. Returns the same bytes when nothing changes, or when the text is not an
+ * object.
  */
 export function withMembers(json: Uint8Array, changes: Readonly<Record<string, string | null>>): Uint8Array {
   const bytes = asBuffer(json);

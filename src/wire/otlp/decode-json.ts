@@ -150,8 +150,9 @@ function textOf(value: unknown, name: string, allowance: Allowance): string {
 }
 
 /**
- * Id as lower-case hex. Empty when absent. Accepts hex (OTLP/JSON) and base64 (JSON mapping of protobuf). Any other text
- * becomes an id that `assertSpan` and `assertLink` reject. Throws InvalidInput when a present value is not a string.
+ * Id as lower-case hex. Empty when absent. Accepts hex (OTLP/JSON) and base64 (JSON mapping of protobuf). Any other
+ * text becomes an id that `assertSpan` and `assertLink` reject. Throws InvalidInput when a present value is not a
+ * string.
  */
 export function idOf(value: unknown, bytes: 8 | 16, name: string): string {
   if (value === undefined || value === null || value === '') return '';

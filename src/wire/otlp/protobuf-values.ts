@@ -22,8 +22,8 @@ export function readString(reader: ValueReader, end: number): string {
 }
 
 /**
- * Reads one KeyValue of an attribute list into `into`. `count` is its position in the list, from 1. `depth` is its nesting level in
- * the export.
+ * Reads one KeyValue of an attribute list into `into`. `count` is its position in the list, from 1. `depth` is its
+ * nesting level in the export.
  */
 export function readAttribute(
   reader: ValueReader,

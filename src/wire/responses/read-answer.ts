@@ -11,7 +11,10 @@ const FINAL_TYPES = new Set<unknown>(['response.completed', 'response.incomplete
 /** Whether an event of this type ends a response. */
 export const isFinalType = (type: unknown): boolean => FINAL_TYPES.has(type);
 
-/** Error of a body or of an `error` event. Null when there is none. A response with status `failed` is an answer, not an error. */
+/**
+ * Error of a body or of an `error` event. Null when there is none. A response with status `failed` is an answer, not an
+ * error.
+ */
 export function errorOf(value: unknown): AnswerError | null {
   const fields = object(value);
   if (fields['object'] === 'response' || isJsonObject(fields['response'])) return null;

@@ -25,7 +25,10 @@ function* boxesIn(bytes: Buffer): Generator<Box> {
 const boxesOf = (bytes: Buffer, name: string): readonly Buffer[] =>
   [...boxesIn(bytes)].flatMap((box) => (box.name === name ? [box.body] : []));
 
-/** Duration in seconds of the only audio track. Null for no or several audio tracks, an unknown duration or a fragmented file. */
+/**
+ * Duration in seconds of the only audio track. Null for no or several audio tracks, an unknown duration or a fragmented
+ * file.
+ */
 export function mp4Seconds(bytes: Buffer): number | null {
   const [movie] = boxesOf(bytes, 'moov');
   const [head] = movie === undefined ? [] : boxesOf(movie, 'mvhd');

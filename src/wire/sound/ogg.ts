@@ -20,8 +20,8 @@ interface Codec {
 }
 
 /**
- * Duration in seconds, from the position of the last page on which a packet ends. Null when the duration is not certain,
- * for example for an unknown codec, several streams, a truncated file, or a recording without its start.
+ * Duration in seconds, from the position of the last page on which a packet ends. Null when the duration is not
+ * certain, for example for an unknown codec, several streams, a truncated file, or a recording without its start.
  */
 export function oggSeconds(bytes: Buffer): number | null {
   let codec: Codec | null = null;

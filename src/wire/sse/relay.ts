@@ -3,7 +3,9 @@ import type { Outcome } from '../../domain/chat/chat.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { createEventBuffer, endOfEvent, type EventBuffer } from './events.ts';
 
-/** Buffered bytes at which the upstream is paused. Bytes are buffered while the reader is paused or not attached yet. */
+/**
+ * Buffered bytes at which the upstream is paused. Bytes are buffered while the reader is paused or not attached yet.
+ */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /**

@@ -28,7 +28,9 @@ export function catalogOf(rows: Rows): ReadCatalog {
   return { current: () => snapshot, findSnapshot: (id) => (id === snapshot.id ? snapshot : null) };
 }
 
-/** Serves the paths of the catalog and free tier on a real port. Every request has the client credential `credential`. */
+/**
+ * Serves the paths of the catalog and free tier on a real port. Every request has the client credential `credential`.
+ */
 export async function startCatalogServer(
   catalog: ReadCatalog,
   {

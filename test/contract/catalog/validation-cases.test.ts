@@ -84,7 +84,8 @@ describe.skipIf(!isPresent)('the recorded validation cases', () => {
 });
 
 function bodyOf({ request: requestLine, body }: Case): string {
-  // The application whose answers were recorded has another body for unknown ids. The gateway sends the documented body.
+  // The application whose answers were recorded has another body for unknown ids. The gateway sends the documented
+  // body.
   if (requestLine === 'GET /model_catalog/nope') return `{"detail":"Model 'nope' not found in catalog"}`;
   return body === '' ? '' : JSON.stringify(body);
 }

@@ -62,7 +62,9 @@ export const NAMED_ANSWER = {
   answers: answersByName,
   usage: { input_tokens: 100, output_tokens: 7, cached_tokens: 40, cache_write_tokens: 10 },
 };
-/** Cost in USD: 50 input tokens at 0.001, 40 cache reads at 0.0001, 10 cache writes at 0.002, 7 output tokens at 0.01. */
+/**
+ * Cost in USD: 50 input tokens at 0.001, 40 cache reads at 0.0001, 10 cache writes at 0.002, 7 output tokens at 0.01.
+ */
 export const COST = '0.144';
 
 /** Each decision route: its requests, and its answers for upstreams of the standard and of the named-map format. */

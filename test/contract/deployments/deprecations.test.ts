@@ -9,7 +9,8 @@ const model = (name: string, upstream: string) => ({
 const { get, key } = tenancyClient({
   config: {
     general_settings: { demo_model: false },
-    // The upstream model of `old` is in the built-in catalog, with a deprecation date. That of `new` is not in the catalog.
+    // The upstream model of `old` is in the built-in catalog, with a deprecation date. That of `new` is not in the
+    // catalog.
     model_list: [model('old', 'openai/gpt-4-0613'), model('new', 'openai/not-in-catalog')],
   },
 });

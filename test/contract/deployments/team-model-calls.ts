@@ -3,9 +3,9 @@ import { chat, type Json, tenancyClient } from '../../support/tenancy-client.ts'
 import { startRecordingUpstream, type RecordingUpstream } from './recording-upstream.ts';
 
 /**
- * Sets up the teams `red` and `blue`. `red` has its own models and the team administrator `anna`. The public model `gpt` (id
- * `common`) and the model `gpt` of `red` (id `own`) have different upstream credentials. Only `red` has a model `only` (id
- * `hidden`).
+ * Sets up the teams `red` and `blue`. `red` has its own models and the team administrator `anna`. The public model
+ * `gpt` (id `common`) and the model `gpt` of `red` (id `own`) have different upstream credentials. Only `red` has a
+ * model `only` (id `hidden`).
  */
 export function teamModelCalls() {
   const { get, post, send, key } = tenancyClient({

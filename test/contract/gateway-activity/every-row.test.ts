@@ -41,7 +41,9 @@ async function startUpstream() {
   return { base: `http://127.0.0.1:${port}/v1`, stop: () => server.close() };
 }
 
-/** Bodies for each route: none (sent without a key), invalid JSON, a successful call, and a call whose upstream fails. */
+/**
+ * Bodies for each route: none (sent without a key), invalid JSON, a successful call, and a call whose upstream fails.
+ */
 const BODIES = [
   null,
   '{',

@@ -35,7 +35,10 @@ interface ReadSpan {
   readonly status: string;
 }
 
-/** Makes a call. Returns its status, its spans, the metadata of its spend row, and its trace, input and output as one text. */
+/**
+ * Makes a call. Returns its status, its spans, the metadata of its spend row, and its trace, input and output as one
+ * text.
+ */
 async function recordsOf(text: string, guardrails: readonly string[]) {
   const { traceId, headers } = newTrace();
   const { status } = await guarded.ask(CHAT, chat(text, { guardrails }), headers);

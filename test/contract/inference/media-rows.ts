@@ -37,8 +37,8 @@ const TRANSCRIPT_COST = '10.75';
 const NO_DETAILS = { cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 /**
- * A request and an upstream answer for each endpoint of images, transcriptions and translations. `forwardedParts` matches
- * three parts of the request to the upstream. `missingField` is a request without the required field `param`.
+ * A request and an upstream answer for each endpoint of images, transcriptions and translations. `forwardedParts`
+ * matches three parts of the request to the upstream. `missingField` is a request without the required field `param`.
  */
 export const MEDIA_ROWS = [
   {

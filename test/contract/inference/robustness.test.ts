@@ -8,7 +8,10 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 import { UPSTREAM_WIRES, type UpstreamWire } from '../../support/upstream-wires.ts';
 import { newTrace, spansIn } from './trace-spans.ts';
 
-/** Public model, provider, and provider name in errors. Answers of `openai` are forwarded, answers of `bedrock` translated. */
+/**
+ * Public model, provider, and provider name in errors. Answers of `openai` are forwarded, answers of `bedrock`
+ * translated.
+ */
 const UPSTREAMS = [
   ['forwarded', 'openai', 'OpenAI'],
   ['translated', 'bedrock', 'Bedrock'],

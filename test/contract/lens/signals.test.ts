@@ -123,7 +123,8 @@ describe('signals of traces', () => {
         ],
       },
     });
-    // A higher threshold shows fewer flags without a new call. The analysis key paid for the 10 tokens of the first call.
+    // A higher threshold shows fewer flags without a new call. The analysis key paid for the 10 tokens of the first
+    // call.
     await send('PUT', '/lens/signals', { ...CONFIG, threshold: 0.8 });
     expect(((await signalsOf(traceId))['flags'] as readonly Json[]).map(({ signal_id: id }) => id)).toEqual(['again']);
     const { keys } = (await send('GET', '/key/list?key_alias=lens-analysis&return_full_object=true')).body as {

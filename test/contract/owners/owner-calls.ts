@@ -16,8 +16,8 @@ const answerOf = (total: number): string =>
 export type OwnerCalls = Awaited<ReturnType<typeof startOwnerCalls>>;
 
 /**
- * Starts an app with the models `priced`, `free` and `broken` (unreachable and free). A call of `priced` costs 1 USD: the
- * price of its only output token.
+ * Starts an app with the models `priced`, `free` and `broken` (unreachable and free). A call of `priced` costs 1 USD:
+ * the price of its only output token.
  */
 export async function startOwnerCalls(config: object = {}) {
   const upstream = await startFaultServer();

@@ -7,8 +7,8 @@ interface ReceivedAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /**
-   * Time for which the connection may be reused, in ms: 4 seconds, or two seconds less than a timeout in the answer. 0: not
-   * reused. Null until the answer ends.
+   * Time for which the connection may be reused, in ms: 4 seconds, or two seconds less than a timeout in the answer. 0:
+   * not reused. Null until the answer ends.
    */
   readonly keepAliveMs: number | null;
 }

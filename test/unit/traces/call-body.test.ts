@@ -53,8 +53,8 @@ describe('a body of calls', () => {
 
 describe('a body of calls of an earlier version', () => {
   const [whole, other] = [aPayload({ events: [{ name: 'e', timeNs: 7n, attributes: {} }] }), aPayload()];
-  // A line of `#` is a pattern: the position of its first call, and the attributes that its calls share. A payload of a pattern
-  // begins with `~`: input, output, then the number of each attribute that differs, with its value.
+  // A line of `#` is a pattern: the position of its first call, and the attributes that its calls share. A payload of a
+  // pattern begins with `~`: input, output, then the number of each attribute that differs, with its value.
   const body = bytes(
     [
       `#0${JSON.stringify([{ model: 'm', id: '', special: SPECIAL_TEXT }, resourceAttributes])}`,

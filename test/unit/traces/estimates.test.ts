@@ -194,8 +194,8 @@ describe('an export', () => {
   const bodies = heads.map((head, at) => ({ head, payload: { kind: 'body', at } as const }));
   const [{ rows, ends } = { rows: spanRows([]), ends: [] }] = rowsOfTraces([bodies]);
   /**
-   * An export with calls at these places. The input tokens of a call equal its place. `links` becomes `callAncestors`: pairs of
-   * a call's place and the place of its nearest ancestor that describes the same call.
+   * An export with calls at these places. The input tokens of a call equal its place. `links` becomes `callAncestors`:
+   * pairs of a call's place and the place of its nearest ancestor that describes the same call.
    */
   function packed(calls: readonly number[], links: readonly number[] = [], tally = tallyOf(heads)): PackedExport {
     const placed = calls.map((place) => ({

@@ -14,7 +14,8 @@ it('an index of span ids behaves like a map, with equal and different ids', () =
   const places = new SpanPlaces();
   const expected = new Map<string, number>();
   const wrong: string[] = [];
-  // Enough ids for about ten collisions of their 30-bit hashes. Every eighth id is one of 4,096 short ids, which repeat.
+  // Enough ids for about ten collisions of their 30-bit hashes. Every eighth id is one of 4,096 short ids, which
+  // repeat.
   for (let turn = 0; turn < 160_000; turn += 1) {
     const id = turn % 8 === 0 ? draw(4_096).toString(16) : draw(2 ** 31).toString(16) + draw(2 ** 31).toString(16);
     if (places.add(id) === expected.has(id)) wrong.push(id);

@@ -12,7 +12,9 @@ const ROOT = spanId(1);
 /** Sort key of a root that does not name the trace. It sorts before all calls. */
 const rootAt = (ms: number): bigint => nsAt(START_MS + ms) - 2n ** 63n;
 
-/** Span of this number. It begins `ms` after the start of the trace. Number 1 is the root, the others are its children. */
+/**
+ * Span of this number. It begins `ms` after the start of the trace. Number 1 is the root, the others are its children.
+ */
 const head = (number: number, ms: number, overrides: Partial<SpanHead> = {}): SpanHead =>
   headOf(
     aSpan({

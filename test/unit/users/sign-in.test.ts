@@ -18,7 +18,9 @@ const IN_MEMORY: CountsOf = (clock) => createMemoryFailures(clock);
 const IN_STORE: CountsOf = (clock) =>
   createStoredFailures({ store: createMemoryPendingSignIns(), generator: keyGenerator, clock, keptSeconds: 300 });
 
-/** A throttle that by default allows ten failures of a source in a window, and half as many of one name from one source. */
+/**
+ * A throttle that by default allows ten failures of a source in a window, and half as many of one name from one source.
+ */
 function throttleOf(
   countsOf: CountsOf,
   limits: { readonly perSource?: number; readonly countsSources?: boolean; readonly bySource?: SourceLimits } = {},

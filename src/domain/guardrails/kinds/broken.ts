@@ -3,8 +3,8 @@ import type { GuardrailDefinition } from '../definition.ts';
 import type { Guardrail } from '../guardrail.ts';
 
 /**
- * A guardrail that cannot run with its settings. It refuses the calls that it is selected for, because an unchecked call would look
- * checked.
+ * A guardrail that cannot run with its settings. It refuses the calls that it is selected for, because an unchecked
+ * call would look checked.
  */
 export const brokenGuardrail = ({ name }: Pick<GuardrailDefinition, 'name'>, fault: string): Guardrail => ({
   check() {

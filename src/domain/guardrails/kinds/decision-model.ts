@@ -12,7 +12,10 @@ interface DecisionCheck {
   readonly action: 'block' | 'log';
 }
 
-/** Asks a decision model the checks about a text. Resolves to the probability of yes for each check; null without an answer. */
+/**
+ * Asks a decision model the checks about a text. Resolves to the probability of yes for each check; null without an
+ * answer.
+ */
 export type AskDecisions = (
   model: string,
   about: { readonly text: string; readonly checks: readonly DecisionCheck[]; readonly caller: Caller },

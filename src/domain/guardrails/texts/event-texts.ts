@@ -7,8 +7,8 @@ export interface EventText {
   readonly text: string;
   readonly path: TextPlace['path'];
   /**
-   * `editable`: a text at a known place. `repeated`: earlier events may contain it, too. `unknown`: a text of an unknown format,
-   * which may continue another text. Only an `editable` text can be edited.
+   * `editable`: a text at a known place. `repeated`: earlier events may contain it, too. `unknown`: a text of an
+   * unknown format, which may continue another text. Only an `editable` text can be edited.
    */
   readonly kind: 'editable' | 'repeated' | 'unknown';
 }
@@ -37,8 +37,8 @@ const NOT_TEXTS: ReadonlySet<string> = new Set(
 const TYPED_EVENTS = /^(response\.|transcript\.|message_|content_block_|ping$|error$)/;
 
 /**
- * The texts of one event of any dialect. `holder` is an object with the event as `value`; paths begin at it. `count` is the
- * number of earlier events.
+ * The texts of one event of any dialect. `holder` is an object with the event as `value`; paths begin at it. `count` is
+ * the number of earlier events.
  */
 export function eventTexts(holder: { readonly value: unknown }, count: number): readonly EventText[] {
   const found: EventText[] = [];

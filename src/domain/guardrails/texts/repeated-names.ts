@@ -8,8 +8,9 @@ const CLOSE_BRACKET = 0x5d;
 const SPACE = 0x20;
 
 /**
- * A name that an object at `fromLevel` or deeper has twice; null where there is none. Level 1 is the outermost object or list.
- * JSON.parse reads the last value, and another reader of the same bytes may read the first. The text must be valid JSON.
+ * A name that an object at `fromLevel` or deeper has twice; null where there is none. Level 1 is the outermost object
+ * or list. JSON.parse reads the last value, and another reader of the same bytes may read the first. The text must be
+ * valid JSON.
  */
 export function repeatedName(json: Uint8Array, fromLevel: number): string | null {
   const bytes = Buffer.from(json.buffer, json.byteOffset, json.byteLength);

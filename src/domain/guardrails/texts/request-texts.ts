@@ -121,7 +121,10 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
 /** Members of decisions whose texts cannot be read. */
 const UNREADABLE = ['audio', 'video'];
 
-/** The texts of a request with their places. Throws InvalidInput for a decision about audio or video, which cannot be checked. */
+/**
+ * The texts of a request with their places. Throws InvalidInput for a decision about audio or video, which cannot be
+ * checked.
+ */
 export function requestTexts({ path }: Pick<Endpoint, 'path'>, body: Members): readonly TextPlace[] {
   const readers = OTHERS[path] ?? CONVERSATION;
   if (readers === DECISION) {

@@ -10,16 +10,19 @@ export interface StreamTexts {
   append(channel: string, text: string, kind?: TextKind): void;
   /** Number of characters that wait for a check. */
   readonly waiting: number;
-  /** Whether a repeated text was not added because an equal one is known. An edit would then leave a copy of the text. */
+  /**
+   * Whether a repeated text was not added because an equal one is known. An edit would then leave a copy of the text.
+   */
   readonly hasCopies: boolean;
   /**
-   * The texts to check, with decoded `\uXXXX` escapes. With `isLast` they are the whole text of each channel. Otherwise they
-   * are the waiting part of each channel, with some released text before it.
+   * The texts to check, with decoded `\uXXXX` escapes. With `isLast` they are the whole text of each channel. Otherwise
+   * they are the waiting part of each channel, with some released text before it.
    */
   texts(isLast: boolean): readonly string[];
   /**
-   * Releases the waiting texts. `edited` are the texts after a check; null when none was edited. Returns the text to release for each
-   * channel. Returns null when an edit cannot be made: it changes released text, a text that cannot be edited, or escapes.
+   * Releases the waiting texts. `edited` are the texts after a check; null when none was edited. Returns the text to
+   * release for each channel. Returns null when an edit cannot be made: it changes released text, a text that cannot be
+   * edited, or escapes.
    */
   release(edited: readonly string[] | null): ReadonlyMap<string, string> | null;
 }
@@ -120,7 +123,9 @@ const withSafeEscapes = (text: string): string =>
     return character < ' ' || character === '"' || character === '\\' ? escape : character;
   });
 
-/** Events as text, with edited texts: the first text of a channel is replaced by its new text, the others by nothing. */
+/**
+ * Events as text, with edited texts: the first text of a channel is replaced by its new text, the others by nothing.
+ */
 export function withStreamTexts(events: readonly StreamEvent[], texts: ReadonlyMap<string, string>): readonly string[] {
   const written = new Set<string>();
   return events.map((event) =>

@@ -89,7 +89,9 @@ export const withoutEscapes = (text: string): string =>
     ? text.replaceAll(/\\u([\da-f]{4})/gi, (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     : text;
 
-/** A text with decoded `\uXXXX` escapes; JSON text keeps its value. A value without such escapes is returned unchanged. */
+/**
+ * A text with decoded `\uXXXX` escapes; JSON text keeps its value. A value without such escapes is returned unchanged.
+ */
 function readable(value: unknown): unknown {
   if (typeof value !== 'string' || !value.includes('\\u')) return value;
   try {

@@ -30,8 +30,8 @@ type AnalystAnswer<Value> =
 
 export interface Analyst {
   /**
-   * Asks the model. An invalid answer is sent back once with its faults, unless it was cut off or filtered. A DomainError
-   * becomes a failure. OwnershipLost, other errors, and any error after the abort of the signal are thrown.
+   * Asks the model. An invalid answer is sent back once with its faults, unless it was cut off or filtered. A
+   * DomainError becomes a failure. OwnershipLost, other errors, and any error after the abort of the signal are thrown.
    */
   ask<Value>(question: Question<Value>): Promise<AnalystAnswer<Value>>;
 }
@@ -84,8 +84,8 @@ export function createAnalyst(backend: LensBackend, claim: RunClaim, signal: Abo
 const INSTRUCTIONS = new Set(['task', 'navigation', 'context', 'checks', 'questions', 'response_schema']);
 
 /**
- * A prompt as messages. The instructions of a JSON object become the system message, its other members the user message. Any other
- * prompt becomes the system message, with `{}` as user message.
+ * A prompt as messages. The instructions of a JSON object become the system message, its other members the user
+ * message. Any other prompt becomes the system message, with `{}` as user message.
  */
 export function asMessages(prompt: string): readonly AnalysisMessage[] {
   const sent = objectIn(prompt);

@@ -103,8 +103,9 @@ function verifiedEvidence(
 }
 
 /**
- * Examines a candidate: the model sees its observations, excerpts of some supporting and some other executions, and earlier
- * findings. Only quotes of the answer that are literally in their span are kept. Quotes of the observations are verified before.
+ * Examines a candidate: the model sees its observations, excerpts of some supporting and some other executions, and
+ * earlier findings. Only quotes of the answer that are literally in their span are kept. Quotes of the observations are
+ * verified before.
  */
 export async function examine(
   analyst: Analyst,

@@ -138,7 +138,9 @@ const mergeCandidates = (candidates: readonly Candidate[]): readonly Candidate[]
   return [{ ...first, sightings: [...first.sightings, ...others.flatMap(({ sightings }) => sightings)] }];
 };
 
-/** The candidates of one check and kind, with those of the same cause joined. Unchanged when the model gives no answer. */
+/**
+ * The candidates of one check and kind, with those of the same cause joined. Unchanged when the model gives no answer.
+ */
 async function reconcile(registry: readonly RegisteredCandidate[], analyst: Analyst): Promise<readonly Candidate[]> {
   const candidates = registry.map(({ candidate }) => candidate);
   const [first] = candidates;
@@ -176,8 +178,8 @@ export interface Grouping {
 }
 
 /**
- * Groups the sightings of each check and kind by their cause. `reportProgress` is called before the first batch and after each batch,
- * with the number of all batches and of grouped ones.
+ * Groups the sightings of each check and kind by their cause. `reportProgress` is called before the first batch and
+ * after each batch, with the number of all batches and of grouped ones.
  */
 export async function groupSightings(
   sightings: readonly Sighting[],

@@ -175,8 +175,9 @@ const errorOf = (failures: readonly string[]): string => [...new Set(failures)].
 
 /**
  * Runs one investigation to its result: choose executions, review each, group the observations, examine the groups, and
- * send the result. A failed model call becomes an error text, and the run continues. When the budget is used up, the run sends the
- * results so far. Other failures of the backend are thrown, for example OwnershipLost. An abort throws the reason of the signal.
+ * send the result. A failed model call becomes an error text, and the run continues. When the budget is used up, the
+ * run sends the results so far. Other failures of the backend are thrown, for example OwnershipLost. An abort throws
+ * the reason of the signal.
  */
 export async function investigate(
   claimed: ClaimedRun,

@@ -16,7 +16,10 @@ export interface Reporter {
   reviewed(review: Review): void;
   reading(reading: Reading, isOver: boolean): void;
   activity(activity: Activity): void;
-  /** Resolves when all queued reports are stored. Sends an earlier failed report again. Rejects when a report fails during this call. */
+  /**
+   * Resolves when all queued reports are stored. Sends an earlier failed report again. Rejects when a report fails
+   * during this call.
+   */
   flush(): Promise<void>;
 }
 
@@ -66,7 +69,8 @@ export function createReporter(backend: LensBackend, claim: RunClaim, signal: Ab
     sending = send().finally(() => {
       sending = null;
     });
-    // A waiting `flush` rejects with the failure. Otherwise the failure is ignored: the next change or `flush` sends the report again.
+    // A waiting `flush` rejects with the failure. Otherwise the failure is ignored: the next change or `flush` sends
+    // the report again.
     sending.catch(() => {});
   }
 

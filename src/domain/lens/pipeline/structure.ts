@@ -3,7 +3,9 @@ import { isJsonObject } from '../../json-object.ts';
 /** A JSON value that a model must return: its JSON Schema, and a reader that checks it. */
 export interface Structure<Value> {
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Returns the checked value. Of an invalid value it adds the faults with their paths to `faults` and returns null. */
+  /**
+   * Returns the checked value. Of an invalid value it adds the faults with their paths to `faults` and returns null.
+   */
   read(sent: unknown, path: string, faults: string[]): Value | null;
 }
 
@@ -30,7 +32,9 @@ export const oneOf = <Choice extends string>(...choices: readonly Choice[]): Str
     choices.find((choice) => choice === sent) ?? refuse(path, `must be one of ${choices.join(', ')}`, faults),
 });
 
-/** A value, or null; an absent member counts as null. The result is in `value`, because `read` returns null for a fault. */
+/**
+ * A value, or null; an absent member counts as null. The result is in `value`, because `read` returns null for a fault.
+ */
 export const orNull = <Value>(inner: Structure<Value>): Structure<{ readonly value: Value | null }> => ({
   schema: { anyOf: [{ type: 'null' }, inner.schema] },
   read(sent, path, faults) {

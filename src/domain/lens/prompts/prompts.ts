@@ -1,6 +1,6 @@
 /**
- * Version of the prompts. Increase it with each change of a prompt or of a structure of answers, so that reviews by earlier prompts
- * are not used again.
+ * Version of the prompts. Increase it with each change of a prompt or of a structure of answers, so that reviews by
+ * earlier prompts are not used again.
  */
 export const PROMPTS_VERSION = 3;
 
@@ -61,7 +61,9 @@ export const INVESTIGATE_TASK = [
 export const repairRequest = (faults: readonly string[]): string =>
   `The answer is not valid: ${faults.join('; ')}. Send the whole corrected JSON object, and nothing else.`;
 
-/** Start of a text that a model may read as a tag of the fence. The search is linear: each run of spaces is read once. */
+/**
+ * Start of a text that a model may read as a tag of the fence. The search is linear: each run of spaces is read once.
+ */
 const TAG = /<(?=\s*?(?:\/\s*?)?trace\b)/gi;
 
 /** Untrusted text between tags that it cannot contain. */

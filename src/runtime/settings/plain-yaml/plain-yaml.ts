@@ -42,8 +42,9 @@ const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 ]);
 
 /**
- * Reads the subset of YAML that most configuration files have: block maps and lists of plain or simply quoted scalars on one line each.
- * Faster than the library (README.md). Null for any other text, also for an invalid one: the library reads it, or reports the fault.
+ * Reads the subset of YAML that most configuration files have: block maps and lists of plain or simply quoted scalars
+ * on one line each. Faster than the library (README.md). Null for any other text, also for an invalid one: the library
+ * reads it, or reports the fault.
  */
 export function readPlainYaml(text: string): PlainDocument | null {
   try {

@@ -32,7 +32,10 @@ export const CATALOG_SETTINGS = {
   }),
 } as const;
 
-/** Fault of an address that is not http(s) or has a path, because the SDK of Stripe takes a host only. Null for a valid one. */
+/**
+ * Fault of an address that is not http(s) or has a path, because the SDK of Stripe takes a host only. Null for a valid
+ * one.
+ */
 const stripeHostFault = (value: string): string | null =>
   httpAddressFault(value) ?? (new URL(value).pathname === '/' ? null : 'has a path; name the host only');
 

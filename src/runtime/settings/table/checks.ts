@@ -18,7 +18,9 @@ export const proxyAddressFault = (value: string): string | null =>
 
 const CLICKHOUSE_ADDRESS = /^(?:https?|clickhouse):\/\/[^/]/i;
 
-/** Fault of the address of a ClickHouse server, without its value, which may contain a password. Null for a valid one. */
+/**
+ * Fault of the address of a ClickHouse server, without its value, which may contain a password. Null for a valid one.
+ */
 export const clickHouseAddressFault = (value: string): string | null =>
   CLICKHOUSE_ADDRESS.test(value) && URL.canParse(value)
     ? null
