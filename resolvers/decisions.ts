@@ -40,7 +40,7 @@ export interface TypedDecision extends MadeDecision {
   readonly callId: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Public name of the model of the first answer; fallbacks may have answered some questions. */
+  /** Public name of the model of the first call; fallbacks may have answered some questions. */
   readonly modelGroup: string;
   readonly cost: Usd | null;
 }
@@ -161,7 +161,7 @@ function enqueueDecision(scope: DecisionScope, request: ModelRequest, call: Gate
   const configured = storageLevelOf(storage, caller.key);
   if (decision === undefined || configured === 'none') return;
   const level = request.omitContent === true ? 'redacted' : configured;
-  const { callId, traceId, spanId, modelGroup, edited: body = request.body } = call;
+  const { callId, traceId, spanId, modelGroup, editedBody: body = request.body } = call;
   // The two decision formats name the input differently: `input` and `state`.
   const input = body['input'] ?? body['state'];
   queue.enqueue({

@@ -7,7 +7,7 @@ import type { Scope } from './operation/scope.ts';
 import { assembled, type TraceAddress, visibleSummaries } from './traces.ts';
 
 /**
- * A trace with its summary. Spans and agents are present only for a trace that is merged, because several keys sent it.
+ * A trace with its summary. Spans and agents are present only for a merged trace, whose spans several owners sent.
  */
 export type FoundTrace = Pick<Trace, 'summary' | 'parts'> & Partial<Pick<Trace, 'spans' | 'agents'>>;
 
@@ -26,7 +26,7 @@ export async function traceOfSummaries(
 ): Promise<FoundTrace | null> {
   const [summary, ...others] = summaries;
   if (summary === undefined) return null;
-  // A trace that several keys sent is merged from all of its spans.
+  // A trace of several owners is merged from all of its spans.
   if (others.length > 0) return assembled(scope, summaries);
   const { traceId, traceRef, owner } = summary;
   return { summary: await namedSummary(scope, summary), parts: [{ traceId, traceRef, owner }] };

@@ -70,7 +70,7 @@ export async function visibleOrganizationIds(scope: OwnerScope): Promise<readonl
   return (await ownOrganizations(scope)).map(({ organizationId }) => organizationId);
 }
 
-/** Whether the caller is an administrator; read-only ones, too. */
+/** Whether the caller is an administrator with full or read-only access. */
 const isAnyAdminIn = (scope: OwnerScope): boolean => scope.caller !== null && isAnyAdmin(scope.caller);
 
 /** A stored team by its id; null when there is none that the caller may see. */

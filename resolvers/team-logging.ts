@@ -66,8 +66,8 @@ export const addTeamCallback = operation({
 });
 
 /**
- * Reads the callbacks of a team, for proxy administrators, read-only ones too, and administrators of the team. Throws
- * NotFound and Forbidden.
+ * Reads the callbacks of a team, for proxy administrators with full or read-only access, and administrators of the
+ * team. Throws NotFound and Forbidden.
  */
 export const getTeamLogging = operation({
   name: 'getTeamLogging',

@@ -73,7 +73,7 @@ const readList = query({
   status: queryText,
 });
 
-/** Parses a query value that must be one of `choices`. Throws InvalidInput with field and message of `fault` for another value. */
+/** Parses a query value that must be one of `choices`. Throws InvalidInput with the field and message of `fault`. */
 function choiceOf<Choice extends string>(
   input: string,
   choices: readonly Choice[],

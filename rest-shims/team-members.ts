@@ -32,9 +32,9 @@ import {
 } from './helpers/answers/teams.ts';
 import { renderUserRow } from './helpers/answers/users.ts';
 import { merged, objectSchema } from './helpers/http/schema.ts';
-import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
+import { MANAGEMENT_CHANGE, MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-/** Limits of members of a team: member name in the body, and name of the limit. */
+/** Limits of a team member: the name of the field in the body, and the name of the limit. */
 const MEMBER_LIMITS = {
   max_budget_in_team: 'max_budget',
   rpm_limit: 'rpm_limit',
@@ -73,6 +73,7 @@ const renderOutcome = ({ wanted, user, member, failure }: JoinOutcome) => ({
   updated_team_membership: member === null ? null : renderMembership(member),
 });
 
+/** Common facts of rows that change members. With `unknown`, an unknown team or member is 400 and not 404. */
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
   answers: [200, 400, 401, 403, 422],
@@ -169,13 +170,11 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
     render: (view) => json(renderTeam(view)),
   }),
   route({
-    ...CHANGING,
-    method: 'GET',
+    ...MANAGEMENT_READ,
     name: 'teamMembers.own',
     paths: ['/team/:team/members/me'],
     answers: [200, 401, 403, 404],
     failureForm: { body: 'detail' },
-    bodyLimit: 0,
     parse: ({ params }) => ({ teamId: params['team'] ?? '' }),
     run: getOwnMembership,
     render: (view) =>

@@ -108,7 +108,7 @@ builder.queryField('auditLog', (t) =>
     {
       type: AuditEntryType,
       description:
-        'Changes of keys, teams, users, models, settings and other rows, newest first by default. For proxy administrators, read-only ones too. At most 100 a page.',
+        'Changes of keys, teams, users, models, settings and other rows, newest first by default. For proxy administrators with full or read-only access. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: AuditLogFilterType, description: 'All changes when absent.' }),

@@ -84,7 +84,7 @@ builder.queryField('quarantinedPrices', (t) =>
     {
       type: QuarantinedPriceType,
       description:
-        'Quarantined prices, by default in the order of the price map. For proxy administrators, read-only ones too.',
+        'Quarantined prices, by default in the order of the price map. For proxy administrators with full or read-only access.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: QuarantineFilterType, description: 'All quarantined prices when absent.' }),

@@ -70,7 +70,7 @@ builder.queryField('credentials', (t) =>
     {
       type: CredentialType,
       description:
-        'Credentials of the configuration file, then stored ones, the oldest first by default. For proxy administrators, read-only ones too.',
+        'Credentials of the configuration file, then stored ones, the oldest first by default. For proxy administrators with full or read-only access.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: CredentialFilterType, description: 'All credentials when absent.' }),

@@ -132,7 +132,7 @@ builder.queryField('decisionCalibrations', (t) =>
     type: [CalibrationType],
     nullable: true,
     description:
-      'How well probabilities of decisions match recorded outcomes, by scope, model, kind and source. For proxy administrators, read-only ones too.',
+      'How well probabilities of decisions match recorded outcomes, by scope, model, kind and source. For proxy administrators with full or read-only access.',
     resolve: async (_root, _args, { scope }) => [...(await listCalibrations(scope, undefined))],
   }),
 );

@@ -78,7 +78,7 @@ builder.queryField('storedDeployments', (t) =>
     {
       type: StoredDeploymentType,
       description:
-        'Deployments that were created at run time, the oldest first by default. For proxy administrators, read-only ones too.',
+        'Deployments that were created at run time, the oldest first by default. For proxy administrators with full or read-only access.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: StoredFilterType, description: 'All stored deployments when absent.' }),
@@ -105,7 +105,8 @@ builder.queryField('misconfiguredDeployments', (t) =>
   t.field({
     type: [BrokenType],
     nullable: true,
-    description: 'Deployments that cannot be called, with the reason. For proxy administrators, read-only ones too.',
+    description:
+      'Deployments that cannot be called, with the reason. For proxy administrators with full or read-only access.',
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, _args, { scope }) => [...listBrokenDeployments(scope, undefined)],
   }),

@@ -43,7 +43,7 @@ builder.queryField('modelFallbacks', (t) =>
     type: [FallbackRef],
     nullable: true,
     description:
-      'Fallbacks in force, of the configuration and of the database, by type and model. For proxy administrators, read-only ones too.',
+      'Fallbacks in force, of the configuration and of the database, by type and model. For proxy administrators with full or read-only access.',
     args: { types: t.arg({ type: [TypeOfFallback], description: 'Types to list; all when absent.' }) },
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, { types }, { scope }) => [...listFallbacks(scope, { types: types ?? FALLBACK_TYPES })],

@@ -97,7 +97,7 @@ builder.queryField('gatewayActivity', (t) =>
   t.field({
     type: GatewayActivityType,
     nullable: true,
-    description: 'Numbers of ended requests. For proxy administrators, read-only ones too.',
+    description: 'Numbers of ended requests. For proxy administrators with full or read-only access.',
     args: {
       startDate: t.arg.string({ description: 'First UTC day, `YYYY-MM-DD`. 30 days ago when absent.' }),
       endDate: t.arg.string({
@@ -135,7 +135,7 @@ builder.subscriptionField('activity', (t) =>
   t.field({
     type: UpdateType,
     description:
-      'Requests that ended in this process, at most one update a second. There is no update while no request ends. For proxy administrators, read-only ones too.',
+      'Requests that ended in this process, at most one update a second. There is no update while no request ends. For proxy administrators with full or read-only access.',
     subscribe: (_root, _args, { scope }) => watchGatewayActivity(scope, undefined),
     resolve: (update) => update,
   }),

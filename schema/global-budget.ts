@@ -13,7 +13,7 @@ builder.queryField('globalBudget', (t) =>
     type: GlobalBudgetType,
     nullable: true,
     description:
-      'Budget of all calls (`litellm_settings.max_budget`). Null for none. For proxy administrators, read-only ones too, and for keys with the permission `get_spend_routes`.',
+      'Budget of all calls (`litellm_settings.max_budget`). Null for none. For proxy administrators with full or read-only access, and for keys with the permission `get_spend_routes`.',
     resolve: (_root, _args, { scope }) => getGlobalBudget(scope, undefined),
   }),
 );

@@ -124,7 +124,7 @@ builder.queryField('guardrails', (t) =>
     {
       type: GuardrailType,
       description:
-        'Guardrails, by default in the order in which they run: guardrails of the configuration file first. For proxy administrators, read-only ones too.',
+        'Guardrails, by default in the order in which they run: guardrails of the configuration file first. For proxy administrators with full or read-only access.',
       complexity: pageCost,
       args: {
         filter: t.arg({ type: GuardrailFilterType, description: 'All guardrails when absent.' }),

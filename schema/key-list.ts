@@ -29,7 +29,7 @@ const OrderFieldType = builder.enumType('VirtualKeyOrderField', {
     BUDGET_USE: {
       value: 'budget_use',
       description:
-        '`spendUsd` divided by `maxBudgetUsd`. Keys without a budget are the smallest. Expensive: reads all keys of the filter. When calls are made between two pages, a key may be repeated or left out. For proxy administrators, read-only ones too.',
+        '`spendUsd` divided by `maxBudgetUsd`. Keys without a budget are the smallest. Expensive: reads all keys of the filter. When calls are made between two pages, a key may be repeated or left out. For proxy administrators with full or read-only access.',
     },
   } as const,
 });
@@ -72,7 +72,7 @@ export async function keyPage(
   const { sort, descending, limit, from } = page;
   const teamId = idOrNull(localId('Team', filter?.teamId));
   const userId = idOrNull(localId('User', filter?.userId));
-  if (isOther(teamId, owner.teamId) || isOther(userId, owner.userId))
+  if (excludes(teamId, owner.teamId) || excludes(userId, owner.userId))
     return rowConnection<VirtualKey>({ nodes: [], totalCount: 0, hasMore: false }, page, placeOf);
   const list = await listKeys(scope, {
     filter: {
@@ -94,9 +94,9 @@ export async function keyPage(
   );
 }
 
-/** Whether a filter names another owner than the one whose rows are listed. */
-export const isOther = (filter: string | null, owner: string | undefined): boolean =>
-  filter !== null && owner !== undefined && filter !== owner;
+/** Whether a filter names another id than that of the object whose rows are listed. Nothing then matches. */
+export const excludes = (filterId: string | null, listedId: string | undefined): boolean =>
+  filterId !== null && listedId !== undefined && filterId !== listedId;
 
 builder.queryField('virtualKeys', (t) =>
   t.connection(

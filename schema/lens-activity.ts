@@ -118,7 +118,7 @@ builder.queryFields((t) => ({
     nullable: true,
     complexity: CONTENT_COST,
     description:
-      'What a lens would review, without a model call. Expensive: reads all traces of the window. For proxy administrators, read-only ones too.',
+      'What a lens would review, without a model call. Expensive: reads all traces of the window. For proxy administrators with full or read-only access.',
     args: { input: t.arg({ type: PreviewInput, required: true, description: 'Selection and window.' }) },
     resolve: (_root, { input: { selection, lookbackHours, offset, asOf } }, { scope }) =>
       readSamplePreview(scope, {
@@ -132,7 +132,8 @@ builder.queryFields((t) => ({
     type: ContentType,
     nullable: true,
     complexity: CONTENT_COST,
-    description: 'Content of an execution, for the evidence of findings. For proxy administrators, read-only ones too.',
+    description:
+      'Content of an execution, for the evidence of findings. For proxy administrators with full or read-only access.',
     args: {
       lensId: t.arg.id({ required: true, description: LENS_ID }),
       executionId: t.arg.id({ required: true, description: 'Id of the execution.' }),
@@ -151,7 +152,7 @@ builder.queryFields((t) => ({
     type: ['String'],
     nullable: true,
     description:
-      'Names of the agents of the last 14 days, sorted; at most 500. For proxy administrators, read-only ones too.',
+      'Names of the agents of the last 14 days, sorted; at most 500. For proxy administrators with full or read-only access.',
     resolve: async (_root, _args, { scope }) => [...(await listLensAgents(scope, undefined))],
   }),
   lensService: t.field({
@@ -206,7 +207,7 @@ builder.objectField(TraceType, 'findingCount', (t) =>
     nullable: true,
     complexity: ROW_COST,
     description:
-      'Number of open findings about the trace. Null when no open finding names the trace and none of the latest runs of lenses assessed it. For proxy administrators, read-only ones too.',
+      'Number of open findings about the trace. Null when no open finding names the trace and none of the latest runs of lenses assessed it. For proxy administrators with full or read-only access.',
     resolve: (trace, _args, { scope }) => countFindingsOfTrace(scope, partsOf(trace)),
   }),
 );

@@ -130,14 +130,14 @@ builder.queryFields((t) => ({
   datasets: t.field({
     type: [SummaryType],
     complexity: pageCost,
-    description: 'All datasets, the last changed first. For proxy administrators, read-only ones too.',
+    description: 'All datasets, the last changed first. For proxy administrators with full or read-only access.',
     resolve: async (_root, _args, { scope }) => [...(await listDatasets(scope, undefined))],
   }),
   dataset: t.field({
     type: DatasetType,
     nullable: true,
     description:
-      'A revision of a dataset. Fails with NOT_FOUND when it does not exist. For proxy administrators, read-only ones too.',
+      'A revision of a dataset. Fails with NOT_FOUND when it does not exist. For proxy administrators with full or read-only access.',
     args: {
       id: t.arg.id({ required: true, description: ID }),
       revision: t.arg.int({ description: 'Number of the revision; the latest when absent.' }),

@@ -58,7 +58,7 @@ builder.queryField('traceFeedback', (t) =>
     type: TraceFeedbackType,
     nullable: true,
     description:
-      'The feedback about a trace. Fails with NOT_FOUND when the trace does not exist. For proxy administrators, read-only ones too.',
+      'The feedback about a trace. Fails with NOT_FOUND when the trace does not exist. For proxy administrators with full or read-only access.',
     args: {
       traceId: t.arg.id({ required: true, description: TRACE_ID }),
       traceRef: t.arg.id({ description: REF }),

@@ -78,7 +78,7 @@ builder.objectField(TraceType, 'signals', (t) =>
     nullable: true,
     complexity: CONTENT_COST,
     description:
-      'Signals of the trace, for each key that sent it. Null when they could not be read. For proxy administrators, read-only ones too.',
+      'Signals of the trace, for each key that sent it. Null when they could not be read. For proxy administrators with full or read-only access.',
     resolve: async (trace, _args, { scope }) => [...(await readTraceSignals(scope, partsOf(trace)))],
   }),
 );
@@ -87,7 +87,7 @@ builder.queryField('signalSettings', (t) =>
   t.field({
     type: ConfigType,
     nullable: true,
-    description: 'Questions about new traces. For proxy administrators, read-only ones too.',
+    description: 'Questions about new traces. For proxy administrators with full or read-only access.',
     resolve: (_root, _args, { scope }) => readSignalConfig(scope, undefined),
   }),
 );

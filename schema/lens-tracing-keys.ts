@@ -54,7 +54,7 @@ builder.queryField('tracingKeys', (t) =>
   t.field({
     type: [TracingKeyType],
     complexity: pageCost,
-    description: 'All tracing keys, the oldest first. For proxy administrators, read-only ones too.',
+    description: 'All tracing keys, the oldest first. For proxy administrators with full or read-only access.',
     resolve: async (_root, _args, { scope }) => [...(await listTracingKeys(scope, undefined))],
   }),
 );

@@ -68,7 +68,7 @@ builder.queryField('lensWorkers', (t) =>
   t.field({
     type: [WorkerType],
     complexity: WORKERS_COST,
-    description: 'All workers, the revoked ones included. For proxy administrators, read-only ones too.',
+    description: 'All workers, the revoked ones included. For proxy administrators with full or read-only access.',
     resolve: async (_root, _args, { scope }) => [...(await listLenses(scope, undefined)).workers],
   }),
 );

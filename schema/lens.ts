@@ -34,13 +34,14 @@ builder.queryFields((t) => ({
   lenses: t.field({
     type: [LensType],
     complexity: { field: 1, multiplier: 50 },
-    description: 'All lenses, by id. For proxy administrators, read-only ones too.',
+    description: 'All lenses, by id. For proxy administrators with full or read-only access.',
     resolve: async (_root, _args, { scope }) => [...(await listLenses(scope, undefined)).lenses],
   }),
   lens: t.field({
     type: LensType,
     nullable: true,
-    description: 'One lens. Fails with NOT_FOUND when it does not exist. For proxy administrators, read-only ones too.',
+    description:
+      'One lens. Fails with NOT_FOUND when it does not exist. For proxy administrators with full or read-only access.',
     args: { id: t.arg.id({ required: true, description: LENS_ID }) },
     resolve: (_root, { id }, { scope }) => getLens(scope, { id: localId('Lens', id) }),
   }),
@@ -103,7 +104,7 @@ builder.queryField('findings', (t) =>
     type: FindingConnectionType,
     complexity: pageCost,
     description:
-      'Findings of all lenses, the last seen first by default. For proxy administrators, read-only ones too.',
+      'Findings of all lenses, the last seen first by default. For proxy administrators with full or read-only access.',
     args: {
       filter: t.arg({ type: FindingFilterInput, description: 'All findings when absent.' }),
       orderBy: t.arg({ type: FindingOrderType, description: 'The last seen first when absent.' }),
@@ -211,14 +212,14 @@ builder.subscriptionFields((t) => ({
   lensRun: t.field({
     type: LensRunType,
     description:
-      'Runs of one lens as they change: stage, coverage and reviews. For proxy administrators, read-only ones too.',
+      'Runs of one lens as they change: stage, coverage and reviews. For proxy administrators with full or read-only access.',
     args: { id: t.arg.id({ required: true, description: LENS_ID }) },
     subscribe: (_root, { id }, { scope }) => watchLensRun(scope, { lensId: localId('Lens', id) }),
     resolve: ({ event }) => event,
   }),
   findingChanges: t.field({
     type: FindingType,
-    description: 'Findings as runs and people change them. For proxy administrators, read-only ones too.',
+    description: 'Findings as runs and people change them. For proxy administrators with full or read-only access.',
     args: { lensId: t.arg.id({ description: `${LENS_ID} All lenses when absent.` }) },
     subscribe: (_root, { lensId }, { scope }) => watchFindings(scope, { lensId: lensOrNull(lensId) }),
     resolve: ({ event }) => event,
@@ -276,7 +277,7 @@ builder.queryField('jobs', (t) =>
     type: [JobType],
     complexity: pageCost,
     description:
-      'The latest background jobs, newest first. The last 20 runs of each duty are stored. For proxy administrators, read-only ones too.',
+      'The latest background jobs, newest first. The last 20 runs of each duty are stored. For proxy administrators with full or read-only access.',
     args: {
       kind: t.arg.string({ description: 'Only jobs of this kind.' }),
       status: t.arg({ type: JobStatusType, description: 'Only jobs of this status.' }),
@@ -292,7 +293,7 @@ builder.subscriptionField('jobUpdates', (t) =>
   t.field({
     type: JobType,
     description:
-      'Background jobs after changes of their state by any process. For proxy administrators, read-only ones too.',
+      'Background jobs after changes of their state by any process. For proxy administrators with full or read-only access.',
     args: { kind: t.arg.string({ description: 'Only jobs of this kind.' }) },
     subscribe: (_root, { kind }, { scope }) => watchJobs(scope, { kind: kind ?? null }),
     resolve: ({ event }) => event,

@@ -40,7 +40,7 @@ builder.queryField('modelAccessGroups', (t) =>
     type: [GroupType],
     nullable: true,
     description:
-      'Access groups of models, in the order of the deployments. For proxy administrators, read-only ones too.',
+      'Access groups of models, in the order of the deployments. For proxy administrators with full or read-only access.',
     complexity: { field: 1, multiplier: LIST_COST },
     resolve: (_root, _args, { scope }) => [...listModelAccessGroups(scope, undefined)],
   }),

@@ -13,7 +13,7 @@ import type { Team } from '../src/domain/teams/team.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
-import { isOther } from './key-list.ts';
+import { excludes } from './key-list.ts';
 import { RoleType } from './keys.ts';
 import { rowOrder } from './base/order.ts';
 import type { PageArgs } from './base/paging.ts';
@@ -29,7 +29,10 @@ interface OrderedArgs<Sort extends string> extends PageArgs {
     | undefined;
 }
 
-/** One page in the requested order. `texts` reads the value that an order other than `created_at` compares. */
+/**
+ * One page in the requested order. `texts` reads the text by which an order sorts. The cursor of a row contains this
+ * text, or its creation time in the order `created_at`.
+ */
 async function orderedPage<Row extends { readonly id: string; readonly createdAt: Date }, Sort extends string>(
   args: OrderedArgs<Sort>,
   list: (page: RequestedPage<Sort | 'created_at'>) => Promise<FoundPage<Row>>,
@@ -55,25 +58,25 @@ export const TeamOrderType = rowOrder('Team', 'teams', {
   ALIAS: { value: 'team_alias', description: 'Alias; teams without one are the smallest.' },
 });
 
-/** A page of the teams that the caller may read; only those of the organization `ownerId`, when given. */
+/** A page of the teams that the caller may read; only those of the organization `givenId`, when present. */
 export async function teamPage(
   scope: Scope,
   {
     filter,
     ...args
   }: OrderedArgs<'team_alias'> & { readonly filter?: typeof TeamFilterType.$inferInput | null | undefined },
-  ownerId?: string,
+  givenId?: string,
 ) {
   const filteredId = idOrNull(localId('Organization', filter?.organizationId));
   const conditions = {
-    organizationId: ownerId ?? filteredId,
+    organizationId: givenId ?? filteredId,
     aliasPart: idOrNull(filter?.alias),
     blocked: filter?.blocked ?? null,
   };
   const none: FoundPage<Team> = { nodes: [], totalCount: 0, hasMore: false };
   return await orderedPage(
     args,
-    async (page) => (isOther(filteredId, ownerId) ? none : await listTeamRows(scope, { filter: conditions, page })),
+    async (page) => (excludes(filteredId, givenId) ? none : await listTeamRows(scope, { filter: conditions, page })),
     { team_alias: ({ alias }) => alias ?? '' },
   );
 }
@@ -118,7 +121,8 @@ builder.queryField('users', (t) =>
   t.connection(
     {
       type: UserType,
-      description: 'Users, newest first by default. For proxy administrators, read-only ones too. At most 100 a page.',
+      description:
+        'Users, newest first by default. For proxy administrators with full or read-only access. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: UserFilterType, description: 'All users when absent.' }),
@@ -250,7 +254,7 @@ builder.queryField('customers', (t) =>
     {
       type: CustomerType,
       description:
-        'Customers, newest first by default. For proxy administrators, read-only ones too. At most 100 a page.',
+        'Customers, newest first by default. For proxy administrators with full or read-only access. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: CustomerFilterType, description: 'All customers when absent.' }),
@@ -293,7 +297,7 @@ builder.queryField('budgets', (t) =>
     {
       type: BudgetType,
       description:
-        'Budgets, newest first by default. For proxy administrators, read-only ones too. At most 100 a page.',
+        'Budgets, newest first by default. For proxy administrators with full or read-only access. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: BudgetFilterType, description: 'All budgets when absent.' }),

@@ -102,7 +102,7 @@ builder.queryField('passThroughEndpoints', (t) =>
     {
       type: EndpointType,
       description:
-        'Pass-through endpoints, by default endpoints of the configuration file first. For proxy administrators, read-only ones too.',
+        'Pass-through endpoints, by default endpoints of the configuration file first. For proxy administrators with full or read-only access.',
       args: {
         filter: t.arg({ type: EndpointFilterType, description: 'All endpoints when absent.' }),
         orderBy: t.arg({

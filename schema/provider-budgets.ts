@@ -19,7 +19,7 @@ builder.queryField('providerBudgets', (t) =>
     nullable: true,
     complexity: { field: 1, multiplier: USUAL_BUDGETS },
     description:
-      'Budgets of providers. For proxy administrators, read-only ones too, and for keys with the permission `get_spend_routes`.',
+      'Budgets of providers. For proxy administrators with full or read-only access, and for keys with the permission `get_spend_routes`.',
     resolve: (_root, _args, { scope }) => listProviderBudgets(scope, undefined),
   }),
 );

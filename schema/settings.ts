@@ -117,7 +117,7 @@ builder.queryField('configReload', (t) =>
     type: ReloadType,
     nullable: true,
     description:
-      'The last attempt of this process to read the configuration file again. Null before the first. For proxy administrators, read-only ones too.',
+      'The last attempt of this process to read the configuration file again. Null before the first. For proxy administrators with full or read-only access.',
     resolve: (_root, _args, { scope }) => getConfigReload(scope, undefined),
   }),
 );
@@ -192,7 +192,7 @@ builder.subscriptionField('settingsChanged', (t) =>
   t.field({
     type: UpdateType,
     description:
-      'Changes of settings at run time, also by other processes and by a new configuration file. For proxy administrators, read-only ones too.',
+      'Changes of settings at run time, also by other processes and by a new configuration file. For proxy administrators with full or read-only access.',
     subscribe: (_root, _args, { scope }) => watchSettings(scope, undefined),
     resolve: (update) => update,
   }),

@@ -89,7 +89,7 @@ builder.subscriptionFields((t) => ({
   budgetAlerts: t.field({
     type: BudgetAlertType,
     description:
-      'Budgets that refuse calls, and soft budgets that are crossed. Each process sends at most one alert a minute for each refusing budget. It sends one alert for each budget window whose soft budget is crossed. For proxy administrators, read-only ones too.',
+      'Budgets that refuse calls, and soft budgets that are crossed. Each process sends at most one alert a minute for each refusing budget. It sends one alert for each budget window whose soft budget is crossed. For proxy administrators with full or read-only access.',
     subscribe: (_root, _args, { scope }) => watchBudgets(scope, undefined),
     resolve: (delivery) => delivery,
   }),

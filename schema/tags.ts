@@ -84,7 +84,7 @@ builder.queryField('tag', (t) =>
   t.field({
     type: TagType,
     nullable: true,
-    description: 'A tag by its name. Null when there is none. For proxy administrators, read-only ones too.',
+    description: 'A tag by its name. Null when there is none. For proxy administrators with full or read-only access.',
     args: { name: t.arg.id({ required: true, description: 'Name of the tag.' }) },
     resolve: async (_root, { name }, { scope }) => {
       const [found] = await getTags(scope, [name]).catch((error: unknown) => {

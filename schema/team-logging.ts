@@ -65,7 +65,7 @@ builder.queryFields((t) => ({
     type: TeamLoggingType,
     nullable: true,
     description:
-      'Where calls of a team are exported. For proxy administrators, read-only ones too, and for administrators of the organization and the team.',
+      'Where calls of a team are exported. For proxy administrators with full or read-only access, and for administrators of the organization and the team.',
     args: { id: t.arg.id({ required: true, description: 'Team: global id or local id.' }) },
     resolve: (_root, { id }, { scope }) => getTeamLogging(scope, { id: localId('Team', id) }),
   }),

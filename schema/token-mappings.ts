@@ -66,7 +66,7 @@ builder.queryField('tokenMappings', (t) =>
     {
       type: TokenMappingType,
       description:
-        'Claim values that are mapped to virtual keys, newest first by default. For proxy administrators, read-only ones too. At most 100 a page.',
+        'Claim values that are mapped to virtual keys, newest first by default. For proxy administrators with full or read-only access. At most 100 a page.',
       complexity: rowPageCost,
       args: {
         filter: t.arg({ type: FilterType, description: 'All mappings when absent.' }),

@@ -18,7 +18,7 @@ export interface Access {
 
 export const isAdmin = (caller: Caller): boolean => caller.role === 'proxy_admin';
 
-/** Whether a caller sees everything: a proxy administrator, read-only ones too. */
+/** Whether a caller sees everything: a proxy administrator with full or read-only access. */
 export const isAnyAdmin = (caller: Caller): boolean => isAdmin(caller) || caller.role === 'proxy_admin_viewer';
 
 /** The caller. Throws Unauthenticated when no credential was sent. */
@@ -49,7 +49,7 @@ export const keyReader: Access = {
   },
 };
 
-/** Proxy administrators, not the read-only ones. */
+/** Proxy administrators with full access. */
 export const admin: Access = {
   name: 'admin',
   description: 'Proxy administrators.',
@@ -189,10 +189,10 @@ export const userEditor: Access = {
   },
 };
 
-/** Proxy administrators, the read-only ones too, for users, teams and what belongs to them. */
+/** Proxy administrators with full or read-only access, for users, teams and what belongs to them. */
 export const tenantViewer: Access = {
   name: 'tenantViewer',
-  description: 'Proxy administrators, read-only ones too, for users, teams and what belongs to them.',
+  description: 'Proxy administrators with full or read-only access, for users, teams and what belongs to them.',
   check(caller) {
     if (!isAnyAdmin(requireCaller(caller))) throw refuseManagement(requireCaller(caller));
   },
@@ -205,10 +205,10 @@ export const endpointAdmin: Access = {
   check: tenantAdmin.check,
 };
 
-/** Proxy administrators, the read-only ones too, for pass-through endpoints. */
+/** Proxy administrators with full or read-only access, for pass-through endpoints. */
 export const endpointViewer: Access = {
   name: 'endpointViewer',
-  description: 'Proxy administrators, read-only ones too. Credentials in headers are masked.',
+  description: 'Proxy administrators with full or read-only access. Credentials in headers are masked.',
   check: tenantViewer.check,
 };
 
@@ -219,27 +219,27 @@ export const guardrailAdmin: Access = {
   check: tenantAdmin.check,
 };
 
-/** Proxy administrators, the read-only ones too, for guardrails. */
+/** Proxy administrators with full or read-only access, for guardrails. */
 export const guardrailViewer: Access = {
   name: 'guardrailViewer',
-  description: 'Proxy administrators, read-only ones too. Secrets in parameters are redacted.',
+  description: 'Proxy administrators with full or read-only access. Secrets in parameters are redacted.',
   check: tenantViewer.check,
 };
 
-/** Administrators, the read-only ones too, for request counts of all callers. */
+/** Administrators with full or read-only access, for request counts of all callers. */
 export const gatewayActivityReader: Access = {
   name: 'gatewayActivityReader',
-  description: 'Proxy administrators, read-only ones too.',
+  description: 'Proxy administrators with full or read-only access.',
   check(caller) {
     if (!isAnyAdmin(requireCaller(caller)))
       throw new Forbidden('Only proxy administrators can see the counts of the whole deployment.', 'gateway_activity');
   },
 };
 
-/** Proxy administrators, the read-only ones too. */
+/** Proxy administrators with full or read-only access. */
 export const anyAdmin: Access = {
   name: 'anyAdmin',
-  description: 'Proxy administrators, read-only ones too.',
+  description: 'Proxy administrators with full or read-only access.',
   check(caller) {
     if (!isAnyAdmin(requireCaller(caller)))
       throw new Forbidden('Only proxy admins can see this.', 'proxy_admin_viewer');

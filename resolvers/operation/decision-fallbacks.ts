@@ -113,7 +113,7 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
     limits,
     exchange: last.exchange,
     guardrails: last.guardrails,
-    edited: last.edited,
+    editedBody: last.editedBody,
     elapsedMs: () => first.elapsedMs(),
     cost: () => sumOf(calls.map((call) => call.cost())),
     keySpend: () => last.keySpend(),
@@ -122,7 +122,7 @@ function combined(calls: readonly GatewayCall[]): GatewayCall {
     consume: (use) => last.consume(use),
     translated: (translate) => combined([...before, last.translated(translate)]),
     withDropped: (dropped) => combined([...before, last.withDropped(dropped)]),
-    guarded: (guardrails, edited) => combined([...before, last.guarded(guardrails, edited)]),
+    guarded: (guardrails, editedBody) => combined([...before, last.guarded(guardrails, editedBody)]),
   };
 }
 

@@ -12,7 +12,7 @@ export const feedbackWriter: Access = {
 
 export const lensReader: Access = {
   name: 'lensReader',
-  description: 'Proxy administrators, read-only ones too.',
+  description: 'Proxy administrators with full or read-only access.',
   check(caller) {
     if (!isAnyAdmin(requireCaller(caller))) throw new Forbidden('Lens requires proxy administrator access');
   },
@@ -20,7 +20,7 @@ export const lensReader: Access = {
 
 export const lensAdmin: Access = {
   name: 'lensAdmin',
-  description: 'Proxy administrators, not the read-only ones.',
+  description: 'Proxy administrators with full access.',
   check(caller) {
     if (!isAdmin(requireCaller(caller))) throw new Forbidden('Only proxy admins can configure or run Lens');
   },

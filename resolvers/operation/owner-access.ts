@@ -3,11 +3,11 @@ import { Forbidden } from '../../src/domain/errors.ts';
 import { idOrNull } from '../../src/domain/optional-id.ts';
 import { type Access, isAdminOrUser, isAnyAdmin, requireCaller, refuseManagement, tenantViewer } from './access.ts';
 
-/** Proxy administrators, the read-only ones too, and keys with a user, for lists of keys. */
+/** Proxy administrators with full or read-only access, and keys with a user, for lists of keys. */
 export const keyLister: Access = {
   name: 'keyLister',
   description:
-    'Proxy administrators, read-only ones too, for all keys. Keys of a user for the keys of that user and of teams whose keys the user may list.',
+    'Proxy administrators with full or read-only access, for all keys. Keys of a user for the keys of that user and of teams whose keys the user may list.',
   check(caller) {
     const present = requireCaller(caller);
     if (!isAnyAdmin(present) && idOrNull(present.userId) === null)

@@ -11,7 +11,7 @@ export const seesAllSpend = (caller: Caller): boolean =>
 export const spendReader: Access = {
   name: 'spendReader',
   description:
-    'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`, for all calls. Keys of a user for the calls of that user.',
+    'Proxy administrators with full or read-only access, and keys with the permission `get_spend_routes`, for all calls. Keys of a user for the calls of that user.',
   check(caller) {
     const present = requireCaller(caller);
     if (!seesAllSpend(present) && idOrNull(present.userId) === null) throw refuseManagement(present);
@@ -22,7 +22,7 @@ export const spendReader: Access = {
 export const activityReader: Access = {
   name: 'activityReader',
   description:
-    'Proxy administrators, read-only ones too, for all calls. Keys of a user for the calls of that user, and of teams and organizations that the user administers.',
+    'Proxy administrators with full or read-only access, for all calls. Keys of a user for the calls of that user, and of teams and organizations that the user administers.',
   check(caller) {
     requireCaller(caller);
   },
@@ -31,13 +31,13 @@ export const activityReader: Access = {
 /** Callers that see all spend. */
 export const spendAdmin: Access = {
   name: 'spendAdmin',
-  description: 'Proxy administrators, read-only ones too, and keys with the permission `get_spend_routes`.',
+  description: 'Proxy administrators with full or read-only access, and keys with the permission `get_spend_routes`.',
   check(caller) {
     if (!seesAllSpend(requireCaller(caller))) throw refuseManagement(requireCaller(caller));
   },
 };
 
-/** Proxy administrators, not the read-only ones. Other callers get the HTTP error body of an invalid credential. */
+/** Proxy administrators with full access. Other callers get the HTTP error body of an invalid credential. */
 export const spendResetter: Access = {
   name: 'spendResetter',
   description: 'Proxy administrators.',

@@ -95,7 +95,9 @@ export interface GatewayOptions {
   readonly reportsTries: boolean;
   /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
   readonly checksFallbackBudgets: boolean;
-  /** Configured retries, cooldowns and fallbacks, read for each call: they may change at run time. The default when absent. */
+  /**
+   * Configured retries, cooldowns and fallbacks, read for each call, because they may change. The default when absent.
+   */
   readonly routing?: () => RoutingPolicy;
   /** Discounts and margins of providers, read for each call. None when absent. */
   readonly costAdjustments?: () => CostAdjustments;
@@ -202,7 +204,7 @@ export function createGateway(
     }
   }
 
-  /** Routes again after a read of stored changes, even if it found none: a concurrent read may have loaded the model. */
+  /** Routes again after a read of stored changes, even if it found none: another read may have loaded the model. */
   async function routeAfterRead(caller: Caller, request: ModelRequest): Promise<Route> {
     await deployments.readChanges().catch(() => false);
     return routeFor(caller, request);
@@ -231,7 +233,9 @@ export function createGateway(
       : { ...request, includeUsage, owner };
   }
 
-  /** Checks the required members of a call, reserves its cost, then counts the call in its limits. Returns the route of `reserve`. */
+  /**
+   * Checks a call's required members, reserves its cost, then counts it in its limits. Returns the route of `reserve`.
+   */
   function admitted(call: OpenCall, caller: Caller, { request, route }: RoutedRequest) {
     const refusing = required.assertPresent(caller, { deployment: call.deployment(), request, model: request.model });
     if (refusing) return refusing;
@@ -241,7 +245,7 @@ export function createGateway(
     return reserving.then((reserved) => limited(call, request, reserved));
   }
 
-  /** The request `named` (alias replaced) in its region, and its first route; synchronous without reads. Throws as `routeFor`. */
+  /** The request `named` in its region, and its first route; synchronous without reads. Throws as `routeFor`. */
   function routed(caller: Caller, named: ModelRequest): RoutedRequest | Promise<RoutedRequest> {
     const placed = bindToRegion(caller, named);
     return placed instanceof Promise

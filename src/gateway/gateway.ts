@@ -47,7 +47,7 @@ export interface GatewayCall {
   /** Names of the guardrails that apply to the call; absent for a call without guardrails. */
   readonly guardrails?: readonly string[] | undefined;
   /** Members of the request after guardrails edited it; absent where they did not. */
-  readonly edited?: ModelRequest['body'] | undefined;
+  readonly editedBody?: ModelRequest['body'] | undefined;
   /** Cost; null before a streamed answer has ended, and when the price is unknown. */
   cost(): Usd | null;
   /** Spend of the caller's key, including this call once its cost is known; null when it is not counted. */
@@ -68,7 +68,7 @@ export interface GatewayCall {
   /** The same call, whose answer names the members of the request that were dropped. */
   withDropped(dropped: readonly string[]): GatewayCall;
   /** The same call with the guardrails that apply to it, and with the members of the request that they edited. */
-  guarded(guardrails: readonly string[], edited?: ModelRequest['body']): GatewayCall;
+  guarded(guardrails: readonly string[], editedBody?: ModelRequest['body']): GatewayCall;
 }
 
 /** Model and provider requested for a new object; null when the request has none. */

@@ -45,9 +45,12 @@ export class SocketConnection {
   readonly #onClose: (code: number, reason: string) => void;
   readonly large = new LargeAnswers();
   readonly requestId: string;
-  /** Credential of the operations: headers of the handshake, then the key of `connection_init`. */
+  /**
+   * Request with the credential of the operations: the headers of the handshake, later with the key of
+   * `connection_init`.
+   */
   request: Requester['request'];
-  /** Number of messages that are being handled, with the operations that they started. */
+  /** Number of messages that are being handled. A message counts until the operation that it started ends. */
   running = 0;
   #lastActivityMs: number;
   /** Time when the send buffer became full; null while the buffer has capacity. */

@@ -126,7 +126,8 @@ const TOOLS = ['Bash', 'Read', 'Edit', 'Grep'].map((name) => ({
   input_schema: { type: 'object', properties: { what: { type: 'string' } }, required: ['what'] },
 }));
 /**
- * Request of a coding agent: cache control, tools, tool results, thinking blocks and settings that only Anthropic has.
+ * Request of a local coding tool, such as Claude Code: cache control, tools, tool results, thinking blocks and settings
+ * that only Anthropic has.
  */
 const AGENT_REQUEST = {
   max_tokens: 32_000,
@@ -168,7 +169,7 @@ const AGENT_REQUEST = {
   metadata: { user_id: 'user_1_account__session_2' },
 };
 
-describe('the request of a coding agent', () => {
+describe('the request of a local coding tool', () => {
   async function askAsAgent(
     model: keyof typeof ANSWERS,
   ): Promise<{ readonly headers: Headers; readonly text: string }> {

@@ -88,7 +88,7 @@ describe('the preview of a sample', () => {
     expect(codesOf(await ask(PREVIEW, { input }))).toEqual(['INVALID_INPUT']);
   });
 
-  it('is allowed for administrators, read-only ones included, and refused for other callers', async () => {
+  it('is allowed for administrators with full or read-only access, and refused for other callers', async () => {
     const viewer = (await key({ user_role: 'proxy_admin_viewer' })).key;
     expect((await ask(PREVIEW, { input: {} }, viewer)).data).toMatchObject({ lensSamplePreview: { eligible: 8 } });
     for (const draft of [{}, { team_id: 't' }, { user_role: 'internal_user_viewer' }]) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { CHOSEN_DIFFERENCES } from './chosen-differences.ts';
 import { compareMembers, type MemberComparison } from './member-comparison.ts';
@@ -13,7 +13,7 @@ import {
 } from './recordings.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 
-beforeEach(awayFromMidnight);
+beforeAll(awayFromMidnight);
 
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');

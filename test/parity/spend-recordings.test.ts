@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 import { compareMembers, type MemberComparison } from './member-comparison.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from './recordings.ts';
 import { awayFromMidnight } from '../support/away-from-midnight.ts';
 
-beforeEach(awayFromMidnight);
+beforeAll(awayFromMidnight);
 
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
@@ -32,7 +32,8 @@ async function replayAndCompare(app: TestApp): Promise<readonly MemberComparison
   for (const [index, recorded] of recordedCases('spend').entries()) {
     const day = Date.parse(`${today()}T00:00:00Z`);
     const dayAt = (days: number): string => new Date(day + days * 86_400_000).toISOString().slice(0, 10);
-    // The recorded 21st becomes yesterday, the 23rd tomorrow. One pass: a day of this run may also be a recorded day.
+    // The recorded 21st becomes yesterday, the 23rd tomorrow. Both are replaced at once, because a new day may equal a
+    // recorded one.
     const dated = JSON.parse(
       JSON.stringify(recorded).replaceAll(/2026-11-2[13]/g, (recordedDay) => dayAt(recordedDay.endsWith('1') ? -1 : 1)),
     ) as RecordedCase;

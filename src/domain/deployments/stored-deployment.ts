@@ -45,7 +45,10 @@ export interface DeploymentStore extends RowStore<StoredDeployment, StoredDeploy
   fingerprint(): Promise<string>;
 }
 
-/** Members of `model_info` that answers compute. They are not stored when an answer is sent back. */
+/**
+ * Members of `model_info` that the server sets in its answers. They are not stored from a request, because clients send
+ * changed answers back. The server itself stores `MADE_BY_TEAM`.
+ */
 const COMPUTED = new Set([
   'id',
   'db_model',
@@ -62,8 +65,8 @@ const COMPUTED = new Set([
 
 /**
  * The stored `model_info` after a change; null removes a member. Prices are not stored here: they are parameters. A
- * `model_info` with a `key` is an answer of this server that was sent back. Members of it that equal the row of the
- * price map are not stored.
+ * `model_info` with a `key` is an answer of this server that the client sends back. Members of it that equal the row of
+ * the price map are not stored.
  */
 function storedInfo(before: JsonObject, sent: JsonObject, row: JsonObject): JsonObject {
   const isEcho = Object.hasOwn(sent, 'key');

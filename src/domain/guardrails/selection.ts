@@ -26,7 +26,7 @@ export function selectedGuardrails(
     readonly request: readonly string[];
     /** Names of the configuration, as of a deployment or a pass-through path. */
     readonly configured: readonly string[];
-    /** Whether guardrails that run on every call, and those of the mode `logging_only` alone, are included. */
+    /** Whether to include `defaultOn` guardrails, and guardrails whose only mode is `logging_only`. */
     readonly defaults: boolean;
   },
 ): readonly ActiveGuardrail[] {

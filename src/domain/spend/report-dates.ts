@@ -31,8 +31,8 @@ export function momentFrom(text: string): Date | null {
 export const dayText = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /**
- * The period of the days from `start` to `end`, both included. For text that is not a day, it throws InvalidInput with
- * the name `field`.
+ * The period of the days from `start` to `end`, both included. Throws InvalidInput for text that is not a day; the
+ * error states `field` as the invalid field.
  */
 export function periodOfDays(start: string, end: string, field: string): Period {
   const [from, last] = [dayFrom(start), dayFrom(end)];
@@ -54,7 +54,7 @@ const MAX_DAYS = 366;
 
 /**
  * Returns the period of the days `from` to `to`, both included. Throws InvalidInput for texts that are not days, and
- * for a reversed or too long period.
+ * for a reversed or too long period. Every error states the first day as the invalid field.
  */
 export function assertReportDays(from: string, to: string): Period {
   const period = periodOfDays(from, to, 'startDate');

@@ -10,7 +10,7 @@ type Facts = Pick<
   GatewayCall,
   'callId' | 'modelGroup' | 'deployment' | 'tries' | 'limits' | 'exchange' | 'traceId' | 'spanId'
 > &
-  Pick<GatewayCall, 'guardrails' | 'edited'>;
+  Pick<GatewayCall, 'guardrails' | 'editedBody'>;
 
 /** The call that an answer belongs to. */
 export interface SettledByAnswer extends Pick<GatewayCall, 'cost' | 'keySpend' | 'elapsedMs'> {
@@ -29,7 +29,7 @@ export class AnsweredCall implements GatewayCall {
   readonly traceId: string;
   readonly spanId: string;
   readonly guardrails: GatewayCall['guardrails'];
-  readonly edited: GatewayCall['edited'];
+  readonly editedBody: GatewayCall['editedBody'];
   readonly #call: SettledByAnswer;
   readonly #answer: Pick<Exchange, 'deltas'>;
   readonly #bytes: ByteStream;
@@ -39,7 +39,7 @@ export class AnsweredCall implements GatewayCall {
     facts: Facts,
     answer: Pick<Exchange, 'deltas'>,
     bytes: ByteStream,
-    { guardrails, edited }: Pick<GatewayCall, 'guardrails' | 'edited'> = facts,
+    { guardrails, editedBody }: Pick<GatewayCall, 'guardrails' | 'editedBody'> = facts,
   ) {
     this.callId = facts.callId;
     this.modelGroup = facts.modelGroup;
@@ -50,7 +50,7 @@ export class AnsweredCall implements GatewayCall {
     this.traceId = facts.traceId;
     this.spanId = facts.spanId;
     this.guardrails = guardrails;
-    this.edited = edited;
+    this.editedBody = editedBody;
     this.#call = call;
     this.#answer = answer;
     this.#bytes = bytes;
@@ -92,14 +92,14 @@ export class AnsweredCall implements GatewayCall {
   }
 
   withDropped(dropped: readonly string[]): GatewayCall {
-    const { callId, modelGroup, deployment, tries, limits, traceId, spanId, guardrails, edited } = this;
+    const { callId, modelGroup, deployment, tries, limits, traceId, spanId, guardrails, editedBody } = this;
     const exchange = { ...this.exchange, dropped };
-    const facts = { callId, modelGroup, deployment, tries, limits, exchange, traceId, spanId, guardrails, edited };
+    const facts = { callId, modelGroup, deployment, tries, limits, exchange, traceId, spanId, guardrails, editedBody };
     return new AnsweredCall(this.#call, facts, this.#answer, this.#bytes);
   }
 
-  guarded(guardrails: readonly string[], edited?: GatewayCall['edited']): GatewayCall {
-    return new AnsweredCall(this.#call, this, this.#answer, this.#bytes, { guardrails, edited });
+  guarded(guardrails: readonly string[], editedBody?: GatewayCall['editedBody']): GatewayCall {
+    return new AnsweredCall(this.#call, this, this.#answer, this.#bytes, { guardrails, editedBody });
   }
 }
 

@@ -34,8 +34,8 @@ export interface OpenCall {
    */
   reserve(at: EstimatedCall): void | Promise<void>;
   /**
-   * Counts the call against its limits, until it ends. Synchronous when this process holds a share of every limit and the
-   * limits of its labels are in memory. Throws RateLimited.
+   * Counts the call against its limits, until it ends. Synchronous when this process holds a share of every limit and
+   * the limits of its labels are in memory. Throws RateLimited.
    */
   limit(call: Limited): void | Promise<void>;
   /** Requests the shares that `limit` will need, while the call waits for its budgets. */
@@ -294,7 +294,7 @@ class Call implements OpenCall, SettledByAnswer {
     return this.#tools.budgets.windowsOf(this.#about.caller.key, at, request.labels);
   }
 
-  /** The outcome of an answer. The usage of a complete answer that reports none is estimated where it is billed by tokens. */
+  /** The outcome of an answer. A complete answer without usage gets an estimate where it is billed by tokens. */
   #outcomeOf(answer: Exchange, isComplete: boolean): Outcome {
     if (this.#completeAnswer === answer && this.#completeOutcome !== null) return this.#completeOutcome;
     const outcome = this.#readOutcome(answer, isComplete);
@@ -317,7 +317,7 @@ class Call implements OpenCall, SettledByAnswer {
     return usage === null ? outcome : { ...outcome, usage };
   }
 
-  /** Cost of the answer. An answer that is not streamed is priced before it is sent, so that its headers contain the cost. */
+  /** Cost of the answer. A whole answer is priced before it is sent, so that its headers contain the cost. */
   #priced(isComplete = this.#exchange?.streaming === false): Usd | null {
     const exchange = this.#exchange;
     if (this.#cost !== null || exchange === null || (this.#isPriced && this.#completeAnswer === exchange))

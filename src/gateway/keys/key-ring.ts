@@ -21,7 +21,7 @@ export interface KeyOwner {
   readonly id: string;
 }
 
-/** Authenticates keys from memory. The store is read for a key that is not cached or whose cache entry is stale (ADR 0056). */
+/** Authenticates keys from memory. The store is read for a key that is not cached or is stale (ADR 0056). */
 export interface KeyRing {
   /**
    * The caller of a key: synchronous when a fresh key is cached, else after one read of the store. With `peer`, wrong
@@ -30,15 +30,15 @@ export interface KeyRing {
    */
   identify(key: string, peer?: Peer): Caller | Promise<Caller>;
   /**
-   * The caller with the current state of its key, which may have been blocked, expired or changed. Synchronous when a fresh key is
-   * cached. Throws Unauthenticated, Forbidden, and Unavailable.
+   * The caller with the current state of its key, which may be blocked, expired or changed. Synchronous when a fresh
+   * key is cached. Throws Unauthenticated, Forbidden, and Unavailable.
    */
   current(caller: Caller): Caller | Promise<Caller>;
   /** Evicts the secrets of keys that were created or changed, so that the next call reads the store. */
   evict(...keys: readonly KeyHashes[]): void;
   /** Evicts the keys of owners that were changed, so that their next calls read the store. */
   evictOwner(...owners: readonly KeyOwner[]): void;
-  /** Marks every cached key as stale, so that its next call reads the store. While the store is unavailable, cached keys stay usable. */
+  /** Marks every cached key as stale: its next call reads the store. Without the store, cached keys stay usable. */
   markStale(): void;
   /** Re-reads the keys used since the last refresh, a batch per statement. Never rejects. */
   refresh(): Promise<void>;
@@ -55,7 +55,7 @@ export interface HashKeyRing extends KeyRing {
   identifyHash(secretHash: string, name: () => string): Caller | Promise<Caller>;
 }
 
-/** Age in ms up to which a cached key is used without a read. A change by another process takes effect after it at the latest. */
+/** Maximum age in ms of a cached key that is used without a read. Changes by other processes take effect by then. */
 const FRESH_MS = 4_000;
 /** Age in ms up to which a cached key is used while the store fails. Older keys are refused with Unavailable. */
 const OUTAGE_MS = 60_000;
@@ -110,7 +110,7 @@ export function createKeyRing(options: {
   /** Entries that were read at this time or before are stale. */
   let staleUpToMs = Number.NEGATIVE_INFINITY;
 
-  /** Hash of a key from these headers. Requests with equal heads share one frozen headers object, and its key is hashed once. */
+  /** Key hashes by frozen headers object. Requests with equal heads share one object, so its key is hashed once. */
   function hashed(key: string, headers: Peer['headers'] | undefined): HashedKey {
     const cached = headers === undefined ? undefined : hashedKeys.get(headers);
     if (cached?.key === key) return cached;

@@ -25,9 +25,9 @@ import { namesText, summaryRowOf } from '../traces/summary-rows.ts';
  */
 export interface CallProfile {
   readonly owner: Owner;
-  /** JSON list of the values before the calls, without its closing bracket. */
+  /** Begin of the JSON list of a profile in a segment, up to the place of its calls. */
   readonly head: string;
-  /** Values of the list that follow the calls, each with a comma before it. */
+  /** Values of the same list after the calls, each with a comma before it. */
   readonly tail: string;
 }
 
@@ -75,7 +75,7 @@ const SPEND_MEMBERS: Sharing<SpendRow> = {
   traceId: 'own',
   spanId: 'own',
   error: 'own',
-  // Not encoded: calls with guardrails are stored without the log.
+  // Not encoded: calls with guardrails are stored as rows, not in the call log.
   guardrails: 'own',
 };
 const SPAN_MEMBERS: Sharing<SpanHead> = {

@@ -13,7 +13,10 @@ const IMAGE_DEADLINE_MS = 60_000;
 /** Maximum bytes of an image, for a vendor without a limit. */
 const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
 
-/** Maximum characters of all data URLs of one decision. An image counts as often as the decision contains it. */
+/**
+ * Maximum characters of the data URLs of all downloaded images of one decision. An image counts as often as the
+ * decision contains it.
+ */
 const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
 
 /** Terms of a decision, with its deployment. */
@@ -85,5 +88,5 @@ const fetchFailure = (): InvalidInput =>
 
 const imagesTooLarge = (): InvalidInput =>
   new InvalidInput(
-    `litellm.BadRequestError: The images of this request are too large: those at addresses may have at most ${MAX_TOTAL_LENGTH} bytes together in base64.`,
+    `litellm.BadRequestError: The images of this request are too large: images given by URL may have at most ${MAX_TOTAL_LENGTH} bytes together in base64.`,
   );

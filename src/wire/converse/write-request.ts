@@ -80,7 +80,8 @@ function writeMessages(messages: readonly NeutralMessage[], losses: Losses): rea
 function writeTools({ tools, toolChoice, messages }: NeutralChat, losses: Losses): Fields | null {
   if (tools.length === 0) return null;
   if (toolChoice?.mode === 'none') {
-    // Without tool calls no tools are needed, unless the conversation contains tool results.
+    // Without tool calls no tools are needed, unless the conversation contains tool results. Converse then requires the
+    // tools, and has no tool choice `none`: where drops are allowed, `auto` is sent.
     if (messages.every(({ role }) => role !== 'tool')) return null;
     losses.essential('tool_choice');
   }

@@ -8,7 +8,7 @@ import { otlpExport, otlpSpan } from '../traces/trace-client.ts';
 /** Trace id that every owner uses. */
 export const SHARED_TRACE = '5'.repeat(32);
 
-/** A key with its team. `seesAll` is true for administrators, also for read-only ones. */
+/** A key with its team. `seesAll` is true for administrators with full or read-only access. */
 export interface Party {
   readonly name: string;
   readonly key: string;

@@ -31,7 +31,7 @@ const ALERTING = [
 const rows = ({ body }: { readonly body: unknown }): readonly Json[] => body as readonly Json[];
 
 describe.each(READ_ROUTES)('%s at %s', (operation, path) => {
-  it(`${operation} 200: administrators, also read-only ones`, async () => {
+  it(`${operation} 200: administrators with full or read-only access`, async () => {
     const all = await client.get(path);
     expect(all.status).toBe(200);
     expect(await client.get(path, await client.user({ user_role: 'proxy_admin_viewer' }))).toEqual(all);

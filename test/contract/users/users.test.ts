@@ -136,7 +136,7 @@ describe('users', () => {
     expect(after).toMatchObject({ total_users: null, total_teams_used: before['total_teams_used'] });
   });
 
-  it('users.count 401: only administrators, read-only ones too, see the totals', async () => {
+  it('users.count 401: only administrators with full or read-only access see the totals', async () => {
     const viewer = await user({ user_id: 'counting', user_role: 'proxy_admin_viewer' });
     expect((await get('/user/available_users', viewer)).status).toBe(200);
     const key = await user({ user_id: 'curious', user_role: 'internal_user' });

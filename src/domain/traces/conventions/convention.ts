@@ -84,7 +84,7 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
   if (found === null) return null;
   const { text, key } = found;
   const parsed = (): readonly Message[] | null => conversationOf(parseStructure(text));
-  // One unit more, so that the caller sees whether the cut splits a character.
+  // One unit more than a preview has: the code that shortens the preview then sees whether it splits a character.
   const preview = latestUserTextIn(text, PREVIEW_LENGTH + 1);
   if (preview !== null) return { content: () => parsed() ?? text, preview, keys: [key] };
   const messages = parsed();
@@ -93,8 +93,8 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
 
 /**
  * The first text that is not empty. It may be an object with messages, `{ "messages": [...] }`, also inside `inputs` or
- * `outputs`. The messages are one conversation, or a batch of which the first is read. When the value has more than
- * these messages, its attribute is also stored.
+ * `outputs`. The messages are one conversation, or a batch of which the first is read. The attribute is also stored,
+ * unless its value is this conversation and no more.
  */
 export function firstPacked(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);

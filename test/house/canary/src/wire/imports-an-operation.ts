@@ -1,4 +1,4 @@
-// Breaks `wire`: imports the type of an operation.
+// Breaks `wire`: imports a type from `resolvers/`, the folder of the operations.
 import type { read } from '../../resolvers/imports-an-adapter.ts';
 
 export type Format = typeof read;
