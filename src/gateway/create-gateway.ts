@@ -95,9 +95,7 @@ export interface GatewayOptions {
   readonly reportsTries: boolean;
   /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
   readonly checksFallbackBudgets: boolean;
-  /**
-   * Configured retries, cooldowns and fallbacks, read for each call, because they may change. The default when absent.
-   */
+  /** Configured retries, cooldowns and fallbacks, read for each call. The default when absent. */
   readonly routing?: () => RoutingPolicy;
   /** Discounts and margins of providers, read for each call. None when absent. */
   readonly costAdjustments?: () => CostAdjustments;
@@ -233,9 +231,7 @@ export function createGateway(
       : { ...request, includeUsage, owner };
   }
 
-  /**
-   * Checks a call's required members, reserves its cost, then counts it in its limits. Returns the route of `reserve`.
-   */
+  /** Checks a call's required members, reserves its cost, then counts it in its limits. Returns the reserved route. */
   function admitted(call: OpenCall, caller: Caller, { request, route }: RoutedRequest) {
     const refusing = required.assertPresent(caller, { deployment: call.deployment(), request, model: request.model });
     if (refusing) return refusing;
@@ -245,7 +241,7 @@ export function createGateway(
     return reserving.then((reserved) => limited(call, request, reserved));
   }
 
-  /** The request `named` in its region, and its first route; synchronous without reads. Throws as `routeFor`. */
+  /** `named`, whose alias is replaced, in its region, with its first route. Sync without reads. Throws as `routeFor`. */
   function routed(caller: Caller, named: ModelRequest): RoutedRequest | Promise<RoutedRequest> {
     const placed = bindToRegion(caller, named);
     return placed instanceof Promise

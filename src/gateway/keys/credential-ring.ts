@@ -75,8 +75,8 @@ export function createCredentialRing(
 
 /**
  * Identifies signed tokens. The key ring handles a verified token as a key: the token, together with the chosen team,
- * is the secret of this key. The store of the ring builds the row of the key from the claims of the token, or from the
- * stored key that the token is mapped to.
+ * is the secret of this key. The store of the ring builds the row of the key from the claims of the token. If the token
+ * is mapped to a stored key, the store uses the row of that key.
  */
 function createTokenIdentification(
   ring: Pick<HashKeyRing, 'identifyHash'>,
