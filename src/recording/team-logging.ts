@@ -101,6 +101,8 @@ export function createTeamLogging(options: {
   const warn = createSampledWarnings(log, { sample: 1, windowMs: 60_000 });
   const known = new Map<string, KnownTeam>();
   const reading = new Map<string, Promise<KnownTeam | null>>();
+  /** All running reads, also those that an eviction removed from `reading`. */
+  const runningReads = new Set<Promise<KnownTeam | null>>();
   const destinations = new Map<string, SpanExport>();
   /** Team administrators choose the address: private ones are refused unless the operator allows them. */
   const http: Pick<HttpClient, 'post'> = {
@@ -144,9 +146,11 @@ export function createTeamLogging(options: {
     const running = reading.get(teamId);
     if (running !== undefined) return running;
     const started = read(teamId).finally(() => {
+      runningReads.delete(started);
       // After an eviction, a newer read may have replaced this one.
       if (reading.get(teamId) === started) reading.delete(teamId);
     });
+    runningReads.add(started);
     reading.set(teamId, started);
     return started;
   }
@@ -246,7 +250,7 @@ export function createTeamLogging(options: {
     async drain(withinMs) {
       const endsMs = clock.now().getTime() + withinMs;
       // Half of the time remains for the queues when the store does not answer.
-      await withDeadline(Promise.all(reading.values()), withinMs / 2, () => {});
+      await withDeadline(Promise.all(runningReads), withinMs / 2, () => {});
       const all = [...destinations.values(), ...closing, ...(shared === null ? [] : [shared])];
       const remainingMs = Math.max(0, endsMs - clock.now().getTime());
       await Promise.all(all.map((one) => one.drain(remainingMs)));

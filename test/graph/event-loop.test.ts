@@ -12,7 +12,7 @@ import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 //   cache.
 
 const BOUND_MS = 50;
-const TRIES = 6;
+const TRIES = 20;
 /** Number of concurrent senders of one document. */
 const SENDERS = 4;
 

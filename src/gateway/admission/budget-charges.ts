@@ -97,7 +97,8 @@ export function chargesOf(
   }
   const charges: BudgetCharge[] = [];
   if (key.owners !== undefined) {
-    // A budget of the member's own is checked first, a budget that the team sets for its members last.
+    // A positive budget of the member itself is checked first. A budget that the team sets for its members is checked
+    // after those of the team and the user.
     const isEarly = key.owners.member?.hasOwnLimits === true && (key.owners.member.limits?.maxBudget ?? ZERO_USD) > 0n;
     const member = memberBudget(key, isEarly);
     if (isEarly) addOwner(charges, member, amount);

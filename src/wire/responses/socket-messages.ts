@@ -5,7 +5,7 @@ import { createEventBuffer, dataOf, endOfEvent, nameOf } from '../sse/events.ts'
 
 /** A streamed response as WebSocket messages. Each chunk is one message. */
 export interface SocketMessages extends ByteStream {
-  /** `sequence_number` of the next event. 0 when the last event has none. */
+  /** `sequence_number` of the next event. 0 before the first event, and when the last event has no number. */
   nextNumber(): number;
 }
 

@@ -33,6 +33,29 @@ describe('the shutdown of the exports of teams', () => {
     }
   });
 
+  it('waits for a read that began before an eviction', async () => {
+    const events: string[] = [];
+    const row = Promise.withResolvers<null>();
+    const logging = createTeamLogging({
+      teams: { find: () => row.promise },
+      secrets: { open: (text) => text },
+      shared: {
+        push: () => void events.push('span'),
+        counts: () => ({ sent: 0, dropped: 0, failed: 0, waiting: 0 }),
+        drain: async () => void events.push('drain'),
+      },
+      http: { post: async () => await Promise.reject(new Error('Not sent in this test.')) },
+      clock: { now: () => new Date(), monotonicMs: () => performance.now() },
+      log: { warn() {} },
+    });
+    logging.record({ spend: { teamId: 't' }, span: aReadSpan() } as unknown as CallRecord);
+    logging.evict('t');
+    const drained = logging.drain(1_000);
+    row.resolve(null);
+    await drained;
+    expect(events).toEqual(['span', 'drain']);
+  });
+
   it('sends the queues of destinations that are closed already', async () => {
     const accepted = new Set<string>();
     const logging = createTeamLogging({

@@ -47,13 +47,19 @@ describe('LangSmith', () => {
     expect(read({ attributes })).toMatchObject({ input: '[]', output: 'plain' });
   });
 
-  it.each(['{"prompts":["Say hello."]}', 'Say hello.'])(
-    'a prompt without messages stays an attribute: %s',
+  it.each(['{"prompts":["Say hello."]}', 'Say hello.', '{"messages":[],"tools":[1]}'])(
+    'a prompt with more than messages stays an attribute: %s',
     (prompt) => {
       const attributes = { 'langsmith.span.kind': 'llm', 'gen_ai.prompt': prompt };
       expect(read({ attributes })).toMatchObject({ input: '[]', attributes });
     },
   );
+
+  it('a batch of two conversations stays an attribute; the first one is the input', () => {
+    const prompt = JSON.stringify({ messages: [[human], [ai]] });
+    const attributes = { 'langsmith.span.kind': 'llm', 'gen_ai.prompt': prompt };
+    expect(read({ attributes })).toMatchObject({ input: '[{"role":"user","content":"hello"}]', attributes });
+  });
 
   it.each(['{"messages":[]}', '{"messages":[[]]}'])('an empty list of messages is only the input: %s', (prompt) => {
     const attributes = { 'langsmith.span.kind': 'llm', 'gen_ai.prompt': prompt };

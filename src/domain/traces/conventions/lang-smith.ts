@@ -48,13 +48,16 @@ function inputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText | 
   if (type !== 'llm' && type !== 'agent') return raw;
   const prompt = parseStructure(raw === null ? '' : textOf(raw));
   const messages = messagesIn(prompt);
-  // A model call has a batch of conversations; an agent has one conversation.
-  const wanted = type === 'llm' && Array.isArray(messages[0]) ? listOf(messages[0]) : messages;
+  // A model call has a batch of conversations, of which the first is the input; an agent has one conversation.
+  const isBatch = type === 'llm' && Array.isArray(messages[0]);
+  const wanted = isBatch ? listOf(messages[0]) : messages;
+  // The attribute is also stored, unless its value is this conversation and no more.
+  const isComplete = hasOnlyMessages(prompt) && (!isBatch || messages.length === 1);
+  const keys = isComplete ? [GEN_AI.prompt] : [];
   const common = conversationOf(wanted);
-  if (common !== null) return conversation(common, [GEN_AI.prompt]);
-  if (type !== 'llm' || wanted.length > 0) return raw;
-  // A model call without messages has an empty list as its input. A prompt of another form stays an attribute.
-  return plainText('[]', Array.isArray(messageListIn(prompt)) ? [GEN_AI.prompt] : []);
+  if (common !== null) return conversation(common, keys);
+  // A model call without messages has an empty list as its input.
+  return type === 'llm' && wanted.length === 0 ? plainText('[]', keys) : raw;
 }
 
 function outputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText | null {
@@ -67,8 +70,12 @@ function outputOf(attributes: RawSpan['attributes'], type: SpanType): SpanText |
   return message === null ? raw : conversation([message], [GEN_AI.completion]);
 }
 
-const messageListIn = (value: unknown): unknown => (isJsonObject(value) ? value['messages'] : value);
-const messagesIn = (value: unknown): readonly unknown[] => listOf(messageListIn(value));
+const messagesIn = (value: unknown): readonly unknown[] => listOf(isJsonObject(value) ? value['messages'] : value);
+
+/** Whether a prompt is a list of messages, or an object with `messages` and no other member. */
+const hasOnlyMessages = (prompt: unknown): boolean =>
+  Array.isArray(prompt) ||
+  (isJsonObject(prompt) && Array.isArray(prompt['messages']) && Object.keys(prompt).length === 1);
 
 function firstGeneration(value: unknown): unknown {
   const [first] = listOf(isJsonObject(value) ? value['generations'] : undefined);
