@@ -1,9 +1,9 @@
-// CPU of a call outside its transport, in process: authentication, admission, limits and the spend record.
-// Compares calls with the admin key, calls with keys that have limits at every level, and calls of the provider alone.
-// The printed table also has the CPU of counting a request in the HTTP server.
+// CPU of a call outside its transport, in process: authentication, admission, limits and the spend record. Compares
+// calls with the admin key, calls with keys that have limits at every level, and calls of the provider alone. The
+// printed table also has the CPU of counting a request in the HTTP server.
 //   npm run bench:accounting -- [--keys 10000] [--teams 100] [--calls 20000] [--rounds 7] [--dry] [--redis redis://127.0.0.1:6379]
-// With `--redis` it also prints the time that single calls wait for their shares of budgets and limits in Redis.
-// A dry run makes few calls to check the script. Its figures are not meaningful.
+// With `--redis` it also prints the time that single calls wait for their shares of budgets and limits in Redis. A dry
+// run makes few calls to check the script. Its figures are not meaningful.
 import { parseArgs } from 'node:util';
 import { setImmediate as turn } from 'node:timers/promises';
 import { streamOfBytes, collect } from '../src/domain/bytes.ts';

@@ -1,5 +1,5 @@
-// A fake upstream for bench/call-kinds.ts. At paths that end in /decisions it answers ten questions, elsewhere it answers
-// with a chat completion.
+// A fake upstream for bench/call-kinds.ts. At paths that end in /decisions it answers ten questions, elsewhere it
+// answers with a chat completion.
 //   node bench/call-kinds-upstream.ts PORT
 import { createServer } from 'node:http';
 

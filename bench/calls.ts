@@ -1,5 +1,5 @@
-// CPU of the record of a call, in process: encoding, committing, and unfolding into the rows of its spend and span. Prints
-// one line of JSON.
+// CPU of the record of a call, in process: encoding, committing, and unfolding into the rows of its spend and span.
+// Prints one line of JSON.
 //   node bench/calls.ts <checkout> [calls of a round] [rounds]
 // Records differ only in ids, times and token counts, like calls of one key and model. Prints the best round of
 // committing, with encoding, and the best one of unfolding.

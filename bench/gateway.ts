@@ -1,8 +1,7 @@
 // Loads nginx, a bare Node proxy and the product in turn and writes the figures to bench/RESULTS.md. `--full` adds
-// Portkey's gateway, a Node proxy over node:http, large prompts and streams at three concurrencies, paced streams, and the
-// product without accounting.
-// `--goals` is `--full` without the trials that no goal uses. `--runs 3` repeats everything with new processes and
-// evaluates the goals over all runs.
+// Portkey's gateway, a Node proxy over node:http, large prompts and streams at three concurrencies, paced streams, and
+// the product without accounting. `--goals` is `--full` without the trials that no goal uses. `--runs 3` repeats
+// everything with new processes and evaluates the goals over all runs.
 //   npm run bench:gateway -- [--seconds 3] [--rounds 5] [--warm 15] [--full | --goals] [--runs 1] [--dry]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

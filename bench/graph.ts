@@ -1,4 +1,5 @@
-// Compares the graph with plain Koa, and with Yoga on Koa as its documentation shows it. Writes its part of bench/RESULTS.md.
+// Compares the graph with plain Koa, and with Yoga on Koa as its documentation shows it. Writes its part of
+// bench/RESULTS.md.
 //   npm run bench:graph -- [--seconds 3] [--rounds 5] [--runs 1] [--dry]
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

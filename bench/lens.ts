@@ -1,9 +1,10 @@
 // Quality and speed of lenses over synthetic runs with planted failures. Writes its part of bench/RESULTS.md.
 //   npm run bench:lens -- [--runs 240] [--seed 1] [--traces 1000] [--lenses 1000] [--dry]
-// By default the reviewer is the script bench/lens/judge.ts. With a model as the reviewer, only quality is measured. Name a
-// model of a configuration file of the product, by default its first one: `--config config.yaml [--model reviewer]`. Or name
-// any upstream model: `--upstream openai/gpt-4o-mini --key-env OPENAI_API_KEY [--api-base URL]`. `--traces 0` and
-// `--lenses 0` skip the measurements of speed.
+// By default the reviewer is the script bench/lens/judge.ts. With a model as the reviewer, only quality is measured.
+// Name a model of a configuration file of the product, by default its first one:
+// `--config config.yaml [--model reviewer]`. Or name any upstream model:
+// `--upstream openai/gpt-4o-mini --key-env OPENAI_API_KEY [--api-base URL]`. `--traces 0` and `--lenses 0` skip the
+// measurements of speed.
 import { readFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
-// CPU of a span in traces that arrive in several exports, and time of the slowest export, in process. Prints one line of
-// JSON.
+// CPU of a span in traces that arrive in several exports, and time of the slowest export, in process. Prints one line
+// of JSON.
 //   node bench/pieces.ts <checkout> <traces> <exports of each> <spans of an export>
 // The exports of all traces alternate. Every second span is a model call with a price.
 import { mkdtempSync, rmSync } from 'node:fs';

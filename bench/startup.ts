@@ -1,4 +1,5 @@
-// Time of the product and its peers from exec to the first 200, and their idle memory. Writes its part of bench/RESULTS.md.
+// Time of the product and its peers from exec to the first 200, and their idle memory. Writes its part of
+// bench/RESULTS.md.
 //   npm run bench:startup -- [--runs 7]
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

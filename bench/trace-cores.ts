@@ -1,7 +1,7 @@
 // Ingest of spans on one core and on two. Writes its part of bench/RESULTS.md.
 //   npm run bench:trace-cores -- [--rounds 3] [--exports 1000] [--runs 1] [--dry]
-// Every turn has a new process and a new file, and one round for each number of connections. No other target runs at the same
-// time, because its writes may reach the disk long after its round.
+// Every turn has a new process and a new file, and one round for each number of connections. No other target runs at
+// the same time, because its writes may reach the disk long after its round.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,8 @@
-// Time of reads from the trace store. Traces have ten spans, one has 20,000; no span has a payload. Prints one line of JSON.
-// Fills the folder if `fill` has not marked it.
+// Time of reads from the trace store. Traces have ten spans, one has 20,000; no span has a payload. Prints one line of
+// JSON. Fills the folder if `fill` has not marked it.
 //   node bench/trace-reads.ts <folder> <spans> [address of a ClickHouse server]
-// On ClickHouse the database is new in each run: name an empty folder. `bytesPerSpan` is then not the size of the spans.
+// On ClickHouse the database is new in each run: name an empty folder. `bytesPerSpan` is then not the size of the
+// spans.
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SpanPosition } from '../src/domain/traces/span-cursor.ts';

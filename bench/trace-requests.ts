@@ -1,5 +1,5 @@
-// Requests a page of traces, a trace of ten spans and a span with its payload over one keep-alive connection. Measures the
-// latency of every answer. Sends the spans with payloads first. Prints one line of JSON.
+// Requests a page of traces, a trace of ten spans and a span with its payload over one keep-alive connection. Measures
+// the latency of every answer. Sends the spans with payloads first. Prints one line of JSON.
 //   READS='{"origin":…,"adminKey":…,"traces":20000,"endMs":…,"requests":2000}' node bench/trace-requests.ts
 import { Agent, request } from 'node:http';
 import { gzipSync } from 'node:zlib';

@@ -1,5 +1,5 @@
-// Compares the ingest of spans with a process that only decodes and with a peer, Genkit. Measures disk and memory of spans, and
-// reads of many spans. Writes its part of bench/RESULTS.md.
+// Compares the ingest of spans with a process that only decodes and with a peer, Genkit. Measures disk and memory of
+// spans, and reads of many spans. Writes its part of bench/RESULTS.md.
 //   npm run bench:traces -- [--rounds 5] [--exports 200] [--spans 200000] [--ingest-spans 0] [--reads-in folder] [--runs 1] [--dry]
 // `--spans 10000000` reads at the size of the goals. Filling takes ten minutes and 3 GB; a folder in `--reads-in` is
 // filled once. `--ingest-spans 5000000` measures memory during ingest. `--runs 3` repeats everything with new processes

@@ -1,6 +1,6 @@
 // A fake OpenAI-compatible upstream on bare sockets, several times faster than node:http, so that it is not the
-// bottleneck. Answers JSON, or 50 SSE chunks for a stream. Chunks are sent as fast as possible; for the user `paced`, one
-// every 10 ms with its time of sending.
+// bottleneck. Answers JSON, or 50 SSE chunks for a stream. Chunks are sent as fast as possible; for the user `paced`,
+// one every 10 ms with its time of sending.
 //   node bench/upstream.ts PORT
 // GET /calls returns the number of completions.
 import { createServer, type Socket } from 'node:net';

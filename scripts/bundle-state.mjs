@@ -1,5 +1,5 @@
-// Finds the bundle in `dist/` whose inputs are unchanged. This runs at every start, so it compares sizes and times first,
-// and contents only where those differ.
+// Finds the bundle in `dist/` whose inputs are unchanged. This runs at every start, so it compares sizes and times
+// first, and contents only where those differ.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

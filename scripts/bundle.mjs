@@ -33,9 +33,9 @@ const ABANDONED_AFTER_MS = 3_600_000;
 const OWN_FOLDER_REFERENCE = /new URL\((?:'(\.{1,2}\/[^']+)'|`(\.\/[^`$]+\/)\$\{\w+\}\/`), import\.meta\.url\)/g;
 
 /**
- * A bundle is one folder, so references of a source to its own folder are rewritten. A module for a thread becomes an entry
- * of the bundle, as does each module of a folder. A data folder is addressed from the bundle. `read` collects every
- * source and listed folder: the bundler does not report a module of which it inlines a constant.
+ * A bundle is one folder, so references of a source to its own folder are rewritten. A module for a thread becomes an
+ * entry of the bundle, as does each module of a folder. A data folder is addressed from the bundle. `read` collects
+ * every source and listed folder: the bundler does not report a module of which it inlines a constant.
  */
 function rewriteOwnReferences(root, read) {
   return {
@@ -84,8 +84,8 @@ const lazyHttp = {
 };
 
 /**
- * Koa loads two databases of media types at its start, and uses them only for a type that a file extension names. In the
- * bundle the first call of such a function loads them.
+ * Koa loads two databases of media types at its start, and uses them only for a type that a file extension names. In
+ * the bundle the first call of such a function loads them.
  */
 const lazyMediaTypes = {
   name: 'lazy-media-types',

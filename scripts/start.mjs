@@ -20,7 +20,10 @@ if (major < 26) {
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Builds the bundle in a separate process, whose memory is freed at its end. Returns the entry; null after a failed build. */
+/**
+ * Builds the bundle in a separate process, whose memory is freed at its end. Returns the entry; null after a failed
+ * build.
+ */
 function makeBundle() {
   spawnSync(process.execPath, [join(root, 'scripts', 'bundle.mjs')], { stdio: ['ignore', 'inherit', 'inherit'] });
   return currentEntry(root);
@@ -51,6 +54,7 @@ if (entry === null) {
   console.error('Lensgate starts from its sources: slower, and with twice the memory.');
   entry = join(root, 'src', 'main.ts');
 } else enableCompileCacheIn(dirname(entry));
-// Initial size of the heap's old generation in later threads: 16 MiB. The main thread already has the 128 MiB that `npm start` sets.
+// Initial size of the heap's old generation in later threads: 16 MiB. The main thread already has the 128 MiB that
+// `npm start` sets.
 setFlagsFromString('--initial-old-space-size=16');
 await import(pathToFileURL(entry).href);

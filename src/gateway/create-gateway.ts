@@ -241,7 +241,7 @@ export function createGateway(
     return reserving.then((reserved) => limited(call, request, reserved));
   }
 
-  /** `named`, whose alias is replaced, in its region, with its first route. Sync without reads. Throws as `routeFor`. */
+  /** `named`, a request without an alias, in its region, with its first route. Throws as `routeFor`. */
   function routed(caller: Caller, named: ModelRequest): RoutedRequest | Promise<RoutedRequest> {
     const placed = bindToRegion(caller, named);
     return placed instanceof Promise

@@ -154,7 +154,8 @@ const SCRIPT = `
       if (!headers.has(name)) headers.set(name, value);
       return send(target, { ...options, headers });
     };
-    // GraphiQL opens a new tab unless a tab has the text of the stored query. So the query of the last active tab is stored.
+    // GraphiQL opens a new tab unless a tab has the text of the stored query. So the query of the last active tab is
+    // stored.
     const storedTabs = () => {
       try {
         return JSON.parse(localStorage.getItem('graphiql:tabState') ?? 'null');

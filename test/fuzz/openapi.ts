@@ -8,13 +8,12 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { spawnServer } from '../support/spawn-server.ts';
 
-// Sends generated requests to every documented operation of a running process. Every response must have a documented status
-// other than 500, a documented media type and a valid body.
+// Sends generated requests to every documented operation of a running process. Every response must have a documented
+// status other than 500, a documented media type and a valid body.
 //   node test/fuzz/openapi.ts PATH-OF-SCHEMATHESIS [--examples 12] [--seed 1] [--seconds 300] [further options of schemathesis]
 // The seed and the number of examples determine the requests, so that a run is reproducible on any machine. `--seconds`
-// limits the duration of a trial run.
-// A row of docs/routes.md may have equivalent paths: requests use the first one. All operations except `LEFT_OUT` are
-// tested.
+// limits the duration of a trial run. A row of docs/routes.md may have equivalent paths: requests use the first one.
+// All operations except `LEFT_OUT` are tested.
 
 const [, , program, ...options] = process.argv;
 if (program === undefined) throw new Error('Give the path of schemathesis.');

@@ -4,9 +4,10 @@ import { BLOCKED_MS, startWatchedServer, type WatchedServer } from '../support/e
 import { bodyOf, type HostileDocument } from '../support/hostile-document.ts';
 import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 
-// This test asserts time, because no request may block the event loop for more than 50 ms. Other tests must not assert times.
-// These rules keep it stable on a busy machine:
-// - It measures slices, which are the CPU time of the server's thread between two turns of its loop, not wall-clock time.
+// This test asserts time, because no request may block the event loop for more than 50 ms. Other tests must not assert
+// times. These rules keep it stable on a busy machine:
+// - It measures slices, which are the CPU time of the server's thread between two turns of its loop, not wall-clock
+//   time.
 // - Each document is sent once before, so that the code of the server is compiled.
 // - A document above the bound is repeated, and its lowest time counts. This excludes garbage collection and a cold
 //   cache.

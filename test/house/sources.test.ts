@@ -16,6 +16,11 @@ const LONGEST = 350;
 const LONGEST_STEP = 59;
 const MOST_ROOT_FILES = 5;
 
+/** Maximum characters of a comment line, as `printWidth` of the formatter, which does not wrap comments. */
+const WIDEST_COMMENT = 120;
+/** A line of a comment. Commands and tables, which are indented by three spaces, may be longer. */
+const COMMENT_LINE = /^\s*(?:\/\/|\/?\*\*?)(?! {3})/;
+
 const aFile = (text: string, path = 'rest-shims/canary.ts'): SourceFile => ({ path, text });
 
 function statusesIn(files: readonly SourceFile[]): readonly string[] {
@@ -27,6 +32,14 @@ function statusesIn(files: readonly SourceFile[]): readonly string[] {
 
 const tooLong = (files: readonly SourceFile[]): readonly string[] =>
   files.flatMap(({ path, text }) => (text.split('\n').length - 1 > LONGEST ? [path] : []));
+
+/** Comment lines above the limit, as `path:line`. */
+const wideComments = (files: readonly SourceFile[]): readonly string[] =>
+  files.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, at) => (line.length > WIDEST_COMMENT && COMMENT_LINE.test(line) ? [`${path}:${at + 1}`] : [])),
+  );
 
 /** Functions above the limit, as `path: lines`. Lines of inner functions count. */
 function longFunctions(files: readonly SourceFile[], most: number): readonly string[] {
@@ -127,6 +140,15 @@ describe('sources', () => {
     expect(tooLong([aFile('x\n'.repeat(LONGEST + 1)), aFile('x\n'.repeat(LONGEST), 'short.ts')])).toEqual([
       'rest-shims/canary.ts',
     ]);
+  });
+
+  it(`no comment line is longer than ${WIDEST_COMMENT} characters`, () => {
+    // An applied migration is never edited.
+    const files = readFiles(...ALL_CODE).filter(({ path }) => !/\/(migrations|generated)\//.test(path));
+    expect(wideComments(files)).toEqual([]);
+    const wide = 'x'.repeat(WIDEST_COMMENT);
+    const lines = [`// ${wide}`, `/** ${wide} */`, ` * ${wide}`, `//   node ${wide}`, `const wide = '${wide}';`];
+    expect(wideComments([aFile(lines.join('\n'))])).toEqual([1, 2, 3].map((line) => `rest-shims/canary.ts:${line}`));
   });
 
   it(`the composition root has steps of at most ${LONGEST_STEP} lines, and at most ${MOST_ROOT_FILES} files in src/`, () => {

@@ -5,8 +5,8 @@ import { type EncodedRow, rowsFrom, type RowTable, textsOf } from '../database/r
 import type { Tables } from '../database/tables.ts';
 
 /*
- * Sums of calls by day (UTC), for reports and budgets. They are updated in the transaction that stores the rows, and stay when
- * old rows are removed. Additions of several processes commute.
+ * Sums of calls by day (UTC), for reports and budgets. They are updated in the transaction that stores the rows, and
+ * stay when old rows are removed. Additions of several processes commute.
  */
 
 export const DAY_MS = 86_400_000;
