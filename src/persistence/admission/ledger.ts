@@ -49,7 +49,7 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
     requestShares: (process, asks) =>
       inFlight.run(async () => {
         const text = JSON.stringify(asks.map(encoded));
-        // The function takes two divisors of `spareDivisor`: that of a single process, and the one per process.
+        // The function takes two values of `spareDivisor`: for a single process, and per process for several.
         const { rows } = await sql<{ answers: Answers }>`
           select admission_ask(${process}, ${LEDGER_LEASE_MS}::bigint, ${RATE_WINDOW_MS}::bigint, ${spareDivisor(1)}::numeric,
             ${spareDivisor(2) / 2}::numeric, ${text}::jsonb) as answers`.execute(writer());

@@ -11,7 +11,7 @@ function visibleTo(visibility: Visibility): readonly JsonObject[] {
   return [{ teamId: '', keyHash: visibility.keyHash }];
 }
 
-/** Condition that compares a member with a bound; none for a null bound. A member that is null does not match. */
+/** Condition that compares a property with a bound; none for a null bound. A property that is null does not match. */
 const bound = (name: string, comparison: '$gte' | '$lte' | '$lt', value: unknown): readonly JsonObject[] =>
   value === null ? [] : [{ [name]: { [comparison]: value } }];
 

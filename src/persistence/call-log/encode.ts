@@ -124,8 +124,8 @@ interface CachedProfile extends CallProfile {
 }
 
 /**
- * Capacity of the profile cache, per key and in total. At the limit of a key its profiles are evicted, at the other
- * limit all.
+ * Capacity of the profile cache, per key and in total. At the limit of a key its profiles are evicted, at the total
+ * limit all profiles.
  */
 const MOST_PROFILES_PER_KEY = 64;
 const MOST_PROFILES = 10_000;

@@ -36,7 +36,10 @@ export interface Segment {
   readonly totals: string;
 }
 
-/** Size limits of a segment: a read of one payload inflates the whole body. A larger payload is a segment alone. */
+/**
+ * Size limits of a segment: a read of one payload inflates the whole body. A call with a larger payload is a segment of
+ * its own.
+ */
 const MOST_CALLS = 4_000;
 const MOST_BODY_BYTES = 1 << 20;
 const compress = promisify(zstdCompress);

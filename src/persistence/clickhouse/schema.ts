@@ -9,12 +9,12 @@ const FEW_VALUES = new Set(['kind', 'type', 'status', 'agent', 'service', 'model
  * Required numbers are nullable columns with a check constraint. In a column that is not nullable, the server would
  * store null as 0, which no other engine does.
  */
-const isRequired = ({ runtimeType, nullable }: Column): boolean => runtimeType === 'number' && !nullable;
+const isRequiredNumber = ({ runtimeType, nullable }: Column): boolean => runtimeType === 'number' && !nullable;
 
 function typeOf(column: Column): string {
   const isText = !/^(?:big|small)?int|^bigserial/.test(column.sqlType);
   const base = isText ? 'String' : 'Int64';
-  const optional = column.nullable || isRequired(column) ? `Nullable(${base})` : base;
+  const optional = column.nullable || isRequiredNumber(column) ? `Nullable(${base})` : base;
   return isText && FEW_VALUES.has(column.name) ? `LowCardinality(${optional})` : optional;
 }
 
@@ -33,7 +33,7 @@ const SMALL_GRANULES = 'settings index_granularity = 1024';
 
 function definitions({ span, summary }: ClickHouseTables): readonly string[] {
   const definitionsOf = (columns: readonly Column[]): string =>
-    [...columns.map(columnOf), ...columns.filter(isRequired).map(constraintOf)].join(', ');
+    [...columns.map(columnOf), ...columns.filter(isRequiredNumber).map(constraintOf)].join(', ');
   return [
     // Of the spans with the same id, from any partition, `final` returns the one with the greatest `earliness`: the
     // first that arrived.
@@ -69,9 +69,11 @@ async function addColumns(server: ClickHouse, table: string, columns: readonly C
   const known = new Set(existing.map(({ name }) => name));
   for (const column of columns) {
     if (known.has(column.name)) continue;
-    const definition = isRequired(column) ? columnOf(column).replace(' codec', ' default 0 codec') : columnOf(column);
+    const definition = isRequiredNumber(column)
+      ? columnOf(column).replace(' codec', ' default 0 codec')
+      : columnOf(column);
     await server.run(`alter table ${table} add column if not exists ${definition}`);
-    if (isRequired(column))
+    if (isRequiredNumber(column))
       await server.run(
         `alter table ${table} add ${constraintOf(column).replace('constraint', 'constraint if not exists')}`,
       );

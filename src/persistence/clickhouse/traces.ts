@@ -71,8 +71,8 @@ interface Options extends Pick<StoresOptions, 'log'> {
 }
 
 /**
- * Traces in ClickHouse. The schema is updated now. When the server cannot be reached, it is updated before the first
- * use, because the gateway serves models also without traces. Throws Unavailable when the server refuses the user.
+ * Traces in ClickHouse. The schema is updated now, or before the first use if the server cannot be reached now: the
+ * gateway serves models also without traces. Throws Unavailable when the server refuses the user.
  */
 export async function openClickHouseTraces(
   location: ClickHouseLocation,
@@ -122,7 +122,7 @@ export async function openClickHouseTraces(
     job.rows === 0 ? Promise.resolve([]) : commits.submit(job);
 
   /**
-   * The filters of a search and its reader's visibility as one condition. Throws InvalidInput if too many annotations
+   * The filters of a search and the caller's visibility as one condition. Throws InvalidInput if too many annotations
    * match.
    */
   async function visibleAndPassing(

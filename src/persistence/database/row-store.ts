@@ -72,8 +72,8 @@ function beyondPlace(
 ): JsonObject {
   if ('createdAt' in place) return afterPlace('createdAt', [place.createdAt, storable(place.id)], beyond === '$lt');
   const id = { [beyond]: storable(place.id) };
-  const text = isNumber ? raw('cast(? as numeric)', [storable(place.text)]) : storable(place.text);
-  return { $or: [{ [raw(rank)]: { [beyond]: text } }, { [raw(rank)]: text, id }] };
+  const value = isNumber ? raw('cast(? as numeric)', [storable(place.text)]) : storable(place.text);
+  return { $or: [{ [raw(rank)]: { [beyond]: value } }, { [raw(rank)]: value, id }] };
 }
 
 /** A change of one row in a transaction. */

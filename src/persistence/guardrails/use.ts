@@ -53,7 +53,7 @@ export function createGuardrailUseStore({ orm, flavour, find, transact }: Databa
       }),
     runs: ({ from, to, guardrailId, result, limit, offset }) =>
       find(async (em) => {
-        // `to` is the last day of the period, so the period ends one day after its start.
+        // `to` is the last day of the period, so the period ends one day after the start of `to`.
         const period = { $gte: startOf(from, 0), $lt: startOf(to, Number.MAX_SAFE_INTEGER - DAY_MS) + DAY_MS };
         const where = { at: period, ...ofGuardrail(guardrailId), ...(result === null ? {} : { result }) };
         const options = { orderBy: { at: 'desc', id: 'desc' }, limit, offset } as const;

@@ -168,7 +168,10 @@ export function createKeyStore(database: Database): KeyStore {
    * The conflict with another row over a unique value; null when a concurrent change of the same row caused the
    * failure.
    */
-  async function conflictOf(key: VirtualKey, isNew: boolean, cause: unknown): Promise<Conflict | null> {
+  async function conflictOf(
+    key: VirtualKey,
+    { isNew, cause }: { readonly isNew: boolean; readonly cause: unknown },
+  ): Promise<Conflict | null> {
     const em = orm.em.fork();
     const among = isNew ? {} : { hash: { $ne: key.hash } };
     if ((await em.count(VirtualKeyEntity, { secretHash: key.secretHash, ...among })) > 0) return keyTaken(cause);
@@ -203,7 +206,7 @@ export function createKeyStore(database: Database): KeyStore {
           });
         } catch (error) {
           if (!(error instanceof UniqueConstraintViolationException)) throw error;
-          throw (await conflictOf(key, true, error)) ?? keyTaken(error);
+          throw (await conflictOf(key, { isNew: true, cause: error })) ?? keyTaken(error);
         }
       });
     },
@@ -255,7 +258,7 @@ export function createKeyStore(database: Database): KeyStore {
           Object.assign(stored, storedOf(after));
           record(em, changed);
         },
-        conflictOf: (key, cause) => conflictOf(key, false, cause),
+        conflictOf: (key, cause) => conflictOf(key, { isNew: false, cause }),
       });
     },
   };
