@@ -136,8 +136,8 @@ export function createCallLog(
 
   /**
    * Stores the calls of a segment through the spend and trace stores. `repeated`: all of them were stored before.
-   * `new`: at least one was not, so the caller adds the window totals of the segment. Null: the segment cannot be read,
-   * or none of its calls can be stored.
+   * `new`: at least one was not, so the caller adds the window totals of the segment, because the stored calls do not
+   * name their windows. Null: the segment cannot be read, or none of its calls can be stored.
    */
   async function storeCallsOfSegment(bodyNo: string, bytes: Uint8Array): Promise<'new' | 'repeated' | null> {
     try {

@@ -198,7 +198,7 @@ export async function openClickHouseTraces(
   return {
     ingest: async (batches) => submit(jobOfBatches(batches)),
     ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.expected(packed))),
-    ingestParts: async (parts) => submit(jobOf(parts, null, false)),
+    ingestParts: async (parts) => submit(jobOf(parts, { body: null, startsNewTraces: false })),
     listSummaries: (visibility, { startMs, endMs, after }, limitRows) =>
       withSchema(async () => {
         const where = allOf(beganIn(startMs, endMs), visibleTo(visibility));

@@ -115,7 +115,7 @@ export interface BlockWriter {
   /** Copies the spans of these traces into rows. Their places are kept, with 0 spans, for a later removal. */
   copyToRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
   /** Deletes the places of these traces. */
-  removeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
+  removePlaces(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void>;
 }
 
 export function createBlockWriter(
@@ -125,7 +125,7 @@ export function createBlockWriter(
   const { blocks } = spanSources(flavour, tables.span);
   const insert = insertionInto(flavour, tables.blockTrace, undefined, insertOrRollback(flavour));
   const columns = sql.join(tables.span.columns.map(({ name }) => sql.ref(name)));
-  async function removeRows(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void> {
+  async function removePlaces(db: Kysely<Tables>, traceNos: readonly string[]): Promise<void> {
     await db.deleteFrom('sheet_trace').where('trace_no', 'in', numbersIn(flavour, traceNos)).execute();
   }
   const insertRows = (db: Kysely<Tables>, traceNos: readonly string[]) =>
@@ -140,12 +140,12 @@ export function createBlockWriter(
     },
     async moveToRows(db, traceNos) {
       await insertRows(db, traceNos);
-      await removeRows(db, traceNos);
+      await removePlaces(db, traceNos);
     },
     async copyToRows(db, traceNos) {
       await insertRows(db, traceNos);
       await sql`update sheet_trace set spans = 0 where trace_no in ${numbersIn(flavour, traceNos)}`.execute(db);
     },
-    removeRows,
+    removePlaces,
   };
 }

@@ -24,8 +24,10 @@ export interface IngestJob extends Weight {
   readonly startsNewTraces: boolean;
 }
 
-/** A job of these parts; `startsNewTraces`: every span begins a new trace. */
-export function jobOf(parts: readonly IngestPart[], body: ExportBody | null, startsNewTraces: boolean): IngestJob {
+export function jobOf(
+  parts: readonly IngestPart[],
+  { body, startsNewTraces }: Pick<IngestJob, 'body' | 'startsNewTraces'>,
+): IngestJob {
   const rows = parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
   const bytes = parts.reduce((total, part) => total + part.rows.length, body?.bytes.length ?? 0);
   return { parts, body, startsNewTraces, rows, bytes };
@@ -47,11 +49,10 @@ export function jobOfBatches(batches: readonly SpanBatch[]): IngestJob {
       rows: spanRows(spansOfTrace.map((head) => ({ head, payload: { kind: 'row', text: payloadText(head) } }))),
     })),
   );
-  return jobOf(
-    parts,
-    null,
-    batches.every(({ startsNewTraces }) => startsNewTraces === true),
-  );
+  return jobOf(parts, {
+    body: null,
+    startsNewTraces: batches.every(({ startsNewTraces }) => startsNewTraces === true),
+  });
 }
 
 /** The spans of each trace. Of spans with the same id, only the first counts. */
@@ -69,7 +70,7 @@ export function jobOfExport(owner: Owner, { body, traces }: PackedExport): Inges
   const parts = traces.map(({ traceId, tally, spanIds, rows }): IngestPart => {
     return { identity: identityOf(owner, traceId), tally, spanIds, rows };
   });
-  return jobOf(parts, body, false);
+  return jobOf(parts, { body, startsNewTraces: false });
 }
 
 /** The changed summaries of each job. */

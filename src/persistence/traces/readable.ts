@@ -18,14 +18,14 @@ function waitingFor<Methods extends object>(methods: Methods, readable: () => Pr
 }
 
 /**
- * Spend store whose reads first wait until the call log is unfolded (ADR 0035). `totalsSince` waits, too. The other
- * totals do not wait, because they include the log. `append` and retention do not wait.
+ * Spend store whose methods first wait until the call log is unfolded (ADR 0035), except `append` and retention. Totals
+ * include the log and do not wait, except `totalsSince`.
  */
 export const readableSpend = (
-  { append, removeStartedBefore, totalOf, totalsOf, totalsOfOwners, ...reads }: SpendStore,
+  { append, removeStartedBefore, totalOf, totalsOf, totalsOfOwners, ...others }: SpendStore,
   readable: () => Promise<void>,
 ): SpendStore => ({
-  ...waitingFor(reads, readable),
+  ...waitingFor(others, readable),
   append,
   removeStartedBefore,
   totalOf,
@@ -37,8 +37,8 @@ export const readableSpend = (
 export const readableReports = (reports: SpendReports, readable: () => Promise<void>): SpendReports =>
   waitingFor(reports, readable);
 
-/** Trace store whose reads first wait until the call log is unfolded. Ingest and retention do not wait. */
+/** Trace store whose methods first wait until the call log is unfolded, except ingest and retention. */
 export const readableTraces = (
-  { ingest, ingestExport, removeStartedBefore, ...reads }: TraceStore,
+  { ingest, ingestExport, removeStartedBefore, ...others }: TraceStore,
   readable: () => Promise<void>,
-): TraceStore => ({ ...waitingFor(reads, readable), ingest, ingestExport, removeStartedBefore });
+): TraceStore => ({ ...waitingFor(others, readable), ingest, ingestExport, removeStartedBefore });

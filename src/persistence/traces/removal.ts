@@ -148,7 +148,7 @@ export function createTraceRemoval(
     const numbers = numbersIn(flavour, traceNos);
     const held = await bodiesOf(db, locked);
     await db.deleteFrom('span').where('trace_no', 'in', numbers).execute();
-    await blocks.removeRows(db, traceNos);
+    await blocks.removePlaces(db, traceNos);
     await db.deleteFrom('call_note').where('trace_no', 'in', numbers).execute();
     await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
     for (const [bodyNo, spans] of held) await release(db, bodyNo, spans);

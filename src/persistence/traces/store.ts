@@ -68,7 +68,7 @@ export function createTraceStore(
   const removal = createTraceRemoval(database, tables, bodies);
   const visible = (visibility: Visibility) => visibleTo(visibility.kind, sql`${ownerOf(visibility)}`);
 
-  /** The filters of a search and its reader's visibility as one condition on summaries. */
+  /** The filters of a search and the caller's visibility as one condition on summaries. */
   async function visibleAndPassing(
     visibility: Visibility,
     { startMs, filters }: Pick<TraceSearch, 'startMs' | 'filters'>,
