@@ -16,7 +16,7 @@ import { type HttpAnswer, json, route, type RouteRow } from './helpers/http/rout
 import { queryParameters } from './helpers/fields/report-query.ts';
 import { merged, objectSchema } from './helpers/http/schema.ts';
 
-/** Third grouping field by `export_type`. Rows are always grouped by day and entity. */
+/** The third grouping field, by the value of `export_type`. Rows are always grouped by day and entity. */
 const TYPES = {
   daily: null,
   daily_with_keys: 'key',
@@ -123,6 +123,7 @@ export const activityExportRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.map((fa
     paths: [`${facts.path}/daily/activity/export`],
     answers: activityStatuses(facts),
     parse({ search }) {
+      // Only checks `format`. `render` uses it.
       choiceIn(search, 'format', FORMATS, 'csv');
       return parseExport(search, facts);
     },

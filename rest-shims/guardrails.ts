@@ -99,7 +99,7 @@ function parsePatch({ body, params: { id = '' } }: HttpRequest) {
   return { id, patch };
 }
 
-/** A new guardrail, and the members that all other forms of a guardrail share. Secrets are redacted. */
+/** A guardrail in the answer to its creation. The other forms have more members. Secrets are redacted. */
 const renderNew = (one: GuardrailDefinition) => ({
   guardrail_id: one.id,
   guardrail_name: one.name,
@@ -183,7 +183,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     paths: ['/guardrails/ui/major_airlines'],
     parse: () => undefined,
     run: listGuardrailKinds,
-    // The operation only checks the caller. The list is empty: no kind of guardrail compares names of competitors.
+    // The operation only checks the caller. The list is for guardrails about competitors, which do not exist here.
     render: () => json({ airlines: [] }),
   }),
   route({

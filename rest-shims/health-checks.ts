@@ -102,8 +102,8 @@ const constantRow = (name: string, path: string, answer: HttpAnswer): RouteRow =
   });
 
 /**
- * Health of this process, its deployments and services, for callers with a key. Also constant answers about features
- * that do not exist here: team metadata schemas, a cache of answers, and licences.
+ * Health of this process, its deployments and services, for callers with a key. Also routes of features that do not
+ * exist here: team metadata schemas, a cache of answers, and licences.
  */
 export const healthCheckRoutes: readonly RouteRow[] = [
   constantRow('service.teamMetadata', '/team/metadata_schema', json({ fields: [] })),

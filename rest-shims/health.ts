@@ -7,7 +7,7 @@ import { READY, detailsObject } from './helpers/answers/health.ts';
 
 /**
  * A deployment in a report. A report without details has names only. Only administrators see address and warning. An
- * unchecked deployment has no time and no latency; `reason` says why it cannot be checked.
+ * unchecked deployment has no time and no latency. If a deployment cannot be checked, `reason` says why.
  */
 interface EndpointRow {
   readonly model: string;

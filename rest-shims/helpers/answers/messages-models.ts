@@ -27,7 +27,7 @@ export function messagesModel({ name, entry }: NamedModel) {
 
 /**
  * A page of models in Anthropic's format. The default limit is 1,000. `before_id` has precedence over `after_id`.
- * Throws InvalidInput.
+ * Throws InvalidInput for an invalid limit, and for the id of an unknown model.
  */
 export function messagesModelList(models: readonly NamedModel[], { search }: HttpRequest) {
   const query = new URLSearchParams(search);

@@ -218,7 +218,7 @@ function parseAmount(
   throw new InvalidInput(`${member} must be a non-negative finite number. Received: ${input}`);
 }
 
-/** Reads a new key from a body. Throws InvalidInput and Forbidden. */
+/** Reads a new key from a body. Throws InvalidInput; Forbidden for a member of `UNSUPPORTED_GUARDS`. */
 export function parseDraft(body: Uint8Array): KeyDraft {
   const input = parseObject(body);
   const values = allValid(

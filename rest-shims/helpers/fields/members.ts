@@ -21,18 +21,18 @@ export function assertNamesUser({ user_id: id, user_email: email }: JsonObject, 
 }
 
 /**
- * Reads a team member, or a list of them. `bodyMember` is the name of the body's field, for issues. Throws
+ * Reads a team member, or a list of them. `bodyField` is the name of the body's field, for issues. Throws
  * InvalidInput.
  */
-export function wantedMembers(input: unknown, bodyMember: string, limits: BudgetPatch): readonly WantedMember[] {
+export function wantedMembers(input: unknown, bodyField: string, limits: BudgetPatch): readonly WantedMember[] {
   const list: readonly unknown[] = Array.isArray(input) ? input : [input];
   return list.map((one, position) => {
     if (typeof one !== 'object' || one === null) {
       const rule = input === undefined ? 'missing' : NOT_AN_OBJECT.rule;
-      throw new InvalidInput('The body is not valid.', [{ ...NOT_AN_OBJECT, path: ['body', bodyMember], rule }]);
+      throw new InvalidInput('The body is not valid.', [{ ...NOT_AN_OBJECT, path: ['body', bodyField], rule }]);
     }
     const values = readMember({ ...one });
-    assertNamesUser({ ...one }, ['body', bodyMember, ...(Array.isArray(input) ? [position] : [])]);
+    assertNamesUser({ ...one }, ['body', bodyField, ...(Array.isArray(input) ? [position] : [])]);
     return { userId: values.user_id, email: values.user_email, role: values.role ?? 'user', limits };
   });
 }

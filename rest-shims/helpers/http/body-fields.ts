@@ -134,7 +134,7 @@ export const requiredText: FieldReader<string> = required(
 /** A required value of any type, also null. */
 export const requiredValue: FieldReader<unknown> = required(described({}, (input) => ({ value: input })));
 
-/** A required member with one fixed text. */
+/** A required field with one fixed text. */
 export const literal = (expected: string): FieldReader<string> =>
   required(
     described({ const: expected }, (input) => {

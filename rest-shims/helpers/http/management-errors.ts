@@ -17,7 +17,7 @@ const PLAIN_OBJECTS = new Set(['keys', 'reset_to', 'date_range']);
 /** Values of `field` of errors with the body `{"detail":…}`. */
 const PLAIN_TEXTS = new Set(['team_id']);
 /** Query parameters whose errors have the text `None` as `param`. */
-const QUERY_MEMBERS = new Set(['sort_by', 'sort_order', 'status']);
+const QUERY_PARAMETERS = new Set(['sort_by', 'sort_order', 'status']);
 
 /** Type and parameter of invalid requests about spend, by the field of the error. */
 const SPEND_FAULTS: Readonly<Record<string, TypeAndParam>> = {
@@ -60,7 +60,8 @@ export function managementTypeAndParam(error: DomainError): TypeAndParam | null 
   if (error instanceof InvalidInput && error.field === 'stored_model') return NOT_STORED;
   const ofSpend = error instanceof InvalidInput ? SPEND_FAULTS[error.field ?? ''] : undefined;
   if (ofSpend !== undefined) return ofSpend;
-  if (error instanceof InvalidInput && QUERY_MEMBERS.has(error.field ?? '')) return { ...BROKEN_RULE, param: ABSENT };
+  if (error instanceof InvalidInput && QUERY_PARAMETERS.has(error.field ?? ''))
+    return { ...BROKEN_RULE, param: ABSENT };
   if (error instanceof Forbidden && error.right === 'key_owner') return BROKEN_RULE;
   if (error instanceof Forbidden && error.right === 'key_list') return { type: 'bad_request_error', param: 'user_id' };
   if (error instanceof NotPermitted) return { type: 'team_member_permission_error', param: error.route };
