@@ -82,19 +82,17 @@ const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
 
 const readIds = fields({ user_ids: requiredTexts });
 
-const blockRow = (blocked: boolean): RouteRow => {
-  const verb = blocked ? 'block' : 'unblock';
-  return route({
+const blockRow = (verb: 'block' | 'unblock'): RouteRow =>
+  route({
     ...CHANGING,
     name: `customers.${verb}`,
     request: readIds.schema,
     paths: [`/customer/${verb}`, `/end_user/${verb}`],
     answers: [200, 401, 403, 422],
-    parse: ({ body }) => ({ ids: readIds(body).user_ids, blocked }),
+    parse: ({ body }) => ({ ids: readIds(body).user_ids, blocked: verb === 'block' }),
     run: blockCustomers,
-    render: (views) => json({ [blocked ? 'blocked_users' : 'unblocked_users']: views.map(renderCustomer) }),
+    render: (views) => json({ [verb === 'block' ? 'blocked_users' : 'unblocked_users']: views.map(renderCustomer) }),
   });
-};
 
 /** Customers: end users of client applications. */
 export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
@@ -137,8 +135,8 @@ export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
     run: updateCustomer,
     render: (view) => json(renderCustomer(view)),
   }),
-  blockRow(true),
-  blockRow(false),
+  blockRow('block'),
+  blockRow('unblock'),
   route({
     ...CHANGING,
     name: 'customers.delete',

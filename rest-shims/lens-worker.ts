@@ -41,8 +41,8 @@ const readClaim = query({
 const readContent = query({ execution_id: text, cursor: text, offset: integer({ min: 0, max: 1e9, defaultValue: 0 }) });
 
 /**
- * Authenticates the worker by its token. Returns the scope with the worker as caller. Throws UnknownWorker, or
- * Unauthenticated for another scheme.
+ * Authenticates the worker by its token. Returns the scope with the worker as caller. Throws UnknownWorker, and
+ * Unauthenticated for an `Authorization` with a scheme other than Bearer or Basic.
  */
 async function workerScope({ headers }: HttpRequest, scope: Scope): Promise<Scope> {
   const token = headers.authorization === undefined ? null : readCredential({ authorization: headers.authorization });

@@ -49,11 +49,11 @@ import { merged, objectSchema, requiredParameters, textParameters, oneOrMany } f
 import { missingParameters } from './helpers/http/query.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
-const readMembers = members({ models: optional(texts), metadata: optional(object) });
+const readFields = members({ models: optional(texts), metadata: optional(object) });
 const readNew = members({ organization_id: text, organization_alias: requiredText, budget_id: text });
 const readChanged = members({ organization_id: requiredText, organization_alias: optional(text) });
 
-const patchOf = (input: JsonObject) => ({ ...withoutUndefined(readMembers(input)), ...metadataMembersOf(input) });
+const patchOf = (input: JsonObject) => ({ ...withoutUndefined(readFields(input)), ...metadataMembersOf(input) });
 
 function parseNew(body: Uint8Array) {
   const input = parseObject(body);
@@ -74,7 +74,7 @@ function parseNamed(search: string) {
   throw missingParameters('organization_id');
 }
 
-/** Limits of members of an organization: member name in the body, and name of the limit. */
+/** Limits of members of an organization: the name of the field in the body, and the name of the limit. */
 const MEMBER_LIMITS = { max_budget_in_organization: 'max_budget' };
 const readId = members({ organization_id: requiredText });
 const readMember = members({ user_id: text, user_email: text, role: oneOf(ORGANIZATION_ROLES) });
@@ -154,7 +154,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizations.create',
-    request: merged(readMembers, MODEL_LIMITS, BUDGET_MEMBERS, readNew),
+    request: merged(readFields, MODEL_LIMITS, BUDGET_MEMBERS, readNew),
     paths: ['/organization/new'],
     parse: ({ body }) => parseNew(body),
     run: createOrganization,
@@ -195,7 +195,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizations.update',
-    request: merged(readMembers, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
+    request: merged(readFields, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
     method: 'PATCH',
     paths: ['/organization/update'],
     answers: ANSWERS_WITH_ID,

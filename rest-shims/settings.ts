@@ -51,7 +51,7 @@ const parseSections = (body: Uint8Array): SectionUpdates =>
 const renderView = ({ name, source, editable, declaredValue, effectiveValue }: SettingView): HttpAnswer =>
   json({ field_name: name, field_value: source === 'config' ? declaredValue : effectiveValue, source, editable });
 
-/** A shared setting is answered with a message, a setting of the general section with the stored section. */
+/** A setting of `litellm_settings` is answered with a message, a general setting with the stored section. */
 function renderStored(result: StoredResult): HttpAnswer {
   if ('name' in result)
     return json({ message: `Field ${result.name} ${result.reset ? 'reset' : 'updated'}`, status: 'success' });

@@ -321,6 +321,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
     answers: [200, 401],
     bodyLimit: BODY_LIMIT,
     parse: () => undefined,
+    // Waits until all ended calls are in the reports, unless the store is slow.
     run: checkSpendIsReadable,
     render: () => json(null),
   }),

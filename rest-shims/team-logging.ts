@@ -25,10 +25,13 @@ const readCallback = fields({
 
 const teamIn = (params: Readonly<Record<string, string | undefined>>): string => params['team'] ?? '';
 
+const namesFor = (outcome: 'success' | 'failure', callbacks: TeamLoggingView['callbacks']): readonly string[] =>
+  callbacks.filter((callback) => receivesOutcome(callback, outcome === 'failure')).map(({ name }) => name);
+
 const renderLogging = ({ teamId, callbacks }: TeamLoggingView) => ({
   team_id: teamId,
-  success_callbacks: callbacks.filter((callback) => receivesOutcome(callback, false)).map(({ name }) => name),
-  failure_callbacks: callbacks.filter((callback) => receivesOutcome(callback, true)).map(({ name }) => name),
+  success_callbacks: namesFor('success', callbacks),
+  failure_callbacks: namesFor('failure', callbacks),
   callback_vars: Object.assign({}, ...callbacks.map(({ vars }) => vars)) as Readonly<Record<string, string>>,
 });
 

@@ -52,10 +52,10 @@ const parseLimits = (input: JsonObject) => ({
   ...withoutUndefined({ allowedModels: readModels(input).allowed_models }),
 });
 
-function parseAddition(body: Uint8Array, bodyMember: 'member' | 'members') {
+function parseAddition(body: Uint8Array, bodyField: 'member' | 'members') {
   const input = parseObject(body);
   const { team_id: teamId } = readTeam(input);
-  return { teamId, members: wantedMembers(input[bodyMember], bodyMember, parseLimits(input)) };
+  return { teamId, members: wantedMembers(input[bodyField], bodyField, parseLimits(input)) };
 }
 
 function parseNamed(input: JsonObject) {

@@ -37,7 +37,7 @@ import { budgetWindow } from './helpers/fields/budget-windows.ts';
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
-  LIMIT_MEMBERS,
+  LIMITS_SCHEMA,
   renamedLimits,
   withoutUndefined,
   limitsFrom,
@@ -55,7 +55,7 @@ import {
 import { merged, objectSchema, requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
-/** Limits of team members: member name in the body of a team, and name of the limit. */
+/** Limits of team members: the name of the field in the body of a team, and the name of the limit. */
 const MEMBER_LIMITS = {
   team_member_budget: 'max_budget',
   team_member_budget_duration: 'budget_duration',
@@ -63,7 +63,7 @@ const MEMBER_LIMITS = {
   team_member_tpm_limit: 'tpm_limit',
 };
 
-const readMembers = members({
+const readFields = members({
   team_alias: optional(text),
   organization_id: optional(text),
   models: optional(texts),
@@ -75,7 +75,7 @@ const readMembers = members({
   budget_limits: optional(listOf(budgetWindow)),
 });
 
-/** Members of the metadata that a request may also send outside `metadata`. */
+/** Fields of the metadata that a request may also send outside `metadata`. */
 const METADATA = {
   tags: optional(texts),
   model_rpm_limit: optional(recordOf(wholeNumber)),
@@ -86,7 +86,7 @@ const METADATA = {
 const readMetadata = members<JsonObject>(METADATA);
 
 function patchOf(input: JsonObject): TeamPatch {
-  const values = readMembers(input);
+  const values = readFields(input);
   return {
     ...limitsFrom(input),
     ...withoutUndefined({
@@ -104,7 +104,7 @@ function patchOf(input: JsonObject): TeamPatch {
   };
 }
 
-const TEAM = merged(readMembers, readMetadata, LIMIT_MEMBERS, renamedLimits(MEMBER_LIMITS));
+const TEAM = merged(readFields, readMetadata, LIMITS_SCHEMA, renamedLimits(MEMBER_LIMITS));
 const readNew = members({ team_id: text });
 
 function parseNew(body: Uint8Array): TeamDraft {
@@ -201,13 +201,13 @@ const modelsRow = (verb: 'add' | 'remove', path: string): RouteRow =>
     render: (view) => json(renderTeamTable(view)),
   });
 
-const blockRow = (blocked: boolean, path: string): RouteRow =>
+const blockRow = (verb: 'block' | 'unblock'): RouteRow =>
   route({
     ...CHANGING,
-    name: blocked ? 'teams.block' : 'teams.unblock',
+    name: `teams.${verb}`,
     request: readTeam.schema,
-    paths: [path],
-    parse: ({ body }) => ({ id: readTeam(body).team_id, blocked }),
+    paths: [`/team/${verb}`],
+    parse: ({ body }) => ({ id: readTeam(body).team_id, blocked: verb === 'block' }),
     run: blockTeam,
     render: (view) => json(renderTeamTable(view)),
   });
@@ -305,8 +305,8 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
     run: deleteTeams,
     render: (ids) => json({ deleted_teams: ids }),
   }),
-  blockRow(true, '/team/block'),
-  blockRow(false, '/team/unblock'),
+  blockRow('block'),
+  blockRow('unblock'),
   modelsRow('add', '/team/model/add'),
   modelsRow('remove', '/team/model/delete'),
   route({

@@ -33,7 +33,7 @@ import { integer, query, text as queryText, rowsBefore } from './helpers/http/qu
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { KEY_DRAFT, parseDraft } from './helpers/fields/keys.ts';
-import { LIMIT_MEMBERS, withoutUndefined, limitsFrom } from './helpers/fields/limits.ts';
+import { LIMITS_SCHEMA, withoutUndefined, limitsFrom } from './helpers/fields/limits.ts';
 import {
   renderChangedUser,
   renderFlatUser,
@@ -99,7 +99,7 @@ function parseNew(body: Uint8Array): UserDraft {
 }
 
 const readNamed = members({ user_id: text, user_email: text });
-const USER = merged(readMembers, LIMIT_MEMBERS);
+const USER = merged(readMembers, LIMITS_SCHEMA);
 const USER_CHANGE = merged(USER, readNamed);
 
 function parseChange(input: JsonObject) {

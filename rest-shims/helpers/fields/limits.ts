@@ -34,7 +34,10 @@ const readLimits = members({
   max_parallel_requests: optional(wholeNumber),
 });
 
-/** Picodollars of an amount in USD. Null and undefined stay as they are. Throws InvalidInput for an infinite amount. */
+/**
+ * Picodollars of an amount in USD. Null and undefined stay as they are. Throws InvalidInput for an infinite amount.
+ * Operations refuse negative amounts.
+ */
 function parseAmount(name: string, input: number | null | undefined): Usd | null | undefined {
   if (input === null || input === undefined) return input;
   const amount = usdFrom(input);
@@ -121,11 +124,11 @@ export const MODEL_LIMITS: JsonSchema = readModelLimits.schema;
 /** Schema of the members of a budget. */
 export const BUDGET_MEMBERS: JsonSchema = merged(readLimits, readBudget);
 /** Schema of limits. */
-export const LIMIT_MEMBERS: JsonSchema = readLimits.schema;
+export const LIMITS_SCHEMA: JsonSchema = readLimits.schema;
 
 /** Schema of limits under other names, as `withNames` reads them. */
 export const renamedLimits = (names: Readonly<Record<string, string>>): JsonSchema => {
-  const properties = LIMIT_MEMBERS['properties'] as Readonly<Record<string, JsonSchema>>;
+  const properties = LIMITS_SCHEMA['properties'] as Readonly<Record<string, JsonSchema>>;
   return objectSchema(Object.fromEntries(Object.entries(names).map(([from, to]) => [from, properties[to] ?? {}])));
 };
 

@@ -33,7 +33,7 @@ const hasSettingHeader = frozenMemo((headers: HttpRequest['headers']): boolean =
   Object.keys(headers).some((name) => name.startsWith(HEADER_PREFIX)),
 );
 
-/** Whether a request has no settings. Most requests have none; reading each setting costs a tenth of a call. */
+/** Whether a request has no settings. Most requests have none, and reading all settings costs a tenth of a call. */
 function hasNoSettings({ headers }: Pick<HttpRequest, 'headers'>, body: EndpointRequest['body']): boolean {
   for (const member in body) if (MEMBERS.has(member)) return false;
   return !hasSettingHeader(headers);

@@ -7,7 +7,7 @@ import { failureHeaders } from '../http/failure-headers.ts';
 import type { RouteRow } from '../http/route.ts';
 import { parseBody } from '../http/json-body.ts';
 
-/** OpenAI's format of `stream_id`, the name of a lane. Turns of one lane run in sequence. */
+/** OpenAI's format of `stream_id`, the name of a lane. Responses of one lane are created in sequence. */
 const LANE = /^[\w.-]{1,256}$/;
 
 /** Error for an invalid member of a client event. */
