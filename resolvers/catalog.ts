@@ -39,7 +39,7 @@ export function snapshotOf({ catalog }: CatalogPlatform, pin: string | null): Ca
   throw new InvalidInput(message, [{ path: ['query', 'snapshot'], rule: 'snapshot_not_kept', message, input: pin }]);
 }
 
-/** A page of found entries. Its number has any size, so it becomes a `number` only where the page has entries. */
+/** A page of found entries. `page` may be too large for a `number`; for a page with entries, it never is. */
 function pageOf({ snapshot, entries }: FoundEntries, page: bigint, pageSize: number): CatalogPage {
   const totalCount = entries.length;
   const end = page * BigInt(pageSize);

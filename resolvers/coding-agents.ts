@@ -236,7 +236,7 @@ export const checkCodingAgent = operation({
   },
 });
 
-/** As `checkCodingAgent`, but for every agent. `changed`: whether the state differs from that of the given agent. */
+/** `checkCodingAgent` without its access check. `changed`: whether the state differs from that of the given agent. */
 export async function checkAnyAgent(
   scope: AgentScope,
   agent: CodingAgent,

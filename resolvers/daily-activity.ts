@@ -108,7 +108,7 @@ const narrowed = (period: Period, days: Period): Period => ({
 
 /** Query of the keys of an activity. */
 export interface ActivityKeysQuery extends EntityQuery {
-  /** Part of the alias, hash, team or user of a key, in any case; null for all keys. */
+  /** Part of the alias, hash, team or user of a key, case-insensitive; null for all keys. */
   readonly search: string | null;
   /** Sum by which the keys are sorted, descending. `uncachedTokens` leaves out keys without uncached prompt tokens. */
   readonly order: 'cost' | 'uncachedTokens';

@@ -21,7 +21,7 @@ export interface DutyWanted {
   readonly workerId: string;
   /** Start of the period whose job is added; null when the process has added it before. */
   readonly period: Date | null;
-  /** Whether running jobs belong to an ended process, because no other one uses the database. They are cancelled. */
+  /** Whether all running jobs are of ended processes: no other process uses the database. They are cancelled. */
   readonly leftBehind: boolean;
 }
 

@@ -15,7 +15,7 @@ import { operation } from './operation/operation.ts';
 import type { GuardrailPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** First and last UTC day, `YYYY-MM-DD`; null for 30 days ago and for today. */
+/** First and last UTC day, `YYYY-MM-DD`. A null `from` is 30 days ago, a null `to` is today. */
 export interface UsePeriod {
   readonly from: string | null;
   readonly to: string | null;

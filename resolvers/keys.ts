@@ -299,8 +299,8 @@ export const regenerateKey = operation({
 });
 
 /**
- * Reads the keys in use again, so that changes by other processes take effect here. Ends live feeds of keys that lost
- * their rights.
+ * Reloads the keys in use, so that changes by other processes take effect here. Ends live feeds of keys that lost their
+ * rights.
  */
 export const refreshKeys = operation({
   name: 'refreshKeys',

@@ -32,7 +32,7 @@ function assertTimeout({ timeoutSeconds }: EndpointPatch): void {
 }
 
 /** Throws Conflict for an endpoint of the configuration file. */
-function assertStored({ platform }: Scope<PassThroughPlatform>, id: string): void {
+function assertNotOfFile({ platform }: Scope<PassThroughPlatform>, id: string): void {
   const found = platform.passThrough.list().find((one) => one.id === id);
   if (found?.isFromConfig !== true) return;
   throw new Conflict(`The entry ${id} is in the configuration file. Change it there.`);
@@ -45,7 +45,7 @@ export const createEndpoint = operation({
   async run(scope: Scope<PassThroughPlatform>, { id, ...draft }: EndpointDraft): Promise<PassThroughEndpoint> {
     assertTimeout(draft);
     const newId = id ?? scope.platform.ids.uuid();
-    assertStored(scope, newId);
+    assertNotOfFile(scope, newId);
     return await scope.platform.passThrough.add({ ...draft, id: newId }, authored(scope));
   },
 });
@@ -82,7 +82,7 @@ export const updateEndpoint = operation({
     { id, patch }: { readonly id: string; readonly patch: EndpointPatch },
   ): Promise<PassThroughEndpoint> {
     assertTimeout(patch);
-    assertStored(scope, id);
+    assertNotOfFile(scope, id);
     const changed = await scope.platform.passThrough.change(id, patch, authored(scope));
     if (changed === null) throw unknownEndpoint(id);
     return changed;
@@ -94,7 +94,7 @@ export const deleteEndpoint = operation({
   name: 'deleteEndpoint',
   access: endpointAdmin,
   async run(scope: Scope<PassThroughPlatform>, { id }: { readonly id: string }): Promise<PassThroughEndpoint> {
-    assertStored(scope, id);
+    assertNotOfFile(scope, id);
     const removed = await scope.platform.passThrough.remove(id);
     if (removed === null) throw unknownEndpoint(id);
     return removed;

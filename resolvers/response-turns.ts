@@ -82,7 +82,7 @@ interface ContinuedTurn {
   readonly request: ModelRequest;
   /** Previous response of the connection; null for none. */
   readonly from: string | null;
-  /** Response that precedes the items and is not stored in the connection; null for none. */
+  /** Response that precedes the items, stored elsewhere than in the connection; null for none. */
   readonly previousStoredId: string | null;
 }
 

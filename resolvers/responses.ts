@@ -21,7 +21,7 @@ import type { ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 
 /**
- * Requests a response. References to stored responses and items are resolved first; with id security, only for callers
+ * Requests a response. References to stored responses and items are resolved first; with `idSecurity`, only for callers
  * that may see them. A translated answer is stored when it is complete, unless the request disables storage or the
  * queue of responses to store cannot take the answer.
  */

@@ -26,16 +26,16 @@ export interface TeamLoggingView {
   readonly callbacks: readonly TeamCallback[];
 }
 
-/** Changes members of a team's metadata, and evicts the team's keys and callbacks from memory. Throws NotFound. */
+/** Changes fields of a team's metadata, and evicts the team's keys and callbacks from memory. Throws NotFound. */
 async function changeCallbacks(
   scope: Scope<TeamLoggingPlatform>,
   id: string,
-  members: (team: Team) => JsonObject,
+  fields: (team: Team) => JsonObject,
 ): Promise<TeamView> {
   const { stores, ownedKeys, teamLogging } = scope.platform;
   const authorship = authored(scope);
   const done = await stores.teams.change(id, (team) =>
-    patchedTeam(team, { metadataMembers: members(team) }, authorship),
+    patchedTeam(team, { metadataMembers: fields(team) }, authorship),
   );
   if (done === null) throw unknownTeam(id);
   ownedKeys.evictOwner({ kind: 'teamId', id });

@@ -94,7 +94,7 @@ async function readExport(scope: Scope<TracePlatform>, owner: Owner, sent: SentE
 }
 
 /**
- * Finds which of these calls the gateway itself recorded in other traces; these get no estimate. Ended calls are
+ * Finds the calls that the gateway itself recorded in other traces; such calls get no estimate. Ended calls are
  * committed first, so that the order of the client's export and the gateway's record does not matter.
  */
 async function recordedElsewhere(

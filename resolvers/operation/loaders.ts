@@ -210,7 +210,7 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       return hashes.map((hash) => keys.get(hash) ?? null);
     }),
     keyByHash: new DataLoader(async (hashes) => {
-      // By visibility alone: subscribers with equal visibility share events.
+      // Depends only on the visibility, because subscribers with equal visibility share events.
       const visibility = caller === null ? null : visibilityOf(caller);
       if (visibility?.kind !== 'all')
         return hashes.map((hash) => (visibility?.kind === 'key' && caller?.key?.hash === hash ? caller.key : null));
