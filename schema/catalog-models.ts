@@ -17,7 +17,7 @@ import { builder } from './base/builder.ts';
 import { CapabilityType, SNAPSHOT_ARG } from './base/catalog-search.ts';
 import { CatalogSnapshotType, pinOf } from './catalog.ts';
 import { localId } from './base/global-id.ts';
-import { LIST_COST, SEARCH_COST } from './base/limits.ts';
+import { LIST_LENGTH, SEARCH_COST } from './base/limits.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { inOrder, valueOrder } from './base/order.ts';
 import { type PageArgs, pageCost, pageOf } from './base/paging.ts';
@@ -46,7 +46,7 @@ builder.node(ModelType, {
     offers: t.field({
       type: [CatalogEntryType],
       description: 'Catalog entries that offer the model, in the order of the price map.',
-      complexity: { field: 1, multiplier: LIST_COST },
+      complexity: { field: 1, multiplier: LIST_LENGTH },
       resolve: ({ offers }) => [...offers],
     }),
     offerCount: t.int({ description: 'Number of offers.', resolve: ({ offers }) => offers.length }),

@@ -8,7 +8,7 @@ import {
 import { builder } from './base/builder.ts';
 import { decimalText } from './base/decimal.ts';
 import { localId } from './base/global-id.ts';
-import { LIST_COST } from './base/limits.ts';
+import { LIST_LENGTH } from './base/limits.ts';
 import { CatalogEntryType } from './base/refs.ts';
 
 /** A price as exact decimal text; null where it is not a single amount in USD. */
@@ -77,7 +77,7 @@ const EntryPricesType = builder.objectRef<PricesAtInstant>('EntryPrices').implem
       type: [PriceAtType],
       description: 'Each price that the entry ever had, at this instant; sorted by key.',
       args: { fields: t.arg.stringList({ description: 'Keys of the prices; all when absent.' }) },
-      complexity: { field: 1, multiplier: LIST_COST },
+      complexity: { field: 1, multiplier: LIST_LENGTH },
       resolve: ({ prices }, { fields }) => (fields ? prices.filter(({ field }) => fields.includes(field)) : prices),
     }),
   }),
@@ -91,7 +91,7 @@ builder.objectFields(CatalogEntryType, (t) => ({
   priceHistory: t.field({
     type: [PricePeriodType],
     nullable: true,
-    complexity: { field: 1, multiplier: LIST_COST },
+    complexity: { field: 1, multiplier: LIST_LENGTH },
     description:
       'Past and current prices of the entry, by key and then by time. In gaps between the periods, prices are unknown. Null when the history could not be read.',
     args: {
@@ -114,7 +114,7 @@ builder.queryFields((t) => ({
   priceHistory: t.field({
     type: [PricePeriodType],
     nullable: true,
-    complexity: { field: 1, multiplier: LIST_COST },
+    complexity: { field: 1, multiplier: LIST_LENGTH },
     description:
       'Past and current prices of a catalog entry, removed entries included, by key and then by time. In gaps between the periods, prices are unknown. ' +
       'Null for an unknown id, and when the history could not be read.',

@@ -50,7 +50,7 @@ const AnsweredType = builder.interfaceRef<AnsweredQuestion>('DecisionAnswer').im
     instructions: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'The question: a text, or a JSON value. Null when it has none, or where it was not stored.',
+      description: 'Text of the question, or a JSON value. Null when it has none, or where it was not stored.',
       resolve: ({ question }) => instructionsOf(question),
     }),
     source: t.field({

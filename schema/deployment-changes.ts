@@ -14,7 +14,7 @@ import { Conflict, InvalidInput, LimitExceeded, NotFound, Unsupported } from '..
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
-import { CALL_COST, LIST_COST } from './base/limits.ts';
+import { CALL_COST, LIST_LENGTH } from './base/limits.ts';
 import { readObject } from './base/json-inputs.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { inOrder, matchesValue, rowOrder } from './base/order.ts';
@@ -107,7 +107,7 @@ builder.queryField('misconfiguredDeployments', (t) =>
     nullable: true,
     description:
       'Deployments that cannot be called, with the reason. For proxy administrators with full or read-only access.',
-    complexity: { field: 1, multiplier: LIST_COST },
+    complexity: { field: 1, multiplier: LIST_LENGTH },
     resolve: (_root, _args, { scope }) => [...listBrokenDeployments(scope, undefined)],
   }),
 );

@@ -14,7 +14,7 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
 import { matchesValue } from './base/order.ts';
 import { localId } from './base/global-id.ts';
-import { CALL_COST, LIST_COST } from './base/limits.ts';
+import { CALL_COST, LIST_LENGTH } from './base/limits.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { CatalogEntryType, TeamType } from './base/refs.ts';
 
@@ -158,7 +158,7 @@ builder.node(ProviderType, {
     deployments: t.field({
       type: [DeploymentType],
       description: 'Its deployments that the caller may read.',
-      complexity: { field: 1, multiplier: LIST_COST },
+      complexity: { field: 1, multiplier: LIST_LENGTH },
       resolve: ({ deployments }) => [...deployments],
     }),
   }),
@@ -184,7 +184,7 @@ builder.node(CallableModelType, {
     deployments: t.field({
       type: [DeploymentType],
       description: 'Its deployments.',
-      complexity: { field: 1, multiplier: LIST_COST },
+      complexity: { field: 1, multiplier: LIST_LENGTH },
       resolve: ({ deployments }) => [...deployments],
     }),
   }),
@@ -212,7 +212,7 @@ const ProbedType = builder.objectRef<readonly CheckedDeployment[]>('ProbedDeploy
     checked: t.field({
       type: [CheckedType],
       description: 'Deployments that match, skipped ones included, in the order of `deployments`.',
-      complexity: { field: 1, multiplier: LIST_COST },
+      complexity: { field: 1, multiplier: LIST_LENGTH },
       resolve: (checked) => [...checked],
     }),
   }),
@@ -250,7 +250,7 @@ builder.objectFields(TeamType, (t) => ({
     nullable: true,
     description:
       'Deployments with the `team_id` of the team. Administrators see all of them. Other callers see those that their key may call. Null for a team that the caller may not read.',
-    complexity: { field: 1, multiplier: LIST_COST },
+    complexity: { field: 1, multiplier: LIST_LENGTH },
     resolve: async ({ id }, _args, { scope }) => [...(await listTeamDeployments(scope, { teamId: id }))],
   }),
 }));
@@ -269,7 +269,7 @@ builder.queryFields((t) => ({
     description:
       'Deployments in the order of the configuration, then stored ones, the oldest first. Administrators see all of them. Other callers see those that their key may call. Blocked deployments are left out.',
     args: { filter: t.arg({ type: DeploymentFilterType, description: 'All deployments when absent.' }) },
-    complexity: { field: 1, multiplier: LIST_COST },
+    complexity: { field: 1, multiplier: LIST_LENGTH },
     resolve: (_root, { filter }, { scope }) =>
       listDeployments(scope, { model: idOrNull(filter?.model) }).filter(({ provider }) =>
         matchesValue(provider, filter?.provider),
@@ -278,13 +278,13 @@ builder.queryFields((t) => ({
   providers: t.field({
     type: [ProviderType],
     description: 'Providers of the deployments that the caller may read.',
-    complexity: { field: 1, multiplier: LIST_COST },
+    complexity: { field: 1, multiplier: LIST_LENGTH },
     resolve: (_root, _args, { scope }) => [...listProviders(scope, undefined)],
   }),
   callableModels: t.field({
     type: [CallableModelType],
     description: 'Public model names that the key may call, in the order of `deployments`.',
-    complexity: { field: 1, multiplier: LIST_COST },
+    complexity: { field: 1, multiplier: LIST_LENGTH },
     resolve: (_root, _args, { scope }) => [...listCallableModels(scope, undefined)],
   }),
 }));

@@ -34,7 +34,8 @@ const EndpointActivityType = builder.objectRef<EndpointActivity>('EndpointActivi
   description: 'Calls of one endpoint.',
   fields: (t) => ({
     endpoint: t.exposeString('endpoint', {
-      description: 'Path without a version, e.g. `/chat/completions`; the call type if it belongs to no endpoint.',
+      description:
+        'Path without a version, e.g. `/chat/completions`. For call types without an endpoint: the call type.',
     }),
     sums: t.field({ type: SumsType, description: 'Sums of the period.', resolve: ({ sums }) => sums }),
     lastSeenAt: t.expose('lastSeen', {

@@ -9,7 +9,7 @@ import { FALLBACK_TYPES } from '../src/domain/fallbacks/fallback.ts';
 import { InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
 import { builder } from './base/builder.ts';
 import { TAKES_EFFECT } from './base/descriptions.ts';
-import { LIST_COST } from './base/limits.ts';
+import { LIST_LENGTH } from './base/limits.ts';
 
 const TypeOfFallback = builder.enumType('FallbackType', {
   description: 'Kind of failure that fallbacks handle.',
@@ -45,7 +45,7 @@ builder.queryField('modelFallbacks', (t) =>
     description:
       'Fallbacks in force, of the configuration and of the database, by type and model. For proxy administrators with full or read-only access.',
     args: { types: t.arg({ type: [TypeOfFallback], description: 'Types to list; all when absent.' }) },
-    complexity: { field: 1, multiplier: LIST_COST },
+    complexity: { field: 1, multiplier: LIST_LENGTH },
     resolve: (_root, { types }, { scope }) => [...listFallbacks(scope, { types: types ?? FALLBACK_TYPES })],
   }),
 );

@@ -184,7 +184,7 @@ const SaveInput = builder.inputType('SaveDatasetInput', {
 });
 
 const SourceInput = builder.inputType('DatasetSourceInput', {
-  description: 'What cases are built from: exactly one of its members.',
+  description: 'What cases are built from. Exactly one field is set.',
   isOneOf: true,
   fields: (t) => ({
     traceId: t.id({
@@ -208,7 +208,7 @@ const BuildInput = builder.inputType('BuildDatasetInput', {
   description: 'What to build cases from.',
   fields: (t) => ({
     sources: t.field({ type: [SourceInput], required: true, description: `Sources, 1 to ${DATASET_LIMITS.sources}.` }),
-    datasetId: t.id({ description: 'Dataset whose cases count as duplicates.' }),
+    datasetId: t.id({ description: 'Dataset whose cases are not built again: they are skipped as duplicates.' }),
   }),
 });
 
@@ -221,7 +221,7 @@ function sourceOf({ traceId, text, findings }: typeof SourceInput.$inferInput): 
   return { kind: 'text', text: text ?? '' };
 }
 
-/** The case of an input. Throws InvalidInput. */
+/** The case of an input. Throws InvalidInput for a case without valid messages. */
 function draftOf({ content, included, traceId, findingId }: typeof CaseInput.$inferInput) {
   const draft = caseOfLine(JSON.stringify(content));
   if (draft === null) throw new InvalidInput('A case needs `messages` with `role` and `content`.');

@@ -33,7 +33,7 @@ const LensRunConnectionType = builder.connectionObject(
 const cursorOf = ({ createdAt, id }: RunPlace): string =>
   Buffer.from(`${Date.parse(createdAt)}:${id}`).toString('base64url');
 
-/** Place of the run that a cursor names; 0 without a cursor, for the first page. Throws InvalidInput. */
+/** Place of the run of a cursor; 0 without a cursor, for the first page. Throws InvalidInput for a malformed cursor. */
 function placeOf(cursor: string | null | undefined): 0 | RunPlace {
   if (typeof cursor !== 'string') return 0;
   const { createdAt, id } = readCreationCursor(cursor);

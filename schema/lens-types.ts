@@ -26,10 +26,10 @@ export const FindingType = builder.objectRef<LensFinding>('Finding');
 export const LensType = builder.objectRef<LensState>('Lens');
 export const LensRunType = builder.objectRef<LensRun>('LensRun');
 
-/** Lens id and own id in the local id of a finding or a run. */
-function partOf(id: string): readonly [lensId: string, partId: string] {
-  const [lensId = '', partId = ''] = id.split('/');
-  return [lensId, partId];
+/** The ids in the local id of a finding or a run: that of its lens, and its own within the lens. */
+function idsIn(id: string): readonly [lensId: string, ownId: string] {
+  const [lensId = '', ownId = ''] = id.split('/');
+  return [lensId, ownId];
 }
 
 export const EvidenceType = builder.objectRef<Evidence>('FindingEvidence').implement({
@@ -61,7 +61,7 @@ builder.node(FindingType, {
   description: 'A recurring failure or pattern that a lens found, with evidence.',
   id: { resolve: ({ lensId, finding }) => `${lensId}/${finding.id}` },
   loadMany: nodesOf(async (id, { scope }) => {
-    const [lensId, findingId] = partOf(id);
+    const [lensId, findingId] = idsIn(id);
     const state = await readableOrNull(() => getLens(scope, { id: lensId }));
     const finding = state?.findings.find(({ id: ownId }) => ownId === findingId);
     return finding === undefined ? null : { lensId, finding };
@@ -224,7 +224,7 @@ builder.node(LensRunType, {
   description: 'A run of a lens.',
   id: { resolve: ({ id, lensId }) => `${lensId}/${id}` },
   loadMany: nodesOf((id, { scope }) => {
-    const [lensId, runId] = partOf(id);
+    const [lensId, runId] = idsIn(id);
     return getLensRun(scope, { id: lensId, runId });
   }),
   fields: (t) => ({

@@ -11,7 +11,7 @@ import { Conflict, InvalidInput, NotFound, Unsupported } from '../src/domain/err
 import { builder } from './base/builder.ts';
 import { TAKES_EFFECT } from './base/descriptions.ts';
 import { localId } from './base/global-id.ts';
-import { LIST_COST } from './base/limits.ts';
+import { LIST_LENGTH } from './base/limits.ts';
 
 const GroupType = builder.objectRef<ModelAccessGroup>('ModelAccessGroup').implement({
   description: 'Models that a key or team may call when its `models` contains the name of the group.',
@@ -41,7 +41,7 @@ builder.queryField('modelAccessGroups', (t) =>
     nullable: true,
     description:
       'Access groups of models, in the order of the deployments. For proxy administrators with full or read-only access.',
-    complexity: { field: 1, multiplier: LIST_COST },
+    complexity: { field: 1, multiplier: LIST_LENGTH },
     resolve: (_root, _args, { scope }) => [...listModelAccessGroups(scope, undefined)],
   }),
 );

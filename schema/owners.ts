@@ -17,7 +17,7 @@ import { ORGANIZATION_ROLES, type OrganizationMember } from '../src/domain/organ
 import { MEMBER_ROLES, type TeamMember } from '../src/domain/teams/member.ts';
 import { builder } from './base/builder.ts';
 import { RoleType } from './keys.ts';
-import { LIST_COST } from './base/limits.ts';
+import { LIST_LENGTH } from './base/limits.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { OwnerLimitsType } from './base/owner-limits.ts';
 import { BudgetType, OrganizationType, ProjectType, TeamType, UserType, VirtualKeyType, teamOf } from './base/refs.ts';
@@ -25,7 +25,7 @@ import { ownedSpendArgs, SpendRowConnectionType, spendPageCost, spendRowsOf } fr
 import { usdOrNull } from './base/decimal.ts';
 import { redactedMetadata } from '../src/domain/settings/redaction.ts';
 
-const WHOLE_LIST = { field: 1, multiplier: LIST_COST } as const;
+const WHOLE_LIST = { field: 1, multiplier: LIST_LENGTH } as const;
 
 const totalSpend = async (scope: Scope, kind: Spender, id: string): Promise<string | null> =>
   usdOrNull(await readTotalSpend(scope, { kind, id }));

@@ -4,7 +4,7 @@ import { tokenDetailsOf } from '../src/domain/traces/token-details.ts';
 import { builder, type GraphContext } from './base/builder.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { tokensOrNull } from './base/counts.ts';
-import { CONTENT_COST, CONTENT_FIELD_COST, LIST_COST } from './base/limits.ts';
+import { CONTENT_COST, CONTENT_FIELD_COST, LIST_LENGTH } from './base/limits.ts';
 import { type PartialSpan, SpanType } from './base/refs.ts';
 import { instantOf } from './spans.ts';
 
@@ -184,13 +184,13 @@ builder.objectFields(SpanType, (t) => {
     }),
     events: t.field({
       type: [SpanEventType],
-      complexity: { field: CONTENT_FIELD_COST, multiplier: LIST_COST },
+      complexity: { field: CONTENT_FIELD_COST, multiplier: LIST_LENGTH },
       description: `Events in the order they were sent. ${LIMIT}`,
       resolve: async (span, _args, context) => [...(await contentOf(span, context)).events],
     }),
     links: t.field({
       type: [SpanLinkType],
-      complexity: { field: CONTENT_FIELD_COST, multiplier: LIST_COST },
+      complexity: { field: CONTENT_FIELD_COST, multiplier: LIST_LENGTH },
       description: `Links to other spans. ${LIMIT}`,
       resolve: async (span, _args, context) => [...(await contentOf(span, context)).links],
     }),

@@ -1,7 +1,7 @@
 import { type SpanUpdate, watchSpans } from '../resolvers/spans.ts';
 import { getSpan } from '../resolvers/traces.ts';
 import { builder } from './base/builder.ts';
-import { CONTENT_COST, LIST_COST } from './base/limits.ts';
+import { CONTENT_COST, LIST_LENGTH } from './base/limits.ts';
 import { SpanType } from './base/refs.ts';
 import { TRACE_ID, TRACE_REF, traceAddressOf } from './base/trace-address.ts';
 
@@ -28,7 +28,7 @@ const SpanUpdateType = builder.objectRef<SpanUpdate>('SpanUpdate').implement({
     spans: t.field({
       type: [SpanType],
       description: 'The spans, ordered by start, at most 500.',
-      complexity: { field: 1, multiplier: LIST_COST },
+      complexity: { field: 1, multiplier: LIST_LENGTH },
       resolve: ({ spans }) => [...spans],
     }),
   }),

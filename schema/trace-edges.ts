@@ -7,7 +7,7 @@ import type { CallSpend } from '../src/domain/traces/call-spend.ts';
 import { type CostReason, costReasonOfTrace } from '../src/domain/traces/cost-reason.ts';
 import { type TraceIdentity, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.ts';
 import { builder } from './base/builder.ts';
-import { LIST_COST } from './base/limits.ts';
+import { LIST_LENGTH } from './base/limits.ts';
 import { nodesOf } from './base/node-loading.ts';
 import {
   CatalogEntryType,
@@ -184,7 +184,7 @@ builder.objectFields(TraceType, (t) => {
     costReason: t.field({
       type: CostReasonType,
       nullable: true,
-      complexity: { field: 1, multiplier: LIST_COST },
+      complexity: { field: 1, multiplier: LIST_LENGTH },
       description:
         'Why `costUsd` is missing or incomplete: there is no model call, or the reason of the first call without a cost. Null ' +
         'when every call has a cost, and when the calls could not be read. Reads all spans of the trace.',
@@ -196,7 +196,7 @@ builder.objectFields(TraceType, (t) => {
     catalogEntries: t.field({
       type: [CatalogEntryType],
       nullable: true,
-      complexity: { field: 1, multiplier: LIST_COST },
+      complexity: { field: 1, multiplier: LIST_LENGTH },
       description:
         'Distinct catalog entries of its model calls. A call without an unambiguous entry adds none. Null when the calls could not be read.',
       resolve: async (trace, _args, { scope }) => {
@@ -210,7 +210,7 @@ builder.objectFields(TraceType, (t) => {
     spendRows: t.field({
       type: [SpendRowType],
       nullable: true,
-      complexity: { field: 1, multiplier: LIST_COST },
+      complexity: { field: 1, multiplier: LIST_LENGTH },
       description:
         'Distinct spend rows of its model calls, also rows of spans in other traces. Null when the rows could not be read.',
       resolve: async (trace, _args, { scope }) => {

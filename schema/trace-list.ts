@@ -39,25 +39,24 @@ export const TraceConnectionType = builder.connectionObject(
 );
 
 function connectionOf(
-  items: readonly TraceSummary[],
-  hasNextPage: boolean,
+  { items, hasMore }: { readonly items: readonly TraceSummary[]; readonly hasMore: boolean },
   cursorOf: (summary: TraceSummary) => string,
   countQuery: TraceCountQuery | null,
 ): TraceListConnection {
   const traces = items.map((summary): PartialTrace => ({ summary }));
   const edges = edgesOf(traces, ({ summary }) => cursorOf(summary));
-  return { ...forwardPage(edges, { hasNextPage }), countQuery };
+  return { ...forwardPage(edges, { hasNextPage: hasMore }), countQuery };
 }
 
 async function connectionOfPage(page: Promise<TracePage>): Promise<TraceListConnection> {
   const { items, hasMore, window } = await page;
   const countQuery = { ...window, filters: NO_TRACE_FILTERS };
-  return connectionOf(items, hasMore, (summary) => cursorAfter(window, summary), countQuery);
+  return connectionOf({ items, hasMore }, (summary) => cursorAfter(window, summary), countQuery);
 }
 
 export async function connectionOfSearch(page: Promise<TraceSearchPage>): Promise<TraceListConnection> {
   const { items, hasMore, search } = await page;
-  return connectionOf(items, hasMore, (summary) => searchCursorAfter(search, summary), search);
+  return connectionOf({ items, hasMore }, (summary) => searchCursorAfter(search, summary), search);
 }
 
 /** Arguments of a page of traces. */
@@ -80,7 +79,8 @@ export function traceOrderOf(orderBy: TraceListArgs['orderBy']): TraceOrder | nu
 export async function tracesOfTeam(scope: Scope, teamId: string, args: TraceListArgs): Promise<TraceListConnection> {
   const order = traceOrderOf(args.orderBy);
   const filters = filtersOf(args.filter);
-  if (filters.teamId !== null && filters.teamId !== teamId) return connectionOf([], false, () => '', null);
+  if (filters.teamId !== null && filters.teamId !== teamId)
+    return connectionOf({ items: [], hasMore: false }, () => '', null);
   return await connectionOfSearch(
     searchTraces(scope, {
       startMs: args.from?.getTime() ?? null,

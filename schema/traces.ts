@@ -5,7 +5,7 @@ import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { SOURCE_TYPES, type TraceSource } from '../src/domain/traces/span.ts';
 import { builder } from './base/builder.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
-import { LIST_COST, TRACE_COST } from './base/limits.ts';
+import { LIST_LENGTH, TRACE_COST } from './base/limits.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { commonOwner, type PartialTrace, partsOf, TraceAgentType, TraceType } from './base/refs.ts';
 import {
@@ -188,7 +188,7 @@ builder.node(TraceType, {
       agents: t.field({
         type: [TraceAgentType],
         nullable: true,
-        complexity: { field: 1, multiplier: LIST_COST },
+        complexity: { field: 1, multiplier: LIST_LENGTH },
         description:
           'Its agents, ordered by first appearance. Null when they could not be read. Reads all of its spans.',
         resolve: (trace, _args, { scope }) => agentsOf(trace, scope.loaders),

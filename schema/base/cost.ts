@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import type { Fragments, Variables } from './introspection.ts';
 
-/** Maximum cost of a selection in fields, and its depth. */
+/** Maximum number of fields in the result of a selection, weighted by their costs, and the depth of the selection. */
 interface Cost {
   readonly fields: number;
   readonly depth: number;

@@ -32,7 +32,7 @@ export function localId(typename: string, text: string | null | undefined): stri
   return address?.typename === typename ? address.id : text;
 }
 
-/** Local ids of global or local ids of one type. Undefined for an absent list. */
+/** As `localId`, for each item of a list. Undefined for an absent list. */
 export function localIds(typename: string, ids: readonly string[]): readonly string[];
 export function localIds(typename: string, ids: readonly string[] | null | undefined): readonly string[] | undefined;
 export function localIds(typename: string, ids: readonly string[] | null | undefined): readonly string[] | undefined {

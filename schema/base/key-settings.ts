@@ -83,7 +83,7 @@ const invalidMember = (member: string, message: string): InvalidInput =>
 
 /**
  * Reads a member that is an object with values of one type. Null and undefined are returned as they are. Throws
- * InvalidInput.
+ * InvalidInput for any other value.
  */
 function recordOf<Value>(
   input: SettingsFields,
@@ -121,7 +121,7 @@ export function windowsOf(input: SettingsFields['budgetLimits']): readonly Wante
 
 /**
  * Settings that a client sent, as a change of a key. `metadataMembers` are those that a key stores in its metadata,
- * under the names of the reference. Throws InvalidInput.
+ * under the names of the reference. Throws InvalidInput for an invalid setting.
  */
 export function settingsOf(
   input: SettingsFields | null | undefined,

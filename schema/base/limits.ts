@@ -36,7 +36,7 @@ const MAX_INTROSPECTION_COST = 45_000;
 /** Cost of a model call. */
 export const CALL_COST = 3_000;
 /** Assumed length of a list without pages, such as the agents of a trace. Multiplies the cost of one item. */
-export const LIST_COST = 20;
+export const LIST_LENGTH = 20;
 /** Cost of a search in the whole catalog, for any page size. */
 export const SEARCH_COST = 200;
 /** Cost of reading the content of a span: up to some hundred kilobytes are read and decoded. */

@@ -84,8 +84,8 @@ export const edgesOf = <Node>(nodes: readonly Node[], cursorOf: (node: Node) => 
   }));
 
 /**
- * A page of these edges, which are in the order of the list. Its first and last cursors are computed on demand. Lists
- * that only page forwards do not state `hasPreviousPage`.
+ * A page of these edges, which are in the order of the list. Its first and last cursors are computed on demand. Some
+ * lists that only page forwards do not state `hasPreviousPage`.
  */
 export const forwardPage = <Node>(
   edges: Edge<Node>[],

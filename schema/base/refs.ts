@@ -31,9 +31,9 @@ export const TraceType = builder.objectRef<PartialTrace>('Trace');
 /** The stored traces that a trace is merged from; the trace itself when it is not merged. */
 export const partsOf = ({ summary, parts }: PartialTrace): readonly TraceIdentity[] => parts ?? [summary];
 
-/** The value of one member of the owner, e.g. the team, that all parts of a trace share. Null when they differ. */
-export function commonOwner<Member extends keyof Owner>(trace: PartialTrace, member: Member): Owner[Member] | null {
-  const [first, ...others] = new Set(partsOf(trace).map(({ owner }) => owner[member]));
+/** One field of the owner, e.g. the team, when it is the same for all parts of a trace. Null when the parts differ. */
+export function commonOwner<Field extends keyof Owner>(trace: PartialTrace, field: Field): Owner[Field] | null {
+  const [first, ...others] = new Set(partsOf(trace).map(({ owner }) => owner[field]));
   return first === undefined || others.length > 0 ? null : first;
 }
 

@@ -61,12 +61,12 @@ interface OrderArgs<Sort extends string> {
   readonly direction: 'ascending' | 'descending';
 }
 
-/** Reads the arguments of a page in the order of creation. Throws InvalidInput. */
+/** Reads the arguments of a page in the order of creation. Throws InvalidInput for invalid arguments. */
 export const readCreationPage = (args: PageArgs): RowPageRequest => readPage(args, 'created_at', readCreationCursor);
 
 /**
  * Reads the arguments of a page with an order: newest first without one. `descending` is the direction in which the
- * store reads, which is the opposite one for a backwards page. Throws InvalidInput.
+ * store reads, which is the opposite one for a backwards page. Throws InvalidInput for invalid arguments.
  */
 export function readOrderedPage<Sort extends string>(
   args: PageArgs,
@@ -80,7 +80,8 @@ export function readOrderedPage<Sort extends string>(
 }
 
 /**
- * Reads the page arguments: forwards with `first` and `after`, backwards with `last` and `before`. Throws InvalidInput.
+ * Reads the page arguments: forwards with `first` and `after`, backwards with `last` and `before`. Throws InvalidInput
+ * for both pairs, a bad size and a malformed cursor.
  */
 function readPage<Place extends RowPlace, Sort extends string>(
   { first, after, last, before }: PageArgs,

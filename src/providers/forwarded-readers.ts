@@ -47,7 +47,7 @@ const mayContainUsage = (data: Buffer): boolean => USAGE_MARKERS.some((mark) => 
 function createUsageTally(provider: string) {
   let usage: Usage | null = null;
   let last: Reported | null = null;
-  let lastWithUsage: unknown = null;
+  let lastEventWithUsage: unknown = null;
   return {
     add(event: unknown) {
       const reported = reportedIn(event);
@@ -58,10 +58,10 @@ function createUsageTally(provider: string) {
         measured: reported.measured ?? last?.measured,
         model: reported.model ?? last?.model ?? null,
       };
-      if (reported.usage !== null) lastWithUsage = event;
+      if (reported.usage !== null) lastEventWithUsage = event;
     },
     outcome(): Outcome | null {
-      const charged = provider === 'openrouter' ? chargedOf(lastWithUsage) : undefined;
+      const charged = provider === 'openrouter' ? chargedOf(lastEventWithUsage) : undefined;
       if (last === null || (usage === null && last.measured === undefined && charged === undefined)) return null;
       return {
         responseId: null,

@@ -72,7 +72,7 @@ function baseOf({ apiBase, options }: Deployment, region: string): string {
 
 /**
  * Credentials to sign with: the access keys of a deployment without profile, role and web identity, else those that
- * `accounts` resolves. Throws UpstreamFailed.
+ * `accounts` resolves. Throws UpstreamFailed when there are none, or only one of two access keys.
  */
 async function credentialsOf(deployment: Deployment, region: string, accounts: AwsAccounts): Promise<AwsCredentials> {
   const account = accountOf(deployment, region);

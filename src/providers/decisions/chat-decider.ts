@@ -134,8 +134,8 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     const { decisionVotes = 0 } = calls.deployment;
     if (decisionVotes > 0) {
       const pending = unanswered();
-      const remaining = pending.map(([_index, question]) => question);
-      const voteAnswers = await answersByVotes(calls, remaining, decisionVotes);
+      const pendingQuestions = pending.map(([_index, question]) => question);
+      const voteAnswers = await answersByVotes(calls, pendingQuestions, decisionVotes);
       for (const [place, [index]] of pending.entries()) setAnswer(index, voteAnswers[place]);
     }
 
