@@ -221,7 +221,7 @@ function sourceOf({ traceId, text, findings }: typeof SourceInput.$inferInput): 
   return { kind: 'text', text: text ?? '' };
 }
 
-/** The case of an input. Throws InvalidInput for a case without valid messages. */
+/** The case of an input. Throws InvalidInput for content of another form. */
 function draftOf({ content, included, traceId, findingId }: typeof CaseInput.$inferInput) {
   const draft = caseOfLine(JSON.stringify(content));
   if (draft === null) throw new InvalidInput('A case needs `messages` with `role` and `content`.');

@@ -82,7 +82,7 @@ const lensOrNull = (id: string | null | undefined): string | null => idOrNull(lo
 const cursorOf = ({ finding }: LensFinding): string =>
   Buffer.from(JSON.stringify([finding.lastSeen, finding.id])).toString('base64url');
 
-/** Place of the finding of a cursor; null without a cursor, for the first page. Throws InvalidInput for a malformed one. */
+/** Place of a cursor; null without a cursor, for the first page. Throws InvalidInput for a malformed cursor. */
 function readCursor(cursor: string | null | undefined): { readonly lastSeen: string; readonly id: string } | null {
   if (typeof cursor !== 'string') return null;
   try {

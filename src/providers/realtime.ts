@@ -28,8 +28,8 @@ export interface RealtimeVendor {
 }
 
 /** Query of a session URL. A transcription session has an intent; its first event contains the model. */
-export const sessionQuery = (member: 'model' | 'deployment', model: string, { intent }: RealtimeRequest): string =>
-  intent === null ? `${member}=${encodeURIComponent(model)}` : `intent=${intent}`;
+export const sessionQuery = (parameter: 'model' | 'deployment', model: string, { intent }: RealtimeRequest): string =>
+  intent === null ? `${parameter}=${encodeURIComponent(model)}` : `intent=${intent}`;
 
 /** Creates the function that opens sessions with a vendor. */
 export function createOpenRealtime(

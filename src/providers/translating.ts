@@ -87,7 +87,10 @@ interface TranslatedRequest {
   readonly dropped: readonly string[];
 }
 
-/** Translates a request. Throws InvalidInput and Unsupported. */
+/**
+ * Translates a request. Throws Unsupported for an endpoint without a translation, and InvalidInput for an invalid
+ * request and for essential members that may not be dropped.
+ */
 function translation(
   deployment: Deployment,
   request: ModelRequest,
@@ -235,7 +238,7 @@ const ABSENT_STATUSES = new Set([404, 405, 501]);
 /** Endpoints that an upstream does not have, as a status 404, 405 or 501 reports. By provider, address and path. */
 export interface AbsentEndpoints {
   has(endpoint: Endpoint, deployment: Deployment): boolean;
-  /** Records an endpoint as absent if `failure` reports that. Returns whether it recorded it. */
+  /** Records the endpoint of `request` when `failure` shows that it is absent. Returns whether it was recorded. */
   record(failure: unknown, request: ModelRequest, deployment: Deployment): boolean;
 }
 

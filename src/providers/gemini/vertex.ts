@@ -68,7 +68,7 @@ function anthropicCall(request: ModelRequest): PublisherCall {
   };
 }
 
-/** Access token and its project. Throws UpstreamFailed, whose message contains no part of the credentials. */
+/** Access token and its project. Throws UpstreamFailed without a token; its message has no part of the credentials. */
 async function tokenOf({ secrets, provider }: Deployment, tokens: CloudTokens): ReturnType<CloudTokens['for']> {
   try {
     return await tokens.for(secrets['vertex_credentials'] ?? null);

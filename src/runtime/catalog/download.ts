@@ -48,7 +48,7 @@ export interface DownloadOptions {
 
 /**
  * Reads the source: an http(s) address, a `file:` address or a path. Null when `validator` still matches. Throws
- * DownloadFailed.
+ * DownloadFailed for a source that cannot be read or is too large.
  */
 export function download(url: string, validator: string | null, options: DownloadOptions): Promise<Download | null> {
   return /^https?:/i.test(url) ? overHttp(url, validator, options) : fromFile(url, validator);

@@ -73,7 +73,7 @@ export class LastGoodInvalid extends Error {
 
 /**
  * The state in a file; null when there is no file, when its map is of another source, or older than `notBefore`.
- * Throws LastGoodInvalid.
+ * Throws LastGoodInvalid for a file that cannot be read, or that has a wrong checksum or no valid map.
  */
 export async function loadLastGood(
   path: string,

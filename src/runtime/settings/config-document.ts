@@ -63,7 +63,7 @@ interface Segment {
  * Reads a file and, recursively, those that `include` names, relative to the folder of the first file. As in the
  * reference, lists of an included file are appended and other sections replaced. A file that is included twice, also by
  * itself, is read once. `isRead` decides for which paths an unset variable is a fault. `plainYaml` allows the fast
- * reader. Throws ConfigError.
+ * reader. Throws ConfigError for a file that cannot be read or is no valid YAML map.
  */
 export function readConfigDocument(
   file: string,

@@ -19,7 +19,7 @@ function isRead(path: Path): boolean {
   return ROWS.some(({ file }) => file !== undefined && (`${file}.`.startsWith(key) || key.startsWith(`${file}.`)));
 }
 
-/** Reads the configuration file. `tracing.store: clickhouse` is short for `tracing.store.type`. Throws ConfigError. */
+/** As `readConfigDocument`. In addition, `tracing.store: clickhouse` is short for `tracing.store.type`. */
 export function readConfigFile(path: string, env: NodeJS.ProcessEnv): ConfigDocument {
   // Read before all other settings, which may be in the file.
   const plainYaml = env['LENSGATE_PLAIN_YAML'] !== 'off';

@@ -117,8 +117,8 @@ export function readProviderAccounts(
 
   function defaultBase({ aws, regionVariables = [] }: ForwardedProvider): string | null {
     if (aws !== undefined) return awsBase(aws.host, region);
-    const azure = regionVariables.map((name) => env[name]).find(Boolean);
-    return azure !== undefined && AZURE_REGION.test(azure) ? speechBase(azure) : null;
+    const azureRegion = regionVariables.map((name) => env[name]).find(Boolean);
+    return azureRegion !== undefined && AZURE_REGION.test(azureRegion) ? speechBase(azureRegion) : null;
   }
 
   const accounts = [CODING_AGENTS, ...FORWARDED_PROVIDERS].map((provider): [string, EnvironmentAccount] => {

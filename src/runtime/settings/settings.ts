@@ -179,7 +179,7 @@ export interface Settings {
   /** Addresses and CIDR blocks of proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: LogLevel;
-  /** Reads the configuration again, on a thread. Throws ConfigError. */
+  /** Reads the configuration again, on a thread. */
   readonly configReader: ConfigReader;
   /** Seconds between checks for changed files of the configuration; 0: no checks. */
   readonly configWatchSeconds: number;

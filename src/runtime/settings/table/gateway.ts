@@ -275,7 +275,7 @@ export const UPSTREAM_SETTINGS = {
     kind: decimal({ above: 0, to: 1 }),
     default: 0.75,
     file: 'general_settings.upstream_connection_share',
-    description: 'Fraction of the connections not used by other keys that one key may use.',
+    description: 'Fraction that one key may use of the connections that other keys leave free.',
   }),
   upstreamSilenceSeconds: setting({
     kind: decimal({ above: 0, to: MAX_SECONDS }),

@@ -40,7 +40,7 @@ export const SIGN_IN_SETTINGS = {
     default: 10,
     file: 'general_settings.max_failed_login_attempts_per_source',
     description:
-      'Failed sign-ins of a client network in a window before it is blocked; half as many for one name from it. Networks are counted where `trusted_proxies` is set. 0 sets no limit.',
+      'Failed sign-ins of a client network in a window before it is blocked. One name from the network is blocked after half as many. Networks are counted where `trusted_proxies` is set. 0 sets no limit.',
   }),
   failedSignInsBySource: setting({
     kind: sourceLimits(MAX_FAILURES),
