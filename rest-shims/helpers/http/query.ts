@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../src/domain/json-object.ts';
 import { flagFrom, integerFrom } from '../../../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
-import { type Described, described, objectSchema, schemaOf } from './schema.ts';
+import { defaultOf, type Described, described, objectSchema, schemaOf } from './schema.ts';
 
 /** Reads one query parameter; `input` is undefined when it was not sent. Returns a Fault for an invalid value. */
 type Reader<Value> = (input: string | undefined) => Value | Fault;
@@ -74,7 +74,7 @@ export function integer(bounds: {
 }): Reader<bigint> {
   const { min, max, defaultValue } = bounds;
   const range = { minimum: min, ...(max === undefined ? {} : { maximum: max }) };
-  return described({ type: 'integer', ...range, default: defaultValue }, (input) => {
+  return described({ type: 'integer', ...range, ...defaultOf(range, defaultValue) }, (input) => {
     if (input === undefined) return BigInt(defaultValue);
     const result = integerFrom(input);
     if ('fault' in result) return INTEGER_FAULTS[result.fault];

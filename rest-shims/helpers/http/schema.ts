@@ -18,6 +18,16 @@ export const described = <Reader extends object>(schema: JsonSchema, read: Reade
 /** Schema of a reader; a schema of any value if the reader states none. */
 export const schemaOf = (read: object): JsonSchema => ('schema' in read ? (read.schema as JsonSchema) : {});
 
+/**
+ * The member `default` of a schema; empty for a value below the minimum, which stands for an absent value, and for a value
+ * that is not a scalar.
+ */
+export function defaultOf({ minimum }: JsonSchema, value: unknown): JsonSchema {
+  const isBelow = typeof value === 'number' && typeof minimum === 'number' && value < minimum;
+  const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return isScalar && !isBelow ? { default: value } : {};
+}
+
 /** A schema that also accepts null. */
 export function orNullSchema(schema: JsonSchema): JsonSchema {
   const { type, enum: choices } = schema;

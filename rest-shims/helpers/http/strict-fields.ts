@@ -2,7 +2,15 @@ import { isJsonObject, type JsonObject } from '../../../src/domain/json-object.t
 import { flagFrom } from '../../../src/domain/catalog/numbers.ts';
 import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
 import { parseObject, NOT_AN_OBJECT } from './body-fields.ts';
-import { type Described, described, objectSchema, orNullSchema, schemaOf, type JsonSchema } from './schema.ts';
+import {
+  defaultOf,
+  type Described,
+  described,
+  objectSchema,
+  orNullSchema,
+  schemaOf,
+  type JsonSchema,
+} from './schema.ts';
 
 type Path = readonly (string | number)[];
 type Fault = Pick<Issue, 'rule' | 'message'>;
@@ -187,11 +195,7 @@ export function modelOf<Values extends JsonObject>(members: {
   const entries = Object.entries(members) as [string, Member<unknown>][];
   const properties = entries.map(([name, { read, ...rest }]): [string, JsonSchema] => [
     name,
-    // The schema has scalar defaults only.
-    {
-      ...schemaOf(read),
-      ...(['string', 'number', 'boolean'].includes(typeof rest.defaultValue) ? { default: rest.defaultValue } : {}),
-    },
+    { ...schemaOf(read), ...defaultOf(schemaOf(read), rest.defaultValue) },
   ]);
   const requiredNames = entries.filter(([, member]) => !('defaultValue' in member)).map(([name]) => name);
   const schema = { ...objectSchema(Object.fromEntries(properties), requiredNames), additionalProperties: false };

@@ -88,6 +88,19 @@ it('each component is used', () => {
   expect(Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`))).toEqual([]);
 });
 
+/** Schemas in a value of the document whose default is below their minimum, as JSON texts. */
+function defaultsBelowMinimum(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const { minimum, default: defaultValue } = value as { readonly minimum?: unknown; readonly default?: unknown };
+  const isBelow = typeof minimum === 'number' && typeof defaultValue === 'number' && defaultValue < minimum;
+  return [...(isBelow ? [JSON.stringify(value)] : []), ...Object.values(value).flatMap(defaultsBelowMinimum)];
+}
+
+it('no schema of the document has a default below its minimum', () => {
+  expect(defaultsBelowMinimum({ a: [{ minimum: 1, default: 0 }] })).toEqual(['{"minimum":1,"default":0}']);
+  expect(defaultsBelowMinimum(document)).toEqual([]);
+});
+
 describe('documented types', () => {
   it('exist for the members of each JSON body that a row reads', () => {
     const undocumented = restRoutes().filter(
