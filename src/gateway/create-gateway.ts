@@ -73,7 +73,7 @@ export interface GatewayOptions {
   readonly throttleFraction?: () => number | null;
   /** Whether calls of models without a price are refused, read for each call; false when absent. */
   readonly blocksUnpriced?: () => boolean;
-  /** Members that calls must have, read for each call; none when absent. */
+  /** Parameters that calls must have, read for each call; none when absent. */
   readonly requiredParams?: () => RequiredParams;
   /** Receives refusals by budgets and crossed soft budgets; none when absent. */
   readonly budgetAlerts?: BudgetAlerts;
@@ -231,7 +231,7 @@ export function createGateway(
       : { ...request, includeUsage, owner };
   }
 
-  /** Checks a call's required members, reserves its cost, then counts it in its limits. Returns the reserved route. */
+  /** Checks a call's required parameters, reserves its cost, then counts it in its limits. Returns the reserved route. */
   function admitted(call: OpenCall, caller: Caller, { request, route }: RoutedRequest) {
     const refusing = required.assertPresent(caller, { deployment: call.deployment(), request, model: request.model });
     if (refusing) return refusing;

@@ -46,7 +46,7 @@ export interface GatewayCall {
   readonly spanId: string;
   /** Names of the guardrails that apply to the call; absent for a call without guardrails. */
   readonly guardrails?: readonly string[] | undefined;
-  /** Members of the request after guardrails edited it; absent where they did not. */
+  /** Body of the request after guardrails edited it; absent where they did not. */
   readonly editedBody?: ModelRequest['body'] | undefined;
   /** Cost; null before a streamed answer has ended, and when the price is unknown. */
   cost(): Usd | null;
@@ -67,7 +67,7 @@ export interface GatewayCall {
   translated(translate: (bytes: ByteStream) => ByteStream): GatewayCall;
   /** The same call, whose answer names the members of the request that were dropped. */
   withDropped(dropped: readonly string[]): GatewayCall;
-  /** The same call with the guardrails that apply to it, and with the members of the request that they edited. */
+  /** The same call with the guardrails that apply to it, and with the request body that they edited. */
   guarded(guardrails: readonly string[], editedBody?: ModelRequest['body']): GatewayCall;
 }
 
@@ -92,7 +92,7 @@ export interface Gateway {
    */
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
   /**
-   * Checks key, model, required members and budgets as `call` does, but not rate limits and guardrails. Nothing is
+   * Checks key, model, required parameters and budgets as `call` does, but not rate limits and guardrails. Nothing is
    * recorded.
    */
   admit(caller: Caller, request: ModelRequest): Promise<void>;

@@ -36,8 +36,8 @@ export class CallAccount {
   readonly #tools: AccountTools;
   readonly #caller: Caller;
   readonly #signal: AbortSignal;
-  /** Whether the client sent the call id. Such an id may repeat. */
-  readonly #isNamed: boolean;
+  /** Whether the client sent the call id, which may then repeat. */
+  readonly #hasClientCallId: boolean;
   readonly #startedAt: Date;
   readonly #startMs: number;
   #target: CallTarget;
@@ -58,7 +58,7 @@ export class CallAccount {
     this.#tools = tools;
     this.#caller = about.caller;
     this.#signal = about.signal;
-    this.#isNamed = callId !== null;
+    this.#hasClientCallId = callId !== null;
     this.#startedAt = clock.now();
     this.#startMs = clock.monotonicMs();
     this.#target = about;
@@ -137,7 +137,7 @@ export class CallAccount {
     const recordedEnd = end === 'failed' && isDisconnect ? 'abandoned' : end;
     this.#record({
       // Row ids are unique. A generated call id is unique, too; one that the client sent may repeat.
-      rowId: this.#isNamed ? this.#tools.ids.uuid() : this.callId,
+      rowId: this.#hasClientCallId ? this.#tools.ids.uuid() : this.callId,
       callId: this.callId,
       traceId: this.traceId,
       spanId: this.spanId,

@@ -25,7 +25,7 @@ export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tari
 }
 
 /** Prices of tokens, for one class of service. */
-export interface TierPrices {
+export interface ServicePrices {
   readonly tariff: Tariff | null;
   readonly audio: AudioPrices;
   readonly image: ImageTokenPrices;
@@ -33,12 +33,12 @@ export interface TierPrices {
 }
 
 /** Prices of a deployment, by unit. */
-export interface Prices extends TierPrices {
+export interface Prices extends ServicePrices {
   readonly tools: ToolPrices;
   /** Factor of token prices for processing in one region, in millionths (1,100,000 adds 10 %); null for none. */
   readonly uplift: bigint | null;
   /** Prices of classes of service that have their own. */
-  readonly services: Readonly<Partial<Record<PricedTier, TierPrices>>>;
+  readonly services: Readonly<Partial<Record<PricedTier, ServicePrices>>>;
   readonly units: Readonly<Record<Exclude<BilledQuantity['unit'], 'image'>, Rate | null>>;
   /** Prices of a second of video, by the resolution in the name of the price key. */
   readonly videos: ReadonlyMap<string, Rate>;
@@ -88,7 +88,7 @@ function unitPricesOf(row: PriceRow): Prices['units'] {
   return {
     query: rateFrom(row['input_cost_per_query']),
     character: rateFrom(row['input_cost_per_character']),
-    // The catalog has the price of a second of audio in one of these members.
+    // The catalog has the price of a second of audio in one of these fields.
     second: rateFrom(
       row['input_cost_per_second'] ?? row['output_cost_per_second'] ?? row['input_cost_per_audio_per_second'],
     ),
@@ -120,7 +120,7 @@ function upliftOf(deployment: Deployment, row: PriceRow): bigint | null {
   return BigInt(Math.round(multiplier * UPLIFT_PARTS));
 }
 
-const tokenPrices = (row: PriceRow, tariff: Tariff | null): TierPrices => ({
+const tokenPrices = (row: PriceRow, tariff: Tariff | null): ServicePrices => ({
   tariff,
   audio: audioPricesOf(row),
   image: imageTokenPricesOf(row),
@@ -128,7 +128,7 @@ const tokenPrices = (row: PriceRow, tariff: Tariff | null): TierPrices => ({
 });
 
 function servicesOf(row: PriceRow): Prices['services'] {
-  const services: Partial<Record<PricedTier, TierPrices>> = {};
+  const services: Partial<Record<PricedTier, ServicePrices>> = {};
   for (const tier of PRICED_TIERS) {
     const own = serviceRowOf(row, tier);
     if (own !== null) services[tier] = tokenPrices(own, readTariff(own));

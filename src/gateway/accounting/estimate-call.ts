@@ -71,7 +71,7 @@ const onlyOffer = (catalog: CatalogSnapshot, model: string): CatalogEntry | null
 const MODES = new Set(['chat', 'completion', 'responses', 'embedding']);
 /** Names of prices of units other than tokens, requests and queries. */
 const OTHER_UNITS = /_cost_per_(?!token|reasoning_token|audio_token|image_token|video_token|request|query)/;
-/** Names of members by which the price depends on the region or the customer. */
+/** Names of fields by which the price depends on the region or the customer. */
 const MULTIPLIERS = /_uplift_multiplier|^provider_specific_entry$/;
 
 /**

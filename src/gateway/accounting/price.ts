@@ -6,7 +6,7 @@ import type { Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { addUsd, type Rate, attoCost, type Usd, usdFromAtto, usdFromPartsOfAtto } from '../../domain/money.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../../domain/settings/cost-adjustments.ts';
-import { createKnownPrices, type TierPrices, UPLIFT_PARTS } from './deployment-prices.ts';
+import { createKnownPrices, type ServicePrices, UPLIFT_PARTS } from './deployment-prices.ts';
 import { imageCost } from './image-price.ts';
 
 /** Prices of file searches and of computer use are for a thousand searches or tokens. */
@@ -58,7 +58,7 @@ export function costOf(
     audio = NO_AUDIO_PRICES,
     image = NO_AUDIO_PRICES,
     video = NO_AUDIO_PRICES,
-  }: Partial<Pick<TierPrices, 'audio' | 'image' | 'video'>> = {},
+  }: Partial<Pick<ServicePrices, 'audio' | 'image' | 'video'>> = {},
 ): Usd | null {
   const tier = tierFor(tariff, usage.inputTokens);
   const prices = tier?.prices ?? tariff.base;
@@ -134,9 +134,9 @@ export function createPricer(
     const { offPeak } = usual;
     const prices = offPeak?.isAt(now()) === true ? offPeak.prices : usual;
     const serviceTier = usage?.serviceTier;
-    const tierPrices = (serviceTier && prices.services[serviceTier]) ?? prices;
-    const { tariff } = tierPrices;
-    const ofTokens = usage === null || tariff === null ? null : costOf(tariff, usage, tierPrices);
+    const servicePrices = (serviceTier && prices.services[serviceTier]) ?? prices;
+    const { tariff } = servicePrices;
+    const ofTokens = usage === null || tariff === null ? null : costOf(tariff, usage, servicePrices);
     const withUplift = ofTokens === null || prices.uplift === null ? ofTokens : uplifted(ofTokens, prices.uplift);
     const byTokens = usage === null ? null : withTools(withUplift, usage, prices.tools);
     if (measured === undefined) return byTokens;

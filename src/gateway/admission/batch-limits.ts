@@ -17,7 +17,10 @@ export interface BatchReservation {
   readonly windows: readonly BudgetWindow[];
 }
 
-/** Reserves the tokens of a batch in the daily limits of tokens; null where no limit applies. Throws RateLimited. */
+/**
+ * Reserves the tokens of a batch in the daily limits of tokens; null where no limit applies. Throws RateLimited when the
+ * tokens do not fit.
+ */
 export type BatchReserver = (
   caller: Caller,
   calls: BatchCalls,

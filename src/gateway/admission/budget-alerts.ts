@@ -96,7 +96,7 @@ function softChargesOf(key: VirtualKey | null, labels: readonly LabelBudget[]): 
   const budgets = labels.map(labelBudget);
   if (key !== null) {
     budgets.push(softBudgetOfKey(key));
-    for (const budgetOf of [userBudget, teamBudget, memberBudgetOf, organizationBudget, projectBudget]) {
+    for (const budgetOf of [userBudget, teamBudget, memberBudget, organizationBudget, projectBudget]) {
       const budget = budgetOf(key);
       if (budget !== null) budgets.push(budget);
     }
@@ -109,8 +109,6 @@ function softChargesOf(key: VirtualKey | null, labels: readonly LabelBudget[]): 
     return [{ ...charge, refusalText: textOf, windowEndMs: window?.resetAt.getTime() ?? 0 }];
   });
 }
-
-const memberBudgetOf = (key: VirtualKey): OwnerBudget | null => memberBudget(key, false);
 
 /** Soft budgets refuse no call. Each gives one alert in each budget window in which the spend crosses it. */
 export interface SoftBudgets {

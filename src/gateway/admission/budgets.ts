@@ -66,7 +66,7 @@ export interface Budgets {
   checkBefore(stage: Stage, caller: Caller, call: EstimatedCall): void | Promise<void>;
   /**
    * Whether the budget of a key for a model is used up, including reservations of running calls. Free models have no
-   * budget. Synchronous when its spend is in memory.
+   * budget. Synchronous when the spend of the budget is in memory.
    */
   isModelSpent(key: VirtualKey, at: Routed): boolean | Promise<boolean>;
   /**
@@ -105,7 +105,7 @@ interface NamedLabels {
 const NO_LABELS: NamedLabels = { labels: undefined, found: [] };
 
 /** A call whose expected cost is being reserved. */
-interface BudgetReservation extends CountedCall {
+interface CallToReserve extends CountedCall {
   readonly call: EstimatedCall;
   readonly found: readonly LabelBudget[];
   readonly throttle: Throttle | undefined;
@@ -193,7 +193,7 @@ export function createBudgets({
    */
   function reserveFor(
     payer: VirtualKey | null,
-    reserving: BudgetReservation,
+    reserving: CallToReserve,
   ): CostReservation | null | Promise<CostReservation | null> {
     const { expected, found: labels, windows } = reserving;
     const charges = chargesOf(payer, expected.cost, { now: now(), labels, windows });
@@ -207,7 +207,7 @@ export function createBudgets({
     decision: Reservation | Refusal,
     payer: VirtualKey | null,
     charges: readonly BudgetCharge[],
-    reserving: BudgetReservation,
+    reserving: CallToReserve,
   ): ReturnType<typeof reserveFor> {
     if (decision.kind === 'reserved') return new ChargedReservation(decision, charges, reserving);
     const { call, key, throttle } = reserving;

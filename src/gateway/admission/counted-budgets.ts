@@ -66,8 +66,8 @@ export function createCountedBudgets(
   reports: Pick<SpendReports, 'groups'>,
   clock: Pick<Clock, 'now' | 'monotonicMs'>,
   /**
-   * Resolves when the calls that this process has answered are in the spend rows, or after a deadline. A read before
-   * that would count their cost in the new window.
+   * Resolves when the calls that this process has answered are in the spend rows, or after a deadline. An earlier read
+   * misses their cost, which would then count in the new window.
    */
   recorded: () => Promise<unknown>,
 ): CountedBudgets {

@@ -10,7 +10,7 @@ import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { maxOutputTokensOf, answerCount } from '../../domain/inference/output-limit.ts';
 import type { Pricer } from '../accounting/price.ts';
 
-/** Parts of a request for the estimate of its cost: its size and small members. The prompt is not parsed. */
+/** Parts of a request for the estimate of its cost: its size and small fields. The prompt is not parsed. */
 export type SentRequest = Pick<ModelRequest, 'endpoint' | 'body' | 'bytes' | 'labels'>;
 
 /** Expected cost of a call. */
@@ -193,8 +193,8 @@ function boundsOf(deployment: Deployment, catalog: CatalogSnapshot): TokenBounds
 const NO_ROW: PriceRow = Object.freeze({});
 
 /** A limit in the prices of the configuration, else in a row of the catalog; null for none. */
-function limitIn(own: PriceRow, row: PriceRow, member: string): number | null {
-  const value = own[member] ?? row[member];
+function limitIn(own: PriceRow, row: PriceRow, field: string): number | null {
+  const value = own[field] ?? row[field];
   return typeof value === 'number' && value > 0 ? value : null;
 }
 

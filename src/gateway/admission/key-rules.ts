@@ -24,14 +24,14 @@ export function assertKeyAllows(key: VirtualKey, { model, body }: ModelRequest):
   assertMayChangeGuardrails(key, body);
 }
 
-/** Checks the members that the configuration and keys require of calls. */
+/** Checks the parameters that the configuration and keys require of calls. */
 export interface RequiredParamCheck {
-  /** The first required member that a call lacks; null where it has all. */
+  /** The first required parameter that a call lacks; null where it has all. */
   missingParam(key: VirtualKey | null, request: ModelRequest): MissingParam | null;
   /**
-   * Refuses a call that lacks a required member, unless a budget refuses it first. The end user is checked after the
-   * budgets of keys, owners and labels and before the budget of all calls. Other members are checked after that budget
-   * and before those of the route. Synchronous where no member is missing. Throws InvalidInput, and as `Budgets.check`.
+   * Refuses a call that lacks a required parameter, unless a budget refuses it first. The end user is checked after the
+   * budgets of keys, owners and labels and before the budget of all calls. Other parameters are checked after that budget
+   * and before those of the route. Synchronous where no parameter is missing. Throws InvalidInput, and as `Budgets.check`.
    */
   assertPresent(caller: Caller, at: EstimatedCall & { readonly request: ModelRequest }): void | Promise<never>;
 }

@@ -99,7 +99,7 @@ interface Entry {
   readonly found: LabelBudget | null;
 }
 
-/** Members of the row of a tag, or of the customer that is an end user. */
+/** Values of the row of a tag, or of the customer row of an end user. */
 interface LabelRow {
   readonly budgetId: string | null;
   readonly blocked: boolean;

@@ -27,14 +27,15 @@ export interface OwnerBudget {
 /**
  * The window of a key's budget, and the key's spend before it. A key without its own window uses the window of the
  * budget row that the key names, even if the key has its own amount. An administrator who sets the spend of a key
- * changes its `spentBefore`: this value holds until the next window of the row begins.
+ * changes the `spentBefore` of the key. That value holds until the next window of the row begins, which has a larger
+ * one.
  */
 export function countedOf(key: VirtualKey): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
   const row = key.budgetDuration === null ? (key.owners?.budget ?? null) : null;
   if (row === null) return { spentBefore: key.spentBefore, window: windowIn(key) };
   const { spentBefore } = row;
-  const isLater = spentBefore !== null && spentBefore > key.spentBefore;
-  return { spentBefore: isLater ? spentBefore : key.spentBefore, window: windowIn(row) };
+  const isRowLarger = spentBefore !== null && spentBefore > key.spentBefore;
+  return { spentBefore: isRowLarger ? spentBefore : key.spentBefore, window: windowIn(row) };
 }
 
 export const labelBudget = ({ scope, id, budget, soft, spentBefore, window }: LabelBudget): OwnerBudget => ({
@@ -88,7 +89,7 @@ const countedIn = (limits: CountedLimits | null): Pick<OwnerBudget, 'spentBefore
  * Null for a key that is not of a team member. `isEarly`: the member has its own budget, which is checked first and has
  * another error text.
  */
-export function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly: boolean): OwnerBudget | null {
+export function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly = false): OwnerBudget | null {
   const member = owners?.member ?? null;
   if (member === null || teamId === null || userId === null) return null;
   return {

@@ -126,45 +126,45 @@ function ownerScope(
   };
 }
 
-type ModelMember = 'model_rpm_limit' | 'model_tpm_limit';
+type ModelLimitField = 'model_rpm_limit' | 'model_tpm_limit';
 
 /** Name of each limit in a key's budget for a model. */
 const IN_BUDGET = { model_rpm_limit: 'rpmLimit', model_tpm_limit: 'tpmLimit' } as const;
 
 /** The key's own limit of a model: from its metadata; where that limits no model, from its budget for the model. */
-function ownKeyLimit({ metadata, settings }: VirtualKey, member: ModelMember, model: string): number | null {
-  if (ownsModelLimits(metadata, member)) return modelLimit(metadata, member, model);
+function ownKeyLimit({ metadata, settings }: VirtualKey, field: ModelLimitField, model: string): number | null {
+  if (ownsModelLimits(metadata, field)) return modelLimit(metadata, field, model);
   const budgets = settings.modelMaxBudget;
-  return budgets !== undefined && Object.hasOwn(budgets, model) ? (budgets[model]?.[IN_BUDGET[member]] ?? null) : null;
+  return budgets !== undefined && Object.hasOwn(budgets, model) ? (budgets[model]?.[IN_BUDGET[field]] ?? null) : null;
 }
 
 /** Whether the key has its own limit of this kind for any model. */
-const hasOwnLimits = ({ metadata, settings }: VirtualKey, member: ModelMember): boolean =>
-  ownsModelLimits(metadata, member) ||
+const hasOwnLimits = ({ metadata, settings }: VirtualKey, field: ModelLimitField): boolean =>
+  ownsModelLimits(metadata, field) ||
   (settings.modelMaxBudget !== undefined &&
-    Object.values(settings.modelMaxBudget).some((budget) => budget[IN_BUDGET[member]] !== undefined));
+    Object.values(settings.modelMaxBudget).some((budget) => budget[IN_BUDGET[field]] !== undefined));
 
 /**
- * Limit of a model for each key alone. A key without own limits of this kind uses the limit that its team sets for the
+ * Limit of a model for a single key. A key without own limits of this kind uses the limit that its team sets for the
  * model.
  */
-function limitForOneKey(key: VirtualKey, member: ModelMember, model: string): number | undefined {
-  if (hasOwnLimits(key, member)) return ownKeyLimit(key, member, model) ?? undefined;
-  return limitInTeamMetadata(key, member, model);
+function limitForOneKey(key: VirtualKey, field: ModelLimitField, model: string): number | undefined {
+  if (hasOwnLimits(key, field)) return ownKeyLimit(key, field, model) ?? undefined;
+  return limitInTeamMetadata(key, field, model);
 }
 
 /** Limit of a model in the metadata of the team of a key. */
-function limitInTeamMetadata({ owners }: VirtualKey, member: ModelMember, model: string): number | undefined {
+function limitInTeamMetadata({ owners }: VirtualKey, field: ModelLimitField, model: string): number | undefined {
   const metadata = owners?.team?.metadata;
-  return metadata === undefined ? undefined : (modelLimit(metadata, member, model) ?? undefined);
+  return metadata === undefined ? undefined : (modelLimit(metadata, field, model) ?? undefined);
 }
 
 /**
  * Limit of a model for all keys of a team together. The limit that a team sets thus applies to each key and to the sum
  * of them. Calls of a key with its own limit for the model do not count.
  */
-function limitForTeam(key: VirtualKey, member: ModelMember, model: string): number | undefined {
-  return ownKeyLimit(key, member, model) === null ? limitInTeamMetadata(key, member, model) : undefined;
+function limitForTeam(key: VirtualKey, field: ModelLimitField, model: string): number | undefined {
+  return ownKeyLimit(key, field, model) === null ? limitInTeamMetadata(key, field, model) : undefined;
 }
 
 /** Limit of a model for all keys of an organization or a project. */
@@ -176,7 +176,7 @@ function modelScopeOfOwner(
   const metadata = owner?.metadata;
   if (!owner || metadata === undefined) return null;
   if (!ownsModelLimits(metadata, 'model_rpm_limit') && !ownsModelLimits(metadata, 'model_tpm_limit')) return null;
-  const limitOf = (member: ModelMember): number | undefined => modelLimit(metadata, member, model) ?? undefined;
+  const limitOf = (field: ModelLimitField): number | undefined => modelLimit(metadata, field, model) ?? undefined;
   const limits = { requests: limitOf('model_rpm_limit'), tokens: limitOf('model_tpm_limit') };
   return { scope, id: `${owner.id}:${model}`, ...limits };
 }
@@ -255,12 +255,12 @@ const NO_AMOUNTS = { requests: 0, tokens: 0 };
 export interface CallLimits {
   /**
    * Counts a call; null when it has no limit. Synchronous when this process holds a share of every limit and the limits
-   * of its labels are in memory. Throws RateLimited.
+   * of its labels are in memory. Throws RateLimited when a limit is reached.
    */
   admit(caller: Caller, call: Limited, labels?: CallLabels): RateAdmission | null | Promise<RateAdmission | null>;
   /**
-   * Requests the shares that `admit` will need, while the call waits for its budgets, so that one round trip answers
-   * both. Requests none for a batch, and where the limits of the labels are not in memory.
+   * Requests the shares that `admit` will need, while the call waits for its budgets, so that one round trip
+   * serves budgets and shares. Requests none for a batch, and where the limits of the labels are not in memory.
    */
   prepare(caller: Caller, call: Limited, labels?: CallLabels): void;
 }

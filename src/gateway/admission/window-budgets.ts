@@ -16,7 +16,7 @@ import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { LabelBudget } from './label-budgets.ts';
 
-/** A budget window that a call counts in. */
+/** A budget in whose window a call counts. */
 export interface WindowBudget {
   readonly scope: WindowScope;
   /** Provider, deployment, or owner of the budget of a model; `global` for all calls. */
@@ -29,7 +29,7 @@ export interface WindowBudget {
   readonly text: (spent: string, limit: string) => string;
 }
 
-/** Budget windows that a call counts in. */
+/** The budgets in whose windows a call counts. */
 export interface CallWindows {
   /** Budgets of key, user and end user for the model. */
   readonly early: readonly WindowBudget[];

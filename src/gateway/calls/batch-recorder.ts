@@ -79,10 +79,10 @@ export function createBatchRecorder(
     if (recorded.size >= RECORDED_LIMIT) recorded.clear();
     recorded.add(batch.id);
     const { id, owner, uses, createdAt, endedAt, labels } = batch;
-    const prices = catalog();
+    const snapshot = catalog();
     const pricedUses = uses.map(({ model, usage }) => {
       const deployment = pricedAs(batch.deployment, model, deployments());
-      const cost = batchCostOf({ ...catalogEntryFor(deployment, prices)?.row, ...deployment.priceOverrides }, usage);
+      const cost = batchCostOf({ ...catalogEntryFor(deployment, snapshot)?.row, ...deployment.priceOverrides }, usage);
       return { deployment, cost: cost === null ? null : adjusted(cost, deployment.provider) };
     });
     const usage = uses.map((one) => one.usage).reduce(addUsage, NO_USAGE);

@@ -35,7 +35,7 @@ export interface OpenCall {
   reserve(at: EstimatedCall): void | Promise<void>;
   /**
    * Counts the call against its limits, until it ends. Synchronous when this process holds a share of every limit and
-   * the limits of its labels are in memory. Throws RateLimited.
+   * the limits of its labels are in memory. Throws RateLimited when a limit is reached.
    */
   limit(call: Limited): void | Promise<void>;
   /** Requests the shares that `limit` will need, while the call waits for its budgets. */

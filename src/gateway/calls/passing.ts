@@ -24,7 +24,7 @@ interface PassingTools {
   readonly catalog: () => CatalogSnapshot;
   /** A cost with the discount and the margin of its provider. */
   readonly adjusted: (cost: Usd, provider: string) => Usd;
-  /** Reserves the tokens of a batch in the daily limits of tokens. Throws RateLimited. */
+  /** Reserves the tokens of a batch in the daily limits of tokens. */
   readonly reserveBatch: BatchReserver;
 }
 

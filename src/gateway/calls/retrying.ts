@@ -342,7 +342,7 @@ export function createRetrying(tools: RetryTools): Retrying {
   };
 }
 
-/** Whether a deployment was called with its configured credentials. Only then do results count for its cooldown. */
+/** Whether the configured credentials were used: others change the id. Only then do results count for the cooldown. */
 const usesConfiguredCredentials = (called: Deployment, { deployment }: Route): boolean => called.id === deployment.id;
 
 /** Whether a call failed by a timeout that its request set. */

@@ -110,7 +110,7 @@ export function createKeyRing(options: {
   /** Entries that were read at this time or before are stale. */
   let staleUpToMs = Number.NEGATIVE_INFINITY;
 
-  /** Key hashes by frozen headers object. Requests with equal heads share one object, so its key is hashed once. */
+  /** Hashes a key. The hash is cached by the frozen headers object, which requests with equal heads share. */
   function hashed(key: string, headers: Peer['headers'] | undefined): HashedKey {
     const cached = headers === undefined ? undefined : hashedKeys.get(headers);
     if (cached?.key === key) return cached;

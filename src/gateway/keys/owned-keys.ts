@@ -159,17 +159,17 @@ async function ownedKey(
   {
     rows,
     groups,
-    models,
+    directory,
     counted,
   }: {
     readonly rows: OwnerRows;
     readonly groups: readonly AccessGroup[];
-    readonly models: ModelDirectory;
+    readonly directory: ModelDirectory;
     readonly counted: CountedBudgets;
   },
 ): Promise<VirtualKey> {
   const granted = modelGrantsOf(groups, key);
-  const own = { ...key, models: withGrantedModels(key.models, granted.key), ...models };
+  const own = { ...key, models: withGrantedModels(key.models, granted.key), ...directory };
   return hasOwner(key) ? { ...own, owners: await ownersOf(key, rows, { granted, counted }) } : own;
 }
 
@@ -186,7 +186,7 @@ export interface OwnedKeys extends Pick<KeyStore, 'find' | 'findBySecrets'> {
 export function createOwnedKeys(
   keys: Pick<KeyStore, 'find' | 'findBySecrets'>,
   stores: OwnerStores,
-  { counted, ...models }: ModelDirectory & { readonly counted: CountedBudgets },
+  { counted, ...directory }: ModelDirectory & { readonly counted: CountedBudgets },
 ): OwnedKeys {
   async function withOwners(found: ReadonlyMap<string, VirtualKey>): Promise<ReadonlyMap<string, VirtualKey>> {
     if (found.size === 0) return found;
@@ -194,7 +194,7 @@ export function createOwnedKeys(
       readOwners(stores, [...found.values()].filter(hasOwner)),
       stores.accessGroups.all({ ids: null }),
     ]);
-    const about = { rows, groups, models, counted };
+    const about = { rows, groups, directory, counted };
     return new Map(
       await Promise.all([...found].map(async ([hash, key]) => [hash, await ownedKey(key, about)] as const)),
     );

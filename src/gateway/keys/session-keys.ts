@@ -23,8 +23,8 @@ export function createSessionKeys(
     const sessions = [...found].filter(([, { settings }]) => settings.session !== undefined);
     if (sessions.length === 0) return found;
     const hashes = new Set(sessions.flatMap(([, key]) => openerOf(key)?.hash ?? []));
-    const opening = hashes.size === 0 ? [] : await stored.findMany([...hashes]);
-    const byHash = new Map(opening.map((key) => [key.hash, key]));
+    const openingKeys = hashes.size === 0 ? [] : await stored.findMany([...hashes]);
+    const byHash = new Map(openingKeys.map((key) => [key.hash, key]));
     const result = new Map(found);
     for (const [secretHash, key] of sessions) {
       const refusal = refusalOf(key, byHash, { openers, now: clock.now() });
@@ -48,13 +48,13 @@ const openerOf = ({ settings: { session } }: VirtualKey) => (session === undefin
 /** Why a session is invalid; null for a valid one. */
 function refusalOf(
   key: VirtualKey,
-  opening: ReadonlyMap<string, VirtualKey>,
+  openingKeys: ReadonlyMap<string, VirtualKey>,
   { openers, now }: { readonly openers: Pick<SessionOpeners, 'holds'>; readonly now: Date },
 ): (() => DomainError) | null {
   const { settings, teamId, owners } = key;
   if (settings.session === undefined) return null;
   const opener = openerOf(key);
-  const row = opener === null ? undefined : opening.get(opener.hash);
+  const row = opener === null ? undefined : openingKeys.get(opener.hash);
   const isOpen =
     opener === null
       ? openers.holds(settings.session.openedBy)

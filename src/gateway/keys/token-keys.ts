@@ -157,7 +157,7 @@ async function teamFacts(
   const needsMembers = rules.usesMemberships || rules.replacesUnknownTeams;
   const userIds = needsMembers ? distinct(bearers.map(({ user }) => user?.id ?? null)) : [];
   const members = userIds.length === 0 ? [] : await stores.teamMembers.all({ userIds, teamIds: null });
-  const teamsByUser = Map.groupBy(members, ({ userId }) => userId);
+  const membershipsByUser = Map.groupBy(members, ({ userId }) => userId);
   const ids = distinct([
     rules.defaultTeamId,
     ...bearers.flatMap(({ token }) => token.identity.teamIds),
@@ -168,7 +168,7 @@ async function teamFacts(
   const shared = await sharedAliases(bearers, teams, stores);
   return ({ user }) => ({
     teams,
-    memberships: (teamsByUser.get(user?.id ?? '') ?? []).map(({ teamId }) => teamId),
+    memberships: (membershipsByUser.get(user?.id ?? '') ?? []).map(({ teamId }) => teamId),
     isUnique: (alias) => !shared.has(alias),
   });
 }

@@ -49,9 +49,8 @@ export function createRouter(deployments: readonly Deployment[], providers: read
         groupFor(group, providers),
       ]),
     );
-  const [common = [], ofTeams = []] = [false, true].map((isOfTeam) =>
-    deployments.filter(({ teamId }) => (teamId !== undefined) === isOfTeam),
-  );
+  const common = deployments.filter(({ teamId }) => teamId === undefined);
+  const ofTeams = deployments.filter(({ teamId }) => teamId !== undefined);
   const commonGroups = groupsOf(common);
   const router = routerOver(commonGroups, byId, providers);
   if (ofTeams.length === 0) return Object.assign(router, { forTeam: () => null });

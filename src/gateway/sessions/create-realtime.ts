@@ -40,7 +40,7 @@ export function createRealtime(
   let opening = 0;
   /** Aborted at shutdown, to stop sessions that are opening. */
   const shutdown = new AbortController();
-  /** Resolve the promises of `ended`. */
+  /** Functions that resolve the promises of `ended`. */
   let idle: (() => void)[] = [];
 
   const count = (): number => sessions.size + opening;

@@ -24,7 +24,7 @@ export function createResponseSessions(
   const sessions = new Set<LiveResponseSession>();
   let opening = 0;
   let retired = false;
-  /** Resolve the promises of `ended`. */
+  /** Functions that resolve the promises of `ended`. */
   let idle: (() => void)[] = [];
   const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
