@@ -57,7 +57,7 @@ export class SocketConnection {
   #fullSinceMs: number | null = null;
   /** Whether an admitted result is not sent yet. */
   #admitted = false;
-  /** Resolve the waiting calls of `admit`. */
+  /** Functions that resume the waiting calls of `admit`. */
   #waiting: (() => void)[] = [];
 
   constructor(

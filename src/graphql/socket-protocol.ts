@@ -135,7 +135,7 @@ export function createGraphSockets(
     connection.recordActivity();
     connection.running += 1;
     try {
-      assertJsonSize(JSON_MEDIA, bytes, 1);
+      assertJsonSize(JSON_MEDIA, bytes, ENVELOPES);
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
       await serving({ requestId: connection.requestId, requester: connection }, () => onMessage(text));
     } catch (error) {
@@ -205,6 +205,8 @@ export function createGraphSockets(
 }
 
 const JSON_MEDIA = { headers: { 'content-type': 'application/json' } };
+/** Number of objects around a request: the message of the protocol. */
+const ENVELOPES = 1;
 const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
 /**

@@ -36,7 +36,7 @@ const RESULT = 'event: next';
 class SseStream {
   readonly #closed = new AbortController();
   #queued = 0;
-  /** Resolve the waiting calls of `admit`. */
+  /** Functions that resume the waiting calls of `admit`. */
   #waiting: (() => void)[] = [];
   /** Number of running operations. */
   operations = 0;

@@ -102,8 +102,8 @@ export function createCallRecords({
   let unencoded: CallRecord[] = [];
   let recordedCount = 0;
   /**
-   * Records that the first store refused to encode, and `storedThrough` has not passed: for each, the number of records
-   * queued before.
+   * For each record that the first store refused to encode and that `storedThrough` has not passed: the number of
+   * records queued before it.
    */
   const refusedAt: number[] = [];
   /** Number of refused records that `storedThrough` has passed. */

@@ -34,7 +34,7 @@ interface GuardrailUseOptions {
 }
 
 /**
- * Maximum number of runs of one batch that are stored individually. All runs are counted; passed ones are only counted.
+ * Maximum number of runs of one batch that are stored individually. All runs are counted; passed ones are not stored.
  */
 const MAX_RUNS = 1_000;
 /** How long single runs stay stored, in ms. */

@@ -31,8 +31,8 @@ import type { StartContext } from './context.ts';
 const DRAIN_MARGIN_MS = 1_000;
 
 /**
- * Time after the start at which the graph is built, in ms, unless a request needs it before. It takes 100 to 300 ms of
- * a core and 17 MB, which must not delay the start and the first requests.
+ * Time after the start at which the graph is built, in ms, unless a request needs it before. The build takes 100 to
+ * 300 ms of a core and 17 MB, which must not delay the start and the first requests.
  */
 const GRAPH_DELAY_MS = 5_000;
 

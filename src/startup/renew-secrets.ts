@@ -67,7 +67,7 @@ export async function renewSecrets(
   { settings, log }: Pick<StartContext, 'settings' | 'log'>,
   stores: SealedStores & Pick<Stores, 'authorship'>,
 ): Promise<void> {
-  // The former keys of `adminSecrets` are the same.
+  // `adminSecrets` has the same former keys.
   if (settings.saltSecrets.former.length === 0) return;
   const author = systemAuthor(TASK);
   const renewed = await stores.authorship.by(author, () => renewAll(settings, stores, author.by));

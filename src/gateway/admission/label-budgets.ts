@@ -95,7 +95,7 @@ interface NamedLabel {
 /** A cached label. */
 interface Entry {
   readonly readMs: number;
-  /** Null for a label without a budget, a block and a region. */
+  /** Null for a label that has neither a budget nor a block nor a region. */
   readonly found: LabelBudget | null;
 }
 

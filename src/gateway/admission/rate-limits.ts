@@ -22,7 +22,7 @@ import { expectedTokens } from '../../domain/inference/expected-tokens.ts';
 import { allCalls, type BatchCalls } from '../../domain/upstream-objects/batch-calls.ts';
 
 /** Facts of a call that select its limits. */
-interface CallNames {
+interface CallFacts {
   readonly tags: readonly string[];
   /** The tags and the end user that have limits. */
   readonly labels: readonly LabelBudget[];
@@ -30,7 +30,7 @@ interface CallNames {
   readonly limitFraction?: number | undefined;
 }
 
-const NO_NAMES: CallNames = Object.freeze({ tags: [], labels: [] });
+const NO_FACTS: CallFacts = Object.freeze({ tags: [], labels: [] });
 const NO_SCOPES: readonly RateLimit[] = Object.freeze([]);
 
 /** Whether calls of a key may have limits. False only where no rule of `rateScopesOf` can find one for the key. */
@@ -54,7 +54,7 @@ const mayHaveLimits = ({ settings, metadata, owners }: VirtualKey): boolean =>
 export function rateScopesOf(
   key: VirtualKey | null,
   model: string,
-  { tags, labels, limitFraction }: CallNames = NO_NAMES,
+  { tags, labels, limitFraction }: CallFacts = NO_FACTS,
 ): readonly RateLimit[] {
   if (labels.length === 0 && (key === null || !mayHaveLimits(key))) return NO_SCOPES;
   const scopes: RateLimit[] = [];
@@ -101,7 +101,7 @@ function addScope(scopes: RateLimit[], scope: RateLimit | null): void {
   if (requests !== undefined || tokens !== undefined || parallel !== undefined) scopes.push(scope);
 }
 
-/** The limits of the key; where it has none, those of the budget that it names. */
+/** The limits of the key; where it has none, those of the budget that it facts. */
 function keyScope({ hash, settings, owners }: VirtualKey, limitFraction: number | undefined): RateLimit {
   const requests = settings.rpmLimit ?? owners?.budget?.rpmLimit ?? undefined;
   const tokens = settings.tpmLimit ?? owners?.budget?.tpmLimit ?? undefined;
@@ -212,7 +212,7 @@ export interface DailyLimit {
 }
 
 /** Limits of tokens per day. They apply to batches and replace the limits per minute of the same scope. */
-export function dailyLimitsOf(key: VirtualKey | null, labels: CallNames['labels']): readonly DailyLimit[] {
+export function dailyLimitsOf(key: VirtualKey | null, labels: CallFacts['labels']): readonly DailyLimit[] {
   const limits: DailyLimit[] = [];
   const add = (scope: RateScope, id: string | undefined, limit: number | null | undefined): void => {
     if (id !== undefined && limit !== null && limit !== undefined) limits.push({ scope, id, limit });
@@ -233,13 +233,13 @@ export function dailyLimitsOf(key: VirtualKey | null, labels: CallNames['labels'
 export function batchScopesOf(
   key: VirtualKey | null,
   calls: BatchCalls,
-  names: CallNames = { tags: [], labels: [] },
+  facts: CallFacts = { tags: [], labels: [] },
 ): readonly RateLimit[] {
-  const daily = new Set(dailyLimitsOf(key, names.labels).map(({ scope, id }) => `${scope} ${id}`));
+  const daily = new Set(dailyLimitsOf(key, facts.labels).map(({ scope, id }) => `${scope} ${id}`));
   const all = allCalls(calls);
   const scopes = new Map<string, RateLimit>();
   for (const [model, own] of Object.entries(calls))
-    for (const limit of rateScopesOf(key, model, names)) {
+    for (const limit of rateScopesOf(key, model, facts)) {
       const name = `${limit.scope} ${limit.id}`;
       const { requests: _requests, tokens: _tokens, ...others } = limit;
       const amounts = limit.scope.startsWith('model_per_') ? own : all;
@@ -275,11 +275,11 @@ export function createCallLimits(
     return decided;
   }
 
-  const scopesOf = ({ key }: Caller, { calls, model }: Limited, names: CallNames): readonly RateLimit[] =>
-    calls === undefined ? rateScopesOf(key, model, names) : batchScopesOf(key, calls, names);
+  const scopesOf = ({ key }: Caller, { calls, model }: Limited, facts: CallFacts): readonly RateLimit[] =>
+    calls === undefined ? rateScopesOf(key, model, facts) : batchScopesOf(key, calls, facts);
 
-  function count(caller: Caller, call: Limited, names: CallNames): RateAdmission | null | Promise<RateAdmission> {
-    const scopes = scopesOf(caller, call, names);
+  function count(caller: Caller, call: Limited, facts: CallFacts): RateAdmission | null | Promise<RateAdmission> {
+    const scopes = scopesOf(caller, call, facts);
     if (scopes.length === 0) return null;
     const decided = limits.admit(scopes, tokensOf(caller, call, scopes));
     return decided instanceof Promise ? decided.then(admitted) : admitted(decided);
@@ -289,7 +289,7 @@ export function createCallLimits(
     admit(caller, call, labels) {
       const { limitFraction } = call;
       if (labels === undefined)
-        return count(caller, call, limitFraction === undefined ? NO_NAMES : { ...NO_NAMES, limitFraction });
+        return count(caller, call, limitFraction === undefined ? NO_FACTS : { ...NO_FACTS, limitFraction });
       const tags = ownTags(labels);
       const found = labelBudgets.of(labels, caller.key);
       return found instanceof Promise

@@ -2,7 +2,10 @@ import type { ModelRequest } from '../../domain/chat/chat.ts';
 import type { DomainError } from '../../domain/errors.ts';
 import type { Fallback } from '../../domain/inference/retries.ts';
 
-/** The request for a fallback. The caller's own upstream credentials apply to the first model only. */
+/**
+ * The request for a fallback, with the body fields that the fallback sets. The caller's own upstream credentials apply
+ * to the first model only.
+ */
 export function asFallback(request: ModelRequest, { members }: Fallback, model: string): ModelRequest {
   const withModel = { ...request, model, credentials: null };
   if (Object.keys(members).length === 0) return withModel;

@@ -72,7 +72,7 @@ export function leafValue(type: GraphQLLeafType): LeafValue {
 
 type MutableData = Record<string | number, unknown>;
 
-/** Sets a member when its value resolves. It is null until then, so that the order of names stays. */
+/** Sets a field when its value resolves. The field is null until then, so that the order of fields stays. */
 export function setWhenResolved(value: Promise<unknown>, data: MutableData, key: string | number): Promise<void> {
   data[key] = null;
   return value.then((settled) => {

@@ -157,8 +157,8 @@ class Compiler {
   }
 
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Complete {
-    // Types that belong to an interface or a union have `isTypeOf`. As in the executor, it checks values of plain
-    // fields, too.
+    // Types that belong to an interface or a union have `isTypeOf`. As in the executor, it also checks values of fields
+    // whose type is the object type itself.
     const { isTypeOf } = type;
     const fields = [...fieldsOf(this.#schema, type, sets, this.#fragments)].map(([key, nodes]) => ({
       key,

@@ -16,14 +16,14 @@ type Execute = (event: unknown) => EventResult;
 export class SubscriberGroup {
   readonly #operation: { readonly synchronous: boolean | null };
   readonly #members = new Set<Subscriber>();
-  /** Members, and subscribers that read on their own. */
+  /** Number of members, and of subscribers that read on their own. */
   subscribers = 0;
   #stream: PollableStream<unknown> | null = null;
   #delivering = false;
 
   /**
-   * A group admits members only while results are synchronous: outside of the group, each subscriber awaits its
-   * promises itself.
+   * A group admits members only while results are synchronous. Outside of the group, each subscriber awaits the promises
+   * of its results itself.
    */
   constructor(operation: { readonly synchronous: boolean | null }) {
     this.#operation = operation;

@@ -233,7 +233,7 @@ class FastConnection implements AnsweringConnection {
     if (firstBytes.length > 0) arriving.add(firstBytes);
     this.#enter('arriving');
     this.#server.serve(request, response);
-    if (this.#body === arriving && !arriving.isRead) socket.pause();
+    if (this.#body === arriving && !arriving.hasReader) socket.pause();
   }
 
   #respondTo(request: WholeRequest | ArrivingRequest): FastResponse {

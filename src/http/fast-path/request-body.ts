@@ -17,7 +17,7 @@ export class FastBody implements ArrivingBody {
   }
 
   /** Whether a read has begun. */
-  get isRead(): boolean {
+  get hasReader(): boolean {
     return this.#reading !== null;
   }
 
