@@ -231,7 +231,7 @@ export function createGateway(
       : { ...request, includeUsage, owner };
   }
 
-  /** Checks a call's required parameters, reserves its cost, then counts it in its limits. Returns the reserved route. */
+  /** Checks a call's required parameters, reserves its cost and counts it in its limits. Returns its reserved route. */
   function admitted(call: OpenCall, caller: Caller, { request, route }: RoutedRequest) {
     const refusing = required.assertPresent(caller, { deployment: call.deployment(), request, model: request.model });
     if (refusing) return refusing;

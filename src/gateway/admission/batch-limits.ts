@@ -18,8 +18,8 @@ export interface BatchReservation {
 }
 
 /**
- * Reserves the tokens of a batch in the daily limits of tokens; null where no limit applies. Throws RateLimited when the
- * tokens do not fit.
+ * Reserves the tokens of a batch in the daily limits of tokens; null where no limit applies. Throws RateLimited when
+ * the tokens do not fit.
  */
 export type BatchReserver = (
   caller: Caller,

@@ -30,8 +30,9 @@ export interface RequiredParamCheck {
   missingParam(key: VirtualKey | null, request: ModelRequest): MissingParam | null;
   /**
    * Refuses a call that lacks a required parameter, unless a budget refuses it first. The end user is checked after the
-   * budgets of keys, owners and labels and before the budget of all calls. Other parameters are checked after that budget
-   * and before those of the route. Synchronous where no parameter is missing. Throws InvalidInput, and as `Budgets.check`.
+   * budgets of keys, owners and labels and before the budget of all calls. Other parameters are checked after that
+   * budget and before those of the route. Synchronous where no parameter is missing. Throws InvalidInput, and as
+   * `Budgets.check`.
    */
   assertPresent(caller: Caller, at: EstimatedCall & { readonly request: ModelRequest }): void | Promise<never>;
 }

@@ -27,8 +27,8 @@ export interface OwnerBudget {
 /**
  * The window of a key's budget, and the key's spend before it. A key without its own window uses the window of the
  * budget row that the key names, even if the key has its own amount. An administrator who sets the spend of a key
- * changes the `spentBefore` of the key. That value holds until the next window of the row begins, which has a larger
- * one.
+ * changes the key's `spentBefore`. Because the larger of the key's and the row's value counts, the change holds until
+ * the next window of the row begins.
  */
 export function countedOf(key: VirtualKey): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
   const row = key.budgetDuration === null ? (key.owners?.budget ?? null) : null;

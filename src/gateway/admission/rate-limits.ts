@@ -101,7 +101,7 @@ function addScope(scopes: RateLimit[], scope: RateLimit | null): void {
   if (requests !== undefined || tokens !== undefined || parallel !== undefined) scopes.push(scope);
 }
 
-/** The limits of the key; where it has none, those of the budget that it facts. */
+/** The limits of the key; where it has none, those of the budget that it names. */
 function keyScope({ hash, settings, owners }: VirtualKey, limitFraction: number | undefined): RateLimit {
   const requests = settings.rpmLimit ?? owners?.budget?.rpmLimit ?? undefined;
   const tokens = settings.tpmLimit ?? owners?.budget?.tpmLimit ?? undefined;
@@ -259,8 +259,8 @@ export interface CallLimits {
    */
   admit(caller: Caller, call: Limited, labels?: CallLabels): RateAdmission | null | Promise<RateAdmission | null>;
   /**
-   * Requests the shares that `admit` will need, while the call waits for its budgets, so that one round trip
-   * serves budgets and shares. Requests none for a batch, and where the limits of the labels are not in memory.
+   * Requests the shares that `admit` will need, while the call waits for its budgets, so that one round trip serves
+   * budgets and shares. Requests none for a batch, and where the limits of the labels are not in memory.
    */
   prepare(caller: Caller, call: Limited, labels?: CallLabels): void;
 }

@@ -22,8 +22,8 @@ export class SubscriberGroup {
   #delivering = false;
 
   /**
-   * A group admits members only while results are synchronous. Outside of the group, each subscriber awaits the promises
-   * of its results itself.
+   * A group admits members only while results are synchronous. Outside of the group, each subscriber awaits the
+   * promises of its results itself.
    */
   constructor(operation: { readonly synchronous: boolean | null }) {
     this.#operation = operation;
