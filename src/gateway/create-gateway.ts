@@ -241,7 +241,7 @@ export function createGateway(
     return reserving.then((reserved) => limited(call, request, reserved));
   }
 
-  /** `named`, a request without an alias, in its region, with its first route. Throws as `routeFor`. */
+  /** Binds `named` to the region of its customer; finds its first route. Sync without reads. Throws as `routeFor`. */
   function routed(caller: Caller, named: ModelRequest): RoutedRequest | Promise<RoutedRequest> {
     const placed = bindToRegion(caller, named);
     return placed instanceof Promise

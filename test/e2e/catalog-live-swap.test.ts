@@ -93,7 +93,7 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     /** The total counts that the pages of each snapshot state. */
     const totals = new Map<string, Set<number>>();
     const sentMapsBefore = sentMaps;
-    // Reads pages 1 to 6 again and again, until three more maps were sent and two snapshots were read.
+    // Repeats the reads of pages 1 to 6 until three more maps were sent and two snapshots were read.
     for (let at = 1; sentMaps < sentMapsBefore + 3 || totals.size < 2; at = at >= 6 ? 1 : at + 1) {
       const { snapshot, list } = await page(`page=${at}`);
       totals.set(snapshot, (totals.get(snapshot) ?? new Set()).add(list.total_count));

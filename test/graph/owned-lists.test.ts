@@ -48,7 +48,7 @@ beforeAll(async () => {
     const { key, token } = await rest('/key/generate', { key_alias: name, ...body });
     keys[name] = { secret: String(key), hash: String(token) };
   }
-  // Key b was blocked and is not any more; key a never was. Both match `blocked: false`.
+  // Key b is unblocked again, and key a was not blocked. Both match `blocked: false`.
   await rest('/key/block', { key: keys['b']?.hash });
   await rest('/key/unblock', { key: keys['b']?.hash });
   await rest('/key/block', { key: keys['d']?.hash });

@@ -19,8 +19,8 @@ export const described = <Reader extends object>(schema: JsonSchema, read: Reade
 export const schemaOf = (read: object): JsonSchema => ('schema' in read ? (read.schema as JsonSchema) : {});
 
 /**
- * The member `default` of a schema; empty for a value below the minimum, which stands for an absent value, and for a value
- * that is not a scalar.
+ * The member `default` of a schema. Empty for a value below the minimum, which stands for an absent value. Also empty
+ * for a value that is not a scalar.
  */
 export function defaultOf({ minimum }: JsonSchema, value: unknown): JsonSchema {
   const isBelow = typeof value === 'number' && typeof minimum === 'number' && value < minimum;

@@ -212,8 +212,8 @@ function daysOfProfiles(): readonly string[] {
 }
 
 /**
- * The query of `new_spend` from `unfolded_day`. For calls without the extra `cached`, some counts are in the profile:
- * zero or null, so they need not be multiplied by the number of calls.
+ * The query of `new_spend` from `unfolded_day`. For calls without the extra `cached`, the profile has some of the
+ * counts. These are zero or null, so they need not be multiplied by the number of calls.
  */
 function newSpendOfDays(): string {
   const keys = NEW_SPEND_KEYS.map((name) => `${spendValue(name)} as ${name}`);

@@ -8,7 +8,11 @@ import {
 } from 'kysely';
 import { type Checkpoints, createCheckpoints } from '../sqlite/checkpoints.ts';
 import { type OpenSqlite, openReady, type SqliteHandle, type SqliteRole, type SqliteSetup } from '../sqlite/handle.ts';
-import { createLease, type Lease, settleConnection } from '../sqlite/lease.ts';
+import {
+  createExclusiveConnection,
+  type ExclusiveConnection,
+  settleConnection,
+} from '../sqlite/exclusive-connection.ts';
 import { createConnectionQueue } from '../sqlite/connection-queue.ts';
 
 /** Maximum wait for the connection, in ms. Each earlier user may wait for its own lock timeout. */
@@ -46,11 +50,11 @@ function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: Sqli
   let handle: SqliteHandle | null = null;
   let checkpoints: Checkpoints | null = null;
   let isClosed = false;
-  let current: { readonly lease: Lease; readonly endTurn: () => void } | null = null;
+  let current: { readonly exclusive: ExclusiveConnection; readonly endTurn: () => void } | null = null;
 
-  function leaseOf(connection: DatabaseConnection): Lease {
-    if (current === null || current.lease !== connection) throw new Error('The connection has been released.');
-    return current.lease;
+  function exclusiveOf(connection: DatabaseConnection): ExclusiveConnection {
+    if (current === null || current.exclusive !== connection) throw new Error('The connection has been released.');
+    return current.exclusive;
   }
 
   async function discard(broken: SqliteHandle): Promise<void> {
@@ -60,10 +64,10 @@ function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: Sqli
 
   /** Ends the use of the connection; does nothing when it has ended before. */
   async function release(connection: DatabaseConnection): Promise<void> {
-    if (current === null || current.lease !== connection) return;
-    const { lease, endTurn } = current;
+    if (current === null || current.exclusive !== connection) return;
+    const { exclusive, endTurn } = current;
     try {
-      const closing = lease.close();
+      const closing = exclusive.close();
       const isClean = typeof closing === 'boolean' ? closing : await closing;
       const used = handle;
       if (!isClean && used !== null) await settleConnection(used).catch(() => discard(used));
@@ -86,9 +90,9 @@ function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: Sqli
         if (isClosed) throw new Error('The SQLite driver is closed.');
         handle ??= await connect(role);
         await checkpoints?.beforeUse(handle);
-        const lease = createLease(handle);
-        current = { lease, endTurn };
-        return lease;
+        const exclusive = createExclusiveConnection(handle);
+        current = { exclusive, endTurn };
+        return exclusive;
       } catch (error) {
         endTurn();
         throw error;
@@ -98,22 +102,22 @@ function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: Sqli
     // write, if another process wrote in between. A retry of the statement would fail again.
     async beginTransaction(on) {
       try {
-        await leaseOf(on).command(role === 'reader' ? 'begin' : 'begin immediate');
+        await exclusiveOf(on).command(role === 'reader' ? 'begin' : 'begin immediate');
       } catch (error) {
         // Kysely does not release the connection of a controlled transaction, such as the ORM's, that cannot begin.
         await release(on);
         throw error;
       }
     },
-    commitTransaction: (on) => leaseOf(on).end('commit'),
+    commitTransaction: (on) => exclusiveOf(on).end('commit'),
     // SQLite may have rolled back by itself, as on a full disk. A second rollback fails, which would hide the reason.
     rollbackTransaction: (on) =>
-      leaseOf(on)
+      exclusiveOf(on)
         .end('rollback')
         .catch(() => {}),
-    savepoint: (on, name) => leaseOf(on).command(`savepoint "${name}"`),
-    rollbackToSavepoint: (on, name) => leaseOf(on).command(`rollback to "${name}"`),
-    releaseSavepoint: (on, name) => leaseOf(on).command(`release "${name}"`),
+    savepoint: (on, name) => exclusiveOf(on).command(`savepoint "${name}"`),
+    rollbackToSavepoint: (on, name) => exclusiveOf(on).command(`rollback to "${name}"`),
+    releaseSavepoint: (on, name) => exclusiveOf(on).command(`release "${name}"`),
     releaseConnection: release,
     async destroy() {
       isClosed = true;

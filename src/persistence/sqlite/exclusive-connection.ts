@@ -34,12 +34,11 @@ const isConstraint = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT';
 
 /**
- * Exclusive use of the connection by one statement or one transaction. Kysely runs `commit` and `rollback` beside its
- * own queue of a transaction's statements, and releases a connection that may still have statements queued. A lease
- * therefore refuses every statement that comes after its transaction ended: it would run outside a transaction, or
- * inside that of the next user.
+ * The connection while one statement or one transaction uses it alone. Kysely runs `commit` and `rollback` beside its
+ * own queue of a transaction's statements, and releases a connection that may still have statements queued. A statement
+ * after the end of its transaction would run outside a transaction, or inside that of the next user. It is refused.
  */
-export interface Lease extends DatabaseConnection {
+export interface ExclusiveConnection extends DatabaseConnection {
   /** Runs `begin`, a savepoint command and the like. */
   command(sql: string): Promise<void>;
   /** Runs `commit` or `rollback` after the statement in flight. Later statements are refused. */
@@ -48,7 +47,7 @@ export interface Lease extends DatabaseConnection {
   close(): boolean | Promise<boolean>;
 }
 
-export function createLease(handle: SqliteHandle): Lease {
+export function createExclusiveConnection(handle: SqliteHandle): ExclusiveConnection {
   let ended = false;
   let inTransaction = false;
   let isDoubtful = false;
