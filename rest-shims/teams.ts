@@ -204,7 +204,7 @@ const modelsRow = (verb: 'add' | 'remove', path: string): RouteRow =>
 const blockRow = (verb: 'block' | 'unblock'): RouteRow =>
   route({
     ...CHANGING,
-    name: `teams.${verb}`,
+    name: verb === 'block' ? 'teams.block' : 'teams.unblock',
     request: readTeam.schema,
     paths: [`/team/${verb}`],
     parse: ({ body }) => ({ id: readTeam(body).team_id, blocked: verb === 'block' }),

@@ -70,7 +70,7 @@ guardrails:
 
 Guardrails of the file run in the order of the file, before stored guardrails. Kinds: \`litellm_content_filter\`, \`hide-secrets\`,
 \`openai_moderation\`, \`generic_guardrail_api\`, \`decision_model\`, \`presidio\`. Another kind causes a warning with file and line, as does a mode in
-which the kind does not run. With \`strict_config\` both end the start. A reference to a variable that is not set always ends the start.
+which the kind does not run. With \`strict_config\` both end the start. A guardrail that refers to an unset variable always ends the start.
 
 ## Models that cannot be called
 

@@ -84,6 +84,7 @@ function unknownKeyWarning(
   about: { readonly known: ReadonlySet<string>; readonly unsupported: UnsupportedKeys; readonly dotted: string },
 ): string {
   const { known, unsupported, dotted } = about;
+  if (FILE_PATHS.includes(name)) return `is not a known setting here; it belongs to the top level of the file`;
   const elsewhere = FILE_PATHS.find((path) => path.endsWith(`.${name}`) && path !== `${dotted}.${name}`);
   if (elsewhere !== undefined) return `is not a known setting here; did you mean ${elsewhere}?`;
   const nearest = nearestOf(name, [...known, ...Object.keys(unsupported.effects), ...unsupported.others]);

@@ -66,7 +66,16 @@ async function openRegistry(options: MetricsOptions) {
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
+  const { user, system } = process.cpuUsage();
   collectDefaultMetrics({ register: registry });
+  // The library counts CPU from here on: the CPU since the start of the process is added.
+  const addCpu = (name: string, microseconds: number): void => {
+    const counter = registry.getSingleMetric(name);
+    if (counter instanceof Counter) counter.inc(microseconds / 1e6);
+  };
+  addCpu('process_cpu_user_seconds_total', user);
+  addCpu('process_cpu_system_seconds_total', system);
+  addCpu('process_cpu_seconds_total', user + system);
 
   const gauge = (name: string, help: string, valueOf: (status: CatalogStatus) => number): void => {
     const collect = (): void => one.set(valueOf(catalog.status()));

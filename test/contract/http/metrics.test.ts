@@ -55,6 +55,14 @@ it('metrics.read 200: the text format of Prometheus, without a key', async () =>
   expect(text).toContain('# TYPE lensgate_catalog_refreshes_total counter');
 });
 
+it('metrics.read 200: the CPU of the process counts from its start', async () => {
+  const { user, system } = process.cpuUsage();
+  const { values } = await readMetrics();
+  expect(values.get('process_cpu_user_seconds_total')).toBeGreaterThanOrEqual(user / 1e6);
+  expect(values.get('process_cpu_system_seconds_total')).toBeGreaterThanOrEqual(system / 1e6);
+  expect(values.get('process_cpu_seconds_total')).toBeGreaterThanOrEqual((user + system) / 1e6);
+});
+
 it('metrics.read 200: a counter occurs once, also in a later read', async () => {
   await readMetrics();
   const { text } = await readMetrics();

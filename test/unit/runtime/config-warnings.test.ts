@@ -97,6 +97,11 @@ describe('unknown keys', () => {
       '2: general_settings.drop_params',
       ' here; did you mean litellm_settings.drop_params?',
     ],
+    [
+      'general_settings:\n  strict_config: true',
+      '2: general_settings.strict_config',
+      ' here; it belongs to the top level of the file',
+    ],
     ['general_settings:\n  something_else: 1', '2: general_settings.something_else', ''],
   ])('cause a warning with the nearest known name: %j', (yaml, place, hint) => {
     expect(warningsFrom({ yaml })).toEqual([`config.yaml:${place}: is not a known setting${hint}`]);
