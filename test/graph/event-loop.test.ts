@@ -13,7 +13,7 @@ import { HOSTILE_DOCUMENTS } from '../support/hostile-documents.ts';
 //   cache.
 
 const BOUND_MS = 50;
-const TRIES = 20;
+const TRIES = 6;
 /** Number of concurrent senders of one document. */
 const SENDERS = 4;
 
