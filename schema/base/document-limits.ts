@@ -16,7 +16,7 @@ import { tooLarge } from './too-large.ts';
 /** Maximum number of characters of one document. Clients send long texts as variables. */
 export const MAX_CHARACTERS = 256 * 1024;
 /** Maximum number of tokens of one document. Usual documents have some hundreds. */
-export const MAX_TOKENS = 10_000;
+export const MAX_TOKENS = 6_000;
 /** Maximum nesting of brackets in a document, values included. Deeper nesting risks a stack overflow in the parser. */
 export const MAX_NESTING = 64;
 /** Maximum numbers of operations and fragments in one document. */
@@ -33,7 +33,7 @@ export const MAX_PAIRS = 50_000;
  * Maximum number of fields to compare between all pairs of fragments. Validation compares every pair, even when no
  * selection set spreads both.
  */
-export const MAX_FRAGMENT_FIELDS = 100_000;
+export const MAX_FRAGMENT_FIELDS = 60_000;
 
 const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);

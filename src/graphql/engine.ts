@@ -259,7 +259,12 @@ export function createEngine(
   const yoga = createYoga<{ readonly requester: Requester }, GraphContext>({
     schema,
     graphqlEndpoint: '/graphql',
-    context: async ({ requester }) => ({ scope: await scopeOf(requester), work: new Work(turns) }),
+    async context({ requester }) {
+      const scope = await scopeOf(requester);
+      // A large document is executed in another turn of the event loop than it is parsed and validated.
+      await turns.due();
+      return { scope, work: new Work(turns) };
+    },
     plugins: [guard],
     maskedErrors: { maskError: mask },
     // `mask` logs, with the request id.

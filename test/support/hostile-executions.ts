@@ -37,24 +37,24 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ ${many(29, (i) => `p${i}: workloadEstimates(first: 1, workload: { ${WIDE_INPUT.replace('1000', String(i + 1))} }) { nodes { costUsd } }`)} }`,
   },
   {
-    name: 'one entry 900 times',
-    query: `{ ${many(900, (i) => `e${i}: catalogEntry(id: "gpt-4o") { extraFields }`)} }`,
+    name: 'one entry 540 times',
+    query: `{ ${many(540, (i) => `e${i}: catalogEntry(id: "gpt-4o") { extraFields }`)} }`,
   },
   {
-    name: 'one price history 900 times',
-    query: `{ ${many(900, (i) => `e${i}: priceHistory(entryId: "gpt-4o") { priceUsd }`)} }`,
+    name: 'one price history 540 times',
+    query: `{ ${many(540, (i) => `e${i}: priceHistory(entryId: "gpt-4o") { priceUsd }`)} }`,
   },
   {
     name: '50 pages of changes',
     query: `{ ${many(50, (i) => `e${i}: catalogChanges(first: 500) { nodes { oldValue } }`)} }`,
   },
   {
-    name: '1,500 reads of the free tier usage',
-    query: `{ ${many(1_500, (i) => `f${i}: freeTierUsage { __typename }`)} }`,
+    name: '990 reads of the free tier usage',
+    query: `{ ${many(990, (i) => `f${i}: freeTierUsage { __typename }`)} }`,
   },
   {
-    name: 'one trace 900 times',
-    query: `{ ${many(900, (i) => `t${i}: trace(id: "${'0'.repeat(31)}1") { ${i % 2 ? 'name' : 'spanCount'} }`)} }`,
+    name: 'one trace 540 times',
+    query: `{ ${many(540, (i) => `t${i}: trace(id: "${'0'.repeat(31)}1") { ${i % 2 ? 'name' : 'spanCount'} }`)} }`,
   },
   {
     name: 'one trace 140 times',
@@ -81,8 +81,8 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ ${many(250, (i) => `s${i}: span(traceId: "${'0'.repeat(31)}2", spanId: "${'0'.repeat(15)}1") { input output attributes }`)} }`,
   },
   {
-    name: 'one span with 1,600 aliases of its content',
-    query: `{ span(traceId: "${'0'.repeat(31)}2", spanId: "${'0'.repeat(15)}1") { ${many(1_600, (i) => `a${i}: attributes b${i}: input`)} } }`,
+    name: 'one span with 1,980 aliases of its content',
+    query: `{ span(traceId: "${'0'.repeat(31)}2", spanId: "${'0'.repeat(15)}1") { ${many(990, (i) => `a${i}: attributes b${i}: input`)} } }`,
   },
   {
     name: 'two pages of 500 spans',
@@ -97,12 +97,12 @@ export const EXECUTIONS: readonly HostileDocument[] = [
     query: `{ ${many(250, (i) => `s${i}: agents(first: 100, from: "2020-01-01T00:00:00Z") { name }`)} }`,
   },
   {
-    name: '400 invalid page sizes',
-    query: `{ ${many(400, (i) => `s${i}: trace(id: "x") { spans(first: ${i % 2 ? 0 : -1}) { pageInfo { endCursor } } }`)} }`,
+    name: '270 invalid page sizes',
+    query: `{ ${many(270, (i) => `s${i}: trace(id: "x") { spans(first: ${i % 2 ? 0 : -1}) { pageInfo { endCursor } } }`)} }`,
   },
   {
-    name: '900 deletions of traces',
-    query: `mutation { ${many(900, (i) => `d${i}: deleteTrace(input: { id: "no${i}" }) { __typename }`)} }`,
+    name: '390 deletions of traces',
+    query: `mutation { ${many(390, (i) => `d${i}: deleteTrace(input: { id: "no${i}" }) { __typename }`)} }`,
   },
   { name: 'nine calls of a model', query: `mutation { ${many(9, (i) => `c${i}: ${chatOf('messages: []')}`)} }` },
 ];
