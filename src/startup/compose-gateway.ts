@@ -50,7 +50,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
   readonly deployments: DeploymentSource;
   readonly configuration: RunningConfiguration;
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
-  readonly guardrails: Pick<Guardrails, 'definitions' | 'checkWith'>;
+  readonly guardrails: Pick<Guardrails, 'definitions' | 'refuseFaulty'>;
 }
 
 /** The gateway over all deployments and provider adapters. */
@@ -147,7 +147,7 @@ function composeActiveGuardrails(
     },
     broken: (about) => log.warn(about, 'a guardrail cannot run: the calls that it checks are refused'),
   });
-  guardrails.checkWith((definition) => active.faultOf(definition));
+  guardrails.refuseFaulty((definition) => active.faultOf(definition));
   return active;
 }
 

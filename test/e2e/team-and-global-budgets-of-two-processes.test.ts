@@ -117,7 +117,8 @@ function suite(name: string, withRedis: boolean): void {
         const passed = statuses.filter((status) => status === 200).length;
         admitted += passed;
         refusedRounds = passed === 0 ? refusedRounds + 1 : 0;
-        // While one process holds unused reserves, the other one refuses calls.
+        // A process may hold an unused part of its share for some ticks (ADR 0062). Until then the other one refuses
+        // calls.
         if (passed === 0) await wait(500);
       }
       return admitted;
@@ -130,8 +131,10 @@ function suite(name: string, withRedis: boolean): void {
       },
     });
 
-    /** Admitted calls of the member: `MEMBER_CALLS`, and one less after a reset of its spend to 1. */
-    const allMemberCalls = 2 * MEMBER_CALLS - 1;
+    /** Spend to which the spend of the member is reset, in USD. A call costs 1 USD. */
+    const RESET_TO = 1;
+    /** Admitted calls of the member, before and after the reset. */
+    const allMemberCalls = MEMBER_CALLS + (MEMBER_CALLS - RESET_TO);
     /** Admitted calls of the key and the team whose spend is reset, before and after the reset. */
     const allResetCalls = 2 * (RESET_TEAM_BUDGET + 1 + KEY_CALLS);
 
@@ -142,13 +145,6 @@ function suite(name: string, withRedis: boolean): void {
       await manage('/team/member_add', { team_id: 'small', member, max_budget_in_team: MEMBER_CALLS });
       const key = String((await manage('/key/generate', { team_id: 'small', user_id: 'ann' }))['key']);
       expect(await spendAll([key])).toBe(MEMBER_CALLS);
-      const reset = {
-        team_id: 'small',
-        user_id: 'ann',
-        spend: 1,
-        previous_spend: MEMBER_CALLS,
-        max_budget: MEMBER_CALLS,
-      };
       await vi.waitFor(async () => {
         const answer = await fetch(`${servers[0]?.url}/team/info?team_id=small`, {
           headers: { authorization: `Bearer ${ADMIN}` },
@@ -156,16 +152,22 @@ function suite(name: string, withRedis: boolean): void {
         const { team_memberships: members } = (await answer.json()) as { readonly team_memberships: readonly Json[] };
         expect(members.find((one) => one['user_id'] === 'ann')?.['spend']).toBe(MEMBER_CALLS);
       }, SOON);
-      expect(await post(0, '/team/small/member/ann/reset_spend', { reset_to: 1 })).toEqual({
+      expect(await post(0, '/team/small/member/ann/reset_spend', { reset_to: RESET_TO })).toEqual({
         status: 200,
-        body: reset,
+        body: {
+          team_id: 'small',
+          user_id: 'ann',
+          spend: RESET_TO,
+          previous_spend: MEMBER_CALLS,
+          max_budget: MEMBER_CALLS,
+        },
       });
-      expect(await spendAll([key])).toBe(allMemberCalls - MEMBER_CALLS);
+      expect(await spendAll([key])).toBe(MEMBER_CALLS - RESET_TO);
       const refused = refusal(/^Budget has been exceeded! TeamMember=ann:small Current cost: 3\.0, Max budget: 3\.0/);
       for (const nth of [0, 1]) expect(await chat(nth, key)).toEqual(refused);
     }, 240_000);
 
-    it('count the budgets of a key and of a team from zero after a reset of all spend', async () => {
+    it('count the budgets of a key and of a team from zero after a reset of the spend of all keys and teams', async () => {
       await manage('/team/new', { team_id: 'reset', max_budget: RESET_TEAM_BUDGET });
       const ofTeam = String((await manage('/key/generate', { team_id: 'reset' }))['key']);
       const alone = String((await manage('/key/generate', { max_budget: KEY_CALLS }))['key']);
@@ -199,7 +201,7 @@ function suite(name: string, withRedis: boolean): void {
       );
       for (const nth of [0, 1]) expect(await chat(nth, keys[nth] ?? '')).toEqual(ofTeam);
 
-      // Ends the window early.
+      // The stored window of `1mo` ends now, so the next one begins now. The other window is removed.
       const stored = { budgetDuration: '1mo', maxBudget: String(TEAM_CALLS) };
       const ended = JSON.stringify([
         { ...stored, resetAt: new Date().toISOString(), countsFrom: '2020-01-01T00:00:00.000Z' },
@@ -212,8 +214,8 @@ function suite(name: string, withRedis: boolean): void {
       // The two calls above are of the new window.
       expect((await spendAll(keys)) + 2).toBe(TEAM_CALLS);
 
-      // The team has spent two windows; the member, and the key and the team of the reset, have made their calls. The
-      // rest is for keys without a team and for the admin key.
+      // The global budget counts the calls of all tests above: no reset lowers it. The rest is for a key without a team
+      // and for the admin key.
       const others = [await newKey({}), ADMIN];
       expect((await spendAll(others)) + 2 * TEAM_CALLS + allMemberCalls + allResetCalls).toBe(GLOBAL_BUDGET + 1);
       const ofAll = refusal(

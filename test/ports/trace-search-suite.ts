@@ -12,7 +12,7 @@ import {
 import type { SessionActivity, SessionSearch } from '../../src/domain/traces/sessions.ts';
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 import { randomFrom } from '../support/random.ts';
-import { sessionsIn } from '../support/sessions.ts';
+import { sessionsIn, startMsOf } from '../support/sessions.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
@@ -72,9 +72,10 @@ const FILTERS: readonly Partial<Omit<TraceFilters, 'annotation'>>[] = [
   { text: 'REFUND-' },
   { text: '"orders"' },
   { text: '%_' },
+  // Characters of JSON, in which lists of names are stored. No name has them.
   { text: '[' },
   { text: '[]' },
-  { text: '\\u0000' },
+  { text: String.raw`\u0000` },
   { text: 'SAYS "hi" \\o' },
   { agent: 'says "hi" \\o' },
   { agent: 'no\u{FFFD}text \u{FFFD}' },
@@ -190,20 +191,18 @@ export function traceSearchSuite(engine: Engine): void {
       const bucketMs = 7_000;
       const window = { startMs: START_MS, endMs: START_MS + 30_500 };
       const buckets = await traces.series(ALL, { ...window, bucketMs, filters });
-      const inside = all.filter(
-        (summary) => tracePassesFilters(summary, filters) && traceRankOf(summary, 'start') < BigInt(window.endMs),
-      );
+      const inside = all.filter((summary) => tracePassesFilters(summary, filters) && startMsOf(summary) < window.endMs);
       expect(buckets.map(({ startMs }) => (startMs - START_MS) / bucketMs)).toEqual([0, 1, 2, 3, 4]);
       for (const bucket of buckets) {
         const within = inside.filter((summary) => {
-          const ms = Number(traceRankOf(summary, 'start'));
+          const ms = startMsOf(summary);
           return ms >= bucket.startMs && ms < bucket.startMs + bucketMs;
         });
         const durations = within
           .map((summary) => traceRankOf(summary, 'duration'))
           .toSorted((a, b) => (a < b ? -1 : 1));
         const spends = within.flatMap(({ spend }) => spend ?? []);
-        // Each trace has one span, with the tokens of `aSpan`.
+        // Each trace has one span, with the type `llm` and the tokens of `aSpan`.
         expect(bucket).toEqual({
           startMs: bucket.startMs,
           traces: within.length,
@@ -238,7 +237,7 @@ export function traceSearchSuite(engine: Engine): void {
             name,
             traces: agentTraces.length,
             failed: agentTraces.filter(({ errorCount }) => errorCount > 0).length,
-            lastStartMs: Math.max(...agentTraces.map((summary) => Number(traceRankOf(summary, 'start')))),
+            lastStartMs: Math.max(...agentTraces.map(startMsOf)),
           }))
           .toSorted((left, right) => right.lastStartMs - left.lastStartMs || (left.name < right.name ? -1 : 1));
         expect(expected.length).toBeGreaterThan(0);

@@ -44,7 +44,7 @@ export const NO_GUARDRAILS: Guardrails = {
   add: refuse,
   change: refuse,
   remove: refuse,
-  checkWith: refuse,
+  refuseFaulty: refuse,
   configure: refuse,
   resolve: refuse,
   refresh: async () => {},

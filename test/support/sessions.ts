@@ -2,13 +2,15 @@ import type { Usd } from '../../src/domain/money.ts';
 import type { SessionActivity } from '../../src/domain/traces/sessions.ts';
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
 
+/** Start of a trace in ms. */
+export const startMsOf = ({ startNs }: Pick<TraceSummary, 'startNs'>): number => Number(startNs / 1_000_000n);
+
 /** Exact sum, like that of a database. `addUsd` has an upper limit. */
 const sumOf = (amounts: readonly Usd[]): Usd | null =>
   amounts.length === 0 ? null : (amounts.reduce((sum, amount) => sum + amount, 0n) as Usd);
 
 /** Sessions of these summaries, in the order in which a store lists them: the latest start first. */
 export function sessionsIn(summaries: readonly TraceSummary[]): readonly SessionActivity[] {
-  const startMsOf = ({ startNs }: TraceSummary): number => Number(startNs / 1_000_000n);
   const least = (numbers: readonly bigint[]): bigint => numbers.reduce((left, right) => (left < right ? left : right));
   const most = (numbers: readonly bigint[]): bigint => numbers.reduce((left, right) => (left > right ? left : right));
   const named = Map.groupBy(

@@ -20,7 +20,7 @@ export interface Guardrails extends GuardrailDirectory {
    * Sets the check of the settings that depend on the kind. From then on `add` and `change` refuse a guardrail with a
    * fault.
    */
-  checkWith(faultOf: (definition: GuardrailDefinition) => string | null): void;
+  refuseFaulty(faultOf: (definition: GuardrailDefinition) => string | null): void;
   /** Replaces the guardrails of the configuration file. */
   configure(definitions: readonly GuardrailDefinition[]): void;
   /** Resolves references to environment variables again, after a variable changed. */

@@ -154,14 +154,13 @@ export function dailyRelation(grouping: SpendGrouping, flavour: SqlFlavour): Dai
   const parts = partsOf(filter);
   if (kind === null || parts === null) return null;
   const wanted = wantedLabels(kind, filter);
-  const labels = (): Sql | null => (wanted === null ? null : textsIn(flavour, wanted.map(storable)));
-  // `ofDays` filters by label to use its index. The outer condition filters the calls of partial days.
-  const union = [ofDays(kind, parts.days, labels()), ...parts.edges.map((edge) => ofCalls(kind, edge, flavour))];
-  const among = labels();
-  const label = kind === 'end_user' ? sql`all_parts.label as end_user` : sql`null as end_user`;
-  const ofLabels = among === null ? sql`` : sql`where all_parts.label in ${among}`;
+  const labels = wanted === null ? null : textsIn(flavour, wanted.map(storable));
+  const union = [ofDays(kind, parts.days, labels), ...parts.edges.map((edge) => ofCalls(kind, edge, flavour))];
+  const endUser = kind === 'end_user' ? sql`all_parts.label as end_user` : sql`null as end_user`;
+  // `ofDays` filters by label to use its index. This condition filters the calls of partial days.
+  const where = labels === null ? sql`` : sql`where all_parts.label in ${labels}`;
   return {
-    relation: sql`(select all_parts.*, ${label} from (${sql.join(union, sql` union all `)}) as all_parts ${ofLabels}) as spend_row`,
+    relation: sql`(select all_parts.*, ${endUser} from (${sql.join(union, sql` union all `)}) as all_parts ${where}) as spend_row`,
     filter: withoutLabels(filter),
     tag: sql`spend_row.label`,
     sums: SUMS,

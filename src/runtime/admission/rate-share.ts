@@ -181,12 +181,12 @@ export class RateShare implements ShareHolder {
     this.#ceiling = lowered > 0 ? this.used : Number(ask.held) + further;
   }
 
-  tick(): 'ask' | 'stay' | 'drop' {
+  tick(): 'ask' | 'stay' | 'unlist' {
     this.#demand = this.#taken;
     this.#taken = 0;
     this.#idleTicks += 1;
-    if (this.#isOver()) return this.#carried > 0 ? 'ask' : 'drop';
-    if (this.#epoch !== this.#shares.epoch()) return this.used > 0 ? 'ask' : 'drop';
+    if (this.#isOver()) return this.#carried > 0 ? 'ask' : 'unlist';
+    if (this.#epoch !== this.#shares.epoch()) return this.used > 0 ? 'ask' : 'unlist';
     const room = this.#ceiling - this.used;
     const target = this.#target();
     const surplus = room - target;
@@ -196,7 +196,7 @@ export class RateShare implements ShareHolder {
     const isIdle = this.#idleTicks > IDLE_TICKS;
     // Return the remaining room first: a dropped share is not visited again.
     if (isIdle && room > 0) return 'ask';
-    return isIdle && (this.kind === 'window' || this.used === 0) ? 'drop' : 'stay';
+    return isIdle && (this.kind === 'window' || this.used === 0) ? 'unlist' : 'stay';
   }
 
   /** Whether it can be evicted without losing a count. */

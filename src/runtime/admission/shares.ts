@@ -19,8 +19,8 @@ export interface ShareHolder {
   /** The request to send now. Until its answer, calls are admitted up to its amount `held`. */
   nextRequest(): ShareRequest;
   answer(share: ShareAnswer, ask: ShareRequest, sentMs: number): void;
-  /** Action at a tick. `ask` sends a request; `ask` and `stay` keep the holder on the list; `drop` removes it. */
-  tick(): 'ask' | 'stay' | 'drop';
+  /** Action at a tick. `ask` sends a request; `ask` and `stay` keep the holder on the list; `unlist` removes it. */
+  tick(): 'ask' | 'stay' | 'unlist';
 }
 
 /** Times of requests for shares, and the room that is requested in advance. */
@@ -53,7 +53,7 @@ export interface Shares {
    * unavailable.
    */
   requestShare(holder: ShareHolder): Promise<void>;
-  /** Calls `tick` of the holder at each tick, until it returns `drop`. */
+  /** Calls `tick` of the holder at each tick, until it returns `unlist`. */
   watch(holder: ShareHolder): void;
   /** State of counters in the ledger, in their order; null when the ledger is unavailable. */
   snapshot(counters: readonly string[]): Promise<readonly LedgerSnapshot[] | null>;
@@ -191,8 +191,8 @@ export function createShares({
     watched = [];
     for (const holder of due) {
       const action = holder.tick();
-      holder.listed = action !== 'drop';
-      if (action !== 'drop') watched.push(holder);
+      holder.listed = action !== 'unlist';
+      if (action !== 'unlist') watched.push(holder);
       if (action === 'ask') void queue(holder);
     }
     if (clock.monotonicMs() - state.sentMs > HEARTBEAT_MS) void probeOnce();

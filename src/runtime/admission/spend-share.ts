@@ -4,7 +4,7 @@ import type { ShareHolder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
-/** Divisor: a change of at most the rest of the limit divided by this is reported later. */
+/** A change is small up to the rest of the limit divided by this number. Small changes are reported later. */
 const SMALL_PART = 16n;
 
 /** Parts of a counter that a share reads. */
@@ -21,6 +21,7 @@ interface SharedCounter {
 }
 
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
 /**
  * Share of a budget. Its ceiling is a limit on the whole use of this process since the counter was created, reserved
@@ -45,7 +46,7 @@ export class SpendShare implements ShareHolder {
   #epoch = 0;
   /** Whether the counter is new in this process: the ledger has not answered for it yet. */
   #joins = true;
-  /** Whether the ledger knows the counter and its stored total. */
+  /** False after an answer that the ledger lacks this counter or its stored total. Assumed before the first answer. */
   #isKnown = true;
   #base: LedgerBase | null = null;
   /** Stored use that was reported to the ledger. */
@@ -87,7 +88,9 @@ export class SpendShare implements ShareHolder {
   /** Whether the amount of a charge may be reserved without asking the ledger. */
   hasRoom({ limit, amount, refused }: Charge): boolean {
     if (amount === 0n) return true;
-    if (this.#shares.isUnavailable()) return !this.#isAnswerValid() || this.leftOf(limit) > 0n;
+    // Without the ledger, its last answer decides while it is valid. Later only the stored totals limit; the caller
+    // checks those.
+    if (this.#shares.isUnavailable()) return this.#isAnswerValid() ? this.leftOf(limit) > 0n : true;
     if (this.#epoch !== this.#shares.epoch() || !this.#isKnown) return false;
     const left = this.leftOf(limit);
     // A charge that is refused only above the limit is also admitted at the limit, while nothing is reserved.
@@ -139,7 +142,9 @@ export class SpendShare implements ShareHolder {
     const room = larger(0n, this.#ceiling - counter.held);
     const target = this.#target();
     const isNeeded = this.#waiting > 0n;
-    const held = counter.held + (isNeeded || !this.#isKnown ? 0n : room < target ? room : target);
+    // For a waiting call no room is kept: the whole target is requested, as `spare`.
+    const kept = isNeeded || !this.#isKnown ? 0n : smaller(room, target);
+    const held = counter.held + kept;
     const ask: ShareRequest = {
       counter: counter.name,
       kind: 'spend',
@@ -172,30 +177,30 @@ export class SpendShare implements ShareHolder {
     }
     this.#joins = false;
     this.#reported = ask.stored;
+    // `left` is the rest before the grant, under the limit of the request. A later call may have set another limit.
     this.#left = left - granted + this.#limit - ask.limit;
     this.#ceiling = ask.held + granted;
   }
 
-  tick(): 'ask' | 'stay' | 'drop' {
+  tick(): 'ask' | 'stay' | 'unlist' {
     this.#demand = this.#taken;
     this.#taken = 0n;
     this.#idleTicks += 1;
     const counter = this.#counter;
-    if (!this.#isKnown) return this.#base === null ? 'drop' : 'ask';
+    // Without a base there is nothing to ask. `takeBase` lists the share again.
+    if (!this.#isKnown) return this.#base === null ? 'unlist' : 'ask';
     const room = this.#ceiling - counter.held;
     if (room < 0n || this.#base !== null || this.#epoch !== this.#shares.epoch()) return 'ask';
     const target = this.#target();
     const unreported = counter.storedOwn(this.#storedThrough()) - this.#reported;
     // A surplus or an unreported use that is large in relation to the rest of the limit is reported now.
-    if (larger(room - target, unreported) * SMALL_PART > larger(0n, this.#left)) {
-      if (room > target || unreported > 0n) return 'ask';
-    }
+    if (larger(room - target, unreported) * SMALL_PART > larger(0n, this.#left)) return 'ask';
     // Less than half of the room that the share should have is left.
     if (2n * room < target && this.#left > target) return 'ask';
-    // Return the remaining room first: a dropped share is not visited again.
+    // Return the remaining room first: a share that is not listed gets no ticks.
     if (this.#idleTicks > IDLE_TICKS && room > 0n) return 'ask';
     const isIdle = this.#idleTicks > IDLE_TICKS && counter.holds === 0 && !counter.isBusy(this.#storedThrough());
-    return isIdle && unreported === 0n ? 'drop' : 'stay';
+    return isIdle && unreported === 0n ? 'unlist' : 'stay';
   }
 
   /**

@@ -44,7 +44,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   const paramsSealer = createJsonSealer<Params>(guardrailCipher(salt));
   const warned = new Set<string>();
   let fromFile: readonly LoadedGuardrail[] = [];
-  /** Why a guardrail cannot run. `checkWith` sets the check. */
+  /** Why a guardrail cannot run. `refuseFaulty` sets the check. */
   let faultOf: (definition: GuardrailDefinition) => string | null = () => null;
   let stored: readonly LoadedGuardrail[] = [];
   let definitions: readonly GuardrailDefinition[] = [];
@@ -151,7 +151,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
       await refresh();
       return removed === undefined ? null : load(removed).shown;
     },
-    checkWith(check) {
+    refuseFaulty(check) {
       faultOf = check;
     },
     configure,

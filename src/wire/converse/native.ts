@@ -3,12 +3,12 @@ import { upstreamOnly } from '../upstream-only.ts';
 import { createConverseReader, errorOf, isAnswer, stepsOf } from './answer.ts';
 import { writeConverse } from './write-request.ts';
 
-/** Dialect of Bedrock's Converse API, for callers of other dialects. */
+/** Translates calls to Bedrock's Converse API, and its answers. */
 export const CONVERSE_OUT: OutboundDialect = {
   writeRequest: writeConverse,
   reader: createConverseReader,
   stepsOf,
 };
 
-/** Native dialect of Bedrock's Converse API. */
+/** Reads errors and usage in answers of the Converse API. No caller uses this dialect. */
 export const CONVERSE_NATIVE: NativeDialect = upstreamOnly({ outbound: CONVERSE_OUT, errorOf, isAnswer });

@@ -5,14 +5,14 @@ import { upstreamOnly } from '../upstream-only.ts';
 import { createOllamaReader, errorOf, isAnswer } from './answer.ts';
 import { writeOllama } from './write-request.ts';
 
-/** Dialect of Ollama's chat API, for callers of other dialects. */
+/** Translates calls to Ollama's chat API, and its answers. */
 export const OLLAMA_OUT: OutboundDialect = {
   writeRequest: writeOllama,
   reader: createOllamaReader,
   stepsOf: (answer) => createOllamaReader().read(answer, null),
 };
 
-/** Native dialect of Ollama's chat API. */
+/** Reads errors and usage in answers of Ollama's chat API. No caller uses this dialect. */
 export const OLLAMA_NATIVE: NativeDialect = upstreamOnly({ outbound: OLLAMA_OUT, errorOf, isAnswer });
 
 /** Ollama's embedding answers, converted to OpenAI's format. */

@@ -94,9 +94,10 @@ describe('max_connections', () => {
     expect(await ask(second, chat(server.app.adminKey))).toBe(OK);
   });
 
-  it('gives an address without a known key at most a quarter of the limit when half of it is used', async () => {
+  it('once half of the limit is used, allows one address a quarter of the limit in connections without a known key', async () => {
     const server = await startWithLimit(16);
-    // With the connection that reads the counts, these are half of the limit.
+    // Below half of the limit, an address may have more than a quarter. With the connection that reads the counts, half
+    // is used after these.
     for (let nth = 0; nth < 7; nth += 1) expect(await ask(openSocket(server), LIVENESS)).toBe(OK);
     expect(await allOf(openSocket(server))).toBe(REFUSED);
     expect(await server.counts()).toEqual(expectedCounts(8, 0, 1));
@@ -108,11 +109,11 @@ describe('max_connections', () => {
     }
     expect(await allOf(openSocket(server, '127.0.0.2'))).toBe(REFUSED);
     // A connection with a known key does not count in the quarter: on the fast path, in Koa and in the graph.
-    const [onFastPath, onNode, inGraph] = others;
-    if (!onFastPath || !onNode || !inGraph) throw new TypeError('Fewer than three connections are open.');
+    const [onFastPath, inKoa, inGraph] = others;
+    if (!onFastPath || !inKoa || !inGraph) throw new TypeError('Fewer than three connections are open.');
     const authorized = `authorization: Bearer ${server.app.adminKey}\r\n`;
     expect(await ask(onFastPath, chat(server.app.adminKey))).toBe(OK);
-    expect(await ask(onNode, `GET /v1/models HTTP/1.1\r\nhost: x\r\n${authorized}\r\n`)).toBe(OK);
+    expect(await ask(inKoa, `GET /v1/models HTTP/1.1\r\nhost: x\r\n${authorized}\r\n`)).toBe(OK);
     expect(await ask(inGraph, `GET /graphql?query={__typename} HTTP/1.1\r\nhost: x\r\n${authorized}\r\n`)).toBe(OK);
     for (let nth = 0; nth < 3; nth += 1) expect(await ask(openSocket(server, '127.0.0.2'), LIVENESS)).toBe(OK);
     expect(await allOf(openSocket(server, '127.0.0.2'))).toBe(REFUSED);
@@ -148,6 +149,10 @@ describe('a key is checked before the body', () => {
     'Authentication Error, Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.';
   const ENVELOPE = { error: { message: MESSAGE, type: 'auth_error', param: 'None', code: '401' } };
 
+  /** Body lengths in bytes. The fast path passes requests with larger bodies than 128 KiB to Node's server. */
+  const ON_FAST_PATH = 100_000;
+  const ON_NODE = 10_000_000;
+
   async function refusal(path: string, length: number) {
     const socket = openSocket(await startWithLimit(0));
     const received = once(socket, 'data') as Promise<[Buffer]>;
@@ -159,16 +164,16 @@ describe('a key is checked before the body', () => {
   }
 
   it.each([
-    ['/v1/chat/completions', 10_000_000, ENVELOPE],
-    ['/v1/traces', 10_000_000, { message: MESSAGE.slice('Authentication Error, '.length) }],
-    ['/v1/files', 10_000_000, ENVELOPE],
+    ['/v1/chat/completions', ON_NODE, ENVELOPE],
+    ['/v1/traces', ON_NODE, { message: MESSAGE.slice('Authentication Error, '.length) }],
+    ['/v1/files', ON_NODE, ENVELOPE],
   ])('at %s, for a body of %i bytes that has not arrived', async (path, length, expected) => {
     const { status, body } = await refusal(path, length);
     expect({ status, body }).toEqual({ status: 'HTTP/1.1 401 Unauthorized', body: expected });
   });
 
   it('on the fast path, where the connection closes after the answer', async () => {
-    const { socket, status, head, body } = await refusal('/v1/chat/completions', 100_000);
+    const { socket, status, head, body } = await refusal('/v1/chat/completions', ON_FAST_PATH);
     expect({ status, body }).toEqual({ status: 'HTTP/1.1 401 Unauthorized', body: ENVELOPE });
     expect(head).toMatch(/\r\nConnection: close$/);
     await once(socket.resume(), 'end');

@@ -2,8 +2,8 @@ import { choice, flag, secret, secretText, text, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { redisAddressFault } from './checks.ts';
 
-const port = (env: readonly string[], file: string) =>
-  setting({ kind: integer(1, 65_535), default: 6379, env, file, description: 'Port of the Redis server.' });
+const port = (env: readonly string[], file: string, description: string) =>
+  setting({ kind: integer(1, 65_535), default: 6379, env, file, description });
 
 /** Budgets and limits that several processes count together (ADR 0062). */
 export const SHARING_SETTINGS = {
@@ -29,12 +29,13 @@ export const SHARING_SETTINGS = {
     file: 'router_settings.redis_host',
     description: 'Host of the Redis server, where `redis_url` is not set.',
   }),
-  redisPort: port(['REDIS_PORT'], 'router_settings.redis_port'),
+  redisPort: port(['REDIS_PORT'], 'router_settings.redis_port', 'Port of the Redis server at `redis_host`.'),
   redisUsername: setting({
     kind: text('name'),
     default: null,
     env: ['REDIS_USERNAME'],
-    description: 'User at the Redis server. Ignored where the server is set by a URL.',
+    description:
+      'User at the Redis server of `redis_host` or `cache_params`. Ignored where the server is set by a URL.',
   }),
   redisPassword: setting({
     kind: secret(''),
@@ -48,14 +49,16 @@ export const SHARING_SETTINGS = {
     default: false,
     env: ['REDIS_SSL'],
     file: 'litellm_settings.cache_params.ssl',
-    description: 'Uses TLS with the Redis server. Ignored where the server is set by a URL.',
+    description:
+      'Uses TLS with the Redis server of `redis_host` or `cache_params`. Ignored where the server is set by a URL.',
   }),
   redisNamespace: setting({
     kind: text('name'),
     default: 'lensgate',
     env: ['REDIS_NAMESPACE'],
     file: 'litellm_settings.cache_params.namespace',
-    description: 'Prefix of all Redis keys. Processes that count together must have the same prefix.',
+    description:
+      'Prefix of all keys in Redis, wherever its server is set. Processes that count together must have the same prefix.',
   }),
   cacheType: setting({
     kind: text('name of a cache'),
@@ -76,7 +79,7 @@ export const SHARING_SETTINGS = {
     file: 'litellm_settings.cache_params.host',
     description: 'Host of the server of `cache_params`, where `url` is not set.',
   }),
-  cachePort: port([], 'litellm_settings.cache_params.port'),
+  cachePort: port([], 'litellm_settings.cache_params.port', 'Port of the server of `cache_params`.'),
   cachePassword: setting({
     kind: secret(''),
     default: null,

@@ -26,7 +26,8 @@ export const SIGN_IN_SETTINGS = {
     kind: text('http(s) address', (value) => (/^https?:\/\/[^\s]+$/i.test(value) ? null : 'is not an http(s) address')),
     default: null,
     file: 'general_settings.control_plane_url',
-    description: 'Address of another server whose users sign in here: `/v3/login` gives it codes for sessions.',
+    description:
+      'Address of another server whose users sign in here. With it, `/v3/login` answers with a code; the other server exchanges the code for a session at `/v3/login/exchange`.',
   }),
   commandLineHours: setting({
     kind: integer(1, MAX_HOURS),
@@ -40,7 +41,7 @@ export const SIGN_IN_SETTINGS = {
     default: 10,
     file: 'general_settings.max_failed_login_attempts_per_source',
     description:
-      'Failed sign-ins of a client network in a window before it is blocked. One name from the network is blocked after half as many. Networks are counted where `trusted_proxies` is set. 0 sets no limit.',
+      'Failed sign-ins in a window before a client network is blocked. The limit of a network applies only where `trusted_proxies` is set. Half of this number always applies to each name from one network. 0 sets neither limit.',
   }),
   failedSignInsBySource: setting({
     kind: sourceLimits(MAX_FAILURES),
@@ -48,7 +49,7 @@ export const SIGN_IN_SETTINGS = {
     defaultText: 'none',
     file: 'general_settings.max_failed_login_attempts_per_source_overrides',
     description:
-      'Other limits for client networks, e.g. `{10.0.0.0/8: 50, 192.0.2.7: 0}`. The smallest block that contains the network applies; 0 sets no limit. They have no effect while the general limit is 0.',
+      'Other limits for client networks, e.g. `{10.0.0.0/8: 50, 192.0.2.7: 0}`. The smallest range that contains the network applies; 0 sets no limit. They have no effect while the general limit is 0.',
   }),
   failedSignInWindowSeconds: setting({
     kind: integer(1, MAX_SECONDS),
@@ -62,7 +63,8 @@ export const SIGN_IN_SETTINGS = {
     default: 300,
     file: 'general_settings.failed_login_block_seconds',
     unit: 's',
-    description: 'How long all sign-ins are refused after too many failures, also those with the correct password.',
+    description:
+      'How long a network, or a name from it, stays blocked after too many failures. Sign-ins with the correct password are then refused, too.',
   }),
   unlimitedSignIns: setting({
     kind: flag(),
