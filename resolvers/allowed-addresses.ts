@@ -1,4 +1,4 @@
-import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { Conflict, NotFound } from '../src/domain/errors.ts';
 import { ALLOWED_ADDRESSES, allowedList } from '../src/domain/settings/allowed-addresses.ts';
 import { assertRemovable, GENERAL } from '../src/domain/settings/ownership.ts';
 import type { SectionContent } from '../src/domain/settings/stored-section.ts';
@@ -7,6 +7,7 @@ import { operation } from './operation/operation.ts';
 import type { SettingsPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertStoresSettings, settingsState, storeSettings } from './operation/settings-state.ts';
+import { assertAddress, assertCovered } from './operation/allowed-addresses.ts';
 
 /** The addresses that may call; null when every address may. */
 export const listAllowedAddresses = operation({
@@ -70,26 +71,4 @@ async function storeList(
     assertCovered(scope, list);
     return { ...content, [ALLOWED_ADDRESSES]: list };
   });
-}
-
-function assertAddress({ platform }: Scope<SettingsPlatform>, address: string): void {
-  if (!platform.allowedAddresses.isAddress(address))
-    throw new InvalidInput(`"${address}" is neither an IP address nor a block such as 10.0.0.0/8.`);
-}
-
-/** Throws InvalidInput for a list that would refuse the caller. */
-function assertCovered({ platform, client }: Scope<SettingsPlatform>, list: readonly string[]): void {
-  if (!platform.allowedAddresses.covers(list, client.address))
-    throw new InvalidInput(`The list would refuse your own address ${client.address}. Allow it first.`);
-}
-
-/**
- * Throws InvalidInput for a value that is not a list of addresses and blocks, and for a list that would refuse the
- * caller.
- */
-export function assertAllowedList(scope: Scope<SettingsPlatform>, value: unknown): void {
-  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string'))
-    throw new InvalidInput(`${ALLOWED_ADDRESSES} must be a list of addresses.`);
-  for (const address of value) assertAddress(scope, address);
-  assertCovered(scope, value);
 }

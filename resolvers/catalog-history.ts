@@ -6,6 +6,7 @@ import {
   type HistorySpan,
   type ListedChange,
   changePassesFilters,
+  CHANGE_PAGE_SIZE,
 } from '../src/domain/catalog/history.ts';
 import { pricesAt, type PricesAtInstant, priceStepsOf, type PriceStep } from '../src/domain/catalog/price-history.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
@@ -16,8 +17,6 @@ import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
-/** Maximum number of changes of one page. */
-export const CHANGE_PAGE_SIZE = 500;
 /** Default number of changes of a page. */
 const DEFAULT_CHANGES = 50;
 

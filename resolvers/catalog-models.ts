@@ -1,10 +1,10 @@
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { findModels, type Model, type ModelFilters } from '../src/domain/catalog/models.ts';
 import { anyone } from './operation/access.ts';
-import { snapshotOf } from './catalog.ts';
 import { operation } from './operation/operation.ts';
 import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { snapshotOf } from './operation/catalog-search.ts';
 
 /** Models that match the filters, all from one snapshot of the catalog. */
 export interface FoundModels {

@@ -1,43 +1,12 @@
-import type { CatalogEntry, CatalogSnapshot, PatternCompiler } from '../src/domain/catalog/catalog.ts';
-import { type EntryFilters, findEntries, modelFilterOf, partMatcher } from '../src/domain/catalog/find-entries.ts';
-import { assertConditions, narrowEntries } from '../src/domain/catalog/narrow-entries.ts';
+import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
+import type { EntryFilters } from '../src/domain/catalog/find-entries.ts';
 import type { CatalogPage, EntrySearch, FoundEntries } from '../src/domain/catalog/result-cache.ts';
-import { sortEntries } from '../src/domain/catalog/sort-entries.ts';
-import { InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { NotFound } from '../src/domain/errors.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
-
-function matcherOf(model: string | null, patterns: PatternCompiler): ((id: string) => boolean) | null {
-  const filter = modelFilterOf(model);
-  if (filter.kind === 'any') return null;
-  if (filter.kind === 'part') return partMatcher(filter.text);
-  const compiled = patterns.compile(filter.source);
-  if ('fault' in compiled) throw new InvalidInput(`Invalid regex in 'model' param: ${compiled.fault}`);
-  return (id) => compiled.pattern.occursIn(id);
-}
-
-/** Searches a snapshot. Equal searches of the current snapshot share a cached object. Throws InvalidInput. */
-export function searchEntries(platform: CatalogPlatform, snapshot: CatalogSnapshot, search: EntrySearch): FoundEntries {
-  const { filters, conditions, sort } = search;
-  if (conditions) assertConditions(conditions);
-  const find = (): FoundEntries => {
-    const passed = findEntries(snapshot.entries, filters, matcherOf(filters.model, platform.patterns));
-    const narrowed = conditions ? narrowEntries(passed, conditions) : passed;
-    return { snapshot, entries: sort ? sortEntries(narrowed, sort) : narrowed };
-  };
-  return platform.catalogResults.found(snapshot, search, find);
-}
-
-/** The snapshot with the id `pin`; the current one for null. Throws InvalidInput for an evicted snapshot. */
-export function snapshotOf({ catalog }: CatalogPlatform, pin: string | null): CatalogSnapshot {
-  if (pin === null) return catalog.current();
-  const state = catalog.findSnapshot(pin);
-  if (state !== null) return state;
-  const message = 'This catalog snapshot is no longer stored. Repeat the request without `snapshot`.';
-  throw new InvalidInput(message, [{ path: ['query', 'snapshot'], rule: 'snapshot_not_kept', message, input: pin }]);
-}
+import { searchEntries, snapshotOf } from './operation/catalog-search.ts';
 
 /** A page of found entries. `page` may be too large for a `number`; for a page with entries, it never is. */
 function pageOf({ snapshot, entries }: FoundEntries, page: bigint, pageSize: number): CatalogPage {

@@ -4,23 +4,19 @@ import {
   catalogKeyName,
   type Checkout,
   type CheckoutPage,
-  type CheckoutPosition,
   isEntitled,
   isReplaceable,
+  CHECKOUT_PAGE_SIZE,
 } from '../src/domain/checkout/checkout.ts';
 import type { PaymentEvent } from '../src/domain/checkout/payment-event.ts';
-import { Conflict, DomainError, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { Conflict, DomainError, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
 import { admin, anyone, system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CheckoutPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
-
-/** Maximum number of checkouts of a page. */
-export const CHECKOUT_PAGE_SIZE = 50;
-/** Form of the ids that this process creates; no other text is looked up. */
-const CHECKOUT_ID = /^[\w-]{1,64}$/;
+import { CHECKOUT_ID, checkoutCursor, readCheckoutCursor } from '../src/domain/checkout/checkout-cursor.ts';
 
 /** Id and secret of a checkout. Only the address to which the payment page returns the buyer contains the secret. */
 export interface Buyer {
@@ -227,15 +223,6 @@ export const revokeCatalogKey = operation({
     return checkout;
   },
 });
-
-/** Opaque cursor of a checkout. */
-export const checkoutCursor = ({ createdAt, id }: CheckoutPosition): string => `${createdAt.getTime()}.${id}`;
-
-function readCheckoutCursor(cursor: string): CheckoutPosition {
-  const [ms = '', id = ''] = cursor.split('.');
-  if (!/^\d{1,15}$/.test(ms) || !CHECKOUT_ID.test(id)) throw new InvalidInput('Invalid cursor.');
-  return { createdAt: new Date(Number(ms)), id };
-}
 
 /** A page of purchases by creation time, in the direction of the input. Throws InvalidInput. */
 export const listCheckouts = operation({

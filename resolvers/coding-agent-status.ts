@@ -11,13 +11,13 @@ import type { PollResult } from '../src/domain/coding-agents/agent-polls.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { prepend, ENDED } from '../src/domain/pollable-stream.ts';
 import { SystemCaller } from '../src/domain/system-caller.ts';
-import { checkAnyAgent, jsonOf, ownAgent, storeState } from './coding-agents.ts';
 import { authored } from './operation/authored.ts';
 import { anyone, codingAgentReader } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
 import { operation } from './operation/operation.ts';
 import type { CodingAgentPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { checkAnyAgent, jsonOf, ownAgent, storeState } from './operation/coding-agent-calls.ts';
 
 type AgentScope = Scope<CodingAgentPlatform>;
 

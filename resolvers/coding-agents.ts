@@ -1,36 +1,33 @@
-import type { JsonObject } from '../src/domain/json-object.ts';
-import { collect } from '../src/domain/bytes.ts';
 import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
 import {
   type AgentFilter,
   agentIn,
   type AgentMessage,
-  type AgentState,
   type CodingAgent,
-  haveSameState,
   messagesIn,
   newAgent,
 } from '../src/domain/coding-agents/coding-agent.ts';
-import { Conflict, Forbidden, InvalidInput, NotFound, Unavailable, UpstreamFailed } from '../src/domain/errors.ts';
-import { assertMayCall } from '../src/domain/keys/virtual-key.ts';
-import { ZERO_USD } from '../src/domain/money.ts';
+import { Conflict, Forbidden, UpstreamFailed } from '../src/domain/errors.ts';
 import { agentOperation } from '../src/domain/pass-through/agent-operation.ts';
 import { CODING_AGENTS } from '../src/domain/pass-through/providers.ts';
 import { SystemCaller } from '../src/domain/system-caller.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
-import { accountOf, type ProviderCall, targetOf } from './forwarded-providers.ts';
 import { codingAgentReader, codingAgentWriter, anyKey } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import type { CodingAgentPlatform } from './operation/platform.ts';
 import { type FilteredPage, type FoundPage, pageOf } from './operation/row-pages.ts';
-import type { Scope } from './operation/scope.ts';
-import { factsOf, modelOf, type SentRequest } from './pass-through.ts';
-
-type AgentScope = Scope<CodingAgentPlatform>;
-
-/** A request for the coding agents' API. */
-type AgentCall = Omit<ProviderCall, 'provider'>;
+import { accountOf } from './operation/provider-accounts.ts';
+import {
+  type AgentScope,
+  type AgentCall,
+  forwardToAgents,
+  bytesOf,
+  jsonOf,
+  callApi,
+  ownAgent,
+  pathOf,
+  checkAnyAgent,
+} from './operation/coding-agent-calls.ts';
 
 /** An answer of the API. `bytes` is null when the body has not been read. */
 export interface AgentAnswer {
@@ -38,54 +35,11 @@ export interface AgentAnswer {
   readonly bytes: Uint8Array | null;
 }
 
-/** Maximum size of an answer of the API, in bytes. The API has no streams. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 /** Time for the deletion of an agent that cannot be stored, in ms. */
 const DELETION_MS = 10_000;
 /** Names of the operations that add and remove a stored agent. */
 const LAUNCH = 'cursor:agent:create';
 const DELETION = 'cursor:agent:delete';
-
-async function forward(scope: AgentScope, { subpath, sent }: AgentCall): Promise<GatewayCall> {
-  const caller = callerOf(scope);
-  const model = modelOf(sent);
-  if (model !== null) assertMayCall(caller.key, model);
-  const target = targetOf({ provider: CODING_AGENTS, subpath, sent }, await accountOf(scope, CODING_AGENTS));
-  const name = agentOperation(sent.method, subpath);
-  return scope.platform.gateway.forward(
-    caller,
-    {
-      ...factsOf(sent),
-      ...target,
-      timeoutSeconds: scope.platform.passThrough.timeoutSeconds,
-      answerLimit: MAX_ANSWER_BYTES,
-      operation: name,
-      model: `cursor/${name}`,
-      provider: CODING_AGENTS.name,
-      deploymentId: '',
-      cost: ZERO_USD,
-      defaultCost: null,
-      endpoint: null,
-    },
-    scope.signal,
-  );
-}
-
-async function bytesOf(call: GatewayCall): Promise<Uint8Array> {
-  const bytes = await call.consume((stream) => collect(stream, MAX_ANSWER_BYTES));
-  if (bytes === null)
-    throw new Unavailable(`The API of the coding agents answered with more than ${MAX_ANSWER_BYTES} bytes.`);
-  return bytes;
-}
-
-/** The JSON value of an answer; undefined for other bytes. */
-export function jsonOf(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
-}
 
 /**
  * Stores a launched agent with its owner. Null when the answer has no agent. An agent that cannot be stored is deleted
@@ -120,7 +74,7 @@ export const callCodingAgents = operation({
     // A missing account of the provider is reported first, as in the reference.
     await accountOf(scope, CODING_AGENTS);
     await assertNotOfOthers(scope, request.subpath);
-    const call = await forward(scope, request);
+    const call = await forwardToAgents(scope, request);
     const name = agentOperation(request.sent.method, request.subpath);
     if (call.exchange.status >= 300 || (name !== LAUNCH && name !== DELETION)) return { call, bytes: null };
     const bytes = await bytesOf(call);
@@ -156,56 +110,6 @@ async function removeAgent({ platform }: AgentScope, id: string): Promise<void> 
   if (removed.length > 0) platform.bus.publish('codingAgent', { id, agent: null });
 }
 
-/**
- * Calls the API and reads its answer. Throws NotFound for status 404, InvalidInput for 400 and 422, and UpstreamFailed
- * for other statuses from 300. Throws Unavailable for an answer that is too large. Also throws what the gateway's
- * `forward` throws.
- */
-async function callApi(
-  scope: AgentScope,
-  method: SentRequest['method'],
-  subpath: string,
-  body: JsonObject | null = null,
-): Promise<Uint8Array> {
-  const sent: SentRequest = {
-    method,
-    path: `/codeagent/${subpath}`,
-    search: '',
-    headers: body === null ? {} : { 'content-type': 'application/json' },
-    fields: body ?? {},
-    body: new TextEncoder().encode(body === null ? '' : JSON.stringify(body)),
-    callId: null,
-    parent: null,
-  };
-  const call = await forward(scope, { subpath, sent });
-  const bytes = await bytesOf(call);
-  const { status } = call.exchange;
-  if (status < 300) return bytes;
-  const message = messageOf(jsonOf(bytes)) ?? `The coding agents answered with status ${status}.`;
-  if (status === 404) throw unknownAgent(subpath.split('/')[2] ?? '');
-  if (status === 400 || status === 422) throw new InvalidInput(message);
-  throw new UpstreamFailed(message, { provider: CODING_AGENTS.name, upstreamStatus: status });
-}
-
-function messageOf(answer: unknown): string | null {
-  if (typeof answer !== 'object' || answer === null || !('error' in answer)) return null;
-  const { error } = answer;
-  if (typeof error === 'string') return error;
-  return typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : null;
-}
-
-const unknownAgent = (id: string): NotFound => new NotFound('coding agent', id);
-
-/** An agent that the caller may see, from the store. Throws NotFound. */
-export async function ownAgent(scope: AgentScope, id: string): Promise<CodingAgent> {
-  const agent = await scope.platform.stores.codingAgents.find(id);
-  if (agent === null || !mayRead(visibilityOf(callerOf(scope)), agent)) throw unknownAgent(id);
-  return agent;
-}
-
-/** Path of an agent. Its id is encoded, because the provider may use characters that a path may not contain. */
-const pathOf = (id: string, more = ''): string => `v0/agents/${encodeURIComponent(id)}${more}`;
-
 /** Agents that the caller may see with their last known states, by creation time in the direction of the page. */
 export const listCodingAgents = operation({
   name: 'listCodingAgents',
@@ -235,39 +139,6 @@ export const checkCodingAgent = operation({
     return (await checkAnyAgent(scope, await ownAgent(scope, id))).agent;
   },
 });
-
-/** `checkCodingAgent` without its access check. `changed`: whether the state differs from that of the given agent. */
-export async function checkAnyAgent(
-  scope: AgentScope,
-  agent: CodingAgent,
-): Promise<{ readonly agent: CodingAgent; readonly changed: boolean }> {
-  const found = agentIn(jsonOf(await callApi(scope, 'GET', pathOf(agent.id))));
-  const changed = found !== null && !haveSameState(found.state, agent.state);
-  return { agent: found === null ? agent : await storeState(scope, agent, () => found.state), changed };
-}
-
-/**
- * Stores the state that `stateAfter` returns for the stored agent, and publishes a changed state. Returns the given
- * agent when it is no longer stored. Throws what `stateAfter` throws.
- */
-export async function storeState(
-  scope: AgentScope,
-  agent: CodingAgent,
-  stateAfter: (stored: CodingAgent) => AgentState,
-): Promise<CodingAgent> {
-  const { now, by } = authored(scope);
-  const { stores, bus } = scope.platform;
-  const changed = await stores.codingAgents.change(agent.id, (row) => ({
-    ...row,
-    state: stateAfter(row),
-    updatedAt: now,
-    updatedBy: by,
-  }));
-  if (changed === null) return agent;
-  if (!haveSameState(changed.before.state, changed.after.state))
-    bus.publish('codingAgent', { id: agent.id, agent: changed.after });
-  return changed.after;
-}
 
 /** The conversation of an agent. Throws what `callApi` throws. */
 export const readConversation = operation({

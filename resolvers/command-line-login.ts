@@ -7,7 +7,8 @@ import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SignInPlatform } from './operation/sign-in-platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { openSession, checkSignIn, type SignIn } from './sign-in.ts';
+import type { SignIn } from '../src/domain/users/sign-in.ts';
+import { openSession, checkSignIn } from './operation/sign-in-sessions.ts';
 
 /** Starts a login of a command line. A person completes the login in a browser. Throws LimitExceeded. */
 export const startLogin = operation({

@@ -11,7 +11,7 @@ import {
   type StoredDeployment,
 } from '../src/domain/deployments/stored-deployment.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
-import { Conflict, Forbidden, InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
+import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { isAdmin, modelManager, refuseModels, system, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -19,6 +19,7 @@ import type { StoredDeploymentPlatform } from './operation/model-platform.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { managedTeam } from './operation/team-views.ts';
+import { assertStoresModels } from './operation/stored-models.ts';
 
 type ModelScope = Scope<StoredDeploymentPlatform>;
 /** Scope with the stores that contain the administrators of teams. */
@@ -34,12 +35,6 @@ export interface NewDeployment extends Omit<DeploymentPatch, 'modelGroup' | 'par
 /** The id of a deployment. */
 interface NamedDeployment {
   readonly id: string;
-}
-
-/** Refuses changes where models are not stored. */
-export function assertStoresModels({ platform }: Scope<Pick<StoredDeploymentPlatform, 'storesModels'>>): void {
-  if (!platform.storesModels)
-    throw new Unsupported("Set `'STORE_MODEL_IN_DB='True'` in your env to enable this feature.");
 }
 
 const knownOf = ({ platform }: ModelScope, id: string): KnownDeployment | null =>

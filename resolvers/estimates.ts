@@ -2,10 +2,10 @@ import { rankEntries } from '../src/domain/catalog/estimate.ts';
 import type { EntrySearch, RankedEntries } from '../src/domain/catalog/result-cache.ts';
 import { assertWorkload, type Workload } from '../src/domain/catalog/workload.ts';
 import { anyone } from './operation/access.ts';
-import { searchEntries, snapshotOf } from './catalog.ts';
 import { operation } from './operation/operation.ts';
 import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { searchEntries, snapshotOf } from './operation/catalog-search.ts';
 
 /** A workload, and the entries to rank. */
 export interface EstimateInput {

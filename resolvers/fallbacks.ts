@@ -14,7 +14,7 @@ import { operation } from './operation/operation.ts';
 import type { FallbackPlatform } from './operation/model-platform.ts';
 import { changeOrAdd } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
-import { assertStoresModels } from './deployment-changes.ts';
+import { assertStoresModels } from './operation/stored-models.ts';
 
 type FallbackScope = Scope<FallbackPlatform>;
 

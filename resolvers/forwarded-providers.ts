@@ -5,51 +5,17 @@ import { matchesGroup } from '../src/domain/deployments/model-names.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { resolveModelAlias } from '../src/domain/keys/virtual-key.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
-import { addressBelow, forwardedQueryOf } from '../src/domain/pass-through/address.ts';
 import { forwardedPricingOf, FREE } from '../src/domain/pass-through/pricing.ts';
-import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
-import { requestHeaders } from '../src/domain/pass-through/headers.ts';
+import { type Forwarded, MAX_ANSWER_BYTES } from '../src/domain/pass-through/forwarded.ts';
 import { assertMayForward, modelsNamedIn } from '../src/domain/pass-through/named-models.ts';
-import {
-  targetBaseFor,
-  type ForwardedProvider,
-  keyHeader,
-  locatedBase,
-  type ProviderAccount,
-} from '../src/domain/pass-through/providers.ts';
-import { Secret } from '../src/domain/secret.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { MAX_ANSWER_BYTES, factsOf, modelOf, type SentRequest } from './pass-through.ts';
-
-/** A request for a provider's own API. */
-export interface ProviderCall {
-  readonly provider: ForwardedProvider;
-  /** The path below the provider's prefix, as it was sent. */
-  readonly subpath: string;
-  readonly sent: SentRequest;
-}
-
-type Headers = ReturnType<typeof requestHeaders>;
-
-/** Query parameter in which a client may send its gateway key. It is not forwarded. */
-const KEY_PARAMETER = 'key';
-
-/** Names of providers in messages, where they differ from the names in the configuration. */
-const NAMES: Readonly<Record<string, string>> = { cursor: 'Cursor' };
-
-/** Error for a provider without an account. The message names the key, also when only the address is missing. */
-function noAccount({ name, keyVariables, baseVariables, base, aws, regionVariables }: ForwardedProvider): Forbidden {
-  const address = base === null ? (regionVariables ?? baseVariables).slice(0, 1) : [];
-  const keyAndAddress = [...keyVariables.slice(-1), ...address];
-  const names = aws === undefined ? keyAndAddress : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
-  const variables = names.join(' and ');
-  const message = `${NAMES[name] ?? name} API key not found. Store a credential of the provider \`${name}\` or set ${variables}.`;
-  return new Forbidden(message, 'upstream_credential');
-}
+import { factsOf, modelOf } from '../src/domain/pass-through/sent-request.ts';
+import { type ProviderCall, amazonOperation, targetOf } from '../src/domain/pass-through/provider-call.ts';
+import { accountOf } from './operation/provider-accounts.ts';
 
 /**
  * For a provider with a single path: refuses other methods, paths and models, and the fields `stream` and
@@ -70,24 +36,6 @@ function assertSupported({ provider: { name, only }, subpath, sent }: ProviderCa
     throw new InvalidInput(`${unsupported} is not supported for ${name} requests`, [], { field: unsupported });
 }
 
-/** Form of the operation names of an Amazon service that has no path per operation. */
-const OPERATION = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
-const AMZ_JSON = 'application/x-amz-json-1.1';
-
-/**
- * The operation of an Amazon service that a call names, in its path or in `X-Amz-Target`. Null for providers that are
- * called by path. Throws InvalidInput for a call that names no operation.
- */
-function amazonOperation({ provider, subpath, sent }: ProviderCall): string | null {
-  const prefix = provider.aws?.target;
-  if (prefix === undefined) return null;
-  const header = [sent.headers['x-amz-target']].flat()[0] ?? '';
-  const name = subpath === '' && header.startsWith(`${prefix}.`) ? header.slice(prefix.length + 1) : subpath;
-  if (sent.method === 'POST' && OPERATION.test(name)) return name;
-  const message = `${provider.name} takes POST requests for an operation: in the path, as /${provider.name}/<Operation>, or in the header X-Amz-Target.`;
-  throw new InvalidInput(message, [{ path: ['path'], rule: 'operation', message }]);
-}
-
 /** Whether Amazon bills an operation. Other operations read or manage. */
 const isBilled = (name: string): boolean => /^(?:Start|Detect|Infer)/.test(name);
 
@@ -100,50 +48,6 @@ function assertOpenToCaller({ provider: { name, shared }, subpath, sent }: Provi
   if (shared.some(([method, path]) => method === sent.method && path.test(subpath))) return;
   const message = `Only proxy admins can call this path of ${name}: all callers share its account. Route=${sent.path}.`;
   throw new Forbidden(message);
-}
-
-/**
- * The address, headers and credential of a call. Throws InvalidInput for a path outside of the base address, and what
- * `amazonOperation` throws.
- */
-export function targetOf(call: ProviderCall, { base, key, cloud }: ProviderAccount) {
-  const { provider, sent } = call;
-  const named = amazonOperation(call);
-  const subpath = named === null ? call.subpath : '';
-  const address = targetBaseFor(locatedBase(base, subpath), subpath);
-  const url = addressBelow(address, subpath);
-  url.search = forwardedQueryOf(sent.search, { target: url.search, defaults: {}, without: [KEY_PARAMETER] });
-  const common = requestHeaders(sent.headers, false);
-  const header = key === null ? null : keyHeader(provider.keyForm, key.reveal());
-  return {
-    url: url.href,
-    headers:
-      named === null ? withProviderHeaders(provider, sent, common) : { ...common, ...amazonHeaders(provider, named) },
-    credentials: header === null ? {} : { [header[0]]: new Secret(header[1]) },
-    ...(cloud === undefined ? {} : { cloud }),
-  };
-}
-
-const amazonHeaders = ({ aws }: ForwardedProvider, name: string) => ({
-  'content-type': AMZ_JSON,
-  'x-amz-target': `${aws?.target ?? ''}.${name}`,
-});
-
-/** Adds the sent headers whose names start with a prefix of the provider. Common headers take precedence. */
-function withProviderHeaders({ headers: starts }: ForwardedProvider, sent: SentRequest, common: Headers): Headers {
-  if (starts === undefined) return common;
-  const wanted = Object.entries(sent.headers).filter(([name]) => starts.some((start) => name.startsWith(start)));
-  return wanted.length === 0 ? common : { ...requestHeaders(Object.fromEntries(wanted), true), ...common };
-}
-
-/** The account of a provider. Throws Forbidden where none is configured. */
-export async function accountOf(
-  { platform }: Scope<Pick<PassThroughPlatform, 'accounts'>>,
-  provider: ForwardedProvider,
-): Promise<ProviderAccount> {
-  const account = await platform.accounts.of(provider);
-  if (account === null) throw noAccount(provider);
-  return account;
 }
 
 /**

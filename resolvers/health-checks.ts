@@ -4,11 +4,11 @@ import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
 import { mayCall, resolveModelAlias } from '../src/domain/keys/virtual-key.ts';
 import { anyKey, system } from './operation/access.ts';
-import { type VisibleDeployment, visibleDeployments } from './deployments.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { DeploymentPlatform } from './operation/model-platform.ts';
 import { pageOf, removeOldest } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
+import { type VisibleDeployment, visibleDeployments } from './operation/visible-deployments.ts';
 
 /** Filter of deployments; null matches all. */
 export interface DeploymentFilter {

@@ -4,10 +4,10 @@ import type { ConfigReload } from '../src/domain/settings/configuration.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { withDeadline } from '../src/domain/with-deadline.ts';
 import { anyKey, anyone } from './operation/access.ts';
-import { type CatalogHealth, catalogHealth } from './catalog-status.ts';
 import { operation } from './operation/operation.ts';
 import type { HealthPlatform } from './operation/health-platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { type CatalogHealth, catalogHealth } from './operation/catalog-health.ts';
 
 /** Details of the state of a ready process. */
 export interface Readiness {

@@ -6,9 +6,9 @@ import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
 import { callModel } from './inference.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { askForResponse } from './responses.ts';
 import type { InferencePlatform, ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { askForResponse } from './operation/response-calls.ts';
 
 /** A request of an IDE. `requestFor` builds it for the model that `name` resolves to. */
 export interface IdeDraft {

@@ -1,6 +1,6 @@
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { assertAlias, assertCaps, withDefaults } from '../src/domain/keys/generation-rules.ts';
-import { type KeyPatch, deletedKey, patchedKey, rotatedKey } from '../src/domain/keys/key-change.ts';
+import { type KeyPatch, patchedKey, rotatedKey } from '../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import type { KeyFilter, KeyPage, KeySort, VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
@@ -31,6 +31,7 @@ import { keyLister } from './operation/owner-access.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { type GeneratedKey, issueKey, secretFor } from './operation/key-issue.ts';
+import { removeKeys } from './operation/key-removal.ts';
 
 /** Creates a key within the rules of the configuration and the rights of the caller. */
 async function makeAllowedKey(
@@ -223,20 +224,6 @@ export const unblockKey = operation({
 export interface KeysToDelete {
   readonly keys: readonly string[];
   readonly aliases: readonly string[];
-}
-
-/** Deletes keys without an access check. Returns those that existed and were not deleted before. */
-export async function removeKeys(scope: Scope<KeyPlatform>, hashes: readonly string[]): Promise<readonly VirtualKey[]> {
-  const { stores, keyRing, clock } = scope.platform;
-  const change = { now: clock.now(), by: callerOf(scope).keyHash };
-  const removed: VirtualKey[] = [];
-  for (const hash of hashes) {
-    const done = await stores.keys.change(hash, (key) => deletedKey(key, change));
-    if (done === null) continue;
-    keyRing.evict(done.before);
-    removed.push(done.after);
-  }
-  return removed;
 }
 
 /**

@@ -19,9 +19,6 @@ import { NO_TRACE_FILTERS, traceRankOf, type TraceSearch } from '../src/domain/t
 import { INTERNAL_TAG } from '../src/domain/traces/trace-labels.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { decideTyped } from './decisions.ts';
-import { runIdOfTrace } from './lens-activity.ts';
-import { payerOf } from './lens-model.ts';
-import { configKeyOf, signalConfig } from './lens-signals.ts';
 import { openBuiltInWorker } from './lens-workers.ts';
 import { system } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
@@ -29,6 +26,9 @@ import { operation } from './operation/operation.ts';
 import type { DecisionPlatform, KeyPlatform, LensPlatform } from './operation/platform.ts';
 import { changeOrAdd } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
+import { runIdOfTrace } from '../src/domain/lens/lens.ts';
+import { payerOf } from './operation/lens-models.ts';
+import { configKeyOf, signalConfig } from './operation/lens-signals.ts';
 
 /** Platform of signals: questions with a yes or no answer that a model answers about each trace. */
 type SignalPlatform = LensPlatform & KeyPlatform & DecisionPlatform;

@@ -14,7 +14,6 @@ import { readExecutionId } from '../src/domain/lens/execution.ts';
 import { findingNamed } from '../src/domain/lens/finding.ts';
 import type { Span } from '../src/domain/traces/span.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
-import { datasetAt } from './lens-datasets.ts';
 import { lensAdmin } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
@@ -22,6 +21,7 @@ import type { Scope } from './operation/scope.ts';
 import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
+import { datasetAt } from './operation/lens-datasets.ts';
 
 /** Source of dataset cases. An empty `spanId` selects the latest model call with a conversation. */
 export type DatasetSource =

@@ -1,37 +1,15 @@
-import { Conflict, NotFound } from '../src/domain/errors.ts';
+import { Conflict } from '../src/domain/errors.ts';
 import { assertCases, type CaseDraft, caseSeed } from '../src/domain/lens/dataset-cases.ts';
-import { type Dataset, type DatasetCase, revisionId } from '../src/domain/lens/dataset.ts';
+import { type Dataset, type DatasetCase, revisionId, type ReadDataset } from '../src/domain/lens/dataset.ts';
 import { assertTextLengths, DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import { newStamps } from '../src/domain/row-store.ts';
-import { snakeCased } from '../src/domain/key-case.ts';
 import { storable } from '../src/domain/storable.ts';
 import { authored } from './operation/authored.ts';
 import { lensAdmin, lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-
-/** A dataset with the cases of one of its revisions. */
-export interface ReadDataset {
-  readonly dataset: Dataset;
-  readonly revision: number;
-  readonly cases: readonly DatasetCase[];
-}
-
-/** The included cases, with member names in snake case as in the HTTP routes. */
-export const includedCases = ({ cases }: ReadDataset): readonly unknown[] =>
-  cases.filter(({ included }) => included).map((one) => snakeCased(one));
-
-/** The included cases as JSON lines; empty without a case. */
-export const exportText = (read: ReadDataset): string =>
-  includedCases(read)
-    .map((one) => `${JSON.stringify(one)}\n`)
-    .join('');
-
-/** Name of the file of an export. */
-export const exportName = ({ dataset, revision }: ReadDataset): string => `dataset-${dataset.id}-r${revision}.jsonl`;
-
-const unknown = (id: string): NotFound => new NotFound('dataset', id, 'Dataset not found');
+import { unknownDataset, datasetAt } from './operation/lens-datasets.ts';
 
 /** The cases with their ids. The first of duplicates stays, at its position. */
 function withIds({ platform }: Scope<LensPlatform>, drafts: readonly CaseDraft[]): readonly DatasetCase[] {
@@ -41,19 +19,6 @@ function withIds({ platform }: Scope<LensPlatform>, drafts: readonly CaseDraft[]
     if (!cases.has(id)) cases.set(id, { ...draft, id });
   }
   return [...cases.values()];
-}
-
-/** A dataset and the cases of a revision; the latest for null. Throws NotFound. */
-export async function datasetAt(scope: Scope<LensPlatform>, id: string, number: number | null): Promise<ReadDataset> {
-  const { datasets, datasetRevisions } = scope.platform.stores;
-  const dataset = await datasets.find(id);
-  if (dataset === null) throw unknown(id);
-  const revision = number ?? dataset.latest;
-  // A new dataset is revision 0, which has no row.
-  if (revision === 0) return { dataset, revision, cases: [] };
-  const found = revision > dataset.latest ? null : await datasetRevisions.find(revisionId(id, revision));
-  if (found === null) throw unknown(id);
-  return { dataset, revision, cases: found.cases };
 }
 
 /** Lists the datasets, the last changed first. */
@@ -110,7 +75,7 @@ async function publish(scope: Scope<LensPlatform>, id: string, number: number, c
   const done = await scope.platform.stores.datasets.change(id, (row) =>
     row.latest >= number ? row : { ...row, latest: number, caseCount, updatedAt: now, updatedBy: by },
   );
-  if (done === null) throw unknown(id);
+  if (done === null) throw unknownDataset(id);
   return done.after;
 }
 
@@ -128,7 +93,7 @@ export const saveDatasetRevision = operation({
     assertCases(drafts);
     const { datasets, datasetRevisions } = scope.platform.stores;
     const dataset = await datasets.find(id);
-    if (dataset === null) throw unknown(id);
+    if (dataset === null) throw unknownDataset(id);
     if (dataset.latest !== base) throw datasetChanged();
     const number = base + 1;
     const cases = withIds(scope, drafts);

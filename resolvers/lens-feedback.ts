@@ -1,47 +1,30 @@
-import { ALL_ANNOTATIONS, type Annotation } from '../src/domain/annotations/annotation.ts';
+import { ALL_ANNOTATIONS } from '../src/domain/annotations/annotation.ts';
 import { visibilityOf } from '../src/domain/caller.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import {
   type Feedback,
   FEEDBACK_FILTER,
   FEEDBACK_LIMITS,
-  feedbackMetadata,
   feedbackOfAnnotation,
   type FeedbackSummary,
   judgementOf,
   sessionSeed,
   summaryOfFeedback,
+  type FeedbackTarget,
 } from '../src/domain/lens/feedback.ts';
-import type { Execution } from '../src/domain/lens/execution.ts';
 import { storable } from '../src/domain/storable.ts';
 import type { TraceKey } from '../src/domain/traces/store.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
-import { saveAnnotation } from './annotations.ts';
 import { authored } from './operation/authored.ts';
 import { feedbackWriter, lensReader } from './operation/lens-access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
+import { saveAnnotation } from './operation/save-annotation.ts';
+import { feedbackAbout } from './operation/lens-feedback.ts';
 
-/** Traces whose feedback one query reads. */
-const TRACES_PER_QUERY = 100;
 const TRACE_ID = /^[0-9a-f]{32}$/;
-
-/** The trace that feedback is about: by its id, or by the session of a coding agent. */
-export interface FeedbackTarget {
-  readonly traceId: string | null;
-  readonly sessionId: string | null;
-  /** Ref of the trace. May be empty when the trace id has only one owner. */
-  readonly traceRef: string;
-}
-
-/** Throws InvalidInput unless exactly one of the two ids is given. */
-export function assertTarget<Target extends FeedbackTarget>(target: Target, place: 'query' | 'body'): Target {
-  if ((target.traceId === null) !== (target.sessionId === null)) return target;
-  const message = 'Value error, Pass exactly one of trace_id or session_id';
-  throw new InvalidInput(message, [{ path: [place], rule: 'value_error', message }]);
-}
 
 /** The trace id of a target. The trace of a session has an id that is a hash of the session id. */
 function traceIdOf({ platform }: Scope<LensPlatform>, { traceId, sessionId }: FeedbackTarget): string {
@@ -68,17 +51,6 @@ async function traceOf(scope: Scope<LensPlatform>, target: FeedbackTarget): Prom
   const [trace, ...others] = await tracesOf(scope, traceId, target.traceRef);
   if (trace === undefined || others.length > 0) throw new NotFound('trace', traceId, 'Trace not found');
   return trace;
-}
-
-/** All feedback about traces. The feedback about one trace is sorted, the oldest first. */
-async function feedbackAbout(scope: Scope<LensPlatform>, traces: readonly TraceKey[]): Promise<readonly Feedback[]> {
-  const { annotations } = scope.platform.stores;
-  const found: Annotation[] = [];
-  for (let at = 0; at < traces.length; at += TRACES_PER_QUERY) {
-    const some = traces.slice(at, at + TRACES_PER_QUERY);
-    found.push(...(await annotations.all({ ...ALL_ANNOTATIONS, ...FEEDBACK_FILTER, traces: some })));
-  }
-  return found.map(feedbackOfAnnotation);
 }
 
 /** A trace and the feedback about it. */
@@ -199,17 +171,3 @@ export const readFeedbackSummary = operation({
     return unique.map((row) => summaryOfFeedback(row, byTrace.get(`${row.traceId}:${row.traceRef}`) ?? []));
   },
 });
-
-/** Adds the feedback about executions to their metadata, which reviewers read. */
-export async function withFeedback(
-  scope: Scope<LensPlatform>,
-  executions: readonly Execution[],
-): Promise<readonly Execution[]> {
-  const byTrace = Map.groupBy(await feedbackAbout(scope, executions), (one) => `${one.traceId}:${one.traceRef}`);
-  return executions.map((execution) => {
-    const feedback = byTrace.get(`${execution.traceId}:${execution.traceRef}`) ?? [];
-    return feedback.length === 0
-      ? execution
-      : { ...execution, metadata: [...execution.metadata, ...feedbackMetadata(feedback)] };
-  });
-}

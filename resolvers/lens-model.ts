@@ -3,11 +3,11 @@ import { collect } from '../src/domain/bytes.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { callLabels } from '../src/domain/calls/call-labels.ts';
 import type { ModelRequest } from '../src/domain/chat/chat.ts';
-import { Conflict, InvalidInput, Unavailable } from '../src/domain/errors.ts';
+import { InvalidInput, Unavailable } from '../src/domain/errors.ts';
 import { CHAT_COMPLETIONS } from '../src/domain/inference/endpoint.ts';
 import { estimateTokens } from '../src/domain/inference/token-estimate.ts';
 import { withCharge, RESERVED_MS, withRenewedReservation, withReservation } from '../src/domain/lens/budget.ts';
-import type { LensRun } from '../src/domain/lens/lens.ts';
+import { type LensRun, traceIdOfRun } from '../src/domain/lens/lens.ts';
 import { asMessages, objectIn } from '../src/domain/lens/pipeline/analyst.ts';
 import type { PaidAnswer } from '../src/domain/lens/store.ts';
 import {
@@ -20,20 +20,19 @@ import {
 import { usdNumber, type Usd } from '../src/domain/money.ts';
 import { INTERNAL_TAG } from '../src/domain/traces/trace-labels.ts';
 import type { GatewayCall, OuterReservation } from '../src/gateway/gateway.ts';
-import { traceIdOfRun } from './lens-activity.ts';
 import {
   assertAnalysisModel,
   exceedsContext,
   followsSchema,
   outputTokensOf,
-  payerOfKey,
   maxCallCost,
+  payerOf,
 } from './operation/lens-models.ts';
-import { claimedRun, workerOf } from './lens-work.ts';
 import { lensWorker } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { claimedRun, workerOf } from './operation/lens-claims.ts';
 
 /** Interval between two checks while a call waits for the budget, and maximum wait; both in ms. */
 const BUDGET_POLL_MS = 250;
@@ -53,15 +52,6 @@ const RETRIES = {
   contextFallbacks: new Map<string, string>(),
   withoutFallbacks: false,
 } as const;
-
-/** The key that pays for a worker, as a caller with its current rights. Throws Conflict when the key cannot be used. */
-export async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
-  const { analysisKeyId } = workerOf(scope);
-  const [key] = analysisKeyId === null ? [] : await scope.platform.stores.keys.findMany([analysisKeyId]);
-  const payer = key === undefined ? null : await payerOfKey(scope, key);
-  if (payer === null) throw new Conflict('Assign an analysis key to this worker in Lens setup');
-  return payer;
-}
 
 /**
  * The body of a chat completion. The answer must be JSON, by the schema of the prompt when the model supports schemas.

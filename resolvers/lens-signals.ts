@@ -1,16 +1,13 @@
-import { InvalidInput, type Issue } from '../src/domain/errors.ts';
+import { InvalidInput } from '../src/domain/errors.ts';
 import {
-  questionsOf,
-  DEFAULT_SIGNALS,
   flagsOf,
   SIGNAL_CONFIG_ID,
-  SIGNAL_LIMITS,
   type SignalConfig,
   type SignalFlag,
   signalRowId,
   type StoredSignalConfig,
-  THRESHOLDS,
   type TraceSignals,
+  assertSignalConfig,
 } from '../src/domain/lens/signals.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import { storable } from '../src/domain/storable.ts';
@@ -21,20 +18,7 @@ import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import { changeOrAdd } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
-
-const SIGNAL_ID = /^[a-z][a-z0-9_]{0,63}$/;
-
-/** The current configuration; the default while none is stored. */
-export async function signalConfig({ platform }: Scope<LensPlatform>): Promise<SignalConfig> {
-  const stored = await platform.stores.signalConfigs.find(SIGNAL_CONFIG_ID);
-  if (stored === null) return DEFAULT_SIGNALS;
-  const { model, threshold, signals } = stored;
-  return { model, threshold, signals };
-}
-
-/** Hash of the settings that the answers of the model depend on. */
-export const configKeyOf = ({ platform }: Scope<LensPlatform>, config: SignalConfig): string =>
-  platform.keyGenerator.hash(questionsOf(config));
+import { signalConfig, configKeyOf } from './operation/lens-signals.ts';
 
 /** Reads the signals that traces are classified by. */
 export const readSignalConfig = operation({
@@ -42,30 +26,6 @@ export const readSignalConfig = operation({
   access: lensReader,
   run: (scope: Scope<LensPlatform>, _input: undefined): Promise<SignalConfig> => signalConfig(scope),
 });
-
-/** Throws InvalidInput with a list of the faults. */
-export function assertSignalConfig(config: SignalConfig): SignalConfig {
-  const { threshold, signals } = config;
-  const issues: Issue[] = [];
-  const addIssue = (name: string, message: string): void =>
-    void issues.push({ path: ['body', name], rule: 'range', message });
-  if (!(threshold >= THRESHOLDS.least && threshold <= THRESHOLDS.most))
-    addIssue('threshold', `Input should be ${THRESHOLDS.least} to ${THRESHOLDS.most}`);
-  const { most: maxSignals, name: maxName, shortestQuestion: minQuestion, question: maxQuestion } = SIGNAL_LIMITS;
-  for (const { id, name, question } of signals) {
-    if (!SIGNAL_ID.test(id)) addIssue('signals', `The id ${id.slice(0, 64)} is not lower snake case`);
-    if (name.length === 0 || name.length > maxName) addIssue('signals', `A name has 1 to ${maxName} characters`);
-    if (question.length < minQuestion || question.length > maxQuestion)
-      addIssue('signals', `A question has ${minQuestion} to ${maxQuestion} characters`);
-  }
-  const addListIssue = (message: string): void =>
-    void issues.push({ path: ['body', 'signals'], rule: 'value_error', message });
-  if (signals.length > maxSignals) addListIssue(`Value error, A maximum of ${maxSignals} signals is allowed`);
-  else if (new Set(signals.map(({ id }) => id)).size < signals.length)
-    addListIssue('Value error, Signal IDs must be unique');
-  if (issues.length > 0) throw new InvalidInput('The signals are not valid.', issues);
-  return config;
-}
 
 /**
  * Replaces the configuration. Without a model or a signal, no trace is classified. Throws InvalidInput, also for a

@@ -18,15 +18,15 @@ import {
   type RunProgress,
   type RunResult,
 } from '../src/domain/lens/worker.ts';
-import { LensWorkerCaller } from '../src/domain/lens/worker-caller.ts';
-import { queueDueRun } from './lens.ts';
-import { sampleOf, contentPage } from './lens-activity.ts';
 import { canAnyPay } from './operation/lens-models.ts';
 import { assertResult, resultFault } from './operation/lens-result.ts';
 import { lensWorker } from './operation/lens-access.ts';
-import { callerOf, operation } from './operation/operation.ts';
+import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { sampleOf, contentPage } from './operation/lens-samples.ts';
+import { workerOf, claimedRun, assertOwned } from './operation/lens-claims.ts';
+import { queueDueRun } from './operation/lens-runs.ts';
 
 /** Maximum number of reviews that a run stores. Older ones are dropped. */
 const MAX_REVIEWS = 60;
@@ -35,33 +35,11 @@ const MAX_LOST_RUNS = 20;
 /** Delay of a run when the key of the worker may not call the model, in ms. */
 const DENIED_MS = 30_000;
 
-export function workerOf(scope: Pick<Scope, 'caller'>): LensWorkerCaller['worker'] {
-  const caller = callerOf(scope);
-  if (!(caller instanceof LensWorkerCaller)) throw new TypeError('The access rule must admit workers only.');
-  return caller.worker;
-}
-
 const jobClaim = ({ runId, attempt }: RunClaim): JobClaim => ({ id: runId, attempt });
 
 /** Hash of the criteria of a run, and of the version of the prompts. */
 const criteriaKeyOf = ({ platform }: Scope<LensPlatform>, { settings }: LensRun): string =>
   platform.keyGenerator.hash(criteriaOf(settings, PROMPTS_VERSION));
-
-/** The run of a valid claim. Throws NotFound and OwnershipLost. */
-export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
-  const { stores, clock, claimedRuns } = scope.platform;
-  const [job] = await stores.jobs.findMany([claim.runId]);
-  const isClaimed = job !== undefined && isHeld(job, clock.now()) && job.attempts === claim.attempt;
-  // A cached run saves reading the lens for each request of the worker.
-  const known = claimedRuns.find(claim);
-  if (isClaimed && known !== null && job.workerId === workerOf(scope).id && known.lensId === claim.lensId) return known;
-  const state = await stores.lenses.find(claim.lensId);
-  if (state === null) throw new NotFound('lens', claim.lensId, 'Lens not found');
-  assertOwned(scope, state.run, claim);
-  if (!isClaimed) throw new OwnershipLost();
-  if (state.run.sample !== null) claimedRuns.put(claim, state.run);
-  return state.run;
-}
 
 /** Extends the lease of a claim and returns its run. Throws NotFound and OwnershipLost. */
 async function extendRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<LensRun> {
@@ -69,12 +47,6 @@ async function extendRun(scope: Scope<LensPlatform>, claim: RunClaim): Promise<L
   const job = await scope.platform.stores.jobs.extend(jobClaim(claim), scope.platform.clock.now(), LEASE_MS);
   if (job === null) throw new OwnershipLost();
   return run;
-}
-
-function assertOwned(scope: Scope<LensPlatform>, run: RunHead, { runId, attempt }: RunClaim): void {
-  const isOwned =
-    run.id === runId && run.status === 'running' && run.attempts === attempt && run.workerId === workerOf(scope).id;
-  if (!isOwned) throw new OwnershipLost();
 }
 
 /** Changes the run of a claim. Throws NotFound, and OwnershipLost when the claim is no longer valid. */

@@ -2,15 +2,8 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { assertUsable, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import { assertTextLengths, MAX_WORKER_NAME } from '../src/domain/lens/text-limits.ts';
 import { newStamps } from '../src/domain/row-store.ts';
-import {
-  BUILT_IN_WORKER,
-  type LensWorker,
-  RUN_JOB,
-  UnknownWorker,
-  WORKER_PROTOCOL,
-} from '../src/domain/lens/worker.ts';
+import { BUILT_IN_WORKER, type LensWorker, RUN_JOB, UnknownWorker } from '../src/domain/lens/worker.ts';
 import { LensWorkerCaller } from '../src/domain/lens/worker-caller.ts';
-import { VERSION } from '../src/domain/version.ts';
 import { issueKey } from './operation/key-issue.ts';
 import { anyone, system } from './operation/access.ts';
 import { lensAdmin } from './operation/lens-access.ts';
@@ -127,12 +120,6 @@ export const findLensWorker = operation({
     return new LensWorkerCaller(worker);
   },
 });
-
-/** Throws Conflict for a worker of another protocol version or release than this process. */
-export function assertWorkerRelease(protocol: number, release: string | null): void {
-  if (protocol !== WORKER_PROTOCOL || release !== VERSION)
-    throw new Conflict(`Upgrade the Lens worker to lensgate:${VERSION} and retry`);
-}
 
 /** Whether a run waits for a worker: queued, lost, or due by its schedule. */
 export const checkLensWork = operation({

@@ -1,28 +1,26 @@
 import { NotFound } from '../src/domain/errors.ts';
 import { assertExecutionIds } from '../src/domain/lens/execution.ts';
 import { findingNamed, type FindingStatus, withStatus } from '../src/domain/lens/finding.ts';
-import { isActive, type LensRun, type LensState } from '../src/domain/lens/lens.ts';
+import { isActive, type LensRun, type LensState, RUN_PAGE_SIZE } from '../src/domain/lens/lens.ts';
 import type { Review } from '../src/domain/lens/review.ts';
 import type { RunPlace } from '../src/domain/lens/store.ts';
 import {
   withEndedRun,
   newLens,
-  PLAIN_RUN,
   withQueuedRun,
   type RunRequest,
   resumedLens,
   withSettings,
 } from '../src/domain/lens/schedule.ts';
-import { assertLensSettings, assertLookback, assertWindow, type LensSettings } from '../src/domain/lens/settings.ts';
-import { type LensWorker, MAX_ATTEMPTS, RUN_JOB } from '../src/domain/lens/worker.ts';
+import { type LensSettings, assertLensInput } from '../src/domain/lens/settings.ts';
+import type { LensWorker } from '../src/domain/lens/worker.ts';
 import { assertAnalysisModel, assertWorkerFor } from './operation/lens-models.ts';
 import { lensAdmin, lensReader } from './operation/lens-access.ts';
 import { operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
-
-export const RUN_PAGE_SIZE = 50;
+import { unknownLens, lensNamed, startJob } from './operation/lens-runs.ts';
 
 /** The id of a lens. */
 export interface NamedLens {
@@ -33,10 +31,6 @@ export interface NamedLens {
 export interface NamedRun extends NamedLens {
   readonly runId: string;
 }
-
-const LENS_NOT_FOUND = 'Lens not found';
-
-const unknownLens = (id: string): NotFound => new NotFound('lens', id, LENS_NOT_FOUND);
 
 /** Runs with the leases of their jobs. `dueAt` of a running job is the end of its lease. */
 async function withLeases(scope: Scope<LensPlatform>, runs: readonly LensRun[]): Promise<readonly LensRun[]> {
@@ -54,13 +48,6 @@ async function shownLens(scope: Scope<LensPlatform>, state: LensState): Promise<
   return { ...state, run };
 }
 
-/** The lens with this id. Throws NotFound. */
-export async function lensNamed({ platform }: Scope<LensPlatform>, id: string): Promise<LensState> {
-  const state = await platform.stores.lenses.find(id);
-  if (state === null) throw unknownLens(id);
-  return state;
-}
-
 /** Changes a lens. Throws NotFound. */
 async function changeLens(
   scope: Scope<LensPlatform>,
@@ -70,14 +57,6 @@ async function changeLens(
   const state = await scope.platform.stores.lenses.change(id, change);
   if (state === null) throw unknownLens(id);
   return state;
-}
-
-/** Adds the job of a queued run, unless the job exists, and publishes the run. */
-async function startJob({ platform }: Scope<LensPlatform>, run: LensRun): Promise<void> {
-  const { stores, clock, bus } = platform;
-  const job = { id: run.id, kind: RUN_JOB, subject: run.lensId, dueAt: clock.now(), mostAttempts: MAX_ATTEMPTS };
-  await stores.jobs.add(job, clock.now());
-  bus.publish('lensRun', run);
 }
 
 export interface LensList {
@@ -100,18 +79,13 @@ export const listLenses = operation({
   },
 });
 
-function assertSettings(settings: LensSettings): void {
-  assertLensSettings(settings);
-  assertLookback(settings.lookbackHours, ['body', 'lookback_hours']);
-}
-
 /** Creates a lens and queues its first run. Throws InvalidInput. */
 export const createLens = operation({
   name: 'createLens',
   access: lensAdmin,
   async run(scope: Scope<LensPlatform>, settings: LensSettings): Promise<LensState> {
     const { stores, ids, clock } = scope.platform;
-    assertSettings(settings);
+    assertLensInput(settings);
     assertExecutionIds(settings.executionIds);
     assertAnalysisModel(scope, settings.model);
     await assertWorkerFor(scope, settings.model);
@@ -142,7 +116,7 @@ export const updateLens = operation({
     { id, settings }: NamedLens & { readonly settings: LensSettings },
   ): Promise<LensState> {
     const before = await lensNamed(scope, id);
-    assertSettings(settings);
+    assertLensInput(settings);
     assertExecutionIds(settings.executionIds);
     const { model, enabled } = before.lens.settings;
     if (settings.model !== model || (settings.enabled && !enabled)) assertAnalysisModel(scope, settings.model);
@@ -171,20 +145,6 @@ export const queueLensRun = operation({
     return shownLens(scope, state);
   },
 });
-
-/** Throws InvalidInput for invalid settings. Needs no store. */
-export const assertLensInput = (settings: LensSettings): LensSettings => {
-  assertSettings(settings);
-  return settings;
-};
-
-/** Throws InvalidInput for an invalid run request. Needs no store. */
-export const assertRunRequest = (request: RunRequest): RunRequest => {
-  if (request.settings !== null) assertSettings(request.settings);
-  if (request.lookbackHours !== null) assertLookback(request.lookbackHours, ['body', 'lookback_hours']);
-  assertWindow(request.start, request.end);
-  return request;
-};
 
 /** Cancels the active run of a lens. Without an active run the lens is unchanged. Throws NotFound. */
 export const cancelLensRun = operation({
@@ -321,14 +281,3 @@ export const listRunReviews = operation({
     return { reviews: reviews.slice(Math.max(0, after - first)), reviewed };
   },
 });
-
-/** Queues the run of the lens whose schedule is due first. False when none is due. */
-export async function queueDueRun(scope: Scope<LensPlatform>): Promise<boolean> {
-  const { stores, ids, clock } = scope.platform;
-  const [id] = await stores.lenses.due(clock.now(), 1);
-  if (id === undefined) return false;
-  const newRun = { id: ids.uuid(), now: clock.now(), trigger: 'schedule' } as const;
-  const state = await stores.lenses.change(id, (current) => withQueuedRun(current, PLAIN_RUN, newRun));
-  if (state !== null && isActive(state.run)) await startJob(scope, state.run);
-  return true;
-}

@@ -2,12 +2,12 @@ import type { KnownDeployment } from '../src/domain/deployments/deployment-sourc
 import { type ModelAccessGroup, modelAccessGroups } from '../src/domain/deployments/model-access-groups.ts';
 import { patchedDeployment } from '../src/domain/deployments/stored-deployment.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { assertStoresModels } from './deployment-changes.ts';
 import { modelAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
 import type { StoredDeploymentPlatform } from './operation/model-platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { assertStoresModels } from './operation/stored-models.ts';
 
 type GroupScope = Scope<StoredDeploymentPlatform>;
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../src/domain/json-object.ts';
 import { visibilityOf } from '../src/domain/caller.ts';
-import { type ModelInfo, modelInfos, type OtherTeams } from '../src/domain/deployments/model-info.ts';
+import { type ModelInfo, modelInfos, type ModelSort, type OtherTeams } from '../src/domain/deployments/model-info.ts';
 import { mayCallSome, type NamedModel, namedModel, namedModels } from '../src/domain/deployments/model-names.ts';
 import { type FallbackType, listsFor } from '../src/domain/fallbacks/fallback.ts';
 import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
@@ -200,8 +200,6 @@ export const listModelInfo = operation({
   },
 });
 
-export const MODEL_SORTS = ['model_name', 'created_at', 'updated_at', 'costs', 'status'] as const;
-
 /** Query for one page of the facts of deployments. All conditions that are not null must match. */
 export interface ModelPageQuery {
   readonly page: number;
@@ -216,7 +214,7 @@ export interface ModelPageQuery {
   readonly onlyOwn: boolean;
   readonly teamId: string | null;
   readonly withTeams: boolean;
-  readonly sort: (typeof MODEL_SORTS)[number] | null;
+  readonly sort: ModelSort | null;
   readonly descending: boolean;
 }
 

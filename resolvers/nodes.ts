@@ -4,11 +4,11 @@ import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
 import { anyKey, anyone, isAnyAdmin, traceReader } from './operation/access.ts';
 import { findTeamRow } from './owner-nodes.ts';
-import { type FoundTrace, traceOfSummaries } from './one-trace.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import type { OwnedSpan } from './operation/span-tree.ts';
+import { type FoundTrace, traceOfSummaries } from './operation/visible-traces.ts';
 
 // Objects by their local id: the part of a global id after the type. Text that cannot be an id is not looked up.
 // A trace ref is printable ASCII without spaces: \x21 to \x7e.

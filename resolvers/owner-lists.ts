@@ -14,9 +14,9 @@ import { operation } from './operation/operation.ts';
 import type { BudgetPlatform, CustomerPlatform, SpendPlatform, TeamPlatform } from './operation/platform.ts';
 import { type FilteredPage, type FoundPage, pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
-import { visibleOrganizationIds, visibleTeamIds } from './owner-nodes.ts';
 import { type FilterRequest, visibleFilter } from './operation/spend-filter.ts';
 import { seesAllSpend, spendReader } from './operation/spend-access.ts';
+import { visibleOrganizationIds, visibleTeamIds } from './operation/visible-owners.ts';
 
 /**
  * Lists teams. Administrators see all teams. Other callers see the team of their key, the teams of their user, and

@@ -14,61 +14,7 @@ import { callerOf, operation } from './operation/operation.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { laterSpend } from './operation/window-spend.ts';
-
-/** Part of a scope that reads of owners need. */
-type OwnerScope = Pick<Scope, 'caller' | 'loaders'>;
-
-/** Memberships of the caller's user in teams. */
-async function ownTeams({ caller, loaders }: OwnerScope): Promise<readonly TeamMember[]> {
-  const user = idOrNull(caller?.userId);
-  return user === null ? [] : loaders.owners.teamsOfUser.load(user);
-}
-
-async function ownOrganizations({ caller, loaders }: OwnerScope): Promise<readonly OrganizationMember[]> {
-  const user = idOrNull(caller?.userId);
-  return user === null ? [] : loaders.owners.organizationsOfUser.load(user);
-}
-
-/**
- * Whether a caller sees a team: an administrator, a key of the team, a member, or an administrator of its
- * organization.
- */
-async function seesTeam(
-  scope: OwnerScope,
-  { id, organizationId }: Pick<Team, 'id' | 'organizationId'>,
-): Promise<boolean> {
-  const { caller } = scope;
-  if (caller === null) return false;
-  if (isAnyAdmin(caller) || idOrNull(caller.teamId) === id) return true;
-  if ((await ownTeams(scope)).some(({ teamId }) => teamId === id)) return true;
-  return organizationId !== null && (await administeredOrganizations(scope)).includes(organizationId);
-}
-
-/** Ids of the organizations that the caller's user administers. */
-async function administeredOrganizations(scope: OwnerScope): Promise<readonly string[]> {
-  const administered = (await ownOrganizations(scope)).filter(({ role }) => role === 'org_admin');
-  return administered.map(({ organizationId }) => organizationId);
-}
-
-/** Ids of the teams that the caller sees; null for all. */
-export async function visibleTeamIds(scope: OwnerScope): Promise<readonly string[] | null> {
-  const { caller } = scope;
-  if (caller !== null && isAnyAdmin(caller)) return null;
-  const own = idOrNull(caller?.teamId);
-  const joined = (await ownTeams(scope)).map(({ teamId }) => teamId);
-  const { teamsOfOrganization } = scope.loaders.owners;
-  const administered = await Promise.all(
-    (await administeredOrganizations(scope)).map((id) => teamsOfOrganization.load(id)),
-  );
-  return [...new Set([...(own === null ? [] : [own]), ...joined, ...administered.flat().map(({ id }) => id)])];
-}
-
-/** Ids of the organizations that the caller sees; null for all. */
-export async function visibleOrganizationIds(scope: OwnerScope): Promise<readonly string[] | null> {
-  const { caller } = scope;
-  if (caller !== null && isAnyAdmin(caller)) return null;
-  return (await ownOrganizations(scope)).map(({ organizationId }) => organizationId);
-}
+import { type OwnerScope, seesTeam, visibleOrganizationIds } from './operation/visible-owners.ts';
 
 /** Whether the caller is an administrator with full or read-only access. */
 const isAnyAdminIn = (scope: OwnerScope): boolean => scope.caller !== null && isAnyAdmin(scope.caller);

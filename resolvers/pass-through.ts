@@ -1,11 +1,9 @@
-import type { CallLabels } from '../src/domain/calls/call-labels.ts';
 import type { Caller } from '../src/domain/caller.ts';
 import { Unauthenticated } from '../src/domain/errors.ts';
-import type { HttpMethod } from '../src/domain/http.ts';
 import { ZERO_USD } from '../src/domain/money.ts';
 import { addressBelow, forwardedQueryOf } from '../src/domain/pass-through/address.ts';
 import { endpointCostOf, type PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
-import type { Forwarded } from '../src/domain/pass-through/forwarded.ts';
+import { type Forwarded, MAX_ANSWER_BYTES } from '../src/domain/pass-through/forwarded.ts';
 import { requestHeaders } from '../src/domain/pass-through/headers.ts';
 import { assertMayPass } from '../src/domain/pass-through/rights.ts';
 import { SystemCaller } from '../src/domain/system-caller.ts';
@@ -14,18 +12,7 @@ import { anyKey, anyone } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-
-/** A request as it was sent, for a path whose calls are forwarded. */
-export interface SentRequest extends Pick<Forwarded, 'callId' | 'parent' | 'fields' | 'body' | 'form'> {
-  readonly method: HttpMethod;
-  /** Path and query as they were sent. */
-  readonly path: string;
-  readonly search: string;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly labels?: CallLabels;
-  readonly userAgent?: string;
-}
+import { type SentRequest, factsOf, modelOf } from '../src/domain/pass-through/sent-request.ts';
 
 /** A request for a pass-through endpoint. */
 export interface EndpointCall {
@@ -35,27 +22,8 @@ export interface EndpointCall {
   readonly sent: SentRequest;
 }
 
-/** Maximum size of a forwarded answer, in bytes. */
-export const MAX_ANSWER_BYTES = 1024 * 1024 * 1024;
-
 /** Caller of endpoints that need no key. No key pays for these calls. */
 const ANONYMOUS: Caller = new SystemCaller('anonymous');
-
-/** Members that a forwarded request copies from the request of the client. */
-export const factsOf = ({ method, body, fields, callId, parent, labels, userAgent, form }: SentRequest) => ({
-  method,
-  body,
-  fields,
-  callId,
-  parent,
-  ...(labels === undefined ? {} : { labels }),
-  ...(userAgent === undefined ? {} : { userAgent }),
-  ...(form === undefined ? {} : { form }),
-});
-
-/** The model that the fields of a request name; null for none. */
-export const modelOf = ({ fields: { model } }: Pick<SentRequest, 'fields'>): string | null =>
-  typeof model === 'string' && model !== '' ? model : null;
 
 function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: number): Forwarded {
   const url = addressBelow(endpoint.target, subpath);

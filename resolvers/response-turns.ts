@@ -7,9 +7,9 @@ import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import { resolveReferences } from './operation/response-context.ts';
-import { askWithItems, withUpstreamPrevious } from './responses.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { askWithItems, withUpstreamPrevious } from './operation/response-calls.ts';
 
 /** One turn of a WebSocket connection. */
 export interface TurnRequest {

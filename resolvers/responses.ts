@@ -1,10 +1,8 @@
-import { mayRead, ownerOf, visibilityOf } from '../src/domain/caller.ts';
-import type { FollowUp, ModelRequest } from '../src/domain/chat/chat.ts';
+import type { ModelRequest } from '../src/domain/chat/chat.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
-import { RESPONSES } from '../src/domain/inference/endpoint.ts';
-import { type ItemPage, itemPage, listedItems } from '../src/domain/responses/items.ts';
+import { type ItemPage, itemPage } from '../src/domain/responses/items.ts';
 import type { ResponseItem, StoredResponse } from '../src/domain/responses/stored-response.ts';
-import { isOwnResponseId, type UpstreamResponse, ownResponseId } from '../src/domain/responses/response-ids.ts';
+import { isOwnResponseId } from '../src/domain/responses/response-ids.ts';
 import {
   CANCEL_RESPONSE,
   DELETE_RESPONSE,
@@ -14,11 +12,12 @@ import {
 } from '../src/domain/upstream-objects/object-action.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
 import { anyKey, objectReader, objectWriter, system } from './operation/access.ts';
-import { callerOf, operation } from './operation/operation.ts';
-import { resolveReferences, noPrevious, findStored } from './operation/response-context.ts';
+import { operation } from './operation/operation.ts';
+import { findStored } from './operation/response-context.ts';
 import { type CallFacts, noObject, pass, placeOf } from './operation/upstream-objects.ts';
 import type { ResponsePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import { askForResponse, upstreamOf } from './operation/response-calls.ts';
 
 /**
  * Requests a response. References to stored responses and items are resolved first; with `idSecurity`, only for callers
@@ -31,104 +30,6 @@ export const createResponse = operation({
   run: (scope: Scope<ResponsePlatform>, request: ModelRequest): Promise<GatewayCall> =>
     askForResponse(scope, request, { keep: true }),
 });
-
-/**
- * As `createResponse`, without its access rule. With `keep: false` the answer is not stored, because no later request
- * refers to it.
- */
-export const askForResponse = async (
-  scope: Scope<ResponsePlatform>,
-  request: ModelRequest,
-  how: { readonly keep: boolean },
-): Promise<GatewayCall> => (await askWithItems(scope, request, how)).call;
-
-/** Requests a response. Returns the call, and the own items of the request with references resolved. */
-export async function askWithItems(
-  scope: Scope<ResponsePlatform>,
-  request: ModelRequest,
-  {
-    keep,
-    from = null,
-  }: {
-    readonly keep: boolean;
-    /** Id of a previous response whose items are in the request already; none when absent. */
-    readonly from?: string | null;
-  },
-): Promise<{ readonly call: GatewayCall; readonly items: readonly ResponseItem[] }> {
-  const { request: sent, items, previousId } = await resolveReferences(scope, withUpstreamPrevious(scope, request));
-  const answerIds = followUpOf(scope, from ?? previousId);
-  const isStored =
-    keep &&
-    request.endpoint === RESPONSES &&
-    request.body['store'] !== false &&
-    scope.platform.responses.queue.mayStore(request.bytes.length);
-  const store = storeAnswer(scope, { id: answerIds.ownId, previousId, items });
-  const followUp = isStored ? { ...answerIds, store } : answerIds;
-  const call = await scope.platform.gateway.call(callerOf(scope), { ...sent, followUp }, scope.signal);
-  return { call, items };
-}
-
-/** Ids of the answer for this caller. */
-function followUpOf(scope: Scope<ResponsePlatform>, previousId: string | null): FollowUp {
-  const { responses, ids } = scope.platform;
-  const owner = ownerOf(callerOf(scope));
-  const shown = new Map<string, string>();
-  return {
-    ownId: ownResponseId(ids.uuid()),
-    previousId,
-    shownId(deploymentId, upstreamId) {
-      // Several events of one answer repeat its id.
-      const known = shown.get(upstreamId) ?? responses.ids.seal({ deploymentId, upstreamId, owner });
-      shown.set(upstreamId, known);
-      return known;
-    },
-  };
-}
-
-/** A function that stores the answer to these items. `previousId` is the id of a stored response; null for none. */
-function storeAnswer(
-  scope: Scope<ResponsePlatform>,
-  { id, previousId, items }: Pick<StoredResponse, 'id' | 'previousId'> & { readonly items: readonly ResponseItem[] },
-): FollowUp['store'] & {} {
-  const owner = ownerOf(callerOf(scope));
-  return (response) =>
-    scope.platform.responses.queue.enqueue({
-      id,
-      previousId,
-      owner,
-      createdAt: scope.platform.clock.now(),
-      input: listedItems(items, id),
-      response,
-    });
-}
-
-/**
- * The request with the upstream's id of its previous response, when an upstream stores that response. With id security,
- * throws InvalidInput for an id that the caller may not use.
- */
-export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: ModelRequest): ModelRequest {
-  const previous = request.body['previous_response_id'];
-  if (typeof previous !== 'string' || isOwnResponseId(previous)) return request;
-  const upstream = upstreamOf(scope, previous);
-  if (upstream !== null) {
-    const named = { previous_response_id: upstream.upstreamId };
-    const replaced = { ...request.replaced, ...named };
-    return { ...request, body: { ...request.body, ...named }, replaced, deploymentId: upstream.deploymentId };
-  }
-  // Without id security the id may be the upstream's own.
-  if (!scope.platform.responses.idSecurity) return request;
-  throw noPrevious(previous);
-}
-
-/**
- * The upstream response of a sealed id, which is the encrypted id and owner of that response. Null for another id, and
- * with id security when the caller may not see the response.
- */
-function upstreamOf(scope: Scope<ResponsePlatform>, id: string): UpstreamResponse | null {
-  const { ids, idSecurity } = scope.platform.responses;
-  const upstream = ids.open(id);
-  return upstream !== null && idSecurity && !mayRead(visibilityOf(callerOf(scope)), upstream.owner) ? null : upstream;
-}
 
 /** Id of a response, with id and parent span of the call about it. */
 export interface NamedResponse extends CallFacts {

@@ -3,12 +3,11 @@ import { InvalidInput } from '../src/domain/errors.ts';
 import { pageOfRows } from '../src/domain/page.ts';
 import { readSessionCursor } from '../src/domain/traces/session-cursor.ts';
 import { MAX_SESSIONS, type SessionActivity, type SessionSearch } from '../src/domain/traces/sessions.ts';
-import { NO_TRACE_FILTERS, type TraceFilters } from '../src/domain/traces/trace-search.ts';
+import { NO_TRACE_FILTERS, type TraceFilters, windowOf } from '../src/domain/traces/trace-search.ts';
 import { traceReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { windowOf } from './trace-search.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
 /** Query for one page of sessions. A session consists of the traces that state its id. */
@@ -41,7 +40,11 @@ export const listSessions = operation({
     checkedPageSize(limit, { max: MAX_SESSIONS });
     const search: SessionSearch =
       cursor === null
-        ? { ...windowOf(scope, query), filters: filters ?? NO_TRACE_FILTERS, after: null }
+        ? {
+            ...windowOf(query, scope.platform.clock.now().getTime()),
+            filters: filters ?? NO_TRACE_FILTERS,
+            after: null,
+          }
         : readSessionCursor(cursor, filters);
     if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))
       throw new InvalidInput('The cursor belongs to another window.');

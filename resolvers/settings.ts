@@ -28,12 +28,12 @@ import {
 } from '../src/domain/settings/shared-fields.ts';
 import { type SectionContent, withoutNulls } from '../src/domain/settings/stored-section.ts';
 import { EXPECTED_VALUES, isOfKind, typeNameOf } from '../src/domain/settings/value-kinds.ts';
-import { assertAllowedList } from './allowed-addresses.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SettingsPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { readerOf, type SettingsState, settingsState, storeSettings } from './operation/settings-state.ts';
+import { assertAllowedList } from './operation/allowed-addresses.ts';
 
 /** A listed setting: one of `general_settings`, or one of `litellm_settings` that is in `SHARED_FIELDS`. */
 export interface ListedSetting {

@@ -1,22 +1,20 @@
 import { visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { isAfterPosition, readSpanCursor } from '../src/domain/traces/span-cursor.ts';
-import type { SpanHead } from '../src/domain/traces/span.ts';
+import { type SpanHead, MAX_PAGE_SPANS } from '../src/domain/traces/span.ts';
 import { type SpanErrorPage, spanErrorPage } from '../src/domain/traces/span-error.ts';
-import type { TraceKey } from '../src/domain/traces/store.ts';
+import type { TraceKey, TraceAddress } from '../src/domain/traces/store.ts';
 import type { TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
 import { traceReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import type { OwnedSpan, SpanTree } from './operation/span-tree.ts';
-import { getSpan, type TraceAddress, type TraceUpdate, watchTraces } from './traces.ts';
+import { getSpan, type TraceUpdate, watchTraces } from './traces.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
 /** Maximum number of spans of one update. */
 const MAX_UPDATE_SPANS = 500;
-/** Maximum number of spans of a page. */
-export const MAX_PAGE_SPANS = 500;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const UPDATE_ID = /^\d{1,15}$/;
 

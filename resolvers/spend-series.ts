@@ -1,5 +1,5 @@
 import { InvalidInput } from '../src/domain/errors.ts';
-import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import { type SpendField, type SpendGroup, MAX_GROUP_FIELDS, MAX_GROUPS } from '../src/domain/spend/spend-reports.ts';
 import { defaultPeriod } from '../src/domain/spend/report-dates.ts';
 import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
@@ -13,10 +13,6 @@ const DAY_MS = 86_400_000;
 /** Lengths of time buckets, in ms. There are no weeks: counted from 1970, they would begin on Thursdays. */
 const BUCKETS = { hour: HOUR_MS, day: DAY_MS } as const;
 type BucketName = keyof typeof BUCKETS;
-
-/** Maximum number of fields of one grouping, and of groups of one answer. */
-export const MAX_GROUP_FIELDS = 3;
-export const MAX_GROUPS = 10_000;
 
 export interface SeriesQuery {
   /** A null time is the start or the end of the last 30 days. */

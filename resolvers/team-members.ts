@@ -16,7 +16,6 @@ import { memberManager } from './operation/owner-access.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertReset, laterSpend } from './operation/window-spend.ts';
-import { removeKeys } from './keys.ts';
 import { addMembers, type WantedMember } from './operation/team-joining.ts';
 import { type UserView, userViews } from './operation/user-views.ts';
 import {
@@ -28,6 +27,7 @@ import {
   teamView,
   unknownTeam,
 } from './operation/team-views.ts';
+import { removeKeys } from './operation/key-removal.ts';
 
 /** A team after users have joined it. */
 export interface JoinedTeam extends TeamView {

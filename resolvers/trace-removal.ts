@@ -7,9 +7,10 @@ import { publishChanges } from '../src/domain/traces/publish-changes.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
 import { system, traceEraser } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { type TraceAddress, visibleSummaries } from './traces.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
+import type { TraceAddress } from '../src/domain/traces/store.ts';
+import { visibleSummaries } from './operation/visible-traces.ts';
 
 /** Whether a caller may remove or redact the traces of an owner. Proxy administrators may do so for every owner. */
 const mayErase = ({ role, keyHash }: Caller, owner: Owner): boolean =>

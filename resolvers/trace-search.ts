@@ -13,6 +13,7 @@ import {
   type TraceFilters,
   type TraceOrder,
   type TraceSearch,
+  windowOf,
 } from '../src/domain/traces/trace-search.ts';
 import { traceReader } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -20,7 +21,6 @@ import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
 
-const DAY_MS = 86_400_000;
 const DEFAULT_BUCKETS = 24;
 
 export interface TraceSearchQuery {
@@ -45,17 +45,6 @@ export interface TraceSearchPage {
   readonly search: TraceSearch;
 }
 
-/** The window of a query, 24 hours by default. Throws InvalidInput for an empty one. */
-export function windowOf(
-  scope: Scope<TracePlatform>,
-  { startMs, endMs }: Pick<TraceSearchQuery, 'startMs' | 'endMs'>,
-): { readonly startMs: number; readonly endMs: number } {
-  const end = endMs ?? scope.platform.clock.now().getTime();
-  const start = startMs ?? end - DAY_MS;
-  if (start >= end) throw new InvalidInput('The window is empty: its start must be before its end.');
-  return { startMs: start, endMs: end };
-}
-
 /** Traces that started in a window and match the filters, in the descending order of the query. Throws InvalidInput. */
 export const searchTraces = operation({
   name: 'searchTraces',
@@ -65,7 +54,12 @@ export const searchTraces = operation({
     checkedPageSize(limit, { max: TRACE_PAGE_SIZE });
     const search: TraceSearch =
       cursor === null
-        ? { ...windowOf(scope, query), filters: filters ?? NO_TRACE_FILTERS, order: order ?? 'start', after: null }
+        ? {
+            ...windowOf(query, scope.platform.clock.now().getTime()),
+            filters: filters ?? NO_TRACE_FILTERS,
+            order: order ?? 'start',
+            after: null,
+          }
         : readSearchCursor(cursor, { filters, order });
     const { startMs, endMs } = query;
     if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))
@@ -107,7 +101,7 @@ export const listTraceAgents = operation({
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: AgentQuery): Promise<readonly AgentActivity[]> {
     checkedPageSize(query.limit, { max: MAX_AGENTS });
-    const search = { ...windowOf(scope, query), filters: query.filters };
+    const search = { ...windowOf(query, scope.platform.clock.now().getTime()), filters: query.filters };
     await scope.platform.records.readable();
     return scope.platform.stores.traces.agents(visibilityOf(callerOf(scope)), search, query.limit);
   },
@@ -130,7 +124,7 @@ export const listTraceSeries = operation({
     const wanted = query.buckets ?? DEFAULT_BUCKETS;
     if (!Number.isInteger(wanted) || wanted < 1 || wanted > MAX_BUCKETS)
       throw new InvalidInput(`A series has 1 to ${MAX_BUCKETS} buckets.`);
-    const { startMs, endMs } = windowOf(scope, query);
+    const { startMs, endMs } = windowOf(query, scope.platform.clock.now().getTime());
     const bucketMs = Math.ceil((endMs - startMs) / wanted);
     await scope.platform.records.readable();
     const filled = await scope.platform.stores.traces.series(visibilityOf(callerOf(scope)), {

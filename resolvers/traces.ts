@@ -3,7 +3,7 @@ import { type Caller, mayRead, type Owner, ownerOf, visibilityOf } from '../src/
 import { InvalidInput, NotFound, Unsupported } from '../src/domain/errors.ts';
 import { type Page, pageOfRows } from '../src/domain/page.ts';
 import type { PollableStream } from '../src/domain/pollable-stream.ts';
-import { assembleTrace, isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
+import { isRootless, namedByFirst } from '../src/domain/traces/assemble-trace.ts';
 import { cursorAfter, readCursor } from '../src/domain/traces/cursor.ts';
 import { callSearchOf, spendWithElsewhere } from '../src/domain/traces/call-spend.ts';
 import { type EstimatedCall, estimatedCalls, withEstimatedCalls } from '../src/domain/traces/estimate-export.ts';
@@ -20,32 +20,34 @@ import {
   type TraceWindow,
   TRACE_PAGE_SIZE,
 } from '../src/domain/traces/trace.ts';
-import { NO_TRACE_FILTERS, tracePassesFilters, type TraceFilters } from '../src/domain/traces/trace-search.ts';
+import {
+  NO_TRACE_FILTERS,
+  tracePassesFilters,
+  type TraceFilters,
+  windowOf,
+} from '../src/domain/traces/trace-search.ts';
 import { traceReader, traceWriter } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import { isOfOwner } from './operation/trace-accounts.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
 import { checkedPageSize } from '../src/domain/page-size.ts';
+import type { TraceAddress } from '../src/domain/traces/store.ts';
+import {
+  assembled,
+  visibleSummaries,
+  visibleTraces,
+  type FoundTrace,
+  traceOfSummaries,
+} from './operation/visible-traces.ts';
 
 /**
  * Maximum number of calls of an export that are looked up in the spend rows. Further calls are estimated without a
  * lookup.
  */
 const MAX_SEARCHED_CALLS = 4_096;
-const DAY_MS = 86_400_000;
-const TRACE_ID = /^[0-9a-f]{32}$/;
 const SPAN_ID = /^[0-9a-f]{16}$/;
-const TRACE_REF = /^[\x21-\x7e]{1,512}$/;
-
-/** Address of a trace. */
-export interface TraceAddress {
-  readonly traceId: string;
-  /** Ref of one owner's trace; null or empty for every visible trace with the id. */
-  readonly traceRef: string | null;
-}
 
 export interface TraceListQuery {
   /** Unix milliseconds, inclusive; null for 24 hours before the end. */
@@ -122,7 +124,7 @@ export const listTraces = operation({
     const { stores, clock } = scope.platform;
     const limit = query.limit ?? TRACE_PAGE_SIZE;
     checkedPageSize(limit, { max: TRACE_PAGE_SIZE });
-    const window = windowOf(query, clock.now().getTime());
+    const window = listedWindow(query, clock.now().getTime());
     await scope.platform.records.readable();
     const rows = await stores.traces.listSummaries(visibilityOf(callerOf(scope)), window, limit + 1);
     const { items, hasMore } = pageOfRows(rows, limit);
@@ -132,17 +134,14 @@ export const listTraces = operation({
   },
 });
 
-function windowOf({ startMs, endMs, cursor }: TraceListQuery, nowMs: number): TraceWindow {
+function listedWindow({ startMs, endMs, cursor }: TraceListQuery, nowMs: number): TraceWindow {
   if (cursor !== null) {
     const window = readCursor(cursor);
     if ((startMs !== null && startMs !== window.startMs) || (endMs !== null && endMs !== window.endMs))
       throw new InvalidInput('The cursor belongs to another window.');
     return window;
   }
-  const end = endMs ?? nowMs;
-  const start = startMs ?? end - DAY_MS;
-  if (start >= end) throw new InvalidInput('The window is empty: its start must be before its end.');
-  return { startMs: start, endMs: end, after: null };
+  return { ...windowOf({ startMs, endMs }, nowMs), after: null };
 }
 
 /** A page of the spans of a trace. Without cursor and size, all spans. With a cursor and no size, at most 500 spans. */
@@ -175,7 +174,7 @@ export const getTrace = operation({
     scope: Scope<TracePlatform>,
     { cursor, pageSize, ...address }: TraceAddress & SpanPage,
   ): Promise<ReadTrace> {
-    const { summaries, spendPending } = await visible(scope, address);
+    const { summaries, spendPending } = await visibleTraces(scope, address);
     const [summary, ...others] = summaries;
     if (summary === undefined) throw new NotFound('Trace', address.traceId);
     const limit = pageSize ?? DEFAULT_PAGE_SPANS;
@@ -313,34 +312,10 @@ function mayBeShown(scope: Scope<TracePlatform>, reader: Caller, owner: Owner): 
   return true;
 }
 
-/** Merges traces into one, with all spans; null without a summary. The loader caches the spans for other fields. */
-export async function assembled(
-  scope: Scope<TracePlatform>,
-  summaries: readonly TraceSummary[],
-): Promise<Trace | null> {
-  const spans = await scope.loaders.spansByTrace.loadMany(summaries);
-  const byRef = summaries.map(({ traceRef }, at): readonly [string, readonly SpanHead[]] => {
-    const ofSummary = spans[at];
-    if (ofSummary instanceof Error) throw ofSummary;
-    return [traceRef, ofSummary ?? []];
-  });
-  return assembleTrace(summaries, new Map(byRef));
-}
-
-/** Visible summaries of the traces at an address. Ids of an invalid form are not looked up. */
-export const visibleSummaries = async (
-  scope: Scope<TracePlatform>,
-  address: TraceAddress,
-): Promise<readonly TraceSummary[]> => (await visible(scope, address)).summaries;
-
-async function visible(
-  scope: Scope<TracePlatform>,
-  { traceId, traceRef }: TraceAddress,
-): Promise<{ readonly summaries: readonly TraceSummary[]; readonly spendPending: boolean }> {
-  const wanted = traceId.toLowerCase();
-  const ref = textOrNull(traceRef);
-  if (!TRACE_ID.test(wanted) || (ref !== null && !TRACE_REF.test(ref))) return { summaries: [], spendPending: false };
-  const readable = await scope.platform.records.readable();
-  const summaries = await scope.platform.stores.traces.findSummaries(visibilityOf(callerOf(scope)), wanted, ref);
-  return { summaries, spendPending: !readable };
-}
+/** One trace by its id, or null when there is none that the caller may see. */
+export const findTrace = operation({
+  name: 'findTrace',
+  access: traceReader,
+  run: async (scope: Scope<TracePlatform>, address: TraceAddress): Promise<FoundTrace | null> =>
+    traceOfSummaries(scope, await visibleSummaries(scope, address)),
+});

@@ -27,9 +27,6 @@ import { pageOf } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
 import { type CountedUser, countedUsers, type UserView, userViews } from './operation/user-views.ts';
 
-/** Maximum number of users of one page. */
-export const USER_PAGE_SIZE = 100;
-
 const unknownUser = (id: string, message = `User ${id} not found`): NotFound => new NotFound('user', id, message);
 
 /** A new user and the key that it gets. */

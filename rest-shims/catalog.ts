@@ -1,5 +1,5 @@
 import { findCatalogEntries, getCatalogEntry, listCatalogEntries, type PageRequest } from '../resolvers/catalog.ts';
-import { type CatalogHealth, getCatalogSchedule, refreshCatalog } from '../resolvers/catalog-status.ts';
+import { getCatalogSchedule, refreshCatalog } from '../resolvers/catalog-status.ts';
 import type { CatalogPage } from '../src/domain/catalog/result-cache.ts';
 import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalog.ts';
 import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
@@ -8,6 +8,7 @@ import { createWeightedCache } from '../src/domain/catalog/weighted-cache.ts';
 import { flag, integer, query, text } from './helpers/http/query.ts';
 import { type HttpAnswer, json, type RouteRow, route } from './helpers/http/route.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
+import type { CatalogHealth } from '../resolvers/operation/catalog-health.ts';
 
 const LIST_PATH = '/model_catalog';
 

@@ -1,19 +1,10 @@
 import type { JsonObject } from '../src/domain/json-object.ts';
 import { buildDatasetCases, type DatasetSource } from '../resolvers/lens-dataset-sources.ts';
-import {
-  createDataset,
-  exportName,
-  exportText,
-  includedCases,
-  listDatasets,
-  readDataset,
-  type ReadDataset,
-  saveDatasetRevision,
-} from '../resolvers/lens-datasets.ts';
+import { createDataset, listDatasets, readDataset, saveDatasetRevision } from '../resolvers/lens-datasets.ts';
 import { camelCased, snakeCased } from '../src/domain/key-case.ts';
 import { type CaseDraft, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
 import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
-import type { Dataset } from '../src/domain/lens/dataset.ts';
+import type { Dataset, ReadDataset } from '../src/domain/lens/dataset.ts';
 import type { Issue } from '../src/domain/errors.ts';
 import {
   bodyOf,
@@ -32,6 +23,7 @@ import {
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
+import { exportName, exportText, includedCases } from '../src/domain/lens/dataset-export.ts';
 
 const CHANGING = { ...LENS_CHANGE, bodyLimit: 8 * 1024 * 1024 } as const;
 

@@ -1,5 +1,4 @@
 import {
-  assertTarget,
   deleteFeedback,
   type FeedbackDraft,
   listFeedback,
@@ -7,7 +6,7 @@ import {
   readFeedbackSummary,
 } from '../resolvers/lens-feedback.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
-import { type Feedback, FEEDBACK_LIMITS } from '../src/domain/lens/feedback.ts';
+import { type Feedback, FEEDBACK_LIMITS, assertFeedbackTarget } from '../src/domain/lens/feedback.ts';
 import { SUCCESS } from './errors.ts';
 import { bodyOf, modelOf, optional, orNull, queryOf, required, textOf, wholeOf } from './helpers/http/strict-fields.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
@@ -42,7 +41,7 @@ const readDraft = bodyOf(
 function draftFrom(body: Uint8Array): FeedbackDraft {
   const input = readDraft(body);
   const { score, comment, user: author } = input;
-  return assertTarget({ ...parseTarget(input), score, comment, user: author }, 'body');
+  return assertFeedbackTarget({ ...parseTarget(input), score, comment, user: author }, 'body');
 }
 
 const feedbackJson = ({ createdAt, updatedAt, ...feedback }: Feedback) => ({
@@ -59,7 +58,7 @@ export const lensFeedbackRoutes: readonly RouteRow[] = [
     query: readTarget.schema,
     paths: ['/lens/feedback'],
     answers: [200, 401, 403, 404, 422],
-    parse: ({ search }) => assertTarget(parseTarget(readTarget(search)), 'query'),
+    parse: ({ search }) => assertFeedbackTarget(parseTarget(readTarget(search)), 'query'),
     run: listFeedback,
     render: ({ traceId, traceRef, feedback }) =>
       json({ trace_id: traceId, trace_ref: traceRef, feedback: feedback.map(feedbackJson) }),
@@ -84,7 +83,7 @@ export const lensFeedbackRoutes: readonly RouteRow[] = [
     answers: [204, 401, 403, 404, 422],
     parse({ search }) {
       const parameters = readDeletion(search);
-      return { ...assertTarget(parseTarget(parameters), 'query'), user: parameters.user };
+      return { ...assertFeedbackTarget(parseTarget(parameters), 'query'), user: parameters.user };
     },
     run: deleteFeedback,
     render: () => ({

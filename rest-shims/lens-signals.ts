@@ -1,6 +1,6 @@
-import { assertSignalConfig, readSignalConfig, readTraceSignals, setSignalConfig } from '../resolvers/lens-signals.ts';
+import { readSignalConfig, readTraceSignals, setSignalConfig } from '../resolvers/lens-signals.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
-import { DEFAULT_SIGNALS, SIGNAL_LIMITS, THRESHOLDS } from '../src/domain/lens/signals.ts';
+import { DEFAULT_SIGNALS, SIGNAL_LIMITS, THRESHOLDS, assertSignalConfig } from '../src/domain/lens/signals.ts';
 import { bodyOf, listOf, modelOf, numberOf, optional, required, textOf } from './helpers/http/strict-fields.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { TRACES, tracesFrom } from './helpers/fields/lens.ts';

@@ -8,11 +8,11 @@ import {
   readSampledContent,
   reportLensProgress,
 } from '../resolvers/lens-work.ts';
-import { assertWorkerRelease, findLensWorker } from '../resolvers/lens-workers.ts';
+import { findLensWorker } from '../resolvers/lens-workers.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import { DomainError, InvalidInput } from '../src/domain/errors.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
-import { type RunClaim, UnknownWorker } from '../src/domain/lens/worker.ts';
+import { type RunClaim, UnknownWorker, assertWorkerRelease } from '../src/domain/lens/worker.ts';
 import { LensModelFailure } from './errors.ts';
 import { readCredential } from './helpers/http/credential.ts';
 import { integer, query, text } from './helpers/http/query.ts';

@@ -5,7 +5,6 @@ import {
   getLensRun,
   listLenses,
   listLensRuns,
-  RUN_PAGE_SIZE,
   listRunReviews,
   queueLensRun,
   setFindingStatus,
@@ -46,6 +45,7 @@ import {
 } from './helpers/answers/lens.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
+import { RUN_PAGE_SIZE } from '../src/domain/lens/lens.ts';
 
 const idOf = ({ params }: HttpRequest): string => params['lens'] ?? '';
 const lensInput = (request: HttpRequest) => ({ id: idOf(request) });

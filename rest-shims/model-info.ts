@@ -1,11 +1,5 @@
 import { type Deprecation, listDeprecations } from '../resolvers/model-deprecations.ts';
-import {
-  type ModelFacts,
-  listModelInfo,
-  listModelPage,
-  MODEL_SORTS,
-  type ModelPageQuery,
-} from '../resolvers/models.ts';
+import { type ModelFacts, listModelInfo, listModelPage, type ModelPageQuery } from '../resolvers/models.ts';
 import { shownParameters } from '../src/domain/deployments/parameters.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
@@ -14,6 +8,7 @@ import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { textParameters } from './helpers/http/schema.ts';
 import { groupObject } from './helpers/answers/model-groups.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
+import { MODEL_SORTS } from '../src/domain/deployments/model-info.ts';
 
 /** Prices of a deployment without known prices. */
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };

@@ -1,6 +1,6 @@
 import type { Scope } from '../resolvers/operation/scope.ts';
-import { exchangeCode, SESSION_SECONDS, signIn, type SignIn, signInForCode, signOut } from '../resolvers/sign-in.ts';
-import type { Session } from '../src/domain/users/session.ts';
+import { exchangeCode, signIn, signInForCode, signOut } from '../resolvers/sign-in.ts';
+import { type Session, SESSION_SECONDS } from '../src/domain/users/session.ts';
 import { getPageSettings } from '../resolvers/setting-groups.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { CODE_SECONDS } from '../src/domain/users/one-time-codes.ts';
@@ -11,6 +11,7 @@ import { CSRF_COOKIE, SESSION_COOKIE } from './helpers/http/session-cookie.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { isCrossSiteNavigation, LOGIN_ID } from './helpers/fields/sign-in.ts';
 import { signInPage, welcomePage } from './helpers/pages/sign-in.ts';
+import type { SignIn } from '../src/domain/users/sign-in.ts';
 
 const readJson = fields({ username: requiredText, password: requiredText });
 

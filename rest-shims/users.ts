@@ -7,7 +7,6 @@ import {
   getUser,
   listUsers,
   updateUser,
-  USER_PAGE_SIZE,
   type UserDraft,
   type UserQuery,
 } from '../resolvers/users.ts';
@@ -15,7 +14,7 @@ import { updateUsers } from '../resolvers/user-updates.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { ROLES } from '../src/domain/role.ts';
-import { USER_SORTS, type UserPatch } from '../src/domain/users/user.ts';
+import { USER_SORTS, type UserPatch, USER_PAGE_SIZE } from '../src/domain/users/user.ts';
 import {
   fields,
   flag,

@@ -1,6 +1,5 @@
 import {
   annotateTrace,
-  ANNOTATION_PAGE_SIZE,
   type AnnotationList,
   deleteAnnotation,
   findAnnotation,
@@ -14,6 +13,7 @@ import {
   MAX_LABEL_LENGTH,
   MAX_NAME_LENGTH,
   MAX_NOTE_LENGTH,
+  ANNOTATION_PAGE_SIZE,
 } from '../src/domain/annotations/annotation.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';

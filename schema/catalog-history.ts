@@ -1,6 +1,5 @@
 import {
   type CatalogChangeUpdate,
-  CHANGE_PAGE_SIZE,
   type ChangePage,
   listCatalogChanges,
   listHistorySpans,
@@ -8,7 +7,7 @@ import {
 } from '../resolvers/catalog-history.ts';
 import { changeCursorAt } from '../src/domain/catalog/change-cursor.ts';
 import { type CatalogChange, fieldKindOf, MAX_CHANGES_PER_EVENT } from '../src/domain/catalog/changes.ts';
-import type { ChangeFilters, HistorySpan } from '../src/domain/catalog/history.ts';
+import { type ChangeFilters, type HistorySpan, CHANGE_PAGE_SIZE } from '../src/domain/catalog/history.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { builder } from './base/builder.ts';
 import { droppedUpdates } from './base/shared-fields.ts';

@@ -1,6 +1,4 @@
 import {
-  CHECKOUT_PAGE_SIZE,
-  checkoutCursor,
   createCheckout,
   findCheckout,
   type IssuedCatalogKey,
@@ -8,7 +6,7 @@ import {
   replaceCatalogKey,
   revokeCatalogKey,
 } from '../resolvers/checkout.ts';
-import { type Checkout, isEntitled } from '../src/domain/checkout/checkout.ts';
+import { type Checkout, isEntitled, CHECKOUT_PAGE_SIZE } from '../src/domain/checkout/checkout.ts';
 import type { CheckoutState } from '../src/domain/checkout/payment-event.ts';
 import type { CheckoutMode } from '../src/domain/checkout/payments.ts';
 import { Conflict, LimitExceeded, NotFound, UpstreamFailed } from '../src/domain/errors.ts';
@@ -19,6 +17,7 @@ import { nodesOf } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
 import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { CatalogKeyType, CheckoutType } from './base/refs.ts';
+import { checkoutCursor } from '../src/domain/checkout/checkout-cursor.ts';
 
 // A checkout is a purchase: names of types have the first word, descriptions the second.
 

@@ -4,7 +4,6 @@ import {
   listDeployments,
   listProviders,
   listTeamDeployments,
-  type VisibleDeployment,
 } from '../resolvers/deployments.ts';
 import { type CheckedDeployment, probeDeployments } from '../resolvers/health-checks.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
@@ -17,6 +16,7 @@ import { localId } from './base/global-id.ts';
 import { CALL_COST, LIST_LENGTH } from './base/limits.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { CatalogEntryType, TeamType } from './base/refs.ts';
+import type { VisibleDeployment } from '../resolvers/operation/visible-deployments.ts';
 
 const HealthStateType = builder.enumType('HealthState', {
   description: 'Health over the last 20 calls, as far as they ended in the past five minutes, in this process.',

@@ -3,7 +3,6 @@ import {
   getExecutionContent,
   listLensAgents,
   readSamplePreview,
-  traceIdOfRun,
 } from '../resolvers/lens-activity.ts';
 import { readLensService, type LensService } from '../resolvers/lens-service.ts';
 import { findTraceNode } from '../resolvers/nodes.ts';
@@ -18,6 +17,7 @@ import { LENS_ID, SelectionInput, selectionFrom } from './base/lens-settings.ts'
 import { EvidenceType, ExecutionType, LensReviewType, LensRunType } from './lens-types.ts';
 import { CONTENT_COST } from './base/limits.ts';
 import { partsOf, TraceType } from './base/refs.ts';
+import { traceIdOfRun } from '../src/domain/lens/lens.ts';
 
 /** Cost of a field that reads one row of the store. */
 const ROW_COST = 10;

@@ -1,18 +1,10 @@
 import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import { buildDatasetCases, type BuiltCases, type DatasetSource } from '../resolvers/lens-dataset-sources.ts';
-import {
-  createDataset,
-  exportName,
-  exportText,
-  listDatasets,
-  readDataset,
-  type ReadDataset,
-  saveDatasetRevision,
-} from '../resolvers/lens-datasets.ts';
+import { createDataset, listDatasets, readDataset, saveDatasetRevision } from '../resolvers/lens-datasets.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { caseOfLine, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
-import type { Dataset, DatasetCase } from '../src/domain/lens/dataset.ts';
+import type { Dataset, DatasetCase, ReadDataset } from '../src/domain/lens/dataset.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
@@ -20,6 +12,7 @@ import { localId } from './base/global-id.ts';
 import { nodesOf, readableOrNull } from './base/node-loading.ts';
 import { pageCost } from './base/paging.ts';
 import { traceAddressOf } from './base/trace-address.ts';
+import { exportName, exportText } from '../src/domain/lens/dataset-export.ts';
 
 const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
   description: 'One test case.',

@@ -1,5 +1,5 @@
-import { countLensRuns, listLensRuns, RUN_PAGE_SIZE } from '../resolvers/lens.ts';
-import type { LensRun } from '../src/domain/lens/lens.ts';
+import { countLensRuns, listLensRuns } from '../resolvers/lens.ts';
+import { type LensRun, RUN_PAGE_SIZE } from '../src/domain/lens/lens.ts';
 import type { RunPlace } from '../src/domain/lens/store.ts';
 import { builder } from './base/builder.ts';
 import { LensRunType, LensType } from './lens-types.ts';

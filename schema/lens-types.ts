@@ -1,9 +1,8 @@
 import { getLens, getLensRun } from '../resolvers/lens.ts';
-import { traceIdOfRun } from '../resolvers/lens-activity.ts';
 import { getSpan } from '../resolvers/traces.ts';
 import { type Execution, readExecutionId } from '../src/domain/lens/execution.ts';
 import type { Evidence } from '../src/domain/lens/finding.ts';
-import type { Coverage, LensRun, LensState } from '../src/domain/lens/lens.ts';
+import { type Coverage, type LensRun, type LensState, traceIdOfRun } from '../src/domain/lens/lens.ts';
 import type { Review } from '../src/domain/lens/review.ts';
 import type { LensFinding } from '../src/domain/lens/store.ts';
 import { snakeCased } from '../src/domain/key-case.ts';

@@ -1,7 +1,7 @@
-import { findParent, listChildren, MAX_PAGE_SPANS, type SpanListPage } from '../resolvers/spans.ts';
+import { findParent, listChildren, type SpanListPage } from '../resolvers/spans.ts';
 import { findSpanNode } from '../resolvers/nodes.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
-import { SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES } from '../src/domain/traces/span.ts';
+import { SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES, MAX_PAGE_SPANS } from '../src/domain/traces/span.ts';
 import { spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { builder } from './base/builder.ts';

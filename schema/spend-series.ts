@@ -1,6 +1,6 @@
-import { MAX_GROUPS, MAX_GROUP_FIELDS, readSpendSeries, type SpendSeries } from '../resolvers/spend-series.ts';
+import { readSpendSeries, type SpendSeries } from '../resolvers/spend-series.ts';
 import { findOrganizationRow, findUserRow } from '../resolvers/owner-nodes.ts';
-import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import { type SpendGroup, MAX_GROUPS, MAX_GROUP_FIELDS } from '../src/domain/spend/spend-reports.ts';
 import { routeOfCallType } from '../src/domain/inference/call-route.ts';
 import { builder } from './base/builder.ts';
 import { OrganizationType, TeamType, UserType, VirtualKeyType, teamOf } from './base/refs.ts';

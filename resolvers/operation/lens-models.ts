@@ -3,12 +3,13 @@ import { deploymentsFor } from '../../src/domain/deployments/team-models.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
 import { catalogEntryFor } from '../../src/domain/deployments/catalog-entry.ts';
 import type { Caller } from '../../src/domain/caller.ts';
-import { InvalidInput, Unauthenticated } from '../../src/domain/errors.ts';
+import { InvalidInput, Unauthenticated, Conflict } from '../../src/domain/errors.ts';
 import { mayCall, type VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
 import { priceUsage } from '../../src/domain/spend/priced-usage.ts';
 import type { LensPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
+import { workerOf } from './lens-claims.ts';
 
 /** Maximum output tokens of one answer in an analysis. */
 const MAX_OUTPUT_TOKENS = 8_192;
@@ -113,7 +114,7 @@ export function assertAnalysisModel(scope: Scope<LensPlatform>, model: string): 
 }
 
 /** The caller that a key for analysis authenticates, with the key's access groups. Null when the key cannot be used. */
-export async function payerOfKey({ platform }: Scope<LensPlatform>, key: VirtualKey): Promise<Caller | null> {
+async function payerOfKey({ platform }: Scope<LensPlatform>, key: VirtualKey): Promise<Caller | null> {
   if (key.deletedAt !== null) return null;
   const { role, hash: keyHash, teamId, userId } = key;
   try {
@@ -148,4 +149,13 @@ export async function assertWorkerFor(scope: Scope<LensPlatform>, model: string)
   throw new InvalidInput(
     `No worker can use this analysis model. Allow ${model} for the analysis key of a worker, or register another worker.`,
   );
+}
+
+/** The key that pays for a worker, as a caller with its current rights. Throws Conflict when the key cannot be used. */
+export async function payerOf(scope: Scope<LensPlatform>): Promise<Caller> {
+  const { analysisKeyId } = workerOf(scope);
+  const [key] = analysisKeyId === null ? [] : await scope.platform.stores.keys.findMany([analysisKeyId]);
+  const payer = key === undefined ? null : await payerOfKey(scope, key);
+  if (payer === null) throw new Conflict('Assign an analysis key to this worker in Lens setup');
+  return payer;
 }

@@ -1,5 +1,4 @@
-import { assertRunRequest } from '../../resolvers/lens.ts';
-import type { RunRequest } from '../../src/domain/lens/schedule.ts';
+import { type RunRequest, assertRunRequest } from '../../src/domain/lens/schedule.ts';
 import type { LensSettings, Selection } from '../../src/domain/lens/settings.ts';
 import { builder, type InputFields } from './builder.ts';
 

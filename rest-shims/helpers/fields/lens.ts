@@ -1,11 +1,15 @@
-import { assertLensInput, assertRunRequest } from '../../../resolvers/lens.ts';
 import type { PreviewRequest } from '../../../resolvers/lens-activity.ts';
 import { EVIDENCE_ROLES, FINDING_KINDS, FINDING_STATUSES, PRIORITIES } from '../../../src/domain/lens/finding.ts';
 import { PHASES, PURPOSES } from '../../../src/domain/lens/lens.ts';
 import { MAX_WORKER_NAME } from '../../../src/domain/lens/text-limits.ts';
 import { camelCased } from '../../../src/domain/key-case.ts';
-import type { RunRequest } from '../../../src/domain/lens/schedule.ts';
-import { type LensSettings, MAX_CONCURRENCY, type Selection } from '../../../src/domain/lens/settings.ts';
+import { type RunRequest, assertRunRequest } from '../../../src/domain/lens/schedule.ts';
+import {
+  type LensSettings,
+  MAX_CONCURRENCY,
+  type Selection,
+  assertLensInput,
+} from '../../../src/domain/lens/settings.ts';
 import type { AnalysisCall, RunProgress, RunResult } from '../../../src/domain/lens/worker.ts';
 import {
   bodyOf,

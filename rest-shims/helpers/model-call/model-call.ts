@@ -1,4 +1,3 @@
-import { seesApiBase } from '../../../resolvers/deployments.ts';
 import { callModel } from '../../../resolvers/inference.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { callerId } from '../../../src/domain/calls/caller-id.ts';
@@ -23,6 +22,7 @@ import { HeaderLines, HeaderName, headerText, namesText } from '../http/header-l
 import { rateLimitName, addRateLimits, addKeyHeaders } from './limit-headers.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
 import { parseBody, parseLazily, fullyParsed, NO_OVERRIDES } from '../http/json-body.ts';
+import { seesApiBase } from '../../../resolvers/operation/visible-deployments.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
 

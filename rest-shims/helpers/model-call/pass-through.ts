@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../src/domain/json-object.ts';
-import { seesApiBase } from '../../../resolvers/deployments.ts';
 import type { Scope } from '../../../resolvers/operation/scope.ts';
-import { callEndpoint, callOpenEndpoint, type SentRequest } from '../../../resolvers/pass-through.ts';
+import { callEndpoint, callOpenEndpoint } from '../../../resolvers/pass-through.ts';
 import { publicAddress } from '../../../src/domain/deployments/public-address.ts';
 import type { HttpMethod } from '../../../src/domain/http.ts';
 import { usdText } from '../../../src/domain/money.ts';
@@ -18,6 +17,8 @@ import type { HttpAnswer, HttpRequest, RouteRow } from '../http/route.ts';
 import { gatewayLabels } from './labels.ts';
 import { addKeyHeaders, addRateLimits } from './limit-headers.ts';
 import { API_BASE, CALL_ID, callContext, COST, DURATION, GUARDRAILS, GATEWAY_VERSION } from './model-call.ts';
+import type { SentRequest } from '../../../src/domain/pass-through/sent-request.ts';
+import { seesApiBase } from '../../../resolvers/operation/visible-deployments.ts';
 
 type Call = Awaited<ReturnType<typeof callEndpoint>>;
 

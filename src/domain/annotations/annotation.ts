@@ -5,6 +5,9 @@ import type { TraceKey } from '../traces/store.ts';
 import { textOrNull } from '../optional-text.ts';
 import { type AnnotationConditions, type AnnotatorKind, NO_ANNOTATION_CONDITIONS } from './annotation-conditions.ts';
 
+/** Maximum and default page size. */
+export const ANNOTATION_PAGE_SIZE = 100;
+
 /** Maximum lengths of texts, in characters. */
 export const MAX_NAME_LENGTH = 120;
 export const MAX_LABEL_LENGTH = 256;

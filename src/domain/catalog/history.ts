@@ -1,5 +1,8 @@
 import { type CatalogChange, type ChangeOp, type FieldKind, fieldKindOf, type WatchedFields } from './changes.ts';
 
+/** Maximum number of changes of one page. */
+export const CHANGE_PAGE_SIZE = 500;
+
 /**
  * Sort position of a change: by instant, then number, then key. `number` orders the changes of one instant; `key` is
  * the hash of the change.

@@ -1,6 +1,9 @@
 import type { CheckoutState, PaymentEvent } from './payment-event.ts';
 import type { CheckoutMode } from './payments.ts';
 
+/** Maximum number of checkouts of a page. */
+export const CHECKOUT_PAGE_SIZE = 50;
+
 /** A key that removes the catalog's free tier limit. Only its hash is stored; the key itself is shown once. */
 export interface CatalogKey {
   /** SHA-256 hex of the key. */

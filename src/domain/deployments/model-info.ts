@@ -52,3 +52,7 @@ export function modelInfos(
     return [{ name: modelGroup, deployment, stored, entry: catalogEntryFor(deployment, catalog) }];
   });
 }
+
+/** Values that lists of models are sorted by. */
+export const MODEL_SORTS = ['model_name', 'created_at', 'updated_at', 'costs', 'status'] as const;
+export type ModelSort = (typeof MODEL_SORTS)[number];

@@ -68,3 +68,10 @@ export type DatasetStore = RowStore<Dataset, null>;
 export type DatasetRevisionStore = RowStore<DatasetRevision, null>;
 
 export const revisionId = (datasetId: string, number: number): string => `${datasetId}:${number}`;
+
+/** A dataset with the cases of one of its revisions. */
+export interface ReadDataset {
+  readonly dataset: Dataset;
+  readonly revision: number;
+  readonly cases: readonly DatasetCase[];
+}

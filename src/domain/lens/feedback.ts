@@ -1,5 +1,6 @@
 import type { Annotation, Judgement } from '../annotations/annotation.ts';
 import { storable } from '../storable.ts';
+import { InvalidInput } from '../errors.ts';
 
 /** Name of the annotations that hold feedback. */
 const FEEDBACK_NAME = 'feedback';
@@ -101,4 +102,19 @@ export const shownFeedback = (metadata: Metadata): readonly string[] =>
 export function versionWithFeedback(contentVersion: string, metadata: Metadata): string {
   const version = metadata.find(({ key }) => key === VERSION_KEY);
   return version === undefined ? contentVersion : `${contentVersion}-f${version.value}`;
+}
+
+/** The trace that feedback is about: by its id, or by the session of a coding agent. */
+export interface FeedbackTarget {
+  readonly traceId: string | null;
+  readonly sessionId: string | null;
+  /** Ref of the trace. May be empty when the trace id has only one owner. */
+  readonly traceRef: string;
+}
+
+/** Throws InvalidInput unless exactly one of the two ids is given. */
+export function assertFeedbackTarget<Target extends FeedbackTarget>(target: Target, place: 'query' | 'body'): Target {
+  if ((target.traceId === null) !== (target.sessionId === null)) return target;
+  const message = 'Value error, Pass exactly one of trace_id or session_id';
+  throw new InvalidInput(message, [{ path: [place], rule: 'value_error', message }]);
 }

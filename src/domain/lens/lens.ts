@@ -4,6 +4,9 @@ import type { Finding } from './finding.ts';
 import type { Assessment, Review } from './review.ts';
 import type { LensSettings } from './settings.ts';
 
+/** Maximum number of runs of one page. */
+export const RUN_PAGE_SIZE = 50;
+
 type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
 
 /** Progress counts of a new run, all zero. */
@@ -148,3 +151,10 @@ export interface LensState {
 }
 
 export const isActive = ({ status }: Pick<LensRun, 'status'>): boolean => status === 'queued' || status === 'running';
+
+/** The id of a run as the trace id of its model calls. */
+export const traceIdOfRun = (runId: string): string => runId.replaceAll('-', '');
+
+/** The inverse of `traceIdOfRun`: the run id that a trace id would stand for. No such run may exist. */
+export const runIdOfTrace = (traceId: string): string =>
+  [0, 8, 12, 16, 20].map((start, index, starts) => traceId.slice(start, starts[index + 1] ?? 32)).join('-');

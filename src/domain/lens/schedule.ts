@@ -1,6 +1,6 @@
 import { ZERO_USD } from '../money.ts';
 import { isActive, type Lens, type LensRun, type LensState, NO_COVERAGE, type RunHead, type RunStep } from './lens.ts';
-import { criteriaOf, type LensSettings } from './settings.ts';
+import { criteriaOf, type LensSettings, assertLookback, assertWindow, assertLensInput } from './settings.ts';
 
 /**
  * Traces that began less than this time ago, in ms, may still receive spans. Windows without explicit times end this
@@ -195,3 +195,11 @@ export function withEndedRun(
 /** When the schedule queues the next run; null for a paused lens and while a run is active. */
 export const nextRunDueAt = ({ lens, run }: Pick<LensState, 'lens' | 'run'>): Date | null =>
   !lens.settings.enabled || isActive(run) ? null : new Date(lens.nextRunAt);
+
+/** Throws InvalidInput for an invalid run request. Needs no store. */
+export const assertRunRequest = (request: RunRequest): RunRequest => {
+  if (request.settings !== null) assertLensInput(request.settings);
+  if (request.lookbackHours !== null) assertLookback(request.lookbackHours, ['body', 'lookback_hours']);
+  assertWindow(request.start, request.end);
+  return request;
+};

@@ -106,7 +106,7 @@ function assertBounds(settings: LensSettings): void {
 }
 
 /** Throws InvalidInput for numbers out of bounds, an empty name, and missing or invalid checks. */
-export function assertLensSettings(settings: LensSettings): void {
+function assertLensSettings(settings: LensSettings): void {
   assertBounds(settings);
   const { checks, context, name } = settings;
   if (name === '') throw faulty([issueAt(['body', 'name'], 'must not be empty')]);
@@ -150,3 +150,10 @@ export function criteriaOf({ context, checks, model }: LensSettings, version: nu
     .toSorted(([left = ''], [right = '']) => (left < right ? -1 : left > right ? 1 : 0));
   return JSON.stringify([version, context.trim(), criteria, model]);
 }
+
+/** Throws InvalidInput for invalid settings. Needs no store. */
+export const assertLensInput = (settings: LensSettings): LensSettings => {
+  assertLensSettings(settings);
+  assertLookback(settings.lookbackHours, ['body', 'lookback_hours']);
+  return settings;
+};

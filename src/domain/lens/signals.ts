@@ -1,4 +1,5 @@
 import type { RowStore, Stamps } from '../row-store.ts';
+import { InvalidInput, type Issue } from '../errors.ts';
 
 /** A yes/no question about every new trace. */
 export interface Signal {
@@ -126,3 +127,29 @@ const CALLS_PREFIX = '6c656e732d736967';
 
 export const signalCallTrace = (random: string): string => `${CALLS_PREFIX}${random}`;
 export const isSignalCall = (traceId: string): boolean => traceId.startsWith(CALLS_PREFIX);
+
+const SIGNAL_ID = /^[a-z][a-z0-9_]{0,63}$/;
+
+/** Throws InvalidInput with a list of the faults. */
+export function assertSignalConfig(config: SignalConfig): SignalConfig {
+  const { threshold, signals } = config;
+  const issues: Issue[] = [];
+  const addIssue = (name: string, message: string): void =>
+    void issues.push({ path: ['body', name], rule: 'range', message });
+  if (!(threshold >= THRESHOLDS.least && threshold <= THRESHOLDS.most))
+    addIssue('threshold', `Input should be ${THRESHOLDS.least} to ${THRESHOLDS.most}`);
+  const { most: maxSignals, name: maxName, shortestQuestion: minQuestion, question: maxQuestion } = SIGNAL_LIMITS;
+  for (const { id, name, question } of signals) {
+    if (!SIGNAL_ID.test(id)) addIssue('signals', `The id ${id.slice(0, 64)} is not lower snake case`);
+    if (name.length === 0 || name.length > maxName) addIssue('signals', `A name has 1 to ${maxName} characters`);
+    if (question.length < minQuestion || question.length > maxQuestion)
+      addIssue('signals', `A question has ${minQuestion} to ${maxQuestion} characters`);
+  }
+  const addListIssue = (message: string): void =>
+    void issues.push({ path: ['body', 'signals'], rule: 'value_error', message });
+  if (signals.length > maxSignals) addListIssue(`Value error, A maximum of ${maxSignals} signals is allowed`);
+  else if (new Set(signals.map(({ id }) => id)).size < signals.length)
+    addListIssue('Value error, Signal IDs must be unique');
+  if (issues.length > 0) throw new InvalidInput('The signals are not valid.', issues);
+  return config;
+}

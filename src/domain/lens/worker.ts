@@ -5,6 +5,7 @@ import type { Sample } from './execution.ts';
 import type { Finding, FindingDraft } from './finding.ts';
 import type { Activity, Coverage, LensRun, Purpose, Reading } from './lens.ts';
 import type { Assessment, Review } from './review.ts';
+import { VERSION } from '../version.ts';
 
 /** A process that reviews executions. */
 export interface LensWorker extends Stamps {
@@ -145,4 +146,10 @@ export class AnalysisTimeout extends Unavailable {
     super(message, null);
     this.name = 'AnalysisTimeout';
   }
+}
+
+/** Throws Conflict for a worker of another protocol version or release than this process. */
+export function assertWorkerRelease(protocol: number, release: string | null): void {
+  if (protocol !== WORKER_PROTOCOL || release !== VERSION)
+    throw new Conflict(`Upgrade the Lens worker to lensgate:${VERSION} and retry`);
 }

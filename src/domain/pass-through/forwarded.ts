@@ -6,6 +6,9 @@ import type { Endpoint } from '../inference/endpoint.ts';
 import type { Usd } from '../money.ts';
 import type { Secret } from '../secret.ts';
 
+/** Maximum size of a forwarded answer, in bytes. */
+export const MAX_ANSWER_BYTES = 1024 * 1024 * 1024;
+
 /** Identity at a cloud whose calls have no fixed credential header. */
 export type CloudIdentity =
   /** Calls are signed for a service of Amazon: with `keys` or, if null, with credentials resolved from `account`. */

@@ -122,3 +122,8 @@ export interface SpendReports {
   /** Groups by descending cost. */
   groups(grouping: SpendGrouping): Promise<readonly SpendGroup[]>;
 }
+
+/** Maximum number of fields of one grouping. */
+export const MAX_GROUP_FIELDS = 3;
+/** Maximum number of groups of one answer. */
+export const MAX_GROUPS = 10_000;

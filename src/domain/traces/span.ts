@@ -158,3 +158,6 @@ export interface SpanBatch {
   /** True when each span begins a trace with a new id, so that the store need not look for stored spans. */
   readonly startsNewTraces?: boolean;
 }
+
+/** Maximum number of spans of a page. */
+export const MAX_PAGE_SPANS = 500;

@@ -9,6 +9,13 @@ import type { AgentActivity, AgentSearch, TraceBucket, TraceSearch, TraceSeries 
 /** Identifies a trace of one owner. The ref is unique; stored traces are sorted by the id. */
 export type TraceKey = Pick<TraceSummary, 'traceId' | 'traceRef'>;
 
+/** Address of a trace. */
+export interface TraceAddress {
+  readonly traceId: string;
+  /** Ref of one owner's trace; null or empty for every visible trace with the id. */
+  readonly traceRef: string | null;
+}
+
 /**
  * Trace store. Spans belong to the credential that sent them; one trace id from two owners is two traces. Reads do not
  * find traces outside their visibility.

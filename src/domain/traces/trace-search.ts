@@ -3,6 +3,7 @@ import type { Usd } from '../money.ts';
 import type { SpanStatus } from './span.ts';
 import { INTERNAL_TAG } from './trace-labels.ts';
 import type { TraceSummary } from './trace.ts';
+import { InvalidInput } from '../errors.ts';
 
 /** Filters of traces. Every filter that is not null must match. */
 export interface TraceFilters {
@@ -168,3 +169,16 @@ export const emptyBucket = (startMs: number): TraceBucket => ({
   p90Ns: null,
   p99Ns: null,
 });
+
+const DAY_MS = 86_400_000;
+
+/** The window of a query, 24 hours by default. Throws InvalidInput for an empty one. */
+export function windowOf(
+  { startMs, endMs }: { readonly startMs: number | null; readonly endMs: number | null },
+  nowMs: number,
+): { readonly startMs: number; readonly endMs: number } {
+  const end = endMs ?? nowMs;
+  const start = startMs ?? end - DAY_MS;
+  if (start >= end) throw new InvalidInput('The window is empty: its start must be before its end.');
+  return { startMs: start, endMs: end };
+}

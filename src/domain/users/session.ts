@@ -2,6 +2,9 @@ import type { SessionFacts } from '../keys/key-settings.ts';
 import type { KeyGenerator, VirtualKey } from '../keys/virtual-key.ts';
 import type { Role } from '../role.ts';
 
+/** Maximum lifetime of a session in a browser, in seconds. */
+export const SESSION_SECONDS = 24 * 3_600;
+
 /** The user that signed in. */
 export interface SignedIn {
   readonly userId: string;

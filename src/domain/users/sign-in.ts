@@ -96,3 +96,9 @@ export function createSignInThrottle(limits: SignInLimits, counts: SignInFailure
     succeeded: (attempt) => (limitFor(attempt) === 0 ? Promise.resolve() : counts.remove(pairOf(attempt))),
   };
 }
+
+/** User name, and password or key. */
+export interface SignIn {
+  readonly username: string;
+  readonly password: string;
+}

@@ -5,6 +5,9 @@ import { idOrNull } from '../optional-id.ts';
 import type { Role } from '../role.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
+/** Maximum number of users of one page. */
+export const USER_PAGE_SIZE = 100;
+
 /** The user that the admin key acts as. */
 export const DEFAULT_USER_ID = 'default_user_id';
 
