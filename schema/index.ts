@@ -1,6 +1,6 @@
 import { lexicographicSortSchema } from 'graphql';
 import { runInTurns } from './base/turns.ts';
-import { unsorted } from './unsorted.ts';
+import { unsortedSchema } from './unsorted-schema.ts';
 
 /** The executable schema, with types and fields in alphabetical order. */
-export const schema = runInTurns(lexicographicSortSchema(unsorted));
+export const schema = runInTurns(lexicographicSortSchema(unsortedSchema));

@@ -8,7 +8,7 @@ async function build(options: Omit<GraphQLOptions, 'schema'>): Promise<GraphQLTr
   await nextTurn();
   await import('../../schema/nouns.ts');
   await nextTurn();
-  await import('../../schema/unsorted.ts');
+  await import('../../schema/unsorted-schema.ts');
   await nextTurn();
   const { schema } = await import('../../schema/index.ts');
   return createGraphQL({ ...options, schema });

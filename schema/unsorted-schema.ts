@@ -2,4 +2,4 @@ import './nouns.ts';
 import { builder } from './base/builder.ts';
 
 /** The schema before its types and fields are sorted. */
-export const unsorted = builder.toSchema({ sortSchema: false });
+export const unsortedSchema = builder.toSchema({ sortSchema: false });
