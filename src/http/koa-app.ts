@@ -37,7 +37,10 @@ export interface KoaAppOptions {
   readonly failed: (error: Error) => void;
 }
 
-/** The Koa application, with its middleware in order. Credentials are checked per row or graph operation. */
+/**
+ * The Koa application, with its middleware in order. Graph operations and rows check credentials themselves, rows in
+ * their own middleware (`rest-shims/helpers/http/row-middleware.ts`).
+ */
 export function createKoaApp({ rest, graph, corsOrigins, drain, failed }: KoaAppOptions): Koa {
   const koa = new Koa();
   koa.on('error', failed);

@@ -1,4 +1,4 @@
-import { Router, type RouterContext, type RouterMiddleware } from '@koa/router';
+import { Router, type RouterContext } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { DomainError } from '../../../src/domain/errors.ts';
 import type { PassThroughRoutes } from '../../../src/domain/pass-through/routes.ts';
@@ -7,7 +7,8 @@ import { endpointRow } from '../model-call/pass-through.ts';
 import { createHotRows, type HotPaths, type Registration, REPLACEABLE } from './hot-rows.ts';
 import type { ArrivingRequest, Incoming, Outgoing, WholeRequest } from './outgoing.ts';
 import type { RouteRow } from './route.ts';
-import { createRowServer, type RowServerOptions } from './row-server.ts';
+import { createRowMiddleware, runInOrder } from './row-middleware.ts';
+import { createRowSteps, type RowServerOptions, serveRow } from './row-server.ts';
 
 export interface RestRouterOptions extends RowServerOptions {
   readonly rows: readonly RouteRow[];
@@ -22,7 +23,7 @@ export interface RestRouter {
    * served and not the row. Calls `next` for other requests.
    */
   readonly configured: Middleware;
-  /** Middleware for requests that match a row. Calls `next` for other requests. */
+  /** Runs the middleware of the row that a request matches (`row-middleware.ts`). Calls `next` for other requests. */
   readonly routes: Middleware;
   /** Answers every request that matches no row: 405 with `Allow` for a path of other methods, else 404. */
   readonly unrouted: Middleware;
@@ -44,7 +45,8 @@ const NO_PARAMS = {};
 const PARAMETER = /[:*{]/;
 
 export function createRestRouter({ rows, passThrough, ...options }: RestRouterOptions): RestRouter {
-  const server = createRowServer(options);
+  const steps = createRowSteps(options);
+  const middlewareOf = createRowMiddleware(steps);
   const router = new Router({ strict: true, sensitive: true });
   const rowsByName = new Map(rows.map((row) => [row.name, row]));
 
@@ -52,19 +54,11 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
   const hotRows = createHotRows(registered, passThrough);
   for (const { path, row } of registered) {
     const isFixed = !PARAMETER.test(path);
-    const layer = router.register(path, [row.method], serveRow(row), { name: row.name, pathAsRegExp: isFixed });
+    const layer = router.register(path, [row.method], middlewareOf(row), { name: row.name, pathAsRegExp: isFixed });
     // The router adds HEAD to every GET. The contract answers HEAD with 405.
     Object.assign(layer, { methods: [row.method] });
     // Fixed paths are compared as text, which avoids compiling hundreds of patterns at the start.
     if (isFixed) Object.assign(layer, { match: (sent: string) => sent === path, captures: () => [] });
-  }
-
-  function serveRow(row: RouteRow): RouterMiddleware {
-    return (context) => {
-      context.respond = false;
-      const { req: request, res: response } = context;
-      return server.serve({ row, params: context.params, request, response });
-    };
   }
 
   function rowOf({ method = 'GET', url = '/' }: Incoming): RouteRow | null {
@@ -73,8 +67,8 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
   }
 
   const configured: Middleware = (context, next) => {
-    const { req: request, res: response, method } = context;
-    const { url = '/' } = request;
+    const { method } = context;
+    const { url = '/' } = context.req;
     const [path = '/'] = url.split('?', 1);
     const match = passThrough?.find(method, path) ?? { kind: 'none' };
     if (match.kind === 'none') return next();
@@ -88,9 +82,7 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
       context.body = '';
       return undefined;
     }
-    context.respond = false;
-    const row = endpointRow(method as RouteRow['method'], path, match);
-    return server.serve({ row, params: NO_PARAMS, request, response });
+    return runInOrder(middlewareOf(endpointRow(method as RouteRow['method'], path, match)), context);
   };
 
   return {
@@ -107,12 +99,12 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
     serveHot(request, response) {
       const row = hotRows.rowOf(request.url);
       if (row === null) return Promise.reject(new TypeError(`No hot row has the path ${request.url}.`));
-      return server.serve({ row, params: NO_PARAMS, request, response });
+      return serveRow(steps, { row, params: NO_PARAMS, request, response });
     },
     refuse(request, response, error) {
       const row = rowOf(request);
       if (row === null) return false;
-      server.refuse({ row, request, response }, error);
+      steps.refuse({ row, request, response }, error);
       return true;
     },
   };

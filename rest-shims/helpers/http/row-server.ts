@@ -11,7 +11,7 @@ import { failureHeaders } from './failure-headers.ts';
 import type { Incoming, Outgoing } from './outgoing.ts';
 import { assignedRequestId } from './request-id.ts';
 import { groupsOf } from './route-groups.ts';
-import type { RouteFacts, RouteRow } from './route.ts';
+import type { HttpAnswer, HttpRequest, RouteFacts, RouteRow } from './route.ts';
 
 export interface RowServerOptions {
   /**
@@ -54,25 +54,44 @@ export interface RequestFailure {
 }
 
 /** A request and the row that it matched. */
-interface RowExchange {
+interface MatchedRequest {
   readonly row: RouteRow;
-  readonly params: Readonly<Record<string, string | undefined>>;
   readonly request: Incoming;
   readonly response: Outgoing;
 }
 
-/** Runs rows for requests of Koa's router and of the fast path. */
-export interface RowServer {
-  /**
-   * Identifies the caller, reads the body, runs the row and writes its answer or its failure. Rejects only if writing
-   * the failure fails.
-   */
-  serve(exchange: RowExchange): Promise<void>;
-  /** Answers with a failure in the form of the row, without running it. A later answer of a running row is dropped. */
-  refuse(exchange: Omit<RowExchange, 'params'>, error: DomainError): void;
+/** A request that its row serves. */
+export interface RowExchange extends MatchedRequest {
+  readonly params: HttpRequest['params'];
 }
 
-export function createRowServer(options: RowServerOptions): RowServer {
+/**
+ * What every row needs, in the order of the calls. `serveRow` calls the steps for the fast path, and the middleware of
+ * `row-middleware.ts` for Koa. A step that throws or rejects ends the request with `fail`.
+ */
+export interface RowSteps {
+  /** Throws Forbidden for a client address that is not allowed. */
+  admit(exchange: RowExchange): void;
+  /** Authenticates the caller of a row that reads a key. Throws as `identify` of the options. */
+  identify(exchange: RowExchange): Caller | Promise<Caller> | null;
+  /** Throws Forbidden if the caller's key may not call the route. */
+  authorize(exchange: RowExchange, caller: Caller | null): void;
+  /** Reads the body, up to the limit of the row. Throws and rejects as `readBody` in `body.ts`. */
+  readBody(exchange: RowExchange): Uint8Array | Promise<Uint8Array>;
+  /** Runs the handler, with the caller as the author of its changes. */
+  handle(exchange: RowExchange, caller: Caller | null, body: Uint8Array): HttpAnswer | Promise<HttpAnswer>;
+  /** Writes the answer. The promise for a stream resolves when its last byte is written. */
+  write(exchange: RowExchange, answer: HttpAnswer): void | Promise<void>;
+  /**
+   * Answers with a failure in the form of the row. Does nothing for an aborted or refused request. Closes the
+   * connection if the head of an answer is already sent. Throws if writing fails.
+   */
+  fail(exchange: RowExchange, error: unknown, caller: Caller | null): void;
+  /** Answers with a failure in the form of the row, without running it. A later answer of a running row is dropped. */
+  refuse(matched: MatchedRequest, error: DomainError): void;
+}
+
+export function createRowSteps(options: RowServerOptions): RowSteps {
   const { admit, identify, scopeFor, authored, failed, bodyLimits, heartbeatMs = 0, stallMs } = options;
   const parsesEagerly = options.jsonScan === false;
   const refused = new WeakSet<Outgoing>();
@@ -80,23 +99,7 @@ export function createRowServer(options: RowServerOptions): RowServer {
   const limitOf = (row: RouteRow): number =>
     typeof row.bodyLimit === 'number' ? row.bodyLimit : bodyLimits[row.bodyLimit];
 
-  function callerOf(row: RouteRow, request: Incoming): Caller | Promise<Caller> | null {
-    if (row.anyAddress !== true) admit?.(request);
-    if (row.credential === 'none') return null;
-    if (row.credential === 'offered') {
-      const input = readCredential(request.headers);
-      return input === null || input === '' ? null : identify(input, request);
-    }
-    const inQuery = row.keyParameter === undefined ? null : queryKey(request.url ?? '', row.keyParameter);
-    return identify(requireCredential(request.headers, inQuery), request);
-  }
-
-  /** Answers with a failure. Closes the connection if the head of an answer is already sent. */
-  function answerFailure(
-    { row, request, response }: Omit<RowExchange, 'params'>,
-    error: unknown,
-    caller: Caller | null,
-  ): void {
+  function answerFailure({ row, request, response }: MatchedRequest, error: unknown, caller: Caller | null): void {
     const { headers } = request;
     const domainError = error instanceof DomainError ? error : null;
     const rendered =
@@ -110,37 +113,64 @@ export function createRowServer(options: RowServerOptions): RowServer {
   }
 
   return {
-    async serve(exchange) {
-      const { row, params, request, response } = exchange;
-      // All awaits are in this function: each further async function that a rejection passes doubles the cost of a
-      // refusal.
-      let caller: Caller | null = null;
-      try {
-        const identified = callerOf(row, request);
-        caller = identified instanceof Promise ? await identified : identified;
-        const { path, search } = splitTarget(request.url ?? '/');
-        if (caller !== null && row.credential === 'required') assertRoute(caller.key, { path, groups: groupsOf(row) });
-        const reading = row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), bodyTimeout(row));
-        const body = reading instanceof Promise ? await reading : reading;
-        const scope = scopeFor(caller, response);
-        const { method } = row;
-        const httpRequest = { method, path, search, params, headers: request.headers, body, parsesEagerly };
-        const answer =
-          authored === undefined || caller === null || !mayChange(row)
-            ? row.handle(httpRequest, scope)
-            : authored(caller, request.headers, () => row.handle(httpRequest, scope));
-        const writing = writeAnswer(response, answer instanceof Promise ? await answer : answer, heartbeatMs, stallMs);
-        if (writing) await writing;
-      } catch (error) {
-        if (error instanceof RequestAborted || response.destroyed || refused.has(response)) return;
-        answerFailure(exchange, error, caller);
-      }
+    admit({ row, request }) {
+      if (row.anyAddress !== true) admit?.(request);
     },
-    refuse(exchange, error) {
-      refused.add(exchange.response);
-      answerFailure(exchange, error, null);
+    identify({ row, request }) {
+      if (row.credential === 'none') return null;
+      if (row.credential === 'offered') {
+        const input = readCredential(request.headers);
+        return input === null || input === '' ? null : identify(input, request);
+      }
+      const inQuery = row.keyParameter === undefined ? null : queryKey(request.url ?? '', row.keyParameter);
+      return identify(requireCredential(request.headers, inQuery), request);
+    },
+    authorize({ row, request }, caller) {
+      if (caller === null || row.credential !== 'required') return;
+      assertRoute(caller.key, { path: splitTarget(request.url).path, groups: groupsOf(row) });
+    },
+    readBody: ({ row, request }) =>
+      row.method === 'GET' ? NO_BODY : readBody(request, limitOf(row), bodyTimeout(row)),
+    handle({ row, params, request, response }, caller, body) {
+      const scope = scopeFor(caller, response);
+      const { method } = row;
+      const { headers } = request;
+      const httpRequest = { method, ...splitTarget(request.url), params, headers, body, parsesEagerly };
+      return authored === undefined || caller === null || !mayChange(row)
+        ? row.handle(httpRequest, scope)
+        : authored(caller, headers, () => row.handle(httpRequest, scope));
+    },
+    write: ({ response }, answer) => writeAnswer(response, answer, heartbeatMs, stallMs),
+    fail(exchange, error, caller) {
+      const { response } = exchange;
+      if (error instanceof RequestAborted || response.destroyed || refused.has(response)) return;
+      answerFailure(exchange, error, caller);
+    },
+    refuse(matched, error) {
+      refused.add(matched.response);
+      answerFailure(matched, error, null);
     },
   };
+}
+
+/**
+ * Runs a row for the fast path. All awaits are in this function: each further async function that a rejection passes
+ * doubles the cost of a refusal. Rejects only if writing the failure fails.
+ */
+export async function serveRow(steps: RowSteps, exchange: RowExchange): Promise<void> {
+  let caller: Caller | null = null;
+  try {
+    steps.admit(exchange);
+    const identified = steps.identify(exchange);
+    caller = identified instanceof Promise ? await identified : identified;
+    steps.authorize(exchange, caller);
+    const reading = steps.readBody(exchange);
+    const answer = steps.handle(exchange, caller, reading instanceof Promise ? await reading : reading);
+    const writing = steps.write(exchange, answer instanceof Promise ? await answer : answer);
+    if (writing) await writing;
+  } catch (error) {
+    steps.fail(exchange, error, caller);
+  }
 }
 
 /**
@@ -153,7 +183,7 @@ const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && ho
 const bodyTimeout = ({ bodyTimeoutMs, credential }: RouteRow): number | undefined =>
   bodyTimeoutMs ?? (credential !== 'required' ? SMALL_BODY_TIMEOUT_MS : undefined);
 
-function splitTarget(url: string): { readonly path: string; readonly search: string } {
+function splitTarget(url = '/'): { readonly path: string; readonly search: string } {
   const mark = url.indexOf('?');
   return mark === -1 ? { path: url, search: '' } : { path: url.slice(0, mark), search: url.slice(mark + 1) };
 }
