@@ -49,7 +49,7 @@ function stateJson(state: LoginState) {
     : { ...shared, key: state.token, team_id: state.teamId };
 }
 
-const ROW = { surface: 'management', category: null, credential: 'none' } as const;
+const ROW = { surface: 'management', credential: 'none' } as const;
 const NO_STORE = { 'cache-control': 'no-store' };
 
 const FORM = requiredParameters('user_code', 'username', 'password');

@@ -11,7 +11,6 @@ export function configSchemaRoutes(schema: () => unknown): readonly RouteRow[] {
       method: 'GET',
       paths: ['/config.schema.json'],
       surface: 'catalog',
-      category: null,
       credential: 'none',
       answers: [200],
       bodyLimit: 0,

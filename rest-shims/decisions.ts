@@ -55,7 +55,6 @@ const rowOf = (name: string, endpoint: Endpoint, paths: RouteRow['paths'], handl
   method: 'POST',
   paths,
   surface: 'proxy',
-  category: 'llm',
   relays: 'failures',
   failureForm: { body: 'decision' },
   credential: 'required',

@@ -32,7 +32,7 @@ const rowsOf = (
     credential: 'required',
     name: `${name}.${method.toLowerCase()}`,
     method,
-    ...(method === 'POST' ? { hot: true, category: 'llm' as const } : {}),
+    ...(method === 'POST' ? { hot: true } : {}),
     paths: pathsOf(providers),
     answers: [200, 400, 401, 403],
   }));
@@ -62,7 +62,6 @@ export const forwardedProviderRoutes: readonly RouteRow[] = [
     method: 'POST',
     paths: ['/codeagent/webhook'],
     surface: 'proxy',
-    category: null,
     credential: 'none',
     anyAddress: true,
     answers: [200, 400, 404],

@@ -8,7 +8,6 @@ export const freeTierRoutes: readonly RouteRow[] = [
     method: 'GET',
     paths: ['/billing/usage'],
     surface: 'catalog',
-    category: null,
     credential: 'none',
     answers: [200, 503],
     bodyLimit: 0,

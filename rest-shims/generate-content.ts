@@ -86,7 +86,6 @@ export const generateContentRoutes: readonly RouteRow[] = [
     method: 'POST',
     paths: ['/v1beta/models/{*call}', '/v1/models/{*call}', '/models/{*call}', '/gemini/v1beta/models/{*call}'],
     surface: 'gemini',
-    category: 'llm',
     relays: 'answers',
     credential: 'required',
     keyParameter: 'key',

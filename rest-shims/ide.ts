@@ -79,7 +79,6 @@ export const ideRoutes: readonly RouteRow[] = [
     method: 'POST',
     paths: ['/ide/chat/completions', '/cursor/chat/completions'],
     surface: 'proxy',
-    category: 'llm',
     relays: 'failures',
     credential: 'required',
     answers: [200, 400, 401, 403, 422, 429, 500, 503],

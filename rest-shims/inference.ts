@@ -33,7 +33,6 @@ function rowOf(name: string, endpoint: Endpoint, paths = pathsOf(endpoint)): Rou
     method: 'POST',
     paths,
     surface: 'proxy',
-    category: 'llm',
     relays: 'failures',
     credential: 'required',
     answers: [200, 400, 401, 403, 422, 429, 500, 503],

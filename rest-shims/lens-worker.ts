@@ -25,7 +25,6 @@ import { textOrNull } from '../src/domain/optional-text.ts';
 const ROW = {
   method: 'POST',
   surface: 'lens',
-  category: null,
   // Workers have their own tokens, which are not keys.
   credential: 'none',
   answers: [200, 401, 404, 409, 422],

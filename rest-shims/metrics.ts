@@ -8,7 +8,6 @@ export const metricsRoutes: readonly RouteRow[] = [
     method: 'GET',
     paths: ['/metrics'],
     surface: 'proxy',
-    category: null,
     credential: 'none',
     answers: [200],
     bodyLimit: 0,

@@ -61,11 +61,10 @@ function parseFallbackType(query: URLSearchParams): FallbackType | null {
 const withWildcards = ({ search }: HttpRequest): boolean =>
   new URLSearchParams(search).get('return_wildcard_routes')?.toLowerCase() === 'true';
 
-/** Common facts of the rows. The rows call no model, so they are not counted as activity. */
+/** Common facts of the rows. */
 const READING = {
   method: 'GET',
   surface: 'proxy',
-  category: null,
   credential: 'required',
   bodyLimit: 0,
 } as const;

@@ -10,7 +10,6 @@ export function openApiRoutes(documented: readonly RouteRow[]): readonly RouteRo
       method: 'GET',
       paths: ['/openapi.json'],
       surface: 'catalog',
-      category: null,
       credential: 'none',
       answers: [200],
       bodyLimit: 0,

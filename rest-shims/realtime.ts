@@ -31,8 +31,6 @@ export const realtimeRow: RouteRow = {
   method: 'GET',
   paths: ['/v1/realtime', '/realtime', '/openai/v1/realtime', '/openai/realtime'],
   surface: 'proxy',
-  // WebSockets are not counted as activity.
-  category: null,
   credential: 'required',
   answers: [101, 400, 401, 403, 422, 429, 500, 503],
   bodyLimit: 0,

@@ -61,7 +61,7 @@ function readCount(request: HttpRequest): ModelRequest {
 }
 
 /** Common facts of the rows. The rows generate no answer, so they are not counted as activity. */
-const ROW = { surface: 'catalog', category: null, credential: 'required' } as const satisfies Partial<RouteRow>;
+const ROW = { surface: 'catalog', credential: 'required' } as const satisfies Partial<RouteRow>;
 
 /** Token counts, supported parameters and previews of model requests. */
 export const requestRoutes: readonly RouteRow[] = [

@@ -23,8 +23,6 @@ export const responseSocketRow: RouteRow = {
   method: 'GET',
   paths: RESPONSE_PATHS,
   surface: 'proxy',
-  // WebSockets are not counted as activity.
-  category: null,
   credential: 'required',
   answers: [101, 400, 401, 503],
   bodyLimit: 0,

@@ -10,7 +10,6 @@ import { groupObject } from './helpers/answers/model-groups.ts';
 const OPEN = {
   method: 'GET',
   surface: 'catalog',
-  category: null,
   credential: 'none',
   answers: [200],
   bodyLimit: 0,

@@ -61,7 +61,7 @@ const REMOVED_COOKIES = new HeaderLines()
   .addChecked('set-cookie', `${SESSION_COOKIE}=; HttpOnly; Path=/; SameSite=Strict; Max-Age=0`)
   .addChecked('set-cookie', `${CSRF_COOKIE}=; Path=/; SameSite=Strict; Max-Age=0`);
 
-const ROW = { surface: 'management', category: null, credential: 'none', failureForm: { body: 'model' } } as const;
+const ROW = { surface: 'management', credential: 'none', failureForm: { body: 'model' } } as const;
 const SIGNING_IN = { ...ROW, method: 'POST', bodyLimit: 16 * 1024 } as const;
 
 /** Operation of the pages, open to everyone. Its result is not used: the pages show no setting. */

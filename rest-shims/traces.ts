@@ -225,7 +225,7 @@ const traceJson = (
   gateway_spend_pending: spendPending,
 });
 
-const READING = { method: 'GET', surface: 'traces', category: null, credential: 'required', bodyLimit: 0 } as const;
+const READING = { method: 'GET', surface: 'traces', credential: 'required', bodyLimit: 0 } as const;
 
 /** Ingestion of OTLP exports, and reads of traces and spans. */
 export const traceRoutes: readonly RouteRow[] = [
@@ -234,7 +234,6 @@ export const traceRoutes: readonly RouteRow[] = [
     method: 'POST',
     paths: ['/v1/traces'],
     surface: 'otlp',
-    category: null,
     credential: 'required',
     answers: [200, 400, 401, 403, 413, 503],
     request: objectSchema({ resourceSpans: { type: 'array', items: { type: 'object' } } }),

@@ -118,7 +118,6 @@ const graphSocketFacts: RouteFacts = {
   method: 'GET',
   paths: ['/graphql'],
   surface: 'catalog',
-  category: null,
   credential: 'none',
   answers: [],
   bodyLimit: 0,

@@ -7,7 +7,6 @@ import { fieldsIn, MISSING_DATE_RANGE, requiredPeriod } from './report-query.ts'
 export const ACTIVITY_READ = {
   method: 'GET',
   surface: 'management',
-  category: null,
   credential: 'required',
   bodyLimit: 0,
   failureForm: { body: 'detail' },

@@ -50,9 +50,6 @@ export function json(value: unknown, headers?: Readonly<Record<string, string>>)
   return headers ? { headers, body: { kind: 'json', value } } : { body: { kind: 'json', value } };
 }
 
-/** Activity category of a model call. */
-type Category = 'llm' | 'mcp' | 'a2a';
-
 export interface RouteFacts {
   /** Noun, dot, and a name of the route within the noun, such as `keys.list`; unique. */
   readonly name: string;
@@ -61,8 +58,6 @@ export interface RouteFacts {
   readonly paths: readonly [string, ...string[]];
   /** Error contract. */
   readonly surface: Surface;
-  /** Null: not counted as activity. */
-  readonly category: Category | null;
   /**
    * `none`: keys are not read; the access rule of the operation decides. `offered`: as `none`, but a caller with a key
    * is identified.

@@ -29,7 +29,6 @@ const JSON_TYPE = /^\s*application\/([\w.-]+\+)?json\b/i;
 /** Common facts of rows that forward calls. */
 export const FORWARDED = {
   surface: 'proxy',
-  category: null,
   relays: 'answers',
   request: {},
   bodyLimit: 'setting',

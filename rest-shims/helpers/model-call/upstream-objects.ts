@@ -84,7 +84,6 @@ export function objectAnswer({ call, shown }: ShownCall, scope: Scope): HttpAnsw
  */
 export const STORED_OBJECTS = {
   surface: 'proxy',
-  category: null,
   relays: 'failures',
   credential: 'required',
 } as const satisfies Partial<RouteRow>;

@@ -78,17 +78,62 @@ describe('the category and route of a request', () => {
   it('are the same object for two paths of one route', () => {
     expect(countedRouteOf('POST', '/v1/embeddings')).toBe(countedRouteOf('POST', '/embeddings'));
   });
+});
 
-  // Rows of forwarded calls have no category, because their category depends on the rest of the path.
-  const rows = restRoutes().filter(({ name }) => !/^(forwarded|codingAgents)/.test(name));
-  const paths = rows.flatMap(({ name, method, category, paths: pathsOfRow }) =>
+/** Names of the rows that call models. Only they are counted at all their paths, as `llm`; no row is MCP or A2A. */
+const MODEL_CALLS: ReadonlySet<string> = new Set([
+  'chat.completions',
+  'completions.create',
+  'embeddings.create',
+  'moderations.create',
+  'rerank.create',
+  'speech.create',
+  'transcriptions.create',
+  'translations.create',
+  'images.generate',
+  'images.edit',
+  'images.variation',
+  'responses.create',
+  'responses.compact',
+  'messages.create',
+  'content.generate',
+  'interactions.create',
+  'decisions.create',
+  'decisions.systemOne',
+  'ide.chat',
+  'forwarded.post',
+  'forwardedGemini.post',
+]);
+
+/** Names of the other POST rows that call an upstream. They are counted only below the path of a provider. */
+const OTHER_UPSTREAM_CALLS: ReadonlySet<string> = new Set([
+  'responses.inputTokens',
+  'responses.cancel',
+  'interactions.cancel',
+  'messages.countTokens',
+  'files.create',
+  'batches.create',
+  'batches.cancel',
+  'codingAgents.post',
+]);
+
+/** All POST requests below the path of a provider are counted as `llm`. */
+const BELOW_PROVIDER = /^\/(?:openai|anthropic|cursor)\//;
+
+describe('the rows', () => {
+  const rows = restRoutes();
+  const paths = rows.flatMap(({ name, method, paths: pathsOfRow }) =>
     pathsOfRow.map((path) => {
-      // All POST requests below the path of a provider are calls.
-      const isBelowProvider = method === 'POST' && /^\/(?:openai|anthropic)\//.test(path);
-      return { name, method, category: isBelowProvider ? 'llm' : category, path: examplePath(name, path) };
+      const isCounted = MODEL_CALLS.has(name) || (method === 'POST' && BELOW_PROVIDER.test(path));
+      return { name, method, category: isCounted ? 'llm' : null, path: examplePath(name, path) };
     }),
   );
   it.each(paths)('for $method $path ($name) have the category $category', ({ method, path, category }) => {
     expect(countedRouteOf(method, path)?.category ?? null).toBe(category);
+  });
+
+  it('with POST that call an upstream are all listed, as model calls or as others', () => {
+    const calling = rows.filter(({ method, relays }) => method === 'POST' && relays !== undefined);
+    expect(calling.map(({ name }) => name).toSorted()).toEqual([...MODEL_CALLS, ...OTHER_UPSTREAM_CALLS].toSorted());
   });
 });
