@@ -66,9 +66,10 @@ async function openRegistry(options: MetricsOptions) {
   const { collectDefaultMetrics, Counter, Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
   const registers = [registry];
-  const { user, system } = process.cpuUsage();
   collectDefaultMetrics({ register: registry });
-  // The library counts CPU from here on: the CPU since the start of the process is added.
+  // The library counts CPU from here on: the CPU since the start of the process is added. It is read after the library
+  // has read it. So no time is missing, and some microseconds count twice.
+  const { user, system } = process.cpuUsage();
   const addCpu = (name: string, microseconds: number): void => {
     const counter = registry.getSingleMetric(name);
     if (counter instanceof Counter) counter.inc(microseconds / 1e6);
