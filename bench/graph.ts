@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { LIST } from './graph-list.ts';
 import { load, type LoadReport, LOAD_TOOL } from './load.ts';
 import {
   consumption,
@@ -31,9 +32,6 @@ const [SECONDS, ROUNDS, RUNS] = [Number(options.seconds), Number(options.rounds)
 const WARM_SECONDS = 5;
 const CONNECTIONS = 16;
 
-const ROWS = 50;
-const FIELDS = 'entryId provider mode maxInputTokens maxOutputTokens inputCostPerToken supportsVision';
-const LIST = `{ catalogEntries(first: ${ROWS}) { nodes { ${FIELDS} } } }`;
 const HELLO = '{ __typename }';
 
 /**
