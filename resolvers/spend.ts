@@ -3,6 +3,7 @@ import type { Usd } from '../src/domain/money.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
 import type { SpendGroup, SpendGrouping, SpendPage } from '../src/domain/spend/spend-reports.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
+import { seesApiBase } from './operation/visible-deployments.ts';
 import { operation } from './operation/operation.ts';
 import type { SpendPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -34,7 +35,10 @@ export interface SpendList {
   /** Whether more than `total` calls match. */
   readonly isCapped: boolean;
   readonly keys: ReadonlyMap<string, VirtualKey>;
-  /** Base addresses of upstreams by deployment id, of deployments that are still configured. */
+  /**
+   * Base addresses of upstreams by deployment id, of deployments that are still configured. Empty for callers that do
+   * not see base addresses.
+   */
   readonly apiBases: ReadonlyMap<string, string | null>;
 }
 
@@ -61,7 +65,7 @@ export const listSpend = operation({
         scope,
         rows.map(({ keyHash }) => keyHash),
       ),
-      apiBases: new Map(gateway.deployments().map(({ id, apiBase }) => [id, apiBase])),
+      apiBases: new Map(seesApiBase(scope) ? gateway.deployments().map(({ id, apiBase }) => [id, apiBase]) : []),
     };
   },
 });

@@ -123,6 +123,8 @@ export interface SpendPlatform extends KeyPlatform {
   readonly stores: KeyPlatform['stores'] & Pick<Stores, 'spendReports' | 'traces'>;
   readonly records: Pick<RecordState, 'readable'>;
   readonly gateway: Pick<Gateway, 'deployments'>;
+  /** Whether every caller sees the base addresses of upstreams, not only administrators. */
+  readonly exposesApiBase: boolean;
   readonly catalog: CatalogSource;
   /** Discounts and margins of providers. */
   readonly costAdjustments: () => CostAdjustments;

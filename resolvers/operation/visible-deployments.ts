@@ -68,5 +68,8 @@ const faultOf = ({ misconfigured }: Deployment, isAdmin: boolean): string | null
   misconfigured === undefined ? null : isAdmin ? misconfigured : 'It is misconfigured.';
 
 /** Whether answers to this caller contain the base address of the upstream. */
-export const seesApiBase = ({ platform, caller }: Pick<Scope<DeploymentPlatform>, 'platform' | 'caller'>): boolean =>
+export const seesApiBase = ({
+  platform,
+  caller,
+}: Pick<Scope<Pick<DeploymentPlatform, 'exposesApiBase'>>, 'platform' | 'caller'>): boolean =>
   platform.exposesApiBase || (caller !== null && visibilityOf(caller).kind === 'all');

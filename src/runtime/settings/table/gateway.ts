@@ -181,7 +181,8 @@ export const GATEWAY_SETTINGS = {
     default: true,
     env: ['LENSGATE_EXPOSE_API_BASE_HEADER'],
     file: 'general_settings.expose_api_base_header',
-    description: 'Sends the header `x-litellm-model-api-base` to every caller. When false, only to administrators.',
+    description:
+      'Sends the header `x-litellm-model-api-base` to every caller, and `api_base` of `/spend/logs`. When false, only to administrators.',
   }),
   capturePrompts: setting({
     kind: flag(),
