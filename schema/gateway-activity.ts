@@ -86,7 +86,7 @@ const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity'
     }),
     series: t.field({
       type: [CountsType],
-      complexity: { field: 1, multiplier: USUAL_DAYS },
+      complexity: { field: 1, multiplier: USUAL_DAYS * ROUTES },
       description: 'By day, category and route, the oldest first.',
       resolve: ({ series }) => series,
     }),

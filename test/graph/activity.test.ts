@@ -107,6 +107,23 @@ describe('gatewayActivity', () => {
     expect(errors).toBeUndefined();
   });
 
+  // A series costs 3,001: five fields for each of 20 routes on 30 days.
+  it('limits the number of series of a query', async () => {
+    const query = (count: number): string => {
+      const series = (_: unknown, index: number) => `s${index}: series { date category route succeeded failed }`;
+      return `{ gatewayActivity { ${Array.from({ length: count }, series).join(' ')} } }`;
+    };
+    expect((await graph(query(9))).errors).toBeUndefined();
+    expect(await graph(query(10))).toEqual({
+      errors: [
+        {
+          message: 'The operation may cause 30011 fields; the limit is 30000. Ask for smaller pages.',
+          extensions: { code: 'TOO_LARGE' },
+        },
+      ],
+    });
+  });
+
   it('is refused for a caller that is not an administrator', async () => {
     const { data, errors } = await graph(GatewayActivityDocument, {}, userKey);
     expect([data, errors?.[0]?.extensions.code]).toEqual([{ gatewayActivity: null }, 'FORBIDDEN']);
