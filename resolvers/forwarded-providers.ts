@@ -15,7 +15,7 @@ import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { factsOf, modelOf } from '../src/domain/pass-through/sent-request.ts';
 import { type ProviderCall, amazonOperation, targetOf } from '../src/domain/pass-through/provider-call.ts';
-import { accountOf } from './operation/provider-accounts.ts';
+import { accountOf, noAccount } from './operation/provider-accounts.ts';
 
 /**
  * For a provider with a single path: refuses other methods, paths and models, and the fields `stream` and
@@ -112,17 +112,24 @@ export const callProvider = operation({
   },
 });
 
+/** Result of a request below a provider's prefix that the gateway may also serve itself. */
+export type Unconfigured =
+  | { readonly kind: 'forwarded'; readonly call: GatewayCall }
+  /** The gateway serves it. `reason` says why an unknown model is not forwarded; null for other requests. */
+  | { readonly kind: 'own'; readonly reason: string | null };
+
 /**
  * Forwards a request below a provider's prefix, provided that the model of the request is not configured here and the
- * provider has an account. Returns null for other requests. Throws what `callProvider` throws.
+ * provider has an account. Other requests are not forwarded. Throws what `callProvider` throws.
  */
 export const callUnconfigured = operation({
   name: 'callUnconfigured',
   access: anyKey,
-  async run(scope: Scope<PassThroughPlatform>, call: ProviderCall): Promise<GatewayCall | null> {
+  async run(scope: Scope<PassThroughPlatform>, call: ProviderCall): Promise<Unconfigured> {
     const { platform } = scope;
-    if (!platform.accounts.served) return null;
-    const [named] = modelsNamedIn(call.provider, call.subpath, call.sent);
+    const { provider } = call;
+    if (!platform.accounts.served) return { kind: 'own', reason: null };
+    const [named] = modelsNamedIn(provider, call.subpath, call.sent);
     const model = named === undefined ? null : resolveModelAlias(callerOf(scope).key, named);
     if (
       model === null ||
@@ -130,8 +137,11 @@ export const callUnconfigured = operation({
         matchesGroup(modelGroup, model),
       )
     )
-      return null;
-    if ((await platform.accounts.of(call.provider)) === null) return null;
-    return await callProvider(scope, call);
+      return { kind: 'own', reason: null };
+    if ((await platform.accounts.of(provider)) === null) {
+      const { message } = noAccount(provider);
+      return { kind: 'own', reason: `The request cannot be forwarded to the provider: ${message}` };
+    }
+    return { kind: 'forwarded', call: await callProvider(scope, call) };
   },
 });

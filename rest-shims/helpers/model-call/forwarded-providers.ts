@@ -1,4 +1,5 @@
 import { callUnconfigured } from '../../../resolvers/forwarded-providers.ts';
+import { UnknownModel } from '../../../src/domain/errors.ts';
 import { FORWARDED_PROVIDERS, type ForwardedProvider } from '../../../src/domain/pass-through/providers.ts';
 import type { RouteRow } from '../http/route.ts';
 import { relayedAnswer, sentRequest } from './pass-through.ts';
@@ -19,7 +20,8 @@ export const providerAt = (prefix: string): ForwardedProvider | undefined => PRO
 
 /**
  * Wraps the handler of a row that also has a path below a provider's prefix. On that path, a request is forwarded to
- * the provider if its model is not configured and the gateway has a credential of the provider.
+ * the provider if its model is not configured and the gateway has a credential of the provider. Without a credential,
+ * the error for an unknown model says how to configure one.
  */
 export const orForwarded =
   (handle: RouteRow['handle']): RouteRow['handle'] =>
@@ -27,6 +29,12 @@ export const orForwarded =
     const { prefix, subpath } = pathParts(request.path);
     const provider = providerAt(prefix);
     if (provider === undefined) return handle(request, scope);
-    const call = await callUnconfigured(scope, { provider, subpath, sent: sentRequest(request) });
-    return call === null ? handle(request, scope) : relayedAnswer(call, scope);
+    const result = await callUnconfigured(scope, { provider, subpath, sent: sentRequest(request) });
+    if (result.kind === 'forwarded') return relayedAnswer(result.call, scope);
+    try {
+      return await handle(request, scope);
+    } catch (error) {
+      if (result.reason === null || !(error instanceof UnknownModel)) throw error;
+      throw new UnknownModel(error.id, `${error.message} ${result.reason}`, error.as);
+    }
   };

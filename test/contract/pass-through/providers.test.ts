@@ -133,6 +133,41 @@ describe.each(ROWS)('%s', (_row, method, path, upstream, credential, provider, v
   });
 });
 
+describe('a model that is not configured, without a key of the provider', () => {
+  const text = (path: string, provider: string, variable: string): string =>
+    `${path}: Invalid model name passed in model=other. Call \`/v1/models\` to view available models for your key. The request cannot be forwarded to the provider: ${provider} API key not found. Store a credential of the provider \`${provider}\` or set ${variable}.`;
+  const post = async (path: string, body: object) => {
+    const request = { method: 'POST', path, headers: JSON_TYPE, body: JSON.stringify(body) };
+    return answerOf(await sendAs(bare, bare.adminKey, request));
+  };
+  const messages = [{ role: 'user', content: 'hi' }];
+
+  it('is refused at /anthropic/v1/messages with the name of the variable', async () => {
+    const message = text('/messages', 'anthropic', 'ANTHROPIC_API_KEY');
+    expect(await post('/anthropic/v1/messages', { model: 'other', max_tokens: 5, messages })).toEqual([
+      400,
+      {
+        type: 'error',
+        error: { type: 'invalid_request_error', message, provider_specific_fields: { error: message } },
+      },
+    ]);
+  });
+
+  it('is refused below /gemini/v1beta/models with the name of the variable', async () => {
+    const message = text('/generateContent', 'gemini', 'GOOGLE_API_KEY');
+    const body = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
+    expect(await post('/gemini/v1beta/models/other:generateContent', body)).toEqual([
+      404,
+      { error: { code: 404, message, status: 'NOT_FOUND' } },
+    ]);
+  });
+
+  it('is refused at /v1/messages without it: these requests are not forwarded', async () => {
+    const [status, body] = await post('/v1/messages', { model: 'other', max_tokens: 5, messages });
+    expect([status, JSON.stringify(body).includes('API_KEY')]).toEqual([400, false]);
+  });
+});
+
 describe('the models of a key', () => {
   const statusOf = async (path: string, headers: Record<string, string>, body: string): Promise<number> => {
     const count = target.received.length;
