@@ -1,4 +1,5 @@
 import { NotFound } from '../src/domain/errors.ts';
+import { inMonth } from '../src/domain/lens/budget.ts';
 import { assertExecutionIds } from '../src/domain/lens/execution.ts';
 import { findingNamed, type FindingStatus, withStatus } from '../src/domain/lens/finding.ts';
 import { isActive, type LensRun, type LensState, RUN_PAGE_SIZE } from '../src/domain/lens/lens.ts';
@@ -43,9 +44,19 @@ async function withLeases(scope: Scope<LensPlatform>, runs: readonly LensRun[]):
   );
 }
 
+/** Lenses with the leases of their runs and the spend of the current month. */
+async function shownLenses(scope: Scope<LensPlatform>, states: readonly LensState[]): Promise<readonly LensState[]> {
+  const now = scope.platform.clock.now();
+  const runs = await withLeases(
+    scope,
+    states.map(({ run }) => run),
+  );
+  return states.map((state, at) => ({ ...state, lens: inMonth(state.lens, now), run: runs[at] ?? state.run }));
+}
+
 async function shownLens(scope: Scope<LensPlatform>, state: LensState): Promise<LensState> {
-  const [run = state.run] = await withLeases(scope, [state.run]);
-  return { ...state, run };
+  const [shown = state] = await shownLenses(scope, [state]);
+  return shown;
 }
 
 /** Changes a lens. Throws NotFound. */
@@ -71,11 +82,7 @@ export const listLenses = operation({
   async run(scope: Scope<LensPlatform>, _input: undefined): Promise<LensList> {
     const { stores } = scope.platform;
     const [lenses, workers] = await Promise.all([stores.lenses.all(), stores.lensWorkers.all({ tokenHash: null })]);
-    const runs = await withLeases(
-      scope,
-      lenses.map(({ run }) => run),
-    );
-    return { lenses: lenses.map((state, at) => ({ ...state, run: runs[at] ?? state.run })), workers };
+    return { lenses: await shownLenses(scope, lenses), workers };
   },
 });
 

@@ -301,7 +301,7 @@ builder.node(LensType, {
     revision: t.int({ description: 'Revision of the settings, from 1.', resolve: ({ lens }) => lens.revision }),
     spentUsd: t.field({
       type: 'Decimal',
-      description: 'Cost in USD of its model calls in the calendar month (UTC) of its latest model call.',
+      description: 'Cost in USD of its model calls in the current calendar month (UTC).',
       resolve: ({ lens }) => usdText(lens.spent),
     }),
     nextRunAt: t.field({

@@ -8,13 +8,16 @@ export const RESERVED_MS = 300_000;
 
 const sumOf = (amounts: readonly Usd[]): Usd => amounts.reduce(addUsd, ZERO_USD);
 
-/** The lens in the month of `now`: a new month begins without spend. Expired reservations are removed. */
-function inMonth(lens: Lens, now: Date): Lens {
+/** The lens in the month of `now`: a new month begins without spend. */
+export function inMonth(lens: Lens, now: Date): Lens {
   const month = monthOf(now);
+  return lens.budgetMonth === month ? lens : { ...lens, budgetMonth: month, spent: ZERO_USD };
+}
+
+/** As `inMonth`, without expired reservations. */
+function currentBudget(lens: Lens, now: Date): Lens {
   const reservations = lens.reservations.filter(({ expiresAt }) => new Date(expiresAt) > now);
-  return lens.budgetMonth === month
-    ? { ...lens, reservations }
-    : { ...lens, reservations, budgetMonth: month, spent: ZERO_USD };
+  return { ...inMonth(lens, now), reservations };
 }
 
 const dollars = (amount: Usd): string => `$${usdNumber(amount).toFixed(3)}`;
@@ -28,7 +31,7 @@ export function withReservation(
   wanted: Pick<BudgetReservation, 'id' | 'jobId' | 'amount'>,
   now: Date,
 ): Lens | 'wait' {
-  const current = inMonth(lens, now);
+  const current = currentBudget(lens, now);
   const budget = usdFrom(lens.settings.monthlyBudget) ?? ZERO_USD;
   const remaining = (budget - current.spent) as Usd;
   if (remaining <= 0n)
@@ -52,7 +55,7 @@ export function withRenewedReservation(lens: Lens, id: string, now: Date): Lens 
 
 /** The lens without a reservation, and with the actual cost added to its spend. */
 export function withCharge(lens: Lens, id: string, cost: Usd, now: Date): Lens {
-  const current = inMonth(lens, now);
+  const current = currentBudget(lens, now);
   const reservations = current.reservations.filter((one) => one.id !== id);
   return { ...current, reservations, spent: addUsd(current.spent, cost) };
 }

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { checkIdOf, syntheticRuns } from '../../../bench/lens/runs.ts';
 import { aLens, lensClient, type WireLens } from '../../support/lens-client.ts';
 import type { Json } from '../../support/tenancy-client.ts';
@@ -158,6 +158,25 @@ describe('a run of a lens by the worker of this process', () => {
     expect(limited.jobs[0].error).toMatch(/remains in the investigation budget/);
     expect(limited.spent).toBeLessThanOrEqual(0.02);
     expect(limited['reservations']).toEqual([]);
+  });
+
+  it('reports no spend in the next month, over HTTP and in the graph', async () => {
+    const now = new Date();
+    const nextMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
+    vi.useFakeTimers({ now: nextMonth, toFake: ['Date'] });
+    try {
+      const spend = { budget_month: nextMonth.toISOString().slice(0, 7), spent: 0 };
+      expect(await lensAt(lens.id)).toMatchObject(spend);
+      const { lenses } = (await send('GET', '/lens')).body as { readonly lenses: readonly WireLens[] };
+      expect(lenses.find(({ id }) => id === lens.id)).toMatchObject(spend);
+      const query = '{ lenses { lensId spentUsd } }';
+      const { data } = (await send('POST', '/graphql', { query })).body as {
+        readonly data: { readonly lenses: readonly object[] };
+      };
+      expect(data.lenses).toContainEqual({ lensId: lens.id, spentUsd: '0' });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('completes against the built-in demo model', async () => {
