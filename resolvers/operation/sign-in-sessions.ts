@@ -97,16 +97,18 @@ export async function openSession(
   const { teamId, needsMembership = false } = options;
   const bounds = boundsOf(signed.key);
   const asSystem = { ...scope, caller: new SystemCaller('sign-in') };
-  const { clearKey } = await issueKey(asSystem, {
-    key: null,
-    ...bounds,
-    teamId,
-    settings: { ...bounds.settings, session: { openedBy, needsMembership } },
-    alias: null,
-    role,
-    userId,
-    duration: `${secondsOf(signed, options.seconds, scope.platform.clock.now())}s`,
-    metadata: { ...bounds.metadata, session: true },
-  });
+  const { clearKey } = await scope.platform.signIns.authored(() =>
+    issueKey(asSystem, {
+      key: null,
+      ...bounds,
+      teamId,
+      settings: { ...bounds.settings, session: { openedBy, needsMembership } },
+      alias: null,
+      role,
+      userId,
+      duration: `${secondsOf(signed, options.seconds, scope.platform.clock.now())}s`,
+      metadata: { ...bounds.metadata, session: true },
+    }),
+  );
   return { token: clearKey, userId, role, csrfToken: scope.platform.ids.uuid() };
 }

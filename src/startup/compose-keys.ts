@@ -21,6 +21,7 @@ import { keyGenerator } from '../runtime/identifiers.ts';
 import { createClientNetworks } from '../runtime/network/client-network.ts';
 import { sessionOpeners } from './compose-sign-in.ts';
 import type { StartContext } from './context.ts';
+import { systemAuthor } from './system-scope.ts';
 
 /** Returns the network that a request comes from. */
 type NetworkOf = ReturnType<typeof createClientNetworks>;
@@ -105,10 +106,17 @@ function storedKeys(
   });
   if (acceptance === null) return keys;
   const { rules } = acceptance;
+  const { users, teams, authorship } = stores;
+  const authored = <Result>(work: () => Result): Result => authorship.by(systemAuthor('signed-token'), work);
   return createTokenKeys({
     keys,
     tokens,
-    stores,
+    // Tokens are read before the author of a request is known.
+    stores: {
+      ...stores,
+      users: { ...users, add: (user) => authored(() => users.add(user)) },
+      teams: { ...teams, add: (team) => authored(() => teams.add(team)) },
+    },
     stored: stores.keys,
     rules,
     generator: keyGenerator,

@@ -18,6 +18,7 @@ import { secretCheck } from '../runtime/same-secret.ts';
 import type { Settings } from '../runtime/settings/settings.ts';
 import type { Stores } from '../persistence/stores.ts';
 import type { StartContext } from './context.ts';
+import { systemAuthor } from './system-scope.ts';
 
 /** Maximum number of command-line logins that one network may start in a minute. */
 const LOGIN_RATE_LIMIT = { most: 30, windowMs: 60_000, what: 'logins' };
@@ -35,7 +36,11 @@ const storedFailures = (store: PendingSignInStore, keptSeconds: number): SignInF
  */
 export function composeSignIns(
   { settings }: StartContext,
-  { pendingSignIns: pending, admissionLedger }: Pick<Stores, 'pendingSignIns' | 'admissionLedger'>,
+  {
+    pendingSignIns: pending,
+    admissionLedger,
+    authorship,
+  }: Pick<Stores, 'pendingSignIns' | 'admissionLedger' | 'authorship'>,
 ): SignInPlatform['signIns'] {
   const { username, password, limits, limitsBySource } = settings.signIn;
   const store = createSealedSignIns(pending, settings.saltSecrets.current);
@@ -57,5 +62,6 @@ export function composeSignIns(
         ? null
         : createOneTimeCodes({ generator: keyGenerator, clock: systemClock, store }),
     commandLineSeconds: settings.signIn.commandLineHours * 3_600,
+    authored: (work) => authorship.by(systemAuthor('sign-in'), work),
   };
 }

@@ -44,6 +44,7 @@ export const noSettings: Pick<SettingsPlatform, 'configuration' | 'allowedAddres
     loginRateLimiter: { count() {} },
     commandLineSeconds: 1,
     codes: null,
+    authored: (work) => work(),
   },
 };
 
