@@ -1,10 +1,13 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { budgetWindowOf } from '../../src/domain/budgets/budget-window.ts';
+import type { CallRecord } from '../../src/domain/calls/call-record.ts';
+import type { Tables } from '../../src/persistence/database/tables.ts';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { createCallRecords } from '../../src/recording/call-records.ts';
 import { createLog } from '../../src/runtime/telemetry/log.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
-import { aSpan, aSpendRow, picos, spanId, traceId } from './samples.ts';
+import { aSpan, aSpendRow, picos, spanId, START_MS, traceId } from './samples.ts';
 
 /** The current time, because windows that ended more than two days ago are removed. */
 const NOW = new Date();
@@ -23,6 +26,15 @@ const rowsOf = (nths: readonly number[]) =>
       windows: nth === 1 ? [provider] : [provider, model],
     }),
   );
+
+/** Statements after which no segment of the call log can be deleted, as when the process is killed before. */
+const REFUSED_DELETION = {
+  sqlite: [`create trigger keep before delete on call_segment begin select raise(abort, 'no deletion'); end`],
+  postgresql: [
+    `create or replace function refuse() returns trigger language plpgsql as $$ begin raise 'no deletion'; end $$`,
+    'create trigger keep before delete on call_segment for each row execute function refuse()',
+  ],
+};
 
 for (const engine of ENGINES)
   describe.skipIf(engine.skipReason !== null)(`spend of budget windows on ${engine.name}`, () => {
@@ -56,11 +68,17 @@ for (const engine of ENGINES)
         log: createLog('silent'),
       });
     }
+    /** Span and spend row have the same facts, so that the call log takes the calls. */
+    const callsOf = (nths: readonly number[]): readonly CallRecord[] =>
+      rowsOf(nths).map((row) => {
+        const spend = { ...row, endedAt: new Date(START_MS + 5) };
+        const { traceId: trace, spanId: span, cost, responseId: requestId, usage } = spend;
+        const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
+        const facts = { traceId: trace, spanId: span, gateway: true, cost, requestId, inputTokens, outputTokens };
+        return { spend, span: aSpan(facts) };
+      });
     const record = (records: ReturnType<typeof recorder>, nths: readonly number[]): void => {
-      for (const spend of rowsOf(nths)) {
-        const { traceId: trace, spanId: span, cost } = spend;
-        records.record({ spend, span: aSpan({ traceId: trace, spanId: span, gateway: true, cost }) });
-      }
+      for (const call of callsOf(nths)) records.record(call);
     };
     const expected = new Map([
       [provider.name, 1_110n],
@@ -72,7 +90,7 @@ for (const engine of ENGINES)
       record(records, [1, 2, 3]);
       await records.flush();
       expect(await totals()).toEqual(expected);
-      while (stores.calls.backlog() > 0) await stores.calls.unfold();
+      await unfoldAll();
       expect(await totals()).toEqual(expected);
     });
 
@@ -82,8 +100,48 @@ for (const engine of ENGINES)
       await first.flush();
       record(second, [1, 2, 3]);
       await second.flush();
-      while (stores.calls.backlog() > 0) await stores.calls.unfold();
+      await unfoldAll();
       expect(await totals()).toEqual(expected);
+    });
+
+    const unfoldAll = async (): Promise<void> => {
+      while (stores.calls.backlog() > 0) await stores.calls.unfold();
+    };
+    /** The trace of call 1 has a span of a client, so the calls of the segment are stored call by call. */
+    async function commitFaultySegment(): Promise<void> {
+      const { keyHash, teamId } = aSpendRow();
+      const inside = aSpan({ traceId: traceId(1), spanId: spanId(9), parentSpanId: spanId(1), type: 'tool' });
+      await stores.traces.ingest([{ owner: { keyHash, teamId }, spans: [inside] }]);
+      // Not through a recorder, which unfolds the segment after its commit.
+      await stores.calls.append(callsOf([1, 2, 3]).map((call) => stores.calls.encode(call)));
+      expect(stores.calls.backlog()).toBe(3);
+    }
+
+    it('includes each call of a faulty segment once when the deletion of the segment fails at first', async () => {
+      const bare = await scratch.openBare();
+      const db = bare.orm.em.fork().getKysely<Tables>();
+      await commitFaultySegment();
+      for (const statement of bare.flavour === 'sqlite' ? REFUSED_DELETION.sqlite : REFUSED_DELETION.postgresql)
+        await sql.raw(statement).execute(db);
+      try {
+        await expect(stores.calls.unfold()).rejects.toThrow('no deletion');
+        expect(await totals()).toEqual(expected);
+        expect(await stores.spend.totalOf(aSpendRow().keyHash)).toBe(1_110n);
+      } finally {
+        await sql.raw(`drop trigger keep${bare.flavour === 'sqlite' ? '' : ' on call_segment'}`).execute(db);
+      }
+      await unfoldAll();
+      expect(await totals()).toEqual(expected);
+      expect(await stores.spend.totalOf(aSpendRow().keyHash)).toBe(1_110n);
+    });
+
+    it('includes each call of a faulty segment once when two processes unfold it', async () => {
+      const other = await scratch.open();
+      await commitFaultySegment();
+      await Promise.all([stores.calls.unfold(), other.calls.unfold()]);
+      await unfoldAll();
+      expect(await totals()).toEqual(expected);
+      expect(await stores.spend.totalOf(aSpendRow().keyHash)).toBe(1_110n);
     });
 
     it('is removed when the window ended days ago', async () => {

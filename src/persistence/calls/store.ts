@@ -17,7 +17,7 @@ import { createCallLog } from '../call-log/log.ts';
 import { createCallEncoder, idsOfRow } from '../call-log/encode.ts';
 import type { LoggedCall } from '../call-log/segments.ts';
 import { createCallUnfolding } from '../call-log/unfold.ts';
-import { createKeyTotalsAdder } from '../spend/store.ts';
+import { createKeyTotalsAdder, createSpendInsertion, inOrder } from '../spend/insertion.ts';
 import { createWindowTotalsAdder } from '../spend/budget-windows.ts';
 import { summaryOf, summaryRowOf, type SummaryRow } from '../traces/summary-rows.ts';
 
@@ -105,6 +105,7 @@ export function createCallStore(
   const encodeCall = usesCallLog ? createCallEncoder() : () => null;
   const placeRow = createTextSlabs();
   const placePayload = createTextSlabs();
+  const { appendMissing } = createSpendInsertion(database);
   const callLog = createCallLog(database, {
     unfolding: createCallUnfolding(flavour, {
       spend_row: spendTable,
@@ -113,19 +114,10 @@ export function createCallStore(
     }),
     addToTotals: createKeyTotalsAdder(flavour, rowTable(orm, 'key_spend')),
     addToWindows: createWindowTotalsAdder(flavour, rowTable(orm, 'budget_window')),
-    isStored,
-    storeWithoutLog,
+    appendSpend: async (db, calls) => (await appendMissing(db, inOrder(calls.map(({ spend }) => spend)))).length,
+    ingest: (calls) => stores.traces.ingest(calls.map(batchOf)),
     log,
   });
-
-  /** Whether all of these calls have their spend row. */
-  async function isStored(records: readonly CallRecord[]): Promise<boolean> {
-    const keyOf = ({ traceId, spanId, id }: Pick<SpendRow, 'traceId' | 'spanId' | 'id'>): string =>
-      `${traceId}:${spanId}:${id}`;
-    const rows = await stores.spend.findBySpans(records.map(({ spend }) => `${spend.traceId}:${spend.spanId}`));
-    const known = new Set(rows.map(keyOf));
-    return records.every(({ spend }) => known.has(keyOf(spend)));
-  }
 
   async function storeWithoutLog(records: readonly CallRecord[]): Promise<readonly TraceSummary[]> {
     if (records.length === 0) return [];

@@ -89,7 +89,6 @@ export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly st
 
 /**
  * The spend of keys, owners, labels and windows, including the call log, so that admission does not wait for unfolding.
- * Calls that unfolding stores through the spend store count twice until their segment is deleted.
  */
 export const createTotalsOf =
   ({ reader, flavour, inFlight }: Database) =>

@@ -1,36 +1,15 @@
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 import { ZERO_USD } from '../../domain/money.ts';
-import type { CallSearch, SpendRow, SpendStore } from '../../domain/spend/spend-row.ts';
+import type { CallSearch, SpendStore } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { isDuplicate } from '../database/faults.ts';
-import { createDailySumsAdder } from './daily-sums.ts';
+import { createSpendInsertion, inOrder } from './insertion.ts';
 import { createTotalsOf } from './owner-totals.ts';
 import { createSpendSince } from './spend-since.ts';
-import { createWindowTotalsAdder } from './budget-windows.ts';
-import {
-  elementsOf,
-  type EncodedRow,
-  encodeRow,
-  everyColumn,
-  insertionInto,
-  type RowTable,
-  rowTable,
-  textsIn,
-  tuplesIn,
-} from '../database/rows.ts';
-import type { Tables } from '../database/tables.ts';
+import { elementsOf, everyColumn, rowTable, textsIn, tuplesIn } from '../database/rows.ts';
 import { transaction } from '../database/transaction.ts';
-import { costsByKey, spendRowOf, type StoredRow, storedRowOf } from './spend-rows.ts';
-
-const keyOf = ({ traceId, spanId, id }: Pick<SpendRow, 'traceId' | 'spanId' | 'id'>): string =>
-  `${traceId}:${spanId}:${id}`;
-
-/** Distinct rows in the order of their keys, so that all processes lock in one order. */
-const inOrder = (rows: readonly SpendRow[]): readonly SpendRow[] =>
-  [...Map.groupBy(rows, keyOf)]
-    .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    .flatMap(([, [first]]) => first ?? []);
+import { spendRowOf, type StoredRow } from './spend-rows.ts';
 
 /** First twelve hex digits of the trace ids that the gateway creates at this time, Unix ms. */
 const timeHex = (ms: number): string => Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
@@ -51,62 +30,12 @@ function mergedIntervals(searched: readonly CallSearch[]): readonly Interval[] {
   return merged;
 }
 
-/** Returns a function that adds the costs of rows to the totals of their keys. */
-export function createKeyTotalsAdder(
-  flavour: Database['flavour'],
-  totals: RowTable<'key_spend'>,
-): (db: Kysely<Tables>, rows: readonly Pick<SpendRow, 'keyHash' | 'cost'>[]) => Promise<void> {
-  const add = insertionInto(
-    flavour,
-    totals,
-    sql`on conflict (key_hash) do update set total = key_spend.total + excluded.total`,
-  );
-  return async (db, rows) => {
-    const costs = costsByKey(rows);
-    if (costs.length === 0) return;
-    await add(
-      db,
-      costs.map((cost) => encodeRow(totals, cost)),
-    );
-  };
-}
-
 /** Spend store in SQL. */
 export function createSpendStore(database: Database): SpendStore {
   const { orm, flavour, inFlight, readRows, transact } = database;
   const spendRows = rowTable(orm, 'spend_row');
   const totalsOf = createTotalsOf(database);
-
-  const insert = insertionInto(flavour, spendRows);
-  const insertNew = insertionInto(
-    flavour,
-    spendRows,
-    sql`on conflict (trace_id, span_id, id) do nothing returning trace_id, span_id, id`,
-  );
-  const addToTotals = createKeyTotalsAdder(flavour, rowTable(orm, 'key_spend'));
-  const addToWindows = createWindowTotalsAdder(flavour, rowTable(orm, 'budget_window'));
-  const addToDays = createDailySumsAdder(flavour, spendRows);
-  const encoded = (rows: readonly SpendRow[]): readonly EncodedRow[] =>
-    rows.map((row) => encodeRow(spendRows, storedRowOf(row)));
-
-  /** The usual case: every row is new. Fails for all when one is stored already. */
-  async function appendAll(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
-    const all = encoded(rows);
-    await insert(db, all);
-    await addToDays(db, all);
-    await addToTotals(db, rows);
-    await addToWindows(db, rows);
-  }
-
-  /** Stores only rows that are new. The check of a row costs as much as storing it. */
-  async function appendMissing(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void> {
-    const inserted = await insertNew<Pick<StoredRow, 'trace_id' | 'span_id' | 'id'>>(db, encoded(rows));
-    const newKeys = new Set(inserted.map((row) => keyOf({ traceId: row.trace_id, spanId: row.span_id, id: row.id })));
-    const fresh = rows.filter((row) => newKeys.has(keyOf(row)));
-    await addToDays(db, encoded(fresh));
-    await addToTotals(db, fresh);
-    await addToWindows(db, fresh);
-  }
+  const { appendAll, appendMissing } = createSpendInsertion(database);
 
   return {
     append: (rows) =>
