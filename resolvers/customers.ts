@@ -2,6 +2,7 @@ import type { Budget } from '../src/domain/budgets/budget.ts';
 import { type Customer, type CustomerPatch, newCustomer, patchedCustomer } from '../src/domain/customers/customer.ts';
 import { Conflict, NotFound } from '../src/domain/errors.ts';
 import type { Usd } from '../src/domain/money.ts';
+import type { Authored } from '../src/domain/row-store.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
@@ -93,6 +94,32 @@ export const updateCustomer = operation({
 });
 
 /**
+ * Blocks or unblocks a customer. An unknown customer is created when it is blocked. Null for an unknown one that is
+ * unblocked.
+ */
+async function setBlocked(
+  { stores: { customers } }: Pick<CustomerPlatform, 'stores'>,
+  { id, blocked }: { readonly id: string; readonly blocked: boolean },
+  authorship: Authored,
+): Promise<Customer | null> {
+  const change = () => customers.change(id, (row) => patchedCustomer(row, { blocked }, authorship));
+  const done = await change();
+  if (done !== null) return done.after;
+  if (!blocked) return null;
+  const created = newCustomer({ blocked }, { ...authorship, id });
+  try {
+    await customers.add(created);
+    return created;
+  } catch (error) {
+    if (!(error instanceof Conflict)) throw error;
+    // Another request created the customer after the change.
+    const changed = await change();
+    if (changed === null) throw error;
+    return changed.after;
+  }
+}
+
+/**
  * Blocks or unblocks customers. Unknown customers are created when blocked, and ignored when unblocked. Returns the
  * changed customers.
  */
@@ -103,15 +130,11 @@ export const blockCustomers = operation({
     scope: Scope<CustomerPlatform>,
     { ids, blocked }: { readonly ids: readonly string[]; readonly blocked: boolean },
   ): Promise<readonly CustomerView[]> {
-    const { customers } = scope.platform.stores;
     const authorship = authored(scope);
     const changed: Customer[] = [];
     for (const id of new Set(ids)) {
-      const done = await customers.change(id, (row) => patchedCustomer(row, { blocked }, authorship));
-      const customer = done?.after ?? (blocked ? newCustomer({ blocked }, { ...authorship, id }) : null);
-      if (customer === null) continue;
-      if (done === null) await customers.add(customer);
-      changed.push(customer);
+      const customer = await setBlocked(scope.platform, { id, blocked }, authorship);
+      if (customer !== null) changed.push(customer);
     }
     return viewsOf(scope, changed);
   },

@@ -48,6 +48,14 @@ describe.each(['/customer', '/end_user'])('customers at %s', (path) => {
     expect(await post(`${path}/update`, { user_id: 'none' })).toEqual(notFound('user_id'));
   });
 
+  it('customers.block 200: concurrent requests for one unknown customer', async () => {
+    const fresh = `concurrent${path.length}`;
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(`${path}/block`, { user_ids: [fresh] })));
+    for (const answer of answers)
+      expect(answer).toMatchObject({ status: 200, body: { blocked_users: [{ user_id: fresh, blocked: true }] } });
+    expect((await get(`${path}/info?end_user_id=${fresh}`)).body).toMatchObject({ user_id: fresh, blocked: true });
+  });
+
   it('customers.block, customers.unblock 200: an unknown customer is created blocked', async () => {
     const fresh = `fresh${path.length}`;
     expect((await post(`${path}/block`, { user_ids: [id, fresh] })).body).toMatchObject({
