@@ -3,7 +3,7 @@ import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/error
 import type { Usd } from '../src/domain/money.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { newProject, patchedProject, type Project, type ProjectPatch } from '../src/domain/projects/project.ts';
-import { ALL_TEAMS } from '../src/domain/teams/team.ts';
+import { ALL_TEAMS, type Team } from '../src/domain/teams/team.ts';
 import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
@@ -126,6 +126,15 @@ export const listProjects = operation({
   },
 });
 
+/**
+ * The team of a project, which the caller must manage. Null for a proxy administrator when the team does not exist:
+ * earlier versions deleted teams with projects. Throws Forbidden.
+ */
+async function presentTeam(scope: Scope<TeamPlatform>, { teamId }: Project): Promise<Team | null> {
+  const isOrphan = (await scope.platform.stores.teams.find(teamId)) === null;
+  return isOrphan && callerOf(scope).role === 'proxy_admin' ? null : managedTeam(scope, teamId);
+}
+
 /** Changes a project. Throws NotFound, InvalidInput and Forbidden. */
 export const updateProject = operation({
   name: 'updateProject',
@@ -140,10 +149,11 @@ export const updateProject = operation({
     const current = await projects.find(id);
     if (current === null) throw caller.role === 'proxy_admin' ? unknownProject(id) : refuseManagement(caller);
     // The caller must manage the present team of the project and the new one.
-    await managedTeam(scope, current.teamId);
-    const team = await managedTeam(scope, patch.teamId ?? current.teamId);
-    assertModelsOfTeam(patch.models ?? current.models, team.models);
-    const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: current.metadata, ofTeam: false });
+    const present = await presentTeam(scope, current);
+    const team = patch.teamId === undefined ? present : await managedTeam(scope, patch.teamId);
+    assertModelsOfTeam(patch.models ?? current.models, team?.models ?? []);
+    const metadata = team?.metadata ?? {};
+    const allowed = allowedGuardrails(scope, patch, { team: metadata, before: current.metadata, ofTeam: false });
     const budgetId = await budgetOfProject(scope, budget, current.budgetId);
     const done = await projects.change(id, (row) => patchedProject(row, { ...allowed, budgetId }, authorship));
     if (done === null) throw unknownProject(id);
