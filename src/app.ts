@@ -131,7 +131,7 @@ async function composeParts({ context, stores, configuration, exports, changes, 
   const sales = composeSales(context, { stores, keyRing: keys.keyRing });
   const limits = await composeAdmission(context, { stores, records });
   const shared = { stores, configuration, http, bus, catalog, guardrails, ...models, ...recording, ...limits };
-  const engine = composeGateway(context, shared);
+  const engine = composeGateway(context, { ...shared, keyOf: keys.keyOf });
   const connections = composeConnections(context);
   return { ...shared, ...keys, ...sales, ...engine, recorder, exports, changes, connections };
 }

@@ -254,14 +254,21 @@ export async function shownCall(
  */
 export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, clock } = scope.platform;
-  const { id, kind, owner, createdAt, labels } = object;
-  const batch = { id, owner, createdAt, ...(labels === undefined ? {} : { labels }) };
+  const { id, kind, owner, createdAt, labels, calls } = object;
+  const batch = {
+    id,
+    owner,
+    createdAt,
+    ...(labels === undefined ? {} : { labels }),
+    ...(calls === undefined ? {} : { calls }),
+  };
   const deployment = gateway.deployment(object.deploymentId);
   const hasJustEnded = mayChange(kind, object.shown) && !mayChange(kind, shown);
   if (deployment !== null && kind === 'batch' && hasJustEnded) {
     const uses = await usesOf(scope, object, shown);
     if (uses === 'unread') return;
-    if (uses.length > 0) gateway.recordBatch({ ...batch, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });
+    if (uses.length > 0)
+      await gateway.recordBatch({ ...batch, deployment, uses, endedAt: batchEndOf(shown, clock.now()) });
   }
   await stores.upstreamObjects.saveState(id, shown);
 }

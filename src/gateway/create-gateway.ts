@@ -23,6 +23,7 @@ import { createBatchReserver } from './admission/batch-limits.ts';
 import { withBudgetFallback, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
 import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withoutAlias } from './admission/key-rules.ts';
+import type { KeyOfHash } from './calls/batch-recorder.ts';
 import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, skipCoolingDown } from './routing/cooldowns.ts';
@@ -65,6 +66,8 @@ export interface GatewayOptions {
   readonly admission: Admission;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
+  /** As `KeyOfHash`; no key is found when absent. */
+  readonly keyOf?: KeyOfHash;
   /** Budgets of providers, read for each call; none when absent. */
   readonly providerBudgets?: () => ProviderBudgets;
   /** The budget of all calls, read for each call; none when absent. */
@@ -132,15 +135,11 @@ export function createGateway(
     () => options.clock.now(),
   );
   const budgets = createBudgets({
-    admission: options.admission,
+    ...options,
     expectations: createCostExpectations(price, () => catalog.current()),
     isFree: (deployment) => isFreeOfCharge(price, deployment),
     errorKind: options.budgetErrorKind,
-    ...(options.labelBudgets === undefined ? {} : { labelBudgets: options.labelBudgets }),
     ...(options.budgetAlerts === undefined ? {} : { alerts: options.budgetAlerts }),
-    providerBudgets: options.providerBudgets,
-    globalBudget: options.globalBudget,
-    throttleFraction: options.throttleFraction,
     now: () => options.clock.now(),
   });
   const health = createHealthTracker(options.clock);
@@ -273,8 +272,7 @@ export function createGateway(
 
   return {
     ...createPassing({
-      deployments,
-      providers: options.providers,
+      ...options,
       routeOf,
       tools,
       catalog: () => catalog.current(),

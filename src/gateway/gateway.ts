@@ -149,8 +149,11 @@ export interface ObjectGateway {
    * deployment of the model uses that account.
    */
   upstreamModelAt(caller: Caller, deployment: Deployment, model: string): string;
-  /** Records usage and cost of a finished batch for its owner. Idempotent. */
-  recordBatch(batch: EndedBatch): void;
+  /**
+   * Records usage and cost of a finished batch for its owner. Idempotent. Throws Unavailable, before it records
+   * anything, when the key of the owner or the budgets of the labels cannot be read.
+   */
+  recordBatch(batch: EndedBatch): Promise<void>;
   /** Forwards a call about a stored object. Throws like `call`. */
   pass(caller: Caller, deployment: Deployment, request: PassThrough, signal: AbortSignal): Promise<GatewayCall>;
 }

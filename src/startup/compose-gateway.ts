@@ -32,6 +32,7 @@ import { webSocketClient } from '../runtime/network/web-sockets.ts';
 import type { RunningConfiguration } from '../runtime/stored-settings/configuration.ts';
 import { type CallMetrics, createCallMetrics } from '../runtime/telemetry/call-metrics.ts';
 import type { AdmissionParts } from './compose-admission.ts';
+import type { Keys } from './compose-keys.ts';
 import type { composeRecords } from './compose-records.ts';
 import type { StartContext } from './context.ts';
 
@@ -51,6 +52,7 @@ interface GatewayParts extends ReturnType<typeof composeRecords>, AdmissionParts
   readonly configuration: RunningConfiguration;
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
   readonly guardrails: Pick<Guardrails, 'definitions' | 'refuseFaulty'>;
+  readonly keyOf: Keys['keyOf'];
 }
 
 /** The gateway over all deployments and provider adapters. */
@@ -75,6 +77,7 @@ export function composeGateway(context: StartContext, parts: GatewayParts) {
     keepHealthCheck: (check) => parts.healthCheckQueue.enqueue(check),
     admission,
     labelBudgets,
+    keyOf: parts.keyOf,
     rateLimits,
     clock: systemClock,
     ids: randomIds,

@@ -1,5 +1,6 @@
 import { createFailedKeys } from '../domain/keys/failed-keys.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
+import type { VirtualKey } from '../domain/keys/virtual-key.ts';
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
 import type { PaymentProvider } from '../domain/checkout/payments.ts';
 import { type CallerWatch, createCallerWatch } from '../gateway/keys/caller-watch.ts';
@@ -7,7 +8,7 @@ import { type CatalogKeyRing, createCatalogKeyRing } from '../gateway/keys/catal
 import { createKeyRing, type KeyRing } from '../gateway/keys/key-ring.ts';
 import { gatewayPaidKeys, paidKeysOf } from '../gateway/keys/paid-keys.ts';
 import type { CountedBudgets } from '../gateway/admission/counted-budgets.ts';
-import { createOwnedKeys } from '../gateway/keys/owned-keys.ts';
+import { createOwnedKeys, type OwnedKeys } from '../gateway/keys/owned-keys.ts';
 import { createSessionKeys } from '../gateway/keys/session-keys.ts';
 import { createTokenKeys } from '../gateway/keys/token-keys.ts';
 import { createCredentialRing, type CredentialRing, type TokenAcceptance } from '../gateway/keys/credential-ring.ts';
@@ -31,6 +32,8 @@ export interface Keys {
   readonly keyRing: CredentialRing;
   readonly callerWatch: CallerWatch;
   readonly networkOf: NetworkOf;
+  /** The stored key with this hash, also a deleted one, with its owners. Null for another credential. */
+  readonly keyOf: (hash: string) => Promise<VirtualKey | null>;
 }
 
 /** Verifier and rules of signed tokens; null where none are accepted. */
@@ -78,7 +81,8 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
   const common = { generator: keyGenerator, clock: systemClock, failures };
   const acceptance = await composeTokens(context);
   const tokens = createVerifiedTokens();
-  const keys = storedKeys(parts, acceptance, tokens);
+  const owned = ownedKeys(parts);
+  const keys = acceptance === null ? owned : withTokens(parts, owned, { acceptance, tokens });
   const virtualKeys = createKeyRing({
     ...common,
     masterKey: settings.masterKey,
@@ -90,22 +94,30 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
   const keyRing = createCredentialRing(virtualKeys, { ...common, acceptance, tokens, tracingKeys: stores.tracingKeys });
   const callerWatch = createCallerWatch(keyRing);
   keyRing.onChange(callerWatch.check);
-  return { keyRing, callerWatch, networkOf };
+  async function keyOf(hash: string): Promise<VirtualKey | null> {
+    const found = await stores.keys.findMany([hash]);
+    return (await owned.withOwners(new Map(found.map((key) => [key.hash, key])))).get(hash) ?? null;
+  }
+  return { keyRing, callerWatch, networkOf, keyOf };
 }
 
-/** Keys with their owners, from the store and, where tokens are accepted, from tokens. */
-function storedKeys(
-  { stores, deployments, countedBudgets }: KeyParts,
-  acceptance: TokenAcceptance | null,
-  tokens: ReturnType<typeof createVerifiedTokens>,
-) {
-  const keys = createOwnedKeys(stores.keys, stores, {
+/** Stored keys with their owners. */
+const ownedKeys = ({ stores, deployments, countedBudgets }: KeyParts): OwnedKeys =>
+  createOwnedKeys(stores.keys, stores, {
     accessGroupsOf: (model) => deployments.accessGroupsOf(model),
     isTeamModel: (teamId, model) => deployments.isTeamModel(teamId, model),
     counted: countedBudgets,
   });
-  if (acceptance === null) return keys;
-  const { rules } = acceptance;
+
+/** The same keys, and those of signed tokens. */
+function withTokens(
+  { stores }: KeyParts,
+  keys: OwnedKeys,
+  {
+    acceptance: { rules },
+    tokens,
+  }: { readonly acceptance: TokenAcceptance; readonly tokens: ReturnType<typeof createVerifiedTokens> },
+) {
   const { users, teams, authorship } = stores;
   const authored = <Result>(work: () => Result): Result => authorship.by(systemAuthor('signed-token'), work);
   return createTokenKeys({

@@ -2,6 +2,7 @@ import type { JsonObject } from '../json-object.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
 import type { Owner } from '../caller.ts';
 import type { Usage } from '../chat/chat.ts';
+import type { BatchCalls } from './batch-calls.ts';
 import { plausibleUsage } from '../inference/plausible-usage.ts';
 import type { Deployment } from '../chat/provider.ts';
 import type { ShownObject } from './upstream-object.ts';
@@ -25,6 +26,8 @@ export interface EndedBatch {
   readonly deployment: Deployment;
   /** Labels of the call that made it; absent without any. */
   readonly labels?: CallLabels;
+  /** Calls of its file by public model name; absent when the file was not counted. */
+  readonly calls?: BatchCalls;
 }
 
 export const fieldsOf = (value: unknown): JsonObject =>

@@ -76,6 +76,8 @@ export interface Budgets {
   charge(charged: ChargedKey | null, cost: Usd, also?: FurtherCounters): void;
   /** Budget windows that a call without a reservation counts in; undefined for none. */
   windowsOf(key: VirtualKey | null, at: Routed, labels?: CallLabels): readonly BudgetWindow[] | undefined;
+  /** As `windowsOf`, but waits for the budgets of labels that need a read. Throws Unavailable. */
+  readWindows(key: VirtualKey | null, at: Routed, labels?: CallLabels): Promise<readonly BudgetWindow[]>;
   /** Whether the provider or the deployment of a call has a budget. */
   isRouteLimited(deployment: Deployment): boolean;
   /** Publishes the alerts of soft budgets that a cost has crossed, after it was charged. */
@@ -284,10 +286,10 @@ export function createBudgets({
     windowsOf(key, at, labels) {
       const found = labelBudgets.of(labels, key);
       // Labels that would need a read are left out: a call that counts in their budgets has a reservation.
-      const { early, team, all, route } = windowBudgets.of(key, at, found instanceof Promise ? [] : found);
-      const windows = [...early, ...team, ...all, ...route].map(({ window }) => window);
+      const windows = windowsIn(windowBudgets.of(key, at, found instanceof Promise ? [] : found));
       return windows.length === 0 ? undefined : windows;
     },
+    readWindows: async (key, at, labels) => windowsIn(windowBudgets.of(key, at, await labelBudgets.of(labels, key))),
     isRouteLimited: (deployment) => windowBudgets.ofRoute(deployment).length > 0,
     alertSoftBudgets: soft?.alertIfCrossed ?? (() => {}),
     spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
@@ -298,6 +300,9 @@ export function createBudgets({
 const SMALLEST_COST = 1n as Usd;
 
 const routedOf = ({ deployment, model = deployment.modelGroup }: EstimatedCall): Routed => ({ deployment, model });
+
+const windowsIn = ({ early, team, all, route }: CallWindows): readonly BudgetWindow[] =>
+  [...early, ...team, ...all, ...route].map(({ window }) => window);
 
 const windowsBefore = (stage: Stage | undefined, windows: CallWindows): CallWindows =>
   stage === undefined || windows === NO_WINDOWS

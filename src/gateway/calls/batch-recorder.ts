@@ -1,11 +1,14 @@
+import type { BudgetWindow } from '../../domain/budgets/budget-window.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { type PriceRow, tokenPricesOf } from '../../domain/catalog/prices.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
+import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
 import { addUsd, type Rate, rateFrom, type Usd, ZERO_USD } from '../../domain/money.ts';
+import type { BatchCalls } from '../../domain/upstream-objects/batch-calls.ts';
 import { addUsage, type EndedBatch } from '../../domain/upstream-objects/batch-use.ts';
 import type { CallTools } from './call.ts';
 import { costOf } from '../accounting/price.ts';
@@ -66,19 +69,39 @@ interface BatchPrices {
   readonly adjusted: (cost: Usd, provider: string) => Usd;
 }
 
+/** Reads the stored key with this hash, also a deleted one, with its owners. Null for another credential. */
+export type KeyOfHash = (hash: string) => Promise<VirtualKey | null>;
+
+/**
+ * Public name of the model of a batch, as budgets name it. A file with calls of several models has the name of the
+ * deployment.
+ */
+function publicModelOf({ modelGroup }: Deployment, calls: BatchCalls = {}): string {
+  const [name = modelGroup, ...others] = Object.keys(calls);
+  return others.length === 0 ? name : modelGroup;
+}
+
+/** Adds the windows of one use to those of a batch, by name, with the cost of the use as their amount. */
+function addToWindows(sums: Map<string, CountedWindow>, windows: readonly BudgetWindow[], cost: Usd): void {
+  for (const window of windows)
+    sums.set(window.name, { ...window, amount: addUsd(sums.get(window.name)?.amount ?? ZERO_USD, cost) });
+}
+
+interface CountedWindow extends BudgetWindow {
+  readonly amount: Usd;
+}
+
 /** Records a finished batch for its owner. Idempotent: the row id is the id of the batch. */
 export function createBatchRecorder(
   { recorder, budgets }: Pick<CallTools, 'recorder' | 'budgets'>,
   deployments: () => readonly Deployment[],
-  { catalog, adjusted }: BatchPrices,
-): (batch: EndedBatch) => void {
+  { catalog, adjusted, keyOf = () => Promise.resolve(null) }: BatchPrices & { readonly keyOf?: KeyOfHash | undefined },
+): (batch: EndedBatch) => Promise<void> {
   /** Ids of batches whose cost was charged in this process: two concurrent reads of a batch may both see its end. */
   const recorded = new Set<string>();
-  return (batch) => {
+  return async (batch) => {
     if (recorded.has(batch.id)) return;
-    if (recorded.size >= RECORDED_LIMIT) recorded.clear();
-    recorded.add(batch.id);
-    const { id, owner, uses, createdAt, endedAt, labels } = batch;
+    const { id, owner, uses, createdAt, endedAt, labels, calls } = batch;
     const snapshot = catalog();
     const pricedUses = uses.map(({ model, usage }) => {
       const deployment = pricedAs(batch.deployment, model, deployments());
@@ -91,7 +114,20 @@ export function createBatchRecorder(
     const deployment = pricedUses[0]?.deployment ?? batch.deployment;
     const caller: Caller = { ...owner, role: 'internal_user', key: null, userId: null };
     const traceId = id.replace(/^batch_/, '');
-    const windows = budgets.windowsOf(null, { deployment, model: deployment.modelGroup });
+    const sums = new Map<string, CountedWindow>();
+    if (cost !== null) {
+      const key = await keyOf(owner.keyHash);
+      for (const { deployment: at, cost: ofUse } of pricedUses) {
+        const model = publicModelOf(at, pricedUses.length === 1 ? calls : {});
+        // oxlint-disable-next-line no-await-in-loop -- only the first one reads
+        addToWindows(sums, await budgets.readWindows(key, { deployment: at, model }, labels), ofUse ?? ZERO_USD);
+      }
+    }
+    // A concurrent read of the batch may have recorded it.
+    if (recorded.has(id)) return;
+    if (recorded.size >= RECORDED_LIMIT) recorded.clear();
+    recorded.add(id);
+    const windows = [...sums.values()];
     recorder.record(
       recordOf({
         rowId: id,
@@ -125,14 +161,12 @@ export function createBatchRecorder(
         capturePrompts: false,
         resendCount: 0,
         guard: null,
-        windows,
+        windows: windows.length === 0 ? undefined : windows,
       }),
     );
     const { keyHash, teamId } = owner;
-    if (cost !== null)
-      budgets.charge({ keyHash, teamId, userId: null, organizationId: null, projectId: null }, cost, {
-        labels,
-        windows,
-      });
+    if (cost === null) return;
+    budgets.charge({ keyHash, teamId, userId: null, organizationId: null, projectId: null }, cost, { labels });
+    for (const window of windows) budgets.charge(null, window.amount, { windows: [window] });
   };
 }

@@ -8,7 +8,7 @@ import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
 import type { BatchReserver } from '../admission/batch-limits.ts';
-import { createBatchRecorder } from './batch-recorder.ts';
+import { createBatchRecorder, type KeyOfHash } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
@@ -26,6 +26,7 @@ interface PassingTools {
   readonly adjusted: (cost: Usd, provider: string) => Usd;
   /** Reserves the tokens of a batch in the daily limits of tokens. */
   readonly reserveBatch: BatchReserver;
+  readonly keyOf?: KeyOfHash;
 }
 
 /** The current deployments by id. The index is rebuilt when the list is replaced. */
@@ -41,7 +42,7 @@ function indexOf(source: Pick<DeploymentSource, 'current'>): () => ReadonlyMap<s
 
 /** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
 export function createPassing(about: PassingTools): ObjectGateway {
-  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch } = about;
+  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf } = about;
   const byId = indexOf(deployments);
   const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
@@ -68,7 +69,7 @@ export function createPassing(about: PassingTools): ObjectGateway {
       return { deployment, model: deployment.modelGroup };
     },
     deployment: (id) => byId().get(id) ?? null,
-    recordBatch: createBatchRecorder(tools, () => deployments.current(), { catalog, adjusted }),
+    recordBatch: createBatchRecorder(tools, () => deployments.current(), { catalog, adjusted, keyOf }),
     upstreamModelAt({ key }, deployment, model) {
       assertMayCall(key, model);
       const routes = permittedFor(routeOf, key).all(model);

@@ -171,6 +171,69 @@ describe('batches.get 200: a batch that ends', () => {
     expect(refused).toMatchObject([422, { error: { message: expect.stringContaining('Tag=batched') as string } }]);
   });
 
+  const MODEL_BUDGET = { assistant: { budget_limit: 5, time_period: '1d' } };
+  const created = async (path: string, draft: object): Promise<void> =>
+    expect((await app.call('POST', path, draft)).status).toBe(200);
+  it.each<[string, string, () => Promise<{ readonly key: string; readonly user?: string }>]>([
+    [
+      'key',
+      'LiteLLM Virtual Key: [0-9a-f]{64}, key_alias: None',
+      async () => ({ key: await newKey(app, { model_max_budget: MODEL_BUDGET }) }),
+    ],
+    [
+      'user',
+      'LiteLLM User: user-of-batches',
+      async () => {
+        const user_id = 'user-of-batches';
+        await created('/user/new', { user_id, auto_create_key: false, model_max_budget: MODEL_BUDGET });
+        return { key: await newKey(app, { user_id }) };
+      },
+    ],
+    [
+      'team',
+      'LiteLLM Team: team-of-batches',
+      async () => {
+        const team_id = 'team-of-batches';
+        await created('/team/new', { team_id, metadata: { model_max_budget: MODEL_BUDGET } });
+        return { key: await newKey(app, { team_id }) };
+      },
+    ],
+    [
+      'customer',
+      'LiteLLM End User: customer-of-batches',
+      async () => {
+        const user = 'customer-of-batches';
+        await created('/budget/new', { budget_id: user, model_max_budget: MODEL_BUDGET });
+        await created('/customer/new', { user_id: user, budget_id: user });
+        return { key: await newKey(app, {}), user };
+      },
+    ],
+  ])('counts in the budget of its %s for the model', async (_scope, subject, made) => {
+    const { key, user } = await made();
+    const id = await createBatch('assistant', key, user === undefined ? {} : { 'x-litellm-customer-id': user });
+    const body = JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'x' }], user });
+    const call = async () => await answerOf(await send(app, 'POST', '/v1/chat/completions', { key, body }));
+    serveFiles(upstream, ENDED);
+    // Another caller reads the end of the batch.
+    expect(await answerOf(await readBatch(id))).toMatchObject([200, { status: 'completed' }]);
+    expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
+    expect(await call()).toEqual([
+      422,
+      {
+        error: {
+          message: expect.stringMatching(
+            new RegExp(
+              `^${subject}, exceeded budget for model=assistant\\. Budget window: 1d\\. Budget resets at: \\d{4}-\\d\\d-\\d\\d 00:00:00 UTC$`,
+            ),
+          ) as string,
+          type: 'budget_exceeded',
+          param: null,
+          code: '422',
+        },
+      },
+    ]);
+  });
+
   it('is charged by the background task without a request', async () => {
     const id = await createBatch('assistant');
     serveFiles(upstream, ENDED);

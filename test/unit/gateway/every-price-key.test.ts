@@ -252,7 +252,7 @@ function regionCase(name: string): Case {
 }
 
 /** Cost of a batch by a row, as text. */
-function batchCost(row: Row, usage: Partial<Usage>): string | null {
+async function batchCost(row: Row, usage: Partial<Usage>): Promise<string | null> {
   let cost: string | null = null;
   const deployment = aDeployment({});
   const record = createBatchRecorder(
@@ -262,12 +262,12 @@ function batchCost(row: Row, usage: Partial<Usage>): string | null {
           cost = spend.cost === null ? null : usdText(spend.cost);
         },
       },
-      budgets: { windowsOf: () => undefined, charge() {} } as never,
+      budgets: { readWindows: () => Promise.resolve([]), charge() {} } as never,
     },
     () => [deployment],
     { catalog: () => catalogOf({ 'up-1': row }), adjusted: (own) => own },
   );
-  record({
+  await record({
     id: 'batch_1',
     owner: { keyHash: 'k', teamId: null },
     deployment,
@@ -314,11 +314,11 @@ describe('every price key of the map', () => {
     expect(costIn({ ...priceCase, row: others })).not.toBe(priceCase.cost);
   });
 
-  it.each(Object.entries(BATCHES))('sets the cost of a batch: %s', (key, usage) => {
+  it.each(Object.entries(BATCHES))('sets the cost of a batch: %s', async (key, usage) => {
     const row = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 };
-    expect(batchCost({ ...row, [key]: PRICE }, usage)).toBe('0.003');
+    expect(await batchCost({ ...row, [key]: PRICE }, usage)).toBe('0.003');
     // Without a batch price, a batch costs half of the same calls.
-    expect(batchCost(row, usage)).toBe('0.0005');
+    expect(await batchCost(row, usage)).toBe('0.0005');
   });
 });
 
