@@ -6,6 +6,7 @@ import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
 import { NO_TRACE_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import type { ClickHouseLocation } from '../../src/persistence/clickhouse/client.ts';
+import { createSerializer } from '../../src/persistence/database/exclusive-work.ts';
 import { createClickHouseRemoval } from '../../src/persistence/clickhouse/trace-removal.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { type ProxyAnswer, startHoldingProxy } from '../support/holding-proxy.ts';
@@ -265,7 +266,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
         return steps < step ? scratch.server.run(statement) : Promise.reject(new Unavailable('away'));
       },
     };
-    await expect(createClickHouseRemoval(failing, bodies).remove([TRACE])).rejects.toThrow('away');
+    await expect(createClickHouseRemoval(failing, bodies, createSerializer()).remove([TRACE])).rejects.toThrow('away');
     const found = await traces.findSummaries(ALL, traceId(1), null);
     expect(found.map(({ traceRef }) => traceRef)).toEqual([TRACE.traceRef]);
     expect(await traces.remove(found)).toBe(1);

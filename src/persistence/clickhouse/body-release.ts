@@ -1,4 +1,5 @@
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
+import type { Serializer } from '../database/exclusive-work.ts';
 import type { ClickHouse } from './client.ts';
 import { listOf, type DeletionMode } from './statements.ts';
 import { inBatches } from './trace-lookup.ts';
@@ -23,10 +24,10 @@ interface WholeRow extends BodyRow {
 /**
  * Removes the payloads of a trace from a body when no span of the trace refers to the body any more. Deletes a body
  * without traces. Other traces keep their payloads even without spans: another process may not have stored the spans of
- * its export yet. There are no locks: each process checks a body again after its write, so that the last one sees all
- * removals.
+ * its export yet. `bodyChanges` keeps two processes from changing the same version of a body. The second one would
+ * restore the trace that the first one removes.
  */
-export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined) {
+export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined, bodyChanges: Serializer) {
   /** The traces that still have spans in these bodies, by body. */
   async function holdersOf(rows: readonly BodyRow[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const ids = new Set(rows.map(({ body_id: id }) => id));
@@ -64,7 +65,6 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     const body = { format: row.format, compression: row.compression, bytes: Buffer.from(row.base64, 'base64') };
     const { format, compression, bytes } = await readerOf(bodies).without(body, unreferenced);
     const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-    // Two processes may create a version from the same one: the time in microseconds makes the new versions distinct.
     const version = Math.max(Number(row.version) + 1, Date.now() * 1_000);
     await server.insert('export_body', BODY_COLUMNS, [
       JSON.stringify([bodyId, row.arrived, version, remaining, format, compression, base64]),
@@ -73,11 +73,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
   }
 
   /** Releases bodies from removed traces. */
-  return async function release(
-    bodyIds: readonly string[],
-    removed: ReadonlySet<string>,
-    how: DeletionMode,
-  ): Promise<void> {
+  async function release(bodyIds: readonly string[], removed: ReadonlySet<string>, how: DeletionMode): Promise<void> {
     const rows = await inBatches(bodyIds, (ids) =>
       server.rows<BodyRow>('select body_id, trace_ids from export_body final where body_id in {ids:Array(String)}', {
         ids,
@@ -97,7 +93,8 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
       await drop(`body_id in ${listOf(ids)}`, how);
       return [];
     });
-    // The check after the write. Each pass shortens lists of traces, so the recursion ends.
-    if (shared.length > 0) await release(shared, removed, how);
-  };
+  }
+
+  return (...about: Parameters<typeof release>): Promise<void> =>
+    about[0].length === 0 ? Promise.resolve() : bodyChanges(() => release(...about));
 }

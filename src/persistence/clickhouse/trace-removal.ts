@@ -2,6 +2,7 @@ import type { BodyReader } from '../../domain/traces/packed.ts';
 import { payloadText } from '../../domain/traces/span-rows.ts';
 import type { TraceKey } from '../../domain/traces/store.ts';
 import { storable } from '../../domain/storable.ts';
+import type { Serializer } from '../database/exclusive-work.ts';
 import type { TraceRemoval } from '../traces/removal.ts';
 import { createBodyRelease } from './body-release.ts';
 import type { ClickHouse } from './client.ts';
@@ -45,8 +46,12 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
  * `trace_summary`. Retention hides rows immediately and frees the disk with the next merge. An explicit removal frees
  * the disk immediately.
  */
-export function createClickHouseRemoval(server: ClickHouse, bodies: BodyReader | undefined): TraceRemoval {
-  const release = createBodyRelease(server, bodies);
+export function createClickHouseRemoval(
+  server: ClickHouse,
+  bodies: BodyReader | undefined,
+  bodyChanges: Serializer,
+): TraceRemoval {
+  const release = createBodyRelease(server, bodies, bodyChanges);
 
   /** `newest_first` is the negative start. */
   const oldest = (beforeMs: number, most: number): Promise<readonly KeyRow[]> =>

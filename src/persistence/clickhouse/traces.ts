@@ -9,6 +9,7 @@ import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { AnnotatedSearch } from '../annotations/annotated-traces.ts';
 import type { Orm } from '../database/database.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
+import { createSerializer, type Serializer } from '../database/exclusive-work.ts';
 import { createInFlight } from '../database/in-flight.ts';
 import { columnNames } from '../database/rows.ts';
 import type { IngestLimit, StoresOptions } from '../options.ts';
@@ -68,6 +69,8 @@ interface Options extends Pick<StoresOptions, 'log'> {
   /** The traces of at most `most` matching annotations; null when more match. */
   readonly annotated: (search: AnnotatedSearch, most: number) => Promise<readonly TraceKey[] | null>;
   readonly limit: IngestLimit | undefined;
+  /** Runs the changes of bodies of all processes one after another. */
+  readonly bodyChanges: Serializer;
 }
 
 /**
@@ -77,7 +80,7 @@ interface Options extends Pick<StoresOptions, 'log'> {
 export async function openClickHouseTraces(
   location: ClickHouseLocation,
   orm: Orm,
-  { bodies, annotated, log, limit = INGEST_LIMIT }: Options,
+  { bodies, annotated, log, limit = INGEST_LIMIT, bodyChanges }: Options,
 ): Promise<ClickHouseTraceStore> {
   const server = await openClickHouse(location);
   // For the statement that creates the database of `location`.
@@ -111,7 +114,8 @@ export async function openClickHouseTraces(
     bodies,
     findSpan: (traces, spanId) => findSpan(server, traces, spanId),
   });
-  const removal = createClickHouseRemoval(server, bodies);
+  const removal = createClickHouseRemoval(server, bodies, bodyChanges);
+  // Read-modify-write work: a summary must not restore a text that is being redacted.
   const inTurn = createSerializer();
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
     commit: (jobs) => withSchema(() => inTurn(() => ingest(jobs))),
@@ -270,15 +274,5 @@ export async function openClickHouseTraces(
       }),
     idle: () => commits.idle(),
     close,
-  };
-}
-
-/** Runs read-modify-write work sequentially: a summary must not restore a text that is being redacted. */
-function createSerializer(): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const turn = last.then(work, work);
-    last = turn.catch(() => {});
-    return turn;
   };
 }

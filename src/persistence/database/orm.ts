@@ -10,6 +10,7 @@ import { locateDatabase } from './database-url.ts';
 import { accessTo } from './access.ts';
 import type { Database, Orm, SqlFlavour } from './database.ts';
 import { sqliteDialect } from './dialect.ts';
+import { createExclusiveWork } from './exclusive-work.ts';
 import { withDomainErrors } from './faults.ts';
 import { createInFlight } from './in-flight.ts';
 import { createProcessMessages } from './process-messages.ts';
@@ -208,7 +209,8 @@ async function openCallsAndTraces(database: Database, options: StoresOptions): P
   const { openClickHouseTraces } = await import('../clickhouse/traces.ts');
   const annotated = (search: AnnotatedSearch, most: number) =>
     database.readRows((db) => annotatedTraces(db, database.flavour, search, most));
-  const traces = await openClickHouseTraces(location, database.orm, { bodies, annotated, log, limit });
+  const bodyChanges = createExclusiveWork(database, 'trace bodies');
+  const traces = await openClickHouseTraces(location, database.orm, { bodies, annotated, log, limit, bodyChanges });
   return {
     // Calls that are still in the log are unfolded into the database.
     calls: createCallSpendStore({ spend: spendRows, log: calls }),

@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import type { Database } from './database.ts';
+import { withDomainErrors } from './faults.ts';
+import { transaction } from './transaction.ts';
+
+/** Runs work one after another. */
+export type Serializer = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+/** Names of work that only one process at a time does, with their numbers of advisory locks. */
+const LOCKS = { 'trace bodies': 7_214_001 } as const;
+
+/** Maximum wait for another process, in ms. */
+const LOCK_TIMEOUT_MS = 60_000;
+
+/** Runs the work of this process one after another. */
+export function createSerializer(): Serializer {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work, work);
+    last = turn.catch(() => {});
+    return turn;
+  };
+}
+
+/**
+ * Runs the work of all processes over a database one after another. On PostgreSQL a transaction holds an advisory lock,
+ * which ends with the process. A SQLite file belongs to one process (`process-lock.ts`). Throws Unavailable when
+ * another process holds the lock for a minute.
+ */
+export function createExclusiveWork(
+  { orm, flavour }: Pick<Database, 'orm' | 'flavour'>,
+  name: keyof typeof LOCKS,
+): Serializer {
+  const inTurn = createSerializer();
+  if (flavour === 'sqlite') return inTurn;
+  return (work) =>
+    inTurn(() =>
+      withDomainErrors(() =>
+        transaction(orm, async (db) => {
+          await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(db);
+          // The transaction is idle while the work runs.
+          await sql`set local idle_in_transaction_session_timeout = 0`.execute(db);
+          await sql`select pg_advisory_xact_lock(${sql.lit(LOCKS[name])})`.execute(db);
+          return work();
+        }),
+      ),
+    );
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from 'kysely';
+import type { BodyReader } from '../../src/domain/traces/packed.ts';
+import { createBodyRelease } from '../../src/persistence/clickhouse/body-release.ts';
+import type { ClickHouse } from '../../src/persistence/clickhouse/client.ts';
+import type { Database } from '../../src/persistence/database/database.ts';
+import { createExclusiveWork, type Serializer } from '../../src/persistence/database/exclusive-work.ts';
+import type { Tables } from '../../src/persistence/database/tables.ts';
+import { ENGINES, type ScratchDatabase } from './engines.ts';
+
+interface BodyVersion {
+  readonly body_id: string;
+  readonly version: number;
+  readonly trace_ids: readonly string[];
+  readonly base64: string;
+}
+
+/** A server with one body. `beforeAnswer` delays the answers of reads, as a slow connection does. */
+function aServer(versions: BodyVersion[], beforeAnswer: (query: string) => Promise<unknown>) {
+  const server: Pick<ClickHouse, 'rows' | 'run' | 'insert'> = {
+    async rows<Row>(query: string) {
+      const latest = versions.toSorted((left, right) => right.version - left.version).slice(0, 1);
+      // No span refers to the body.
+      const found = query.includes('from export_body') ? latest : [];
+      await beforeAnswer(query);
+      return found as readonly unknown[] as readonly Row[];
+    },
+    run(statement) {
+      const before = Number(/version < (\d+)/.exec(statement)?.[1] ?? Number.MAX_VALUE);
+      versions.splice(0, versions.length, ...versions.filter(({ version }) => version >= before));
+      return Promise.resolve();
+    },
+    insert(_table, _columns, rows) {
+      for (const row of rows) {
+        const [id, , version, traceIds, , , base64] = JSON.parse(row) as [string, 0, number, string[], 0, 0, string];
+        versions.push({ body_id: id, version, trace_ids: traceIds, base64 });
+      }
+      return Promise.resolve();
+    },
+  };
+  return server as ClickHouse;
+}
+
+/** A body is the list of its traces, separated by spaces. */
+const READER = {
+  without: (body: { readonly bytes: Uint8Array }, traceIds: readonly string[]) => {
+    const kept = Buffer.from(body.bytes)
+      .toString()
+      .split(' ')
+      .filter((traceId) => !traceIds.includes(traceId));
+    return Promise.resolve({ ...body, bytes: Buffer.from(kept.join(' ')) });
+  },
+} as unknown as BodyReader;
+
+for (const engine of ENGINES)
+  describe.skipIf(engine.skipReason !== null)(`work of one process at a time on ${engine.name}`, () => {
+    let scratch: ScratchDatabase;
+    let database: Database;
+    /** The same work in two processes. On SQLite there is one process. */
+    let processes: readonly [Serializer, Serializer];
+    beforeAll(async () => {
+      scratch = await engine.create();
+      database = await scratch.openBare();
+      const first = createExclusiveWork(database, 'trace bodies');
+      const isShared = engine.name === 'postgresql';
+      processes = [first, isShared ? createExclusiveWork(await scratch.openBare(), 'trace bodies') : first];
+    });
+    afterAll(() => scratch.remove());
+
+    /** Answers of the database, in which other work may run. */
+    async function rounds(count: number): Promise<void> {
+      const db = database.orm.em.fork().getKysely<Tables>({ type: 'read' });
+      // oxlint-disable-next-line no-await-in-loop -- one round after another
+      for (let round = 0; round < count; round += 1) await sql`select 1`.execute(db);
+    }
+
+    it('runs one after another, also after a failure', async () => {
+      const [one, two] = processes;
+      const events: string[] = [];
+      const work = (name: string) => async (): Promise<string> => {
+        events.push(`${name} begins`);
+        await rounds(5);
+        events.push(`${name} ends`);
+        return name;
+      };
+      const failed = one(() => Promise.reject(new Error('broken')));
+      expect(await Promise.all([failed.catch(String), two(work('b')), one(work('c'))])).toEqual([
+        'Error: broken',
+        'b',
+        'c',
+      ]);
+      const [first = '', second = ''] = events[0] === 'b begins' ? ['b', 'c'] : ['c', 'b'];
+      expect(events).toEqual([`${first} begins`, `${first} ends`, `${second} begins`, `${second} ends`]);
+    });
+
+    it('leaves no trace in a body of ClickHouse from which two processes remove traces', async () => {
+      const all = ['a', 'b', 'c'];
+      const base64 = Buffer.from(all.join(' ')).toString('base64');
+      const versions: BodyVersion[] = [{ body_id: 'body', version: 1, trace_ids: all, base64 }];
+      const [one, two] = processes;
+      const wholeRead = Promise.withResolvers<undefined>();
+      const slowServer = aServer(versions, (query) => {
+        if (!query.includes('base64Encode')) return Promise.resolve();
+        wholeRead.resolve(undefined);
+        return rounds(10);
+      });
+      const fastServer = aServer(versions, () => Promise.resolve());
+      const slow = createBodyRelease(slowServer, READER, one)(['body'], new Set(['b']), 'rewritten');
+      // The other process begins between the read and the write of the first one.
+      await wholeRead.promise;
+      await Promise.all([slow, createBodyRelease(fastServer, READER, two)(['body'], new Set(['a']), 'rewritten')]);
+      expect(versions.map((left) => [left.trace_ids, Buffer.from(left.base64, 'base64').toString()])).toEqual([
+        [['c'], 'c'],
+      ]);
+    });
+  });
