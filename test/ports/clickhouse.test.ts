@@ -276,6 +276,26 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
     await bodies.close();
   });
 
+  it.each([1, 2, 3, 4])('retention completes a removal that failed at step %i', async (step) => {
+    const bodies = aTracePacker();
+    const { traces } = await scratch.open({ bodies });
+    await traces.ingestExport(TEAM_KEY, anExport(1, 'secret'));
+    await ingest(traces, aSpan({ traceId: traceId(2), startNs: nsAt(START_MS + 9) }));
+    let steps = 0;
+    const failing = {
+      ...scratch.server,
+      run(statement: string) {
+        steps += 1;
+        return steps < step ? scratch.server.run(statement) : Promise.reject(new Unavailable('away'));
+      },
+    };
+    await expect(createClickHouseRemoval(failing, bodies, createSerializer()).remove([TRACE])).rejects.toThrow('away');
+    expect(await traces.removeStartedBefore(START_MS + 9, 10)).toBe(1);
+    expect((await traces.findSummaries(ALL, traceId(1), null)).length).toBe(0);
+    expect((await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId)).toEqual([traceId(2)]);
+    await bodies.close();
+  });
+
   it('leaves no data on disk for days without traces', async () => {
     const bodies = aTracePacker();
     const { traces } = await scratch.open({ bodies });

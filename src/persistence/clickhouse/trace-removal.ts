@@ -43,8 +43,8 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
 /**
  * Deletes or redacts traces. Each removal finds its traces by one table and changes that table last, so that the next
  * removal completes an interrupted one. For retention this table is `trace_by_start`; for an explicit removal,
- * `trace_summary`. Retention hides rows immediately and frees the disk with the next merge. An explicit removal frees
- * the disk immediately.
+ * `trace_summary`. Retention then completes interrupted explicit removals of expired traces. It hides rows immediately
+ * and frees the disk with the next merge. An explicit removal frees the disk immediately.
  */
 export function createClickHouseRemoval(
   server: ClickHouse,
@@ -58,6 +58,14 @@ export function createClickHouseRemoval(
     server.rows<KeyRow>(
       `select trace_id, trace_ref from trace_by_start final where newest_first > -{before:Int64}
        order by newest_first desc limit {most:UInt32}`,
+      { before: beforeMs, most },
+    );
+
+  /** Scans all summaries. Called when no trace that began before this time is in `trace_by_start`. */
+  const oldestSummaries = (beforeMs: number, most: number): Promise<readonly KeyRow[]> =>
+    server.rows<KeyRow>(
+      `select trace_id, trace_ref from trace_summary final where start_ms < {before:Int64}
+       order by start_ms limit {most:UInt32}`,
       { before: beforeMs, most },
     );
 
@@ -112,9 +120,10 @@ export function createClickHouseRemoval(
     return [...new Set(rows.map(({ body_id: id }) => id))];
   }
 
-  async function removeOldest(traces: readonly KeyRow[]): Promise<number> {
+  /** `findBodies` returns the bodies with payloads of the traces. */
+  async function removeOldest(traces: readonly KeyRow[], findBodies = bodiesOf): Promise<number> {
     if (traces.length === 0) return 0;
-    const bodyIds = await bodiesOf(traces);
+    const bodyIds = await findBodies(traces);
     await deleteFrom('trace_summary', traces, 'masked');
     await deleteFrom('span', traces, 'masked');
     await release(bodyIds, idsOf(traces), 'masked');
@@ -159,7 +168,11 @@ export function createClickHouseRemoval(
 
   return {
     async removeStartedBefore(beforeMs, most) {
-      const removed = await removeOldest(await oldest(beforeMs, most));
+      const listed = await removeOldest(await oldest(beforeMs, most));
+      if (listed === most) return listed;
+      // Explicit removals that stopped before their last step left these summaries.
+      const unlisted = await removeOldest(await oldestSummaries(beforeMs, most - listed), bodiesWith);
+      const removed = listed + unlisted;
       if (removed < most) await dropEmptyDays(beforeMs);
       return removed;
     },
