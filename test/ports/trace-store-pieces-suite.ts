@@ -118,6 +118,23 @@ export function traceStorePiecesSuite(engine: Engine): void {
         }
       });
 
+      it('have the same summary after an export closes a cycle of parents around their last call', async () => {
+        const parents = [3, 1, 2] as const;
+        const spans = parents.map((parent, at) =>
+          aSpan({
+            spanId: spanId(at + 1),
+            parentSpanId: spanId(parent),
+            type: at === 2 ? 'chain' : 'llm',
+            inputTokens: 10 ** at,
+            outputTokens: 2 * 10 ** at,
+          }),
+        );
+        for (const span of spans) await ingest([span]);
+        const [summary] = await traces.findSummaries(ALL, traceId(1), null);
+        expect(summary).toEqual(summaryOf(spans));
+        expect([summary?.llmCalls, summary?.inputTokens, summary?.outputTokens]).toEqual([0, 111, 222]);
+      });
+
       it('have the same summary when their exports are concurrent with those of other traces', async () => {
         const random = randomFrom(39);
         const all = Array.from({ length: traceCount }, (_, at) => randomSpans(at + 1, random));

@@ -47,7 +47,14 @@ export async function recountCalls(
       : { trace: number, before: null, added: storedSpans.get(number) ?? [] };
   });
   const counts = growing.length === 0 ? null : await countAdded(notes, growing);
-  const grown = existing.map(({ number, after }) => [number, withCounts(after, counts?.get(number) ?? after)] as const);
+  // A cycle of parents may replace the last call. Then the tokens of all spans count, which the notes do not have.
+  const toSum = existing.filter(({ number, before }) => before?.llmCalls !== 0 && counts?.get(number)?.llmCalls === 0);
+  const allSpans = toSum.length === 0 ? null : await notes.spansOf(toSum.map(({ number }) => number));
+  const grown = existing.map(({ number, after }) => {
+    const spans = allSpans?.get(number);
+    const summary = withCounts(after, counts?.get(number) ?? after);
+    return [number, spans === undefined ? summary : withCallsCountedOnce(summary, spans)] as const;
+  });
   const sums = new Map(traces.map(({ number, after }) => [number, after]));
   const result: TraceSummary[] = [];
   for (const [number, summary] of [...recounted, ...grown]) {
