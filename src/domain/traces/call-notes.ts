@@ -15,8 +15,9 @@ import type { CountedOnce } from './recount.ts';
 /** Kinds of notes. */
 export type NoteKind =
   /**
-   * A span, stored or not, with a call below it and only steps (spans that are no boundaries) between. In the order of
-   * these kinds, the call is a known call, any model call, or a call with usage.
+   * A span, stored or not, with a call below it and only steps (spans that are no boundaries) between. For `above call`
+   * this is a known call, for `above any call` any model call. For `above usage` it has usage, or the answer of a
+   * gateway call.
    */
   | 'above call'
   | 'above any call'
@@ -54,7 +55,7 @@ export interface VisitedAncestor extends NoteName {
 }
 
 /**
- * Notes on traces that arrive in several pieces (ADR 0038), with which added spans are counted without reading the
+ * Notes on traces that arrive in many pieces (ADR 0038), with which added spans are counted without reading the
  * stored ones. The cost of a query is proportional to its result. Traces are identified by their numbers.
  */
 export interface CallNotes {
@@ -82,6 +83,7 @@ export interface GrowingTrace {
 }
 
 type Keys = ReadonlySet<string>;
+const NO_NAMES: Keys = new Set();
 const keyOf = ({ trace, kind, name }: NoteName): string => `${trace} ${kind} ${name}`;
 const keysOf = (names: readonly NoteName[]): Keys => new Set(names.map(keyOf));
 
@@ -92,10 +94,16 @@ export async function countAdded(
 ): Promise<ReadonlyMap<string, CountedOnce>> {
   const tracesWithNotes = traces.filter(({ before }) => before !== null);
   const noted = keysOf(await notes.among(tracesWithNotes.flatMap(stepsOf), tracesWithNotes.flatMap(answersOf)));
-  const visited = await notes.visitAncestors(traces.flatMap((trace) => startsOf(trace, noted)));
+  const answers = traces.map((trace) => newAnswersOf(trace, noted));
+  const answeredNotes = await notes.naming(traces.flatMap(({ trace }, at) => namedIn(trace, answers[at] ?? [])));
+  const visited = await notes.visitAncestors([
+    ...traces.flatMap((trace, at) => startsOf(trace, noted, answers[at] ?? NO_NAMES)),
+    ...answeredNotes.flatMap(startsAbove),
+  ]);
   const byTrace = Map.groupBy(visited, ({ trace }) => trace);
-  const growths = traces.map((trace) => growthOf(trace, noted, byTrace.get(trace.trace) ?? []));
-  const answeredNotes = await notes.naming(growths.flatMap(({ trace, answered }) => namedIn(trace.trace, answered)));
+  const growths = traces.map((trace, at) =>
+    growthOf(trace, { noted, answered: answers[at] ?? NO_NAMES, ancestors: byTrace.get(trace.trace) ?? [] }),
+  );
   const answeredSpans = answeredNotes.map(({ trace, span }) => ({ trace, name: span.spanId }));
   // An answered span with such a note is above a call: it did not count before.
   const notesAbove = keysOf(answeredSpans.length === 0 ? [] : await notes.among(answeredSpans, []));
@@ -130,18 +138,37 @@ const stepsOf = ({ trace, added }: GrowingTrace): readonly SpanOrAnswer[] =>
 const answersOf = ({ trace, added }: GrowingTrace): readonly SpanOrAnswer[] =>
   namedIn(trace, new Set(added.flatMap((span) => answerIdOf(span) ?? [])));
 
+/** Answers of added gateway calls that no gateway call had before. */
+const newAnswersOf = ({ trace, added }: GrowingTrace, noted: Keys): Keys =>
+  new Set(
+    added.flatMap((span) => {
+      const name = answerIdOf(span);
+      return isGatewayCall(span) && name !== null && !noted.has(keyOf({ trace, kind: 'answered', name })) ? name : [];
+    }),
+  );
+
 /** Where traversals start: parents of added spans that are calls or have calls below. */
-function startsOf({ trace, added }: GrowingTrace, noted: Keys): readonly NoteName[] {
+function startsOf({ trace, added }: GrowingTrace, noted: Keys, answered: Keys): readonly NoteName[] {
   return added.flatMap((span): readonly NoteName[] => {
     const name = parentIdOf(span);
     if (name === null) return [];
     const isNoted = (kind: NoteKind): boolean => noted.has(keyOf({ trace, kind, name: span.spanId }));
+    const answer = answerIdOf(span);
+    const isAnswered =
+      answer !== null && (answered.has(answer) || noted.has(keyOf({ trace, kind: 'answered', name: answer })));
+    const hasTokens = hasUsage(span) || (isCall(span) && isAnswered);
     return [
       ...(isKnownCall(span) || isNoted('above call') ? [{ trace, kind: 'above call', name } as const] : []),
       ...(isCall(span) || isNoted('above any call') ? [{ trace, kind: 'above any call', name } as const] : []),
-      ...(hasUsage(span) || isNoted('above usage') ? [{ trace, kind: 'above usage', name } as const] : []),
+      ...(hasTokens || isNoted('above usage') ? [{ trace, kind: 'above usage', name } as const] : []),
     ];
   });
+}
+
+/** Where traversals start from a stored span whose answer a gateway call has now. */
+function startsAbove({ trace, span }: Note & { readonly span: CallCount }): readonly NoteName[] {
+  const name = parentIdOf(span);
+  return name === null || !isCall(span) ? [] : [{ trace, kind: 'above usage', name }];
 }
 
 /** Changes by the added spans. */
@@ -168,7 +195,14 @@ interface Growth {
   isAnswered(span: CallCount): boolean;
 }
 
-function growthOf(trace: GrowingTrace, noted: Keys, ancestors: readonly VisitedAncestor[]): Growth {
+function growthOf(
+  trace: GrowingTrace,
+  {
+    noted,
+    answered,
+    ancestors,
+  }: { readonly noted: Keys; readonly answered: Keys; readonly ancestors: readonly VisitedAncestor[] },
+): Growth {
   const added = new Set(trace.added.map(({ spanId }) => spanId));
   const above = keysOf(ancestors);
   const isAbove = (kind: NoteKind, name: string): boolean => {
@@ -180,12 +214,6 @@ function growthOf(trace: GrowingTrace, noted: Keys, ancestors: readonly VisitedA
   const storedCallsAbove = (wanted: VisitedAncestor['kind']): readonly CallCount[] =>
     storedAncestors.flatMap(({ kind, span }) => (kind === wanted && span?.type === 'llm' ? span : []));
   const repeatedCalls = storedCallsAbove('above call').filter(isEstimated);
-  const answered = new Set(
-    trace.added.flatMap((span) => {
-      const name = answerIdOf(span);
-      return isGatewayCall(span) && name !== null && !wasAnswered(name) ? name : [];
-    }),
-  );
   const estimated = [...trace.added.filter(isEstimated), ...repeatedCalls];
   return {
     trace,

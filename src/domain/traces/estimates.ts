@@ -75,7 +75,7 @@ export interface CallCounts {
 /** Whether a span is a model call, of the gateway or of a client. */
 export const isCall = ({ type }: Pick<CallLink, 'type'>): boolean => type === 'llm';
 
-/** Whether a model call has token counts that replace those of the calls above it. */
+/** Whether a model call has token counts of its own. They replace those of the calls above it. */
 export const hasUsage = (span: CallCount): boolean =>
   isGatewayCall(span) || (isCall(span) && span.inputTokens + span.outputTokens > 0);
 
@@ -84,8 +84,11 @@ export const countedCallSpans = <Span extends CallLink>(spans: readonly Span[]):
   countedAmong(spans, isCall);
 
 /** The model calls whose tokens count, each call once: see `countedCalls`. */
-export const countedTokenSpans = <Span extends CallCount>(spans: readonly Span[]): readonly Span[] =>
-  countedAmong(spans, hasUsage);
+export function countedTokenSpans<Span extends CallCount>(spans: readonly Span[]): readonly Span[] {
+  const answers = answersOfGateway(spans);
+  // The tokens of a call with the answer of a gateway call are those of the gateway call.
+  return countedAmong(spans, (span) => hasUsage(span) || (isCall(span) && answers.has(answerIdOf(span) ?? '')));
+}
 
 /**
  * The model calls, except client calls above a span that matches `replacing`, and client calls with the answer id of a
@@ -111,8 +114,8 @@ function hasCallAbove(spans: readonly CallLink[]): boolean {
 
 /**
  * Counts each model call once. Where model call spans are nested with only steps between, the innermost is the call.
- * Its tokens are those of the innermost span that has tokens. A call of the gateway always counts, and client spans
- * with its answer id do not.
+ * Its tokens are those of the innermost span that has tokens or the answer id of a gateway call. A call of the gateway
+ * always counts, and client spans with its answer id do not.
  */
 export function countedCalls(spans: readonly CallCount[]): CallCounts {
   const calls = countedCallSpans(spans);

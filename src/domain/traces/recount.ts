@@ -5,15 +5,15 @@ import type { TraceSummary } from './trace.ts';
 /** Counts of a summary in which several spans of one call count once. */
 export interface CountedOnce extends CallCounts, Pick<TraceSummary, 'estimate' | 'estimatedCalls'> {}
 
-/** The summary with each call among all of its spans counted once. */
-export function withCallsCountedOnce(summary: TraceSummary, spans: readonly CallCount[]): TraceSummary {
+/** The counts of all spans of a trace, each call once. */
+export function countedOnce(spans: readonly CallCount[]): CountedOnce {
   const estimates = countedEstimates(spans);
-  return withCounts(summary, {
-    ...countedCalls(spans),
-    estimate: sumOfEstimates(estimates.values()),
-    estimatedCalls: estimates.size,
-  });
+  return { ...countedCalls(spans), estimate: sumOfEstimates(estimates.values()), estimatedCalls: estimates.size };
 }
+
+/** The summary with each call among all of its spans counted once. */
+export const withCallsCountedOnce = (summary: TraceSummary, spans: readonly CallCount[]): TraceSummary =>
+  withCounts(summary, countedOnce(spans));
 
 /** The summary with these counts. The cost of calls that the gateway recorded is unchanged. */
 export function withCounts(summary: TraceSummary, counts: CountedOnce): TraceSummary {
@@ -29,6 +29,9 @@ export function withCounts(summary: TraceSummary, counts: CountedOnce): TraceSum
   };
 }
 
-/** Whether a summary that is the sum of its pieces may count a call twice. */
+/**
+ * Whether a summary that is the sum of its pieces may count a call twice. Only estimates and calls of clients are
+ * replaced by spans of another piece. One call may be replaced too: a step of another piece may put it into a cycle.
+ */
 export const mayRepeatCalls = ({ estimatedCalls, llmCalls, gatewayCalls }: TraceSummary): boolean =>
-  estimatedCalls > 0 || (llmCalls > 1 && llmCalls > gatewayCalls);
+  estimatedCalls > 0 || llmCalls > gatewayCalls;

@@ -125,6 +125,12 @@ describe('the calls of a trace', () => {
     expect(totals([span(1, used(0, 0)), span(2, { ...below(1), ...used(0, 0) })])).toEqual([1, 0, 0, 0]);
   });
 
+  it('have the tokens of the gateway where the innermost has the answer of a gateway call', () => {
+    const inner = span(2, { ...below(1), ...used(0, 0), requestId: 'r' });
+    const gateway = span(3, { gateway: true, requestId: 'r', ...used(11, 2) });
+    expect(totals([span(1, used(10, 1)), inner, gateway])).toEqual([1, 1, 11, 2]);
+  });
+
   it('are counted separately with a tool or an agent in between', () => {
     for (const type of ['tool', 'agent'] as const) {
       const between = span(2, { ...below(1), type, ...used(9, 9) });
