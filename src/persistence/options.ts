@@ -24,6 +24,10 @@ export interface StoresOptions {
   /** False: new spans are stored as rows, not in span blocks (`span-blocks/README.md`). Absent: true. */
   readonly spanBlocks?: boolean;
   /**
+   * Number of spans from which a trace has notes on its calls (`call-notes/README.md`). Null: none has. Absent: 200.
+   */
+  readonly notesFrom?: number | null;
+  /**
    * False: SQLite returns wide rows by column, not as one JSON list per row (`packed-rows/README.md`). Absent: true.
    */
   readonly packedRows?: boolean;

@@ -20,6 +20,7 @@ export async function composeStores({ settings, log, shutdown }: StartContext): 
     unpacking: createSlots(settings.otlp.concurrentIngests, 'exports are being unpacked'),
   });
   shutdown.add('export workers', () => exports.close());
+  const { callNotes, ...switches } = settings.storeSwitches;
   const stores = await openStores({
     // Opens the stored bodies of exports.
     bodies: exports,
@@ -27,9 +28,8 @@ export async function composeStores({ settings, log, shutdown }: StartContext): 
     dataDir,
     sqliteDriver: settings.sqliteDriver,
     lockTimeoutMs: settings.lockTimeoutMs,
-    callLog: settings.callLog,
-    spanBlocks: settings.spanBlocks,
-    packedRows: settings.packedRows,
+    ...switches,
+    ...(callNotes ? {} : { notesFrom: null }),
     traces: settings.clickHouse,
     log,
   });

@@ -56,9 +56,10 @@ for (const engine of ENGINES)
     });
     afterAll(() => scratch.remove());
 
-    it('reads as many rows for a late export as for an early one', async () => {
+    /** Ingests the exports. Resolves to the number of rows that each of them reads, and to the last summary. */
+    async function ingestAll(options: Parameters<typeof createTraceStore>[2]) {
       const { database, rowCount } = countingRows(await scratch.openBare());
-      const traces = createTraceStore(database, undefined);
+      const traces = createTraceStore(database, undefined, options);
       const readRows: number[] = [];
       let last: unknown;
       for (let number = 1; number <= EXPORTS; number += 1) {
@@ -66,14 +67,40 @@ for (const engine of ENGINES)
         [last] = await traces.ingest([{ owner: TEAM_KEY, spans: exportAt(number) }]);
         readRows.push(rowCount() - before);
       }
+      await scratch.clear();
+      return { readRows, last };
+    }
+    /**
+     * Each export has an inner call and a gateway report, and the last export has a call without a report. A reported
+     * call counts once. Only the inner calls and the unreported one have an estimate.
+     */
+    const LAST = { llmCalls: EXPORTS * 2 + 1, gatewayCalls: EXPORTS, estimatedCalls: EXPORTS + 1 };
+    const SPANS = exportAt(1).length;
+
+    it('reads as many rows for a late export as for an early one', async () => {
+      const { readRows, last } = await ingestAll({ notesFrom: 0 });
       // The first two exports may read more, because the facts of their ancestors are new.
       const [first = 0, second = 0, ...later] = readRows;
       expect([...new Set(later)]).toEqual([later[0]]);
       // Four rows for each span of an export.
-      expect(later[0]).toBeLessThanOrEqual(4 * exportAt(1).length);
-      expect([first, second].every((rows) => rows <= 8 * exportAt(1).length)).toBe(true);
-      // Each export has an inner call and a gateway report, and the last export has a call without a report.
-      // A reported call counts once. Only the inner calls and the unreported one have an estimate.
-      expect(last).toMatchObject({ llmCalls: EXPORTS * 2 + 1, gatewayCalls: EXPORTS, estimatedCalls: EXPORTS + 1 });
+      expect(later[0]).toBeLessThanOrEqual(4 * SPANS);
+      expect([first, second].every((rows) => rows <= 8 * SPANS)).toBe(true);
+      expect(last).toMatchObject(LAST);
+    });
+
+    it('reads the whole trace for each export until it has 200 spans, and not after that', async () => {
+      const { readRows, last } = await ingestAll({});
+      const large = readRows.findIndex((_, at) => (at + 1) * SPANS >= 200);
+      const [whole, later] = [readRows.slice(1, large), readRows.slice(large + 2)];
+      expect(whole.every((rows, at) => rows >= (at + 2) * SPANS && rows <= (at + 4) * SPANS)).toBe(true);
+      expect([...new Set(later)]).toEqual([later[0]]);
+      expect(later[0]).toBeLessThanOrEqual(4 * SPANS);
+      expect(last).toMatchObject(LAST);
+    });
+
+    it('reads the whole trace for each export without notes', async () => {
+      const { readRows, last } = await ingestAll({ notesFrom: null });
+      expect(readRows.slice(1).every((rows, at) => rows >= (at + 2) * SPANS && rows <= (at + 4) * SPANS)).toBe(true);
+      expect(last).toMatchObject(LAST);
     });
   });

@@ -85,14 +85,18 @@ for (const engine of ENGINES)
     const expectedSpans = (trace: number, spans: readonly number[]) =>
       spans.map((span) => [textOf(trace, span), textOf(trace, span)] as const);
 
-    it('become rows when calls of a trace are recorded, and are removed completely with the trace', async () => {
+    it('become rows when a trace gets notes on its calls, and are removed completely with the trace', async () => {
       await store({ trace: 1, spans: [1, 2] }, { trace: 2, spans: [3] });
       const before = await storedSpans(1);
       const call = { traceId: traceId(1), name: 'late' };
-      const late = [8, 9].map((number) => aSpan({ ...call, spanId: spanId(number), gateway: number === 8 }));
-      for (const span of late) await stores.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]);
-      // The two spans of the block, and the two late ones.
-      expect(await counts()).toEqual([4, 2]);
+      const late = [7, 8, 9].map((number) => aSpan({ ...call, spanId: spanId(number), gateway: number === 8 }));
+      for (const span of late.slice(0, 2)) await stores.traces.ingest([{ owner: TEAM_KEY, spans: [span] }]);
+      // The two late spans. The calls of a small trace are counted without rows.
+      expect(await counts()).toEqual([2, 2]);
+      const { traces } = await scratch.open({ notesFrom: 0 });
+      for (const span of late.slice(2)) await traces.ingest([{ owner: TEAM_KEY, spans: [span] }]);
+      // The two spans of the block, and the three late ones.
+      expect(await counts()).toEqual([5, 2]);
       expect((await storedSpans(1)).filter(([name]) => name !== 'late')).toEqual(before);
       expect(await stores.traces.ingestExport(TEAM_KEY, anExport({ trace: 1, spans: [1, 2] }))).toEqual([]);
       expect(await scratch.allContent()).toContain(textOf(1, 1));

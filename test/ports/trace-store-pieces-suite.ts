@@ -3,6 +3,7 @@ import type { Span } from '../../src/domain/traces/span.ts';
 import type { TraceStore } from '../../src/domain/traces/store.ts';
 import { growSummary } from '../../src/domain/traces/trace.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
+import { permutationsOf } from '../support/permutations.ts';
 import { randomFrom } from '../support/random.ts';
 import type { Engine, ScratchDatabase } from './engines.ts';
 import { ALL, aSpan, headOf, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
@@ -89,16 +90,16 @@ function summaryOf(spans: readonly Span[]) {
   return growSummary(null, identity, spans.map(headOf));
 }
 
-/** Contract of every TraceStore about traces that arrive in several exports. */
-export function traceStorePiecesSuite(engine: Engine): void {
+/** Contract of every TraceStore about traces that arrive in several exports, with notes from this number of spans. */
+export function traceStorePiecesSuite(engine: Engine, notesFrom: number | null): void {
   describe.skipIf(engine.skipReason !== null)(
-    `TraceStore on ${engine.name}: traces that arrive in several exports`,
+    `TraceStore on ${engine.name}, with notes from ${notesFrom} spans: traces that arrive in several exports`,
     () => {
       let scratch: ScratchDatabase;
       let traces: TraceStore;
       beforeAll(async () => {
         scratch = await engine.create();
-        traces = (await scratch.open()).traces;
+        traces = (await scratch.open({ notesFrom })).traces;
       });
       afterEach(() => scratch.clear());
       afterAll(() => scratch.remove());
@@ -151,7 +152,8 @@ export function traceStorePiecesSuite(engine: Engine): void {
       });
 
       it('have the same summary when two processes receive their exports concurrently', async () => {
-        const other = (await scratch.open()).traces;
+        // One process may have notes off, and their switch may change.
+        const other = (await scratch.open({ notesFrom: notesFrom === null ? 0 : null })).traces;
         const random = randomFrom(40);
         for (let number = 1; number <= traceCount; number += 1) {
           const spans = randomSpans(number, random);
@@ -176,6 +178,34 @@ export function traceStorePiecesSuite(engine: Engine): void {
           listedSpans.push(span);
           const [grown] = await ingest([span]);
           expect(grown).toEqual(summaryOf(listedSpans));
+        }
+      });
+
+      it('have the same summary in any order of their spans', async () => {
+        const noTokens = { inputTokens: 0, outputTokens: 0 };
+        const call = aSpan({ spanId: spanId(2), parentSpanId: spanId(1), requestId: 'r-1', ...noTokens });
+        const cases = [
+          // The outer span repeats the tokens of a call that the gateway made. The gateway called twice.
+          [
+            aSpan({ spanId: spanId(1) }),
+            call,
+            aSpan({ spanId: spanId(3), gateway: true, requestId: 'r-1' }),
+            aSpan({ spanId: spanId(4), parentSpanId: spanId(2), gateway: true }),
+          ],
+          // A cycle of two calls and a step.
+          [
+            aSpan({ spanId: spanId(1), parentSpanId: spanId(3) }),
+            call,
+            aSpan({ spanId: spanId(3), parentSpanId: spanId(2), type: 'chain' }),
+          ],
+        ];
+        for (const [at, spans] of cases.flatMap(permutationsOf).entries()) {
+          const sent: Span[] = [];
+          for (const span of spans) {
+            sent.push({ ...span, traceId: traceId(at + 1) });
+            const [grown] = await ingest(sent.slice(-1));
+            expect(grown, `order ${at}, ${sent.length} spans`).toEqual(summaryOf(sent));
+          }
         }
       });
 

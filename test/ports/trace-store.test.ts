@@ -7,6 +7,9 @@ import { traceStorePagesSuite } from './trace-store-pages-suite.ts';
 import { traceStorePiecesSuite } from './trace-store-pieces-suite.ts';
 import { traceStoreSuite } from './trace-store-suite.ts';
 
+/** Numbers of spans from which traces have notes: from the first one, during the test, and never. */
+const NOTES_FROM = [0, 6, null];
+
 for (const engine of TRACE_ENGINES) {
   traceStoreSuite(engine);
   traceStoreExportSuite(engine);
@@ -14,5 +17,6 @@ for (const engine of TRACE_ENGINES) {
   traceRemovalSuite(engine);
   traceStoreLoadSuite(engine);
   traceStorePagesSuite(engine);
-  traceStorePiecesSuite(engine);
+  // ClickHouse has no notes.
+  for (const notesFrom of engine.name === 'clickhouse' ? [null] : NOTES_FROM) traceStorePiecesSuite(engine, notesFrom);
 }

@@ -190,8 +190,8 @@ interface CallsAndTraces {
 
 /** Stores of traces and calls. ClickHouse stores the traces, also those of calls, if the options name it. */
 async function openCallsAndTraces(database: Database, options: StoresOptions): Promise<CallsAndTraces> {
-  const { bodies, ingestLimit: limit, spanBlocks, packedRows, callLog, traces: location, log } = options;
-  const traceStore = createTraceStore(database, bodies, { limit, spanBlocks, packedRows });
+  const { bodies, ingestLimit: limit, spanBlocks, notesFrom, packedRows, callLog, traces: location, log } = options;
+  const traceStore = createTraceStore(database, bodies, { limit, spanBlocks, notesFrom, packedRows });
   const spendRows = createSpendStore(database);
   const calls = createCallStore(database, { spend: spendRows, traces: traceStore }, { log, callLog });
   const spend = readableSpend(spendRows, calls.readable);

@@ -181,8 +181,12 @@ export const textsOf = (flavour: SqlFlavour, column: string): string =>
   flavour === 'postgresql' ? `jsonb_array_elements_text(${column}::jsonb)` : `json_each(${column})`;
 
 /** Row numbers, given as texts, as the right-hand side of `in`, as one parameter. */
-export function numbersIn(flavour: SqlFlavour, numbers: readonly string[]): RawBuilder<string> {
-  const texts = textsIn(flavour, numbers);
+export const numbersIn = (flavour: SqlFlavour, numbers: readonly string[]): RawBuilder<string> =>
+  numbersInJson(flavour, sql`${JSON.stringify(numbers)}`);
+
+/** As `numbersIn`, for numbers that are a JSON list of texts already. */
+export function numbersInJson(flavour: SqlFlavour, json: RawBuilder<string>): RawBuilder<string> {
+  const texts = textsInJson(flavour, json);
   return flavour === 'postgresql' ? sql<string>`(select cast(value as bigint) from ${texts} as t(value))` : texts;
 }
 

@@ -1,8 +1,9 @@
 import { AdmissionCounterEntity, AdmissionProcessEntity } from '../admission/entities.ts';
 import type { InferKyselyDB } from '@mikro-orm/sql';
 import { ActivityProcessEntity, GatewayActivityEntity } from '../gateway-activity/entities.ts';
-import { CallNoteEntity, ExportBodyEntity, SpanEntity, TraceSummaryEntity } from '../traces/entities.ts';
+import { ExportBodyEntity, SpanEntity, TraceSummaryEntity } from '../traces/entities.ts';
 import { CallSegmentEntity } from '../call-log/entities.ts';
+import { CallNoteEntity } from '../call-notes/entities.ts';
 import {
   CatalogChangeEntity,
   CatalogRecordedEntity,

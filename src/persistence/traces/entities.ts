@@ -71,22 +71,6 @@ export const TraceSummaryEntity = defineEntity({
   ],
 });
 
-/**
- * Notes on the calls of a pieced trace (ADR 0038): later spans are counted without reading all earlier ones. All
- * columns are the primary key. Not a managed entity.
- */
-export const CallNoteEntity = defineEntity({
-  name: 'CallNoteEntity',
-  tableName: 'call_note',
-  properties: {
-    traceNo: p.bigint('string').primary(),
-    /** A number of `KINDS` in `call-notes.ts`, or 0 for the mark that a trace has notes. */
-    kind: p.integer().primary(),
-    name: p.text().primary(),
-    spanId: p.text().primary(),
-  },
-});
-
 /** Body of an export, or of the calls of a segment, compressed. Stored once for all its spans. Not a managed entity. */
 export const ExportBodyEntity = defineEntity({
   name: 'ExportBodyEntity',

@@ -17,13 +17,14 @@ import {
 } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
-import { mayRepeatCalls } from '../../domain/traces/recount.ts';
 import { spansOfRows } from '../../domain/traces/span-rows.ts';
 import { bodyOfNew } from './bodies.ts';
 import { createBodyWriter, type HeldBody } from './body-insertion.ts';
-import { createCallNotes, IS_NOTED } from './call-notes.ts';
+import { createNotedRecount } from '../call-notes/noted-recount.ts';
 import { changedByJob, type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
+import { createCountReader } from './call-counts.ts';
 import { type PiecedTrace, recountCalls } from './recount.ts';
+import { createWholeRecount } from './whole-recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
 import { createBlockWriter, type SpanBlock, blockOf } from '../span-blocks/blocks.ts';
 import { emptySummaryRow, type NewSummaryRow, summaryOf, summaryRowOf, type SummaryRow } from './summary-rows.ts';
@@ -37,17 +38,21 @@ export interface TraceTables {
   readonly blockTrace: RowTable<'sheet_trace'>;
 }
 
-/** A stored trace, its number, and whether its calls have notes (`call-notes.ts`). */
+interface IngestOptions {
+  readonly bodies: BodyReader | undefined;
+  /** See `StoresOptions`. */
+  readonly spanBlocks: boolean;
+  readonly notesFrom: number | null;
+}
+
+/** A stored trace and its number. */
 interface KnownTrace {
   readonly traceNo: string;
   readonly summary: TraceSummary;
-  readonly noted: boolean;
 }
 
 type Summaries = ReadonlyMap<string, TraceSummary>;
 type NumberedRow = Pick<SummaryRow, 'trace_no' | 'trace_ref'>;
-/** Only SQLite returns `noted`. */
-type LockedRow = SummaryRow & { readonly noted?: number };
 
 function byKey(left: TraceIdentity, right: TraceIdentity): number {
   if (left.traceId !== right.traceId) return left.traceId < right.traceId ? -1 : 1;
@@ -71,10 +76,9 @@ function piecedTraces(
   return [...byTrace].flatMap(([ref, pieces]): readonly PiecedTrace[] => {
     const [known, after, number] = [stored.known.get(ref), stored.grown.get(ref), stored.numbers.get(ref)];
     if (after === undefined || number === undefined || (known === undefined && pieces.length === 1)) return [];
-    const { summary: before = null, noted = false } = known ?? {};
-    if (!noted && !mayRepeatCalls(after)) return [];
-    const added = pieces.flatMap(({ rows }) => spansOfRows(after.traceId, rows).map(({ head }) => head));
-    return [{ number, before, noted, after, added }];
+    const before = known?.summary ?? null;
+    const added = () => pieces.flatMap(({ rows }) => spansOfRows(after.traceId, rows).map(({ head }) => head));
+    return [{ number, before, after, added }];
   });
 }
 
@@ -82,7 +86,7 @@ function piecedTraces(
 export function createTraceIngest(
   { orm, flavour, inFlight }: Database,
   tables: TraceTables,
-  { bodies, spanBlocks }: { readonly bodies: BodyReader | undefined; readonly spanBlocks: boolean },
+  { bodies, spanBlocks, notesFrom }: IngestOptions,
 ): (jobs: readonly IngestJob[]) => Promise<readonly (readonly TraceSummary[])[]> {
   const newSummary = tableWithout(tables.summary, 'trace_no');
   const replaced = sql.join(
@@ -101,7 +105,12 @@ export function createTraceIngest(
   const spans = createSpanWriter(flavour, tables.span);
   const blockWriter = createBlockWriter(flavour, tables);
   const storeBodies = createBodyWriter(flavour);
-  const notesOf = createCallNotes(flavour);
+  const readCounts = createCountReader(flavour, tables.span);
+  const whole = createWholeRecount(flavour, readCounts);
+  const recount =
+    notesFrom === null
+      ? whole
+      : createNotedRecount(flavour, { fromSpans: notesFrom, whole, readCounts, blocks: blockWriter });
   const singleStatement = flavour === 'sqlite' && spanBlocks ? createSingleStatementStore(newSummary) : null;
   let lockText: string | null = null;
 
@@ -131,26 +140,15 @@ export function createTraceIngest(
     lockText ??= db
       .selectFrom('trace_summary')
       .select(everyColumn(tables.summary))
-      .$if(flavour === 'sqlite', (query) => query.select(sql.raw(IS_NOTED).as('noted')))
       .where(sql`(trace_id, trace_ref)`, 'in', tuplesIn(flavour, 2, []))
       .orderBy('trace_summary.trace_id')
       .orderBy('trace_summary.trace_ref')
       .$if(flavour === 'postgresql', (query) => query.forUpdate())
       .compile().sql;
     const keys = identities.map(({ traceId, traceRef }) => [traceId, traceRef]);
-    const { rows } = await db.executeQuery<LockedRow>(CompiledQuery.raw(lockText, [JSON.stringify(keys)]));
+    const { rows } = await db.executeQuery<SummaryRow>(CompiledQuery.raw(lockText, [JSON.stringify(keys)]));
     const stored = rows.filter((row) => row.span_count > 0);
-    // After a lock wait PostgreSQL rereads the locked row, but not subqueries beside it: hence a second statement.
-    const noted =
-      flavour === 'postgresql' && stored.length > 0
-        ? await notesOf(db).withNotes(stored.map((row) => row.trace_no))
-        : null;
-    return new Map(
-      stored.map((row) => {
-        const isNoted = noted === null ? Boolean(row.noted) : noted.has(row.trace_no);
-        return [row.trace_ref, { traceNo: row.trace_no, summary: summaryOf(row), noted: isNoted }];
-      }),
-    );
+    return new Map(stored.map((row) => [row.trace_ref, { traceNo: row.trace_no, summary: summaryOf(row) }]));
   }
 
   /**
@@ -240,8 +238,7 @@ export function createTraceIngest(
     );
     await spans.insert(db, groups);
     const pieced = piecedTraces(fresh.flat(), { known, grown, numbers });
-    for (const summary of await recountCalls(db, { notes: notesOf(db), blocks: blockWriter }, pieced))
-      grown.set(summary.traceRef, summary);
+    for (const summary of await recountCalls(db, recount, pieced)) grown.set(summary.traceRef, summary);
     return grown;
   }
 

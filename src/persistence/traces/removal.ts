@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { payloadText } from '../../domain/traces/span-rows.ts';
 import type { BodyReader } from '../../domain/traces/packed.ts';
 import type { TraceKey } from '../../domain/traces/store.ts';
+import { removeNotes } from '../call-notes/notes.ts';
 import type { Database } from '../database/database.ts';
 import { numbersIn, tuplesIn } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
@@ -149,7 +150,7 @@ export function createTraceRemoval(
     const held = await bodiesOf(db, locked);
     await db.deleteFrom('span').where('trace_no', 'in', numbers).execute();
     await blocks.removePlaces(db, traceNos);
-    await db.deleteFrom('call_note').where('trace_no', 'in', numbers).execute();
+    await removeNotes(db, flavour, traceNos);
     await db.deleteFrom('trace_summary').where('trace_no', 'in', numbers).execute();
     for (const [bodyNo, spans] of held) await release(db, bodyNo, spans);
     return locked.length;

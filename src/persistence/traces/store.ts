@@ -7,6 +7,7 @@ import type { TraceStore } from '../../domain/traces/store.ts';
 import type { TraceSearch } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import { visibleAndAnnotated } from '../annotations/annotated-traces.ts';
+import { NOTES_FROM_SPANS } from '../call-notes/noted-recount.ts';
 import type { Database } from '../database/database.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
 import { rowReader } from '../packed-rows/row-reader.ts';
@@ -44,10 +45,12 @@ export function createTraceStore(
   {
     limit = INGEST_LIMIT,
     spanBlocks = true,
+    notesFrom = NOTES_FROM_SPANS,
     packedRows = true,
   }: {
     readonly limit?: IngestLimit | undefined;
     readonly spanBlocks?: boolean | undefined;
+    readonly notesFrom?: number | null | undefined;
     readonly packedRows?: boolean | undefined;
   } = {},
 ): DrainableTraceStore {
@@ -61,7 +64,7 @@ export function createTraceStore(
   const summaryRows = rowReader(flavour, tableWithout(tables.summary, 'trace_no'), packedRows);
   const reads = createTraceReads(database, tables, packedRows);
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
-    commit: createTraceIngest(database, tables, { bodies, spanBlocks }),
+    commit: createTraceIngest(database, tables, { bodies, spanBlocks, notesFrom }),
     limit,
     groupRows: GROUP_ROWS,
   });

@@ -35,6 +35,7 @@ import { type ConfigReader, createConfigReader } from './reload.ts';
 import { type LensWorkSettings, lensWorkOf } from './lens.ts';
 import { type SharingSettings, sharingOf } from './sharing.ts';
 import { type SignInSettings, signInOf } from './sign-in.ts';
+import { type StoreSwitches, storeSwitchesOf } from './store-switches.ts';
 import type { SettingValues } from './table.ts';
 import { type TokenSettings, tokensOf } from './tokens.ts';
 import { createEnvironment, type Environment } from './environment.ts';
@@ -58,12 +59,7 @@ export interface Settings {
   readonly clickHouse: ClickHouseSettings | null;
   /** SQLite driver; null takes `sqlite3` where it is installed. */
   readonly sqliteDriver: 'sqlite3' | 'node:sqlite' | null;
-  /** Writes calls to a log that is unfolded later. */
-  readonly callLog: boolean;
-  /** Stores the first spans of small traces in blocks. */
-  readonly spanBlocks: boolean;
-  /** Reads wide rows of SQLite as one text each. */
-  readonly packedRows: boolean;
+  readonly storeSwitches: StoreSwitches;
   /** Maximum wait of a write for a lock of another connection, in ms. */
   readonly lockTimeoutMs: number;
   readonly masterKey: Secret;
@@ -286,9 +282,7 @@ function settingsOf(values: SettingValues) {
     port: values.port,
     databaseUrl: values.databaseUrl,
     sqliteDriver: values.sqliteDriver === 'auto' ? null : values.sqliteDriver,
-    callLog: values.callLog === 'on',
-    spanBlocks: values.spanBlocks === 'on',
-    packedRows: values.packedRows === 'on',
+    storeSwitches: storeSwitchesOf(values),
     // PostgreSQL waits without a limit at 0.
     lockTimeoutMs: Math.max(1, values.lockTimeoutMs),
     demoModel: values.demoModel,

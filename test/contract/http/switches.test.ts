@@ -13,6 +13,7 @@ import { otlpExport, otlpSpan, send, TRACE_ID } from '../traces/trace-client.ts'
 /** Settings that replace code of the gateway by a library or a simple implementation, with the value that does so. */
 const SWITCHES: Readonly<Record<string, string>> = {
   LENSGATE_CALL_LOG: 'off',
+  LENSGATE_CALL_NOTES: 'off',
   LENSGATE_FAST_PATH: 'off',
   LENSGATE_GRAPH_PLANS: 'off',
   LENSGATE_HTTP_CLIENT: 'undici',

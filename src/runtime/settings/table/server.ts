@@ -263,6 +263,13 @@ export const STORAGE_SETTINGS = {
     env: ['LENSGATE_SPAN_BLOCKS'],
     description: 'Stores the first spans of small traces in blocks. Off stores all new spans as rows, which is slower.',
   }),
+  callNotes: setting({
+    kind: choice(['on', 'off']),
+    default: 'on',
+    env: ['LENSGATE_CALL_NOTES'],
+    description:
+      'Counts the calls of traces with 200 spans or more by notes. Off reads the whole trace for each new export, which is slower.',
+  }),
   packedRows: setting({
     kind: choice(['on', 'off']),
     default: 'on',

@@ -1,4 +1,4 @@
-import { clampUsd, type Usd } from '../money.ts';
+import { clampUsd, type Usd } from '../../domain/money.ts';
 import {
   answerIdOf,
   type CallCount,
@@ -9,8 +9,8 @@ import {
   isGatewayCall,
   isKnownCall,
   parentIdOf,
-} from './estimates.ts';
-import type { CountedOnce } from './recount.ts';
+} from '../../domain/traces/estimates.ts';
+import type { CountedOnce } from '../../domain/traces/recount.ts';
 
 /** Kinds of notes. */
 export type NoteKind =

@@ -1,20 +1,13 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
-import type {
-  CallNotes,
-  VisitedAncestor,
-  SpanOrAnswer,
-  Note,
-  NoteKind,
-  NoteName,
-} from '../../domain/traces/call-notes.ts';
-import { BOUNDARIES, type CallCount } from '../../domain/traces/estimates.ts';
+import { BOUNDARIES } from '../../domain/traces/estimates.ts';
 import type { SqlFlavour } from '../database/database.ts';
-import { statementBatches } from '../database/rows.ts';
+import { numbersIn, statementBatches } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
+import { type CountRow, countColumns, countOf } from '../traces/call-counts.ts';
+import type { CallNotes, Note, NoteKind, NoteName, SpanOrAnswer, VisitedAncestor } from './count-added.ts';
 
-// SQL of the notes on calls, with which later spans of a trace are counted without reading the earlier ones (ADR 0038).
-// `domain/traces/call-notes.ts` describes the kinds of notes and the queries.
+// SQL of the notes on calls. `count-added.ts` describes the kinds of notes and the queries.
 
 /** Kind of the row that marks a trace whose calls have notes. */
 const COUNTED = 0;
@@ -27,36 +20,6 @@ const KINDS: Readonly<Record<NoteKind, number>> = {
   'above usage': 6,
 };
 const KIND_OF = new Map(Object.entries(KINDS).map(([kind, number]) => [number, kind as NoteKind]));
-
-/**
- * Condition on a summary: the calls of the trace have notes. Not for a statement that locks rows: PostgreSQL evaluates
- * this subquery before the wait for the lock.
- */
-export const IS_NOTED = `exists (select 1 from call_note
-  where call_note.trace_no = trace_summary.trace_no and call_note.kind = ${COUNTED})`;
-
-/** The columns of a span that counting needs. */
-interface CountRow {
-  readonly span_id: string;
-  readonly parent_span_id: string | null;
-  readonly type: CallCount['type'];
-  readonly request_id: string | null;
-  readonly gateway: number;
-  readonly estimate: string | null;
-  readonly input: number;
-  readonly output: number;
-}
-
-const countOf = (row: CountRow): CallCount => ({
-  spanId: row.span_id,
-  parentSpanId: row.parent_span_id,
-  type: row.type,
-  requestId: row.request_id,
-  gateway: row.gateway === 1,
-  estimate: row.estimate === null ? null : (BigInt(row.estimate) as Usd),
-  inputTokens: row.input,
-  outputTokens: row.output,
-});
 
 type AncestorRow = NoteRow & (CountRow | { readonly span_id: null }) & { readonly answered: number | null };
 
@@ -102,11 +65,10 @@ function textsFor(flavour: SqlFlavour) {
   const isAnswered = `(select 1 from call_note n
     where n.trace_no = g.trace_no and n.kind = ${KINDS.answered} and n.name = s.request_id limit 1)`;
   const note = 'cast(g.trace_no as text) as trace, g.kind, g.name';
-  const span = `s.span_id, s.parent_span_id, s.type, s.request_id,
-    case when s.gateway = 1 or s.cost is not null then 1 else 0 end as gateway, cast(s.estimate as text) as estimate,
-    cast(s.input_tokens as double precision) as input, cast(s.output_tokens as double precision) as output`;
+  const span = Object.entries(countColumns('s'))
+    .map(([name, text]) => `${text} as ${name}`)
+    .join(', ');
   return {
-    all: `with ${given} select ${note}, ${span} from given g ${spans('s.trace_no = g.trace_no')}`,
     among: `with ${given} select ${note} from given g where ${isNoted} is not null`,
     climb: `with recursive ${given}, climbed (trace_no, kind, name) as (
         select trace_no, kind, name from given
@@ -131,10 +93,8 @@ function textsFor(flavour: SqlFlavour) {
   };
 }
 
-/** The notes of a database, and the spans from which they are computed. */
-export interface StoredCallNotes extends CallNotes {
-  /** Every span of these traces that is a row, by trace number. Spans in blocks must be copied to rows before. */
-  spansOf(traces: readonly string[]): Promise<ReadonlyMap<string, readonly CallCount[]>>;
+/** The notes of a database. */
+interface StoredCallNotes extends CallNotes {
   /** The traces among these whose calls have notes. */
   withNotes(traces: readonly string[]): Promise<ReadonlySet<string>>;
   /** Marks these traces as traces whose calls have notes. */
@@ -191,13 +151,6 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         await rows(texts.remove, removed.map(givenNote));
         await rows(texts.insert, added.map(givenNote));
       },
-      async spansOf(traces) {
-        const spans = new Map<string, CallCount[]>(traces.map((trace) => [trace, []]));
-        const parameterRows = traces.map((trace) => parameterRow(trace, COUNTED, ''));
-        for (const row of await rows<NoteRow & CountRow>(texts.all, parameterRows))
-          spans.get(row.trace)?.push(countOf(row));
-        return spans;
-      },
       async withNotes(traces) {
         const parameterRows = traces.map((trace) => parameterRow(trace, COUNTED, ''));
         return new Set((await rows<NoteRow>(texts.among, parameterRows)).map(({ trace }) => trace));
@@ -210,4 +163,9 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
       },
     };
   };
+}
+
+/** Deletes the notes of these traces. */
+export async function removeNotes(db: Kysely<Tables>, flavour: SqlFlavour, traces: readonly string[]): Promise<void> {
+  await db.deleteFrom('call_note').where('trace_no', 'in', numbersIn(flavour, traces)).execute();
 }

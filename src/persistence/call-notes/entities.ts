@@ -1,0 +1,16 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+/**
+ * Notes on the calls of a pieced trace (`call-notes/README.md`). All columns are the primary key. Not a managed entity.
+ */
+export const CallNoteEntity = defineEntity({
+  name: 'CallNoteEntity',
+  tableName: 'call_note',
+  properties: {
+    traceNo: p.bigint('string').primary(),
+    /** A number of `KINDS` in `notes.ts`, or 0 for the mark that a trace has notes. */
+    kind: p.integer().primary(),
+    name: p.text().primary(),
+    spanId: p.text().primary(),
+  },
+});

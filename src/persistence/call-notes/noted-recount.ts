@@ -1,0 +1,62 @@
+import { type CountedOnce, countedOnce, mayRepeatCalls } from '../../domain/traces/recount.ts';
+import type { SqlFlavour } from '../database/database.ts';
+import type { BlockWriter } from '../span-blocks/blocks.ts';
+import type { CountReader } from '../traces/call-counts.ts';
+import type { Recount } from '../traces/recount.ts';
+import { countAdded, type GrowingTrace } from './count-added.ts';
+import { createCallNotes } from './notes.ts';
+
+/** Number of spans below which reading a whole trace takes less CPU than its notes do. */
+export const NOTES_FROM_SPANS = 200;
+
+interface NotedRecountParts {
+  readonly fromSpans: number;
+  readonly whole: Recount;
+  readonly readCounts: CountReader;
+  readonly blocks: Pick<BlockWriter, 'copyToRows'>;
+}
+
+/**
+ * Recounts traces of at least `fromSpans` spans by their notes, so that the cost is proportional to the added spans.
+ * With the first notes a trace is read as a whole once. `whole` recounts smaller traces.
+ */
+export function createNotedRecount(
+  flavour: SqlFlavour,
+  { fromSpans, whole, readCounts, blocks }: NotedRecountParts,
+): Recount {
+  const notesOf = createCallNotes(flavour);
+  return {
+    async countsOf(db, traces) {
+      const large = traces.filter(({ after }) => after.spanCount >= fromSpans);
+      const small = traces.filter(({ after }) => after.spanCount < fromSpans);
+      const counts = small.length === 0 ? [] : await whole.countsOf(db, small);
+      if (large.length === 0) return new Map(counts);
+      const notes = notesOf(db);
+      // Traces are locked by an earlier statement. One that waits for the lock would see the notes before the wait.
+      const noted = await notes.withNotes(large.map(({ number }) => number));
+      const toNote = large
+        .filter(({ number, after }) => !noted.has(number) && mayRepeatCalls(after))
+        .map(({ number }) => number);
+      // Notes are used with rows only: reads of single spans are slow in a block.
+      if (toNote.length > 0) await blocks.copyToRows(db, toNote);
+      const storedSpans = await readCounts(db, toNote);
+      await notes.markNoted(toNote);
+      const growing = [
+        // A trace without notes is counted from the start: all its stored spans count as added.
+        ...toNote.map((trace): GrowingTrace => ({ trace, before: null, added: storedSpans.get(trace) ?? [] })),
+        ...large
+          .filter(({ number }) => noted.has(number))
+          .map(({ number, before, added }): GrowingTrace => ({ trace: number, before, added: added() })),
+      ];
+      const notedCounts = growing.length === 0 ? new Map<string, CountedOnce>() : await countAdded(notes, growing);
+      // The added spans put the last call into a cycle. Then the tokens of all spans count, which have no notes.
+      const emptied = growing
+        .filter(({ trace, before }) => (before?.llmCalls ?? 0) > 0 && notedCounts.get(trace)?.llmCalls === 0)
+        .map(({ trace }) => trace);
+      const emptiedCounts = [...(await readCounts(db, emptied))].map(
+        ([trace, spans]) => [trace, countedOnce(spans)] as const,
+      );
+      return new Map([...counts, ...notedCounts, ...emptiedCounts]);
+    },
+  };
+}
