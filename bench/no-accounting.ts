@@ -2,7 +2,7 @@
 import { registerHooks } from 'node:module';
 
 const WITHOUT: Readonly<Record<string, string>> = {
-  '/src/persistence/calls/store.ts':
+  '/src/persistence/call-log/store.ts':
     "export const createCallStore = () => ({ encode: () => ({ callId: '', traceId: '' }), append: async () => async () => [], backlog: () => 0, unfold: async () => [], async readable() {} }); export const assertStorableCall = () => {};",
   '/src/runtime/tasks/write-behind.ts':
     'export const createWriteBehind = () => ({ push() {}, async flush() {}, async caughtUp() {}, waiting: () => 0, settledCount: () => 0, betweenCommits: (read) => read() });',
