@@ -1,4 +1,13 @@
-import { calls, configurationLoads, graphList, spans, tracePages, updates, type Workload } from './workloads.ts';
+import {
+  calls,
+  configurationLoads,
+  graphList,
+  growingTraces,
+  spans,
+  tracePages,
+  updates,
+  type Workload,
+} from './workloads.ts';
 
 /** A part of the product that a switch replaces by a library or a simple implementation. */
 export interface Optimization {
@@ -33,6 +42,12 @@ export const OPTIMIZATIONS: readonly Optimization[] = [
     workload: calls({ withDeferred: true }),
   },
   { name: 'span blocks', row: 'a span, one core', off: { LENSGATE_SPAN_BLOCKS: 'off' }, workload: spans() },
+  {
+    name: 'call notes',
+    row: 'a span, 100 exports',
+    off: { LENSGATE_CALL_NOTES: 'off' },
+    workload: growingTraces(100),
+  },
   {
     name: 'shared subscriptions',
     row: 'an event, 1,000 readers',

@@ -188,3 +188,20 @@ export const configurationLoads = (models: number): Workload => ({
     });
   },
 });
+
+const GROWING_TRACES_PER_SECOND = 3;
+/** Spans of one export of a growing trace. */
+const PIECE_SPANS = 20;
+
+/** Traces that grow by many exports, in a process without a server (`bench/pieces.ts`); three replace one second of load. */
+export const growingTraces = (exports: number): Workload => ({
+  unit: 'span',
+  open({ env }) {
+    const isOff = env['LENSGATE_CALL_NOTES'] === 'off';
+    return Promise.resolve(async (seconds) => {
+      const sizes = [Math.ceil(seconds * GROWING_TRACES_PER_SECOND), exports, PIECE_SPANS].map(String);
+      const command = [process.execPath, script('pieces.ts'), '.', ...sizes, ...(isOff ? ['off'] : [])];
+      return (JSON.parse(await run(pinned(CORES.server, command), {})) as { readonly cpuUs: number }).cpuUs;
+    });
+  },
+});

@@ -7,7 +7,14 @@ import type { Scope } from './scope.ts';
 const NAMES: Readonly<Record<string, string>> = { cursor: 'Cursor' };
 
 /** Error for a provider without an account. The message names the key, also when only the address is missing. */
-export function noAccount({ name, keyVariables, baseVariables, base, aws, regionVariables }: ForwardedProvider): Forbidden {
+export function noAccount({
+  name,
+  keyVariables,
+  baseVariables,
+  base,
+  aws,
+  regionVariables,
+}: ForwardedProvider): Forbidden {
   const address = base === null ? (regionVariables ?? baseVariables).slice(0, 1) : [];
   const keyAndAddress = [...keyVariables.slice(-1), ...address];
   const names = aws === undefined ? keyAndAddress : ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'];
