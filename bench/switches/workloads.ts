@@ -193,7 +193,10 @@ const GROWING_TRACES_PER_SECOND = 3;
 /** Spans of one export of a growing trace. */
 const PIECE_SPANS = 20;
 
-/** Traces that grow by many exports, in a process without a server (`bench/pieces.ts`); three replace one second of load. */
+/**
+ * Traces that grow by many exports, in a process without a server (`bench/pieces.ts`). Three traces replace one second
+ * of load.
+ */
 export const growingTraces = (exports: number): Workload => ({
   unit: 'span',
   open({ env }) {
