@@ -1,8 +1,9 @@
 // CPU of a span in traces that arrive in several exports, time of the slowest export, and size of the database, in
 // process. Prints one line of JSON.
-//   node bench/pieces.ts <checkout> <traces> <exports of each> <spans of an export> [spans from which a trace has notes, or off]
+//   node bench/pieces.ts <checkout> <traces> <exports of each> <spans of an export> [<notes from>]
+// `notes from` is the number of spans from which a trace has notes on its calls, or `off` for no notes.
 // The exports of all traces alternate. Every second span is a model call. Exports are encoded before the measured part,
-// which follows the same number of exports of other traces, so that the code is compiled.
+// which follows as many exports of other traces, so that the code is compiled.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';

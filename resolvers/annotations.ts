@@ -10,12 +10,12 @@ import { mayRead, visibilityOf } from '../src/domain/caller.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { pageOfRows } from '../src/domain/page.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
+import type { TraceAddress } from '../src/domain/traces/store.ts';
 import { annotator, traceReader } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { AnnotationPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import type { TraceAddress } from '../src/domain/traces/store.ts';
 import { saveAnnotation } from './operation/save-annotation.ts';
 import { visibleSummaries } from './operation/visible-traces.ts';
 

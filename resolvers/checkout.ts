@@ -11,12 +11,12 @@ import {
 import type { PaymentEvent } from '../src/domain/checkout/payment-event.ts';
 import { Conflict, DomainError, NotFound } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
+import { checkedPageSize } from '../src/domain/page-size.ts';
+import { CHECKOUT_ID, checkoutCursor, readCheckoutCursor } from '../src/domain/checkout/checkout-cursor.ts';
 import { admin, anyone, system } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { CheckoutPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { checkedPageSize } from '../src/domain/page-size.ts';
-import { CHECKOUT_ID, checkoutCursor, readCheckoutCursor } from '../src/domain/checkout/checkout-cursor.ts';
 
 /** Id and secret of a checkout. Only the address to which the payment page returns the buyer contains the secret. */
 export interface Buyer {

@@ -3,11 +3,11 @@ import { idOrNull } from '../src/domain/optional-id.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import type { StartedLogin } from '../src/domain/users/command-line-logins.ts';
 import type { SignedIn, StoredSignIn } from '../src/domain/users/session.ts';
+import type { SignIn } from '../src/domain/users/sign-in.ts';
 import { anyone } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
 import type { SignInPlatform } from './operation/sign-in-platform.ts';
 import type { Scope } from './operation/scope.ts';
-import type { SignIn } from '../src/domain/users/sign-in.ts';
 import { openSession, checkSignIn } from './operation/sign-in-sessions.ts';
 
 /** Starts a login of a command line. A person completes the login in a browser. Throws LimitExceeded. */

@@ -94,7 +94,7 @@ export const updateCustomer = operation({
 });
 
 /**
- * Blocks or unblocks a customer. An unknown customer is created when it is blocked. Null for an unknown one that is
+ * Blocks or unblocks a customer. Blocking creates an unknown customer. Resolves to null when an unknown customer is
  * unblocked.
  */
 async function setBlocked(
@@ -112,7 +112,7 @@ async function setBlocked(
     return created;
   } catch (error) {
     if (!(error instanceof Conflict)) throw error;
-    // Another request created the customer after the change.
+    // Another request created the customer after the first attempt to change it.
     const changed = await change();
     if (changed === null) throw error;
     return changed.after;

@@ -9,12 +9,12 @@ import { forwardedPricingOf, FREE } from '../src/domain/pass-through/pricing.ts'
 import { type Forwarded, MAX_ANSWER_BYTES } from '../src/domain/pass-through/forwarded.ts';
 import { assertMayForward, modelsNamedIn } from '../src/domain/pass-through/named-models.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
+import { factsOf, modelOf } from '../src/domain/pass-through/sent-request.ts';
+import { type ProviderCall, amazonOperation, targetOf } from '../src/domain/pass-through/provider-call.ts';
 import { anyKey } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { factsOf, modelOf } from '../src/domain/pass-through/sent-request.ts';
-import { type ProviderCall, amazonOperation, targetOf } from '../src/domain/pass-through/provider-call.ts';
 import { accountOf, noAccount } from './operation/provider-accounts.ts';
 
 /**
@@ -113,7 +113,7 @@ export const callProvider = operation({
 });
 
 /** Result of a request below a provider's prefix that the gateway may also serve itself. */
-export type Unconfigured =
+export type UnconfiguredResult =
   | { readonly kind: 'forwarded'; readonly call: GatewayCall }
   /** The gateway serves it. `reason` says why an unknown model is not forwarded; null for other requests. */
   | { readonly kind: 'own'; readonly reason: string | null };
@@ -125,7 +125,7 @@ export type Unconfigured =
 export const callUnconfigured = operation({
   name: 'callUnconfigured',
   access: anyKey,
-  async run(scope: Scope<PassThroughPlatform>, call: ProviderCall): Promise<Unconfigured> {
+  async run(scope: Scope<PassThroughPlatform>, call: ProviderCall): Promise<UnconfiguredResult> {
     const { platform } = scope;
     const { provider } = call;
     if (!platform.accounts.served) return { kind: 'own', reason: null };

@@ -18,6 +18,7 @@ import { newStamps } from '../src/domain/row-store.ts';
 import { NO_TRACE_FILTERS, traceRankOf, type TraceSearch } from '../src/domain/traces/trace-search.ts';
 import { INTERNAL_TAG } from '../src/domain/traces/trace-labels.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
+import { runIdOfTrace } from '../src/domain/lens/lens.ts';
 import { decideTyped } from './decisions.ts';
 import { openBuiltInWorker } from './lens-workers.ts';
 import { system } from './operation/access.ts';
@@ -26,7 +27,6 @@ import { operation } from './operation/operation.ts';
 import type { DecisionPlatform, KeyPlatform, LensPlatform } from './operation/platform.ts';
 import { changeOrAdd } from './operation/row-pages.ts';
 import type { Scope } from './operation/scope.ts';
-import { runIdOfTrace } from '../src/domain/lens/lens.ts';
 import { payerOf } from './operation/lens-models.ts';
 import { configKeyOf, signalConfig } from './operation/lens-signals.ts';
 

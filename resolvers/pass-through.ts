@@ -8,11 +8,11 @@ import { requestHeaders } from '../src/domain/pass-through/headers.ts';
 import { assertMayPass } from '../src/domain/pass-through/rights.ts';
 import { SystemCaller } from '../src/domain/system-caller.ts';
 import type { GatewayCall } from '../src/gateway/gateway.ts';
+import { type SentRequest, factsOf, modelOf } from '../src/domain/pass-through/sent-request.ts';
 import { anyKey, anyone } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { PassThroughPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { type SentRequest, factsOf, modelOf } from '../src/domain/pass-through/sent-request.ts';
 
 /** A request for a pass-through endpoint. */
 export interface EndpointCall {

@@ -5,11 +5,11 @@ import { Forbidden, NotFound } from '../src/domain/errors.ts';
 import { signalRowId } from '../src/domain/lens/signals.ts';
 import { publishChanges } from '../src/domain/traces/publish-changes.ts';
 import type { TraceSummary } from '../src/domain/traces/trace.ts';
+import type { TraceAddress } from '../src/domain/traces/store.ts';
 import { system, traceEraser } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { TracePlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import type { TraceAddress } from '../src/domain/traces/store.ts';
 import { visibleSummaries } from './operation/visible-traces.ts';
 
 /** Whether a caller may remove or redact the traces of an owner. Proxy administrators may do so for every owner. */

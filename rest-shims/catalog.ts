@@ -5,10 +5,10 @@ import type { CatalogEntry, CatalogSnapshot } from '../src/domain/catalog/catalo
 import { declaredFieldsOf, extraFieldsOf } from '../src/domain/catalog/declared-fields.ts';
 import { NO_ENTRY_FILTERS } from '../src/domain/catalog/find-entries.ts';
 import { createWeightedCache } from '../src/domain/catalog/weighted-cache.ts';
+import type { CatalogHealth } from '../resolvers/operation/catalog-health.ts';
 import { flag, integer, query, text } from './helpers/http/query.ts';
 import { type HttpAnswer, json, type RouteRow, route } from './helpers/http/route.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
-import type { CatalogHealth } from '../resolvers/operation/catalog-health.ts';
 
 const LIST_PATH = '/model_catalog';
 

@@ -6,6 +6,8 @@ import { type CaseDraft, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
 import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import type { Dataset, ReadDataset } from '../src/domain/lens/dataset.ts';
 import type { Issue } from '../src/domain/errors.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
+import { exportName, exportText, includedCases } from '../src/domain/lens/dataset-export.ts';
 import {
   bodyOf,
   choiceOf,
@@ -21,9 +23,7 @@ import {
   wholeOf,
 } from './helpers/http/strict-fields.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
-import { exportName, exportText, includedCases } from '../src/domain/lens/dataset-export.ts';
 
 const CHANGING = { ...LENS_CHANGE, bodyLimit: 8 * 1024 * 1024 } as const;
 

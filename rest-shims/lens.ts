@@ -21,6 +21,8 @@ import {
 import { assignAnalysisKey, registerLensWorker, revokeLensWorker } from '../resolvers/lens-workers.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { VERSION } from '../src/domain/version.ts';
+import { textOrNull } from '../src/domain/optional-text.ts';
+import { RUN_PAGE_SIZE } from '../src/domain/lens/lens.ts';
 import { integer, query, text } from './helpers/http/query.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import {
@@ -43,9 +45,7 @@ import {
   renderChangedLens,
   renderWorker,
 } from './helpers/answers/lens.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
 import { LENS_CHANGE, LENS_READ } from './helpers/http/row-facts.ts';
-import { RUN_PAGE_SIZE } from '../src/domain/lens/lens.ts';
 
 const idOf = ({ params }: HttpRequest): string => params['lens'] ?? '';
 const lensInput = (request: HttpRequest) => ({ id: idOf(request) });

@@ -3,12 +3,12 @@ import { type ModelFacts, listModelInfo, listModelPage, type ModelPageQuery } fr
 import { shownParameters } from '../src/domain/deployments/parameters.ts';
 import { publicAddress } from '../src/domain/deployments/public-address.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
+import { MODEL_SORTS } from '../src/domain/deployments/model-info.ts';
 import { flag, integer, query as queryOf, text } from './helpers/http/query.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { textParameters } from './helpers/http/schema.ts';
 import { groupObject } from './helpers/answers/model-groups.ts';
 import { MANAGEMENT } from './helpers/http/row-facts.ts';
-import { MODEL_SORTS } from '../src/domain/deployments/model-info.ts';
 
 /** Prices of a deployment without known prices. */
 const UNPRICED = { input_cost_per_token: null, output_cost_per_token: null };

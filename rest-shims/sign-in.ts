@@ -4,6 +4,7 @@ import { type Session, SESSION_SECONDS } from '../src/domain/users/session.ts';
 import { getPageSettings } from '../resolvers/setting-groups.ts';
 import { Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { CODE_SECONDS } from '../src/domain/users/one-time-codes.ts';
+import type { SignIn } from '../src/domain/users/sign-in.ts';
 import { SUCCESS } from './errors.ts';
 import { fields, requiredText, text } from './helpers/http/body-fields.ts';
 import { HeaderLines } from './helpers/http/header-lines.ts';
@@ -11,7 +12,6 @@ import { CSRF_COOKIE, SESSION_COOKIE } from './helpers/http/session-cookie.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
 import { isCrossSiteNavigation, LOGIN_ID } from './helpers/fields/sign-in.ts';
 import { signInPage, welcomePage } from './helpers/pages/sign-in.ts';
-import type { SignIn } from '../src/domain/users/sign-in.ts';
 
 const readJson = fields({ username: requiredText, password: requiredText });
 

@@ -1,8 +1,8 @@
 import { getCatalogStatus, refreshCatalog } from '../resolvers/catalog-status.ts';
-import { builder } from './base/builder.ts';
-import { CatalogSourceType } from './catalog.ts';
 import { Unavailable } from '../src/domain/errors.ts';
 import type { CatalogHealth } from '../resolvers/operation/catalog-health.ts';
+import { builder } from './base/builder.ts';
+import { CatalogSourceType } from './catalog.ts';
 
 const CatalogStatusType = builder.objectRef<CatalogHealth>('CatalogStatus').implement({
   description: 'Age of the catalog, and the result of the last check of its source.',

@@ -11,13 +11,13 @@ import type { CheckoutState } from '../src/domain/checkout/payment-event.ts';
 import type { CheckoutMode } from '../src/domain/checkout/payments.ts';
 import { Conflict, LimitExceeded, NotFound, UpstreamFailed } from '../src/domain/errors.ts';
 import type { Page } from '../src/domain/page.ts';
+import { checkoutCursor } from '../src/domain/checkout/checkout-cursor.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
 import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { CatalogKeyType, CheckoutType } from './base/refs.ts';
-import { checkoutCursor } from '../src/domain/checkout/checkout-cursor.ts';
 
 // A checkout is a purchase: names of types have the first word, descriptions the second.
 

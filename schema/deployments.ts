@@ -10,13 +10,13 @@ import type { Probe } from '../src/domain/deployments/probe.ts';
 import { type Health, HEALTH_STATES, jointHealth } from '../src/domain/deployments/health.ts';
 import { LimitExceeded, NotFound } from '../src/domain/errors.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
+import type { VisibleDeployment } from '../resolvers/operation/visible-deployments.ts';
 import { builder } from './base/builder.ts';
 import { matchesValue } from './base/order.ts';
 import { localId } from './base/global-id.ts';
 import { CALL_COST, LIST_LENGTH } from './base/limits.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { CatalogEntryType, TeamType } from './base/refs.ts';
-import type { VisibleDeployment } from '../resolvers/operation/visible-deployments.ts';
 
 const HealthStateType = builder.enumType('HealthState', {
   description: 'Health over the last 20 calls, as far as they ended in the past five minutes, in this process.',

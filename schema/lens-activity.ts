@@ -11,13 +11,13 @@ import { type Execution, readExecutionId, type Sample } from '../src/domain/lens
 import { WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
 import { VERSION } from '../src/domain/version.ts';
+import { traceIdOfRun } from '../src/domain/lens/lens.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { LENS_ID, SelectionInput, selectionFrom } from './base/lens-settings.ts';
 import { EvidenceType, ExecutionType, LensReviewType, LensRunType } from './lens-types.ts';
 import { CONTENT_COST } from './base/limits.ts';
 import { partsOf, TraceType } from './base/refs.ts';
-import { traceIdOfRun } from '../src/domain/lens/lens.ts';
 
 /** Cost of a field that reads one row of the store. */
 const ROW_COST = 10;

@@ -7,12 +7,12 @@ import { caseOfLine, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
 import type { Dataset, DatasetCase, ReadDataset } from '../src/domain/lens/dataset.ts';
 import { idOrNull } from '../src/domain/optional-id.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
+import { exportName, exportText } from '../src/domain/lens/dataset-export.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { nodesOf, readableOrNull } from './base/node-loading.ts';
 import { pageCost } from './base/paging.ts';
 import { traceAddressOf } from './base/trace-address.ts';
-import { exportName, exportText } from '../src/domain/lens/dataset-export.ts';
 
 const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
   description: 'One test case.',

@@ -2,8 +2,9 @@ import { findTraceNode } from '../resolvers/nodes.ts';
 import { listSpans } from '../resolvers/spans.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { SOURCE_TYPES, type TraceSource, MAX_PAGE_SPANS } from '../src/domain/traces/span.ts';
-import { builder } from './base/builder.ts';
 import { textOrNull } from '../src/domain/optional-text.ts';
+import { findTrace } from '../resolvers/traces.ts';
+import { builder } from './base/builder.ts';
 import { LIST_LENGTH, TRACE_COST } from './base/limits.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { commonOwner, type PartialTrace, partsOf, TraceAgentType, TraceType } from './base/refs.ts';
@@ -19,7 +20,6 @@ import {
 import { usdOrNull } from './base/decimal.ts';
 import { TRACE_ID, TRACE_REF, traceAddressOf } from './base/trace-address.ts';
 import { agentsOf } from './trace-agents.ts';
-import { findTrace } from '../resolvers/traces.ts';
 
 const SourceKindType = builder.enumType('TraceSourceType', {
   description: 'Kind of system that started the traced run.',

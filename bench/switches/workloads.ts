@@ -71,7 +71,7 @@ async function assertItems(
   if (items?.length !== count) throw new Error(`${url} answered ${answer.status}, not with ${count} items: ${text}`);
 }
 
-const CALL_CONNECTIONS = 16;
+const CONNECTIONS = 16;
 
 /** JSON calls of 16 clients. `withDeferred` counts the later unfolding of their records. */
 export const calls = ({
@@ -82,13 +82,13 @@ export const calls = ({
   async open(place) {
     const body = bodyOf({ stream: false, promptBytes });
     const { folder } = place;
-    return repeated(await startOn(place), { body, connections: CALL_CONNECTIONS }, { folder, withDeferred });
+    return repeated(await startOn(place), { body, connections: CONNECTIONS }, { folder, withDeferred });
   },
 });
 
 const EXPORTS_PER_SECOND = 200;
 
-/** Exports of 100 spans with new ids; 200 exports replace one second of load. */
+/** Exports of 100 spans with new ids. A round sends 200 exports for each second of its length. */
 export const spans = (): Workload => ({
   unit: 'span',
   async open(place) {
@@ -109,8 +109,8 @@ export const spans = (): Workload => ({
 const RATE = 10;
 
 /**
- * Updates of traces to subscribers with the same document. Each round subscribes again. It is preceded by one of the
- * same length that is not measured.
+ * Updates of traces to subscribers with the same document. Each round subscribes again, and follows a round of the same
+ * length that is not measured.
  */
 export const updates = (readers: number): Workload => ({
   unit: 'delivered event',
@@ -139,7 +139,7 @@ export const graphList = (): Workload => ({
       (answer as { readonly data?: { readonly catalogEntries?: { readonly nodes?: readonly unknown[] } } }).data
         ?.catalogEntries?.nodes;
     await assertItems(target, body, { count: ROWS, of });
-    return repeated(target, { body, connections: 16 }, { folder: place.folder });
+    return repeated(target, { body, connections: CONNECTIONS }, { folder: place.folder });
   },
 });
 
@@ -163,8 +163,8 @@ export const tracePages = (): Workload => ({
 });
 
 /**
- * Loads a configuration file of `models` models in a process without a server. Each round has a new process. There, a
- * phase of the same length that is not measured precedes it.
+ * Loads a configuration file of `models` models in a process without a server. Each round has a new process, which
+ * first loads the file for the same time without measuring.
  */
 export const configurationLoads = (models: number): Workload => ({
   unit: 'load',
@@ -194,8 +194,8 @@ const GROWING_TRACES_PER_SECOND = 3;
 const PIECE_SPANS = 20;
 
 /**
- * Traces that grow by many exports, in a process without a server (`bench/pieces.ts`). Three traces replace one second
- * of load.
+ * Traces that grow by many exports, in a process without a server (`bench/pieces.ts`). A round has three traces for
+ * each second of its length.
  */
 export const growingTraces = (exports: number): Workload => ({
   unit: 'span',

@@ -3,6 +3,7 @@ import { ALLOWED_ADDRESSES } from '../../src/domain/settings/allowed-addresses.t
 import type { SettingsPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
+/** Throws InvalidInput for a text that is neither an address nor a block. */
 export function assertAddress({ platform }: Scope<SettingsPlatform>, address: string): void {
   if (!platform.allowedAddresses.isAddress(address))
     throw new InvalidInput(`"${address}" is neither an IP address nor a block such as 10.0.0.0/8.`);

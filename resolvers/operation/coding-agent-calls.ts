@@ -13,12 +13,12 @@ import { ZERO_USD } from '../../src/domain/money.ts';
 import { agentOperation } from '../../src/domain/pass-through/agent-operation.ts';
 import { CODING_AGENTS } from '../../src/domain/pass-through/providers.ts';
 import type { GatewayCall } from '../../src/gateway/gateway.ts';
+import { factsOf, modelOf, type SentRequest } from '../../src/domain/pass-through/sent-request.ts';
+import { type ProviderCall, targetOf } from '../../src/domain/pass-through/provider-call.ts';
 import { authored } from './authored.ts';
 import { callerOf } from './operation.ts';
 import type { CodingAgentPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-import { factsOf, modelOf, type SentRequest } from '../../src/domain/pass-through/sent-request.ts';
-import { type ProviderCall, targetOf } from '../../src/domain/pass-through/provider-call.ts';
 import { accountOf } from './provider-accounts.ts';
 
 export type AgentScope = Scope<CodingAgentPlatform>;

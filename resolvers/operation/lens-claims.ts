@@ -7,6 +7,7 @@ import { callerOf } from './operation.ts';
 import type { LensPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
+/** The worker that sends the request. */
 export function workerOf(scope: Pick<Scope, 'caller'>): LensWorkerCaller['worker'] {
   const caller = callerOf(scope);
   if (!(caller instanceof LensWorkerCaller)) throw new TypeError('The access rule must admit workers only.');
@@ -29,6 +30,7 @@ export async function claimedRun(scope: Scope<LensPlatform>, claim: RunClaim): P
   return state.run;
 }
 
+/** Throws OwnershipLost unless the worker runs the claimed attempt of the run. */
 export function assertOwned(scope: Scope<LensPlatform>, run: RunHead, { runId, attempt }: RunClaim): void {
   const isOwned =
     run.id === runId && run.status === 'running' && run.attempts === attempt && run.workerId === workerOf(scope).id;

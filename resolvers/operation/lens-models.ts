@@ -3,13 +3,13 @@ import { deploymentsFor } from '../../src/domain/deployments/team-models.ts';
 import type { Deployment } from '../../src/domain/chat/provider.ts';
 import { catalogEntryFor } from '../../src/domain/deployments/catalog-entry.ts';
 import type { Caller } from '../../src/domain/caller.ts';
-import { InvalidInput, Unauthenticated, Conflict } from '../../src/domain/errors.ts';
+import { Conflict, InvalidInput, Unauthenticated } from '../../src/domain/errors.ts';
 import { mayCall, type VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
 import { priceUsage } from '../../src/domain/spend/priced-usage.ts';
+import { workerOf } from './lens-claims.ts';
 import type { LensPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-import { workerOf } from './lens-claims.ts';
 
 /** Maximum output tokens of one answer in an analysis. */
 const MAX_OUTPUT_TOKENS = 8_192;

@@ -12,10 +12,10 @@ import { isSignalCall } from '../../src/domain/lens/signals.ts';
 import type { Selection } from '../../src/domain/lens/settings.ts';
 import { NO_TRACE_FILTERS, traceRankOf, type TraceSearch } from '../../src/domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
-import type { LensPlatform } from './platform.ts';
-import type { Scope } from './scope.ts';
 import { textOrNull } from '../../src/domain/optional-text.ts';
 import { runIdOfTrace } from '../../src/domain/lens/lens.ts';
+import type { LensPlatform } from './platform.ts';
+import type { Scope } from './scope.ts';
 import { withFeedback } from './lens-feedback.ts';
 
 /** Number of trace summaries of one read. */
@@ -24,6 +24,7 @@ const PAGE = 1_000;
 const TRACES_PER_QUERY = 50;
 /** Maximum number of executions that a sample is taken from. An execution is a trace as lenses see it. */
 const MAX_ELIGIBLE = 100_000;
+/** Visibility of the traces of every owner. */
 export const ALL_OWNERS = { kind: 'all' } as const;
 
 interface Window {

@@ -24,7 +24,7 @@ export interface SignInPlatform extends UserPlatform {
     readonly commandLineSeconds: number;
     /** Codes that another server exchanges for sessions; null where no other server uses this one. */
     readonly codes: OneTimeCodes<Session> | null;
-    /** Runs work. The audit log records its changes with sign-in as their author. */
+    /** Runs work whose changes have the author `system: sign-in` in the audit log. */
     authored<Result>(work: () => Result): Result;
   };
 }

@@ -2,11 +2,11 @@ import { visibilityOf } from '../../src/domain/caller.ts';
 import { assembleTrace, namedByFirst } from '../../src/domain/traces/assemble-trace.ts';
 import type { SpanHead } from '../../src/domain/traces/span.ts';
 import type { Trace, TraceSummary } from '../../src/domain/traces/trace.ts';
+import { textOrNull } from '../../src/domain/optional-text.ts';
+import type { TraceAddress } from '../../src/domain/traces/store.ts';
 import { callerOf } from './operation.ts';
 import type { TracePlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-import { textOrNull } from '../../src/domain/optional-text.ts';
-import type { TraceAddress } from '../../src/domain/traces/store.ts';
 
 const TRACE_ID = /^[0-9a-f]{32}$/;
 const TRACE_REF = /^[\x21-\x7e]{1,512}$/;
@@ -31,6 +31,7 @@ export const visibleSummaries = async (
   address: TraceAddress,
 ): Promise<readonly TraceSummary[]> => (await visibleTraces(scope, address)).summaries;
 
+/** As `visibleSummaries`. `spendPending`: whether ended calls may be missing. */
 export async function visibleTraces(
   scope: Scope<TracePlatform>,
   { traceId, traceRef }: TraceAddress,

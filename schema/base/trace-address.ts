@@ -1,5 +1,5 @@
-import { localId } from './global-id.ts';
 import type { TraceAddress } from '../../src/domain/traces/store.ts';
+import { localId } from './global-id.ts';
 
 /** Descriptions of the two arguments that name a trace. */
 export const TRACE_ID = 'Global id of the trace, or its trace id, 32 hex digits.';

@@ -109,7 +109,7 @@ const ownedKeys = ({ stores, deployments, countedBudgets }: KeyParts): OwnedKeys
     counted: countedBudgets,
   });
 
-/** The same keys, and those of signed tokens. */
+/** These keys, and those of signed tokens. */
 function withTokens(
   { stores }: KeyParts,
   keys: OwnedKeys,
@@ -123,7 +123,7 @@ function withTokens(
   return createTokenKeys({
     keys,
     tokens,
-    // Tokens are read before the author of a request is known.
+    // A token may create users and teams before the author of the request is known, so these have their own author.
     stores: {
       ...stores,
       users: { ...users, add: (user) => authored(() => users.add(user)) },

@@ -11,7 +11,7 @@ export function systemScope(platform: Platform, task: string, signal: AbortSigna
   return { platform, caller, client: new Client('', null), signal, loaders: createLoaders(platform.stores, caller) };
 }
 
-/** Author of the changes of background work in the audit log. */
+/** Author in the audit log of changes by background work, sign-ins and signed tokens. */
 export function systemAuthor(task: string): ChangeAuthor {
   const by = `system: ${task}`;
   return { by, actor: by, keyHash: null, at: systemClock.now() };

@@ -90,10 +90,14 @@ function summaryOf(spans: readonly Span[]) {
   return growSummary(null, identity, spans.map(headOf));
 }
 
-/** Contract of every TraceStore about traces that arrive in several exports, with notes from this number of spans. */
+/**
+ * Contract of every TraceStore about traces that arrive in several exports. They have notes from `notesFrom` spans;
+ * never for null.
+ */
 export function traceStorePiecesSuite(engine: Engine, notesFrom: number | null): void {
+  const notes = notesFrom === null ? 'without notes' : `with notes from ${notesFrom} spans`;
   describe.skipIf(engine.skipReason !== null)(
-    `TraceStore on ${engine.name}, with notes from ${notesFrom} spans: traces that arrive in several exports`,
+    `TraceStore on ${engine.name}, ${notes}: traces that arrive in several exports`,
     () => {
       let scratch: ScratchDatabase;
       let traces: TraceStore;

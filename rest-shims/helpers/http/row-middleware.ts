@@ -4,7 +4,7 @@ import { NO_BODY } from './body.ts';
 import type { HttpRequest, RouteRow } from './route.ts';
 import type { RowExchange, RowSteps } from './row-server.ts';
 
-/** What the middleware of a row share, in `context.state`. */
+/** State that the middleware of a row share, in `context.state`. */
 interface RowState {
   readonly exchange: RowExchange;
   /** Null until the caller is identified, and for a caller without a key. */
@@ -75,7 +75,7 @@ const selectRow =
     return next();
   };
 
-/** Calls `then` with a value, immediately if it is no promise. */
+/** Calls `then` with the value; immediately if the value is not a promise. */
 const proceed = <Value, Result>(
   value: Value | Promise<Value>,
   then: (value: Value) => Result | Promise<Result>,

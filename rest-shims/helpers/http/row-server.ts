@@ -66,8 +66,8 @@ export interface RowExchange extends MatchedRequest {
 }
 
 /**
- * What every row needs, in the order of the calls. `serveRow` calls the steps for the fast path, and the middleware of
- * `row-middleware.ts` for Koa. A step that throws or rejects ends the request with `fail`.
+ * Steps of every row, in the order of their calls. On the fast path `serveRow` calls them, on Koa the middleware of
+ * `row-middleware.ts`. A step that throws or rejects ends the request with `fail`.
  */
 export interface RowSteps {
   /** Throws Forbidden for a client address that is not allowed. */

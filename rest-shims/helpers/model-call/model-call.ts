@@ -13,16 +13,16 @@ import { VERSION } from '../../../src/domain/version.ts';
 import { eventOf } from '../../../src/wire/sse/events.ts';
 import type { PartiallyParsed } from '../../../src/wire/json/partial-parse.ts';
 import type { Form } from '../../../src/domain/inference/form.ts';
-import { proxyError } from '../http/dialect-errors.ts';
+import { seesApiBase } from '../../../resolvers/operation/visible-deployments.ts';
 import { statusOf } from '../../errors.ts';
-import { callSettings, NO_SETTINGS } from './call-settings.ts';
+import { proxyError } from '../http/dialect-errors.ts';
 import { isMultipart, formFields, parseForm } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/answer-writer.ts';
 import { HeaderLines, HeaderName, headerText, namesText } from '../http/header-lines.ts';
-import { rateLimitName, addRateLimits, addKeyHeaders } from './limit-headers.ts';
 import type { HttpAnswer, HttpRequest } from '../http/route.ts';
 import { parseBody, parseLazily, fullyParsed, NO_OVERRIDES } from '../http/json-body.ts';
-import { seesApiBase } from '../../../resolvers/operation/visible-deployments.ts';
+import { callSettings, NO_SETTINGS } from './call-settings.ts';
+import { rateLimitName, addRateLimits, addKeyHeaders } from './limit-headers.ts';
 
 type GatewayCall = Awaited<ReturnType<typeof callModel>>;
 

@@ -9,6 +9,8 @@ import type { FoundEndpoint } from '../../../src/domain/pass-through/routes.ts';
 import { VERSION } from '../../../src/domain/version.ts';
 import { withMembers } from '../../../src/wire/json/members.ts';
 import { readForm } from '../../../src/wire/multipart/form.ts';
+import type { SentRequest } from '../../../src/domain/pass-through/sent-request.ts';
+import { seesApiBase } from '../../../resolvers/operation/visible-deployments.ts';
 import { isMultipart, formFields } from '../http/form.ts';
 import { COMMENT_LINE } from '../http/answer-writer.ts';
 import { HeaderLines } from '../http/header-lines.ts';
@@ -17,8 +19,6 @@ import type { HttpAnswer, HttpRequest, RouteRow } from '../http/route.ts';
 import { gatewayLabels } from './labels.ts';
 import { addKeyHeaders, addRateLimits } from './limit-headers.ts';
 import { API_BASE, CALL_ID, callContext, COST, DURATION, GUARDRAILS, GATEWAY_VERSION } from './model-call.ts';
-import type { SentRequest } from '../../../src/domain/pass-through/sent-request.ts';
-import { seesApiBase } from '../../../resolvers/operation/visible-deployments.ts';
 
 type Call = Awaited<ReturnType<typeof callEndpoint>>;
 

@@ -1,5 +1,5 @@
-import type { ReadDataset } from './dataset.ts';
 import { snakeCased } from '../key-case.ts';
+import type { ReadDataset } from './dataset.ts';
 
 /** The included cases, with member names in snake case as in the HTTP routes. */
 export const includedCases = ({ cases }: ReadDataset): readonly unknown[] =>

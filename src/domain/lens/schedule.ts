@@ -1,6 +1,6 @@
 import { ZERO_USD } from '../money.ts';
 import { isActive, type Lens, type LensRun, type LensState, NO_COVERAGE, type RunHead, type RunStep } from './lens.ts';
-import { criteriaOf, type LensSettings, assertLookback, assertWindow, assertLensInput } from './settings.ts';
+import { assertLensInput, assertLookback, assertWindow, criteriaOf, type LensSettings } from './settings.ts';
 
 /**
  * Traces that began less than this time ago, in ms, may still receive spans. Windows without explicit times end this

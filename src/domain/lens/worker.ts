@@ -1,11 +1,11 @@
 import { Conflict, Unauthenticated, Unavailable } from '../errors.ts';
 import type { Stamps } from '../row-store.ts';
+import { VERSION } from '../version.ts';
 import type { ContentPage } from './content.ts';
 import type { Sample } from './execution.ts';
 import type { Finding, FindingDraft } from './finding.ts';
 import type { Activity, Coverage, LensRun, Purpose, Reading } from './lens.ts';
 import type { Assessment, Review } from './review.ts';
-import { VERSION } from '../version.ts';
 
 /** A process that reviews executions. */
 export interface LensWorker extends Stamps {

@@ -1,8 +1,8 @@
 import { InvalidInput } from '../errors.ts';
+import { Secret } from '../secret.ts';
 import { addressBelow, forwardedQueryOf } from './address.ts';
 import { requestHeaders } from './headers.ts';
-import { targetBaseFor, type ForwardedProvider, keyHeader, locatedBase, type ProviderAccount } from './providers.ts';
-import { Secret } from '../secret.ts';
+import { type ForwardedProvider, keyHeader, locatedBase, type ProviderAccount, targetBaseFor } from './providers.ts';
 import type { SentRequest } from './sent-request.ts';
 
 /** A request for a provider's own API. */

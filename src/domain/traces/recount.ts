@@ -31,7 +31,7 @@ export function withCounts(summary: TraceSummary, counts: CountedOnce): TraceSum
 
 /**
  * Whether a summary that is the sum of its pieces may count a call twice. Only estimates and calls of clients are
- * replaced by spans of another piece. One call may be replaced too: a step of another piece may put it into a cycle.
+ * replaced by spans of another piece. This includes a single call: a step of another piece may put it into a cycle.
  */
 export const mayRepeatCalls = ({ estimatedCalls, llmCalls, gatewayCalls }: TraceSummary): boolean =>
   estimatedCalls > 0 || llmCalls > gatewayCalls;

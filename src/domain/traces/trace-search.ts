@@ -1,9 +1,9 @@
 import type { AnnotationConditions } from '../annotations/annotation-conditions.ts';
 import type { Usd } from '../money.ts';
+import { InvalidInput } from '../errors.ts';
 import type { SpanStatus } from './span.ts';
 import { INTERNAL_TAG } from './trace-labels.ts';
 import type { TraceSummary } from './trace.ts';
-import { InvalidInput } from '../errors.ts';
 
 /** Filters of traces. Every filter that is not null must match. */
 export interface TraceFilters {

@@ -2,9 +2,9 @@ import type { JsonObject } from '../json-object.ts';
 import type { CallLabels } from '../calls/call-labels.ts';
 import type { Owner } from '../caller.ts';
 import type { Usage } from '../chat/chat.ts';
-import type { BatchCalls } from './batch-calls.ts';
 import { plausibleUsage } from '../inference/plausible-usage.ts';
 import type { Deployment } from '../chat/provider.ts';
+import type { BatchCalls } from './batch-calls.ts';
 import type { ShownObject } from './upstream-object.ts';
 
 /** Usage of one model. */

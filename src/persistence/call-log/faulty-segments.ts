@@ -15,7 +15,8 @@ import { deleteSegments, lockWaiting, type WaitingSegment, windowsOf } from './w
 
 const inflate = promisify(zstdDecompress);
 
-export interface FaultySegments {
+/** What unfolding a faulty segment needs. */
+export interface FaultyUnfoldingParts {
   readonly unfolding: Pick<CallUnfolding, 'read'>;
   readonly addToWindows: ReturnType<typeof createWindowTotalsAdder>;
   /** Stores the spend rows that are new, with their totals. Resolves to the number of new rows. */
@@ -25,9 +26,9 @@ export interface FaultySegments {
   readonly log: StoresOptions['log'];
 }
 
-/** Result of a step. */
+/** Result of one call of the function. */
 interface UnfoldedSegment {
-  /** Body number of the segment; null when none is left. */
+  /** Body number of the segment; null when no segment is left. */
   readonly number: number | null;
   /** Summaries of the traces of its calls. */
   readonly summaries: readonly TraceSummary[];
@@ -35,13 +36,13 @@ interface UnfoldedSegment {
 
 /**
  * Returns a function that unfolds the oldest segment call by call. Spans are stored first, which is idempotent. Then
- * one transaction stores the spend rows that are new, adds all totals and deletes the segment. So a killed process, or
- * another process that unfolds the same segment, neither loses nor repeats a cost. A segment stays, set aside, when it
- * cannot be read or none of its calls can be stored: the store may itself be faulty.
+ * one transaction stores the spend rows that are new, adds all totals and deletes the segment. So no cost is lost or
+ * repeated when the process is killed, or when another process unfolds the same segment. A segment is set aside when it
+ * cannot be read or none of its calls can be stored. It is not deleted, because the store may itself be faulty.
  */
 export function createFaultyUnfolding(
   { orm, flavour }: Database,
-  { unfolding, addToWindows, appendSpend, ingest, log }: FaultySegments,
+  { unfolding, addToWindows, appendSpend, ingest, log }: FaultyUnfoldingParts,
 ): () => Promise<UnfoldedSegment> {
   /**
    * Runs work on calls. After a refusal it runs the work on each half separately. Resolves to the results, and to the
@@ -101,7 +102,7 @@ export function createFaultyUnfolding(
       log.warn({ err, segment: segment.body_no }, 'A segment of the call log was set aside: it cannot be read.');
   }
 
-  /** Stores the spend of a segment's calls and deletes the segment. `isRefused`: no span of them can be stored. */
+  /** Stores the spend of a segment's calls and deletes the segment. `isRefused`: the trace store refused all calls. */
   async function settle(segment: WaitingSegment, calls: readonly CallRecord[], isRefused: boolean): Promise<void> {
     const isSetAside = await transaction(orm, async (db) => {
       if (!(await isWaiting(db, segment))) return false;

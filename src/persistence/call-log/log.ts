@@ -5,11 +5,11 @@ import type { Database } from '../database/database.ts';
 import { withDomainErrors } from '../database/faults.ts';
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
-import { createFaultyUnfolding, type FaultySegments } from './faulty-segments.ts';
-import { costsOf, deleteSegments, lockWaiting, windowsOf } from './waiting-segments.ts';
+import type { createKeyTotalsAdder } from '../spend/insertion.ts';
+import { createFaultyUnfolding, type FaultyUnfoldingParts } from './faulty-segments.ts';
 import { insertSegment, type LoggedCall, segmentsOf } from './segments.ts';
 import type { CallUnfolding } from './unfold.ts';
-import type { createKeyTotalsAdder } from '../spend/insertion.ts';
+import { costsOf, deleteSegments, lockWaiting, windowsOf } from './waiting-segments.ts';
 
 /** Append-only log of committed calls. Segments are unfolded into rows later. */
 export interface CallLog {
@@ -36,8 +36,8 @@ const MOST_MERGED = 1_000;
 
 /**
  * A segment is unfolded once: one transaction writes its rows and deletes it. The transaction fails if a row exists
- * already: after a repeated commit, or in a trace to which a client sent spans first. Then the calls of the segment are
- * stored one by one (`faulty-segments.ts`).
+ * already: after a repeated commit, or in a trace to which a client sent spans first. Then `faulty-segments.ts` unfolds
+ * the segment call by call.
  */
 export function createCallLog(
   database: Database,
@@ -46,7 +46,7 @@ export function createCallLog(
     addToTotals,
     addToWindows,
     ...faulty
-  }: FaultySegments & {
+  }: FaultyUnfoldingParts & {
     readonly unfolding: CallUnfolding;
     readonly addToTotals: ReturnType<typeof createKeyTotalsAdder>;
   },

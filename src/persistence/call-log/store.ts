@@ -11,15 +11,15 @@ import type { Database } from '../database/database.ts';
 import { everyColumn, rowTable, tableWithout, tuplesIn } from '../database/rows.ts';
 import type { StoresOptions } from '../options.ts';
 import type { Tables } from '../database/tables.ts';
-import { createTextSlabs, type SlabPlace, textAt } from './text-slabs.ts';
 import { traceRefOf } from '../traces/trace-ref.ts';
+import { createKeyTotalsAdder, createSpendInsertion, inOrder } from '../spend/insertion.ts';
+import { createWindowTotalsAdder } from '../spend/budget-windows.ts';
+import { summaryOf, summaryRowOf, type SummaryRow } from '../traces/summary-rows.ts';
+import { createTextSlabs, type SlabPlace, textAt } from './text-slabs.ts';
 import { createCallLog } from './log.ts';
 import { createCallEncoder, idsOfRow } from './encode.ts';
 import type { LoggedCall } from './segments.ts';
 import { createCallUnfolding } from './unfold.ts';
-import { createKeyTotalsAdder, createSpendInsertion, inOrder } from '../spend/insertion.ts';
-import { createWindowTotalsAdder } from '../spend/budget-windows.ts';
-import { summaryOf, summaryRowOf, type SummaryRow } from '../traces/summary-rows.ts';
 
 /**
  * A call that is the only span of its trace, for the log. Small, because thousands wait for their commit. The ids are

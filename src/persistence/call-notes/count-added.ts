@@ -15,9 +15,9 @@ import type { CountedOnce } from '../../domain/traces/recount.ts';
 /** Kinds of notes. */
 export type NoteKind =
   /**
-   * A span, stored or not, with a call below it and only steps (spans that are no boundaries) between. For `above call`
-   * this is a known call, for `above any call` any model call. For `above usage` it has usage, or the answer of a
-   * gateway call.
+   * A span, stored or not, with a call below it and only steps (spans that are no boundaries) between. The call is a
+   * known call for `above call`, and any model call for `above any call`. For `above usage` it is a call with usage, or
+   * a call with the answer of a gateway call.
    */
   | 'above call'
   | 'above any call'
@@ -165,7 +165,7 @@ function startsOf({ trace, added }: GrowingTrace, noted: Keys, answered: Keys): 
   });
 }
 
-/** Where traversals start from a stored span whose answer a gateway call has now. */
+/** Where the traversal starts above a stored call whose answer an added gateway call has. */
 function startsAbove({ trace, span }: Note & { readonly span: CallCount }): readonly NoteName[] {
   const name = parentIdOf(span);
   return name === null || !isCall(span) ? [] : [{ trace, kind: 'above usage', name }];

@@ -1,7 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
 /**
- * Notes on the calls of a pieced trace (`call-notes/README.md`). All columns are the primary key. Not a managed entity.
+ * Notes on the calls of a trace that arrives in several pieces (`call-notes/README.md`). All columns are the primary
+ * key. Not a managed entity.
  */
 export const CallNoteEntity = defineEntity({
   name: 'CallNoteEntity',

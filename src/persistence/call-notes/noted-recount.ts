@@ -6,7 +6,7 @@ import type { Recount } from '../traces/recount.ts';
 import { countAdded, type GrowingTrace } from './count-added.ts';
 import { createCallNotes } from './notes.ts';
 
-/** Number of spans below which reading a whole trace takes less CPU than its notes do. */
+/** Default number of spans from which a trace has notes. Below it, reading the whole trace takes less CPU. */
 export const NOTES_FROM_SPANS = 200;
 
 interface NotedRecountParts {
@@ -18,7 +18,7 @@ interface NotedRecountParts {
 
 /**
  * Recounts traces of at least `fromSpans` spans by their notes, so that the cost is proportional to the added spans.
- * With the first notes a trace is read as a whole once. `whole` recounts smaller traces.
+ * When a trace gets its first notes, all of its spans are read once. `whole` recounts smaller traces.
  */
 export function createNotedRecount(
   flavour: SqlFlavour,
@@ -32,7 +32,8 @@ export function createNotedRecount(
       const counts = small.length === 0 ? [] : await whole.countsOf(db, small);
       if (large.length === 0) return new Map(counts);
       const notes = notesOf(db);
-      // Traces are locked by an earlier statement. One that waits for the lock would see the notes before the wait.
+      // An earlier statement has locked the traces. It cannot read the notes: in PostgreSQL, a statement that waits for
+      // a row lock sees other tables as they were before the wait.
       const noted = await notes.withNotes(large.map(({ number }) => number));
       const toNote = large
         .filter(({ number, after }) => !noted.has(number) && mayRepeatCalls(after))
@@ -49,7 +50,7 @@ export function createNotedRecount(
           .map(({ number, before, added }): GrowingTrace => ({ trace: number, before, added: added() })),
       ];
       const notedCounts = growing.length === 0 ? new Map<string, CountedOnce>() : await countAdded(notes, growing);
-      // The added spans put the last call into a cycle. Then the tokens of all spans count, which have no notes.
+      // The added spans put the last call into a cycle. Then the tokens of all spans count, and notes do not have them.
       const emptied = growing
         .filter(({ trace, before }) => (before?.llmCalls ?? 0) > 0 && notedCounts.get(trace)?.llmCalls === 0)
         .map(({ trace }) => trace);

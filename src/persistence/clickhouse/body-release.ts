@@ -24,8 +24,8 @@ interface WholeRow extends BodyRow {
 /**
  * Removes the payloads of a trace from a body when no span of the trace refers to the body any more. Deletes a body
  * without traces. Other traces keep their payloads even without spans: another process may not have stored the spans of
- * its export yet. `bodyChanges` keeps two processes from changing the same version of a body. The second one would
- * restore the trace that the first one removes.
+ * its export yet. `bodyChanges` runs the changes of all processes one after another. Otherwise two processes could
+ * change the same version, and the later write would restore the trace that the earlier one removed.
  */
 export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined, bodyChanges: Serializer) {
   /** The traces that still have spans in these bodies, by body. */
@@ -95,6 +95,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     });
   }
 
-  return (...about: Parameters<typeof release>): Promise<void> =>
-    about[0].length === 0 ? Promise.resolve() : bodyChanges(() => release(...about));
+  /** As `release`. Without bodies it does not wait for other changes. */
+  return (bodyIds: readonly string[], removed: ReadonlySet<string>, how: DeletionMode): Promise<void> =>
+    bodyIds.length === 0 ? Promise.resolve() : bodyChanges(() => release(bodyIds, removed, how));
 }

@@ -43,8 +43,9 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
 /**
  * Deletes or redacts traces. Each removal finds its traces by one table and changes that table last, so that the next
  * removal completes an interrupted one. For retention this table is `trace_by_start`; for an explicit removal,
- * `trace_summary`. Retention then completes interrupted explicit removals of expired traces. It hides rows immediately
- * and frees the disk with the next merge. An explicit removal frees the disk immediately.
+ * `trace_summary`. Retention also completes interrupted explicit removals of expired traces, after all traces in
+ * `trace_by_start`. It hides rows immediately and frees the disk with the next merge. An explicit removal frees the
+ * disk immediately.
  */
 export function createClickHouseRemoval(
   server: ClickHouse,
@@ -61,7 +62,7 @@ export function createClickHouseRemoval(
       { before: beforeMs, most },
     );
 
-  /** Scans all summaries. Called when no trace that began before this time is in `trace_by_start`. */
+  /** Reads all summaries, so it is called only when `trace_by_start` has no trace that began before this time. */
   const oldestSummaries = (beforeMs: number, most: number): Promise<readonly KeyRow[]> =>
     server.rows<KeyRow>(
       `select trace_id, trace_ref from trace_summary final where start_ms < {before:Int64}

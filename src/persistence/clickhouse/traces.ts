@@ -8,8 +8,8 @@ import type { TraceSearch } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { AnnotatedSearch } from '../annotations/annotated-traces.ts';
 import type { Orm } from '../database/database.ts';
-import { createGroupCommit } from '../database/group-commit.ts';
 import { createSerializer, type Serializer } from '../database/exclusive-work.ts';
+import { createGroupCommit } from '../database/group-commit.ts';
 import { createInFlight } from '../database/in-flight.ts';
 import { columnNames } from '../database/rows.ts';
 import type { IngestLimit, StoresOptions } from '../options.ts';
@@ -115,7 +115,7 @@ export async function openClickHouseTraces(
     findSpan: (traces, spanId) => findSpan(server, traces, spanId),
   });
   const removal = createClickHouseRemoval(server, bodies, bodyChanges);
-  // Read-modify-write work: a summary must not restore a text that is being redacted.
+  // Runs read-modify-write work sequentially: a summary must not restore a text that is being redacted.
   const inTurn = createSerializer();
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
     commit: (jobs) => withSchema(() => inTurn(() => ingest(jobs))),

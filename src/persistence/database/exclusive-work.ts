@@ -6,7 +6,7 @@ import { transaction } from './transaction.ts';
 /** Runs work one after another. */
 export type Serializer = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Names of work that only one process at a time does, with their numbers of advisory locks. */
+/** Numbers of the advisory locks, by the name of the work that only one process at a time does. */
 const LOCKS = { 'trace bodies': 7_214_001 } as const;
 
 /** Maximum wait for another process, in ms. */
@@ -38,7 +38,7 @@ export function createExclusiveWork(
       withDomainErrors(() =>
         transaction(orm, async (db) => {
           await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(db);
-          // The transaction is idle while the work runs.
+          // The transaction is idle while the work runs, for longer than the server may allow.
           await sql`set local idle_in_transaction_session_timeout = 0`.execute(db);
           await sql`select pg_advisory_xact_lock(${sql.lit(LOCKS[name])})`.execute(db);
           return work();

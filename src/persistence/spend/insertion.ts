@@ -38,11 +38,9 @@ export function createKeyTotalsAdder(
 
 /** Inserts spend rows and adds them to all sums, inside the transaction of the caller. */
 export interface SpendInsertion {
-  /** The usual case: every row is new. Fails for all when one is stored already. */
+  /** Stores rows that are all new, which is the usual case. Throws when one of them is stored already. */
   appendAll(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<void>;
-  /**
-   * Stores only rows that are new. The check of a row costs as much as storing it. Resolves to the new rows.
-   */
+  /** Stores only rows that are new, and resolves to them. The check of a row costs as much as storing it. */
   appendMissing(db: Kysely<Tables>, rows: readonly SpendRow[]): Promise<readonly SpendRow[]>;
 }
 

@@ -18,15 +18,15 @@ import {
 import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
 import { spansOfRows } from '../../domain/traces/span-rows.ts';
+import { createNotedRecount } from '../call-notes/noted-recount.ts';
+import { createBlockWriter, type SpanBlock, blockOf } from '../span-blocks/blocks.ts';
 import { bodyOfNew } from './bodies.ts';
 import { createBodyWriter, type HeldBody } from './body-insertion.ts';
-import { createNotedRecount } from '../call-notes/noted-recount.ts';
-import { changedByJob, type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
 import { createCountReader } from './call-counts.ts';
+import { changedByJob, type IngestJob, type IngestPart, newParts } from './ingest-jobs.ts';
 import { type PiecedTrace, recountCalls } from './recount.ts';
-import { createWholeRecount } from './whole-recount.ts';
 import { createSpanWriter, spanGroup } from './span-insertion.ts';
-import { createBlockWriter, type SpanBlock, blockOf } from '../span-blocks/blocks.ts';
+import { createWholeRecount } from './whole-recount.ts';
 import { emptySummaryRow, type NewSummaryRow, summaryOf, summaryRowOf, type SummaryRow } from './summary-rows.ts';
 import { createSingleStatementStore } from '../span-blocks/single-statement.ts';
 

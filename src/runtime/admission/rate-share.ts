@@ -194,7 +194,7 @@ export class RateShare implements ShareHolder {
     // Less than half of the room that the share should have is left.
     if (2 * room < target && this.#left > target) return 'ask';
     const isIdle = this.#idleTicks > IDLE_TICKS;
-    // Return the remaining room first: a dropped share is not visited again.
+    // Return the remaining room first: a share that is not listed gets no ticks.
     if (isIdle && room > 0) return 'ask';
     return isIdle && (this.kind === 'window' || this.used === 0) ? 'unlist' : 'stay';
   }

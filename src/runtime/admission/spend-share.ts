@@ -46,7 +46,7 @@ export class SpendShare implements ShareHolder {
   #epoch = 0;
   /** Whether the counter is new in this process: the ledger has not answered for it yet. */
   #joins = true;
-  /** False after an answer that the ledger lacks this counter or its stored total. Assumed before the first answer. */
+  /** False after an answer that the ledger lacks this counter or its stored total. True before the first answer. */
   #isKnown = true;
   #base: LedgerBase | null = null;
   /** Stored use that was reported to the ledger. */
@@ -88,8 +88,8 @@ export class SpendShare implements ShareHolder {
   /** Whether the amount of a charge may be reserved without asking the ledger. */
   hasRoom({ limit, amount, refused }: Charge): boolean {
     if (amount === 0n) return true;
-    // Without the ledger, its last answer decides while it is valid. Later only the stored totals limit; the caller
-    // checks those.
+    // While the ledger is unavailable, its last answer decides as long as it is valid. After that, only the stored
+    // totals limit the use. The caller checks them.
     if (this.#shares.isUnavailable()) return this.#isAnswerValid() ? this.leftOf(limit) > 0n : true;
     if (this.#epoch !== this.#shares.epoch() || !this.#isKnown) return false;
     const left = this.leftOf(limit);
@@ -142,7 +142,7 @@ export class SpendShare implements ShareHolder {
     const room = larger(0n, this.#ceiling - counter.held);
     const target = this.#target();
     const isNeeded = this.#waiting > 0n;
-    // For a waiting call no room is kept: the whole target is requested, as `spare`.
+    // For a waiting call, no room is kept. The whole target is requested, as `spare`.
     const kept = isNeeded || !this.#isKnown ? 0n : smaller(room, target);
     const held = counter.held + kept;
     const ask: ShareRequest = {

@@ -1,6 +1,6 @@
 import type { SettingValues } from './table.ts';
 
-/** Own code of the stores. False replaces it by a simple implementation. */
+/** Optimized parts of the stores. False replaces a part by a simple implementation. */
 export interface StoreSwitches {
   /** Writes calls to a log that is unfolded later. */
   readonly callLog: boolean;

@@ -149,7 +149,7 @@ describe('a key is checked before the body', () => {
     'Authentication Error, Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.';
   const ENVELOPE = { error: { message: MESSAGE, type: 'auth_error', param: 'None', code: '401' } };
 
-  /** Body lengths in bytes. The fast path passes requests with larger bodies than 128 KiB to Node's server. */
+  /** Body lengths in bytes. The fast path passes requests with bodies of more than 128 KiB to Node's server. */
   const ON_FAST_PATH = 100_000;
   const ON_NODE = 10_000_000;
 
