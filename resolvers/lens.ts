@@ -170,7 +170,7 @@ export const cancelLensRun = operation({
     // The job may be active when the run is not: a process may have ended between the two writes.
     await stores.jobs.cancel(state.run.id, clock.now());
     if (cancelled !== null) bus.publish('lensRun', state.run);
-    return state;
+    return shownLens(scope, state);
   },
 });
 

@@ -128,7 +128,7 @@ export const listProjects = operation({
 
 /**
  * The team of a project. Throws Forbidden for a caller that does not manage the team. Null for a proxy administrator
- * when the team does not exist: earlier versions deleted teams with projects.
+ * when the team does not exist: earlier builds deleted teams with projects.
  */
 async function presentTeam(scope: Scope<TeamPlatform>, { teamId }: Project): Promise<Team | null> {
   const isOrphan = (await scope.platform.stores.teams.find(teamId)) === null;

@@ -174,6 +174,7 @@ describe('a run of a lens by the worker of this process', () => {
         readonly data: { readonly lenses: readonly object[] };
       };
       expect(data.lenses).toContainEqual({ lensId: lens.id, spentUsd: '0' });
+      expect((await send('POST', `/lens/${lens.id}/cancel`)).body).toMatchObject(spend);
     } finally {
       vi.useRealTimers();
     }

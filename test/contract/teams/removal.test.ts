@@ -6,7 +6,7 @@ const { app, get, post, send, key } = tenancyClient({ config: { general_settings
 const createTeam = (team_id: string) => post('/team/new', { team_id });
 
 describe('projects.list, projects.info, projects.update, projects.delete 200: the team of the project was deleted', () => {
-  // Earlier versions deleted teams with projects.
+  // Earlier builds deleted teams with projects.
   const orphan = async (project_id: string): Promise<Json> => {
     const team_id = `team-of-${project_id}`;
     await createTeam(team_id);
