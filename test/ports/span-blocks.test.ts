@@ -24,20 +24,36 @@ const numbersFrom = (first: number, count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => first + index);
 const textOf = (trace: number, span: number): string => `says \u{1F600} ö ${trace}.${span}!`;
 
-function anExport(...exports: readonly SpanNumbers[]): PackedExport {
-  const spans = exports.flatMap(({ trace, spans: numbers }) =>
-    numbers.map((span) => ({
-      traceId: traceId(trace),
-      spanId: spanId(span),
-      name: textOf(trace, span),
-      startTimeUnixNano: `${START_MS + span}000001`,
-      endTimeUnixNano: `${START_MS + span}000002`,
-      attributes: [{ key: 'gen_ai.prompt', value: { stringValue: textOf(trace, span) } }],
-    })),
-  );
+/** A sent span. */
+interface SentSpan {
+  readonly trace: number;
+  readonly span: number;
+  readonly attributes: readonly object[];
+}
+
+function anExportOf(sent: readonly SentSpan[]): PackedExport {
+  const spans = sent.map(({ trace, span, attributes }) => ({
+    traceId: traceId(trace),
+    spanId: spanId(span),
+    name: textOf(trace, span),
+    startTimeUnixNano: `${START_MS + span}000001`,
+    endTimeUnixNano: `${START_MS + span}000002`,
+    attributes,
+  }));
   const bytes = Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }));
   return packExport({ bytes, contentType: 'application/json', contentEncoding: undefined }, DEFAULT_OTLP_LIMITS);
 }
+
+const anExport = (...exports: readonly SpanNumbers[]): PackedExport =>
+  anExportOf(
+    exports.flatMap(({ trace, spans }) =>
+      spans.map((span) => ({
+        trace,
+        span,
+        attributes: [{ key: 'gen_ai.prompt', value: { stringValue: textOf(trace, span) } }],
+      })),
+    ),
+  );
 
 const keyOf = (trace: number) => ({ traceId: traceId(trace), traceRef: traceRefOf(TEAM_KEY, traceId(trace)) });
 
@@ -104,6 +120,26 @@ for (const engine of ENGINES)
       expect(await scratch.allContent()).not.toContain(textOf(1, 1));
       expect(await counts()).toEqual([0, 1]);
       expect(await storedSpans(2)).toEqual([[textOf(2, 3), textOf(2, 3)]]);
+    });
+
+    it('count once with a later span of the same call, and stay in their block', async () => {
+      const aCall = (span: number): SentSpan => ({
+        trace: 1,
+        span,
+        attributes: [
+          { key: 'gen_ai.operation.name', value: { stringValue: 'chat' } },
+          { key: 'gen_ai.response.id', value: { stringValue: `answer-${span}` } },
+          { key: 'gen_ai.usage.input_tokens', value: { intValue: span } },
+          { key: 'gen_ai.usage.output_tokens', value: { intValue: 10 * span } },
+        ],
+      });
+      const [first] = await stores.traces.ingestExport(TEAM_KEY, anExportOf([aCall(1), aCall(2)]));
+      expect(first).toMatchObject({ llmCalls: 2, gatewayCalls: 0, inputTokens: 3, outputTokens: 30 });
+      const answer = { requestId: 'answer-1', inputTokens: 100, outputTokens: 200 };
+      const call = aSpan({ traceId: traceId(1), spanId: spanId(3), parentSpanId: null, gateway: true, ...answer });
+      const [grown] = await stores.traces.ingest([{ owner: TEAM_KEY, spans: [call] }]);
+      expect(grown).toMatchObject({ llmCalls: 2, gatewayCalls: 1, inputTokens: 102, outputTokens: 220 });
+      expect(await counts()).toEqual([1, 1]);
     });
 
     it('are stored as a block, and read like later spans', async () => {
