@@ -40,7 +40,7 @@ export function createRowMiddleware(steps: RowSteps): (row: RouteRow) => RowMidd
   }
 
   function identifyCaller({ state }: RowContext, next: Next): Promise<void> {
-    return proceed(steps.identify(state.exchange), (caller) => {
+    return proceed(steps.identify(state.exchange), (caller): Promise<void> => {
       state.caller = caller;
       return next();
     });
@@ -52,7 +52,7 @@ export function createRowMiddleware(steps: RowSteps): (row: RouteRow) => RowMidd
   }
 
   function readRowBody({ state }: RowContext, next: Next): Promise<void> {
-    return proceed(steps.readBody(state.exchange), (body) => {
+    return proceed(steps.readBody(state.exchange), (body): Promise<void> => {
       state.body = body;
       return next();
     });
