@@ -19,6 +19,7 @@ const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: n
 const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
 const DAY_MS = 86_400_000;
 const EVERY_REQUEST = '';
+const queues = () => ({ bodyChanges: createSerializer(), inTurn: createSerializer() });
 
 const refusal = (code: number, name: string): ProxyAnswer => ({
   status: 500,
@@ -266,7 +267,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
         return steps < step ? scratch.server.run(statement) : Promise.reject(new Unavailable('away'));
       },
     };
-    await expect(createClickHouseRemoval(failing, bodies, createSerializer()).remove([TRACE])).rejects.toThrow('away');
+    await expect(createClickHouseRemoval(failing, bodies, queues()).remove([TRACE])).rejects.toThrow('away');
     const found = await traces.findSummaries(ALL, traceId(1), null);
     expect(found.map(({ traceRef }) => traceRef)).toEqual([TRACE.traceRef]);
     expect(await traces.remove(found)).toBe(1);
@@ -289,7 +290,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
         return steps < step ? scratch.server.run(statement) : Promise.reject(new Unavailable('away'));
       },
     };
-    await expect(createClickHouseRemoval(failing, bodies, createSerializer()).remove([TRACE])).rejects.toThrow('away');
+    await expect(createClickHouseRemoval(failing, bodies, queues()).remove([TRACE])).rejects.toThrow('away');
     expect(await traces.removeStartedBefore(START_MS + 9, 10)).toBe(1);
     expect((await traces.findSummaries(ALL, traceId(1), null)).length).toBe(0);
     expect((await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId)).toEqual([traceId(2)]);

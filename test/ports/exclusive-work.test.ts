@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
 import type { BodyReader } from '../../src/domain/traces/packed.ts';
-import { createBodyRelease } from '../../src/persistence/clickhouse/body-release.ts';
 import type { ClickHouse } from '../../src/persistence/clickhouse/client.ts';
+import { createClickHouseRemoval } from '../../src/persistence/clickhouse/trace-removal.ts';
 import type { Database } from '../../src/persistence/database/database.ts';
-import { createExclusiveWork, type Serializer } from '../../src/persistence/database/exclusive-work.ts';
+import {
+  createExclusiveWork,
+  createSerializer,
+  type Serializer,
+} from '../../src/persistence/database/exclusive-work.ts';
 import type { Tables } from '../../src/persistence/database/tables.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 
@@ -15,17 +19,22 @@ interface BodyVersion {
   readonly base64: string;
 }
 
-/** A server with one body. `beforeAnswer` delays the answers of reads, as a slow connection does. */
+/** A server with one body and all traces. `beforeAnswer` delays the answers of reads, as a slow connection does. */
 function aServer(versions: BodyVersion[], beforeAnswer: (query: string) => Promise<unknown>) {
   const server: Pick<ClickHouse, 'rows' | 'run' | 'insert'> = {
-    async rows<Row>(query: string) {
+    async rows<Row>(query: string, { ids }: Readonly<Record<string, unknown>> = {}) {
       const latest = versions.toSorted((left, right) => right.version - left.version).slice(0, 1);
       // No span refers to the body.
       const found = query.includes('from export_body') ? latest : [];
+      const traces = query.includes('from trace_summary') ? (ids as string[]) : [];
       await beforeAnswer(query);
-      return found as readonly unknown[] as readonly Row[];
+      return [
+        ...found,
+        ...traces.map((id) => ({ trace_id: id, trace_ref: id })),
+      ] as readonly unknown[] as readonly Row[];
     },
     run(statement) {
+      if (!statement.startsWith('alter table export_body')) return Promise.resolve();
       const before = Number(/version < (\d+)/.exec(statement)?.[1] ?? Number.MAX_VALUE);
       versions.splice(0, versions.length, ...versions.filter(({ version }) => version >= before));
       return Promise.resolve();
@@ -105,10 +114,14 @@ for (const engine of ENGINES)
         return rounds(10);
       });
       const fastServer = aServer(versions, () => Promise.resolve());
-      const slow = createBodyRelease(slowServer, READER, one)(['body'], new Set(['b']), 'rewritten');
+      const remove = (server: ClickHouse, bodyChanges: Serializer, id: string) =>
+        createClickHouseRemoval(server, READER, { bodyChanges, inTurn: createSerializer() }).remove([
+          { traceId: id, traceRef: id },
+        ]);
+      const slow = remove(slowServer, one, 'b');
       // The other process begins between the read and the write of the first one.
       await wholeRead.promise;
-      await Promise.all([slow, createBodyRelease(fastServer, READER, two)(['body'], new Set(['a']), 'rewritten')]);
+      expect(await Promise.all([slow, remove(fastServer, two, 'a')])).toEqual([1, 1]);
       expect(versions.map((left) => [left.trace_ids, Buffer.from(left.base64, 'base64').toString()])).toEqual([
         [['c'], 'c'],
       ]);

@@ -1,5 +1,4 @@
 import type { BodyReader, ExportBody } from '../../domain/traces/packed.ts';
-import type { Serializer } from '../database/exclusive-work.ts';
 import type { ClickHouse } from './client.ts';
 import { listOf, type DeletionMode } from './statements.ts';
 import { inBatches } from './trace-lookup.ts';
@@ -24,10 +23,10 @@ interface WholeRow extends BodyRow {
 /**
  * Removes the payloads of a trace from a body when no span of the trace refers to the body any more. Deletes a body
  * without traces. Other traces keep their payloads even without spans: another process may not have stored the spans of
- * its export yet. `bodyChanges` runs the changes of all processes one after another. Otherwise two processes could
- * change the same version, and the later write would restore the trace that the earlier one removed.
+ * its export yet. The caller holds the lock of body changes. Otherwise two processes could change the same version, and
+ * the later write would restore the trace that the earlier one removed.
  */
-export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined, bodyChanges: Serializer) {
+export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined) {
   /** The traces that still have spans in these bodies, by body. */
   async function holdersOf(rows: readonly BodyRow[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const ids = new Set(rows.map(({ body_id: id }) => id));
@@ -73,7 +72,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
   }
 
   /** Releases bodies from removed traces. */
-  async function release(bodyIds: readonly string[], removed: ReadonlySet<string>, how: DeletionMode): Promise<void> {
+  return async (bodyIds: readonly string[], removed: ReadonlySet<string>, how: DeletionMode): Promise<void> => {
     const rows = await inBatches(bodyIds, (ids) =>
       server.rows<BodyRow>('select body_id, trace_ids from export_body final where body_id in {ids:Array(String)}', {
         ids,
@@ -93,9 +92,5 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
       await drop(`body_id in ${listOf(ids)}`, how);
       return [];
     });
-  }
-
-  /** As `release`. Without bodies it does not wait for other changes. */
-  return (bodyIds: readonly string[], removed: ReadonlySet<string>, how: DeletionMode): Promise<void> =>
-    bodyIds.length === 0 ? Promise.resolve() : bodyChanges(() => release(bodyIds, removed, how));
+  };
 }

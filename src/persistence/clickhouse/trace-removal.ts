@@ -31,6 +31,14 @@ interface KeyRow {
 
 const idsOf = (traces: readonly KeyRow[]): ReadonlySet<string> => new Set(traces.map(({ trace_id: id }) => id));
 
+/** Queues of the work that changes traces. Work that needs both takes `bodyChanges` first. */
+interface Queues {
+  /** Runs the changes of bodies of all processes one after another. */
+  readonly bodyChanges: Serializer;
+  /** Runs read-modify-write work of this process one after another, including ingest. */
+  readonly inTurn: Serializer;
+}
+
 /** Conditions for the rows of these traces, one per statement. */
 function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
   for (let at = 0; at < traces.length; at += TRACES_PER_STATEMENT) {
@@ -50,9 +58,11 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
 export function createClickHouseRemoval(
   server: ClickHouse,
   bodies: BodyReader | undefined,
-  bodyChanges: Serializer,
+  { bodyChanges, inTurn }: Queues,
 ): TraceRemoval {
-  const release = createBodyRelease(server, bodies, bodyChanges);
+  const release = createBodyRelease(server, bodies);
+  /** Runs an explicit removal. Ingest does not wait while the removal waits for another process. */
+  const exclusively = <Result>(work: () => Promise<Result>): Promise<Result> => bodyChanges(() => inTurn(work));
 
   /** `newest_first` is the negative start. */
   const oldest = (beforeMs: number, most: number): Promise<readonly KeyRow[]> =>
@@ -93,18 +103,25 @@ export function createClickHouseRemoval(
       );
   }
 
-  /** The bodies to which spans of these traces refer. */
+  /**
+   * The bodies with payloads of these traces, by the references of their spans. For traces without spans, which an
+   * interrupted removal left, it searches all bodies.
+   */
   async function bodiesOf(traces: readonly KeyRow[]): Promise<readonly string[]> {
     const refs = new Set(traces.map(({ trace_ref: ref }) => ref));
     const rows = await inBatches(
       traces.map(({ trace_id: id }) => id),
       (ids) =>
         server.rows<{ trace_ref: string; body_id: string }>(
-          `select distinct trace_ref, body_id from span where trace_id in {ids:Array(String)} and body_id != ''`,
+          `select distinct trace_ref, body_id from span where trace_id in {ids:Array(String)}`,
           { ids },
         ),
     );
-    return [...new Set(rows.filter(({ trace_ref: ref }) => refs.has(ref)).map(({ body_id: id }) => id))];
+    const found = rows.filter(({ trace_ref: ref }) => refs.has(ref));
+    const withSpans = new Set(found.map(({ trace_ref: ref }) => ref));
+    const left = await bodiesWith(traces.filter(({ trace_ref: ref }) => !withSpans.has(ref)));
+    const referenced = found.map(({ body_id: id }) => id).filter((id) => id !== '');
+    return [...new Set([...referenced, ...left])];
   }
 
   /**
@@ -121,15 +138,17 @@ export function createClickHouseRemoval(
     return [...new Set(rows.map(({ body_id: id }) => id))];
   }
 
-  /** `findBodies` returns the bodies with payloads of the traces. */
-  async function removeOldest(traces: readonly KeyRow[], findBodies = bodiesOf): Promise<number> {
+  /** Takes the lock before it deletes anything: a timeout of the lock must not leave bodies without spans. */
+  async function removeOldest(traces: readonly KeyRow[]): Promise<number> {
     if (traces.length === 0) return 0;
-    const bodyIds = await findBodies(traces);
-    await deleteFrom('trace_summary', traces, 'masked');
-    await deleteFrom('span', traces, 'masked');
-    await release(bodyIds, idsOf(traces), 'masked');
-    await deleteFrom('trace_by_start', traces, 'masked');
-    return traces.length;
+    return bodyChanges(async () => {
+      const bodyIds = await bodiesOf(traces);
+      await deleteFrom('trace_summary', traces, 'masked');
+      await deleteFrom('span', traces, 'masked');
+      await release(bodyIds, idsOf(traces), 'masked');
+      await deleteFrom('trace_by_start', traces, 'masked');
+      return traces.length;
+    });
   }
 
   async function removeStored(traces: readonly KeyRow[]): Promise<number> {
@@ -140,6 +159,22 @@ export function createClickHouseRemoval(
     await deleteFrom('trace_by_start', traces, 'rewritten');
     await deleteFrom('trace_summary', traces, 'rewritten');
     return traces.length;
+  }
+
+  async function redactStored(traces: readonly TraceKey[], atMs: number): Promise<void> {
+    const stored = await findStored(traces);
+    const bodyIds = await bodiesWith(stored);
+    const update = async (table: string, changes: string): Promise<void> => {
+      for (const condition of conditionsOf(stored))
+        await server.run(`alter table ${table} update ${changes} where ${condition} settings mutations_sync = 1`);
+    };
+    const payload = listOf([EMPTY_PAYLOAD]);
+    const texts = `input_preview = '', source = null`;
+    const ofTrace = `redacted_ms = ${atMs}, preview_ns = null, session_id = null, user_id = null, tags = null, root_labels = 0, ${texts}`;
+    await update('span', `body_id = '', body_at = null, payload = ${payload}, error = null, ${texts}`);
+    await release(bodyIds, idsOf(stored), 'rewritten');
+    await update('trace_by_start', ofTrace);
+    await update('trace_summary', ofTrace);
   }
 
   /**
@@ -172,26 +207,12 @@ export function createClickHouseRemoval(
       const listed = await removeOldest(await oldest(beforeMs, most));
       if (listed === most) return listed;
       // Explicit removals that stopped before their last step left these summaries.
-      const unlisted = await removeOldest(await oldestSummaries(beforeMs, most - listed), bodiesWith);
+      const unlisted = await removeOldest(await oldestSummaries(beforeMs, most - listed));
       const removed = listed + unlisted;
       if (removed < most) await dropEmptyDays(beforeMs);
       return removed;
     },
-    remove: async (traces) => removeStored(await findStored(traces)),
-    async redact(traces, atMs) {
-      const stored = await findStored(traces);
-      const bodyIds = await bodiesWith(stored);
-      const update = async (table: string, changes: string): Promise<void> => {
-        for (const condition of conditionsOf(stored))
-          await server.run(`alter table ${table} update ${changes} where ${condition} settings mutations_sync = 1`);
-      };
-      const payload = listOf([EMPTY_PAYLOAD]);
-      const texts = `input_preview = '', source = null`;
-      const ofTrace = `redacted_ms = ${atMs}, preview_ns = null, session_id = null, user_id = null, tags = null, root_labels = 0, ${texts}`;
-      await update('span', `body_id = '', body_at = null, payload = ${payload}, error = null, ${texts}`);
-      await release(bodyIds, idsOf(stored), 'rewritten');
-      await update('trace_by_start', ofTrace);
-      await update('trace_summary', ofTrace);
-    },
+    remove: (traces) => exclusively(async () => removeStored(await findStored(traces))),
+    redact: (traces, atMs) => exclusively(() => redactStored(traces, atMs)),
   };
 }

@@ -114,9 +114,9 @@ export async function openClickHouseTraces(
     bodies,
     findSpan: (traces, spanId) => findSpan(server, traces, spanId),
   });
-  const removal = createClickHouseRemoval(server, bodies, bodyChanges);
   // Runs read-modify-write work sequentially: a summary must not restore a text that is being redacted.
   const inTurn = createSerializer();
+  const removal = createClickHouseRemoval(server, bodies, { bodyChanges, inTurn });
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
     commit: (jobs) => withSchema(() => inTurn(() => ingest(jobs))),
     limit,
@@ -261,10 +261,10 @@ export async function openClickHouseTraces(
     findSpan: (traces, spanId) => findSpan(reader, traces, spanId),
     findSpans,
     removeStartedBefore: (beforeMs, most) => withSchema(() => removal.removeStartedBefore(beforeMs, most)),
-    remove: (traces) => withSchema(() => inTurn(() => removal.remove(traces))),
+    remove: (traces) => withSchema(() => removal.remove(traces)),
     redact: (traces, at) =>
       withSchema(async () => {
-        await inTurn(() => removal.redact(traces, at.getTime()));
+        await removal.redact(traces, at.getTime());
         const known = await knownSummaries(
           server,
           tables,
