@@ -206,11 +206,10 @@ export function createClickHouseRemoval(
     async removeStartedBefore(beforeMs, most) {
       const listed = await removeOldest(await oldest(beforeMs, most));
       if (listed === most) return listed;
+      // Before the search of all summaries, which may time out.
+      await dropEmptyDays(beforeMs);
       // Explicit removals that stopped before their last step left these summaries.
-      const unlisted = await removeOldest(await oldestSummaries(beforeMs, most - listed));
-      const removed = listed + unlisted;
-      if (removed < most) await dropEmptyDays(beforeMs);
-      return removed;
+      return listed + (await removeOldest(await oldestSummaries(beforeMs, most - listed)));
     },
     remove: (traces) => exclusively(async () => removeStored(await findStored(traces))),
     redact: (traces, atMs) => exclusively(() => redactStored(traces, atMs)),

@@ -157,3 +157,15 @@ it('retention without old traces does not wait for another process', async () =>
   const removal = removalOn(server, { ...queues(), bodyChanges: () => Promise.reject(new Unavailable('busy')) });
   expect(await removal.removeStartedBefore(1_000, 10)).toBe(0);
 });
+
+it('retention drops empty days also when the search of all summaries fails', async () => {
+  const statements: string[] = [];
+  const { server } = aServer(oneTrace(), (statement) => {
+    statements.push(statement);
+    if (statement.includes('from trace_summary final')) throw new Unavailable('too slow');
+  });
+  await expect(removalOn(server).removeStartedBefore(1_000, 10)).rejects.toEqual(new Unavailable('too slow'));
+  expect(statements.filter((statement) => statement.includes('drop partition'))).toEqual(
+    ['span', 'trace_summary', 'trace_by_start', 'export_body'].map((table) => `alter table ${table} drop partition 7`),
+  );
+});
