@@ -64,6 +64,7 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     const body = { format: row.format, compression: row.compression, bytes: Buffer.from(row.base64, 'base64') };
     const { format, compression, bytes } = await readerOf(bodies).without(body, unreferenced);
     const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+    // The time in microseconds distinguishes versions that two processes create from the same one.
     const version = Math.max(Number(row.version) + 1, Date.now() * 1_000);
     await server.insert('export_body', BODY_COLUMNS, [
       JSON.stringify([bodyId, row.arrived, version, remaining, format, compression, base64]),
@@ -72,7 +73,11 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
   }
 
   /** Releases bodies from removed traces. */
-  return async (bodyIds: readonly string[], removed: ReadonlySet<string>, how: DeletionMode): Promise<void> => {
+  return async function release(
+    bodyIds: readonly string[],
+    removed: ReadonlySet<string>,
+    how: DeletionMode,
+  ): Promise<void> {
     const rows = await inBatches(bodyIds, (ids) =>
       server.rows<BodyRow>('select body_id, trace_ids from export_body final where body_id in {ids:Array(String)}', {
         ids,
@@ -92,5 +97,8 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
       await drop(`body_id in ${listOf(ids)}`, how);
       return [];
     });
+    // A process over another database may have written a body in between. Each pass shortens lists of traces, so the
+    // recursion ends.
+    if (shared.length > 0) await release(shared, removed, how);
   };
 }
