@@ -104,6 +104,27 @@ for (const engine of ENGINES)
       expect(await totals()).toEqual(expected);
     });
 
+    it('counts a batch once when another process records it again, beside a new call', async () => {
+      const [call] = callsOf([2]);
+      const batch = callsOf([3]).map(({ spend, span }): CallRecord => {
+        const windows = [provider, model].map((window) => ({ ...window, amount: 1_000n }));
+        return { spend: { ...spend, windows }, span };
+      });
+      const [first, second] = [recorder(), recorder()];
+      for (const one of batch) first.record(one);
+      await first.flush();
+      await unfoldAll();
+      for (const one of [...batch, ...(call ? [call] : [])]) second.record(one);
+      await second.flush();
+      await unfoldAll();
+      const both = new Map([
+        [provider.name, 1_100n],
+        [model.name, 1_100n],
+      ]);
+      expect(await totals()).toEqual(both);
+      expect(await stores.spend.totalOf(aSpendRow().keyHash)).toBe(1_100n);
+    });
+
     const unfoldAll = async (): Promise<void> => {
       while (stores.calls.backlog() > 0) await stores.calls.unfold();
     };

@@ -76,7 +76,7 @@ class QueuedRoot implements LoggedCall {
 
 /**
  * A call that is stored without the log: in its caller's trace, with guardrail spans, not representable in the log, or
- * with the log off.
+ * with the log off. A call whose windows have their own amounts is such a call, too.
  */
 interface QueuedWholeCall extends QueuedCall {
   readonly kind: 'whole';
@@ -161,6 +161,7 @@ export function createCallStore(
     );
     return rows.map(summaryOf);
   }
+
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
 
   return {
@@ -168,7 +169,8 @@ export function createCallStore(
       const { callId, traceId } = call.spend;
       assertStorableCall(call);
       const traceRef = call.span.parentSpanId === null ? traceRefOf(ownerOfCall(call.spend), traceId) : null;
-      const encoded = traceRef === null || call.below !== undefined ? null : encodeCall(call, traceRef);
+      const isForLog = call.below === undefined && !hasOwnAmounts(call.spend);
+      const encoded = traceRef === null || !isForLog ? null : encodeCall(call, traceRef);
       if (traceRef === null || encoded === null) {
         // Throws for amounts and times that no column can store.
         for (const cost of [call.spend.cost, call.span.cost]) amountText(cost ?? 0n);
@@ -200,6 +202,12 @@ export function createCallStore(
     readable: () => callLog.readable(),
   };
 }
+
+/**
+ * Whether windows of a call have their own amounts. Two processes may record such a call, the end of a batch. A segment
+ * with it and with new calls would add its amounts again: totals of windows do not name calls.
+ */
+const hasOwnAmounts = ({ windows = [] }: SpendRow): boolean => windows.some(({ amount }) => amount !== undefined);
 
 /**
  * The labels of a call: its end user, and its tags except those of the user agent, which have no budgets. Null for
