@@ -104,6 +104,19 @@ for (const engine of ENGINES)
       expect(await totals()).toEqual(expected);
     });
 
+    it('counts each call once when a commit is repeated, in parts and with later calls', async () => {
+      const queued = callsOf([1, 2, 3]).map((call) => stores.calls.encode(call));
+      for (const count of [2, 1, 3]) {
+        // As when the answer of the database to a commit is lost.
+        // oxlint-disable-next-line no-await-in-loop -- one commit after another
+        await stores.calls.append(queued.slice(0, count));
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await unfoldAll();
+      }
+      expect(await totals()).toEqual(expected);
+      expect(await stores.spend.totalOf(aSpendRow().keyHash)).toBe(1_110n);
+    });
+
     it('counts a batch once when another process records it again, beside a new call', async () => {
       const [call] = callsOf([2]);
       const batch = callsOf([3]).map(({ spend, span }): CallRecord => {

@@ -113,7 +113,7 @@ export function createFaultyUnfolding(
         await setAside(db, segment);
         return true;
       }
-      // The stored calls do not name their windows: the windows of the segment count when one of its calls is new.
+      // The stored calls do not name their windows. The calls of a segment that have windows are all stored or all new.
       if (results.some((added) => added > 0)) await addToWindows(db, windowsOf(segment.totals));
       await deleteSegments(db, [segment]);
       // The payloads are in the span rows now.

@@ -7,14 +7,14 @@ import type { Tables } from '../database/tables.ts';
 import { transaction } from '../database/transaction.ts';
 import type { createKeyTotalsAdder } from '../spend/insertion.ts';
 import { createFaultyUnfolding, type FaultyUnfoldingParts } from './faulty-segments.ts';
-import { insertSegment, type LoggedCall, segmentsOf } from './segments.ts';
+import { insertSegment, type LoggedCall, type Segment, segmentsOf } from './segments.ts';
 import type { CallUnfolding } from './unfold.ts';
 import { costsOf, deleteSegments, lockWaiting, windowsOf } from './waiting-segments.ts';
 
 /** Append-only log of committed calls. Segments are unfolded into rows later. */
 export interface CallLog {
-  /** Stores calls in one commit, all or nothing. */
-  write(calls: readonly LoggedCall[]): Promise<void>;
+  /** Stores groups of calls in one commit, all or nothing. No segment has calls of two groups. */
+  write(groups: readonly (readonly LoggedCall[])[]): Promise<void>;
   /** Number of calls not unfolded, as far as this process knows. */
   backlog(): number;
   /**
@@ -125,15 +125,16 @@ export function createCallLog(
   }
 
   return {
-    async write(calls) {
+    async write(groups) {
       // Segments are built inside the write, so that a close also waits for them.
       await inFlight.write(async () => {
-        const segments = await segmentsOf(calls);
+        const segments: Segment[] = [];
+        for (const calls of groups) segments.push(...(await segmentsOf(calls)));
         await transaction(orm, async (db) => {
           for (const segment of segments) await insertSegment(db, flavour, segment);
         });
       });
-      backlog += calls.length;
+      for (const { length } of groups) backlog += length;
     },
     backlog: () => backlog,
     async step() {

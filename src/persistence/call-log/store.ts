@@ -33,6 +33,8 @@ class QueuedRoot implements LoggedCall {
   readonly windows: LoggedCall['windows'];
   /** Summary of the trace with this call alone; null for a call that was encoded without a summary. */
   readonly summary: TraceSummary | null;
+  /** Calls with equal numbers were part of the same commits so far; 0 before the first. */
+  group = 0;
   readonly #rows: Buffer;
   readonly #rowStart: number;
   readonly #rowEnd: number;
@@ -162,6 +164,20 @@ export function createCallStore(
     return rows.map(summaryOf);
   }
 
+  let lastGroup = 0;
+  /**
+   * Calls of a commit, grouped by the commits that they were part of. So the calls of a group are all stored or all
+   * new, also when a failed commit is repeated together with later calls.
+   */
+  function inGroups(roots: readonly QueuedRoot[]): readonly (readonly QueuedRoot[])[] {
+    const groups = [...Map.groupBy(roots, ({ group }) => group).values()];
+    for (const group of groups) {
+      lastGroup += 1;
+      for (const root of group) root.group = lastGroup;
+    }
+    return groups;
+  }
+
   const reading = (): Kysely<Tables> => orm.em.fork().getKysely<Tables>({ type: 'read' });
 
   return {
@@ -193,7 +209,7 @@ export function createCallStore(
     append: async (calls) => {
       const roots = calls.filter((call) => call.kind === 'root');
       const wholes = calls.flatMap((call) => (call.kind === 'whole' ? [call.record] : []));
-      if (roots.length > 0) await callLog.write(roots);
+      if (roots.length > 0) await callLog.write(inGroups(roots));
       const grown = await storeWithoutLog(wholes);
       return async () => [...(await summariesOf(roots)), ...grown];
     },
