@@ -23,7 +23,7 @@ import { createBatchReserver } from './admission/batch-limits.ts';
 import { withBudgetFallback, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
 import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withoutAlias } from './admission/key-rules.ts';
-import type { KeyOfHash } from './calls/batch-recorder.ts';
+import type { KeyOfOwner } from './calls/batch-recorder.ts';
 import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
 import { createCooldowns, skipCoolingDown } from './routing/cooldowns.ts';
@@ -66,8 +66,8 @@ export interface GatewayOptions {
   readonly admission: Admission;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
-  /** As `KeyOfHash`; no key is found when absent. */
-  readonly keyOf?: KeyOfHash;
+  /** As `KeyOfOwner`; no key is found when absent. */
+  readonly keyOf?: KeyOfOwner;
   /** Budgets of providers, read for each call; none when absent. */
   readonly providerBudgets?: () => ProviderBudgets;
   /** The budget of all calls, read for each call; none when absent. */

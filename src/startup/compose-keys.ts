@@ -1,8 +1,9 @@
 import { createFailedKeys } from '../domain/keys/failed-keys.ts';
 import type { DeploymentRegistry } from '../domain/deployments/deployment-source.ts';
-import type { VirtualKey } from '../domain/keys/virtual-key.ts';
+import { unstoredKey } from '../domain/keys/unstored-key.ts';
 import type { PaidKeys } from '../domain/free-tier/paid-keys.ts';
 import type { PaymentProvider } from '../domain/checkout/payments.ts';
+import type { KeyOfOwner } from '../gateway/calls/batch-recorder.ts';
 import { type CallerWatch, createCallerWatch } from '../gateway/keys/caller-watch.ts';
 import { type CatalogKeyRing, createCatalogKeyRing } from '../gateway/keys/catalog-key-ring.ts';
 import { createKeyRing, type KeyRing } from '../gateway/keys/key-ring.ts';
@@ -32,8 +33,7 @@ export interface Keys {
   readonly keyRing: CredentialRing;
   readonly callerWatch: CallerWatch;
   readonly networkOf: NetworkOf;
-  /** The stored key with this hash, also a deleted one, with its owners. Null for another credential. */
-  readonly keyOf: (hash: string) => Promise<VirtualKey | null>;
+  readonly keyOf: KeyOfOwner;
 }
 
 /** Verifier and rules of signed tokens; null where none are accepted. */
@@ -94,12 +94,18 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
   const keyRing = createCredentialRing(virtualKeys, { ...common, acceptance, tokens, tracingKeys: stores.tracingKeys });
   const callerWatch = createCallerWatch(keyRing);
   keyRing.onChange(callerWatch.check);
-  async function keyOf(hash: string): Promise<VirtualKey | null> {
-    const found = await stores.keys.findMany([hash]);
-    return (await owned.withOwners(new Map(found.map((key) => [key.hash, key])))).get(hash) ?? null;
-  }
-  return { keyRing, callerWatch, networkOf, keyOf };
+  return { keyRing, callerWatch, networkOf, keyOf: keysOfOwners(stores.keys, owned) };
 }
+
+/** Reads the keys of owners; see `KeyOfOwner`. */
+const keysOfOwners =
+  (stored: Pick<Stores['keys'], 'findMany'>, owned: OwnedKeys): KeyOfOwner =>
+  async ({ keyHash: hash, teamId }) => {
+    const [found = null] = await stored.findMany([hash]);
+    const key =
+      found ?? (teamId === null ? null : unstoredKey({ hash, name: 'signed token', teamId, now: systemClock.now() }));
+    return key && ((await owned.withOwners(new Map([[hash, key]]))).get(hash) ?? null);
+  };
 
 /** Stored keys with their owners. */
 const ownedKeys = ({ stores, deployments, countedBudgets }: KeyParts): OwnedKeys =>

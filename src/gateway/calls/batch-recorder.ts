@@ -1,5 +1,5 @@
 import type { BudgetWindow } from '../../domain/budgets/budget-window.ts';
-import type { Caller } from '../../domain/caller.ts';
+import type { Caller, Owner } from '../../domain/caller.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { type PriceRow, tokenPricesOf } from '../../domain/catalog/prices.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
@@ -69,8 +69,11 @@ interface BatchPrices {
   readonly adjusted: (cost: Usd, provider: string) => Usd;
 }
 
-/** Reads the stored key with this hash, also a deleted one, with its owners. Null for another credential. */
-export type KeyOfHash = (hash: string) => Promise<VirtualKey | null>;
+/**
+ * Reads the key that owns an object, also a deleted one, with its owners. The key of a signed token is not stored: its
+ * owner is only the team of the object. Null for a credential without key and team.
+ */
+export type KeyOfOwner = (owner: Owner) => Promise<VirtualKey | null>;
 
 /**
  * Public name of the model of a batch, as budgets name it. A file with calls of several models has the name of the
@@ -95,7 +98,7 @@ interface CountedWindow extends BudgetWindow {
 export function createBatchRecorder(
   { recorder, budgets }: Pick<CallTools, 'recorder' | 'budgets'>,
   deployments: () => readonly Deployment[],
-  { catalog, adjusted, keyOf = () => Promise.resolve(null) }: BatchPrices & { readonly keyOf?: KeyOfHash | undefined },
+  { catalog, adjusted, keyOf = () => Promise.resolve(null) }: BatchPrices & { readonly keyOf?: KeyOfOwner | undefined },
 ): (batch: EndedBatch) => Promise<void> {
   /** Ids of batches whose cost was charged in this process: two concurrent reads of a batch may both see its end. */
   const recorded = new Set<string>();
@@ -116,7 +119,7 @@ export function createBatchRecorder(
     const traceId = id.replace(/^batch_/, '');
     const sums = new Map<string, CountedWindow>();
     if (cost !== null) {
-      const key = await keyOf(owner.keyHash);
+      const key = await keyOf(owner);
       for (const { deployment: at, cost: ofUse } of pricedUses) {
         const model = publicModelOf(at, pricedUses.length === 1 ? calls : {});
         // oxlint-disable-next-line no-await-in-loop -- only the first one reads

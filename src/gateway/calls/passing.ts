@@ -8,7 +8,7 @@ import { assertMayCall, mayCall } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { OBJECT_PATHS } from '../../domain/upstream-objects/object-action.ts';
 import type { BatchReserver } from '../admission/batch-limits.ts';
-import { createBatchRecorder, type KeyOfHash } from './batch-recorder.ts';
+import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
@@ -26,7 +26,7 @@ interface PassingTools {
   readonly adjusted: (cost: Usd, provider: string) => Usd;
   /** Reserves the tokens of a batch in the daily limits of tokens. */
   readonly reserveBatch: BatchReserver;
-  readonly keyOf?: KeyOfHash;
+  readonly keyOf?: KeyOfOwner;
 }
 
 /** The current deployments by id. The index is rebuilt when the list is replaced. */

@@ -4,8 +4,8 @@ import type { TokenIdentity } from '../../domain/identity/token-identity.ts';
 import type { TokenRules } from '../../domain/identity/token-rules.ts';
 import { type TeamFacts, tokenTeamsOf } from '../../domain/identity/token-teams.ts';
 import type { KnownToken, VerifiedTokens } from '../../domain/identity/verified-tokens.ts';
+import { unstoredKey } from '../../domain/keys/unstored-key.ts';
 import type { KeyGenerator, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
-import { ZERO_USD } from '../../domain/money.ts';
 import type { Role } from '../../domain/role.ts';
 import { ALL_TEAMS, newTeam, type Team } from '../../domain/teams/team.ts';
 import { ALL_USERS, emailKeyOf, newUser, type User } from '../../domain/users/user.ts';
@@ -262,34 +262,16 @@ function tokenKey(
   // Keys of later tokens of a bearer have the same hash, so that they own the same rows.
   const hash = about.hash(JSON.stringify(['token', issuer, userId ?? subject, teamId, role]));
   return {
-    hash,
+    ...unstoredKey({ hash, name: `jwt-...${hash.slice(-4)}`, teamId, now }),
     secretHash,
-    previousSecret: null,
-    name: `jwt-...${hash.slice(-4)}`,
-    alias: null,
     role: roleOfToken(role),
-    teamId,
     userId,
     models,
-    maxBudget: null,
-    budgetDuration: null,
-    budgetResetAt: null,
-    spentBefore: ZERO_USD,
     settings: {
       ...(routes.length === 0 ? {} : { allowedRoutes: routes }),
       ...(organizationId === null ? {} : { organizationId }),
     },
-    metadata: {},
-    blocked: false,
     expiresAt,
-    rotations: 0,
-    rotatedAt: null,
-    createdAt: now,
-    createdBy: hash,
-    updatedAt: now,
-    updatedBy: hash,
-    deletedAt: null,
-    deletedBy: null,
     ...(refusal === undefined ? {} : { refusal }),
     token: { endUserId, otherTeams: [], hasRole: role !== null },
   };

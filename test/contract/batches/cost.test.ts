@@ -1,20 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
+import { type Issuer, startIssuer, tokenEnvironment } from '../../support/token-issuer.ts';
 import { answerOf, configOver, serveFiles, lineFor, newKey, send, upload } from '../files/file-client.ts';
 import { spansIn } from '../inference/trace-spans.ts';
 import { POLLING } from '../../support/polling.ts';
 
 let app: TestApp;
 let upstream: FaultServer;
+let issuer: Issuer;
 
 beforeAll(async () => {
-  upstream = await startFaultServer();
-  app = await startApp({ config: pricedConfig() });
+  [upstream, issuer] = await Promise.all([startFaultServer(), startIssuer(['ES256'])]);
+  app = await start();
 });
 
+const start = (options: { readonly dataDir?: string } = {}): Promise<TestApp> =>
+  startApp({ config: pricedConfig(), env: tokenEnvironment(issuer), ...options });
+
 function pricedConfig(): Record<string, unknown> {
-  const config = configOver(upstream);
+  const config = configOver(upstream, { enable_jwt_auth: true, litellm_jwtauth: { team_id_jwt_field: 'team' } });
   const priced = config.model_list.map((entry) => ({
     ...entry,
     litellm_params: { ...entry.litellm_params, ...PRICES[entry.model_name] },
@@ -27,6 +32,7 @@ beforeEach(() => serveFiles(upstream));
 afterAll(async () => {
   await app.stop();
   await upstream.stop();
+  await issuer.stop();
 });
 
 const PRICES: Readonly<Record<string, object>> = {
@@ -199,6 +205,15 @@ describe('batches.get 200: a batch that ends', () => {
       },
     ],
     [
+      'team, created with a signed token,',
+      'LiteLLM Team: team-of-tokens',
+      async () => {
+        const team_id = 'team-of-tokens';
+        await created('/team/new', { team_id, metadata: { model_max_budget: MODEL_BUDGET } });
+        return { key: await issuer.token({ team: team_id }, { alg: 'ES256' }) };
+      },
+    ],
+    [
       'customer',
       'LiteLLM End User: customer-of-batches',
       async () => {
@@ -240,7 +255,7 @@ describe('batches.get 200: a batch that ends', () => {
     const { dataDir } = app;
     await app.stop({ keepData: true });
     // The background task reads batches immediately at the start, then periodically.
-    app = await startApp({ config: pricedConfig(), dataDir });
+    app = await start({ dataDir });
     await vi.waitFor(async () => expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]), POLLING);
   });
 });
