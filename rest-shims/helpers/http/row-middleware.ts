@@ -39,7 +39,7 @@ export function createRowMiddleware(steps: RowSteps): (row: RouteRow) => RowMidd
     return next();
   }
 
-  function identifyCaller({ state }: RowContext, next: Next): Promise<void> {
+  function identifyCaller({ state }: RowContext, next: Next): void | Promise<void> {
     return proceed(steps.identify(state.exchange), (caller): Promise<void> => {
       state.caller = caller;
       return next();
@@ -51,7 +51,7 @@ export function createRowMiddleware(steps: RowSteps): (row: RouteRow) => RowMidd
     return next();
   }
 
-  function readRowBody({ state }: RowContext, next: Next): Promise<void> {
+  function readRowBody({ state }: RowContext, next: Next): void | Promise<void> {
     return proceed(steps.readBody(state.exchange), (body): Promise<void> => {
       state.body = body;
       return next();
