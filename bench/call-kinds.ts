@@ -18,7 +18,7 @@ import {
   start,
   untilReady,
 } from './measure.ts';
-import { table } from './report.ts';
+import { table, verdictOn } from './report.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -127,7 +127,7 @@ try {
       median(all).toFixed(0),
       Math.min(...all).toFixed(0),
       ratio.toFixed(2),
-      goal === undefined ? '' : `≤ ${goal}×, ${ratio <= goal ? 'reached' : 'missed'}`,
+      goal === undefined ? '' : `≤ ${goal}×, ${verdictOn(ratio <= goal)}`,
     ];
   });
   console.log(machine().join('\n'));

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { FanoutOrder, FanoutReport, FanoutRound } from './fanout-load.ts';
 import { CORES, freePort, machine, median, pinned, productCommand, run, start, untilReady } from './measure.ts';
-import { goal, judged, table, writePart } from './report.ts';
+import { goal, judged, NO_BOUND, table, writePart } from './report.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -105,8 +105,8 @@ async function measureRun(): Promise<FanoutFigures> {
       p50Ratio < 1.1,
       p50Ratio < 1.1,
     ]),
-    goal('19 CPU a delivery, best', ['none', '≤ 6 µs'], `${cpu.toFixed(1)} µs`, [true, cpu <= 6]),
-    goal('19 memory a reader', ['none', '≤ 20 KiB'], `${kibPerReader.toFixed(0)} KiB`, [true, kibPerReader <= 20]),
+    goal('19 CPU a delivery, best', [NO_BOUND, '≤ 6 µs'], `${cpu.toFixed(1)} µs`, [true, cpu <= 6]),
+    goal('19 memory a reader', [NO_BOUND, '≤ 20 KiB'], `${kibPerReader.toFixed(0)} KiB`, [true, kibPerReader <= 20]),
   ];
   return { times, missed, goals };
 }
@@ -120,7 +120,7 @@ while (figures.length < runs) {
   figures.push(one);
   console.log([one.times, `The stalled reader missed ${one.missed} updates.`, goalTable()].join('\n\n'));
 }
-const several = `${runs} runs, each with new processes. The table shows the last run, the goals all runs. A verdict holds when two thirds of the runs have it or a better one. `;
+const several = `${runs} runs, each with new processes. Tables without verdicts have the figures of the last run. The table of goals has those of all runs. A verdict holds when two thirds of the runs have it or a better one. `;
 const text = figures
   .slice(-1)
   .flatMap(({ times, missed }) => [

@@ -255,8 +255,8 @@ const goals = [
 
 const text = `## Lenses: planted failures found, and speed
 
-Measured with Node ${process.versions.node} on ${availableParallelism()} cores without pinning; load average ${loadavg()[0]?.toFixed(1)}. Reviewer: ${reviewer?.title ?? 'scripted (bench/lens/judge.ts)'}. ${result.runs} runs, ${result.screened} reviewed, ${result.findings} findings,
-${result.evidence.all} quotes, ${result.costPerRun.toFixed(6)} USD per run. The scripted reviewer knows only what the prompts show it. Its figures test the pipeline,
+Measured with Node ${process.versions.node} on ${availableParallelism()} cores without pinning; load average ${loadavg()[0]?.toFixed(1)}. Reviewer: ${reviewer?.title ?? 'scripted (bench/lens/judge.ts)'}. ${result.runs} executions, ${result.screened} reviewed, ${result.findings} findings,
+${result.evidence.all} quotes, ${result.costPerRun.toFixed(6)} USD per execution. The scripted reviewer knows only what the prompts show it. Its figures test the pipeline,
 not a model.
 
 ${table(['Goal', 'Required', 'Desired', 'Measured', 'Verdict'], goals)}

@@ -10,16 +10,30 @@ export function table(head: readonly string[], rows: readonly (readonly (string 
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** A row of a table of goals: required bound, desired bound, figure, verdict. */
+/** Verdicts on a goal, from the worst to the best. */
+const VERDICTS = ['missed', 'desired bound missed', 'within required', 'within desired'] as const;
+type Verdict = (typeof VERDICTS)[number];
+
+/** A required bound of a goal that has only a desired one. */
+export const NO_BOUND = 'none';
+
+/** Verdict on a goal with a required bound. */
+export function verdictOn(isWithinRequired: boolean, isWithinDesired = false): Verdict {
+  if (isWithinDesired) return 'within desired';
+  return isWithinRequired ? 'within required' : 'missed';
+}
+
+/** A row of a table of goals: required bound or `NO_BOUND`, desired bound, figure, verdict. */
 export const goal = (
   what: string,
   [required, desired]: readonly [string, string],
   measured: string,
-  [met, reached]: readonly [boolean, boolean],
-): readonly string[] => [what, required, desired, measured, reached ? 'reached' : met ? 'met' : 'missed'];
-
-/** Verdicts, from the worst to the best. */
-const VERDICTS = ['missed', 'met', 'reached'];
+  [isWithinRequired, isWithinDesired]: readonly [boolean, boolean],
+): readonly string[] => {
+  const verdict =
+    required === NO_BOUND && !isWithinDesired ? 'desired bound missed' : verdictOn(isWithinRequired, isWithinDesired);
+  return [what, required, desired, measured, verdict];
+};
 
 /**
  * The goals of several runs in one table. A verdict holds when at least two thirds of the runs have it or a better one.
@@ -27,7 +41,7 @@ const VERDICTS = ['missed', 'met', 'reached'];
 export const judged = (runs: readonly (readonly (readonly string[])[])[]): string[][] =>
   (runs[0] ?? []).map((first, at) => {
     const rows = runs.map((goals) => goals[at] ?? []);
-    const ranks = rows.map(([, , , , verdict = '']) => VERDICTS.indexOf(verdict));
+    const ranks = rows.map(([, , , , verdict]) => VERDICTS.findIndex((one) => one === verdict));
     const isSupported = (rank: number): boolean => ranks.filter((one) => one >= rank).length * 3 >= ranks.length * 2;
     const verdict = VERDICTS.findLast((_verdict, rank) => isSupported(rank)) ?? 'missed';
     const measured = rows.map(([, , , one = '']) => one).join(' / ');

@@ -8,7 +8,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { consumption, CORES, freePort, machine, median, productCommand, run, start, untilReady } from './measure.ts';
 import { installPortkey } from './portkey.ts';
-import { table, writePart } from './report.ts';
+import { table, verdictOn, writePart } from './report.ts';
 
 const { values: options } = parseArgs({ options: { runs: { type: 'string', default: '7' } } });
 const RUNS = Number(options.runs);
@@ -93,7 +93,6 @@ try {
     portkey === null ? 'Portkey was not available' : `${(ready / middle(PORTKEY, 'readyMs')).toFixed(2)} × Portkey`;
   const measured = `${Math.round(ready)} ms, ${(ready / middle(BARE, 'readyMs')).toFixed(1)} × bare Node, ${beside}`;
   const idle = middle(AGAIN, 'rssMiB');
-  const verdict = (reached: boolean, met: boolean): string => (reached ? 'reached' : met ? 'met' : 'missed');
   // The number before a goal is its number in bench/RESULTS.md.
   const goals = table(
     ['Goal', 'Required', 'Desired', 'Measured', 'Verdict'],
@@ -103,9 +102,9 @@ try {
         '≤ 300 ms',
         '≤ 2 × bare Node',
         measured,
-        verdict(ready <= 2 * middle(BARE, 'readyMs'), ready <= 300),
+        verdictOn(ready <= 300, ready <= 2 * middle(BARE, 'readyMs')),
       ],
-      ['21 idle memory', '≤ 110 MiB', '≤ 90 MiB', `${Math.round(idle)} MiB`, verdict(idle <= 90, idle <= 110)],
+      ['21 idle memory', '≤ 110 MiB', '≤ 90 MiB', `${Math.round(idle)} MiB`, verdictOn(idle <= 110, idle <= 90)],
     ],
   );
   console.log([report, goals].join('\n\n'));

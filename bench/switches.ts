@@ -1,7 +1,7 @@
-// CPU that each own part with a switch saves (table in docs/performance.md). Starts the product twice, with the part
-// and with its switch off. Loads both in turn, with the row that the part was made for. Prints a table and changes no
-// report. A ratio divides the CPU without the part by the CPU with it. `--dry` makes one short round to check the
-// script.
+// CPU that each optimization saves: code of our own in place of a library (table in docs/performance.md). Starts the
+// product twice, with the optimization and without it. Loads both in turn, with the workload that it was made for.
+// Prints a table and changes no report. A ratio divides the CPU without the optimization by the CPU with it.
+// `--dry` makes one short round to check the script.
 //   npm run bench:switches -- [--only 'fast path'] [--rounds 6] [--seconds 3] [--warm 4] [--dry]
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ const chosen = OPTIMIZATIONS.filter(({ name }) => options.only === undefined || 
 if (chosen.length === 0) throw new Error(`--only takes one of: ${OPTIMIZATIONS.map(({ name }) => name).join(', ')}.`);
 if (consumption(process.pid).cpuNs === 0) throw new Error('The CPU of a process cannot be read: /proc is missing.');
 
-// The product inherits this environment. A switch that is set here would be off in both products.
+// Both products inherit this environment. A variable that is set here would switch the optimization off in both.
 for (const { off } of OPTIMIZATIONS) for (const name of Object.keys(off)) delete process.env[name];
 
 async function pairsOf({ off, workload }: Optimization): Promise<readonly Pair[]> {

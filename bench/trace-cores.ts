@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bindThreads, CORES, machine, median } from './measure.ts';
-import { goal, judged, table, writePart } from './report.ts';
+import { pinThreads, CORES, machine, median } from './measure.ts';
+import { goal, judged, NO_BOUND, table, writePart } from './report.ts';
 import { type Round, SPANS_PER_EXPORT, traceTargets } from './trace-targets.ts';
 
 const { values: options } = parseArgs({
@@ -33,13 +33,13 @@ const CONNECTIONS = [16, 8];
 interface Place {
   readonly name: string;
   readonly core: string | null;
-  /** Binds the decoding thread and the garbage collector to the server's core, all other threads to the load's core. */
-  readonly bound: boolean;
+  /** Pins the decoding thread and the garbage collector to the server's core, all other threads to the load's core. */
+  readonly pinned: boolean;
 }
 
-const ONE: Place = { name: 'on one core', core: CORES.server, bound: false };
-const BOTH: Place = { name: 'on both cores', core: CORES.both, bound: false };
-const BOUND: Place = { name: 'on both cores, threads bound', core: CORES.both, bound: true };
+const ONE: Place = { name: 'on one core', core: CORES.server, pinned: false };
+const BOTH: Place = { name: 'on both cores', core: CORES.both, pinned: false };
+const PINNED: Place = { name: 'on both cores, threads pinned', core: CORES.both, pinned: true };
 const PLACES = [ONE, BOTH, BOUND];
 
 /** Figures of a placement and a number of connections, by round. */
@@ -56,8 +56,8 @@ async function visit(place: Place, trials: readonly Trial[]): Promise<void> {
   try {
     const product = await targets.product(place.name, place.core);
     await targets.round(product, WARMING_EXPORTS, { connections: Math.min(...CONNECTIONS) });
-    if (place.bound)
-      bindThreads(product.program.pid, (thread) => (/^WorkerThread|V8Worker/.test(thread) ? CORES.server : CORES.load));
+    if (place.pinned)
+      pinThreads(product.program.pid, (thread) => (/^WorkerThread|V8Worker/.test(thread) ? CORES.server : CORES.load));
     for (const { connections, rounds } of trials) rounds.push(await targets.round(product, EXPORTS, { connections }));
   } finally {
     await targets.stop();
@@ -105,13 +105,13 @@ function overOne(runTrials: Trials, where: Place, connections: number): number {
 
 function goalsOf(runTrials: Trials): readonly (readonly string[])[] {
   const [most] = CONNECTIONS;
-  return [BOTH, BOUND].flatMap((place) =>
+  return [BOTH, PINNED].flatMap((place) =>
     CONNECTIONS.map((connections) => {
       const ratio = overOne(runTrials, place, connections);
       const isJudged = place === BOTH && connections === most;
       // 13 is the number of this goal in bench/RESULTS.md.
       const what = isJudged ? '13 spans/s on both cores over one' : `the same ${place.name}`;
-      const bounds = [isJudged ? '≥ 1.5×' : 'none', '≥ 1.8×'] as const;
+      const bounds = [isJudged ? '≥ 1.5×' : NO_BOUND, '≥ 1.8×'] as const;
       return goal(`${what}, ${connections} connections`, bounds, `${ratio.toFixed(2)}×`, [
         !isJudged || ratio >= 1.5,
         ratio >= 1.8,
@@ -143,14 +143,14 @@ while (runs.length < RUNS) {
   runs.push(runTrials);
   console.log([tableOf(runTrials), goalTable()].join('\n\n'));
 }
-const several = `${RUNS} runs. The table shows the last run, the goals all runs. A verdict holds when two thirds of the runs have it or a better one. `;
+const several = `${RUNS} runs. Tables without verdicts have the figures of the last run. The table of goals has those of all runs. A verdict holds when two thirds of the runs have it or a better one. `;
 const text = runs
   .slice(-1)
   .flatMap((runTrials) => [
     '## Traces: one core and two',
     `Measured ${new Date().toISOString().slice(0, 10)}: ${RUNS > 1 ? several : ''}${ROUNDS} rounds of each placement in turn, each with a new process and a new file, and no other target at the same time. A round has ${WARMING_EXPORTS} exports of warm-up, then ${EXPORTS} for each number of connections. An export has ${SPANS_PER_EXPORT} spans, protobuf, gzipped. The store is SQLite.`,
     conditions,
-    'On both cores the server shares one of them with the load. With bound threads, the thread that reads exports and the garbage collector run on the other core. Then the kernel cannot leave a core idle while two threads share the other one.',
+    'On both cores the server shares one of them with the load. With pinned threads, the thread that reads exports and the garbage collector run on the other core. Then the kernel cannot leave a core idle while two threads share the other one.',
     tableOf(runTrials),
     goalTable(),
   ]);

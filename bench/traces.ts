@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CORES, machine, median, pinned, run } from './measure.ts';
-import { goal, judged, table, writePart } from './report.ts';
+import { goal, judged, NO_BOUND, table, writePart } from './report.ts';
 import type { ReadReport, ReadTimes } from './trace-reads.ts';
 import type { RequestReport } from './trace-requests.ts';
 import { CONNECTIONS, type Round, SPANS_PER_EXPORT, type Target, traceTargets } from './trace-targets.ts';
@@ -113,7 +113,7 @@ const atMost = (
 const within = (what: string, ms: number, figure: number): readonly string[] => atMost(what, [ms, ms], figure, ' ms');
 /** A goal with a desired bound only. */
 const wished = (what: string, reach: number, figure: number, unit = ' ms'): readonly string[] =>
-  goal(what, ['none', `≤ ${reach}${unit}`], `${figure.toFixed(2)}${unit}`, [true, figure <= reach]);
+  goal(what, [NO_BOUND, `≤ ${reach}${unit}`], `${figure.toFixed(2)}${unit}`, [true, figure <= reach]);
 
 /** A target, and its figures by round. */
 interface Trial {
@@ -173,7 +173,7 @@ async function figuresOf(own: Run): Promise<RunFigures> {
           atLeast('the same by CPU, best rounds', [2, 2], best(roundsOf(genkit)) / best(stored)),
         ]),
     goal(
-      `12 disk over ${Math.round(protobufBytes)} B of protobuf a span`,
+      `12 disk of a span over its protobuf (${Math.round(protobufBytes)} B)`,
       ['≤ 0.5×', `≤ ${Math.round(gzipBytes * 1.3)} B`],
       `${(diskBytes / protobufBytes).toFixed(2)}×, ${Math.round(diskBytes)} B`,
       [diskBytes <= protobufBytes / 2, diskBytes <= gzipBytes * 1.3],
@@ -219,7 +219,7 @@ while (runs.length < RUNS) {
   runs.push(figures);
   console.log([...Object.values(figures.tables), goalTable()].join('\n\n'));
 }
-const several = `${RUNS} runs, each with new processes. The tables show the last run, the goals all runs. A verdict holds when two thirds of the runs have it or a better one. `;
+const several = `${RUNS} runs, each with new processes. Tables without verdicts have the figures of the last run. The table of goals has those of all runs. A verdict holds when two thirds of the runs have it or a better one. `;
 const text = runs
   .slice(-1)
   .flatMap(({ protobufBytes, gzipBytes, tables }) => [

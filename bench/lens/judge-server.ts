@@ -9,8 +9,8 @@ type Messages = readonly { readonly role: string; readonly content: string }[];
 export interface JudgeServer {
   /** Base address with `/v1`. */
   readonly base: string;
-  /** Number of answers so far. */
-  answers(): number;
+  /** Number of calls so far, with those that get no answer. */
+  calls(): number;
   stop(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export async function startJudge({
   readonly answer?: (messages: Messages, nth: number) => string | null;
   readonly delayMs?: number;
 } = {}): Promise<JudgeServer> {
-  let answers = 0;
+  let calls = 0;
   const server = createServer((request, response) => {
     void (async () => {
       const chunks: Buffer[] = [];
@@ -31,8 +31,8 @@ export async function startJudge({
         readonly messages: Messages;
         readonly model: string;
       };
-      answers += 1;
-      const content = answer(messages, answers);
+      calls += 1;
+      const content = answer(messages, calls);
       await wait(delayMs);
       // Null leaves the caller without an answer.
       if (content === null) return;
@@ -44,7 +44,7 @@ export async function startJudge({
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(
         JSON.stringify({
-          id: `judge-${answers}`,
+          id: `judge-${calls}`,
           object: 'chat.completion',
           created: 1,
           model,
@@ -59,7 +59,7 @@ export async function startJudge({
   if (typeof address !== 'object' || address === null) throw new Error('The judge has no port.');
   return {
     base: `http://127.0.0.1:${address.port}/v1`,
-    answers: () => answers,
+    calls: () => calls,
     async stop() {
       server.closeAllConnections();
       server.close();

@@ -13,7 +13,8 @@ import { aLens, type WireLens } from '../support/lens-client.ts';
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const RUNS = 24;
+/** Number of synthetic agent runs that are sent as traces. Eight of them fail, each in another way. */
+const AGENT_RUNS = 24;
 
 const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-worker-'));
 const config = join(dataDir, 'config.yaml');
@@ -64,7 +65,7 @@ async function kill(child: ChildProcess): Promise<void> {
 const lensAt = (id: string): Promise<WireLens> => send<WireLens>('GET', `/lens/${id}`);
 
 /** Resolves when the judge answered six screenings of the run and holds the calls of the next ones. */
-async function heldAfterSixScreenings(id: string): Promise<void> {
+async function waitForSixScreenings(id: string): Promise<void> {
   await expect.poll(async () => (await lensAt(id)).jobs[0].coverage['screened'], { interval: 20 }).toBe(6);
 }
 
@@ -100,7 +101,7 @@ beforeAll(async () => {
   });
   writeFileSync(config, stringify({ model_list: [judgeModel(judge.base)] }));
   server = await startServer();
-  await send('POST', '/v1/traces', exportOf(syntheticRuns(RUNS, 71), Date.now() - 3_600_000));
+  await send('POST', '/v1/traces', exportOf(syntheticRuns(AGENT_RUNS, 71), Date.now() - 3_600_000));
   const { token: payer } = await send<{ readonly token: string }>('POST', '/key/generate', {});
   const made = await send<{ readonly token: string }>('POST', '/lens/workers/register', { analysis_key_id: payer });
   ({ token } = made);
@@ -121,41 +122,41 @@ describe('a lens worker in a separate process', () => {
     startWorker();
     const first = await send<WireLens>('POST', '/lens', aLens());
     const done = await ended(first.id);
-    expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: RUNS } });
-    // The runs have eight kinds of failures.
+    expect(done.jobs[0]).toMatchObject({ status: 'completed', error: '', coverage: { screened: AGENT_RUNS } });
     expect(done.findings).toHaveLength(8);
-    const firstAnswers = judge.answers();
-    answerLimit = firstAnswers + 6;
+    const firstCalls = judge.calls();
+    answerLimit = firstCalls + 6;
     const second = await send<WireLens>('POST', '/lens', aLens({ name: 'second', concurrency: 2 }));
-    await heldAfterSixScreenings(second.id);
+    await waitForSixScreenings(second.id);
     const port = new URL(server.url).port;
     await server.end('SIGKILL');
     answerLimit = Infinity;
     server = await startServer(port);
     const survived = await ended(second.id);
-    expect(survived.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: RUNS } });
+    expect(survived.jobs[0]).toMatchObject({ status: 'completed', coverage: { screened: AGENT_RUNS } });
     expect(survived.findings).toHaveLength(8);
-    // As many calls as for the first lens. A call whose answer was lost with the server is repeated.
-    const secondAnswers = judge.answers() - firstAnswers;
-    expect(secondAnswers).toBeGreaterThanOrEqual(firstAnswers);
-    expect(secondAnswers).toBeLessThanOrEqual(firstAnswers + 4);
+    // As many calls as for the first lens. Calls are repeated: at most two whose answer was lost with the server, and
+    // the two that waited for an answer.
+    const secondCalls = judge.calls() - firstCalls;
+    expect(secondCalls).toBeGreaterThanOrEqual(firstCalls);
+    expect(secondCalls).toBeLessThanOrEqual(firstCalls + 4);
   });
 
   it('continues the run of a killed worker when its lease has ended, repeating only lost calls', async () => {
     const lost = startWorker();
-    const before = judge.answers();
+    const before = judge.calls();
     answerLimit = before + 6;
     const lens = await send<WireLens>('POST', '/lens', aLens({ name: 'third', concurrency: 2 }));
-    await heldAfterSixScreenings(lens.id);
+    await waitForSixScreenings(lens.id);
     await kill(lost);
     answerLimit = Infinity;
     startWorker();
     await claimedAfterExpiry(lens.id);
     const done = await ended(lens.id);
-    expect(done.jobs[0]).toMatchObject({ status: 'completed', attempts: 2, coverage: { screened: RUNS } });
+    expect(done.jobs[0]).toMatchObject({ status: 'completed', attempts: 2, coverage: { screened: AGENT_RUNS } });
     expect(done.findings).toHaveLength(8);
     // One call for each of the 24 reviews, 8 groups and 8 examinations.
     // Two calls may have been in progress at the kill.
-    expect(judge.answers() - before).toBeLessThanOrEqual(RUNS + 16 + 2);
+    expect(judge.calls() - before).toBeLessThanOrEqual(AGENT_RUNS + 16 + 2);
   });
 });

@@ -44,9 +44,8 @@ const configAt = (base: string, file: string) => {
   return {
     // Models that the cases add are configured below.
     general_settings: { store_model_in_db: false },
-    // The files were recorded with the defaults of the reference, but without retries where retries are not the
-    // subject.
     router_settings: {
+      // The same settings as in the recordings.
       ...(file === 'retries' ? {} : { num_retries: 0 }),
       ...(file === 'inference' ? { disable_cooldowns: true } : {}),
       // The recorded cases set this at run time.

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../support/start-app.ts';
 let app: TestApp;
 let nowMs: number;
 
-/** The tests set the clock. In real time, a limited address would get one look-up of a key per second. */
+/** A fixed clock, because an address above its limit of wrong keys may look up one unknown key per second. */
 beforeEach(async () => {
   app = await startApp({ env: { LENSGATE_WRONG_KEYS_PER_MINUTE: '3', LENSGATE_TRUSTED_PROXIES: '127.0.0.1' } });
   nowMs = performance.now();
@@ -90,7 +90,7 @@ describe('an address that sent too many wrong keys', () => {
     expect(await statusOf('192.0.2.1', newWrongKey())).toBe(429);
   });
 
-  it('gets one look-up per second above the limit: it accepts a valid key that is not cached', async () => {
+  it('can use a valid key that is not cached once per second, while it is above the limit', async () => {
     const key = await newKey();
     await sendWrongKeys('192.0.2.1');
     expect(await statusOf('192.0.2.1', key)).toBe(429);

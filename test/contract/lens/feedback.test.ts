@@ -157,7 +157,7 @@ describe('feedback about traces', () => {
 
   it('is part of a review, so that new feedback causes a new review', async () => {
     const lens = await untilRunEnds((await create(aLens())).id);
-    const before = judge().answers();
+    const before = judge().calls();
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
     const same = await untilRunEnds(lens.id);
     expect(same.jobs[0].coverage['reused']).toBe(same.jobs[0].coverage['screened']);
@@ -165,7 +165,7 @@ describe('feedback about traces', () => {
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
     const after = await untilRunEnds(lens.id);
     expect(Number(after.jobs[0].coverage['screened']) - Number(after.jobs[0].coverage['reused'])).toBe(1);
-    expect(judge().answers()).toBeGreaterThan(before);
+    expect(judge().calls()).toBeGreaterThan(before);
     const run = (await send('GET', `/lens/${lens.id}/runs/${after.jobs[0].id}`)).body;
     const executions = (run['sample'] as { readonly executions: readonly Json[] }).executions;
     expect(executions.find(({ trace_id: id }) => id === SECOND)?.['metadata']).toContainEqual({

@@ -119,14 +119,14 @@ describe('a run of a lens by the worker of this process', () => {
   });
 
   it('a second run reuses all reviews, keeps the findings, and excludes calls of the first run', async () => {
-    const before = judge().answers();
+    const before = judge().calls();
     const [run] = lens.jobs;
     await send('POST', `/lens/${lens.id}/runs`, { lookback_hours: 24 });
     const rerun = await untilRunEnds(lens.id);
     expect(rerun.jobs[0].id).not.toBe(run.id);
     expect(rerun.jobs[0].coverage).toMatchObject({ eligible: 24, screened: 24, reused: 24, reusable: 24 });
     // Eight calls for groups and eight for examinations. Reviews need no calls, because they are reused.
-    expect(judge().answers() - before).toBe(16);
+    expect(judge().calls() - before).toBe(16);
     expect(rerun.findings.map(({ id }) => id).toSorted()).toEqual(lens.findings.map(({ id }) => id).toSorted());
     expect((await send('GET', `/lens/${lens.id}/runs`)).body).toHaveLength(2);
   });

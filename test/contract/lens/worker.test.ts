@@ -108,9 +108,9 @@ describe('the protocol of lens workers', () => {
     const first = (await asWorker('POST', `${path}/model`, task)).body;
     expect(first).toMatchObject({ content: expect.stringContaining('groups'), context_exceeded: false });
     expect(first['cost']).toBeGreaterThan(0);
-    const answers = judge().answers();
+    const answers = judge().calls();
     expect((await asWorker('POST', `${path}/model`, task)).body).toEqual({ ...first, cost: 0 });
-    expect(judge().answers()).toBe(answers);
+    expect(judge().calls()).toBe(answers);
     const assessments = executions.map((execution) => ({ execution_id: execution['id'] }));
     const result = { assessments, findings: [], coverage: { eligible: 12, selected: 12 } };
     const completed = (await asWorker('POST', `${path}/result`, result)).body;
@@ -208,13 +208,13 @@ describe('a worker on another machine', () => {
     const backend = httpBackend(app().url, new Secret(token));
     const run = await claimRun(backend);
     const work = { clock: systemClock, signal: neverAborted };
-    const answeredBefore = judge().answers();
+    const callsBefore = judge().calls();
     await expect(investigate(run, { ...work, backend: killedAt(backend, 6) })).rejects.toThrow(
       'The worker was killed.',
     );
-    const paidBefore = judge().answers();
+    const paidCallsBefore = judge().calls();
     const { cost } = (await lensAt(lens.id)).jobs[0];
-    expect(paidBefore - answeredBefore).toBe(5);
+    expect(paidCallsBefore - callsBefore).toBe(5);
     // The same claim continues the run, as a new claim would after the end of the lease.
     await investigate(run, { ...work, backend });
     const completed = await untilRunEnds(lens.id);
@@ -223,7 +223,7 @@ describe('a worker on another machine', () => {
     // Twelve reviews. For each of the four failures, one call for groups and one for an examination.
     const modelCalls = 12 + 4 + 4;
     // The second worker does not repeat the five paid calls of the killed one.
-    expect(judge().answers() - paidBefore).toBe(modelCalls - 5);
+    expect(judge().calls() - paidCallsBefore).toBe(modelCalls - 5);
     expect(completed.jobs[0].cost).toBeGreaterThan(cost);
     await expect(backend.heartbeat({ lensId: lens.id, runId: run.run.id, attempt: 1 }, neverAborted)).rejects.toThrow(
       OwnershipLost,

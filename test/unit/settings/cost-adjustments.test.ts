@@ -16,7 +16,6 @@ describe('discounts and margins', () => {
   it('do not change the price when none are set for the provider', () => {
     expect(adjustedCost(usd(2), 'openai', NO_ADJUSTMENTS)).toBe(usd(2));
     expect(cost({ anthropic: 0.5 }, { anthropic: 1 })).toBe(usd(2));
-    expect(cost(null, 'x')).toBe(usd(2));
   });
 
   it('apply the discount first, then the margin', () => {
@@ -31,12 +30,14 @@ describe('discounts and margins', () => {
     expect(cost(null, { global: 1, openai: 0 }, 'groq')).toBe(usd(4));
   });
 
-  it('have no effect in the file where they are invalid', () => {
+  it('from the configuration file are ignored when they are invalid', () => {
+    const notAnObject = 'x';
+    expect(cost(null, notAnObject)).toBe(usd(2));
     expect(cost({ openai: 1.01 }, { openai: 10.01 })).toBe(usd(2));
     expect(cost({ openai: '0.5' }, { openai: { percentage: -1 } })).toBe(usd(2));
   });
 
-  it('are refused outside their bounds when they are stored', () => {
+  it('outside their bounds are refused when they are stored', () => {
     expect(() => assertCostDiscounts({ openai: 0, groq: 1 })).not.toThrow();
     expect(() => assertCostDiscounts({ openai: 1.000001 })).toThrow('between 0 and 1');
     expect(() => assertCostDiscounts({ openai: -0.1 })).toThrow('between 0 and 1');
