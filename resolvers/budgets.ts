@@ -1,5 +1,5 @@
 import { type Budget, type BudgetPatch, newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
@@ -15,7 +15,7 @@ export const createBudget = operation({
     { id, patch }: { readonly id: string | null; readonly patch: BudgetPatch },
   ): Promise<Budget> {
     const { stores, ids } = scope.platform;
-    const budget = newBudget(patch, { ...authored(scope), id: idOrNull(id) ?? ids.uuid() });
+    const budget = newBudget(patch, { ...authored(scope), id: nullIfBlank(id) ?? ids.uuid() });
     await stores.budgets.add(budget);
     return budget;
   },

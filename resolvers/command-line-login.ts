@@ -1,5 +1,5 @@
 import { Forbidden } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import type { StartedLogin } from '../src/domain/users/command-line-logins.ts';
 import type { SignedIn, StoredSignIn } from '../src/domain/users/session.ts';
@@ -84,7 +84,7 @@ export const collectLogin = operation({
     if (!(await logins.take(loginId))) return { status: 'pending' };
     const { token } = await openSession(scope, signed, {
       seconds: commandLineSeconds,
-      teamId: team?.id ?? idOrNull(signed.key?.teamId),
+      teamId: team?.id ?? nullIfBlank(signed.key?.teamId),
       // The session of a team ends with the membership of the user.
       ...(team === null ? {} : { needsMembership: true }),
     });
@@ -119,7 +119,7 @@ async function teamsOf(
   { platform: { stores } }: Scope<SignInPlatform>,
   { userId, key }: SignedIn,
 ): Promise<readonly NamedTeam[]> {
-  const ofKey = idOrNull(key?.teamId);
+  const ofKey = nullIfBlank(key?.teamId);
   const members = await stores.teamMembers.all({ userIds: [userId], teamIds: ofKey === null ? null : [ofKey] });
   const teams = await stores.teams.findMany(members.map(({ teamId }) => teamId));
   const byId = new Map(teams.map((team) => [team.id, team]));

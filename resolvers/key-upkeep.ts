@@ -2,7 +2,7 @@ import { withResets } from '../src/domain/keys/budget-windows.ts';
 import { type KeyPatch, patchedKey } from '../src/domain/keys/key-change.ts';
 import { keySpendOf, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { Usd } from '../src/domain/money.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { changeKey, findNamed, infoOf, type KeyInfo, keyInfos, namedKey, nameOf } from './operation/key-lookup.ts';
 import { updateKey } from './keys.ts';
 import { anyAdmin, anyKey, isAnyAdmin, keyAdmin, keyReader, system } from './operation/access.ts';
@@ -99,12 +99,12 @@ export const listKeyAliases = operation({
       hash: null,
       alias: null,
       hasAlias: true,
-      aliasPart: idOrNull(search),
+      aliasPart: nullIfBlank(search),
       teamId: null,
       userId: null,
       blocked: null,
       status: null,
-      visibleTo: isAnyAdmin(caller) ? null : { hash: caller.keyHash, userId: idOrNull(caller.userId) },
+      visibleTo: isAnyAdmin(caller) ? null : { hash: caller.keyHash, userId: nullIfBlank(caller.userId) },
     };
     const now = clock.now();
     const [rows, totalCount] = await Promise.all([

@@ -3,7 +3,7 @@ import { assertAlias, assertCaps, withDefaults } from '../src/domain/keys/genera
 import { type KeyPatch, patchedKey, rotatedKey } from '../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import type { KeyFilter, KeyPage, KeySort, VirtualKey } from '../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { assertTeamOfService, assertPatch } from './operation/key-references.ts';
 import { assertMayChooseSecret, assertMayGenerate } from './operation/key-switches.ts';
 import {
@@ -136,14 +136,14 @@ export const listKeys = operation({
     const { stores, clock } = scope.platform;
     const caller = callerOf(scope);
     const now = clock.now();
-    const userId = idOrNull(filter.userId);
+    const userId = nullIfBlank(filter.userId);
     if (!isAnyAdmin(caller) && userId !== null && userId !== caller.userId)
       throw new Forbidden("You are not authorized to check another user's keys", 'key_list');
     if (!isAnyAdmin(caller) && page.sort === 'budget_use')
       throw new Forbidden('Only proxy admins can order keys by the use of their budgets.', 'proxy_admin');
-    const isOfTeams = withTeams || idOrNull(filter.teamId) !== null;
+    const isOfTeams = withTeams || nullIfBlank(filter.teamId) !== null;
     const teamIds = isOfTeams ? await visibleTeams(scope) : [];
-    const visibleTo = isAnyAdmin(caller) ? null : { hash: caller.keyHash, userId: idOrNull(caller.userId), teamIds };
+    const visibleTo = isAnyAdmin(caller) ? null : { hash: caller.keyHash, userId: nullIfBlank(caller.userId), teamIds };
     const wanted: KeyFilter = { ...filter, visibleTo };
     const [found, totalCount] = await Promise.all([
       stores.keys.list({ ...page, filter: wanted, now, limit: page.limit + 1 }),

@@ -20,7 +20,7 @@ import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { datasetAt } from './operation/lens-datasets.ts';
 
 /** Source of dataset cases. An empty `spanId` selects the latest model call with a conversation. */
@@ -49,7 +49,7 @@ const ALL_OWNERS = { kind: 'all' } as const;
 async function traceOf(scope: Scope<LensPlatform>, traceId: string, traceRef: string): Promise<TraceSummary | null> {
   const { stores, records } = scope.platform;
   await records.readable();
-  const found = await stores.traces.findSummaries(ALL_OWNERS, traceId.toLowerCase(), textOrNull(traceRef));
+  const found = await stores.traces.findSummaries(ALL_OWNERS, traceId.toLowerCase(), nullIfEmpty(traceRef));
   return found[0] ?? null;
 }
 

@@ -20,7 +20,7 @@ import { feedbackWriter, lensReader } from './operation/lens-access.ts';
 import { callerOf, operation } from './operation/operation.ts';
 import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { saveAnnotation } from './operation/save-annotation.ts';
 import { feedbackAbout } from './operation/lens-feedback.ts';
 
@@ -42,7 +42,7 @@ async function tracesOf(
   if (!TRACE_ID.test(traceId)) return [];
   const { stores, records } = scope.platform;
   await records.readable();
-  return stores.traces.findSummaries(visibilityOf(callerOf(scope)), traceId, textOrNull(traceRef));
+  return stores.traces.findSummaries(visibilityOf(callerOf(scope)), traceId, nullIfEmpty(traceRef));
 }
 
 /** The trace of a target. Throws NotFound, also when several owners sent the id. */

@@ -6,7 +6,7 @@ import { type FallbackType, listsFor } from '../src/domain/fallbacks/fallback.ts
 import { deploymentsFor } from '../src/domain/deployments/team-models.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { allowsModel } from '../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { type ModelAccess, modelAccess } from './operation/model-access.ts';
 import { anyKey } from './operation/access.ts';
@@ -148,7 +148,7 @@ export interface ModelInfoFilter {
 async function otherTeams(scope: Scope<ModelInfoPlatform>, withTeams: boolean): Promise<OtherTeams> {
   const caller = callerOf(scope);
   if (visibilityOf(caller).kind === 'all') return 'all';
-  const user = withTeams ? idOrNull(caller.userId) : null;
+  const user = withTeams ? nullIfBlank(caller.userId) : null;
   if (user === null) return [];
   const members = await scope.platform.stores.teamMembers.all({ teamIds: null, userIds: [user] });
   return members.map(({ teamId }) => teamId);

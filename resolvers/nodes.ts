@@ -1,5 +1,5 @@
 import type { Caller } from '../src/domain/caller.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { SpendRow } from '../src/domain/spend/spend-row.ts';
 import type { TraceIdentity, TraceSummary } from '../src/domain/traces/trace.ts';
 import { anyKey, anyone, isAnyAdmin, traceReader } from './operation/access.ts';
@@ -83,9 +83,9 @@ export const findTeam = operation({
   access: anyKey,
   async run(scope: Scope<object>, id: string): Promise<{ readonly id: string } | null> {
     const caller = callerOf(scope);
-    if (idOrNull(id) === null || id.length > MAX_TEAM_ID) return null;
-    if (isAnyAdmin(caller) || idOrNull(caller.teamId) === id) return { id };
-    return idOrNull(caller.userId) !== null && (await findTeamRow(scope, id)) !== null ? { id } : null;
+    if (nullIfBlank(id) === null || id.length > MAX_TEAM_ID) return null;
+    if (isAnyAdmin(caller) || nullIfBlank(caller.teamId) === id) return { id };
+    return nullIfBlank(caller.userId) !== null && (await findTeamRow(scope, id)) !== null ? { id } : null;
   },
 });
 

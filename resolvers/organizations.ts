@@ -1,6 +1,6 @@
 import { type BudgetPatch, newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { Conflict, InvalidInput } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import {
   newOrganization,
   type Organization,
@@ -40,10 +40,10 @@ export const createOrganization = operation({
     { id, alias, patch, budgetId, limits }: OrganizationDraft,
   ): Promise<OrganizationView> {
     const { stores, ids } = scope.platform;
-    const identity = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
+    const identity = { ...authored(scope), id: nullIfBlank(id) ?? ids.uuid() };
     if ((await stores.organizations.find(identity.id)) !== null)
       throw new Conflict(`Organization with id '${identity.id}' already exists.`);
-    const existingId = idOrNull(budgetId) === null ? null : await budgetOf(scope, { budgetId, limits }, null);
+    const existingId = nullIfBlank(budgetId) === null ? null : await budgetOf(scope, { budgetId, limits }, null);
     const created = existingId === null ? newBudget(limits, { ...identity, id: ids.uuid() }) : null;
     const organization = newOrganization(patch, { ...identity, alias, budgetId: existingId ?? created?.id ?? '' });
     if (created !== null) await stores.budgets.add(created);
@@ -89,9 +89,9 @@ export const listOrganizations = operation({
     { id, aliasPart }: { readonly id: string | null; readonly aliasPart: string | null },
   ): Promise<readonly OrganizationView[]> {
     const readable = await readableOrganizations(scope);
-    const named = idOrNull(id);
+    const named = nullIfBlank(id);
     const ids = named === null ? readable : (readable ?? [named]).filter((one) => one === named);
-    const found = await scope.platform.stores.organizations.all({ ids, aliasPart: idOrNull(aliasPart) });
+    const found = await scope.platform.stores.organizations.all({ ids, aliasPart: nullIfBlank(aliasPart) });
     return organizationViews(scope, found);
   },
 });

@@ -2,7 +2,7 @@ import type { Spender } from '../src/domain/admission/counters.ts';
 import { type Budget, countStart } from '../src/domain/budgets/budget.ts';
 import type { Customer } from '../src/domain/customers/customer.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { Organization, OrganizationMember } from '../src/domain/organizations/organization.ts';
 import type { Project } from '../src/domain/projects/project.ts';
 import type { CountedKind } from '../src/domain/spend/spend-row.ts';
@@ -34,7 +34,7 @@ export const findUserRow = operation({
   name: 'findUserRow',
   access: teamReader,
   async run(scope, id: string): Promise<User | null> {
-    if (!isAnyAdminIn(scope) && idOrNull(callerOf(scope).userId) !== id) return null;
+    if (!isAnyAdminIn(scope) && nullIfBlank(callerOf(scope).userId) !== id) return null;
     return scope.loaders.owners.userById.load(id);
   },
 });

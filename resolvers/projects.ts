@@ -1,7 +1,7 @@
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { Conflict, Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Usd } from '../src/domain/money.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { newProject, patchedProject, type Project, type ProjectPatch } from '../src/domain/projects/project.ts';
 import { ALL_TEAMS, type Team } from '../src/domain/teams/team.ts';
 import { isAnyAdmin, refuseManagement, teamManager, teamReader, tenantAdmin } from './operation/access.ts';
@@ -46,7 +46,7 @@ async function budgetOfProject(
   current: string | null,
 ): Promise<string | null> {
   if (callerOf(scope).role === 'proxy_admin') return budgetOf(scope, wanted, current);
-  const named = idOrNull(wanted.budgetId);
+  const named = nullIfBlank(wanted.budgetId);
   if (named !== null && named !== current)
     throw new Forbidden('Only proxy admins choose the budget of a project by its id.', 'budget');
   return ownBudgetOf(scope, wanted.limits, current);
@@ -77,7 +77,7 @@ export const createProject = operation({
     const team = await managedTeam(scope, teamId);
     assertModelsOfTeam(patch.models ?? [], team.models);
     allowedGuardrails(scope, patch, { team: team.metadata, before: {}, ofTeam: false });
-    const identity = { ...authored(scope), id: idOrNull(id) ?? ids.uuid() };
+    const identity = { ...authored(scope), id: nullIfBlank(id) ?? ids.uuid() };
     if ((await stores.projects.find(identity.id)) !== null)
       throw new Conflict(`Project id = ${identity.id} already exists.`);
     const budgetId = await budgetOfProject(scope, budget, null);
@@ -120,7 +120,7 @@ export const listProjects = operation({
     const { projects } = scope.platform.stores;
     if (isAnyAdmin(caller)) return viewsOf(scope, await projects.all({ teamIds: null }));
     const page = { sort: 'created_at', descending: false, limit: null, from: 0 } as const;
-    const userId = idOrNull(caller.userId);
+    const userId = nullIfBlank(caller.userId);
     const own = userId === null ? [] : (await listTeams(scope, { filter: ALL_TEAMS, userId, ...page })).teams;
     return viewsOf(scope, await projects.all({ teamIds: own.map(({ team }) => team.id) }));
   },

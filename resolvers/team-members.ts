@@ -3,7 +3,7 @@ import { setsLimits } from '../src/domain/budgets/limits.ts';
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type Usd, ZERO_USD } from '../src/domain/money.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { MemberRole, TeamMember } from '../src/domain/teams/member.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import type { User } from '../src/domain/users/user.ts';
@@ -37,7 +37,7 @@ export interface JoinedTeam extends TeamView {
 
 /** Whether the caller adds only its own user, as a member without administrator rights, to an available team. */
 function isSelfJoin(scope: Scope<TeamPlatform>, teamId: string, members: readonly WantedMember[]): boolean {
-  const user = idOrNull(callerOf(scope).userId);
+  const user = nullIfBlank(callerOf(scope).userId);
   const [one, ...others] = members;
   return (
     user !== null &&
@@ -207,7 +207,7 @@ export const resetMemberSpend = operation({
     { teamId, userId, resetTo }: { readonly teamId: string; readonly userId: string; readonly resetTo: Usd },
   ): Promise<MemberReset> {
     const { stores, ownedKeys } = scope.platform;
-    if (idOrNull(userId) !== null && callerOf(scope).userId === userId)
+    if (nullIfBlank(userId) !== null && callerOf(scope).userId === userId)
       throw new Forbidden('You cannot reset your own spend.');
     const authorship = authored(scope);
     const team = await teamOfMembers(scope, teamId);
@@ -281,7 +281,7 @@ export const getOwnMembership = operation({
   access: teamReader,
   async run(scope: Scope<TeamPlatform>, { teamId }: { readonly teamId: string }): Promise<OwnMembership> {
     const team = await readableTeam(scope, teamId);
-    const userId = idOrNull(callerOf(scope).userId);
+    const userId = nullIfBlank(callerOf(scope).userId);
     if (userId === null) throw new Forbidden('The key has no user, so it is not a member of a team.', 'team_member');
     const [member] = await scope.platform.stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
     if (member === undefined) throw unknownMember(teamId, userId);

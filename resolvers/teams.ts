@@ -2,7 +2,7 @@ import { newBudget, patchedBudget } from '../src/domain/budgets/budget.ts';
 import { type LimitsPatch, setsLimits } from '../src/domain/budgets/limits.ts';
 import { Conflict, Forbidden, InvalidInput } from '../src/domain/errors.ts';
 import { grantedToTeam, guardedOfTeam, withKeptRightsOfTeam } from '../src/domain/keys/granting-members.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { defaultsOfTeams } from '../src/domain/settings/row-defaults.ts';
 import { isSwitchedOn } from '../src/domain/settings/switches.ts';
 import { storedCallbacks } from '../src/domain/teams/logging.ts';
@@ -76,7 +76,7 @@ export const createTeam = operation({
     const patch = { ...defaultsOfTeams(configuration), ...sent };
     const caller = callerOf(scope);
     const authorship = authored(scope);
-    const organizationId = idOrNull(patch.organizationId);
+    const organizationId = nullIfBlank(patch.organizationId);
     if (caller.role !== 'proxy_admin' && !(await administers(scope, caller, organizationId)))
       throw refuseManagement(caller);
     if (caller.role !== 'proxy_admin' && grantedToTeam(sent) !== null) throw refuseRightsOfTeam();
@@ -84,7 +84,7 @@ export const createTeam = operation({
     const budget = setsLimits(memberLimits) ? newBudget(memberLimits, { ...authorship, id: ids.uuid() }) : null;
     const drafted = newTeam(
       { ...patch, memberBudgetId: budget?.id ?? null },
-      { ...authorship, id: idOrNull(id) ?? ids.uuid() },
+      { ...authorship, id: nullIfBlank(id) ?? ids.uuid() },
     );
     const team = withCallbacks(scope, drafted, { patch, before: {} });
     if ((await stores.teams.find(team.id)) !== null)
@@ -140,7 +140,7 @@ export interface TeamList<View = TeamView> {
 function listedUser(scope: Scope<TeamPlatform>, userId: string | null): string | null {
   const caller = callerOf(scope);
   if (isAnyAdmin(caller)) return userId;
-  const own = idOrNull(caller.userId);
+  const own = nullIfBlank(caller.userId);
   if (own !== null && userId === own) return own;
   throw new Forbidden(
     'Only admin users can query all teams/other teams. Pass the user_id of your own user.',
@@ -154,7 +154,7 @@ async function foundTeams(
   { filter: requested, userId, limit, ...page }: TeamQuery,
 ): Promise<TeamList<Team>> {
   const { stores } = scope.platform;
-  const user = listedUser(scope, idOrNull(userId));
+  const user = listedUser(scope, nullIfBlank(userId));
   const filter = user === null ? requested : { ...requested, ids: await teamsOf(scope, user, requested.ids) };
   // One less than the maximum, so that `size + 1` is exact.
   const size = limit ?? Number.MAX_SAFE_INTEGER - 1;
@@ -194,7 +194,7 @@ export const listAvailableTeams = operation({
   async run(scope: Scope<TeamPlatform>, _input: undefined): Promise<readonly TeamView[]> {
     const { stores, availableTeams } = scope.platform;
     const teams = availableTeams.length === 0 ? [] : await stores.teams.findMany(availableTeams);
-    const user = idOrNull(callerOf(scope).userId);
+    const user = nullIfBlank(callerOf(scope).userId);
     const own = new Set(user === null ? [] : await teamsOf(scope, user, null));
     return teamViews(
       scope,

@@ -1,6 +1,6 @@
 import { visibilityOf } from '../src/domain/caller.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { guardedQuery } from '../src/domain/traces/query-guard.ts';
 import {
   QUERY_LIMITS,
@@ -33,7 +33,7 @@ function runQuery(scope: Scope<TracePlatform>, sql: string): Promise<QueryRows> 
   guardedQuery(sql);
   const caller = callerOf(scope);
   // At most one query of each user runs at a time; without a user, of each team or key.
-  const owner = idOrNull(caller.userId) ?? idOrNull(caller.teamId) ?? caller.keyHash;
+  const owner = nullIfBlank(caller.userId) ?? nullIfBlank(caller.teamId) ?? caller.keyHash;
   const reader = { visibility: visibilityOf(caller), owner, signal: scope.signal };
   return scope.platform.stores.traceQueries.run(reader, sql);
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../src/domain/json-object.ts';
 import { Conflict, Forbidden, NotFound } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { newStamps } from '../src/domain/row-store.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { defaultsOfUsers } from '../src/domain/settings/row-defaults.ts';
@@ -66,7 +66,7 @@ export const createUser = operation({
     const authorship = authored(scope);
     const defaults = defaultsOfUsers(configuration);
     const teamIds = named.length === 0 ? defaults.teamIds : named;
-    const user = newUser({ ...defaults.patch, ...patch }, { ...authorship, id: idOrNull(id) ?? ids.uuid() });
+    const user = newUser({ ...defaults.patch, ...patch }, { ...authorship, id: nullIfBlank(id) ?? ids.uuid() });
     await assertNew(scope, user);
     await stores.users.add(user);
     // Keys may have named the user before it existed.
@@ -102,8 +102,8 @@ export const getUser = operation({
   async run(scope: Scope<UserPlatform>, { id }: { readonly id: string | null }): Promise<UserDetails> {
     const caller = callerOf(scope);
     // The admin key has no row: its user is the default user, who may have no row either.
-    const own = caller.key === null ? DEFAULT_USER_ID : idOrNull(caller.userId);
-    const named = idOrNull(id) ?? own;
+    const own = caller.key === null ? DEFAULT_USER_ID : nullIfBlank(caller.userId);
+    const named = nullIfBlank(id) ?? own;
     if (named !== own && !isAnyAdmin(caller))
       throw new Forbidden(
         `key not allowed to access this user's info. user_id=${named}, key's user_id=${own}`,
@@ -181,7 +181,7 @@ function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: Use
   const caller = callerOf(scope);
   if (caller.role === 'proxy_admin') return;
   const hasOtherField = Object.keys(patch).some((field) => !OWN_FIELDS.has(field));
-  if (hasOtherField || id !== idOrNull(caller.userId)) throw refuseManagement(caller);
+  if (hasOtherField || id !== nullIfBlank(caller.userId)) throw refuseManagement(caller);
   if (patch.email !== undefined && tokensNameUsersByEmail(scope.platform))
     throw new Forbidden(
       'Only proxy admins change emails, because signed tokens name their users by email.',

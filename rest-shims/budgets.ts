@@ -9,7 +9,7 @@ import {
 } from '../resolvers/budgets.ts';
 import type { Budget } from '../src/domain/budgets/budget.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { fields, members, parseObject, requiredText, requiredTexts, text } from './helpers/http/body-fields.ts';
 import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { linkedPageIn, readLinkedPage, renderLinkedPage } from './helpers/http/linked-pages.ts';
@@ -132,7 +132,7 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
     paths: ['/budget/update'],
     parse({ body }) {
       const input = parseObject(body);
-      const id = idOrNull(readBudgetId(input).budget_id);
+      const id = nullIfBlank(readBudgetId(input).budget_id);
       if (id === null) throw new InvalidInput('budget_id is required');
       return { id, patch: budgetFrom(input) };
     },

@@ -23,7 +23,7 @@ import {
 import { InvalidInput } from '../src/domain/errors.ts';
 import { KEY_SORTS, KEY_STATUSES } from '../src/domain/keys/virtual-key.ts';
 import { usdNumber } from '../src/domain/money.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { fields, parseObject, requiredText, texts } from './helpers/http/body-fields.ts';
 import { flag, integer, query, text as queryText, rowsBefore } from './helpers/http/query.ts';
 import { ignoredHeader } from './helpers/http/ignored-members.ts';
@@ -109,14 +109,14 @@ function parseList(search: string): ListRequest {
   const matchesSubstring = parameters.substring_matching === true;
   return {
     filter: {
-      hash: idOrNull(parameters.key_hash),
-      alias: matchesSubstring ? null : idOrNull(parameters.key_alias),
-      aliasPart: matchesSubstring ? idOrNull(parameters.key_alias) : null,
-      teamId: idOrNull(parameters.team_id),
-      userId: idOrNull(parameters.user_id),
-      projectId: idOrNull(parameters.project_id),
-      organizationId: idOrNull(parameters.organization_id),
-      accessGroupId: idOrNull(parameters.access_group_id),
+      hash: nullIfBlank(parameters.key_hash),
+      alias: matchesSubstring ? null : nullIfBlank(parameters.key_alias),
+      aliasPart: matchesSubstring ? nullIfBlank(parameters.key_alias) : null,
+      teamId: nullIfBlank(parameters.team_id),
+      userId: nullIfBlank(parameters.user_id),
+      projectId: nullIfBlank(parameters.project_id),
+      organizationId: nullIfBlank(parameters.organization_id),
+      accessGroupId: nullIfBlank(parameters.access_group_id),
       blocked: null,
       status,
     },

@@ -6,7 +6,7 @@ import { type CaseDraft, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
 import { DATASET_LIMITS } from '../src/domain/lens/text-limits.ts';
 import type { Dataset, ReadDataset } from '../src/domain/lens/dataset.ts';
 import type { Issue } from '../src/domain/errors.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { exportName, exportText, includedCases } from '../src/domain/lens/dataset-export.ts';
 import {
   bodyOf,
@@ -178,7 +178,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
     answers: [200, 401, 403, 404, 422],
     parse({ body }) {
       const { sources, dataset_id: datasetId } = readBuild(body);
-      return { sources, datasetId: textOrNull(datasetId) };
+      return { sources, datasetId: nullIfEmpty(datasetId) };
     },
     run: buildDatasetCases,
     render: (result) => json(snakeCased(result)),

@@ -20,7 +20,7 @@ import { type HttpAnswer, type HttpRequest, json, type RouteRow } from './helper
 import { ANALYSIS_CALL, PROGRESS, RESULT, analysisCallFrom, progressFrom, resultFrom } from './helpers/fields/lens.ts';
 import { renderRun, renderLensWithoutReviews } from './helpers/answers/lens.ts';
 import { objectSchema } from './helpers/http/schema.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 
 const ROW = {
   method: 'POST',
@@ -124,7 +124,7 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
     { ...READING, name: 'lensWorker.content', query: readContent.schema, paths: ['/lens/worker/:lens/:run/content'] },
     async (scope, runClaim, { search }) => {
       const { execution_id: executionId, cursor, offset } = readContent(search);
-      const page = { executionId: executionId ?? '', cursor: textOrNull(cursor), offset: Number(offset) };
+      const page = { executionId: executionId ?? '', cursor: nullIfEmpty(cursor), offset: Number(offset) };
       return json(snakeCased(await readSampledContent(scope, { ...runClaim, ...page })));
     },
   ),

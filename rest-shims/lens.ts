@@ -21,7 +21,7 @@ import {
 import { assignAnalysisKey, registerLensWorker, revokeLensWorker } from '../resolvers/lens-workers.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { VERSION } from '../src/domain/version.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { RUN_PAGE_SIZE } from '../src/domain/lens/lens.ts';
 import { integer, query, text } from './helpers/http/query.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
@@ -188,7 +188,7 @@ const runRows: readonly RouteRow[] = [
     parse(request) {
       const { cursor, offset } = readContent(request.search);
       const executionId = request.params['execution'] ?? '';
-      return { ...lensInput(request), executionId, cursor: textOrNull(cursor), offset: Number(offset) };
+      return { ...lensInput(request), executionId, cursor: nullIfEmpty(cursor), offset: Number(offset) };
     },
     run: getExecutionContent,
     render: ({ contentVersion: _version, ...page }) => json(snakeCased(page)),

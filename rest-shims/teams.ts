@@ -13,7 +13,7 @@ import {
   type TeamQuery,
 } from '../resolvers/teams.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { KEY_PERMISSIONS } from '../src/domain/teams/permissions.ts';
 import { ALL_TEAMS, TEAM_SORTS, type TeamPatch } from '../src/domain/teams/team.ts';
 import {
@@ -138,14 +138,14 @@ const readPage = query({
 function parsePage(search: string): TeamQuery {
   const parameters = readPage(search);
   const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
-  const teamId = idOrNull(parameters.team_id);
+  const teamId = nullIfBlank(parameters.team_id);
   // As in the reference, an unknown `sort_by` is ignored. The newest teams are then first.
   const sort = TEAM_SORTS.find((name) => name === parameters.sort_by);
   return {
     filter: {
       ids: teamId === null ? null : [teamId],
-      organizationId: idOrNull(parameters.organization_id),
-      aliasPart: idOrNull(parameters.team_alias),
+      organizationId: nullIfBlank(parameters.organization_id),
+      aliasPart: nullIfBlank(parameters.team_alias),
     },
     userId: parameters.user_id,
     sort: sort ?? 'created_at',
@@ -158,7 +158,7 @@ function parsePage(search: string): TeamQuery {
 function parseList(search: string): TeamQuery {
   const parameters = new URLSearchParams(search);
   return {
-    filter: { ...ALL_TEAMS, organizationId: idOrNull(parameters.get('organization_id')) },
+    filter: { ...ALL_TEAMS, organizationId: nullIfBlank(parameters.get('organization_id')) },
     userId: parameters.get('user_id'),
     sort: 'created_at',
     descending: false,
@@ -169,7 +169,7 @@ function parseList(search: string): TeamQuery {
 
 /** The team id of a query. Throws InvalidInput without one. */
 function parseTeam(search: string): { readonly id: string } {
-  const id = idOrNull(new URLSearchParams(search).get('team_id'));
+  const id = nullIfBlank(new URLSearchParams(search).get('team_id'));
   const message = 'Malformed request. No team id passed in.';
   if (id === null) throw new InvalidInput(message, [{ path: ['query', 'team_id'], rule: 'missing', message }]);
   return { id };

@@ -14,7 +14,7 @@ import { encodeOtlpSuccess } from '../src/wire/otlp/answer.ts';
 import { integer, query, text, textUpTo, INTEGER_FAULTS } from './helpers/http/query.ts';
 import { type HttpAnswer, type HttpRequest, json, type RouteRow, route } from './helpers/http/route.ts';
 import { merged, objectSchema } from './helpers/http/schema.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { usdOrNull } from './helpers/answers/limits.ts';
 
 const MAX_CURSOR_LENGTH = 512;
@@ -55,7 +55,7 @@ function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
       context: { max_length: MAX_CURSOR_LENGTH },
     });
   if (issues.length > 0) throw new InvalidInput('The query is not valid.', issues);
-  return { startMs, endMs, cursor: textOrNull(parameters.cursor) };
+  return { startMs, endMs, cursor: nullIfEmpty(parameters.cursor) };
 }
 
 /** Unix milliseconds, clamped to the range of Date; null when absent. Adds an issue for an invalid value. */
@@ -80,7 +80,7 @@ function parseTrace(request: HttpRequest): Parameters<typeof getTrace>[1] {
   const { cursor, page_size: pageSize } = readSpanPage(request.search);
   return {
     ...parseAddress(request),
-    cursor: textOrNull(cursor),
+    cursor: nullIfEmpty(cursor),
     pageSize: pageSize === 0n ? null : Number(pageSize),
   };
 }

@@ -12,7 +12,7 @@ import {
 } from '../resolvers/users.ts';
 import { updateUsers } from '../resolvers/user-updates.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { ROLES } from '../src/domain/role.ts';
 import { USER_SORTS, type UserPatch, USER_PAGE_SIZE } from '../src/domain/users/user.ts';
 import {
@@ -107,7 +107,7 @@ function parseChange(input: JsonObject) {
   // Without an id, the email selects the user and is not changed.
   return {
     named: { id, email },
-    patch: idOrNull(id) === null ? patch : { ...patch, ...withoutUndefined({ email: sentEmail }) },
+    patch: nullIfBlank(id) === null ? patch : { ...patch, ...withoutUndefined({ email: sentEmail }) },
   };
 }
 
@@ -132,7 +132,7 @@ const readList = query({
 
 /** Comma-separated ids; null for an absent or empty parameter. */
 function parseIds(input: string | null): readonly string[] | null {
-  const ids = (input ?? '').split(',').flatMap((id) => idOrNull(id.trim()) ?? []);
+  const ids = (input ?? '').split(',').flatMap((id) => nullIfBlank(id.trim()) ?? []);
   return ids.length === 0 ? null : ids;
 }
 
@@ -145,18 +145,18 @@ function parseSort(input: string | null): UserQuery['sort'] {
 
 function parseList(search: string): UserQuery {
   const parameters = readList(search);
-  const role = idOrNull(parameters.role) === null ? null : ROLES.find((name) => name === parameters.role);
+  const role = nullIfBlank(parameters.role) === null ? null : ROLES.find((name) => name === parameters.role);
   if (role === undefined) throw new InvalidInput(`Invalid role. Must be one of: ${ROLES.join(', ')}`);
   const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
   return {
     filter: {
       ids: parseIds(parameters.user_ids),
       emails: null,
-      emailPart: idOrNull(parameters.user_email),
+      emailPart: nullIfBlank(parameters.user_email),
       role,
       ssoUserIds: parseIds(parameters.sso_user_ids),
     },
-    teamId: idOrNull(parameters.team),
+    teamId: nullIfBlank(parameters.team),
     sort: parseSort(parameters.sort_by),
     descending: parameters.sort_by === null || parameters.sort_order?.toLowerCase() === 'desc',
     limit: size,

@@ -16,7 +16,7 @@ import {
   ANNOTATION_PAGE_SIZE,
 } from '../src/domain/annotations/annotation.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { findSpanNode, findTraceNode } from '../resolvers/nodes.ts';
 import type { TraceIdentity } from '../src/domain/traces/trace.ts';
 import { builder } from './base/builder.ts';
@@ -63,7 +63,7 @@ builder.node(AnnotationType, {
     spanId: t.id({
       nullable: true,
       description: 'Span id of the annotated span. Null for the trace as a whole.',
-      resolve: ({ spanId }) => idOrNull(spanId),
+      resolve: ({ spanId }) => nullIfBlank(spanId),
     }),
     trace: t.field({
       type: TraceType,
@@ -144,8 +144,8 @@ builder.mutationFields((t) => ({
     },
     resolve: (_root, { input }, { scope }) =>
       annotateTrace(scope, {
-        trace: traceAddressOf(input.traceId, idOrNull(input.traceRef)),
-        spanId: idOrNull(input.spanId),
+        trace: traceAddressOf(input.traceId, nullIfBlank(input.traceRef)),
+        spanId: nullIfBlank(input.spanId),
         name: input.name,
         annotator: input.annotatorKind,
         label: input.label ?? null,
@@ -195,19 +195,19 @@ function readCursor(cursor: string): Pick<Annotation, 'createdAt' | 'id'> {
 
 /** The span id of a filter, which takes a span id or a global id. Null when absent or blank. */
 const spanIdOf = (text: string | null | undefined): string | null => {
-  const local = idOrNull(localId('Span', text));
+  const local = nullIfBlank(localId('Span', text));
   // The local id in a global id has the form `trace:span:ref`.
   return local === text || local === null ? local : (local.split(':')[1] ?? local);
 };
 
 export function conditionsOf(input: typeof AnnotationFilterType.$inferInput | null | undefined): AnnotationConditions {
   return {
-    traceId: idOrNull(localId('Trace', input?.traceId)?.split(':')[0]),
+    traceId: nullIfBlank(localId('Trace', input?.traceId)?.split(':')[0]),
     spanId: spanIdOf(input?.spanId),
-    name: idOrNull(input?.name),
+    name: nullIfBlank(input?.name),
     annotator: input?.annotatorKind ?? null,
-    label: idOrNull(input?.label),
-    author: idOrNull(localId('User', localId('VirtualKey', input?.author))),
+    label: nullIfBlank(input?.label),
+    author: nullIfBlank(localId('User', localId('VirtualKey', input?.author))),
     minScore: input?.minScore ?? null,
     maxScore: input?.maxScore ?? null,
     from: input?.from ?? null,

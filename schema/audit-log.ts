@@ -1,6 +1,6 @@
 import { getAuditEntry, listAuditLog } from '../resolvers/audit-log.ts';
 import { ALL_CHANGES, type AuditEntry } from '../src/domain/audit-log/audit-entry.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId, readGlobalId } from './base/global-id.ts';
@@ -120,12 +120,12 @@ builder.queryField('auditLog', (t) =>
         const { entries, ...counts } = await listAuditLog(scope, {
           filter: {
             ...ALL_CHANGES,
-            changedBy: idOrNull(localId('User', filter?.changedBy)),
-            changedByKey: idOrNull(localId('VirtualKey', filter?.changedByKey)),
+            changedBy: nullIfBlank(localId('User', filter?.changedBy)),
+            changedByKey: nullIfBlank(localId('VirtualKey', filter?.changedByKey)),
             action: filter?.action ?? null,
             noun: filter?.noun ?? null,
-            objectId: idOrNull(readGlobalId(filter?.objectId ?? '')?.id ?? filter?.objectId),
-            teamId: idOrNull(localId('Team', filter?.teamId)),
+            objectId: nullIfBlank(readGlobalId(filter?.objectId ?? '')?.id ?? filter?.objectId),
+            teamId: nullIfBlank(localId('Team', filter?.teamId)),
             from: filter?.from ?? null,
             to: filter?.to ?? null,
           },

@@ -8,7 +8,7 @@ import {
 import { changeCursorAt } from '../src/domain/catalog/change-cursor.ts';
 import { type CatalogChange, fieldKindOf, MAX_CHANGES_PER_EVENT } from '../src/domain/catalog/changes.ts';
 import { type ChangeFilters, type HistorySpan, CHANGE_PAGE_SIZE } from '../src/domain/catalog/history.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { droppedUpdates } from './base/shared-fields.ts';
 import { usdTextOf } from './catalog-price-history.ts';
@@ -169,9 +169,9 @@ const ChangeFilterType = builder.inputType('CatalogChangeFilter', {
 type ChangeFilterInput = typeof ChangeFilterType.$inferInput;
 
 const filtersOf = (filter: ChangeFilterInput | null | undefined): Omit<ChangeFilters, 'from' | 'to'> => ({
-  entryId: idOrNull(localId('CatalogEntry', filter?.entryId)),
-  provider: idOrNull(filter?.provider),
-  field: idOrNull(filter?.field),
+  entryId: nullIfBlank(localId('CatalogEntry', filter?.entryId)),
+  provider: nullIfBlank(filter?.provider),
+  field: nullIfBlank(filter?.field),
   kind: filter?.fieldKind ?? null,
   op: filter?.operation ?? null,
 });

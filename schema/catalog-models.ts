@@ -12,7 +12,7 @@ import {
   modesOf,
   providersOf,
 } from '../src/domain/catalog/models.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { CapabilityType, SNAPSHOT_ARG } from './base/catalog-search.ts';
 import { CatalogSnapshotType, pinOf } from './catalog.ts';
@@ -139,9 +139,9 @@ builder.queryFields((t) => ({
       },
       resolve: async (_root, { filter, orderBy, snapshotId, ...page }, { scope }) => {
         const { models, ...found } = await findCatalogModels(scope, {
-          search: idOrNull(filter?.text),
-          provider: idOrNull(filter?.provider),
-          mode: idOrNull(filter?.mode),
+          search: nullIfBlank(filter?.text),
+          provider: nullIfBlank(filter?.provider),
+          mode: nullIfBlank(filter?.mode),
           minOffers: filter?.minOffers ?? null,
           pin: pinOf(snapshotId),
         });

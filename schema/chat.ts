@@ -8,7 +8,7 @@ import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { callerId } from '../src/domain/calls/caller-id.ts';
 import { builder } from './base/builder.ts';
 import { readObject } from './base/json-inputs.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { CALL_COST } from './base/limits.ts';
 import { UsageType } from './base/refs.ts';
 import { callFields } from './base/shared-fields.ts';
@@ -133,7 +133,7 @@ const ChatCompletionType = builder.objectRef<CompletedChat>('ChatCompletion').im
     reasoning: t.string({
       nullable: true,
       description: 'Reasoning text. Null when the model returned none.',
-      resolve: ({ reasoning }) => textOrNull(reasoning),
+      resolve: ({ reasoning }) => nullIfEmpty(reasoning),
     }),
     toolCalls: t.field({
       type: [ToolCallType],

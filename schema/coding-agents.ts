@@ -12,7 +12,7 @@ import {
 import type { AgentMessage, AgentState, CodingAgent } from '../src/domain/coding-agents/coding-agent.ts';
 import { InvalidInput, LimitExceeded, NotFound, UpstreamFailed } from '../src/domain/errors.ts';
 import { usdText, ZERO_USD } from '../src/domain/money.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
@@ -145,8 +145,8 @@ builder.queryField('codingAgents', (t) =>
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
         const page = readOrderedPage<'created_at'>(args, orderBy);
         const filters = {
-          keyHash: idOrNull(localId('VirtualKey', filter?.keyHash)),
-          teamId: idOrNull(localId('Team', filter?.teamId)),
+          keyHash: nullIfBlank(localId('VirtualKey', filter?.keyHash)),
+          teamId: nullIfBlank(localId('Team', filter?.teamId)),
         };
         // An agent has the members of its place in the list: `createdAt` and `id`.
         return rowConnection(await listCodingAgents(scope, { filter: filters, page }), page, (agent) => agent);

@@ -6,7 +6,7 @@ import { type StoredDecision, answerOfStored } from '../src/domain/decisions/sto
 import { InvalidInput, LimitExceeded, NotFound, Rejected, Unsupported, UpstreamFailed } from '../src/domain/errors.ts';
 import { type Usd, usdText } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { callerId } from '../src/domain/calls/caller-id.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
@@ -229,8 +229,8 @@ builder.queryField('decisions', (t) =>
         const page = readOrderedPage<'created_at'>(args, orderBy);
         const { nodes, ...counts } = await listDecisions(scope, {
           filter: {
-            callId: idOrNull(filter?.callId),
-            model: idOrNull(filter?.model),
+            callId: nullIfBlank(filter?.callId),
+            model: nullIfBlank(filter?.model),
             since: filter?.from ?? null,
             before: filter?.to ?? null,
           },

@@ -9,7 +9,7 @@ import { type CheckedDeployment, probeDeployments } from '../resolvers/health-ch
 import type { Probe } from '../src/domain/deployments/probe.ts';
 import { type Health, HEALTH_STATES, jointHealth } from '../src/domain/deployments/health.ts';
 import { LimitExceeded, NotFound } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { VisibleDeployment } from '../resolvers/operation/visible-deployments.ts';
 import { builder } from './base/builder.ts';
 import { matchesValue } from './base/order.ts';
@@ -271,7 +271,7 @@ builder.queryFields((t) => ({
     args: { filter: t.arg({ type: DeploymentFilterType, description: 'All deployments when absent.' }) },
     complexity: { field: 1, multiplier: LIST_LENGTH },
     resolve: (_root, { filter }, { scope }) =>
-      listDeployments(scope, { model: idOrNull(filter?.model) }).filter(({ provider }) =>
+      listDeployments(scope, { model: nullIfBlank(filter?.model) }).filter(({ provider }) =>
         matchesValue(provider, filter?.provider),
       ),
   }),

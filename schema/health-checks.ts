@@ -1,6 +1,6 @@
 import { listHealthChecks } from '../resolvers/health-checks.ts';
 import type { HealthCheck } from '../src/domain/deployments/health-check.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { creationOrder } from './base/order.ts';
@@ -52,7 +52,7 @@ builder.queryField('healthChecks', (t) =>
         const page = readCreationPage(args);
         const isDescending = orderBy?.direction !== 'ascending';
         const { checks, ...counts } = await listHealthChecks(scope, {
-          model: textOrNull(filter?.model ?? null),
+          model: nullIfEmpty(filter?.model ?? null),
           isHealthy: filter?.healthy ?? null,
           // A backwards page is read in the opposite order.
           descending: isDescending !== page.isBackwards,

@@ -3,7 +3,7 @@ import type { Scope } from '../resolvers/operation/scope.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { budgetUse, type KeyPlace, type VirtualKey } from '../src/domain/keys/virtual-key.ts';
 import type { RowPlace } from '../src/domain/row-store.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
@@ -70,14 +70,14 @@ export async function keyPage(
 ) {
   const page = readOrderedPage<Sort>(args, orderBy);
   const { sort, descending, limit, from } = page;
-  const teamId = idOrNull(localId('Team', filter?.teamId));
-  const userId = idOrNull(localId('User', filter?.userId));
+  const teamId = nullIfBlank(localId('Team', filter?.teamId));
+  const userId = nullIfBlank(localId('User', filter?.userId));
   if (excludes(teamId, owner.teamId) || excludes(userId, owner.userId))
     return rowConnection<VirtualKey>({ nodes: [], totalCount: 0, hasMore: false }, page, placeOf);
   const list = await listKeys(scope, {
     filter: {
       hash: null,
-      alias: idOrNull(filter?.alias),
+      alias: nullIfBlank(filter?.alias),
       teamId: owner.teamId ?? teamId,
       userId: owner.userId ?? userId,
       blocked: filter?.blocked ?? null,

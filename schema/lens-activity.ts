@@ -9,7 +9,7 @@ import { findTraceNode } from '../resolvers/nodes.ts';
 import type { ContentPage, ContentPart } from '../src/domain/lens/content.ts';
 import { type Execution, readExecutionId, type Sample } from '../src/domain/lens/execution.ts';
 import { WORKER_PROTOCOL } from '../src/domain/lens/worker.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { VERSION } from '../src/domain/version.ts';
 import { traceIdOfRun } from '../src/domain/lens/lens.ts';
 import { builder } from './base/builder.ts';
@@ -66,7 +66,7 @@ const PartType = builder.objectRef<ContentPart>('LensContentPart').implement({
     name: t.string({
       nullable: true,
       description: 'Name of the span. Null without one.',
-      resolve: ({ name }) => textOrNull(name),
+      resolve: ({ name }) => nullIfEmpty(name),
     }),
     kind: t.exposeString('kind', { description: 'Type of the span.' }),
     content: t.exposeString('content', { description: 'At most 8,000 characters from the offset on.' }),
@@ -104,7 +104,7 @@ const ServiceType = builder.objectRef<LensService>('LensService').implement({
     url: t.string({
       nullable: true,
       description: 'Base address of `/v1/traces`. Null when it is not known.',
-      resolve: ({ url }) => textOrNull(url),
+      resolve: ({ url }) => nullIfEmpty(url),
     }),
     storageReady: t.exposeBoolean('storageReady', { description: 'Whether traces can be stored now.' }),
     release: t.string({ description: 'Version of the server.', resolve: () => VERSION }),

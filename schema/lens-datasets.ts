@@ -5,8 +5,7 @@ import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { caseOfLine, NO_SOURCE } from '../src/domain/lens/dataset-cases.ts';
 import type { Dataset, DatasetCase, ReadDataset } from '../src/domain/lens/dataset.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfBlank, nullIfEmpty } from '../src/domain/optional-text.ts';
 import { exportName, exportText } from '../src/domain/lens/dataset-export.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
@@ -26,7 +25,7 @@ const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
     reply: t.string({
       nullable: true,
       description: 'Text of the answer. Null without one.',
-      resolve: ({ reply }) => textOrNull(reply),
+      resolve: ({ reply }) => nullIfEmpty(reply),
     }),
     toolCalls: t.field({
       type: 'JSON',
@@ -36,18 +35,18 @@ const CaseType = builder.objectRef<DatasetCase>('DatasetCase').implement({
     expected: t.string({
       nullable: true,
       description: 'Expected behaviour. Null when not stated.',
-      resolve: ({ expected }) => textOrNull(expected),
+      resolve: ({ expected }) => nullIfEmpty(expected),
     }),
     included: t.exposeBoolean('included', { description: 'Whether exports contain it.' }),
     traceId: t.id({
       nullable: true,
       description: 'Trace that it was built from. Null without one.',
-      resolve: ({ source }) => idOrNull(source.traceId),
+      resolve: ({ source }) => nullIfBlank(source.traceId),
     }),
     findingId: t.id({
       nullable: true,
       description: 'Finding that it was built from. Null without one.',
-      resolve: ({ source }) => idOrNull(source.findingId),
+      resolve: ({ source }) => nullIfBlank(source.findingId),
     }),
   }),
 });
@@ -67,7 +66,7 @@ builder.node(SummaryType, {
     agentName: t.string({
       nullable: true,
       description: 'Its agent. Null for none.',
-      resolve: ({ agentName }) => textOrNull(agentName),
+      resolve: ({ agentName }) => nullIfEmpty(agentName),
     }),
     latestRevision: t.exposeInt('latest', { description: 'Number of the latest revision, from 0.' }),
     caseCount: t.exposeInt('caseCount', { description: 'Number of cases of the latest revision.' }),
@@ -87,7 +86,7 @@ const DatasetType = builder.objectRef<ReadDataset>('Dataset').implement({
     jsonLines: t.string({
       nullable: true,
       description: 'Its included cases as JSON lines, as the HTTP route exports them. Null without an included case.',
-      resolve: (found) => textOrNull(exportText(found)),
+      resolve: (found) => nullIfEmpty(exportText(found)),
     }),
     cases: t.field({
       type: [CaseType],

@@ -1,8 +1,7 @@
 import { deleteFeedback, listFeedback, setFeedback, type TraceFeedback } from '../resolvers/lens-feedback.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import { type Feedback, FEEDBACK_LIMITS, summaryOfFeedback } from '../src/domain/lens/feedback.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfBlank, nullIfEmpty } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { TRACE_ID, traceAddressOf } from './base/trace-address.ts';
@@ -15,7 +14,7 @@ const FeedbackType = builder.objectRef<Feedback>('Feedback').implement({
     comment: t.string({
       nullable: true,
       description: 'Comment. Null without one.',
-      resolve: ({ comment }) => textOrNull(comment),
+      resolve: ({ comment }) => nullIfEmpty(comment),
     }),
     author: t.exposeID('author', {
       description: 'The user that wrote it. Where the key that sent it has no user, the hash of the key.',
@@ -68,7 +67,7 @@ builder.queryField('traceFeedback', (t) =>
 );
 
 function targetOf(input: { readonly traceId: string; readonly traceRef?: string | null | undefined }) {
-  const { traceId, traceRef } = traceAddressOf(input.traceId, idOrNull(input.traceRef));
+  const { traceId, traceRef } = traceAddressOf(input.traceId, nullIfBlank(input.traceRef));
   return { traceId, sessionId: null, traceRef: traceRef ?? '' };
 }
 

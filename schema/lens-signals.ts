@@ -1,7 +1,7 @@
 import { readSignalConfig, readTraceSignals, setSignalConfig, type SignalsOfTrace } from '../resolvers/lens-signals.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import type { Signal, SignalConfig, SignalFlag } from '../src/domain/lens/signals.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { described } from './base/descriptions.ts';
 import { CONTENT_COST } from './base/limits.ts';
@@ -22,7 +22,7 @@ const ConfigType = builder.objectRef<SignalConfig>('LensSignalSettings').impleme
     model: t.string({
       nullable: true,
       description: 'Model that answers. Null for none.',
-      resolve: ({ model }) => textOrNull(model),
+      resolve: ({ model }) => nullIfEmpty(model),
     }),
     threshold: t.exposeFloat('threshold', {
       description: 'Minimum probability of yes that sets a flag, 0.05 to 0.95.',

@@ -7,7 +7,7 @@ import {
 } from '../resolvers/lens-tracing-keys.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { TracingKey } from '../src/domain/lens/tracing-key.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { nodesOf, readableOrNull } from './base/node-loading.ts';
@@ -28,7 +28,7 @@ builder.node(TracingKeyType, {
     teamId: t.id({
       nullable: true,
       description: 'Team that owns its traces. Null without one.',
-      resolve: ({ teamId }) => idOrNull(teamId),
+      resolve: ({ teamId }) => nullIfBlank(teamId),
     }),
     keyHash: t.exposeID('tokenHash', {
       description: 'SHA-256 hex of its token; `keyHash` of the traces that it sends.',

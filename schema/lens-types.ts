@@ -7,7 +7,7 @@ import type { Review } from '../src/domain/lens/review.ts';
 import type { LensFinding } from '../src/domain/lens/store.ts';
 import { snakeCased } from '../src/domain/key-case.ts';
 import { usdText } from '../src/domain/money.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import {
   EvidenceRoleType,
@@ -80,17 +80,17 @@ builder.node(FindingType, {
     reason: t.string({
       nullable: true,
       description: 'Reason for its status. Null without one.',
-      resolve: ({ finding }) => textOrNull(finding.reason),
+      resolve: ({ finding }) => nullIfEmpty(finding.reason),
     }),
     suggestion: t.string({
       nullable: true,
       description: 'Suggested remedy. Null when unknown.',
-      resolve: ({ finding }) => textOrNull(finding.suggestion),
+      resolve: ({ finding }) => nullIfEmpty(finding.suggestion),
     }),
     limitation: t.string({
       nullable: true,
       description: 'Limitation of the claim. Null without one.',
-      resolve: ({ finding }) => textOrNull(finding.limitation),
+      resolve: ({ finding }) => nullIfEmpty(finding.limitation),
     }),
     brief: t.field({
       type: 'JSON',
@@ -170,12 +170,12 @@ export const LensReviewType = builder.objectRef<Review>('LensReview').implement(
     agent: t.string({
       nullable: true,
       description: 'Its agent. Null when unknown.',
-      resolve: ({ agent }) => textOrNull(agent),
+      resolve: ({ agent }) => nullIfEmpty(agent),
     }),
     reasoning: t.string({
       nullable: true,
       description: 'Reasoning of the reviewer. Null without one.',
-      resolve: ({ reasoning }) => textOrNull(reasoning),
+      resolve: ({ reasoning }) => nullIfEmpty(reasoning),
     }),
     verdicts: t.field({
       type: 'JSON',
@@ -198,18 +198,18 @@ export const ExecutionType = builder.objectRef<Execution>('LensExecution').imple
     name: t.string({
       nullable: true,
       description: 'Name of its root span. Null while it has none.',
-      resolve: ({ name }) => textOrNull(name),
+      resolve: ({ name }) => nullIfEmpty(name),
     }),
     spanCount: t.exposeInt('spanCount', { description: 'Number of its spans.' }),
     agent: t.string({
       nullable: true,
       description: 'Its agent. Null when unknown.',
-      resolve: ({ agent }) => textOrNull(agent),
+      resolve: ({ agent }) => nullIfEmpty(agent),
     }),
     service: t.string({
       nullable: true,
       description: 'Its service. Null when unknown.',
-      resolve: ({ service }) => textOrNull(service),
+      resolve: ({ service }) => nullIfEmpty(service),
     }),
     startedAt: t.field({
       type: 'DateTime',
@@ -234,7 +234,7 @@ builder.node(LensRunType, {
     error: t.string({
       nullable: true,
       description: 'Why the run or a part of it failed. Null without a failure.',
-      resolve: ({ error }) => textOrNull(error),
+      resolve: ({ error }) => nullIfEmpty(error),
     }),
     attempts: t.exposeInt('attempts', { description: 'Number of times that a worker has claimed it.' }),
     coverage: t.expose('coverage', { type: CoverageType, description: 'Progress in counts.' }),

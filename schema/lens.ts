@@ -18,8 +18,7 @@ import {
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
 import type { Job } from '../src/domain/jobs/job.ts';
 import type { FindingFilter, LensFinding } from '../src/domain/lens/store.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank, nullIfEmpty } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { described } from './base/descriptions.ts';
 import { FindingKindType, FindingPriorityType, FindingStatusType } from './base/lens-enums.ts';
@@ -77,7 +76,7 @@ const FindingConnectionType = builder.connectionObject(
   { name: 'FindingEdge', description: 'One finding of a page.' },
 );
 
-const lensOrNull = (id: string | null | undefined): string | null => idOrNull(localId('Lens', id));
+const lensOrNull = (id: string | null | undefined): string | null => nullIfBlank(localId('Lens', id));
 
 const cursorOf = ({ finding }: LensFinding): string =>
   Buffer.from(JSON.stringify([finding.lastSeen, finding.id])).toString('base64url');
@@ -257,7 +256,7 @@ const JobType = builder.objectRef<Job>('Job').implement({
     error: t.string({
       nullable: true,
       description: 'Why it ended or was delayed. Null without a failure.',
-      resolve: ({ error }) => textOrNull(error),
+      resolve: ({ error }) => nullIfEmpty(error),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
     dueAt: t.expose('dueAt', {

@@ -8,7 +8,7 @@ import {
 } from '../resolvers/owner-lists.ts';
 import type { RequestedPage, FoundPage } from '../resolvers/operation/row-pages.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { Team } from '../src/domain/teams/team.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
@@ -67,10 +67,10 @@ export async function teamPage(
   }: OrderedArgs<'team_alias'> & { readonly filter?: typeof TeamFilterType.$inferInput | null | undefined },
   givenId?: string,
 ) {
-  const filteredId = idOrNull(localId('Organization', filter?.organizationId));
+  const filteredId = nullIfBlank(localId('Organization', filter?.organizationId));
   const conditions = {
     organizationId: givenId ?? filteredId,
-    aliasPart: idOrNull(filter?.alias),
+    aliasPart: nullIfBlank(filter?.alias),
     blocked: filter?.blocked ?? null,
   };
   const none: FoundPage<Team> = { nodes: [], totalCount: 0, hasMore: false };
@@ -134,8 +134,8 @@ builder.queryField('users', (t) =>
           (page) =>
             listUserRows(scope, {
               filter: {
-                emailPart: idOrNull(filter?.email),
-                aliasPart: idOrNull(filter?.alias),
+                emailPart: nullIfBlank(filter?.email),
+                aliasPart: nullIfBlank(filter?.alias),
                 role: filter?.role ?? null,
               },
               page,
@@ -179,7 +179,7 @@ builder.queryField('organizations', (t) =>
           args,
           (page) =>
             listOrganizationRows(scope, {
-              filter: { aliasPart: idOrNull(filter?.alias) },
+              filter: { aliasPart: nullIfBlank(filter?.alias) },
               page,
             }),
           { organization_alias: ({ alias }) => alias },
@@ -220,8 +220,8 @@ builder.queryField('projects', (t) =>
           (page) =>
             listProjectRows(scope, {
               filter: {
-                teamId: idOrNull(localId('Team', filter?.teamId)),
-                aliasPart: idOrNull(filter?.alias),
+                teamId: nullIfBlank(localId('Team', filter?.teamId)),
+                aliasPart: nullIfBlank(filter?.alias),
                 blocked: filter?.blocked ?? null,
               },
               page,
@@ -266,9 +266,9 @@ builder.queryField('customers', (t) =>
           (page) =>
             listCustomerRows(scope, {
               filter: {
-                idPart: idOrNull(filter?.customerId),
-                aliasPart: idOrNull(filter?.alias),
-                budgetId: idOrNull(localId('Budget', filter?.budgetId)),
+                idPart: nullIfBlank(filter?.customerId),
+                aliasPart: nullIfBlank(filter?.alias),
+                budgetId: nullIfBlank(localId('Budget', filter?.budgetId)),
                 blocked: filter?.blocked ?? null,
               },
               page,
@@ -308,7 +308,7 @@ builder.queryField('budgets', (t) =>
           args,
           (page) =>
             listBudgetRows(scope, {
-              filter: { idPart: idOrNull(filter?.budgetId) },
+              filter: { idPart: nullIfBlank(filter?.budgetId) },
               page,
             }),
           { budget_id: ({ id }) => id },

@@ -12,7 +12,7 @@ import {
 } from '../resolvers/owner-nodes.ts';
 import type { Scope } from '../resolvers/operation/scope.ts';
 import type { Spender } from '../src/domain/admission/counters.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { ORGANIZATION_ROLES, type OrganizationMember } from '../src/domain/organizations/organization.ts';
 import { MEMBER_ROLES, type TeamMember } from '../src/domain/teams/member.ts';
 import { builder } from './base/builder.ts';
@@ -308,7 +308,7 @@ builder.objectFields(VirtualKeyType, (t) => ({
     nullable: true,
     description: 'User of the key. Null when it has none that the caller may read.',
     resolve: ({ userId }, _args, { scope }) => {
-      const user = idOrNull(userId);
+      const user = nullIfBlank(userId);
       return user === null ? null : findUserRow(scope, user);
     },
   }),

@@ -6,7 +6,7 @@ import {
   updateEndpoint,
 } from '../resolvers/pass-through-endpoints.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { EndpointPatch, PassThroughEndpoint } from '../src/domain/pass-through/endpoint.ts';
 import { shownHeaders } from '../src/domain/pass-through/headers.ts';
 import { builder, type InputFields } from './base/builder.ts';
@@ -112,7 +112,7 @@ builder.queryField('passThroughEndpoints', (t) =>
       },
       complexity: pageCost,
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const teamId = idOrNull(localId('Team', filter?.teamId));
+        const teamId = nullIfBlank(localId('Team', filter?.teamId));
         const all = teamId === null ? listEndpoints(scope, { id: null }) : await listTeamEndpoints(scope, teamId);
         const found = all.filter(
           ({ path, target, isFromConfig }) =>

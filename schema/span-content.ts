@@ -2,7 +2,7 @@ import { type ContentView, contentViewOf, SHOWN_ROLES, type ShownMessage } from 
 import type { Span, SpanPayload } from '../src/domain/traces/span.ts';
 import { tokenDetailsOf } from '../src/domain/traces/token-details.ts';
 import { builder, type GraphContext } from './base/builder.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { tokensOrNull } from './base/counts.ts';
 import { CONTENT_COST, CONTENT_FIELD_COST, LIST_LENGTH } from './base/limits.ts';
 import { type PartialSpan, SpanType } from './base/refs.ts';
@@ -37,7 +37,7 @@ const MessageType = builder.objectRef<ShownMessage>('SpanMessage').implement({
     content: t.string({
       nullable: true,
       description: 'Text of the message. Null when it only has tool calls.',
-      resolve: ({ content }) => textOrNull(content),
+      resolve: ({ content }) => nullIfEmpty(content),
     }),
     name: t.exposeString('name', {
       nullable: true,
@@ -141,7 +141,7 @@ builder.objectFields(SpanType, (t) => {
       nullable: true,
       complexity,
       description: `${what} as stored. Null when the sender sent none. ${LIMIT}`,
-      resolve: async (span, _args, context) => textOrNull((await contentOf(span, context))[member]),
+      resolve: async (span, _args, context) => nullIfEmpty((await contentOf(span, context))[member]),
     });
   const view = (member: 'input' | 'output', what: string) =>
     t.field({

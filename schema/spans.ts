@@ -6,7 +6,7 @@ import { spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { builder } from './base/builder.ts';
 import type { CountedPage } from './base/counted-pages.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { tokensOf } from './base/counts.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { edgesOf, forwardPage } from './base/paging.ts';
@@ -63,12 +63,12 @@ builder.node(SpanType, {
     agent: t.string({
       nullable: true,
       description: 'Name of the agent that the span belongs to. Null when the sender names none.',
-      resolve: ({ agent }) => textOrNull(agent),
+      resolve: ({ agent }) => nullIfEmpty(agent),
     }),
     service: t.string({
       nullable: true,
       description: 'Service that sent the span. Null when the sender names none.',
-      resolve: ({ service }) => textOrNull(service),
+      resolve: ({ service }) => nullIfEmpty(service),
     }),
     startedAt: t.field({
       type: 'DateTime',
@@ -99,7 +99,7 @@ builder.node(SpanType, {
     framework: t.string({
       nullable: true,
       description: 'Framework that produced the span, e.g. `langchain`. Null when unknown.',
-      resolve: ({ framework }) => textOrNull(framework),
+      resolve: ({ framework }) => nullIfEmpty(framework),
     }),
     inputTokens: t.int({
       description: 'Input tokens, at most 2,147,483,647. Zero when unknown.',
@@ -113,7 +113,7 @@ builder.node(SpanType, {
       nullable: true,
       description:
         'At most 240 characters of the input, preferably of its latest user message. Null when there is no input.',
-      resolve: ({ inputPreview }) => textOrNull(inputPreview),
+      resolve: ({ inputPreview }) => nullIfEmpty(inputPreview),
     }),
     responseId: t.exposeString('requestId', {
       nullable: true,

@@ -6,7 +6,7 @@ import {
   updateTokenMapping,
 } from '../resolvers/token-mappings.ts';
 import { Conflict, InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { TokenMapping } from '../src/domain/token-mappings/token-mapping.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
@@ -75,9 +75,9 @@ builder.queryField('tokenMappings', (t) =>
       resolve: async (_root, { filter, ...args }, { scope }) => {
         const page = readOrderedPage<'claim_value'>(args, args.orderBy);
         const filters = {
-          claimName: idOrNull(filter?.claimName),
-          valuePart: idOrNull(filter?.claimValue),
-          keyHash: idOrNull(localId('VirtualKey', filter?.keyId)),
+          claimName: nullIfBlank(filter?.claimName),
+          valuePart: nullIfBlank(filter?.claimValue),
+          keyHash: nullIfBlank(localId('VirtualKey', filter?.keyId)),
           active: filter?.active ?? null,
         };
         return rowConnection(await findTokenMappings(scope, { filter: filters, page }), page, (row) =>

@@ -1,7 +1,7 @@
 import { listTraceAgents, listTraceSeries } from '../resolvers/trace-search.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { usdFrom } from '../src/domain/money.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { SpanStatus } from '../src/domain/traces/span.ts';
 import {
   type AgentActivity,
@@ -111,20 +111,20 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
     throw new InvalidInput('`minDurationMs` is out of range.');
   return {
     status: input.status ?? null,
-    service: idOrNull(input.service),
-    agent: idOrNull(input.agent),
-    model: idOrNull(input.model),
-    keyHash: idOrNull(localId('VirtualKey', keyHash)),
-    teamId: idOrNull(localId('Team', teamId)),
+    service: nullIfBlank(input.service),
+    agent: nullIfBlank(input.agent),
+    model: nullIfBlank(input.model),
+    keyHash: nullIfBlank(localId('VirtualKey', keyHash)),
+    teamId: nullIfBlank(localId('Team', teamId)),
     minSpend,
     minDurationNs: typeof minDurationMs === 'number' ? BigInt(Math.round(minDurationMs * NS_PER_MS)) : null,
     minErrors: input.minErrors ?? null,
-    sessionId: idOrNull(input.sessionId),
-    userId: idOrNull(input.userId),
-    tag: idOrNull(input.tag),
+    sessionId: nullIfBlank(input.sessionId),
+    userId: nullIfBlank(input.userId),
+    tag: nullIfBlank(input.tag),
     internal: input.internal ?? null,
     annotation: input.annotation ? conditionsOf(input.annotation) : null,
-    text: idOrNull(input.text),
+    text: nullIfBlank(input.text),
   };
 }
 

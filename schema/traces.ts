@@ -2,7 +2,7 @@ import { findTraceNode } from '../resolvers/nodes.ts';
 import { listSpans } from '../resolvers/spans.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
 import { SOURCE_TYPES, type TraceSource, MAX_PAGE_SPANS } from '../src/domain/traces/span.ts';
-import { textOrNull } from '../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { findTrace } from '../resolvers/traces.ts';
 import { builder } from './base/builder.ts';
 import { LIST_LENGTH, TRACE_COST } from './base/limits.ts';
@@ -41,7 +41,7 @@ const TraceSourceType = builder.objectRef<TraceSource>('TraceSource').implement(
     title: t.string({
       nullable: true,
       description: 'Display text of the link. Null when the sender sent none.',
-      resolve: ({ title }) => textOrNull(title),
+      resolve: ({ title }) => nullIfEmpty(title),
     }),
     user: t.exposeString('user', { nullable: true, description: 'Who started the run. Null when unknown.' }),
   }),
@@ -69,7 +69,7 @@ builder.node(TraceType, {
       | 'gatewayCalls';
     const count = (name: Count, description: string) => t.int({ description, resolve: ({ summary }) => summary[name] });
     const text = (name: 'name' | 'service' | 'inputPreview' | 'traceRef', description: string) =>
-      t.string({ nullable: true, description, resolve: ({ summary }) => textOrNull(summary[name]) });
+      t.string({ nullable: true, description, resolve: ({ summary }) => nullIfEmpty(summary[name]) });
     const tokens = (name: 'inputTokens' | 'outputTokens', description: string) =>
       t.field({ type: 'BigInt', description, resolve: ({ summary }) => summary[name] });
     return {

@@ -1,6 +1,6 @@
 import { getViewer } from '../resolvers/nodes.ts';
 import type { Caller } from '../src/domain/caller.ts';
-import { idOrNull } from '../src/domain/optional-id.ts';
+import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { RoleType } from './keys.ts';
 import { teamOf, TeamType, VirtualKeyType } from './base/refs.ts';
@@ -25,7 +25,7 @@ const ViewerType = builder.objectRef<Caller>('Viewer').implement({
     userId: t.id({
       nullable: true,
       description: 'User of the key. Null when it has none.',
-      resolve: ({ userId }) => idOrNull(userId),
+      resolve: ({ userId }) => nullIfBlank(userId),
     }),
   }),
 });

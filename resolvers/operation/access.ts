@@ -1,6 +1,6 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden, Unauthenticated } from '../../src/domain/errors.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { SystemCaller } from '../../src/domain/system-caller.ts';
 
 /** Access rule of operations. Its name and description form the table in `test/house/access.md`. */
@@ -63,12 +63,12 @@ export const isReadOnly = ({ role }: Caller): boolean =>
 
 /** Proxy administrators, and keys of users that are not read-only. */
 export const isAdminOrUser = (caller: Caller): boolean =>
-  isAdmin(caller) || (!isReadOnly(caller) && idOrNull(caller.userId) !== null);
+  isAdmin(caller) || (!isReadOnly(caller) && nullIfBlank(caller.userId) !== null);
 
 /** Error for a caller who may not manage keys. The `right` of the error is `viewer`, `key_admin` or `proxy_admin`. */
 function keyRefusal(caller: Caller): Forbidden {
   if (isReadOnly(caller)) return new Forbidden('Only proxy admins can do this.', 'viewer');
-  if (idOrNull(caller.userId) !== null) return new Forbidden('Only proxy admins can do this.', 'key_admin');
+  if (nullIfBlank(caller.userId) !== null) return new Forbidden('Only proxy admins can do this.', 'key_admin');
   return new Forbidden(
     `Only proxy admin can be used to generate, delete, update info for new keys/users/teams. Your role=unknown.`,
     'proxy_admin',

@@ -1,6 +1,6 @@
 import { Forbidden, NotFound } from '../../src/domain/errors.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import type { ActivityEntity } from '../../src/domain/spend/daily-activity.ts';
 import type { SpendFilter } from '../../src/domain/spend/spend-reports.ts';
 import { type FilterRequest, visibleFilter } from './spend-filter.ts';
@@ -32,7 +32,7 @@ export async function activityFilter(
   const ofEntity: SpendFilter = WITH_UNASSIGNED.has(entity) ? filter : { ...filter, some: [entity] };
   const caller = callerOf(scope);
   if (isAnyAdmin(caller)) return ofEntity;
-  const userId = idOrNull(caller.userId);
+  const userId = nullIfBlank(caller.userId);
   if (entity === 'endUser' || entity === 'agent') throw refuseManagement(caller);
   if (entity === 'team') return filterOfTeams(scope, ofEntity, userId);
   if (userId === null)

@@ -3,7 +3,7 @@ import { Conflict } from '../../src/domain/errors.ts';
 import { type KeyDraft, newKey } from '../../src/domain/keys/key-draft.ts';
 import { assertChosenKey } from '../../src/domain/keys/chosen-key.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { assertGuardrailsOfKey } from './guardrail-rights.ts';
 import { assertReferences } from './key-references.ts';
 import { budgetOfKey } from './key-lookup.ts';
@@ -49,7 +49,7 @@ export async function issueKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Prom
   const { stores, keyRing } = scope.platform;
   const secret = secretFor(scope, draft.key);
   assertGuardrailsOfKey(scope, callerOf(scope), draft);
-  await assertReferences(scope, draft.settings ?? {}, idOrNull(draft.teamId));
+  await assertReferences(scope, draft.settings ?? {}, nullIfBlank(draft.teamId));
   const row = newKey(withBudget(scope, draft), secret);
   await stores.keys.add(row);
   // The secret may be cached as unknown, because a client sent it before the key existed.

@@ -1,6 +1,6 @@
 import { InvalidInput, NotFound } from '../../src/domain/errors.ts';
 import type { SettingsPatch } from '../../src/domain/keys/key-settings.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { assertAlias, assertCaps } from '../../src/domain/keys/generation-rules.ts';
 import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
@@ -18,7 +18,7 @@ async function assertTeamOfChange(
   before: string | null,
   patch: { readonly teamId?: string | null },
 ): Promise<void> {
-  const wanted = idOrNull(patch.teamId);
+  const wanted = nullIfBlank(patch.teamId);
   if (wanted === null || wanted === before || (await platform.stores.teams.find(wanted)) !== null) return;
   const message = `Team doesn't exist in db. Team=${wanted}. Create team via \`/team/new\` call.`;
   throw new NotFound('team of key', wanted, message);
@@ -26,7 +26,7 @@ async function assertTeamOfChange(
 
 /** Throws InvalidInput for a service account without a team, or of a team that does not exist. */
 export async function assertTeamOfService({ platform }: Scope<KeyPlatform>, teamId: string | null): Promise<void> {
-  const wanted = idOrNull(teamId);
+  const wanted = nullIfBlank(teamId);
   if (wanted === null) {
     const message = 'team_id is required for service account keys. Please specify `team_id` in the request body.';
     throw new InvalidInput(message, [], { field: 'team_id' });
@@ -58,7 +58,7 @@ export async function assertReferences(
   if (!projectId) return;
   const project = await projects.find(projectId);
   if (project === null) throw nonexistent('Project', projectId, 'project_id');
-  if (idOrNull(teamId) !== null && project.teamId !== teamId)
+  if (nullIfBlank(teamId) !== null && project.teamId !== teamId)
     throw new InvalidInput(`Project ${projectId} is not a project of the team ${teamId}.`, [], { field: 'project_id' });
 }
 

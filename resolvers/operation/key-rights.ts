@@ -10,7 +10,7 @@ import { assertMayCreate } from '../../src/domain/keys/generation-rules.ts';
 import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../../src/domain/keys/key-draft.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import type { TeamMember } from '../../src/domain/teams/member.ts';
 import { isPermitted, type KeyPermission, NotPermitted } from '../../src/domain/teams/permissions.ts';
 import type { Team } from '../../src/domain/teams/team.ts';
@@ -31,7 +31,7 @@ interface Standing {
 
 async function standingIn(scope: KeyScope, teamId: string): Promise<Standing> {
   const { teams, teamMembers, organizationMembers } = scope.platform.stores;
-  const user = idOrNull(callerOf(scope).userId);
+  const user = nullIfBlank(callerOf(scope).userId);
   const team = await teams.find(teamId);
   if (user === null || team === null) return { team, member: null, isManager: false };
   const [member = null] = await teamMembers.all({ teamIds: [teamId], userIds: [user] });
@@ -72,12 +72,12 @@ export async function assertManages(scope: KeyScope, row: VirtualKey | null, rou
   const caller = callerOf(scope);
   if (caller.role === 'proxy_admin') return { isManager: true };
   if (row === null || outranks(row, caller)) throw refusalOf(scope, route);
-  const isOwn = idOrNull(caller.userId) !== null && row.userId === caller.userId;
+  const isOwn = nullIfBlank(caller.userId) !== null && row.userId === caller.userId;
   if (isOwn && (OWNER_ROUTES.has(route) || (row.teamId === null && PERSONAL_KEY_ROUTES.has(route))))
     return { isManager: false };
   if (row.teamId === null) throw refusalOf(scope, route);
   // A key of a team may manage keys of that team only.
-  const ownTeam = idOrNull(caller.teamId);
+  const ownTeam = nullIfBlank(caller.teamId);
   if (ownTeam !== null && ownTeam !== row.teamId) throw refusalOf(scope, route);
   const { team, member, isManager } = await standingIn(scope, row.teamId);
   if (isManager) return { isManager };
@@ -131,9 +131,9 @@ const isEmptyPatch = ({ settings = {}, metadataMembers = {}, ...patch }: KeyPatc
  */
 async function userOfDraft(scope: KeyScope, draft: KeyDraft, isManager: boolean): Promise<string> {
   const own = callerOf(scope).userId ?? '';
-  const userId = idOrNull(draft.userId) ?? own;
+  const userId = nullIfBlank(draft.userId) ?? own;
   if (userId === own) return own;
-  const teamId = idOrNull(draft.teamId);
+  const teamId = nullIfBlank(draft.teamId);
   if (!isManager || teamId === null) throw foreignUser(scope, userId);
   const members = await scope.platform.stores.teamMembers.all({ teamIds: [teamId], userIds: [userId] });
   if (members.length === 0) throw new InvalidInput(`User=${userId} not assigned to team=${teamId}`);
@@ -165,7 +165,7 @@ export async function allowedDraft(
 ): Promise<KeyDraft> {
   const caller = callerOf(scope);
   const { keyRules } = scope.platform;
-  const teamId = idOrNull(draft.teamId);
+  const teamId = nullIfBlank(draft.teamId);
   // Whether the configuration has rules about who may create keys.
   const isRuled = keyRules.team !== null || keyRules.personal !== null;
   if (caller.role === 'proxy_admin') {
@@ -201,10 +201,10 @@ export async function allowedDraft(
 export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<boolean> {
   const caller = callerOf(scope);
   if (isAnyAdmin(caller) || row?.hash === caller.keyHash) return true;
-  const user = idOrNull(caller.userId);
+  const user = nullIfBlank(caller.userId);
   if (row === null || user === null) return false;
   if (row.userId === user) return true;
-  const ownTeam = idOrNull(caller.teamId);
+  const ownTeam = nullIfBlank(caller.teamId);
   if (row.teamId === null || (ownTeam !== null && ownTeam !== row.teamId)) return false;
   const { team, member, isManager } = await standingIn(scope, row.teamId);
   return isManager || (team !== null && member !== null && isPermitted(team, '/key/info'));
@@ -216,7 +216,7 @@ export async function mayRead(scope: KeyScope, row: VirtualKey | null): Promise<
  */
 export async function visibleTeams(scope: KeyScope): Promise<readonly string[]> {
   const caller = callerOf(scope);
-  const user = idOrNull(caller.userId);
+  const user = nullIfBlank(caller.userId);
   if (user === null || isAnyAdmin(caller)) return [];
   const { teams, teamMembers, organizationMembers } = scope.platform.stores;
   const [members, organizations] = await Promise.all([
@@ -232,6 +232,6 @@ export async function visibleTeams(scope: KeyScope): Promise<readonly string[]> 
   );
   const ids = [...new Set([...own, ...organizationTeams.flat().map(({ id }) => id)])];
   // A key of a team sees keys of that team only.
-  const ownTeam = idOrNull(caller.teamId);
+  const ownTeam = nullIfBlank(caller.teamId);
   return ownTeam === null ? ids : ids.filter((id) => id === ownTeam);
 }

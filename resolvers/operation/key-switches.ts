@@ -1,6 +1,6 @@
 import { Forbidden } from '../../src/domain/errors.ts';
 import { isSwitchedOn } from '../../src/domain/settings/switches.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { callerOf } from './operation.ts';
 import type { KeyPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -18,7 +18,7 @@ export function assertMayChooseSecret({ platform }: Scope<KeyPlatform>, chosen: 
 export async function assertMayGenerate(scope: Scope<KeyPlatform>): Promise<void> {
   const { configuration, stores } = scope.platform;
   const { role, userId } = callerOf(scope);
-  const user = idOrNull(userId);
+  const user = nullIfBlank(userId);
   if (role === 'proxy_admin' || user === null) return;
   if (!isSwitchedOn(configuration, 'disable_key_generate_for_org_admin')) return;
   const memberships = await stores.organizationMembers.all({ organizationIds: null, userIds: [user] });

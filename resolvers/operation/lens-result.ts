@@ -8,7 +8,7 @@ import type { RunResult } from '../../src/domain/lens/worker.ts';
 import type { Span } from '../../src/domain/traces/span.ts';
 import type { LensPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-import { textOrNull } from '../../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../../src/domain/optional-text.ts';
 
 /**
  * Error for a result that contradicts its run. The messages use the words of the reference. There, a run is an
@@ -29,7 +29,7 @@ async function assertQuotes({ platform }: Scope<LensPlatform>, evidence: readonl
     const address = readExecutionId(executionId);
     if (address === null) return [];
     const { traceId, traceRef } = address;
-    const found = await traces.findSummaries({ kind: 'all' }, traceId, textOrNull(traceRef));
+    const found = await traces.findSummaries({ kind: 'all' }, traceId, nullIfEmpty(traceRef));
     return (await Promise.all(found.map((summary) => traces.findSpans(summary, spanIds)))).flat();
   }
 

@@ -12,7 +12,7 @@ import { isSignalCall } from '../../src/domain/lens/signals.ts';
 import type { Selection } from '../../src/domain/lens/settings.ts';
 import { NO_TRACE_FILTERS, traceRankOf, type TraceSearch } from '../../src/domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../src/domain/traces/trace.ts';
-import { textOrNull } from '../../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../../src/domain/optional-text.ts';
 import { runIdOfTrace } from '../../src/domain/lens/lens.ts';
 import type { LensPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -103,7 +103,7 @@ async function summaryOf({ platform }: Scope<LensPlatform>, executionId: string)
   const address = readExecutionId(executionId);
   if (address === null) return null;
   const { traceId, traceRef } = address;
-  const [summary] = await platform.stores.traces.findSummaries(ALL_OWNERS, traceId, textOrNull(traceRef));
+  const [summary] = await platform.stores.traces.findSummaries(ALL_OWNERS, traceId, nullIfEmpty(traceRef));
   return summary ?? null;
 }
 

@@ -1,7 +1,7 @@
 import { visibilityOf } from '../../src/domain/caller.ts';
 import type { ModelInfo } from '../../src/domain/deployments/model-info.ts';
 import { allowsModel } from '../../src/domain/keys/virtual-key.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { ALL_TEAMS, type Team } from '../../src/domain/teams/team.ts';
 import { callerOf } from './operation.ts';
 import type { DeploymentPlatform } from './model-platform.ts';
@@ -32,7 +32,7 @@ export async function modelAccess(scope: AccessScope): Promise<(model: ModelInfo
   const { stores, deployments } = scope.platform;
   const caller = callerOf(scope);
   const seesAll = visibilityOf(caller).kind === 'all';
-  const user = idOrNull(caller.userId);
+  const user = nullIfBlank(caller.userId);
   const [teams, row] = await Promise.all([
     teamsOf(scope, user),
     seesAll || user === null ? null : stores.users.find(user),

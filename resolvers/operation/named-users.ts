@@ -1,5 +1,5 @@
 import { InvalidInput } from '../../src/domain/errors.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { ALL_USERS, emailKeyOf, type User } from '../../src/domain/users/user.ts';
 import type { Stores } from './stores.ts';
 
@@ -22,7 +22,7 @@ export async function findNamedUser(stores: Pick<Stores, 'users'>, name: UserNam
 }
 
 function readUserName({ userId, email }: UserName): { readonly id: string | null; readonly emailKey: string | null } {
-  const [id, emailKey] = [idOrNull(userId), emailKeyOf(email)];
+  const [id, emailKey] = [nullIfBlank(userId), emailKeyOf(email)];
   if (id !== null || emailKey !== null) return { id, emailKey };
   const message = 'Value error, Either user id or user email must be provided';
   throw new InvalidInput(message, [{ path: ['body'], rule: 'value_error', message }]);

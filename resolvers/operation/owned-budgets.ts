@@ -1,7 +1,7 @@
 import { type Budget, type BudgetPatch, newBudget, patchedBudget } from '../../src/domain/budgets/budget.ts';
 import { setsLimits } from '../../src/domain/budgets/limits.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { authored } from './authored.ts';
 import type { BudgetPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -24,7 +24,7 @@ export async function budgetOf(
   current: string | null,
 ): Promise<string | null> {
   const { stores, ids } = scope.platform;
-  const named = idOrNull(budgetId);
+  const named = nullIfBlank(budgetId);
   const authorship = authored(scope);
   if (named !== null) {
     if (setsLimits(limits)) {

@@ -1,6 +1,6 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden } from '../../src/domain/errors.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { type Access, isAdminOrUser, isAnyAdmin, requireCaller, refuseManagement, tenantViewer } from './access.ts';
 
 /** Proxy administrators with full or read-only access, and keys with a user, for lists of keys. */
@@ -10,7 +10,7 @@ export const keyLister: Access = {
     'Proxy administrators with full or read-only access, for all keys. Keys of a user for the keys of that user and of teams whose keys the user may list.',
   check(caller) {
     const present = requireCaller(caller);
-    if (!isAnyAdmin(present) && idOrNull(present.userId) === null)
+    if (!isAnyAdmin(present) && nullIfBlank(present.userId) === null)
       throw new Forbidden("No 'user_id' is associated with your API key.", 'key_list');
   },
 };
@@ -40,7 +40,7 @@ export const userLister: Access = {
   check(caller) {
     const present = requireCaller(caller);
     if (isAnyAdmin(present)) return;
-    if (present.role === 'internal_user' && idOrNull(present.userId) !== null)
+    if (present.role === 'internal_user' && nullIfBlank(present.userId) !== null)
       throw new Forbidden('Only proxy admins can list users.', 'user_list');
     throw refuseManagement(present);
   },

@@ -4,7 +4,7 @@ import { isRefusedCredential } from '../../src/domain/keys/refused-credential.ts
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { TraceSender } from '../../src/domain/lens/trace-sender.ts';
 import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { SystemCaller } from '../../src/domain/system-caller.ts';
 import { SignInRefused, type SignIn } from '../../src/domain/users/sign-in.ts';
 import { openedByKey, type Session, type SignedIn } from '../../src/domain/users/session.ts';
@@ -46,7 +46,7 @@ async function userOf(scope: Scope<SignInPlatform>, { username, password }: Sign
   // Signed tokens and sessions are not accepted as passwords: the new session would outlive them.
   if (key.token !== undefined || key.settings.session !== undefined) return null;
   const openedBy = openedByKey(key);
-  const userId = idOrNull(caller.userId);
+  const userId = nullIfBlank(caller.userId);
   if (userId === null) return null;
   if (username === userId) return { userId, role, key, openedBy };
   const email = emailKeyOf(username);

@@ -1,6 +1,6 @@
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden } from '../../src/domain/errors.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { type Access, isAdmin, isAnyAdmin, requireCaller, refuseManagement } from './access.ts';
 
 /** Whether a caller sees the calls of everyone: an administrator, or a key with the permission `get_spend_routes`. */
@@ -14,7 +14,7 @@ export const spendReader: Access = {
     'Proxy administrators with full or read-only access, and keys with the permission `get_spend_routes`, for all calls. Keys of a user for the calls of that user.',
   check(caller) {
     const present = requireCaller(caller);
-    if (!seesAllSpend(present) && idOrNull(present.userId) === null) throw refuseManagement(present);
+    if (!seesAllSpend(present) && nullIfBlank(present.userId) === null) throw refuseManagement(present);
   },
 };
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../../src/domain/caller.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import type { FieldValues, SpendFilter } from '../../src/domain/spend/spend-reports.ts';
 import { isAnyAdmin } from './access.ts';
 import { findNamed } from './key-lookup.ts';
@@ -25,7 +25,7 @@ export async function visibleFilter(
   seesAll: (caller: Caller) => boolean = isAnyAdmin,
 ): Promise<SpendFilter> {
   const caller = callerOf(scope);
-  const visibleTo = seesAll(caller) ? null : { keyHash: caller.keyHash, userId: idOrNull(caller.userId) };
+  const visibleTo = seesAll(caller) ? null : { keyHash: caller.keyHash, userId: nullIfBlank(caller.userId) };
   const { keyAlias, within = {}, ...filter } = request;
   const named = filter.any.key;
   if (named === undefined && keyAlias === undefined) return { ...filter, any: bothOf(filter.any, within), visibleTo };

@@ -1,7 +1,7 @@
 import { type BudgetPatch, newBudget } from '../../src/domain/budgets/budget.ts';
 import { setsLimits } from '../../src/domain/budgets/limits.ts';
 import { Conflict } from '../../src/domain/errors.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { newStamps } from '../../src/domain/row-store.ts';
 import type { MemberRole, TeamMember } from '../../src/domain/teams/member.ts';
 import type { Team } from '../../src/domain/teams/team.ts';
@@ -24,7 +24,7 @@ export async function userNamed(scope: Scope<TeamPlatform>, name: UserName): Pro
   const stored = await findNamedUser(stores, name);
   if (stored !== null) return stored;
   const { userId, email } = name;
-  const user = newUser({ email, role: 'internal_user' }, { ...authored(scope), id: idOrNull(userId) ?? ids.uuid() });
+  const user = newUser({ email, role: 'internal_user' }, { ...authored(scope), id: nullIfBlank(userId) ?? ids.uuid() });
   try {
     await stores.users.add(user);
     return user;

@@ -3,7 +3,7 @@ import type { Budget } from '../../src/domain/budgets/budget.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { Forbidden, NotFound } from '../../src/domain/errors.ts';
 import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import type { TeamMember } from '../../src/domain/teams/member.ts';
 import type { Team } from '../../src/domain/teams/team.ts';
 import type { User } from '../../src/domain/users/user.ts';
@@ -135,7 +135,7 @@ export async function administers(
   { userId }: Caller,
   organizationId: string | null,
 ): Promise<boolean> {
-  const user = idOrNull(userId);
+  const user = nullIfBlank(userId);
   if (user === null || organizationId === null) return false;
   const members = await platform.stores.organizationMembers.all({
     organizationIds: [organizationId],
@@ -146,7 +146,7 @@ export async function administers(
 
 async function membershipOf(scope: Scope<TeamPlatform>, team: Team): Promise<TeamMember | null> {
   const { userId } = callerOf(scope);
-  const user = idOrNull(userId);
+  const user = nullIfBlank(userId);
   if (user === null) return null;
   const [member] = await scope.platform.stores.teamMembers.all({ teamIds: [team.id], userIds: [user] });
   return member ?? null;

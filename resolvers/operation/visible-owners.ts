@@ -1,4 +1,4 @@
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import type { OrganizationMember } from '../../src/domain/organizations/organization.ts';
 import type { TeamMember } from '../../src/domain/teams/member.ts';
 import type { Team } from '../../src/domain/teams/team.ts';
@@ -10,12 +10,12 @@ export type OwnerScope = Pick<Scope, 'caller' | 'loaders'>;
 
 /** Memberships of the caller's user in teams. */
 async function ownTeams({ caller, loaders }: OwnerScope): Promise<readonly TeamMember[]> {
-  const user = idOrNull(caller?.userId);
+  const user = nullIfBlank(caller?.userId);
   return user === null ? [] : loaders.owners.teamsOfUser.load(user);
 }
 
 async function ownOrganizations({ caller, loaders }: OwnerScope): Promise<readonly OrganizationMember[]> {
-  const user = idOrNull(caller?.userId);
+  const user = nullIfBlank(caller?.userId);
   return user === null ? [] : loaders.owners.organizationsOfUser.load(user);
 }
 
@@ -29,7 +29,7 @@ export async function seesTeam(
 ): Promise<boolean> {
   const { caller } = scope;
   if (caller === null) return false;
-  if (isAnyAdmin(caller) || idOrNull(caller.teamId) === id) return true;
+  if (isAnyAdmin(caller) || nullIfBlank(caller.teamId) === id) return true;
   if ((await ownTeams(scope)).some(({ teamId }) => teamId === id)) return true;
   return organizationId !== null && (await administeredOrganizations(scope)).includes(organizationId);
 }
@@ -44,7 +44,7 @@ async function administeredOrganizations(scope: OwnerScope): Promise<readonly st
 export async function visibleTeamIds(scope: OwnerScope): Promise<readonly string[] | null> {
   const { caller } = scope;
   if (caller !== null && isAnyAdmin(caller)) return null;
-  const own = idOrNull(caller?.teamId);
+  const own = nullIfBlank(caller?.teamId);
   const joined = (await ownTeams(scope)).map(({ teamId }) => teamId);
   const { teamsOfOrganization } = scope.loaders.owners;
   const administered = await Promise.all(

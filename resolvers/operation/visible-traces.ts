@@ -2,7 +2,7 @@ import { visibilityOf } from '../../src/domain/caller.ts';
 import { assembleTrace, namedByFirst } from '../../src/domain/traces/assemble-trace.ts';
 import type { SpanHead } from '../../src/domain/traces/span.ts';
 import type { Trace, TraceSummary } from '../../src/domain/traces/trace.ts';
-import { textOrNull } from '../../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../../src/domain/optional-text.ts';
 import type { TraceAddress } from '../../src/domain/traces/store.ts';
 import { callerOf } from './operation.ts';
 import type { TracePlatform } from './platform.ts';
@@ -37,7 +37,7 @@ export async function visibleTraces(
   { traceId, traceRef }: TraceAddress,
 ): Promise<{ readonly summaries: readonly TraceSummary[]; readonly spendPending: boolean }> {
   const wanted = traceId.toLowerCase();
-  const ref = textOrNull(traceRef);
+  const ref = nullIfEmpty(traceRef);
   if (!TRACE_ID.test(wanted) || (ref !== null && !TRACE_REF.test(ref))) return { summaries: [], spendPending: false };
   const readable = await scope.platform.records.readable();
   const summaries = await scope.platform.stores.traces.findSummaries(visibilityOf(callerOf(scope)), wanted, ref);

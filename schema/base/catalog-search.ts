@@ -2,7 +2,7 @@ import type { EntrySearch } from '../../src/domain/catalog/result-cache.ts';
 import { CAPABILITIES, CAPABILITY_NAMES, type Capability } from '../../src/domain/catalog/capabilities.ts';
 import { pricePerTokenFrom } from '../../src/domain/catalog/narrow-entries.ts';
 import type { EntryOrder, EntrySort } from '../../src/domain/catalog/sort-entries.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { builder } from './builder.ts';
 import { directionField } from './order.ts';
 
@@ -126,9 +126,9 @@ export function readSearch(filter: EntryFilterInput | null | undefined, order?: 
     supports_response_schema: filter?.supportsResponseSchema,
   };
   const filters = {
-    provider: idOrNull(filter?.provider),
-    mode: idOrNull(filter?.mode),
-    model: idOrNull(filter?.model),
+    provider: nullIfBlank(filter?.provider),
+    mode: nullIfBlank(filter?.mode),
+    model: nullIfBlank(filter?.model),
     capabilities: Object.fromEntries(Object.entries(flags).filter(([, wanted]) => typeof wanted === 'boolean')),
   };
   return { filters, ...(filter && hasConditions(filter) ? { conditions: readConditions(filter) } : {}), ...sort };

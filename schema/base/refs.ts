@@ -6,7 +6,7 @@ import type { Project } from '../../src/domain/projects/project.ts';
 import type { User } from '../../src/domain/users/user.ts';
 import type { CatalogEntry } from '../../src/domain/catalog/catalog.ts';
 import type { CatalogKey, Checkout } from '../../src/domain/checkout/checkout.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import type { Usage } from '../../src/domain/chat/chat.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import type { SpendRow } from '../../src/domain/spend/spend-row.ts';
@@ -50,7 +50,7 @@ export const AnnotationType = builder.objectRef<Annotation>('Annotation');
 export const TeamType = builder.objectRef<{ readonly id: string }>('Team');
 /** The team with this id; null for a null or blank id. */
 export const teamOf = (id: string | null): { readonly id: string } | null => {
-  const teamId = idOrNull(id);
+  const teamId = nullIfBlank(id);
   return teamId === null ? null : { id: teamId };
 };
 export const UserType = builder.objectRef<User>('User');

@@ -1,5 +1,5 @@
 import type { VirtualKey } from './keys/virtual-key.ts';
-import { idOrNull } from './optional-id.ts';
+import { nullIfBlank } from './optional-text.ts';
 import type { Role } from './role.ts';
 
 /** The authenticated party of an operation. */
@@ -15,7 +15,7 @@ export interface Caller {
 
 /** Whether two callers of one key have the same rights. Of one key, only role and team decide what a caller sees. */
 export const haveSameRights = (one: Caller, other: Caller): boolean =>
-  one.role === other.role && idOrNull(one.teamId) === idOrNull(other.teamId);
+  one.role === other.role && nullIfBlank(one.teamId) === nullIfBlank(other.teamId);
 
 /** Owner of a row. It comes from the credential that the row arrived with, never from the payload. */
 export interface Owner {
@@ -25,7 +25,7 @@ export interface Owner {
 }
 
 export function ownerOf(caller: Caller): Owner {
-  return { teamId: idOrNull(caller.teamId), keyHash: caller.keyHash };
+  return { teamId: nullIfBlank(caller.teamId), keyHash: caller.keyHash };
 }
 
 /** Rows that a reader may see: all, those of one team, or those of one key without a team. */
@@ -36,7 +36,7 @@ export type Visibility =
 
 export function visibilityOf(caller: Caller): Visibility {
   if (caller.role === 'proxy_admin' || caller.role === 'proxy_admin_viewer') return { kind: 'all' };
-  const teamId = idOrNull(caller.teamId);
+  const teamId = nullIfBlank(caller.teamId);
   return teamId === null ? { kind: 'key', keyHash: caller.keyHash } : { kind: 'team', teamId };
 }
 

@@ -1,2 +1,9 @@
-/** Null for empty text. */
-export const textOrNull = (text: string | null): string | null => (text === '' ? null : text);
+/**
+ * The text; null for one that is missing, empty or only whitespace. Optional ids are read with it: all blank
+ * ids would be equal, so that callers with blank ids would share what they own.
+ */
+export const nullIfBlank = (text: string | null | undefined): string | null =>
+  text === null || text === undefined || text.trim() === '' ? null : text;
+
+/** The text; null for an empty one. */
+export const nullIfEmpty = (text: string | null): string | null => (text === '' ? null : text);

@@ -2,7 +2,7 @@ import type { CallRecord } from '../domain/calls/call-record.ts';
 import type { Clock } from '../domain/clock.ts';
 import { evictOldest } from '../domain/evict-oldest.ts';
 import type { HttpClient } from '../domain/http.ts';
-import { idOrNull } from '../domain/optional-id.ts';
+import { nullIfBlank } from '../domain/optional-text.ts';
 import { Secret } from '../domain/secret.ts';
 import {
   isLoggingDisabled,
@@ -216,7 +216,7 @@ export function createTeamLogging(options: {
 
   return {
     record(call) {
-      const teamId = idOrNull(call.spend.teamId);
+      const teamId = nullIfBlank(call.spend.teamId);
       if (teamId === null) {
         if (shared === null) return;
         for (const one of [call.span, ...(call.below ?? [])]) shared.push(exportedSpan(one, null));

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../src/domain/json-object.ts';
 import type { WantedMember } from '../../../resolvers/operation/team-joining.ts';
 import type { BudgetPatch } from '../../../src/domain/budgets/budget.ts';
 import { InvalidInput, type Issue } from '../../../src/domain/errors.ts';
-import { idOrNull } from '../../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../../src/domain/optional-text.ts';
 import { MEMBER_ROLES } from '../../../src/domain/teams/member.ts';
 import { members, oneOf, text, NOT_AN_OBJECT } from '../http/body-fields.ts';
 import { type JsonSchema, oneOrMany } from '../http/schema.ts';
@@ -16,7 +16,7 @@ const NO_USER_MESSAGE = 'Value error, Either user id or user email must be provi
 
 /** Throws InvalidInput at `path` for an object that has neither a user id nor an email. */
 export function assertNamesUser({ user_id: id, user_email: email }: JsonObject, path: Issue['path']): void {
-  if ([id, email].some((name) => typeof name === 'string' && idOrNull(name) !== null)) return;
+  if ([id, email].some((name) => typeof name === 'string' && nullIfBlank(name) !== null)) return;
   throw new InvalidInput('The body is not valid.', [{ path, rule: 'value_error', message: NO_USER_MESSAGE }]);
 }
 

@@ -1,6 +1,6 @@
 import { InvalidInput } from '../../../src/domain/errors.ts';
 import { type Period, periodOfDays, dayText, defaultPeriod } from '../../../src/domain/spend/report-dates.ts';
-import { textOrNull } from '../../../src/domain/optional-text.ts';
+import { nullIfEmpty } from '../../../src/domain/optional-text.ts';
 import { missingParameters } from '../http/query.ts';
 import type { FieldValues, SpendField, SpendGroup } from '../../../src/domain/spend/spend-reports.ts';
 import type { GroupingRequest } from '../../../resolvers/spend.ts';
@@ -9,7 +9,7 @@ import { DAY_MS } from '../../../src/domain/spend/daily-activity.ts';
 /** Reads parameters of a query by name: the last value, decoded; null when absent or empty. */
 export function queryParameters(search: string): (name: string) => string | null {
   const parameters = new URLSearchParams(search);
-  return (name) => textOrNull(parameters.getAll(name).at(-1) ?? null);
+  return (name) => nullIfEmpty(parameters.getAll(name).at(-1) ?? null);
 }
 
 /** Comma-separated values of a parameter; undefined when it is absent or empty. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ChangeAuthor } from '../../../src/domain/audit-log/audit-entry.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
-import { idOrNull } from '../../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../../src/domain/optional-text.ts';
 import { DEFAULT_USER_ID } from '../../../src/domain/users/user.ts';
 
 /** Maximum length, in characters, of a user name in the header. */
@@ -15,14 +15,14 @@ const CHANGED_BY = 'litellm-changed-by';
  * hash of a key without a user. The admin key acts as the default user.
  */
 export function changeAuthor({ key, keyHash, userId }: Caller, headers: IncomingHttpHeaders, at: Date): ChangeAuthor {
-  const namedUser = idOrNull(
+  const namedUser = nullIfBlank(
     headers[CHANGED_BY]
       ?.toString()
       .replaceAll(/\p{Cc}/gu, '')
       .slice(0, MAX_NAME_LENGTH) ?? null,
   );
   // Of the keys that send requests, only the admin key has no row. For the admin key, `key` is null.
-  const actor = idOrNull(userId) ?? (key === null ? DEFAULT_USER_ID : keyHash);
+  const actor = nullIfBlank(userId) ?? (key === null ? DEFAULT_USER_ID : keyHash);
   return {
     by: namedUser ?? actor,
     actor,

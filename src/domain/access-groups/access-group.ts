@@ -1,7 +1,7 @@
 import { assertStorable } from '../budgets/limits.ts';
 import { InvalidInput } from '../errors.ts';
 import type { VirtualKey } from '../keys/virtual-key.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 /** A named list of models, MCP servers and agents that teams and keys may use in addition to their own lists. */
@@ -48,7 +48,7 @@ export const newAccessGroup = (
 /** An access group with a patch applied. Throws InvalidInput for a blank name, and for text that cannot be stored. */
 export function patchedAccessGroup(group: AccessGroup, patch: AccessGroupPatch, { now, by }: Authored): AccessGroup {
   const changed = { ...group, ...patch, updatedAt: now, updatedBy: by };
-  if (idOrNull(changed.name) === null) throw new InvalidInput('access_group_name must not be blank.');
+  if (nullIfBlank(changed.name) === null) throw new InvalidInput('access_group_name must not be blank.');
   assertStorable({ access_group_name: changed.name, description: changed.description });
   for (const list of [changed.models, changed.mcpServerIds, changed.agentIds, changed.teamIds, changed.keyIds])
     for (const item of list) assertStorable({ item });

@@ -1,4 +1,4 @@
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 
 /** Kind of author: a person, a program, or a model. */
 const ANNOTATOR_KINDS = ['human', 'code', 'llm'] as const;
@@ -68,12 +68,12 @@ export function conditionsOfList(list: unknown): AnnotationConditions | undefine
   if (!isText(label) || !isText(author) || !isNumber(minScore) || !isNumber(maxScore)) return undefined;
   if (!isTime(from) || !isTime(to)) return undefined;
   return {
-    traceId: idOrNull(traceId),
-    spanId: idOrNull(spanId),
+    traceId: nullIfBlank(traceId),
+    spanId: nullIfBlank(spanId),
     name,
     annotator: kind,
     label,
-    author: idOrNull(author),
+    author: nullIfBlank(author),
     minScore,
     maxScore,
     from: dateOf(from),

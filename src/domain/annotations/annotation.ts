@@ -2,7 +2,7 @@ import type { Owner, Visibility } from '../caller.ts';
 import { InvalidInput, type Issue } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import type { TraceKey } from '../traces/store.ts';
-import { textOrNull } from '../optional-text.ts';
+import { nullIfEmpty } from '../optional-text.ts';
 import { type AnnotationConditions, type AnnotatorKind, NO_ANNOTATION_CONDITIONS } from './annotation-conditions.ts';
 
 /** Maximum and default page size. */
@@ -125,6 +125,6 @@ export const withJudgement = (annotation: Annotation, judgement: Judgement, { no
 
 /** Owner of the annotated trace. */
 export const ownerOfAnnotation = ({ teamId, keyHash }: Annotation): Owner => ({
-  teamId: textOrNull(teamId),
+  teamId: nullIfEmpty(teamId),
   keyHash,
 });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json-object.ts';
 import { windowEnd } from '../keys/durations.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import type { Usd } from '../money.ts';
 import {
@@ -54,7 +54,7 @@ export function newBudget(patch: BudgetPatch, about: Authored & { readonly id: s
   assertStorable({ budget_id: about.id });
   assertAmount('temp_budget_increase', patch.tempBudgetIncrease);
   return {
-    id: idOrNull(about.id) ?? '',
+    id: nullIfBlank(about.id) ?? '',
     modelMaxBudget: patch.modelMaxBudget ?? null,
     allowedModels: patch.allowedModels ?? [],
     countsFrom: null,

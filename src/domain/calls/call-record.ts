@@ -1,5 +1,5 @@
 import type { Owner } from '../caller.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import type { SpendRow } from '../spend/spend-row.ts';
 import type { Span } from '../traces/span.ts';
 import type { TraceSummary } from '../traces/trace.ts';
@@ -14,7 +14,7 @@ export interface CallRecord {
 
 /** Owner of a call's trace. Old calls may have a blank team, which means none. */
 export const ownerOfCall = ({ teamId, keyHash }: Pick<SpendRow, 'teamId' | 'keyHash'>): Owner => ({
-  teamId: idOrNull(teamId),
+  teamId: nullIfBlank(teamId),
   keyHash,
 });
 

@@ -3,7 +3,7 @@ import { assertStorable } from '../budgets/limits.ts';
 import type { Deployment } from '../chat/provider.ts';
 import { type Parameters, splitParameters, patchedParameters } from '../deployments/parameters.ts';
 import { Conflict, InvalidInput } from '../errors.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 /**
@@ -89,7 +89,7 @@ export function knownCredentials(
 
 /** A new credential. Throws InvalidInput. */
 export function newCredential(patch: CredentialPatch, about: Authored & { readonly id: string }): Credential {
-  if (idOrNull(about.id) === null) throw new InvalidInput('The name of a credential must not be blank.');
+  if (nullIfBlank(about.id) === null) throw new InvalidInput('The name of a credential must not be blank.');
   assertStorable({ credential_name: about.id, display_name: patch.displayName });
   return {
     id: about.id,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json-object.ts';
 import type { Caller } from '../caller.ts';
 import { Forbidden, InvalidInput } from '../errors.ts';
 import { type Usd, usdText } from '../money.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import type { MemberRole } from '../teams/member.ts';
 import { durationMs, endsAfter } from './durations.ts';
 import type { KeyPatch } from './key-change.ts';
@@ -62,7 +62,7 @@ export function withDefaults(draft: KeyDraft, { defaults, caps }: KeyRules): Key
   return {
     ...draft,
     models: draft.models.length === 0 ? (defaults.models ?? []) : draft.models,
-    teamId: idOrNull(draft.teamId) ?? defaults.teamId ?? null,
+    teamId: nullIfBlank(draft.teamId) ?? defaults.teamId ?? null,
     metadata: Object.keys(draft.metadata).length === 0 ? (defaults.metadata ?? {}) : draft.metadata,
     maxBudget: draft.maxBudget ?? defaults.maxBudget ?? caps.maxBudget ?? null,
     budgetDuration: draft.budgetDuration ?? defaults.budgetDuration ?? caps.budgetDuration ?? null,
@@ -117,7 +117,7 @@ const ALIAS = /^[A-Za-z0-9][A-Za-z0-9_\-/.@]{0,253}[A-Za-z0-9]$/;
 
 /** Refuses an alias with an invalid format, if `checksAliases` is set. Throws InvalidInput. */
 export function assertAlias(alias: string | null | undefined, { checksAliases }: KeyRules): void {
-  const sent = idOrNull(alias ?? null);
+  const sent = nullIfBlank(alias ?? null);
   if (!checksAliases || sent === null || ALIAS.test(sent)) return;
   throw new InvalidInput(
     'Invalid key_alias format. Must be 2-255 characters, start/end with alphanumeric, and only contain a-zA-Z0-9_-/.@.',
@@ -162,7 +162,7 @@ interface KeyCreator {
  * must send the required members for a key without a team. Throws Forbidden and InvalidInput.
  */
 export function assertMayCreate({ caller, memberRole, sent }: KeyCreator, draft: KeyDraft, rules: KeyRules): void {
-  const isOfTeam = idOrNull(draft.teamId) !== null;
+  const isOfTeam = nullIfBlank(draft.teamId) !== null;
   const makers = isOfTeam ? rules.team : rules.personal;
   const isAdmin = caller.role === 'proxy_admin';
   if (makers === null || (isAdmin && isOfTeam)) return;

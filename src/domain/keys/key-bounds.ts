@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import type { Limits } from '../budgets/limits.ts';
 import { Forbidden } from '../errors.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import { weakerRole } from '../owners/key-owners.ts';
 import type { Role } from '../role.ts';
 import { instantAfter } from './durations.ts';
@@ -88,7 +88,7 @@ type DraftSettings = NonNullable<KeyDraft['settings']>;
  */
 function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): DraftSettings {
   const ownRoutes = caller.key?.settings.allowedRoutes ?? [];
-  const maxRoutes = userId === null || userId === idOrNull(caller.userId) ? ownRoutes : MODELS_ONLY;
+  const maxRoutes = userId === null || userId === nullIfBlank(caller.userId) ? ownRoutes : MODELS_ONLY;
   const isTyped = settings.keyType !== undefined && settings.keyType !== null && settings.keyType !== 'default';
   // Null for types with other routes than those of models. Such types are refused when the routes are bounded.
   const routesOfType = settings.keyType === 'llm_api' ? MODELS_ONLY : null;
@@ -111,7 +111,7 @@ export function boundedDraft(creation: KeyCreation, draft: KeyDraft): KeyDraft {
   if (granted !== null) throw refusal(`Only proxy admins set ${granted} of a key.`);
   if (draft.role !== null && !isWeakerOrEqual(draft.role, caller.role))
     throw refusal('Only proxy admins choose a role.');
-  assertUnbounded(caller, idOrNull(draft.teamId));
+  assertUnbounded(caller, nullIfBlank(draft.teamId));
   const models = draft.models.length === 0 ? (caller.key?.models ?? []) : draft.models;
   assertModels(caller, models);
   const routes = routesFor(creation, settings);
@@ -129,7 +129,7 @@ function assertUnchangedMembers(before: VirtualKey, patch: KeyPatch): void {
   const wanted = { role: patch.role, user_id: patch.userId, team_id: patch.teamId };
   const stored = { role: before.role, user_id: before.userId, team_id: before.teamId };
   const reassigned = (['role', 'user_id', 'team_id'] as const).find(
-    (name) => wanted[name] !== undefined && idOrNull(wanted[name]) !== stored[name],
+    (name) => wanted[name] !== undefined && nullIfBlank(wanted[name]) !== stored[name],
   );
   const changed = reassigned ?? (patch.spend === undefined ? undefined : 'spend');
   if (changed !== undefined) throw refusal(`Only proxy admins change the ${changed} of a key.`);
@@ -188,7 +188,7 @@ export function boundedPatch(
 /** Whether a key has rights that the caller's own credential lacks, so that the caller must not learn its secret. */
 export function hasMoreRights(caller: Caller, row: VirtualKey): boolean {
   if (caller.key === null || caller.keyHash === row.hash) return false;
-  const isOfOther = idOrNull(row.userId) !== null && row.userId !== caller.userId;
+  const isOfOther = nullIfBlank(row.userId) !== null && row.userId !== caller.userId;
   const routes = row.settings.allowedRoutes ?? [];
   return (
     !isWeakerOrEqual(row.role, caller.role) ||

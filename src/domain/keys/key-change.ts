@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json-object.ts';
 import { Conflict } from '../errors.ts';
 import { type Usd, ZERO_USD } from '../money.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import type { Role } from '../role.ts';
 import { assertPeriods, keyWindowsOf } from './budget-windows.ts';
 import { instantAfter, windowEnd } from './durations.ts';
@@ -79,10 +79,10 @@ export function patchedKey(key: VirtualKey, patch: KeyPatch, change: Change): Vi
       withKeptSecrets(patch.metadata, key.metadata) ?? key.metadata,
       patch.metadataMembers ?? {},
     ),
-    ...(alias === undefined ? {} : { alias: idOrNull(alias) }),
+    ...(alias === undefined ? {} : { alias: nullIfBlank(alias) }),
     ...(role === undefined ? {} : { role }),
-    ...(teamId === undefined ? {} : { teamId: idOrNull(teamId) }),
-    ...(userId === undefined ? {} : { userId: idOrNull(userId) }),
+    ...(teamId === undefined ? {} : { teamId: nullIfBlank(teamId) }),
+    ...(userId === undefined ? {} : { userId: nullIfBlank(userId) }),
     ...(models === undefined ? {} : { models }),
     ...(maxBudget === undefined ? {} : { maxBudget }),
     ...(duration === undefined ? {} : { expiresAt: expiryAfter(duration, change.now) }),

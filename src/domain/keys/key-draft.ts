@@ -2,7 +2,7 @@ import type { JsonObject } from '../json-object.ts';
 import type { Role } from '../role.ts';
 import { InvalidInput } from '../errors.ts';
 import { type Usd, usdText, ZERO_USD } from '../money.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import { assertPeriods, keyWindowsOf } from './budget-windows.ts';
 import { instantAfter, windowEnd } from './durations.ts';
 import {
@@ -79,10 +79,10 @@ export function newKey(draft: KeyDraft, { key, hash, now, createdBy }: IssuedSec
     secretHash: hash,
     previousSecret: null,
     name: keyName(key),
-    alias: idOrNull(draft.alias),
+    alias: nullIfBlank(draft.alias),
     role: draft.role ?? 'internal_user',
-    teamId: idOrNull(draft.teamId),
-    userId: idOrNull(draft.userId),
+    teamId: nullIfBlank(draft.teamId),
+    userId: nullIfBlank(draft.userId),
     models: draft.models,
     maxBudget: draft.maxBudget,
     metadata: mergedMetadata(draft.metadata, draft.metadataMembers ?? {}),

@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import type { TracingKey } from './tracing-key.ts';
 
 /** Caller with a tracing key. It may only send traces. */
@@ -12,7 +12,7 @@ export class TraceSender implements Caller {
 
   constructor({ tokenHash, teamId, userId }: TracingKey) {
     this.keyHash = tokenHash;
-    this.teamId = idOrNull(teamId);
-    this.userId = idOrNull(userId);
+    this.teamId = nullIfBlank(teamId);
+    this.userId = nullIfBlank(userId);
   }
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json-object.ts';
 import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from '../budgets/limits.ts';
 import { mergedMetadata, type WantedWindow } from '../keys/key-settings.ts';
 import type { Usd } from '../money.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import { withKeptSecrets } from '../settings/redaction.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import { type TeamWindow, teamWindowsOf } from './team-windows.ts';
@@ -97,8 +97,8 @@ export function patchedTeam(team: Team, patch: TeamPatch, { now, by }: Authored)
   return {
     ...team,
     ...withLimits(team, patch, now),
-    ...(alias === undefined ? {} : { alias: idOrNull(alias) }),
-    ...(organizationId === undefined ? {} : { organizationId: idOrNull(organizationId) }),
+    ...(alias === undefined ? {} : { alias: nullIfBlank(alias) }),
+    ...(organizationId === undefined ? {} : { organizationId: nullIfBlank(organizationId) }),
     ...(models === undefined ? {} : { models }),
     ...(modelAliases === undefined ? {} : { modelAliases }),
     ...(metadata === undefined ? {} : { metadata }),

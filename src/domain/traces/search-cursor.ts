@@ -2,7 +2,7 @@ import { conditionList, conditionsOfList } from '../annotations/annotation-condi
 import { cursorState, cursorText } from '../cursor-text.ts';
 import { InvalidInput } from '../errors.ts';
 import type { Usd } from '../money.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import { SPAN_STATUSES } from './span.ts';
 import type { TraceSummary } from './trace.ts';
 import { traceRankOf, TRACE_ORDERS, type TraceFilters, type TraceSearch } from './trace-search.ts';
@@ -110,7 +110,7 @@ export function filtersOfText(filterText: unknown): TraceFilters {
     agent: text('agent'),
     model: text('model'),
     keyHash: text('keyHash'),
-    teamId: idOrNull(text('teamId')),
+    teamId: nullIfBlank(text('teamId')),
     minSpend: amount('minSpend') as Usd | null,
     minDurationNs: amount('minDurationNs'),
     minErrors: minErrors === null ? null : Number(minErrors),

@@ -1,7 +1,7 @@
 import { amountText, nsText, storable } from '../storable.ts';
 import type { Usd } from '../money.ts';
 import type { SpanHead, SpanPayload, TraceSource } from './span.ts';
-import { textOrNull } from '../optional-text.ts';
+import { nullIfEmpty } from '../optional-text.ts';
 
 /** Location of a span's payload: a place in the body of its export, or the row itself. */
 export type PayloadPlace =
@@ -192,7 +192,7 @@ function rowText({ head, payload }: StoredSpan): string {
   )},${nameOrNull(head.model)},${countOrNull(head.inputTokens)},${countOrNull(head.outputTokens)},${quoted(head.inputPreview)},${orNull(
     head.requestId,
   )},${amountOrNull(head.cost)},${at},${orNull(text)},${nameOrNull(head.provider)},${nameOrNull(
-    textOrNull(head.framework),
+    nullIfEmpty(head.framework),
   )},${orNull(head.callId)},${gatewayOf(head)},${orNull(head.source && sourceText(head.source))},${amountOrNull(
     head.estimate,
   )}]`;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json-object.ts';
 import { assertStorable, type Limits, type LimitsPatch, NO_LIMITS, withLimits } from '../budgets/limits.ts';
 import type { Usd } from '../money.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import type { Role } from '../role.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
@@ -73,7 +73,7 @@ export type UserSort = (typeof USER_SORTS)[number];
 export type UserStore = RowStore<User, UserFilter, UserSort>;
 
 /** An email as it is compared. */
-export const emailKeyOf = (email: string | null): string | null => idOrNull(email)?.trim().toLowerCase() ?? null;
+export const emailKeyOf = (email: string | null): string | null => nullIfBlank(email)?.trim().toLowerCase() ?? null;
 
 /** A new user. Throws InvalidInput. */
 export const newUser = (patch: UserPatch, about: Authored & { readonly id: string }): User =>
@@ -104,14 +104,14 @@ export function patchedUser(user: User, patch: UserPatch, { now, by }: Authored)
   return {
     ...user,
     ...withLimits(user, patch, now),
-    ...(alias === undefined ? {} : { alias: idOrNull(alias) }),
-    ...(email === undefined ? {} : { email: idOrNull(email), emailKey: emailKeyOf(email) }),
+    ...(alias === undefined ? {} : { alias: nullIfBlank(alias) }),
+    ...(email === undefined ? {} : { email: nullIfBlank(email), emailKey: emailKeyOf(email) }),
     ...(role === undefined ? {} : { role }),
     ...(models === undefined ? {} : { models }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(modelMaxBudget === undefined ? {} : { modelMaxBudget: modelMaxBudget ?? {} }),
     ...(allowedCacheControls === undefined ? {} : { allowedCacheControls }),
-    ...(ssoUserId === undefined ? {} : { ssoUserId: idOrNull(ssoUserId) }),
+    ...(ssoUserId === undefined ? {} : { ssoUserId: nullIfBlank(ssoUserId) }),
     updatedAt: now,
     updatedBy: by,
   };

@@ -5,7 +5,7 @@ import { assertMayCall, resolveModelAlias, type VirtualKey } from '../../domain/
 import { END_USER } from '../../domain/calls/call-labels.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { type RequiredParams, type MissingParam, missingParamOf } from '../../domain/keys/enforced-params.ts';
-import { idOrNull } from '../../domain/optional-id.ts';
+import { nullIfBlank } from '../../domain/optional-text.ts';
 import type { Budgets, EstimatedCall } from './budgets.ts';
 
 /** A request with the model alias of its key replaced, and with the tags of the key, its team and its project. */
@@ -42,7 +42,7 @@ export function createRequiredParamCheck(
   required: (() => RequiredParams) | undefined,
 ): RequiredParamCheck {
   const missingParam: RequiredParamCheck['missingParam'] = (key, { body, labels }) =>
-    missingParamOf(key, { body, hasEndUser: idOrNull(labels?.[END_USER] ?? null) !== null }, required?.());
+    missingParamOf(key, { body, hasEndUser: nullIfBlank(labels?.[END_USER] ?? null) !== null }, required?.());
 
   async function refuse({ error, isEndUser }: MissingParam, caller: Caller, at: EstimatedCall): Promise<never> {
     await budgets.checkBefore(isEndUser ? 'global' : 'route', caller, at);

@@ -9,7 +9,7 @@ import type { CustomerStore, Region } from '../../domain/customers/customer.ts';
 import { Forbidden } from '../../domain/errors.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
-import { idOrNull } from '../../domain/optional-id.ts';
+import { nullIfBlank } from '../../domain/optional-text.ts';
 import { truncateLabel } from '../../domain/spend/label.ts';
 import type { TagStore } from '../../domain/tags/tag.ts';
 import { windowIn } from './budget-texts.ts';
@@ -54,7 +54,7 @@ const NO_COUNTERS: readonly string[] = Object.freeze([]);
 /** The tags and the end user of a call, as counters of spend. */
 export function labelCounters(labels: CallLabels | undefined): readonly string[] {
   if (labels === undefined) return NO_COUNTERS;
-  const endUser = idOrNull(labels[END_USER] ?? null);
+  const endUser = nullIfBlank(labels[END_USER] ?? null);
   const tags = ownTags(labels).map((tag) => spendCounter('tag', truncateLabel(tag)));
   return endUser === null ? tags : [...tags, spendCounter('end_user', truncateLabel(endUser))];
 }
@@ -268,7 +268,7 @@ export function createLabelBudgets(
     if (tags)
       for (const tag of ownTags(labels))
         namedLabels.push({ scope: 'tag', id: truncateLabel(tag), defaultBudgetId: null });
-    const endUser = idOrNull(labels[END_USER] ?? null);
+    const endUser = nullIfBlank(labels[END_USER] ?? null);
     const defaultBudgetId = key?.settings.endUserBudgetId ?? endUserBudgetId;
     if (endUser !== null && (customers || defaultBudgetId !== null))
       namedLabels.push({ scope: 'end_user', id: truncateLabel(endUser), defaultBudgetId });

@@ -4,7 +4,7 @@ import type { Budget } from '../../domain/budgets/budget.ts';
 import { limitsOf } from '../../domain/budgets/limits.ts';
 import type { KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
-import { idOrNull } from '../../domain/optional-id.ts';
+import { nullIfBlank } from '../../domain/optional-text.ts';
 import type { Organization } from '../../domain/organizations/organization.ts';
 import type { KeyOwners } from '../../domain/owners/key-owners.ts';
 import type { Project } from '../../domain/projects/project.ts';
@@ -36,7 +36,7 @@ const byId = <Row extends { readonly id: string }>(rows: readonly Row[]): Readon
   new Map(rows.map((row) => [row.id, row]));
 
 const distinct = (ids: readonly (string | null)[]): readonly string[] => [
-  ...new Set(ids.flatMap((id) => idOrNull(id) ?? [])),
+  ...new Set(ids.flatMap((id) => nullIfBlank(id) ?? [])),
 ];
 
 /** The rows of the owners of keys: at most three rounds of statements for any number of keys. */
@@ -147,7 +147,7 @@ async function ownersOf(
 
 const hasOwner = ({ userId, teamId, settings }: VirtualKey): boolean =>
   [userId, teamId, settings.budgetId, settings.projectId, settings.organizationId].some(
-    (id) => idOrNull(id ?? null) !== null,
+    (id) => nullIfBlank(id ?? null) !== null,
   );
 
 /** Facts about models that are looked up for each call of a key. */

@@ -1,5 +1,5 @@
 import type { Owner } from '../../domain/caller.ts';
-import { idOrNull } from '../../domain/optional-id.ts';
+import { nullIfBlank } from '../../domain/optional-text.ts';
 import { storable } from '../../domain/storable.ts';
 
 /** The owner of a stored row, as columns. */
@@ -25,7 +25,7 @@ export const ownerProperties = ({ teamId, keyHash }: Owner): OwnerProperties => 
 
 /** Decodes an owner. An empty team, or a blank one of old rows, means no team: the row belongs to its key alone. */
 export const ownerOfProperties = ({ teamId, keyHash }: OwnerProperties): Owner => ({
-  teamId: idOrNull(teamId),
+  teamId: nullIfBlank(teamId),
   keyHash,
 });
 

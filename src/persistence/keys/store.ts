@@ -5,7 +5,7 @@ import { Conflict } from '../../domain/errors.ts';
 import type { KeyFilter, KeyPage, KeyStore, VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { nextReset } from '../../domain/keys/budget-windows.ts';
 import { ZERO_USD } from '../../domain/money.ts';
-import { idOrNull } from '../../domain/optional-id.ts';
+import { nullIfBlank } from '../../domain/optional-text.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database, SqlFlavour } from '../database/database.ts';
 import { RetiredSecretEntity, KEY_RANKS, VirtualKeyEntity } from './entities.ts';
@@ -23,10 +23,10 @@ function keyOf(entity: VirtualKeyEntity): VirtualKey {
     secretHash: entity.secretHash,
     previousSecret: previous && until ? { hash: previous, until } : null,
     name: entity.name,
-    alias: idOrNull(entity.alias),
+    alias: nullIfBlank(entity.alias),
     role: entity.role,
-    teamId: idOrNull(entity.teamId),
-    userId: idOrNull(entity.userId),
+    teamId: nullIfBlank(entity.teamId),
+    userId: nullIfBlank(entity.userId),
     models: entity.models,
     maxBudget: entity.maxBudget ?? null,
     budgetDuration: entity.budgetDuration ?? null,

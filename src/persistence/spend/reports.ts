@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Usd } from '../../domain/money.ts';
-import { idOrNull } from '../../domain/optional-id.ts';
+import { nullIfBlank } from '../../domain/optional-text.ts';
 import {
   type FieldValues,
   SPEND_FIELDS,
@@ -134,7 +134,7 @@ interface StoredGroup extends Readonly<Record<string, unknown>> {
 
 /** Optional ids of older rows may be blank, which means none. */
 const groupOf = (row: StoredGroup, by: SpendGrouping['by']): SpendGroup => ({
-  values: Object.fromEntries(by.map((field) => [field, idOrNull(row[`of_${field}`] as string | null)])),
+  values: Object.fromEntries(by.map((field) => [field, nullIfBlank(row[`of_${field}`] as string | null)])),
   startMs: row.start_ms,
   calls: row.calls,
   failures: row.failures,

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { Usage } from '../../domain/chat/chat.ts';
 import { ZERO_USD, addUsd, type Usd } from '../../domain/money.ts';
-import { idOrNull } from '../../domain/optional-id.ts';
+import { nullIfBlank } from '../../domain/optional-text.ts';
 import { truncateLabel } from '../../domain/spend/label.ts';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 import { amountText, storable, storableOrNull } from '../../domain/storable.ts';
@@ -20,8 +20,8 @@ export function storedRowOf(row: SpendRow): StoredRow {
     response_id: storableOrNull(row.responseId),
     call_type: row.callType,
     key_hash: row.keyHash,
-    team_id: storableOrNull(idOrNull(row.teamId)),
-    user_id: storableOrNull(idOrNull(row.userId)),
+    team_id: storableOrNull(nullIfBlank(row.teamId)),
+    user_id: storableOrNull(nullIfBlank(row.userId)),
     model_group: storable(row.modelGroup),
     model: storable(row.model),
     deployment_id: row.deploymentId,
@@ -66,7 +66,7 @@ export function spendRowOf(row: StoredRow): SpendRow {
     responseId: row.response_id,
     callType: row.call_type,
     keyHash: row.key_hash,
-    teamId: idOrNull(row.team_id),
+    teamId: nullIfBlank(row.team_id),
     userId: row.user_id,
     endUser: row.end_user,
     sessionId: row.session_id,

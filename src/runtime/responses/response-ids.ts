@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { idOrNull } from '../../domain/optional-id.ts';
+import { nullIfBlank } from '../../domain/optional-text.ts';
 import type { UpstreamResponse, ResponseIds } from '../../domain/responses/response-ids.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { keyFor, NONCE_BYTES, open, seal } from '../credentials/encryption.ts';
@@ -33,5 +33,5 @@ export function createResponseIds(masterKey: Secret): ResponseIds {
 
 function upstreamResponseOf(value: unknown): UpstreamResponse {
   const [deploymentId = '', upstreamId = '', teamId = '', keyHash = ''] = value as string[];
-  return { deploymentId, upstreamId, owner: { teamId: idOrNull(teamId), keyHash } };
+  return { deploymentId, upstreamId, owner: { teamId: nullIfBlank(teamId), keyHash } };
 }

@@ -15,7 +15,7 @@ import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import { noteSingleToolCalls } from '../single-tool-calls.ts';
-import { textOrNull } from '../../domain/optional-text.ts';
+import { nullIfEmpty } from '../../domain/optional-text.ts';
 
 /** Writes a neutral chat as a request of Cohere's chat API v2. Adds unsupported parts to `losses`. */
 export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
@@ -95,7 +95,7 @@ function writeAssistant(parts: readonly AssistantPart[], where: string, losses: 
   const content = [...textParts.map(({ text }) => text), ...refusals].join('');
   return withoutNulls({
     role: 'assistant',
-    content: textOrNull(content),
+    content: nullIfEmpty(content),
     tool_plan: reasoning !== '' && calls.length > 0 ? reasoning : null,
     tool_calls:
       calls.length === 0

@@ -17,7 +17,7 @@ import {
   spendValue,
   undecodable,
 } from './span-rules.ts';
-import { textOrNull } from '../../domain/optional-text.ts';
+import { nullIfEmpty } from '../../domain/optional-text.ts';
 import { lookupTable } from '../json/fields.ts';
 
 const STATUS_CODES = ['UNSET', 'OK', 'ERROR'];
@@ -86,7 +86,7 @@ function readSpan(
   assertCount(links.length, allowance.limits.links, 'links');
   return {
     ...identity,
-    parentSpanId: textOrNull(identity.parentSpanId),
+    parentSpanId: nullIfEmpty(identity.parentSpanId),
     name: textOf(span['name'], 'name', allowance),
     kind: spanKindOf(enumOf(span['kind'], 'SPAN_KIND_', SPAN_KINDS)),
     status: spanStatusOf(enumOf(status['code'], 'STATUS_CODE_', STATUS_CODES)),

@@ -14,7 +14,7 @@ import {
 } from './span-rules.ts';
 import { cursorOver, readFixed64, readHex, readLength, readVarint, skipField } from './protobuf.ts';
 import { nextTag, readAttribute, readString, type ValueReader } from './protobuf-values.ts';
-import { textOrNull } from '../../domain/optional-text.ts';
+import { nullIfEmpty } from '../../domain/optional-text.ts';
 
 /*
  * Tags are `field number << 3 | wire type`, from the published opentelemetry-proto files. A known field with another
@@ -207,7 +207,7 @@ function readSpan(reader: Reader, end: number, resource: Resource, scope: Instru
   return {
     traceId,
     spanId,
-    parentSpanId: textOrNull(parentSpanId),
+    parentSpanId: nullIfEmpty(parentSpanId),
     name,
     kind: spanKindOf(kind),
     startNs,

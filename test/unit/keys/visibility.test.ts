@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Caller, haveSameRights, mayRead, ownerOf, visibilityOf } from '../../../src/domain/caller.ts';
-import { idOrNull } from '../../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../../src/domain/optional-text.ts';
 
 const KEY = 'a'.repeat(64);
 const caller = (teamId: string | null, overrides: Partial<Caller> = {}): Caller => ({
@@ -14,11 +14,11 @@ const caller = (teamId: string | null, overrides: Partial<Caller> = {}): Caller 
 
 describe('the id in a text', () => {
   it.each([null, undefined, '', ' ', '\t\n', '\u00a0', '\u2003'])('is null where the text is blank: %j', (blank) => {
-    expect(idOrNull(blank)).toBeNull();
+    expect(nullIfBlank(blank)).toBeNull();
   });
 
   it.each(['0', ' a ', 'null', '\u200b'])('is the unchanged text where it is not blank: %j', (id) => {
-    expect(idOrNull(id)).toBe(id);
+    expect(nullIfBlank(id)).toBe(id);
   });
 });
 
