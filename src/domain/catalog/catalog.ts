@@ -9,8 +9,8 @@ export interface CatalogEntry {
   readonly provider: string | null;
   readonly mode: string | null;
   /**
-   * The price map's row, with all keys in its order, `litellm_provider` included. A quarantined price has its last
-   * accepted value, or is absent.
+   * The row of the price map, with all of its keys in the same order, `litellm_provider` included. A quarantined price
+   * has its last accepted value, or is absent.
    */
   readonly row: JsonObject;
 }
@@ -35,7 +35,8 @@ export interface CatalogStatus {
   /** Time of the last check of the source, with any outcome; null before the first check. */
   readonly lastCheckedAt: Date | null;
   /**
-   * Why the last check failed, or refused the map; null after a successful check, and before the first. May be shown.
+   * Why the last check failed, or refused the map, as a text that may be shown. Null after a successful check, and
+   * before the first.
    */
   readonly lastError: string | null;
   /** Number of quarantined prices. */
@@ -45,8 +46,8 @@ export interface CatalogStatus {
 }
 
 /**
- * Outcome of one check. `taken`: a new map was read and is served. `unchanged`: the map is the one that is served
- * already. `refused`: a new map was read and is not served. `failed`: nothing could be read.
+ * Outcome of one check. `taken`: a new map was read and is served now. `unchanged`: the map is already served.
+ * `refused`: a new map was read and is not served. `failed`: no map could be read.
  */
 export type CheckOutcome = 'taken' | 'unchanged' | 'refused' | 'failed';
 
@@ -64,7 +65,7 @@ export interface FollowedCatalog extends CatalogSource {
   nextCheckAt(): Date | null;
   /** Time between two periodic checks in seconds; 0 for none. */
   readonly refreshSeconds: number;
-  /** The snapshot with this id, while it is current or recent; null for every other. */
+  /** The snapshot with this id; null unless it is the current or a recent one. */
   findSnapshot(id: string): CatalogSnapshot | null;
   /** Quarantined prices, in the order of the entries. */
   quarantined(): readonly QuarantinedPrice[];
@@ -79,7 +80,7 @@ export interface Pattern {
 
 /** Compiles patterns in the syntax of Python's `re` for an engine with linear run time. */
 export interface PatternCompiler {
-  /** `fault` is the error text, the same as Python's where Python refuses the pattern too. */
+  /** `fault` is the error text. Where Python refuses the pattern, too, it is Python's text. */
   compile(source: string): { readonly pattern: Pattern } | { readonly fault: string };
 }
 

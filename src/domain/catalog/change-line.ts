@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { type CatalogChange, type ChangeOp, isStorableName } from './changes.ts';
 
-/** A line of an imported history, or why it cannot be read, as a text that may be shown. */
+/** The change in a line of an imported history; or why the line cannot be read, as a text that may be shown. */
 export type ReadLine = { readonly change: CatalogChange } | { readonly fault: string };
 
 const OPS: ReadonlySet<unknown> = new Set<ChangeOp>(['added', 'removed', 'changed']);
@@ -28,23 +28,23 @@ function instantOf(text: unknown): Date | null {
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text.slice(0, 19)) ? at : null;
 }
 
-function faultOf(line: JsonObject, at: Date | null, now: Date): string | null {
-  const { id, op, field, provider, old, new: after } = line;
-  if (at === null) return '`at` is not an instant in UTC such as 2026-07-24T10:15:30Z';
+function faultOf(line: JsonObject, at: Date, now: Date): string | null {
+  const { id, op, field, provider } = line;
+  const values = { old: line['old'], new: line['new'] };
   if (at > now) return '`at` is in the future';
   if (typeof id !== 'string' || !isStorableName(id)) return '`id` is not a text of 1 to 512 characters';
   if (!OPS.has(op)) return '`op` is not one of added, removed, changed';
   if (provider !== undefined && provider !== null && typeof provider !== 'string') return '`provider` is not a text';
-  if (op !== 'changed') {
+  if (op === 'changed') {
+    if (typeof field !== 'string' || !isStorableName(field)) return '`field` is not a field name';
+    if (values.old === undefined || values.new === undefined) return '`old` or `new` is missing';
+  } else {
     if (field !== undefined && field !== null) return `\`field\` is not allowed with ${String(op)}`;
-    for (const [name, fields] of Object.entries({ old, new: after }))
+    for (const [name, fields] of Object.entries(values))
       if (fields !== undefined && fields !== null && !isJsonObject(fields))
         return `\`${name}\` is not an object of fields`;
-  } else {
-    if (typeof field !== 'string' || !isStorableName(field)) return '`field` is not a field name';
-    if (old === undefined || after === undefined) return '`old` or `new` is missing';
   }
-  for (const [name, value] of Object.entries({ old, new: after })) {
+  for (const [name, value] of Object.entries(values)) {
     const fault = valueFault(value);
     if (fault !== null) return `\`${name}\` ${fault}`;
   }
@@ -61,9 +61,9 @@ export function readChangeLine(text: string, now: Date): ReadLine {
   }
   if (!isJsonObject(line)) return { fault: 'the line is not a JSON object' };
   const at = instantOf(line['at']);
+  if (at === null) return { fault: '`at` is not an instant in UTC such as 2026-07-24T10:15:30Z' };
   const fault = faultOf(line, at, now);
-  // Without an instant there is always a fault: the empty text only satisfies the type.
-  if (fault !== null || at === null) return { fault: fault ?? '' };
+  if (fault !== null) return { fault };
   const field = typeof line['field'] === 'string' ? line['field'] : null;
   return {
     change: {
@@ -72,7 +72,7 @@ export function readChangeLine(text: string, now: Date): ReadLine {
       entryId: String(line['id']),
       provider: typeof line['provider'] === 'string' ? line['provider'] : null,
       op: line['op'] as ChangeOp,
-      // The price map's name of this field differs from ours.
+      // The price map has another name for this field.
       field: field === 'litellm_provider' ? 'provider' : field,
       old: line['old'] ?? null,
       new: line['new'] ?? null,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json-object.ts';
 import type { CatalogEntry, CatalogSnapshot } from './catalog.ts';
+import { isDeeperThan } from './nesting.ts';
 
 /** Kinds of changes of a catalog entry. */
 export type ChangeOp = 'added' | 'removed' | 'changed';
@@ -40,8 +41,8 @@ export const MAX_CHANGES_PER_EVENT = 100;
 const LIMITS: ReadonlySet<string> = new Set(['rpm', 'tpm', 'prompt_cache_min_tokens', 'output_vector_size']);
 
 /**
- * Subject of a key of the price map; null for keys that history ignores: lists, links, notes and switches of one
- * vendor's interface. The name decides, because each version of the map adds and removes keys.
+ * Subject of a key of the price map. Null for keys that history ignores: lists, links, notes, and options of a single
+ * vendor's API. The name decides, because each version of the map adds and removes keys.
  */
 export function fieldKindOf(name: string): FieldKind | null {
   if (name === 'provider' || name === 'mode') return name;
@@ -55,8 +56,8 @@ export function fieldKindOf(name: string): FieldKind | null {
 const MAX_NAME_CHARACTERS = 512;
 
 /**
- * Whether history can store this id or field name. Others are not watched. Databases refuse NUL characters and halves
- * of surrogate pairs.
+ * Whether history can store this id or field name: databases refuse NUL characters and halves of surrogate pairs.
+ * Entries and fields with other names are not watched.
  */
 export function isStorableName(name: string): boolean {
   return name !== '' && name.length <= MAX_NAME_CHARACTERS && name.isWellFormed() && !name.includes('\0');
@@ -64,11 +65,6 @@ export function isStorableName(name: string): boolean {
 
 /** Maximum nesting of a watched value, more than any price has. Every comparison traverses the whole value. */
 const MAX_NESTING = 16;
-
-function isDeep(value: unknown, depth = MAX_NESTING): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth === 0 || Object.values(value).some((inner) => isDeep(inner, depth - 1));
-}
 
 /** The fields of an entry that history records. A null is the same as an absent key. */
 export function watchedFieldsOf({
@@ -81,17 +77,19 @@ export function watchedFieldsOf({
   if (mode !== null) fields.push(['mode', mode]);
   for (const [name, value] of Object.entries(row)) {
     if (value === null || name === 'provider' || name === 'mode') continue;
-    if (fieldKindOf(name) !== null && isStorableName(name) && !isDeep(value)) fields.push([name, value]);
+    if (fieldKindOf(name) === null || !isStorableName(name) || isDeeperThan(MAX_NESTING, value)) continue;
+    fields.push([name, value]);
   }
   return Object.fromEntries(fields);
 }
 
-const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
+const isObjectOrArray = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
 /** Whether two JSON values are equal, in any order of keys. */
 export function isEquivalent(left: unknown, right: unknown): boolean {
   if (left === right) return true;
-  if (!isObject(left) || !isObject(right) || Array.isArray(left) !== Array.isArray(right)) return false;
+  if (!isObjectOrArray(left) || !isObjectOrArray(right)) return false;
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
   const keys = Object.keys(left);
   return (
     keys.length === Object.keys(right).length &&
@@ -103,11 +101,11 @@ export function isEquivalent(left: unknown, right: unknown): boolean {
 export interface EarlierState {
   ids(): Iterable<string>;
   fieldsOf(id: string): WatchedFields | null;
-  /** Whether it contains the same entry object, which needs no comparison. */
+  /** Whether the state contains this very object, so that no comparison is needed. */
   holds(entry: CatalogEntry): boolean;
 }
 
-/** A snapshot as the earlier state. */
+/** The state of a snapshot. */
 export function stateOfSnapshot(snapshot: CatalogSnapshot): EarlierState {
   return {
     *ids() {
@@ -121,7 +119,7 @@ export function stateOfSnapshot(snapshot: CatalogSnapshot): EarlierState {
   };
 }
 
-/** The recorded fields as the earlier state. */
+/** The state that history recorded: the watched fields of each entry. */
 export function stateOfRecord(fields: ReadonlyMap<string, WatchedFields>): EarlierState {
   return { ids: () => fields.keys(), fieldsOf: (id) => fields.get(id) ?? null, holds: () => false };
 }

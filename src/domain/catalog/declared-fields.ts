@@ -5,8 +5,8 @@ import { decimalFrom, flagFrom, integerFrom } from './numbers.ts';
 type Kind = 'text' | 'integer' | 'price' | 'flag';
 
 /**
- * Fields that the response for an entry declares, read from a row; in the order of the response, after `id` and
- * `object`.
+ * Types of the fields that every response for an entry has, in the order of the response. `id` and `object` precede
+ * them. The values come from the row of the entry.
  */
 const KINDS = {
   provider: 'text',
@@ -41,7 +41,8 @@ interface ValueOf {
 }
 
 /**
- * Prices in USD per token, limits in tokens, texts as in the price map; null where the map has no value of the type.
+ * Values of the declared fields: prices in USD per token, limits in tokens, texts as in the price map. Null where the
+ * map has no value of the type.
  */
 export type DeclaredFields = { readonly [Name in FieldName]: ValueOf[(typeof KINDS)[Name]] | null };
 
@@ -76,8 +77,8 @@ function flagOf(value: unknown): boolean | undefined {
 }
 
 /**
- * The value as its kind, converted where the reference service converts. Null when absent, undefined for a value of
- * another kind.
+ * The value of a declared field. Values of another type are converted where the reference service converts them. Null
+ * when absent, undefined for a value that cannot be converted.
  */
 function convert(kind: Kind, value: unknown): string | number | boolean | null | undefined {
   if (value === undefined || value === null) return null;

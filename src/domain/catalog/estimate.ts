@@ -8,7 +8,7 @@ import { NO_SHARE, type Share, WHOLE, type Workload } from './workload.ts';
 /** Item of a line of an estimate. */
 type LineKind = 'input' | 'cache_read' | 'cache_write' | 'output' | 'reasoning' | 'request';
 
-/** Deviations of an estimate from the workload, and unknown facts. */
+/** Where an estimate deviates from the workload, or is based on unknown facts. */
 export type EstimateNote =
   | 'PRICED_ZERO'
   | 'CACHING_NOT_STATED'
@@ -41,7 +41,7 @@ export interface Estimate {
   readonly tierAbove: number | null;
 }
 
-/** Entries by the cost of a workload, the cheapest first, equals in the order of the catalog. */
+/** Entries by the cost of a workload, the cheapest first. Entries of equal cost are in the order of the catalog. */
 export interface Ranking {
   readonly entries: readonly CatalogEntry[];
   /** Number of entries of the workload's modes that lack a needed price. */
@@ -55,7 +55,7 @@ export const QUANTITY_DIGITS = 18;
 /** Units in a quantity of 1. */
 const PARTS = WHOLE * WHOLE;
 
-/** Price fields of each kind of token, the second as fallback. */
+/** Price fields of each kind of token. A second field is the fallback of the first. */
 const PRICES: Readonly<Record<Exclude<LineKind, 'request'>, readonly (keyof TokenPrices)[]>> = {
   input: ['input'],
   cache_read: ['cacheRead', 'input'],
@@ -128,8 +128,8 @@ function pricesFor(entry: CatalogEntry, mode: 'standard' | 'batch', inputTokens:
 
 interface Charge extends Need {
   readonly rate: Rate;
-  /** The price field that was used; null for a fee per request. */
-  readonly from: keyof TokenPrices | null;
+  /** Field with the rate; null for a fee per request. */
+  readonly priceField: keyof TokenPrices | null;
 }
 
 /** The charges of an entry, without a charge per request where it has no fee; null when a token price is missing. */
@@ -141,14 +141,14 @@ function chargesOf(entry: CatalogEntry, needs: readonly Need[], inputTokens: num
   for (const need of needs) {
     if (need.kind === 'request') {
       const { fee } = standard;
-      if (fee !== null) charges.push({ ...need, rate: fee, from: null });
+      if (fee !== null) charges.push({ ...need, rate: fee, priceField: null });
       continue;
     }
     const { prices } = need.batch ? batch : standard;
-    const from = PRICES[need.kind].find((price) => prices[price] !== null);
-    const rate = from === undefined ? null : prices[from];
-    if (from === undefined || rate === null) return null;
-    charges.push({ ...need, rate, from });
+    const priceField = PRICES[need.kind].find((field) => prices[field] !== null);
+    const rate = priceField === undefined ? null : prices[priceField];
+    if (priceField === undefined || rate === null) return null;
+    charges.push({ ...need, rate, priceField });
   }
   return charges;
 }
@@ -158,15 +158,25 @@ const costOf = (charges: readonly Charge[]): bigint =>
 
 const isBelow = (limit: number | undefined, tokens: number): boolean => limit !== undefined && limit < tokens;
 
+interface PricedEntry {
+  readonly entry: CatalogEntry;
+  readonly cost: bigint;
+}
+
+function compareCosts(left: PricedEntry, right: PricedEntry): number {
+  if (left.cost === right.cost) return 0;
+  return left.cost < right.cost ? -1 : 1;
+}
+
 /**
- * Ranks the entries of the workload's modes by its cost. Those without a price or with too small limits are only
- * counted.
+ * Ranks the entries of the workload's modes by the cost of the workload. Entries without a needed price, or with too
+ * small limits, are only counted.
  */
 export function rankEntries(entries: readonly CatalogEntry[], workload: Workload): Ranking {
   const { inputTokens, outputTokens } = workload;
   const needs = needsOf(workload);
   const modes = new Set(workload.modes.map((mode) => mode.toLowerCase()));
-  const priced: { readonly entry: CatalogEntry; readonly cost: bigint }[] = [];
+  const priced: PricedEntry[] = [];
   let unpriced = 0;
   let tooSmall = 0;
   for (const entry of entries) {
@@ -180,8 +190,7 @@ export function rankEntries(entries: readonly CatalogEntry[], workload: Workload
     if (charges === null) unpriced += 1;
     else priced.push({ entry, cost: costOf(charges) });
   }
-  const ranked = priced.toSorted((left, right) => (left.cost === right.cost ? 0 : left.cost < right.cost ? -1 : 1));
-  return { entries: ranked.map(({ entry }) => entry), unpriced, tooSmall };
+  return { entries: priced.toSorted(compareCosts).map(({ entry }) => entry), unpriced, tooSmall };
 }
 
 function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Charge[]): readonly EstimateNote[] {
@@ -189,13 +198,13 @@ function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Char
   const standardPrices = pricesFor(entry, 'standard', workload.inputTokens);
   const batchPrices = pricesFor(entry, 'batch', workload.inputTokens);
   if (standard === null || standardPrices === null || batchPrices === null) return [];
-  const usesPrice = (kind: LineKind, from: keyof TokenPrices): boolean =>
-    charges.some((charge) => charge.kind === kind && charge.from === from);
+  const usesPrice = (kind: LineKind, field: keyof TokenPrices): boolean =>
+    charges.some((charge) => charge.kind === kind && charge.priceField === field);
   const tier = tierFor(standard, workload.inputTokens);
   const caching = cachesPrompts(entry, tier?.prices ?? standard.base);
   const usesCache = workload.cacheHitRate + workload.cacheWriteRate > 0n && workload.inputTokens > 0;
   const lacksBatchPrice = charges.some(
-    ({ batch, from }) => batch && from !== null && !hasBatchPrice(entry.row, from, batchPrices.above),
+    ({ batch, priceField }) => batch && priceField !== null && !hasBatchPrice(entry.row, priceField, batchPrices.above),
   );
   const facts: readonly (readonly [EstimateNote, boolean])[] = [
     ['PRICED_ZERO', standardPrices.prices.input === 0n && (standardPrices.prices.output ?? 0n) === 0n],
@@ -210,7 +219,7 @@ function notesOf(entry: CatalogEntry, workload: Workload, charges: readonly Char
   return facts.flatMap(([note, applies]) => (applies ? [note] : []));
 }
 
-/** Estimate of a workload with an entry, by line; null when a price is missing. */
+/** Estimated cost of a workload with an entry; null when a price is missing. */
 export function estimate(entry: CatalogEntry, workload: Workload): Estimate | null {
   const { inputTokens, requests } = workload;
   const charges = chargesOf(entry, needsOf(workload), inputTokens);

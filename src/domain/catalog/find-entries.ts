@@ -20,7 +20,7 @@ export interface EntryFilters {
   readonly mode: string | null;
   /** Part of the id, letter case ignored; after `re:` a pattern to search the id for. Empty finds all. */
   readonly model: string | null;
-  /** True matches a flag that is true, false one that is false. An absent flag matches neither. */
+  /** `true` finds the entries whose flag is true, `false` those whose flag is false. An absent flag is neither. */
   readonly capabilities: Readonly<Partial<Record<CapabilityFilter, boolean>>>;
 }
 

@@ -59,11 +59,11 @@ export interface HistorySpan {
 /** The price history of one entry. */
 export interface EntryHistory {
   readonly entryId: string;
-  /** Changes of its prices, and when it was added or removed, oldest first. */
+  /** Changes of its prices, and its additions and removals, oldest first. */
   readonly changes: readonly CatalogChange[];
   /** False when older changes were not read. */
   readonly complete: boolean;
-  /** Its fields as last recorded; null when it was not in the catalog. */
+  /** The last recorded fields; null when the entry was not in the catalog. */
   readonly fields: WatchedFields | null;
   /** The periods that history covers; the same for every entry. */
   readonly spans: readonly HistorySpan[];
@@ -83,7 +83,7 @@ export interface RecordHead {
 /** The step from the last recorded state to the next. */
 export interface RecordStep {
   /**
-   * Snapshot id of the head that this step starts from; null for the first step, which records the entries and no
+   * Snapshot id of the head that this step starts from. Null for the first step, which records the entries but no
    * changes.
    */
   readonly from: string | null;
@@ -106,25 +106,25 @@ export interface RecordedEntry<Fields = WatchedFields> {
 export interface CatalogHistory {
   /** The last recorded state; null before the first. */
   head(): Promise<RecordHead | null>;
-  /** Entries of the last recorded state, by id, after `after`; at most `limit`. */
+  /** At most `limit` entries of the last recorded state, sorted by id, beginning after the id `after`. */
   recorded(after: string | null, limit: number): Promise<readonly RecordedEntry[]>;
   /**
-   * Records a step atomically if the current head is the one that the step starts from. Resolves to the head
-   * afterwards. A head other than the step's means that another process recorded first and nothing was written. A
-   * repeated step is recorded once. Throws Conflict when nothing is recorded that the step could start from.
+   * Records a step atomically if the current head is the one that the step starts from. Resolves to the resulting head.
+   * When this is not the head of the step, another process recorded first, and nothing was written. A repeated step is
+   * recorded once. Throws Conflict when nothing is recorded that the step could start from.
    */
   record(step: RecordStep): Promise<RecordHead>;
   /** Records that this state is still the published one at an instant, unless another state was recorded since. */
   confirm(snapshotId: string, at: Date): Promise<void>;
   /**
-   * Imports changes in their order, numbered from `first`. Skips changes that are stored already, and those from the
-   * first recorded state on, because this installation's own record takes precedence. Resolves to the number of new
-   * ones.
+   * Imports changes in their order, numbered from `first`. Skips changes that are stored already. Also skips changes
+   * since the first recorded state, because this installation's own record takes precedence. Resolves to the number of
+   * imported changes.
    */
   importChanges(changes: readonly CatalogChange[], first: number): Promise<number>;
   /** Records that the imported changes are complete for a period, as far as it is before the first recorded state. */
   importSpan(from: Date, to: Date): Promise<void>;
-  /** Changes that match the filters, newest first, after `after`; at most `limit`. */
+  /** At most `limit` changes that match the filters, newest first, beginning after the position `after`. */
   list(filters: ChangeFilters, after: ChangePosition | null, limit: number): Promise<readonly ListedChange[]>;
   /** The price history of each entry, in the order of the ids: at most the newest 500 changes of each. */
   ofEntries(entryIds: readonly string[]): Promise<readonly EntryHistory[]>;

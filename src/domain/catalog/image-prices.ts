@@ -1,21 +1,20 @@
 import { type Rate, rateFrom } from '../money.ts';
 import type { PriceRow } from './prices.ts';
 
-/** Prices of image tokens; null where the general token price applies. */
-export interface ImageTokenPrices {
+/** Prices of image or video tokens; null where the general token price applies. */
+export interface MediaTokenPrices {
   readonly input: Rate | null;
   readonly output: Rate | null;
   readonly cacheRead: Rate | null;
 }
 
-export const imageTokenPricesOf = (row: PriceRow): ImageTokenPrices => ({
+export const imageTokenPricesOf = (row: PriceRow): MediaTokenPrices => ({
   input: rateFrom(row['input_cost_per_image_token']),
   output: rateFrom(row['output_cost_per_image_token']),
   cacheRead: rateFrom(row['cache_read_input_image_token_cost']),
 });
 
-/** Prices of video tokens. */
-export const videoTokenPricesOf = (row: PriceRow): ImageTokenPrices => ({
+export const videoTokenPricesOf = (row: PriceRow): MediaTokenPrices => ({
   input: rateFrom(row['input_cost_per_video_token']),
   output: rateFrom(row['output_cost_per_video_token']),
   cacheRead: null,
@@ -28,8 +27,9 @@ export interface ImagePrices {
 }
 
 /**
- * The map has the price of a generated image as the output price or, for older models, as the input price. Where it has
- * both, the input price is that of an image in the prompt.
+ * Prices of generated images. The map has them as output prices or, for older models, as input prices. Where a row has
+ * both, its input price is the price of an image in the prompt. An output price of zero counts only where there is no
+ * input price.
  */
 export function imagePricesOf(row: PriceRow): ImagePrices {
   const pricePer = (unit: string): Rate | null => {
@@ -40,7 +40,7 @@ export function imagePricesOf(row: PriceRow): ImagePrices {
   return { perImage: pricePer('image'), perPixel: pricePer('pixel') };
 }
 
-/** Size and quality of images as the request has them; null where it has none, `auto` where the model chooses. */
+/** Size and quality of images in a request; null where the request has none, `auto` where the model chooses. */
 export interface ImageKind {
   /** Width and height in pixels, as `1024x1024`. */
   readonly size: string | null;
@@ -60,8 +60,8 @@ export function modelOfVariant(id: string): string | null {
 }
 
 /**
- * Ids under which the map may have the price of images of a kind, the likeliest first; `host` ends in a slash or is
- * empty.
+ * Ids under which the map may have the price of images of a kind, the likeliest first. `host` is empty, or a prefix
+ * that ends in a slash.
  */
 export function variantIds(host: string, model: string, { size, quality }: ImageKind): readonly string[] {
   const pixels = /^(\d+)x(\d+)$/.exec(size ?? '');

@@ -29,7 +29,7 @@ const VERSION = /^v?\d+(\.\d+)*$/;
 const isCommon = (segment: string): boolean =>
   segment.split(/[-_]/).every((word) => COMMON_WORDS.has(word) || VERSION.test(word));
 
-/** The part of an id that names the model: its last segment, with those before it that it needs. */
+/** The part of an id that names the model: its last segment. A segment of common words needs those before it, too. */
 function namingPart(id: string): string {
   const segments = id.split('/').filter((segment) => segment !== '');
   while (segments.length > 1 && TASKS.has(segments.at(-1) ?? '')) segments.pop();
@@ -89,7 +89,7 @@ const RULES: readonly Rule[] = [
   { needs: 'gpt-35-', pattern: /^gpt-35-/, to: 'gpt-3.5-' },
 ];
 
-/** Name of the model that an id of an offer refers to. All offers of a model have the same name, in any letter case. */
+/** Name of the model of a catalog entry, from the id of the entry in any letter case. */
 export function modelNameOf(id: string): string {
   let name = namingPart(id.toLowerCase());
   for (const { needs, pattern, to } of RULES) if (name.includes(needs)) name = name.replace(pattern, to);

@@ -16,7 +16,7 @@ export interface Model {
 export interface Models {
   /** In the order of their first offers. */
   readonly all: readonly Model[];
-  /** The model with this name. `name` may also be the id of an offer, which the name is derived from. Null for none. */
+  /** The model with this name, or with an offer of this id. Null for none. */
   find(name: string): Model | null;
   /** The model with the name of an entry; null when no entry of this catalog has it. */
   of(entry: CatalogEntry): Model | null;
@@ -62,7 +62,8 @@ export interface ModelFilters {
   readonly minOffers: number | null;
 }
 
-const same = (left: string | null, right: string): boolean => (left ?? '').toLowerCase() === right.toLowerCase();
+const equalsIgnoringCase = (left: string | null, right: string): boolean =>
+  (left ?? '').toLowerCase() === right.toLowerCase();
 
 /** The matching models, in their order. */
 export function findModels(
@@ -74,8 +75,8 @@ export function findModels(
     ({ name, offers }) =>
       name.includes(part) &&
       offers.length >= (minOffers ?? 1) &&
-      (provider === null || offers.some((offer) => same(offer.provider, provider))) &&
-      (mode === null || offers.some((offer) => same(offer.mode, mode))),
+      (provider === null || offers.some((offer) => equalsIgnoringCase(offer.provider, provider))) &&
+      (mode === null || offers.some((offer) => equalsIgnoringCase(offer.mode, mode))),
   );
 }
 
@@ -86,7 +87,7 @@ const distinct = (texts: readonly (string | null)[]): readonly string[] => [
 /** Distinct providers of its offers. */
 export const providersOf = ({ offers }: Model): readonly string[] => distinct(offers.map(({ provider }) => provider));
 
-/** Distinct modes of its offers; hosts do not always agree. */
+/** Distinct modes of its offers: hosts of one model may report different modes. */
 export const modesOf = ({ offers }: Model): readonly string[] => distinct(offers.map(({ mode }) => mode));
 
 /** Capabilities of all offers, or of at least one. */
@@ -105,8 +106,8 @@ export function maxContextWindowOf({ offers }: Model): number | null {
 }
 
 /**
- * The offer with the lowest price above zero; the first of equals. Zero is skipped, because the map has it for free
- * models, for subscriptions and for unknown prices. Null when no offer has a price above zero.
+ * The offer with the lowest price above zero; of equal offers, the first. Zero is skipped, because it may stand for a
+ * free model, a subscription or an unknown price. Null when no offer has a price above zero.
  */
 export function cheapestOf({ offers }: Model, kind: 'input' | 'output'): CatalogEntry | null {
   let cheapest: { readonly offer: CatalogEntry; readonly price: bigint } | null = null;

@@ -41,8 +41,8 @@ export function contextWindowOf({ row }: Pick<CatalogEntry, 'row'>): number | nu
   return tokenLimitOf(row['max_input_tokens']) ?? tokenLimitOf(row['max_tokens']) ?? null;
 }
 
-/** Whether an entry's deprecation date, at 00:00 UTC, is before this instant; without a date it is not. */
-function deprecatedBefore({ row }: CatalogEntry, instant: Date): boolean {
+/** Whether an entry has a deprecation date whose start (UTC) is before this instant. */
+function isDeprecatedBefore(instant: Date, { row }: CatalogEntry): boolean {
   const date = row['deprecation_date'];
   return typeof date === 'string' && Date.parse(date) < instant.getTime();
 }
@@ -61,19 +61,20 @@ export function assertConditions({ maxInputPrice, maxOutputPrice, minContextWind
     throw new InvalidInput('A context window must not be below zero.');
 }
 
-const within = (price: Rate | null, most: Rate | null): boolean => most === null || (price !== null && price <= most);
+const isAtMost = (most: Rate | null, price: Rate | null): boolean => most === null || (price !== null && price <= most);
 
 /** The matching entries, in their order. */
 export function narrowEntries(entries: readonly CatalogEntry[], conditions: EntryConditions): readonly CatalogEntry[] {
   const { maxInputPrice, maxOutputPrice, minContextWindow, capabilities } = conditions;
+  const { deprecatedBefore, notDeprecatedBefore } = conditions;
   const hasPriceLimit = maxInputPrice !== null || maxOutputPrice !== null;
   return entries.filter((entry) => {
     if (!capabilities.every((capability) => hasCapability(entry, capability))) return false;
     if (minContextWindow !== null && (contextWindowOf(entry) ?? -1) < minContextWindow) return false;
-    if (conditions.deprecatedBefore && !deprecatedBefore(entry, conditions.deprecatedBefore)) return false;
-    if (conditions.notDeprecatedBefore && deprecatedBefore(entry, conditions.notDeprecatedBefore)) return false;
+    if (deprecatedBefore !== null && !isDeprecatedBefore(deprecatedBefore, entry)) return false;
+    if (notDeprecatedBefore !== null && isDeprecatedBefore(notDeprecatedBefore, entry)) return false;
     if (!hasPriceLimit) return true;
     const { input, output } = startingPricesOf(entry);
-    return within(input, maxInputPrice) && within(output, maxOutputPrice);
+    return isAtMost(maxInputPrice, input) && isAtMost(maxOutputPrice, output);
   });
 }

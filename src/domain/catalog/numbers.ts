@@ -6,16 +6,16 @@ const WHOLE = /^([+-]?)(\d[\d_]*)(?:\.0+)?$/;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * An integer in text as the reference service reads one. It accepts surrounding spaces, a sign, leading zeros, single
- * underscores between digits, and a fraction of zeros. It refuses exponents and digits of other scripts. `too long` is
- * only for plain digits, with or without a minus: other text with too many digits is `malformed`.
+ * Reads an integer as the reference service does. It accepts surrounding spaces, a sign, leading zeros, single
+ * underscores between digits, and a fraction of zeros. It refuses exponents and digits of other scripts. The fault is
+ * `too long` only for plain digits after an optional minus. Other text with too many digits is `malformed`.
  */
 export function integerFrom(text: string): { readonly value: bigint } | { readonly fault: 'malformed' | 'too long' } {
   if (/^-?\d+$/.test(text) && text.replace(/^-/, '').length > MAX_DIGITS) return { fault: 'too long' };
   const match = WHOLE.exec(text.replace(SPACE_AROUND, ''));
   if (!match) return { fault: 'malformed' };
   const [, sign, wholePart = ''] = match;
-  // Leading zeros are dropped together with the underscores among them, when a digit follows.
+  // Leading zeros, and the underscores among them, are removed if a digit follows.
   const digits = wholePart.replace(/^0[0_]*(?=[0-9])/, '');
   if (digits.endsWith('_') || digits.includes('__')) return { fault: 'malformed' };
   const plain = digits.replaceAll('_', '');
@@ -35,10 +35,11 @@ export function decimalFrom(text: string): number | null {
 const TRUE_WORDS = new Set(['1', 't', 'y', 'on', 'yes', 'true']);
 const FALSE_WORDS = new Set(['0', 'f', 'n', 'no', 'off', 'false']);
 
-/** A flag in text as the reference service reads one, in any letter case; null for other text. */
+const LONGEST_WORD = 'false'.length;
+
+/** Reads a flag as the reference service does, in any letter case; null for other text. */
 export function flagFrom(text: string): boolean | null {
-  // The longest word has 5 letters.
-  const word = text.length > 5 ? '' : text.toLowerCase();
+  const word = text.length > LONGEST_WORD ? '' : text.toLowerCase();
   if (TRUE_WORDS.has(word)) return true;
   return FALSE_WORDS.has(word) ? false : null;
 }

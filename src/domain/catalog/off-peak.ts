@@ -2,7 +2,7 @@ import type { PriceRow } from './prices.ts';
 
 /** Prices that apply at some hours only. */
 export interface OffPeak {
-  /** The row with these prices. */
+  /** The row, with the off-peak prices in place of its usual ones. */
   readonly row: PriceRow;
   isAt(now: Date): boolean;
 }
@@ -17,18 +17,19 @@ interface Window {
 const DAY_MINUTES = 1_440;
 const SPAN = /^(\d\d):(\d\d)-(\d\d):(\d\d)$/;
 
-/** The minutes of `HH:MM-HH:MM`, as two spans when it passes midnight. Empty for other text. */
+/**
+ * The minutes of `HH:MM-HH:MM`, as two spans when it passes midnight. `00:00-00:00` is the whole day. Empty for other
+ * text.
+ */
 function spansOf(text: unknown): readonly (readonly [number, number])[] {
   const [fromHour, fromMinute, toHour, toMinute] = (SPAN.exec(String(text)) ?? []).slice(1).map(Number);
   if (fromHour === undefined || fromMinute === undefined || toHour === undefined || toMinute === undefined) return [];
-  const [begin, end] = [fromHour * 60 + fromMinute, toHour * 60 + toMinute];
-  // `22:00-04:00` passes midnight, and `00:00-00:00` is the whole day.
-  return end > begin
-    ? [[begin, end]]
-    : [
-        [begin, DAY_MINUTES],
-        [0, end],
-      ];
+  const begin = fromHour * 60 + fromMinute;
+  const end = toHour * 60 + toMinute;
+  if (begin < end) return [[begin, end]];
+  const untilMidnight = [begin, DAY_MINUTES] as const;
+  const afterMidnight = [0, end] as const;
+  return [untilMidnight, afterMidnight];
 }
 
 function windowsOf(value: unknown): readonly Window[] {
@@ -44,7 +45,7 @@ function windowsOf(value: unknown): readonly Window[] {
 
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
-/** Day of the week in a time zone; UTC for an unknown one. */
+/** Returns a function for the day of the week in a time zone, 1 for Monday. An unknown time zone means UTC. */
 function weekdayIn(timeZone: unknown): (now: Date) => number {
   const format = (zone: string) => new Intl.DateTimeFormat('en-US', { weekday: 'short', timeZone: zone });
   let formatter: Intl.DateTimeFormat;
@@ -58,9 +59,9 @@ function weekdayIn(timeZone: unknown): (now: Date) => number {
 
 /** The off-peak prices of a row: hours in UTC, weekdays in the zone of the row. Null for none. */
 export function offPeakOf(row: PriceRow): OffPeak | null {
-  const sent = row['off_peak_pricing'];
-  if (typeof sent !== 'object' || sent === null) return null;
-  const { windows: listed, weekday_timezone: timeZone, ...prices } = sent as PriceRow;
+  const offPeak = row['off_peak_pricing'];
+  if (typeof offPeak !== 'object' || offPeak === null) return null;
+  const { windows: listed, weekday_timezone: timeZone, ...prices } = offPeak as PriceRow;
   const windows = windowsOf(listed);
   if (windows.length === 0) return null;
   const weekday = weekdayIn(timeZone);

@@ -43,7 +43,8 @@ export function usdOfPrice(field: string, value: unknown): number | null {
 }
 
 /**
- * Reads one value (a price, or whether the entry is listed) from the changes of an entry and from its present fields.
+ * Reads one value of an entry from its changes and its present fields. The value is a price, or whether the entry is
+ * listed.
  */
 interface ValueReader {
   /** Whether a change may affect the value. */
@@ -57,8 +58,8 @@ interface ValueReader {
 }
 
 /**
- * A field as recorded with an added or removed entry: null when the entry had none, undefined when no fields were
- * recorded.
+ * A field of an added or removed entry, from the fields that were recorded with the change. Null when the entry did not
+ * have the field, undefined when no fields were recorded.
  */
 const fieldIn = (recorded: unknown, field: string): unknown =>
   typeof recorded === 'object' && recorded !== null ? ((recorded as WatchedFields)[field] ?? null) : undefined;
@@ -83,7 +84,7 @@ const LISTED: ValueReader = {
   now: (fields) => fields !== null,
 };
 
-/** A part of a span in which a value was constant. */
+/** A part of a span in which a value was constant, or unknown. */
 interface Interval {
   readonly fromMs: number;
   /** Exclusive, except at the end of a span. */
@@ -97,10 +98,11 @@ const changesValue = (change: CatalogChange, { before, after }: ValueReader): bo
   !isEquivalent(before(change), after(change));
 
 /**
- * The value during one span, without gaps and in order. Between two changes it is the value after the first change.
- * When that change does not contain it, it is the value before the second change. If the second change changes the
- * value, the value is unknown between `notBefore` of that change and the change itself. Changes outside the span are
- * not used.
+ * The value during one span, as intervals in order and without gaps. Only the changes within the span are used.
+ *
+ * Between two changes, the value is the one after the earlier change. When the earlier change does not contain the
+ * value, it is the one before the later change. If the later change has a `notBefore` and changes the value, the value
+ * is unknown from that time until the change.
  */
 function intervalsOf(
   history: EntryHistory,
@@ -108,36 +110,34 @@ function intervalsOf(
   nowMs: number,
   reader: ValueReader,
 ): readonly Interval[] {
-  const oldest = history.complete ? Number.NEGATIVE_INFINITY : (history.changes[0]?.at.getTime() ?? nowMs);
-  const startMs = Math.max(span.from.getTime(), oldest);
+  const firstReadMs = history.complete ? Number.NEGATIVE_INFINITY : (history.changes[0]?.at.getTime() ?? nowMs);
+  const startMs = Math.max(span.from.getTime(), firstReadMs);
   const endMs = span.to?.getTime() ?? nowMs;
   if (startMs > endMs) return [];
   const changes = history.changes.filter(
     (change) => change.at.getTime() >= startMs && change.at.getTime() <= endMs && reader.concerns(change),
   );
-  const current = span.to === null ? reader.now(history.fields) : undefined;
-  const edges = [startMs, ...changes.map(({ at }) => at.getTime()), endMs];
-  return edges.slice(1).flatMap((toMs, place) => {
-    // `edges.slice(1)` has the ends of the intervals, `edges` their starts at the same places.
-    const fromMs = edges[place] ?? startMs;
-    const isLast = place === changes.length;
-    // There is no interval between changes of one instant. The last one may be empty, because the end of a span is
-    // inclusive.
-    if (fromMs === toMs && !isLast) return [];
-    const [previous, next] = [changes[place - 1], changes[place]];
-    const valueAfterPrevious = previous === undefined ? undefined : reader.after(previous);
-    const valueBeforeNext = next === undefined ? current : reader.before(next);
-    const value = valueAfterPrevious === undefined ? valueBeforeNext : valueAfterPrevious;
-    const period = { fromMs, toMs, value };
-    if (next === undefined || !changesValue(next, reader)) return [period];
-    const unknownFromMs = Math.max(next.notBefore?.getTime() ?? toMs, fromMs);
-    return unknownFromMs === toMs
-      ? [period]
-      : [
-          { ...period, toMs: unknownFromMs },
-          { fromMs: unknownFromMs, toMs, value: undefined },
-        ];
-  });
+  const present = span.to === null ? reader.now(history.fields) : undefined;
+  const intervals: Interval[] = [];
+  let fromMs = startMs;
+  let valueAfterPrevious: unknown;
+  for (const change of changes) {
+    const changeMs = change.at.getTime();
+    // Changes of one instant have no interval between them.
+    if (changeMs !== fromMs) {
+      const value = valueAfterPrevious === undefined ? reader.before(change) : valueAfterPrevious;
+      const knownUntilMs = changesValue(change, reader)
+        ? Math.max(change.notBefore?.getTime() ?? changeMs, fromMs)
+        : changeMs;
+      intervals.push({ fromMs, toMs: knownUntilMs, value });
+      if (knownUntilMs !== changeMs) intervals.push({ fromMs: knownUntilMs, toMs: changeMs, value: undefined });
+    }
+    fromMs = changeMs;
+    valueAfterPrevious = reader.after(change);
+  }
+  // The end of a span is inclusive: the last interval may begin there.
+  intervals.push({ fromMs, toMs: endMs, value: valueAfterPrevious === undefined ? present : valueAfterPrevious });
+  return intervals;
 }
 
 function valueAt(history: EntryHistory, atMs: number, nowMs: number, reader: ValueReader): unknown {
@@ -150,7 +150,7 @@ function valueAt(history: EntryHistory, atMs: number, nowMs: number, reader: Val
   return undefined;
 }
 
-/** Now, in Unix ms, but not before the latest recorded change: the clock of this process may be behind. */
+/** Now, in Unix ms, but at least the time of the latest recorded change: the clock of this process may be behind. */
 const presentMs = ({ changes }: EntryHistory, now: Date): number =>
   Math.max(now.getTime(), changes.at(-1)?.at.getTime() ?? 0);
 
@@ -159,15 +159,15 @@ const isPrice = (name: string): boolean => fieldKindOf(name) === 'price';
 /** Names of all prices that the entry has or had, sorted. */
 function pricesOf({ changes, fields }: EntryHistory): readonly string[] {
   const names = new Set(Object.keys(fields ?? {}).filter(isPrice));
-  for (const { field, old, new: added } of changes) {
-    if (field !== null) {
-      if (isPrice(field)) names.add(field);
-      continue;
-    }
-    for (const recorded of [old, added])
-      if (typeof recorded === 'object' && recorded !== null)
-        for (const name of Object.keys(recorded).filter(isPrice)) names.add(name);
-  }
+  const addPricesOf = (recorded: unknown): void => {
+    if (typeof recorded !== 'object' || recorded === null) return;
+    for (const name of Object.keys(recorded).filter(isPrice)) names.add(name);
+  };
+  for (const change of changes)
+    if (change.field === null) {
+      addPricesOf(change.old);
+      addPricesOf(change.new);
+    } else if (isPrice(change.field)) names.add(change.field);
   return [...names].toSorted();
 }
 
@@ -206,7 +206,7 @@ export function priceStepsOf(
         // Imported spans may overlap: each instant is reported once.
         const start = Math.max(interval.fromMs, fromMs, last?.to?.getTime() ?? fromMs);
         if (interval.value === undefined || start >= Math.min(interval.toMs, toMs)) continue;
-        // A step that reaches the present is open, unless the requested period ends before.
+        // A step that reaches the present is open, unless the requested period ends earlier.
         const isOpen = span.to === null && interval.toMs === nowMs && toMs === nowMs;
         const end = isOpen ? null : new Date(Math.min(interval.toMs, toMs));
         if (last?.to?.getTime() === start && isEquivalent(last.value, interval.value))

@@ -9,7 +9,7 @@ const NOT_MODELS: ReadonlySet<string> = new Set(['sample_spec', 'fallback_genera
 const MIN_MODELS = 50;
 /** Maximum number of models: about ten times the number in the published map. */
 const MAX_MODELS = 50_000;
-/** Maximum nesting of a row; the deepest real one has four levels. */
+/** Maximum nesting of a row. Rows of the published map have at most four levels. */
 const MAX_LEVELS = 16;
 /** A map with less than this share of the current models is treated as truncated. */
 const MIN_REMAINING_SHARE = 0.5;
@@ -18,8 +18,8 @@ const MIN_REMAINING_SHARE = 0.5;
 export type PricedModel = readonly [id: string, row: JsonObject];
 
 /**
- * The models of a parsed price map, in its order; null when it is not an object. `NOT_MODELS`, and values that are not
- * objects, are left out.
+ * The models of a parsed price map, in the order of the map. Null for a map that is not an object. `NOT_MODELS`, and
+ * values that are not objects, are left out.
  */
 export function modelsOfMap(map: unknown): readonly PricedModel[] | null {
   if (!isJsonObject(map)) return null;

@@ -15,7 +15,7 @@ export interface Tariff {
   readonly boundIncluded: boolean;
   /** Fee per request, in addition to its tokens; null where there is none. */
   readonly perRequest: Rate | null;
-  /** Most input tokens that the price map has a price for; null when unlimited. */
+  /** Number of input tokens up to which the price map has prices; null when unlimited. */
   readonly pricedUpTo: number | null;
   /** Price of a cache write with a lifetime of an hour or more; absent where the general price of writes applies. */
   readonly longCacheWrite?: Rate;
@@ -41,16 +41,16 @@ export function tokenPricesOf(row: PriceRow): TokenPrices {
 }
 
 /**
- * The map has a write price of zero where writes have no surcharge. The tokens are still input: the input price
- * applies.
+ * Price of cache writes; null where the input price applies. A write price of zero in the map means that writes have no
+ * surcharge: the tokens still cost the input price.
  */
 function writePrice(write: Rate | null, input: Rate | null): Rate | null {
   return write === 0n && input !== null && input > 0n ? null : write;
 }
 
 /**
- * Price keys of cache writes with a long lifetime: the first of vendors that offer an hour, the second of those that
- * offer a day.
+ * Price keys of cache writes with a long lifetime. The first is for vendors with a lifetime of an hour, the second for
+ * vendors with a lifetime of a day.
  */
 const LONG_WRITES = [
   'cache_creation_input_token_cost_above_1hr',
@@ -66,14 +66,14 @@ function longWriteOf(row: PriceRow): Pick<Tier, 'longCacheWrite'> {
 export function readTariff(row: PriceRow): Tariff | null {
   const steps = stepsOf(row);
   const [first] = steps;
-  // A flat price beside `tiered_pricing` equals that of its first step, unless the configuration has set it. The flat
-  // price therefore takes precedence.
+  // A row with `tiered_pricing` may also have flat prices. They equal those of the first step, except where the
+  // configuration has set them. So flat prices take precedence over the first step.
   const base = tokenPricesOf(first ? { ...first.row, ...row } : row);
   if (base.input === null && base.output === null) return null;
-  const raised = first
+  const unsortedTiers = first
     ? steps.slice(1).map(({ above, row: step }) => ({ above, prices: tokenPricesOf({ ...row, ...step }) }))
     : tiersOf(row);
-  const tiers = raised.toSorted((left, right) => right.above - left.above);
+  const tiers = unsortedTiers.toSorted((left, right) => right.above - left.above);
   const boundIncluded = row['litellm_provider'] === 'xai';
   const perRequest = rateFrom(row['input_cost_per_request']);
   return { base, tiers, boundIncluded, perRequest, pricedUpTo: steps.at(-1)?.upTo ?? null, ...longWriteOf(row) };
@@ -85,22 +85,22 @@ export function tierFor({ tiers, boundIncluded }: Tariff, inputTokens: number): 
 }
 
 const TOKEN_PRICES = `input_cost_per_token|output_cost_per_token|cache_read_input_token_cost|cache_creation_input_token_cost|${LONG_WRITES.join('|')}|output_cost_per_reasoning_token`;
-const RAISED = new RegExp(`^(${TOKEN_PRICES})_above_(\\d+)k_tokens$`);
+const TIER_PRICE = new RegExp(`^(${TOKEN_PRICES})_above_(\\d+)k_tokens$`);
 
-/** Tiers written as `<price>_above_<n>k_tokens`. Prices that a tier does not have are the base prices. */
+/** Tiers written as `<price>_above_<n>k_tokens`. For other prices of such a tier, the base prices apply. */
 function tiersOf(row: PriceRow): readonly Tier[] {
   const byBound = new Map<string, Record<string, unknown>>();
   for (const key of Object.keys(row)) {
-    // The cheap check first: most keys are not prices, and a sort reads thousands of rows.
+    // A cheap check that skips most keys: a sort of the catalog reads thousands of rows.
     if (!key.includes('_above_')) continue;
-    const [, price, bound] = RAISED.exec(key) ?? [];
+    const [, price, bound] = TIER_PRICE.exec(key) ?? [];
     if (price === undefined || bound === undefined || rateFrom(row[key]) === null) continue;
     byBound.set(bound, { ...byBound.get(bound), [price]: row[key] });
   }
-  return [...byBound].map(([bound, raised]) => ({
+  return [...byBound].map(([bound, tierPrices]) => ({
     above: Number(bound) * 1000,
-    prices: tokenPricesOf({ ...row, ...raised }),
-    ...longWriteOf({ ...row, ...raised }),
+    prices: tokenPricesOf({ ...row, ...tierPrices }),
+    ...longWriteOf({ ...row, ...tierPrices }),
   }));
 }
 
@@ -156,11 +156,13 @@ const KEYS: Readonly<Record<keyof TokenPrices, string>> = {
 };
 
 /**
- * Whether a price has a batch price. `above` is the lower bound of a tier, or null at the base prices. A tier that does
- * not state the price has the base price.
+ * Whether a row has a batch price of a kind, in the tier with the lower bound `above` (null for the base prices). In a
+ * tier without a price of the kind, the base price applies.
  */
 export function hasBatchPrice(row: PriceRow, kind: keyof TokenPrices, above: number | null): boolean {
-  const raised = above === null ? null : `${KEYS[kind]}_above_${above / 1000}k_tokens`;
-  const isRaised = raised !== null && [raised, `${raised}${BATCH}`].some((key) => rateFrom(row[key]) !== null);
-  return rateFrom(row[`${isRaised ? raised : KEYS[kind]}${BATCH}`]) !== null;
+  const hasPrice = (key: string): boolean => rateFrom(row[key]) !== null;
+  const baseKey = KEYS[kind];
+  const tierKey = `${baseKey}_above_${(above ?? 0) / 1000}k_tokens`;
+  const isTierPrice = above !== null && (hasPrice(tierKey) || hasPrice(`${tierKey}${BATCH}`));
+  return hasPrice(`${isTierPrice ? tierKey : baseKey}${BATCH}`);
 }

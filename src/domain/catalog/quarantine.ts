@@ -2,12 +2,12 @@ import type { JsonObject } from '../json-object.ts';
 import { type Rate, rateFrom } from '../money.ts';
 import { sameValue } from './same-value.ts';
 
-/** Why a price is quarantined. */
+/** Why a price is quarantined. `absurd`: too high for one token. `crosses_zero`: changed to or from zero. */
 type HoldReason = 'not_a_number' | 'negative' | 'absurd' | 'crosses_zero' | 'ten_fold';
 
-/** A quarantined price of the price map: not served until an administrator releases it or the map changes it. */
+/** A price of the price map that is not served until an administrator releases it or the map changes it. */
 export interface QuarantinedPrice {
-  /** Id of this value of this field: another value has another id. */
+  /** Id of the entry, the field and the value together: another value of the field has another id. */
   readonly id: string;
   readonly entryId: string;
   /** Key in the row. For a nested price, it is the outermost key, whose value is quarantined as a whole. */
@@ -31,20 +31,24 @@ export interface QuarantinedRow {
 }
 
 /**
- * A higher price per token is treated as a price per thousand or per million tokens; the highest real one is 0.0006
- * USD.
+ * A higher price per token is treated as a mistake: as a price per thousand or per million tokens. The highest real
+ * price is 0.0006 USD.
  */
-const MAX_PER_TOKEN = rateFrom('0.001') ?? 0n;
+const MAX_USD_PER_TOKEN = 0.001;
+const MAX_PER_TOKEN = rateFrom(MAX_USD_PER_TOKEN) ?? 0n;
 /** A price that changes by this factor in one step is treated as a unit mistake, or its correction. */
 const SUSPECT_FACTOR = 10n;
+/** A price that changes by less than this factor is valid. Smaller than `SUSPECT_FACTOR`, because floats are inexact. */
+const CLEARLY_VALID_FACTOR = 9;
 
 /** Whether the value of a key is a price, or contains prices. */
 const isPriced = (key: string): boolean => key.includes('cost') || key.includes('pricing');
 
-/** Part of a key with the lower bound of a tier. Its word `tokens` is not the unit of the price. */
-const FROM_TOKENS = /_above_\d+k_tokens/g;
+/** The lower bound of a tier in a key. The word `tokens` in it is not the unit of the price. */
+const TIER_BOUND = /_above_\d+k_tokens/g;
 
-const isPerToken = (key: string): boolean => key.replace(FROM_TOKENS, '').includes('token') && !key.includes('dbu');
+/** Whether a key is a price per token in USD. Prices in DBU, the billing unit of Databricks, are not. */
+const isPerToken = (key: string): boolean => key.replace(TIER_BOUND, '').includes('token') && !key.includes('dbu');
 
 /** One price within a field: its path, its value, and whether it is a price per token. */
 interface Leaf {
@@ -92,22 +96,23 @@ function faultOf(field: string, value: unknown, accepted: unknown): HoldReason |
 }
 
 /**
- * Cheap check that spares most fields the exact one: a small number, near the last accepted value if there is one. It
- * compares with a factor of 9, below `SUSPECT_FACTOR`, because floating-point numbers are not exact.
+ * Cheap check that spares most fields the exact check of `faultOf`. It is true for a number that is not too high for a
+ * price, and near the last accepted value if there is one.
  */
 function isClearlyValid(field: string, value: unknown, accepted: unknown): boolean {
   if (value === accepted) return true;
-  if (typeof value !== 'number' || !(value >= 0 && value < Infinity)) return false;
-  if (value > 0.001 && isPerToken(field)) return false;
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return false;
+  if (value > MAX_USD_PER_TOKEN && isPerToken(field)) return false;
   if (accepted === undefined) return true;
-  return typeof accepted === 'number' && value > 0 && accepted > 0 && value < accepted * 9 && value * 9 > accepted;
+  if (typeof accepted !== 'number' || value === 0 || accepted <= 0) return false;
+  return value < accepted * CLEARLY_VALID_FACTOR && value * CLEARLY_VALID_FACTOR > accepted;
 }
 
 /**
- * Quarantines unit mistakes. These are prices that are negative, not a number, or absurd for one token. They are also
- * prices that changed ten-fold or more, or to or from zero, since the last accepted one. The field keeps its last
- * accepted value or, where it has none, becomes absent. Values that were accepted or released before and have not
- * changed are served.
+ * Quarantines prices that are probably mistakes. These are prices that are negative, not a number, or too high for one
+ * token. They are also prices that changed ten-fold or more, or to or from zero, since the last accepted value. Instead
+ * of a quarantined price, the last accepted value is served, or no value where none was accepted. A value that was
+ * accepted or released before is served.
  */
 export function quarantineRow(
   entryId: string,

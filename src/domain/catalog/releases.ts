@@ -11,11 +11,11 @@ export interface Release {
   readonly releasedBy: string;
 }
 
-/** Store of releases. There is one per field of an entry: the last. */
+/** Store of releases, with at most one release for each field of an entry. */
 export interface ReleaseStore {
   all(): Promise<readonly Release[]>;
   /** Replaces an earlier release of the same field. */
   put(release: Release): Promise<void>;
-  /** Removes these releases. One whose value was replaced since stays. */
+  /** Removes these releases. A release that `put` has replaced since, by one of another value, stays. */
   remove(releases: readonly Release[]): Promise<void>;
 }

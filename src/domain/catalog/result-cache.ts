@@ -38,9 +38,9 @@ export interface RankedEntries extends Ranking {
 }
 
 /**
- * Results derived from the current snapshot of a catalog, evicted when the catalog replaces it. While a result is
- * cached, the same request gives the same object, so that a transport can cache the text of the object. Results of
- * older snapshots are not cached: few readers still page through those.
+ * Results derived from the current snapshot of a catalog, evicted when the catalog replaces the snapshot. While a
+ * result is cached, the same request gives the same object, so that a transport can cache the text of the object.
+ * Results of older snapshots are not cached, because few readers still page through old snapshots.
  */
 export interface CatalogResultCache {
   found(snapshot: CatalogSnapshot, search: EntrySearch, make: () => FoundEntries): FoundEntries;
@@ -70,12 +70,15 @@ interface SnapshotResults {
   readonly rankings: WeightedCache<RankedEntries>;
 }
 
-// An empty result has a weight too: otherwise filters that match nothing could fill the memory.
+/** Weights of an empty list and an empty page. Without them, filters that match nothing could fill the memory. */
+const EMPTY_LIST_WEIGHT = 500;
+const EMPTY_PAGE_WEIGHT = 50;
+
 const emptyResults = (snapshot: CatalogSnapshot): SnapshotResults => ({
   snapshot,
-  found: createWeightedCache(MAX_FOUND, ({ entries }) => entries.length + 500),
-  pages: createWeightedCache(MAX_PAGED, ({ items }) => items.length + 50),
-  rankings: createWeightedCache(MAX_RANKED, ({ entries }) => entries.length + 500),
+  found: createWeightedCache(MAX_FOUND, ({ entries }) => entries.length + EMPTY_LIST_WEIGHT),
+  pages: createWeightedCache(MAX_PAGED, ({ items }) => items.length + EMPTY_PAGE_WEIGHT),
+  rankings: createWeightedCache(MAX_RANKED, ({ entries }) => entries.length + EMPTY_LIST_WEIGHT),
 });
 
 const jsonOf = (value: unknown): string =>
@@ -88,10 +91,7 @@ const keyOf = ({ filters: { provider, mode, model, capabilities }, conditions, s
 export function createCatalogResultCache(catalog: Pick<CatalogSource, 'current'>): CatalogResultCache {
   let results: SnapshotResults | null = null;
   const models = new WeakMap<CatalogSnapshot, Models>();
-  /**
-   * Cache keys by filter object, for transports that reuse the object. A search of the graph is a new object every
-   * time.
-   */
+  /** Cache keys by filter object, for transports that use one object for many requests. */
   const filterKeys = new WeakMap<EntryFilters, string>();
 
   function resultsOf(snapshot: CatalogSnapshot): SnapshotResults | null {

@@ -1,4 +1,4 @@
-/** Whether two JSON values are equal, the order of keys included, because responses keep it. */
+/** Whether two JSON values are equal, the order of keys included. Responses keep that order. */
 export function sameValue(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;

@@ -22,9 +22,9 @@ export interface ToolPrices {
  */
 export function toolPricesOf(row: PriceRow, container: PriceRow | undefined): ToolPrices {
   const sizes: PriceRow = { ...objectOr(row['search_context_cost_per_query']) };
-  const search = (size: string): Rate | null => rateFrom(sizes[`search_context_size_${size}`]);
+  const searchPrice = (size: string): Rate | null => rateFrom(sizes[`search_context_size_${size}`]);
   return {
-    search: { low: search('low'), medium: search('medium'), high: search('high') },
+    search: { low: searchPrice('low'), medium: searchPrice('medium'), high: searchPrice('high') },
     fileSearches: rateFrom(row['file_search_cost_per_1k_calls']),
     mapSearch: rateFrom(row['google_maps_grounding_cost_per_query']),
     codeSession: rateFrom(row['code_interpreter_cost_per_session'] ?? container?.['code_interpreter_cost_per_session']),

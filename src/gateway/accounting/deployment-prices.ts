@@ -1,7 +1,7 @@
 import { type AudioPrices, audioPricesOf } from '../../domain/catalog/audio-prices.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import {
-  type ImageTokenPrices,
+  type MediaTokenPrices,
   imagePricesOf,
   imageTokenPricesOf,
   videoTokenPricesOf,
@@ -28,8 +28,8 @@ export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tari
 export interface ServicePrices {
   readonly tariff: Tariff | null;
   readonly audio: AudioPrices;
-  readonly image: ImageTokenPrices;
-  readonly video: ImageTokenPrices;
+  readonly image: MediaTokenPrices;
+  readonly video: MediaTokenPrices;
 }
 
 /** Prices of a deployment, by unit. */
