@@ -1,10 +1,12 @@
 /**
  * Admission control: the expected use of a call is reserved before the call, and replaced by its actual use after it.
  *
- * The rule. Each counter has a use (of calls that have ended) and a reserved amount (expected use of calls in flight).
- * A call is refused when the use has reached the limit (`refused: 'at'`) or exceeds it (`'above'`). It is also refused
- * when the use and the reservations of other calls together have reached the limit. Otherwise the call is admitted, and
- * its expected amount is reserved, even if it is more than what is left. So a call is never refused for its own size.
+ * Each counter has a use (of calls that have ended) and a reserved amount (expected use of calls in flight). A call is
+ * refused when the use has reached the limit (charges with `refused: 'at'`) or exceeds it (`'above'`). It is also
+ * refused when the use and the reservations of other calls together have reached the limit. Otherwise the call is
+ * admitted, and its expected amount is reserved, even if it is more than what is left. So a call is never refused for
+ * its own size.
+ *
  * Concurrent calls are bounded by each other's reservations. While calls use no more than their reservations, the use
  * exceeds the limit by less than one call. What calls use above their reservations is added to that excess.
  *
@@ -19,7 +21,7 @@ export interface Admission {
   /** The refusal that `reserve` would return now; null when it would admit. Reserves nothing. */
   check(charges: readonly Charge[]): Refusal | null | Promise<Refusal | null>;
   /**
-   * Adds use that no reservation was made for, e.g. of a batch that ended. Ignored for a counter that is not in memory.
+   * Adds use without a reservation, e.g. of a batch that ended. Does nothing for a counter that is not in memory.
    */
   count(counter: string, amount: bigint): void;
   /** Use of a counter, reservations not included; null when the counter is not in memory, or was never read. */
@@ -62,7 +64,7 @@ export interface Reservation {
    * what the totals include.
    */
   commit(actual: readonly bigint[]): void;
-  /** Ends the reservation without use. The parts that `progress` counted are removed. */
+  /** Ends the reservation without use: the parts that `progress` counted are removed again. */
   release(): void;
   /**
    * Counts a part of the use during the call, e.g. one turn of a session, and renews the lease. The reservation stays,

@@ -1,7 +1,4 @@
-/**
- * Kinds of spenders: a key, an owner of keys, a label of calls, or a budget window. The kind is the prefix of the
- * counter's name.
- */
+/** What has a spend counter: keys, owners of keys, labels of calls (`tag`, `end_user`) and budget windows. */
 export const SPENDERS = [
   'key',
   'team',
@@ -15,7 +12,7 @@ export const SPENDERS = [
 ] as const;
 export type Spender = (typeof SPENDERS)[number];
 
-/** Name of the counter of a spender. The id of a member is made by `memberId`. */
+/** Name of the counter of a spender. For a `member`, the id comes from `memberId`. */
 export const spendCounter = (spender: Spender, id: string): string => `${spender}:${id}`;
 
 /** The spend counter of a key. */
@@ -40,7 +37,7 @@ export interface ChargedKey {
   readonly projectId: string | null;
 }
 
-/** Spend counters of a key and its owners. Labels of calls and budget windows have separate counters. */
+/** Spend counters of a key and its owners, without those of labels and budget windows. */
 export function countersOf({ keyHash, teamId, userId, organizationId, projectId }: ChargedKey): readonly string[] {
   const counters = [keyCounter(keyHash)];
   if (teamId !== null) counters.push(spendCounter('team', teamId));

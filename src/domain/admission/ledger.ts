@@ -8,7 +8,8 @@
 export type LedgerKind = 'spend' | 'window' | 'slots';
 
 /**
- * Stored total of a counter, minus the parts that the members of the ledger, the processes with a lease, have stored.
+ * Stored total of a counter, without the parts that members of the ledger have stored. Members are the processes with a
+ * lease.
  */
 export interface LedgerBase {
   readonly value: bigint;
@@ -34,15 +35,15 @@ export interface ShareRequest {
   readonly largest: bigint;
   /** Whether a use equal to the limit is admitted while nothing is reserved. For budgets only. */
   readonly atLimit: boolean;
-  /** Further amount to keep for later calls. The ledger grants a part of what is left, less with more processes. */
+  /** Further amount to keep for later calls. The ledger grants at most what is left divided by `spareDivisor`. */
   readonly spare: bigint;
   /** Part of the use of this process that the stored total includes. For budgets only. */
   readonly stored: bigint;
   /** For budgets only; null when the stored total was not read since the last request. */
   readonly base: LedgerBase | null;
   /**
-   * Whether this counter is new in this process. The ledger then discards an earlier share of the process, because the
-   * process has evicted that counter.
+   * Whether this counter is new in this process. If so, the ledger discards an earlier share of the process: the
+   * process has evicted the counter of that share.
    */
   readonly joins: boolean;
   /** Start of the window that `held` belongs to, by the ledger's clock; null when no window is known. */
@@ -109,7 +110,7 @@ export interface Ledger {
 export const LEDGER_LEASE_MS = 15_000;
 
 /**
- * Divisor of what is left of a limit: the quotient is the most that one request may keep for later calls. 2 for a
- * single process.
+ * Divisor of what is left of a limit. The quotient is the most that one request may keep for later calls: half for a
+ * single process, and much less for one of several.
  */
 export const spareDivisor = (processes: number): number => (processes <= 1 ? 2 : 8 * processes);

@@ -3,7 +3,7 @@ import type { RateScope } from './scopes.ts';
 /** Quantity that a limit counts, by its name on the wire. */
 export type RateType = 'requests' | 'tokens' | 'max_parallel_requests';
 
-/** The limits of one scope. An absent limit is unlimited. The list of a call has one element for each of its scopes. */
+/** The limits of one scope of a call. An absent limit is unlimited. */
 export interface RateLimit {
   readonly scope: RateScope;
   /** Id within the scope, as a refusal shows it, for example the hash of a key, `hash:model` or the id of a team. */
@@ -15,8 +15,8 @@ export interface RateLimit {
   /** Calls in progress. */
   readonly parallel?: number | undefined;
   /**
-   * Requests and tokens that a batch counts, instead of one request and its expected tokens. At the end, used tokens do
-   * not replace these tokens; `settle(null)` removes them.
+   * Requests and tokens of a batch. They count instead of one request and its expected tokens. `settle` does not
+   * replace these tokens by the used ones; `settle(null)` removes them.
    */
   readonly amounts?: { readonly requests: number; readonly tokens: number };
 }
@@ -44,8 +44,8 @@ export interface RateAdmission {
   readonly kind: 'admitted';
   readonly standings: readonly RateStanding[];
   /**
-   * Ends the call. Frees its slots of parallel calls and replaces the expected tokens by the used ones; null is no
-   * tokens. Idempotent.
+   * Ends the call. Frees its slots of parallel calls and replaces the expected tokens by the used tokens; null means
+   * that it used none. Idempotent.
    */
   settle(tokens: number | null): void;
 }
@@ -57,7 +57,7 @@ export interface RateAdmission {
  * three phases, each over all of its limits: requests, parallel calls, tokens. The first limit without room refuses the
  * call. A refusal in the first phase counts nothing. A refusal in a later phase counts the request, but no slot and no
  * tokens. Expected tokens are reserved. At the end of the call, the used tokens replace them in the same window. If
- * that window has ended, they count in the current one.
+ * that window has ended, the used tokens count in the current one.
  */
 export interface RateLimits {
   /**

@@ -31,7 +31,7 @@ export type BudgetScope =
   | 'tag'
   | 'access_group';
 
-/** Whether a budget refuses a spend equal to it (`at`) or only one above it. */
+/** Whether a budget refuses calls when the spend equals it (`at`) or only when the spend is above it. */
 export const BUDGET_REFUSES: Readonly<Record<BudgetScope, 'at' | 'above'>> = {
   key: 'at',
   key_window: 'at',

@@ -1,4 +1,4 @@
-/** Stored totals of counters, and how far they lag behind the counts of this process. */
+/** Stored totals of counters, and which records of this process they include. */
 export interface StoredTotals {
   /** Position of the latest record that was passed to the recorder. It grows by one with every record. */
   position(): number;

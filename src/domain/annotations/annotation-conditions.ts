@@ -48,30 +48,31 @@ export const conditionList = (conditions: AnnotationConditions): readonly unknow
   conditions.to?.getTime() ?? null,
 ];
 
-const LENGTH = conditionList(NO_ANNOTATION_CONDITIONS).length;
+const CONDITION_COUNT = conditionList(NO_ANNOTATION_CONDITIONS).length;
 /** Largest absolute time of a `Date`, in ms. */
 const MAX_MS = 8.64e15;
 
-const isText = (value: unknown): value is string | null => value === null || typeof value === 'string';
-const isNumber = (value: unknown): value is number | null => value === null || Number.isFinite(value);
-const isTime = (value: unknown): value is number | null =>
-  isNumber(value) && (value === null || (Number.isSafeInteger(value) && Math.abs(value) <= MAX_MS));
+const isTextOrNull = (value: unknown): value is string | null => value === null || typeof value === 'string';
+const isKindOrNull = (value: unknown): value is AnnotatorKind | null =>
+  value === null || ANNOTATOR_KINDS.some((kind) => kind === value);
+const isNumberOrNull = (value: unknown): value is number | null => value === null || Number.isFinite(value);
+const isTimeOrNull = (value: unknown): value is number | null =>
+  value === null || (Number.isSafeInteger(value) && Math.abs(Number(value)) <= MAX_MS);
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
 /** Inverse of `conditionList`; undefined for any other value. */
 export function conditionsOfList(list: unknown): AnnotationConditions | undefined {
-  if (!Array.isArray(list) || list.length !== LENGTH) return undefined;
+  if (!Array.isArray(list) || list.length !== CONDITION_COUNT) return undefined;
   const [traceId, spanId, name, annotator, label, author, minScore, maxScore, from, to] = list as readonly unknown[];
-  // Null for a null annotator and for an unknown one; the next line refuses the unknown one.
-  const kind = ANNOTATOR_KINDS.find((known) => known === annotator) ?? null;
-  if (kind !== annotator || !isText(traceId) || !isText(spanId) || !isText(name)) return undefined;
-  if (!isText(label) || !isText(author) || !isNumber(minScore) || !isNumber(maxScore)) return undefined;
-  if (!isTime(from) || !isTime(to)) return undefined;
+  if (!isTextOrNull(traceId) || !isTextOrNull(spanId) || !isTextOrNull(name)) return undefined;
+  if (!isKindOrNull(annotator) || !isTextOrNull(label) || !isTextOrNull(author)) return undefined;
+  if (!isNumberOrNull(minScore) || !isNumberOrNull(maxScore)) return undefined;
+  if (!isTimeOrNull(from) || !isTimeOrNull(to)) return undefined;
   return {
     traceId: nullIfBlank(traceId),
     spanId: nullIfBlank(spanId),
     name,
-    annotator: kind,
+    annotator,
     label,
     author: nullIfBlank(author),
     minScore,

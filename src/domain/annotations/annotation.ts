@@ -20,7 +20,7 @@ export const MAX_ANNOTATIONS = 1_000;
 /**
  * A label, score or note that an author gives to a trace or to one of its spans. An author has at most one annotation
  * of a name on each trace or span. The author is `createdBy`. `updatedBy` is the user or key that sent the last change.
- * The two may differ, for example when a sender of feedback names another author.
+ * They differ, for example, when a sender of feedback names another author.
  */
 export interface Annotation extends Stamps {
   readonly id: string;
@@ -28,8 +28,9 @@ export interface Annotation extends Stamps {
   readonly traceRef: string;
   /** Empty for the trace as a whole. */
   readonly spanId: string;
-  /** Owner of the trace: readers of the trace may read its annotations. Empty without a team. */
+  /** Team that owns the trace; empty for none. Team and key decide who may read the trace and its annotations. */
   readonly teamId: string;
+  /** Key that owns the trace. */
   readonly keyHash: string;
   /** Start of the trace, in Unix ms: annotations are removed with the trace when it is too old. */
   readonly traceStartMs: number;
@@ -81,8 +82,8 @@ export function readJudgement({ name, annotator, label, score, note }: Judgement
     refuse('name', `must have 1 to ${MAX_NAME_LENGTH} characters`);
   if (!isWithin(texts.label, MAX_LABEL_LENGTH)) refuse('label', `must have at most ${MAX_LABEL_LENGTH} characters`);
   if (!isWithin(texts.note, MAX_NOTE_LENGTH)) refuse('note', `must have at most ${MAX_NOTE_LENGTH} characters`);
-  // Not `>`: this form refuses NaN, too.
-  if (score !== null && !(Math.abs(score) <= MAX_SCORE)) refuse('score', `must be between ±${MAX_SCORE}`);
+  if (score !== null && (Number.isNaN(score) || Math.abs(score) > MAX_SCORE))
+    refuse('score', `must be between ±${MAX_SCORE}`);
   if (texts.label === null && texts.note === null && score === null)
     refuse('label', 'must be given where there is no score and no note');
   if (issues.length === 0) return { ...texts, annotator, score };
@@ -115,7 +116,7 @@ export const newAnnotation = (
   };
 };
 
-/** An annotation with a new judgement of its author. */
+/** An annotation whose author has changed the judgement. */
 export const withJudgement = (annotation: Annotation, judgement: Judgement, { now, by }: Authored): Annotation => ({
   ...annotation,
   ...judgement,

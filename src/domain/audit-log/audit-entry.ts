@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json-object.ts';
+import { snakeCase } from '../key-case.ts';
 import { type Usd, usdNumber } from '../money.ts';
 import type { RowPage } from '../row-store.ts';
 import { redacted } from '../settings/redaction.ts';
@@ -49,9 +50,9 @@ export interface AuditEntry {
   readonly id: string;
   readonly createdAt: Date;
   readonly changedBy: string;
-  /** User or key of the credential, also where the caller named another user; null for entries of earlier versions. */
+  /** The `actor` of the author; null for entries that an earlier version wrote. */
   readonly actor: string | null;
-  /** Hash of the virtual key that made the change; null without one, as for the admin key and for duties. */
+  /** The `keyHash` of the author. */
   readonly changedByKey: string | null;
   readonly action: AuditAction;
   readonly noun: AuditNoun;
@@ -110,8 +111,8 @@ export interface AuditLog {
 /** Author of the changes that stores make. */
 export interface Authorship {
   /**
-   * Runs work. Changes of rows that it starts are recorded with this author; changes without an author are not
-   * recorded.
+   * Runs `work`. The row changes that `work` starts are recorded with this author. All other changes of rows have no
+   * author and are not recorded.
    */
   by<Result>(author: ChangeAuthor, work: () => Result): Result;
 }
@@ -122,8 +123,6 @@ export interface Authorship {
  */
 const OMITTED_MEMBERS = new Set(['secretHash', 'previousSecret', 'sealed', 'emailKey', 'owners']);
 
-const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
 /** A value as JSON: amounts in USD, times as ISO text. */
 function jsonOf(value: unknown): unknown {
   if (typeof value === 'bigint') return usdNumber(value as Usd);
@@ -133,7 +132,7 @@ function jsonOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, jsonOf(inner)]));
 }
 
-/** A row as the log shows it: secrets are redacted by the names of members, on every level. */
+/** A row as the log shows it. On every level, the name of a member decides whether its value is a secret. */
 function auditedRow(row: object): AuditedRow {
   const members = Object.entries(row).filter(([name]) => !OMITTED_MEMBERS.has(name));
   return Object.fromEntries(

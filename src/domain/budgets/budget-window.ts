@@ -2,8 +2,8 @@ import { spendCounter } from '../admission/counters.ts';
 import { fixedWindowEnd } from '../keys/durations.ts';
 
 /**
- * Scopes of budgets with a separate counter for each window. `model_per_…`: one model, for the calls of a key, user,
- * team or end user.
+ * Scopes of budgets with a separate counter for each window. A budget of a scope `model_per_…` is for the calls of one
+ * key, user, team or end user to one model.
  */
 export type WindowScope =
   | 'global'
@@ -18,7 +18,7 @@ export type WindowScope =
 export interface BudgetWindow {
   /** Name of the window in the store. */
   readonly name: string;
-  /** Its end, Unix ms; 0 for a budget that is never reset. */
+  /** End of the window, in Unix ms; 0 for a budget that is never reset. */
   readonly endMs: number;
   /** Amount that a call adds; its cost when absent. */
   readonly amount?: bigint;

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../json-object.ts';
 import { windowEnd } from '../keys/durations.ts';
-import { nullIfBlank } from '../optional-text.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import type { Usd } from '../money.ts';
 import {
@@ -24,7 +23,7 @@ export interface Budget extends Limits, Stamps {
    * counts.
    */
   readonly countsFrom: Date | null;
-  /** Added to the budget until its expiry; null for nothing. */
+  /** Amount that is added to the budget until `tempBudgetExpiry`; null for none. */
   readonly tempBudgetIncrease: Usd | null;
   readonly tempBudgetExpiry: Date | null;
 }
@@ -41,7 +40,7 @@ export interface BudgetFilter {
   readonly ids: readonly string[] | null;
   /** Text that the id contains, ignoring letter case. */
   readonly idPart?: string | null;
-  /** Budgets whose window ends at this time or before. */
+  /** Selects the budgets whose window ends at this time or earlier. */
   readonly resetDueBy?: Date;
 }
 
@@ -54,7 +53,7 @@ export function newBudget(patch: BudgetPatch, about: Authored & { readonly id: s
   assertStorable({ budget_id: about.id });
   assertAmount('temp_budget_increase', patch.tempBudgetIncrease);
   return {
-    id: nullIfBlank(about.id) ?? '',
+    id: about.id,
     modelMaxBudget: patch.modelMaxBudget ?? null,
     allowedModels: patch.allowedModels ?? [],
     countsFrom: null,
@@ -71,7 +70,7 @@ export function patchedBudget(budget: Budget, patch: BudgetPatch, { now, by }: A
   return {
     ...budget,
     ...withLimits(budget, patch, now),
-    // A changed duration does not refill the budget: the spend of the current window still counts.
+    // The spend of the current window still counts after a change of the duration.
     ...(patch.budgetDuration === undefined ? {} : { countsFrom: countStart(budget, now) }),
     ...(patch.modelMaxBudget === undefined ? {} : { modelMaxBudget: patch.modelMaxBudget }),
     ...(patch.allowedModels === undefined ? {} : { allowedModels: patch.allowedModels }),
@@ -95,7 +94,7 @@ export function withCurrentWindow(budget: Budget, now: Date): Budget {
   return { ...budget, countsFrom: start, budgetResetAt: windowEnd(budget.budgetDuration, start) };
 }
 
-/** A budget with its temporary increase until that expires. A budget without a limit stays unlimited. */
+/** A budget whose limit includes the temporary increase, until the increase expires. No limit stays unlimited. */
 export function withTemporaryIncrease(budget: Budget, now: Date): Budget {
   const { maxBudget, tempBudgetIncrease: increase, tempBudgetExpiry: expiry } = budget;
   if (maxBudget === null || increase === null || expiry === null || expiry <= now) return budget;
@@ -103,7 +102,8 @@ export function withTemporaryIncrease(budget: Budget, now: Date): Budget {
 }
 
 /**
- * A new budget for a row that had a shared one: the same limits and window, changed by a patch. Throws InvalidInput.
+ * A budget for one row that used a shared budget: the limits and the window of the shared one, changed by a patch.
+ * Throws InvalidInput.
  */
 export const copyOfSharedBudget = (
   shared: Budget,

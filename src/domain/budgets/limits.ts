@@ -20,7 +20,7 @@ export interface Limits {
   readonly maxParallelRequests: number | null;
 }
 
-/** Limits of a budget row, for one of the rows that refer to it. */
+/** Limits of a budget, as they apply to one of the rows that refer to the budget. */
 export interface CountedLimits extends Limits {
   /**
    * Total spend of the row's counter at the start of the budget window; null in the first window, where all spend
@@ -92,8 +92,13 @@ export function currentWindowStart(
 ): Date | null {
   if (budgetDuration === null || budgetResetAt === null || budgetResetAt > now) return null;
   const midnight = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
-  let start = SHORT_DURATION.test(budgetDuration) && budgetResetAt < midnight ? midnight : budgetResetAt;
-  for (let end = windowEnd(budgetDuration, start); end <= now; end = windowEnd(budgetDuration, end)) start = end;
+  const restartsAtMidnight = SHORT_DURATION.test(budgetDuration);
+  let start = restartsAtMidnight && budgetResetAt < midnight ? midnight : budgetResetAt;
+  let end = windowEnd(budgetDuration, start);
+  while (end <= now) {
+    start = end;
+    end = windowEnd(budgetDuration, start);
+  }
   return start;
 }
 
@@ -101,10 +106,10 @@ export function currentWindowStart(
 export const setsLimits = (patch: object): boolean =>
   Object.values(patch).some((value) => value !== null && value !== undefined);
 
-/** Throws InvalidInput for a text with a NUL character, which PostgreSQL cannot store. */
-export function assertStorable(named: Readonly<Record<string, string | null | undefined>>): void {
-  for (const [field, value] of Object.entries(named)) {
-    if (!value?.includes('\0')) continue;
+/** Throws InvalidInput for a text with a NUL character, which PostgreSQL cannot store. The texts are by field name. */
+export function assertStorable(texts: Readonly<Record<string, string | null | undefined>>): void {
+  for (const [field, text] of Object.entries(texts)) {
+    if (!text?.includes('\0')) continue;
     const message = 'Value error, a name must not contain a NUL character';
     throw new InvalidInput('The name cannot be stored.', [{ path: ['body', field], rule: 'value_error', message }]);
   }

@@ -16,8 +16,8 @@ export type ProviderBudgets = ReadonlyMap<string, RouteBudget>;
 
 export const NO_PROVIDER_BUDGETS: ProviderBudgets = new Map();
 
-/** The first of the named members that has a value. */
-const memberIn = (value: object, ...names: readonly string[]): unknown => {
+/** The first of the named members that is neither absent nor null. */
+const firstMemberOf = (value: object, ...names: readonly string[]): unknown => {
   const members: JsonObject = { ...value };
   return names.map((name) => members[name]).find((member) => member !== undefined && member !== null);
 };
@@ -28,9 +28,9 @@ const memberIn = (value: object, ...names: readonly string[]): unknown => {
  */
 export function readRouteBudget(value: unknown): RouteBudget | null {
   if (typeof value !== 'object' || value === null) return null;
-  const amount = memberIn(value, 'budget_limit', 'max_budget');
+  const amount = firstMemberOf(value, 'budget_limit', 'max_budget');
   const limit = typeof amount === 'string' || typeof amount === 'number' ? usdFrom(amount) : null;
-  const period = memberIn(value, 'time_period', 'budget_duration');
+  const period = firstMemberOf(value, 'time_period', 'budget_duration');
   return { limit, duration: typeof period === 'string' && isDuration(period) ? period : null };
 }
 
@@ -46,8 +46,8 @@ export function readProviderBudgets(value: unknown): ProviderBudgets {
 }
 
 /**
- * The budget of all calls from its two settings; null when the amount is absent, malformed or negative. A malformed
- * duration is ignored.
+ * The budget of all calls, from the settings with these names. Null when the amount is absent, malformed or negative. A
+ * malformed duration is ignored.
  */
 export function readGlobalBudget(max_budget: unknown, budget_duration: unknown): RouteBudget | null {
   const budget = readRouteBudget({ max_budget, budget_duration });

@@ -10,14 +10,14 @@ export const END_USER = 'user.id';
 export const TAGS = 'tag.tags';
 const METADATA = 'metadata';
 
-/** Most tags of a call, with those of its key, team and project. */
+/** Maximum number of tags of a call, the tags of its key, team and project included. */
 const MAX_TAGS = 64;
 /** Longest tag, in characters. */
 const MAX_TAG_CHARACTERS = 256;
 
 /**
- * Tags as one label. A list that is too long is refused, not cut, because spend is counted for each tag. Throws
- * InvalidInput.
+ * Tags as one label. Throws InvalidInput when the tags are too many or too long. They are not truncated like other
+ * labels, because spend is counted for each tag.
  */
 function tagsLabel(tags: readonly string[]): string {
   const distinct = [...new Set(tags)];
@@ -42,7 +42,7 @@ export function tagsIn(labels: CallLabels): readonly string[] {
   return text === undefined ? [] : (JSON.parse(text) as readonly string[]);
 }
 
-/** Labels with further tags. Throws InvalidInput. */
+/** Labels with further tags. Throws InvalidInput for too many or too long tags. */
 export function withTags(labels: CallLabels | undefined, further: readonly string[]): CallLabels {
   const tags = labels === undefined ? further : [...tagsIn(labels), ...further];
   return { ...labels, [TAGS]: tagsLabel(tags) };

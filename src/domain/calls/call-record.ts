@@ -12,15 +12,15 @@ export interface CallRecord {
   readonly below?: readonly Span[];
 }
 
-/** Owner of a call's trace. Old calls may have a blank team, which means none. */
+/** Owner of a call's trace. Calls of earlier versions may have a blank team, which means no team. */
 export const ownerOfCall = ({ teamId, keyHash }: Pick<SpendRow, 'teamId' | 'keyHash'>): Owner => ({
   teamId: nullIfBlank(teamId),
   keyHash,
 });
 
 /**
- * A queued record, encoded once when the call ends. Stores add the encoded call, mostly as bytes outside of the heap,
- * because the garbage collector moves every heap object that waits.
+ * A queued record, encoded once when the call ends. Each store extends this type with the encoded call. It keeps most
+ * of the call outside of the heap, because the garbage collector would move every heap object that waits.
  */
 export interface QueuedCall {
   readonly callId: string;
@@ -28,20 +28,22 @@ export interface QueuedCall {
 }
 
 /**
- * Store of the gateway's calls, spend row and span together. Calls are committed to a log and unfolded into rows later;
- * calls that the log cannot represent are stored as rows immediately.
- * Reads of spend and traces include every call committed before.
+ * Store of the gateway's calls, spend row and span together. Calls are committed to a log and unfolded into rows later.
+ * Calls that the log cannot represent are stored as rows immediately. Reads of spend and traces include every committed
+ * call.
  */
 export interface CallStore<Queued extends QueuedCall = QueuedCall> {
   /**
-   * Encodes a call for the queue. Throws InvalidInput for a value that the store cannot represent. `withSummary`: keeps
-   * the summary of its trace in memory until the commit, for subscribers.
+   * Encodes a call for the queue. `withSummary` keeps the summary of the call's trace in memory until the commit, for
+   * subscribers. Throws InvalidInput for a value that the store cannot represent.
    */
   encode(call: CallRecord, withSummary?: boolean): Queued;
   /**
-   * Commits the calls. When it rejects, some of the calls may be stored. The caller then repeats `append` with the same
-   * calls, and stored calls stay unchanged. Resolves to a function that reads the summaries of the calls' traces. That
-   * function unfolds the calls that were encoded without a summary.
+   * Commits the calls. Resolves to a function that reads the summaries of the calls' traces; for calls that were
+   * encoded without a summary, that function unfolds them first.
+   *
+   * When `append` rejects, some of the calls may be stored. The caller then repeats it with the same calls, and stored
+   * calls stay unchanged.
    */
   append(calls: readonly Queued[]): Promise<() => Promise<readonly TraceSummary[]>>;
   /** Number of calls committed and not unfolded, as far as this process knows. */

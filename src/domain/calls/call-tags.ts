@@ -5,16 +5,16 @@ import type { VirtualKey } from '../keys/virtual-key.ts';
 const NO_TAGS: readonly string[] = Object.freeze([]);
 
 /** The tags in the metadata of a key or a team. */
-function tagsIn(metadata: JsonObject | undefined): readonly string[] {
+function tagsOfMetadata(metadata: JsonObject | undefined): readonly string[] {
   const tags = metadata?.['tags'];
   return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string' && tag !== '') : NO_TAGS;
 }
 
 /** Tags that a key, its team and its project give to each call. */
 function tagsOfKey({ metadata, owners }: VirtualKey): readonly string[] {
-  const own = tagsIn(metadata);
+  const own = tagsOfMetadata(metadata);
   if (owners === undefined) return own;
-  const ofTeam = tagsIn(owners.team?.metadata);
+  const ofTeam = tagsOfMetadata(owners.team?.metadata);
   const ofProject = owners.project?.tags ?? NO_TAGS;
   return ofTeam.length + ofProject.length === 0 ? own : [...own, ...ofTeam, ...ofProject];
 }
