@@ -1,9 +1,9 @@
 import type { ChatDelta } from './chat.ts';
 
 /**
- * One step of an answer, independent of the vendor: the steps that graph clients see (`ChatDelta`), and those that only
- * dialects exchange. The first step is `begin`. `finish` comes once, after all content. `usage` may come before or
- * after `finish`; a later usage replaces an earlier one. Reasons of `finish` are OpenAI's: `stop`, `length`,
+ * One step of an answer, independent of the vendor. Graph clients see only the steps of `ChatDelta`; the others are for
+ * translations between dialects. The first step is `begin`. `finish` comes once, after all content. `usage` may come
+ * before or after `finish`; a later usage replaces an earlier one. Reasons of `finish` are OpenAI's: `stop`, `length`,
  * `tool_calls`, `content_filter`.
  */
 export type AnswerStep =

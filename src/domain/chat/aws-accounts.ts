@@ -15,15 +15,15 @@ export interface AwsAccount {
   /** Profile of the shared AWS configuration files. */
   readonly profile: string | null;
   /**
-   * The role to assume (`arn:aws:iam::…`), with the session name for its records; `externalId` where the role's owner
-   * requires one.
+   * The role to assume (`arn:aws:iam::…`). `sessionName` identifies the session in the logs of AWS. `externalId` is set
+   * where the owner of the role requires one.
    */
   readonly role: {
     readonly arn: string;
     readonly sessionName: string | null;
     readonly externalId: string | null;
   } | null;
-  /** Web identity token that a role is assumed with: its text, the path of its file, or `oidc/file/…`, `oidc/env/…`. */
+  /** Web identity token for assuming a role: its text, the path of its file, or `oidc/file/…`, `oidc/env/…`. */
   readonly webIdentityToken: Secret | null;
   /** Region of STS, the AWS service that issues temporary credentials. */
   readonly region: string;

@@ -33,7 +33,8 @@ export interface ModelRequest {
   /** The caller's id of this call; null lets the gateway generate one. */
   readonly callId: string | null;
   /**
-   * Parent span in the caller's own trace; null starts a new trace. Without a span, the call is a root of the trace.
+   * Parent span in the caller's own trace; null starts a new trace. With `spanId` null, the call is a root span of that
+   * trace.
    */
   readonly parent: { readonly traceId: string; readonly spanId: string | null } | null;
   /**
@@ -50,9 +51,9 @@ export interface ModelRequest {
   readonly userAgent?: string;
   /** The span stores neither prompt nor answer. */
   readonly omitContent?: true;
-  /** Names of guardrails that the caller requests, in addition to those of its key and those that run on every call. */
+  /** Names of guardrails that the caller requests in addition to those of its key and those of every call. */
   readonly guardrails?: readonly string[];
-  /** A complete answer has the list of guardrails that ran. */
+  /** An answer that is not streamed lists the guardrails that ran. */
   readonly reportsGuardrails?: true;
   /** The sender reads `deltas()` of the answer, not its `bytes`. */
   readonly typed?: true;
@@ -62,7 +63,7 @@ export interface ModelRequest {
   readonly mockResponse?: string;
   /** Timeout of the answer's head, in seconds; the deployment's when absent. */
   readonly timeoutSeconds?: number;
-  /** Maximum characters of the answer's text that its outcome keeps. When absent, the outcome keeps no text. */
+  /** Maximum length of `Outcome.text`, in characters. When absent, the outcome keeps no text. */
   readonly textLimit?: number;
   /** Members of the body that differ from `bytes`; undefined ones are removed. None when absent. */
   readonly replaced?: JsonObject;
@@ -71,30 +72,30 @@ export interface ModelRequest {
    * when absent.
    */
   readonly deploymentId?: string;
-  /** Present for answers that callers can refer to later. */
+  /** Present when callers can refer to the answer later. */
   readonly followUp?: FollowUp;
   /**
-   * Hash of the caller's key: connections to an upstream are shared fairly by it. Absent for calls of the process
-   * itself.
+   * Hash of the caller's key. Connections to an upstream are shared fairly between owners. Absent for calls of the
+   * process itself.
    */
   readonly owner?: string;
   /** Scope whose recorded decision outcomes calibrate the answers of a decision; the platform's when absent. */
   readonly outcomeScope?: string;
-  /** Receives answers of a decision as soon as they are known; after a retry, answers may come again. */
+  /** Called with each answer of a decision as soon as it is known. After a retry, it may get an answer again. */
   readonly answered?: (one: AnsweredQuestion) => void;
-  /** Answers of other models to a decision; only its open questions are asked. When absent, all questions are asked. */
+  /** Answers of other models to the same decision. Only the open questions are asked; all questions when absent. */
   readonly earlier?: EarlierAnswers;
 }
 
 /** Id and storage of an answer that callers can refer to later. */
 export interface FollowUp {
-  /** Id of an answer that is translated here, because its upstream has another dialect. */
+  /** Id of an answer that the gateway translates, because its upstream has another dialect. */
   readonly ownId: string;
   /** Id of the previous response, when the request contains its conversation; null otherwise. */
   readonly previousId: string | null;
   /**
-   * Stores a complete answer that is translated here; false when it cannot be stored. Absent where it must not be
-   * stored.
+   * Stores a complete answer that the gateway translates. Returns false when the answer cannot be stored. Absent for
+   * answers that must not be stored.
    */
   readonly store?: (answer: JsonObject) => boolean;
   /** Id that callers get for an object that a deployment's upstream stores. */

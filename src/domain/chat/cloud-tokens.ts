@@ -3,8 +3,8 @@ import type { Secret } from '../secret.ts';
 /** Access tokens of a cloud whose calls are not authenticated by key. */
 export interface CloudTokens {
   /**
-   * An access token that stays valid for a while, and its cloud project where the credentials name one. Null as
-   * `credentials` uses those of the machine. Throws CloudRefused.
+   * An access token that stays valid for a while, and its cloud project where the credentials name one. When
+   * `credentials` is null, the credentials of the machine are used. Throws CloudRefused.
    */
   for(credentials: Secret | null): Promise<{ readonly token: Secret; readonly project: string | null }>;
 }
