@@ -12,13 +12,13 @@ import type { TraceChange } from './traces/trace.ts';
 
 /** Event type of each topic. Events contain the data, not ids, so that subscribers need no query. */
 export interface Topics {
-  /** Changes of the catalog with one new snapshot; many changes are published as several events. */
+  /** Changes of the catalog by one new snapshot. Larger numbers of changes are published as several events. */
   catalogChange: CatalogChanges;
   /** A trace after spans of it were stored. */
   trace: TraceChange;
   /** Settings after their change. */
   settingsChange: SettingsChange;
-  /** Requests that this process answered, at most once a second. */
+  /** Counts of requests that this process answered; published at most once a second. */
   activity: ActivityDelta;
   /** A run of a lens after a change, with the reviews since the last event. */
   lensRun: LensRun;
@@ -38,7 +38,7 @@ export interface Topics {
 export interface EventLink<Event> {
   /** At most a few hundred bytes. It has no content of calls. */
   refOf(event: Event): string;
-  /** The events of these refs, from the store; removed ones are left out. */
+  /** The events of these refs, read from the store. A ref whose row was removed has no event. */
   read(refs: readonly string[]): Promise<readonly Event[]>;
 }
 
@@ -49,15 +49,15 @@ export type EventLinks = { readonly [Topic in keyof Topics]?: EventLink<Topics[T
 export const traceLinkRef = ({ traceId, traceRef }: { readonly traceId: string; readonly traceRef: string }): string =>
   `${traceId} ${traceRef}`;
 
-/** Changes of the catalog with one snapshot, at most `MAX_CHANGES_PER_EVENT`. */
+/** Changes of the catalog by one snapshot, at most `MAX_CHANGES_PER_EVENT`. */
 export interface CatalogChanges {
   readonly at: Date;
-  /** The snapshot with the changes. */
+  /** The snapshot that made the changes. */
   readonly snapshotId: string;
   readonly changes: readonly CatalogChange[];
 }
 
-/** An event as a subscriber receives it: the same object for all subscribers that missed nothing. */
+/** An event as a subscriber receives it. All subscribers that missed no event receive the same object. */
 export interface Delivery<Event> {
   readonly event: Event;
   /**
@@ -85,9 +85,10 @@ export interface Bus {
     refs: readonly string[],
   ): void;
   /**
-   * Ends when the consumer returns, the signal fires, or the process drains. With `after`, the id of an event, first
-   * delivers the events after it. Throws Conflict when that event is not in memory: it was evicted, or is of another
-   * process. A topic keeps its latest few hundred events.
+   * The stream ends when its consumer returns, the signal fires, or the process drains.
+   *
+   * `after` is the id of an event; the stream begins with the events after it. A topic keeps its latest few hundred
+   * events in memory. Throws Conflict when `after` is none of them.
    */
   subscribe<Topic extends keyof Topics>(
     topic: Topic,
@@ -97,6 +98,6 @@ export interface Bus {
       readonly signal?: AbortSignal;
     },
   ): PollableStream<Delivery<Topics[Topic]>>;
-  /** Current number of subscribers; those of other processes count as one. */
+  /** Current number of subscribers in this process, plus one if any other process has subscribers. */
   subscriberCount(): number;
 }

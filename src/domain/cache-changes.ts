@@ -1,7 +1,10 @@
 /**
- * Kinds of rows that processes hold in memory. Ids of `key` are made by `keyChangeId`, those of `catalogKey` are
- * hashes, those of owners (`userId` to `organizationId`) are row ids. The other kinds have no ids and always change as
- * a whole.
+ * Kinds of rows that processes hold in memory.
+ *
+ * - `key`: virtual keys, each by an id of `keyChangeId`.
+ * - `userId` to `organizationId`: owners of keys, each by its id.
+ * - `catalogKey`: keys for the catalog, each by its hash.
+ * - The others have no ids: all rows of the kind change together.
  */
 export const CHANGE_KINDS = [
   'key',
@@ -22,7 +25,7 @@ export const CHANGE_KINDS = [
 ] as const;
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-/** Changed rows by kind; null stands for every row of the kind. */
+/** Ids of changed rows by kind; null stands for every row of the kind. */
 export type ChangedRows = ReadonlyMap<ChangeKind, ReadonlySet<string> | null>;
 
 /** Every row of every kind. */
@@ -44,7 +47,10 @@ export interface KeyHashes {
   readonly previousSecret: { readonly hash: string } | null;
 }
 
-/** The hashes of a key as one id: identity, current secret, previous secret. Trailing repetitions are left out. */
+/**
+ * The hashes of a key as one text: identity, current secret, previous secret. A key without a previous secret has two
+ * hashes, or only one where its secret has never changed.
+ */
 export function keyChangeId({ hash, secretHash, previousSecret }: KeyHashes): string {
   if (previousSecret !== null) return `${hash}.${secretHash}.${previousSecret.hash}`;
   return secretHash === hash ? hash : `${hash}.${secretHash}`;

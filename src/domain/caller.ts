@@ -5,19 +5,19 @@ import type { Role } from './role.ts';
 /** The authenticated party of an operation. */
 export interface Caller {
   readonly role: Role;
-  /** Identity of the key, SHA-256 hex; for the process itself, the name of a task. Owns what the caller creates. */
+  /** SHA-256 hash of the key, as hex. For the process itself, it is the name of a task. */
   readonly keyHash: string;
-  /** The key; null for the admin key and for the process itself, which have no row. */
+  /** The virtual key. Null for the admin key and for the process itself, which are not stored as virtual keys. */
   readonly key: VirtualKey | null;
   readonly teamId: string | null;
   readonly userId: string | null;
 }
 
-/** Whether two callers of one key have the same rights. Of one key, only role and team decide what a caller sees. */
+/** Whether two callers with the same key have the same rights. Besides the key, only role and team decide them. */
 export const haveSameRights = (one: Caller, other: Caller): boolean =>
   one.role === other.role && nullIfBlank(one.teamId) === nullIfBlank(other.teamId);
 
-/** Owner of a row. It comes from the credential that the row arrived with, never from the payload. */
+/** Owner of a row. The credential of the request that creates the row decides it, never the payload. */
 export interface Owner {
   /** Null when the key has no team; never blank. */
   readonly teamId: string | null;
@@ -40,7 +40,7 @@ export function visibilityOf(caller: Caller): Visibility {
   return teamId === null ? { kind: 'key', keyHash: caller.keyHash } : { kind: 'team', teamId };
 }
 
-/** Whether rows of this owner are inside what a reader may see. */
+/** Whether a reader with this visibility may see rows of this owner. */
 export function mayRead(visibility: Visibility, owner: Owner): boolean {
   switch (visibility.kind) {
     case 'all':

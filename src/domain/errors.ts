@@ -34,15 +34,15 @@ export abstract class DomainError extends Error {
 }
 
 /**
- * A failure that a caller can cause very often. It has no stack trace, because that is never shown and costs more than
- * the rest of the refusal.
+ * A failure that a caller can cause very often. It has no stack trace: nobody sees one, and it costs more time than the
+ * rest of the refusal.
  */
 abstract class Refusal extends DomainError {
   constructor(message: string, options?: ErrorOptions) {
-    const depth = Error.stackTraceLimit;
+    const usualLimit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(message, options);
-    Error.stackTraceLimit = depth;
+    Error.stackTraceLimit = usualLimit;
   }
 }
 
@@ -50,7 +50,7 @@ abstract class Refusal extends DomainError {
 export class InvalidInput extends DomainError {
   readonly code = 'INVALID_INPUT';
   readonly issues: readonly Issue[];
-  /** The field of a fault without issues; null when none is named. */
+  /** The invalid field, for an error without issues; null when the error names none. */
   readonly field: string | null;
   constructor(
     message: string,
@@ -100,13 +100,14 @@ export class Unauthenticated extends Refusal {
   }
 }
 
-/** An authenticated caller without the right. `right` names it when it may be shown. */
+/** An authenticated caller lacks a right. */
 export class Forbidden extends Refusal {
   readonly code = 'FORBIDDEN';
+  /** Name of the missing right; null when it must not be shown. */
   readonly right: string | null;
-  /** Whether the message has the words of the reference service, which name no operation. */
+  /** Whether the message is the one of the reference service, which does not name the operation. */
   readonly hasWordsOfReference: boolean;
-  /** Who may run the operation: the description of the access rule that refused the caller. Null for other refusals. */
+  /** Description of the callers that may run the operation. Null when no access rule refused the caller. */
   allowed: string | null = null;
   constructor(
     message: string,
@@ -133,7 +134,7 @@ export class NotFound extends DomainError {
   }
 }
 
-/** No deployment has the name of a model. */
+/** No deployment has the requested model name. */
 export class UnknownModel extends NotFound {
   /**
    * Where the name was sent: as a fallback, or in a request for an image, transcript, speech or reranking; `model` for
@@ -150,7 +151,7 @@ export class UnknownModel extends NotFound {
 /** Conflicts with something that exists. */
 export class Conflict extends DomainError {
   readonly code = 'CONFLICT';
-  /** The field whose value is taken, when one is named. */
+  /** The field whose value another object has; null when the error names none. */
   readonly field: string | null;
   constructor(message: string, options: ErrorOptions & { readonly field?: string } = {}) {
     super(message, options);
@@ -192,9 +193,9 @@ export class LimitExceeded extends Refusal {
   }
 }
 
-/** A limit per minute or of parallel calls is reached. */
+/** A limit of requests or tokens per minute, or of parallel calls, is reached. */
 export class RateLimited extends LimitExceeded {
-  /** The limit by its name on the wire. */
+  /** Name of the limit on the wire. */
   readonly type: 'requests' | 'tokens' | 'max_parallel_requests';
   /** End of the window, as UTC text. */
   readonly resetAt: string;
@@ -279,7 +280,7 @@ export class UpstreamFailed extends DomainError {
   readonly upstreamType: string | null;
   readonly upstreamCode: string | null;
   readonly upstreamParam: string | null;
-  /** Whether the upstream did not answer within the timeout. */
+  /** Whether the failure is a timeout. */
   readonly timedOut: boolean;
   /** Seconds after which the upstream accepts another call. Null when its answer does not say. */
   readonly retryAfterSeconds: number | null;
@@ -312,7 +313,7 @@ export class UpstreamFailed extends DomainError {
   }
 }
 
-/** A guardrail that calls a service got no answer that it can use. */
+/** The service of a guardrail did not answer, or gave an unusable answer. */
 export class GuardrailFailed extends UpstreamFailed {
   readonly guardrail: string;
   constructor(message: string, guardrail: string, options?: ErrorOptions) {
@@ -322,7 +323,7 @@ export class GuardrailFailed extends UpstreamFailed {
   }
 }
 
-/** Unavailable: a queue is full, a store cannot be reached, the process is draining, or a setting is missing. */
+/** A queue is full, a store cannot be reached, the process is draining, or a setting is missing. */
 export class Unavailable extends DomainError {
   readonly code = 'UNAVAILABLE';
   /** Null when waiting does not help, for example because a setting is missing. */

@@ -1,9 +1,9 @@
 import type { ByteSink, ByteStream } from './bytes.ts';
 
 /**
- * Resolves to the same stream after its first chunk or its end. A failure before that rejects, so that the caller can
- * still send a status. A later failure fails the stream. Chunks that arrive before `pipe` are buffered, and the source
- * is paused.
+ * Waits for the first chunk or the end of `source`, then resolves to a stream with the whole content. A failure before
+ * the first chunk rejects, so that the caller can still send a status. A later failure fails the stream. Chunks that
+ * arrive before `pipe` are buffered, and the source is paused.
  */
 export function afterFirstChunk(source: ByteStream): Promise<ByteStream> {
   return new Promise((resolve, reject) => {
@@ -17,10 +17,10 @@ export function afterFirstChunk(source: ByteStream): Promise<ByteStream> {
     const stream: ByteStream = {
       pipe(reader) {
         sink = reader;
-        // False: the reader asks the source to pause until it calls `resume`.
-        const wantsMore = buffered.map((bytes) => reader.chunk(bytes));
+        let wantsMore = true;
+        for (const bytes of buffered) if (!reader.chunk(bytes)) wantsMore = false;
         if (ended !== null) finish(reader, ended.error);
-        else if (!wantsMore.includes(false)) source.resume();
+        else if (wantsMore) source.resume();
       },
       resume: () => source.resume(),
       cancel: () => source.cancel(),

@@ -1,7 +1,6 @@
 /**
- * Caches the results of `compute` for frozen objects, as long as the object lives. Requests of one connection with
- * equal heads share one frozen object with their headers (ADR 0022). Values that depend on the headers alone are
- * computed once.
+ * Caches the result of `compute` for each frozen object, as long as the object lives. For values that depend only on
+ * the headers of a request. Requests of one connection with equal headers share one frozen object (ADR 0022).
  */
 export function frozenMemo<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const cached = new WeakMap<Key, { readonly value: Value }>();

@@ -32,7 +32,7 @@ export class GatheredBytes {
     return this.#size;
   }
 
-  /** Objects and bytes of memory it holds. */
+  /** Number of objects that it holds, and the size of their memory. */
   get held(): { readonly objects: number; readonly bytes: number } {
     const all = [this.#only, ...(this.#chunks ?? []), this.#block].filter((one) => one !== null);
     return { objects: all.length, bytes: all.reduce((sum, { buffer }) => sum + buffer.byteLength, 0) };
@@ -60,7 +60,7 @@ export class GatheredBytes {
     return this.#chunks;
   }
 
-  /** Copies what was gathered to the start of `target`. */
+  /** Copies all bytes to the start of `target`. */
   copyTo(target: Uint8Array): void {
     this.#closeBlock();
     let at = 0;
@@ -98,7 +98,10 @@ export class GatheredBytes {
     }
   }
 
-  /** The block with free space. A full block is followed by one of double size, so that copying stays linear. */
+  /**
+   * The current block, or a new one when it is full. Each new block has double the size of the one before, up to
+   * `MAX_BLOCK_BYTES`.
+   */
   #openBlock(): Buffer {
     if (this.#block !== null && this.#filled < this.#block.length) return this.#block;
     this.#blockSize = this.#block === null ? MIN_BLOCK_BYTES : Math.min(this.#blockSize * 2, MAX_BLOCK_BYTES);

@@ -18,18 +18,19 @@ export interface HttpCallOptions {
   /** Deadline for the head of the answer, in ms from now. Waiting for a free connection and connecting count. */
   readonly headersTimeoutMs: number;
   /**
-   * Opaque id. Calls with the same owner have one fair share of an origin's connections. Absent: the process itself.
+   * Opaque id. All calls of one owner together have a fair share of an origin's connections. Absent for calls of the
+   * process itself.
    */
   readonly owner?: string;
-  /** The address comes from a caller: private addresses are refused with AddressRefused. */
+  /** Whether a caller chose the address. If so, private addresses are refused with AddressRefused. */
   readonly chosenByCaller?: boolean;
 }
 
 /** Calls upstreams. Keeps connections open and bounds how many there are to one origin. */
 export interface HttpClient {
   /**
-   * Resolves when the head of the answer has arrived, with any status. Rejects with HttpFailure without a head, and
-   * with the signal's reason when the signal fires first. A signal that fires later fails the body.
+   * Resolves when the head of the answer has arrived, with any status. Rejects with HttpFailure when no head arrives,
+   * and with the signal's reason when the signal fires first. A signal that fires later fails the body.
    */
   post(
     url: string,
@@ -37,7 +38,7 @@ export interface HttpClient {
     body: Uint8Array,
     options: HttpCallOptions,
   ): Promise<UpstreamAnswer>;
-  /** As `post`, with any method, and a body in chunks that are sent in order and not joined. */
+  /** As `post`, with any method. The chunks of the body are sent in order, without joining them first. */
   send(
     method: HttpMethod,
     url: string,

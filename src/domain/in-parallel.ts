@@ -1,6 +1,6 @@
 /**
  * Maps items with at most `limit` promises at the same time. The results are in the order of the items. After a failure
- * no further item is started; the first failure is thrown when the running ones have ended.
+ * no further item is started. The first failure is thrown when all started items have ended.
  */
 export async function inParallel<Item, Result>(
   items: readonly Item[],

@@ -8,7 +8,7 @@ export interface MetricsText {
   readonly text: string;
 }
 
-/** Why a connection was refused: too many in total, or too many of its network without a known key. */
+/** Why a connection was refused: too many in total, or too many without a known key from its network. */
 export type RefusedFor = 'total' | 'network';
 
 /** Connections of clients. */

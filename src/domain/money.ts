@@ -38,13 +38,13 @@ function scaled(text: string, digits: number): bigint | null {
 /** Quotient of two integers that are not negative, rounded half to even. */
 function divideToEven(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
-  const twice = (dividend % divisor) * 2n;
-  if (twice < divisor) return quotient;
-  if (twice > divisor) return quotient + 1n;
+  const doubleRemainder = (dividend % divisor) * 2n;
+  if (doubleRemainder < divisor) return quotient;
+  if (doubleRemainder > divisor) return quotient + 1n;
   return quotient % 2n === 0n ? quotient : quotient + 1n;
 }
 
-/** Reads a price of the price map: a JSON number, or the same as text. Null for other values. */
+/** Reads a price of the price map, which is a number or a decimal text. Null for other values. */
 export function rateFrom(price: unknown): Rate | null {
   if (typeof price !== 'number' && typeof price !== 'string') return null;
   return scaled(String(price).trim(), ATTO_DIGITS) as Rate | null;
@@ -60,12 +60,12 @@ export function attoCost(price: Rate, units: number): bigint {
   return price * BigInt(units);
 }
 
-/** Converts a sum of attodollars, rounded half to even. */
+/** Converts attodollars to picodollars, rounded half to even. */
 export function usdFromAtto(atto: bigint): Usd {
   return usdFromPartsOfAtto(atto, 1n);
 }
 
-/** Converts a sum in units of 1/`parts` attodollar, rounded half to even. */
+/** Converts a sum in units of 1/`parts` attodollar to picodollars, rounded half to even. */
 export function usdFromPartsOfAtto(sum: bigint, parts: bigint): Usd {
   const divisor = ATTO_PER_PICO * parts;
   return (sum < 0n ? -divideToEven(-sum, divisor) : divideToEven(sum, divisor)) as Usd;
@@ -75,8 +75,11 @@ export function usdFromPartsOfAtto(sum: bigint, parts: bigint): Usd {
 const MAX_USD = 2n ** 63n - 1n;
 
 /** An amount clamped to 64 bits, which every store accepts. */
-export const clampUsd = (amount: bigint): Usd =>
-  (amount > MAX_USD ? MAX_USD : amount < -MAX_USD ? -MAX_USD : amount) as Usd;
+export function clampUsd(amount: bigint): Usd {
+  if (amount > MAX_USD) return MAX_USD as Usd;
+  if (amount < -MAX_USD) return -MAX_USD as Usd;
+  return amount as Usd;
+}
 
 /** A sum clamped to 64 bits. */
 export function addUsd(left: Usd, right: Usd): Usd {

@@ -16,8 +16,8 @@ export class Place<Value> {
  * removed with every call.
  *
  * V8 gives a Set a new table after every few changes, and each table refers to the next one. Once one of them is in the
- * old generation, all later tables and their values are kept until the next full collection. Here a removed place
- * refers to no other.
+ * old generation, all later tables and their values are kept until the next full collection. A removed place of this
+ * list refers to no other place.
  */
 export class OpenList<Value> {
   #first: Place<Value> | null = null;
@@ -42,7 +42,7 @@ export class OpenList<Value> {
     return place;
   }
 
-  /** Returns whether it was in the list. */
+  /** Returns whether the place was in the list. */
   remove(place: Place<Value>): boolean {
     if (!place.isOpen) return false;
     const { previous, next } = place;
@@ -57,7 +57,7 @@ export class OpenList<Value> {
     return true;
   }
 
-  /** The values that are in the list now, without those that are removed during the iteration. */
+  /** The values that are in the list at the start of the iteration. Values that are removed meanwhile are skipped. */
   *[Symbol.iterator](): Iterator<Value, void> {
     const places: Place<Value>[] = [];
     for (let place = this.#first; place !== null; place = place.next) places.push(place);

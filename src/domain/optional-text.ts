@@ -1,6 +1,6 @@
 /**
- * The text; null for one that is missing, empty or only whitespace. Optional ids are read with it: all blank
- * ids would be equal, so that callers with blank ids would share what they own.
+ * The text; null for one that is missing, empty or only whitespace. Optional ids need this: callers whose ids are equal
+ * blank texts would share what they own.
  */
 export const nullIfBlank = (text: string | null | undefined): string | null =>
   text === null || text === undefined || text.trim() === '' ? null : text;

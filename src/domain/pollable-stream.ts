@@ -4,9 +4,9 @@ type Step<Item> = IteratorResult<Item>;
 export type Take<Item> = (item: Item) => boolean;
 
 /**
- * An async iterator that can also be polled. An event may have a thousand subscribers, each behind several stream
- * layers: polling avoids a promise for each of them. For one consumer, which reads either with `next`, or with `poll`
- * and `whenReady`.
+ * An async iterator that can also be polled. An event may have a thousand subscribers, and each of them has several
+ * layers of streams: polling avoids a promise for every layer. A stream has one consumer, which reads either with
+ * `next`, or with `poll` and `whenReady`.
  */
 export interface PollableStream<Item> extends AsyncIterableIterator<Item> {
   /** The next item, or the end; null while there is none. Throws what `next` would reject with. */
@@ -18,7 +18,7 @@ export interface PollableStream<Item> extends AsyncIterableIterator<Item> {
   whenReady(ready: () => void, take?: Take<Item>): void;
   /** Another reader at the same position; null where the stream cannot be shared. */
   fork(): PollableStream<Item> | null;
-  /** Whether all received items were delivered, as far as known. */
+  /** Whether all received items were delivered; false when the stream does not know. */
   isDrained(): boolean;
   return(): Promise<Step<Item>>;
 }
@@ -75,24 +75,24 @@ class Outcome<Item> {
 
 /** A stream with one more item before all others. */
 export function prepend<Item>(first: Item, rest: PollableStream<Item>): PollableStream<Item> {
-  let isRead = false;
+  let isFirstRead = false;
   return streamOf({
     fork() {
       const other = rest.fork();
-      return isRead || other === null ? other : prepend(first, other);
+      return isFirstRead || other === null ? other : prepend(first, other);
     },
-    isDrained: () => isRead && rest.isDrained(),
+    isDrained: () => isFirstRead && rest.isDrained(),
     poll() {
-      if (isRead) return rest.poll();
-      isRead = true;
+      if (isFirstRead) return rest.poll();
+      isFirstRead = true;
       return { done: false, value: first };
     },
     whenReady(ready) {
-      if (isRead) rest.whenReady(ready);
+      if (isFirstRead) rest.whenReady(ready);
       else queueMicrotask(ready);
     },
     async leave() {
-      isRead = true;
+      isFirstRead = true;
       await rest.return();
     },
   });
@@ -132,7 +132,7 @@ export function mapStream<Item, Mapped extends object>(
   let pending: Outcome<Mapped | null> | null = null;
   let isOver = false;
 
-  /** The next mapped item; null while there is none, and at the end, where it sets `isOver`. */
+  /** The next mapped item; null while there is none. At the end it sets `isOver` and returns null. */
   function nextMapped(): Mapped | null {
     if (pending !== null) {
       if (!pending.settled) return null;

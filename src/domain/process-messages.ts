@@ -10,6 +10,6 @@ export interface ProcessMessages {
 
 export interface ProcessListener {
   readonly message: (text: string) => void;
-  /** Called when listening begins, at first and after each failure. Texts sent before are lost. */
+  /** Called each time listening begins: first, and again after each failure. Earlier texts may be lost. */
   readonly joined: () => void;
 }

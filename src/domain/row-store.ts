@@ -40,7 +40,7 @@ export interface RowStore<Row, Filter, Sort extends string = 'created_at'> {
   remove(ids: readonly string[]): Promise<readonly Row[]>;
 }
 
-/** The same store; `changed` is called after each call of `add`, `change` and `remove` that succeeds. */
+/** The same store. It calls `changed` after each `add`, `change` and `remove` that did not fail. */
 export function withChangeListener<Row, Filter, Sort extends string>(
   store: RowStore<Row, Filter, Sort>,
   changed: (how: 'added' | 'changed' | 'removed') => void,
@@ -75,7 +75,7 @@ export interface Stamps {
 /** Time and author of a change. */
 export interface Authored {
   readonly now: Date;
-  /** Id of the user that makes it, else the hash of its key, or the name of a task of the process. */
+  /** Id of the user, else the hash of the key, that makes the change. For the process itself, the name of a task. */
   readonly by: string;
 }
 

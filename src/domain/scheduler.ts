@@ -6,13 +6,13 @@ export interface PeriodicTask {
   readonly everyMs: number | (() => number);
   /** Delay of the first run, in ms; `everyMs` when absent. */
   readonly firstMs?: number;
-  /** Deadline of a run, in ms. Then its signal is aborted, and the run counts as failed. No deadline when absent. */
+  /** Time in ms after which the signal of a run fires and the run counts as failed. No deadline when absent. */
   readonly deadlineMs?: number;
   /** The signal fires at the deadline and when the task is stopped. */
   readonly run: (signal: AbortSignal) => void | Promise<void>;
 }
 
-/** A task that runs. */
+/** A task that `Scheduler.every` started. */
 export interface ScheduledTask {
   /**
    * Starts no further run and aborts the current one. Resolves when that run has ended, after a few seconds at the

@@ -4,7 +4,7 @@ export class Secret {
   constructor(value: string) {
     this.#value = value;
   }
-  /** The value itself; call it only where it is sent to its recipient. */
+  /** The value itself. Call this only to send the value to its recipient. */
   reveal(): string {
     return this.#value;
   }

@@ -2,7 +2,7 @@ const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?
 
 /**
  * Time of ISO 8601 text, such as `2026-01-31`, `2026-01-31 10:00` or `2026-01-31T10:00:00.5+01:00`. Text without an
- * offset is in UTC, and a day is its start. Null for other text and for days that do not exist.
+ * offset is in UTC. Text without a time is the start of the day. Null for other text and for days that do not exist.
  */
 export function utcTimeFrom(text: string): Date | null {
   const [, day = '', time = '00:00', offsetHours, offsetMinutes = '00'] = ISO_TIME.exec(text.trim()) ?? [];
