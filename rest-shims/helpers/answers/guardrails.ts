@@ -30,12 +30,12 @@ export const renderSettings = (kinds: readonly DescribedKind[]) => ({
   decision_model_providers: [],
 });
 
-const renderParam = ({ type, description, required, options, otherwise }: DescribedParam) => ({
+const renderParam = ({ type, description, required, options, defaultValue }: DescribedParam) => ({
   type,
   description,
   required,
   ...(options === undefined ? {} : { options }),
-  ...(otherwise === undefined ? {} : { default_value: otherwise }),
+  ...(defaultValue === undefined ? {} : { default_value: defaultValue }),
 });
 
 /** Parameters of each kind of guardrail, by kind. */

@@ -8,11 +8,9 @@ export interface AppliedGuardrail {
   /** Name of the guardrail. */
   readonly name: string;
   readonly text: string;
-  /**
-   * Language of the text and kinds of entities to look for, where the guardrail takes them; null for the configured
-   * ones.
-   */
+  /** Language of the text, for guardrails that need one; null for the configured one. */
   readonly language: string | null;
+  /** Kinds of entities to find, for guardrails that find entities; null for the configured kinds. */
   readonly entities: readonly string[] | null;
 }
 
@@ -33,7 +31,7 @@ export async function applyGuardrails(
   for (const one of selected) {
     const texts = [{ text: current, role: 'user' as const }];
     const verdict = await one.guardrail.check({ phase: 'request', texts, model: '', language, entities, ...run });
-    // A rejection names a mode. No call runs here, so it is the first configured mode.
+    // A rejection names the mode in which the guardrail ran. Without a model call, it names the first configured mode.
     const mode = one.definition.modes[0] ?? 'pre_call';
     if (verdict.kind === 'blocked') throw rejection(one, mode, verdict.detail);
     if (verdict.kind === 'edited') current = verdict.texts[0] ?? current;

@@ -12,7 +12,7 @@ export interface GuardrailDefinition {
   /** Type of the check, such as `litellm_content_filter`. */
   readonly kind: string;
   readonly modes: readonly GuardrailMode[];
-  /** Runs on every call, also without being selected. */
+  /** Whether it runs on every call, also on calls that do not select it. */
   readonly defaultOn: boolean;
   /**
    * All of `litellm_params`, secrets included. See `Guardrails` for where references such as `os.environ/NAME` are

@@ -22,7 +22,7 @@ export interface GuardrailEntry {
 /** Members whose values repeat a text of the call or a secret of the configuration. */
 const REDACTED_MEMBERS = new Set(['match', 'regex', 'keyword', 'snippet']);
 const REDACTED = '[REDACTED]';
-/** Levels of a report that are kept: a guardrail server may send any depth. */
+/** Number of levels of a report that are recorded: a guardrail server may send any depth. */
 const MAX_LEVELS = 16;
 
 /** A report without the values that may repeat the checked text. */
@@ -52,7 +52,7 @@ const OUTCOMES: Readonly<Record<Verdict['kind'], string>> = {
   flagged: 'allow',
 };
 
-/** The entry of one run. Without a verdict, the guardrail failed. */
+/** The entry of one run. `verdict` is null when the guardrail failed. */
 export function guardrailEntryOf(
   { definition }: ActiveGuardrail,
   run: {

@@ -19,12 +19,15 @@ const sentIn = ({ metadata = {}, metadataMembers = {} }: MetadataPatch): Metadat
   ...metadataMembers,
 });
 
-/** Whether a value is the same as an absent one. A false `guardrails_modify` is not, because its default is true. */
+/**
+ * Whether a value means the same as an absent member: false, an empty list or an empty object. For `guardrails_modify`,
+ * false has an effect, because its default is true.
+ */
 const hasNoEffect = (name: string, value: unknown): boolean =>
   (value === false && name !== 'guardrails_modify') ||
   (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-/** A value for comparison: values without effect on guardrails become null. */
+/** A value for comparison: values that mean the same as an absent member become null. */
 const comparable = (name: string, value: unknown): unknown => (hasNoEffect(name, value) ? null : (value ?? null));
 
 /** Members about guardrails that a patch changes. */
@@ -36,15 +39,15 @@ export function guardedChanges(before: Metadata, patch: MetadataPatch): readonly
 }
 
 /**
- * Whether a change of a team's metadata needs more than the right of the team to configure its guardrails.
- * `changedNames` are members of the metadata. An object as `guardrails` has the right of the team to change guardrails.
+ * Whether a change of these members of a team's metadata changes the rights of the team. `guardrails` usually has
+ * names. As an object, it has the right of the team to change guardrails.
  */
 export const changesRights = (before: Metadata, changedNames: readonly string[]): boolean =>
   changedNames.some(
     (name) => RIGHTS.some((right) => right === name) || (name === 'guardrails' && isJsonObject(before[name])),
   );
 
-/** A patch whose `metadata` also has the stored members about guardrails that the patch does not name there. */
+/** A patch that does not remove members about guardrails: `metadata` has the stored ones that the patch leaves out. */
 export function withKeptGuardrails<Patch extends MetadataPatch>(before: Metadata, patch: Patch): Patch {
   if (patch.metadata === undefined) return patch;
   const keptMembers = Object.entries(before).filter(([name]) => GUARDED.includes(name));

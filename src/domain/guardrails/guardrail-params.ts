@@ -2,11 +2,11 @@ import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { GUARDRAIL_MODES, type GuardrailDefinition, type GuardrailMode } from './definition.ts';
 import { KIND_DESCRIPTIONS } from './kind-descriptions.ts';
 
-/** Kinds of guardrails that run here. */
+/** Kinds of guardrails that this gateway supports. */
 export const GUARDRAIL_KINDS: readonly string[] = KIND_DESCRIPTIONS.map(({ kind }) => kind);
 
-/** Modes of the LiteLLM proxy in which nothing runs here. */
-const OTHER_MODES: readonly string[] = [
+/** Modes of the LiteLLM proxy that are accepted but in which no guardrail of this gateway runs. */
+const IDLE_MODES: readonly string[] = [
   'pre_mcp_call',
   'during_mcp_call',
   'post_mcp_call',
@@ -21,13 +21,13 @@ interface ParamRemark {
 
 /** The members of the params that every kind has. */
 export interface CommonParams extends Pick<GuardrailDefinition, 'kind' | 'modes' | 'defaultOn'> {
-  /** Wrong values. */
+  /** Invalid values. */
   readonly faults: readonly ParamRemark[];
-  /** Values that are right and have no effect here. */
+  /** Valid values without an effect in this gateway. */
   readonly notes: readonly ParamRemark[];
 }
 
-const MODE_LIST = [...GUARDRAIL_MODES, ...OTHER_MODES].join(', ');
+const MODE_LIST = [...GUARDRAIL_MODES, ...IDLE_MODES].join(', ');
 
 /** Reads the members of `litellm_params` that every kind has. */
 export function commonParams(params: JsonObject): CommonParams {
@@ -58,15 +58,15 @@ function modesOf(mode: unknown, { faults, notes }: Remarks): readonly GuardrailM
   }
   if (isJsonObject(mode))
     notes.push({ path, message: 'has no effect by tag: the guardrail runs in each of these modes' });
-  const isKnown = (name: unknown): boolean => isMode(name) || OTHER_MODES.includes(String(name));
+  const isKnown = (name: unknown): boolean => isMode(name) || IDLE_MODES.includes(String(name));
   if (!names.every(isKnown)) faults.push({ path, message: `must be one or more of ${MODE_LIST}` });
-  const idle = names.filter((name) => OTHER_MODES.includes(String(name)));
+  const idle = names.filter((name) => IDLE_MODES.includes(String(name)));
   if (idle.length > 0)
     notes.push({ path, message: `${idle.join(', ')}: has no effect, nothing runs in this mode here` });
   return GUARDRAIL_MODES.filter((one) => names.includes(one));
 }
 
-/** The modes of a text, of a list, or of an object by tag; null for anything else. */
+/** The modes in a text, in a list, or in an object with modes by tag and a default; null for anything else. */
 function namedModes(mode: unknown): readonly unknown[] | null {
   if (typeof mode === 'string') return [mode];
   if (Array.isArray(mode)) return mode as readonly unknown[];

@@ -43,15 +43,17 @@ export interface GuardrailUseBatch {
   readonly runs: readonly GuardrailRun[];
 }
 
-/** First and last day of a period, both included, and one guardrail; null for all. */
 interface GuardrailUseQuery {
+  /** First and last day of the period, both included. */
   readonly from: string;
   readonly to: string;
+  /** Null for all guardrails. */
   readonly guardrailId: string | null;
 }
 
 /** One page of runs, the latest first. */
 interface GuardrailRunPage extends GuardrailUseQuery {
+  /** Null for all results. */
   readonly result: GuardrailRunResult | null;
   readonly limit: number;
   readonly offset: number;
@@ -63,7 +65,7 @@ export interface GuardrailUseStore {
    * Adds a batch in one commit. A batch that was committed before adds nothing. Runs older than `keptFrom` are deleted.
    */
   add(batch: GuardrailUseBatch, now: Date, keptFrom: Date): Promise<void>;
-  /** In the order of days. */
+  /** Counts by day and guardrail, sorted by day. */
   days(query: GuardrailUseQuery): Promise<readonly GuardrailDay[]>;
   runs(page: GuardrailRunPage): Promise<{ readonly runs: readonly GuardrailRun[]; readonly totalCount: number }>;
 }
@@ -125,7 +127,7 @@ interface UseCounts extends Omit<GuardrailDay, 'day' | 'guardrailId' | 'name' | 
   readonly runs: number;
 }
 
-/** Use of one guardrail over several days. Its name and kind are those of the last day in the list. */
+/** Use of one guardrail over several days, with the name and kind that it had on the last of them. */
 export interface GuardrailUse extends UseCounts, Pick<GuardrailDay, 'guardrailId' | 'name' | 'kind'> {}
 
 /** Use of all guardrails on one UTC day. */

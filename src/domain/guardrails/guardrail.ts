@@ -22,8 +22,9 @@ export interface Inspection {
   readonly caller: Caller;
   /** Fires when the call is cancelled. */
   readonly signal: AbortSignal;
-  /** Language of the texts and kinds of entities to look for; null or absent for those of the configuration. */
+  /** Language of the texts; null or absent for the configured one. */
   readonly language?: string | null;
+  /** Kinds of entities to find; null or absent for the configured kinds. */
   readonly entities?: readonly string[] | null;
 }
 
@@ -48,8 +49,9 @@ export type Verdict =
   /** Something was found, and the call continues. */
   | ({ readonly kind: 'flagged' } & Reported);
 
-/** A check of texts. Throws GuardrailFailed, and Unavailable when it cannot run with its settings. */
+/** A check of texts. */
 export interface Guardrail {
+  /** Throws GuardrailFailed, and Unavailable when the guardrail cannot run with its settings. */
   check(inspection: Inspection): Verdict | Promise<Verdict>;
 }
 
@@ -57,7 +59,7 @@ export interface Guardrail {
 export interface StreamSettings {
   /** Chunks between two checks. */
   readonly samplingRate: number;
-  /** Checks at the end only; the stream is held until then. */
+  /** Whether texts are checked only at the end of the stream. The stream is held until then. */
   readonly atEndOnly: boolean;
 }
 
@@ -80,7 +82,10 @@ export interface ActiveGuardrails {
   faultOf(definition: GuardrailDefinition): string | null;
 }
 
-/** Whether a caller may name a guardrail: it has no team, or the caller's team. Proxy administrators may name all. */
+/**
+ * Whether a caller may select a guardrail by name: one of the caller's team, or one without a team. Proxy
+ * administrators may select all.
+ */
 export const isVisibleTo = ({ definition: { teamId } }: ActiveGuardrail, caller: Caller): boolean =>
   teamId === null || teamId === caller.teamId || caller.role === 'proxy_admin';
 

@@ -3,9 +3,8 @@ import type { GuardrailDefinition, GuardrailDirectory } from './definition.ts';
 import type { GuardrailDraft, GuardrailPatch } from './stored-guardrail.ts';
 
 /**
- * All guardrails: those of the configuration file, and the stored ones, which every process runs. In `definitions`,
- * params have the values of the variables that they refer to. There, a stored guardrail that cannot be decrypted has
- * the kind `UNREADABLE_KIND`.
+ * The guardrails of the configuration file and the stored ones. In `definitions`, params have the values of the
+ * variables that they refer to. A stored guardrail that cannot be decrypted has the kind `UNREADABLE_KIND` in them.
  */
 export interface Guardrails extends GuardrailDirectory {
   /** Guardrails as configured, those of the file first. References to variables in their params are not resolved. */
@@ -17,8 +16,8 @@ export interface Guardrails extends GuardrailDirectory {
   /** Removes a stored guardrail. Null when none has the id. */
   remove(id: string): Promise<GuardrailDefinition | null>;
   /**
-   * Sets the check of the settings that depend on the kind. From then on `add` and `change` refuse a guardrail with a
-   * fault.
+   * Sets the check for settings that only some kinds have. `add` and `change` then refuse a guardrail for which
+   * `faultOf` returns a fault.
    */
   refuseFaulty(faultOf: (definition: GuardrailDefinition) => string | null): void;
   /** Replaces the guardrails of the configuration file. */
@@ -32,5 +31,5 @@ export interface Guardrails extends GuardrailDirectory {
 /** Kind of a stored guardrail whose params were encrypted with another salt key. Nothing of this kind runs. */
 export const UNREADABLE_KIND = 'unreadable';
 
-/** Params with the values of the variables that they refer to as `os.environ/NAME`. */
+/** Returns params in which references to variables, `os.environ/NAME`, are replaced by the values of the variables. */
 export type ParamReader = (params: GuardrailDefinition['params']) => GuardrailDefinition['params'];

@@ -16,13 +16,10 @@ export interface CallerGuardrails {
 
 const NONE: CallerGuardrails = Object.freeze({ named: [], disableGlobal: false, optedOut: [] });
 
-/**
- * Members of metadata that decide which guardrails run. A request may have the same ones, and
- * `disable_global_guardrail`.
- */
+/** Members of metadata that decide which guardrails run. */
 export const GUARDRAIL_MEMBERS = ['guardrails', 'disable_global_guardrails', 'opted_out_global_guardrails'] as const;
 
-/** Names in a member of metadata. A team may have an object in place of names: the right to change guardrails. */
+/** Names in a member of metadata. The `guardrails` of a team may be an object with a right: it has no names. */
 const namesIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 
@@ -30,7 +27,7 @@ const unionOf = (metadata: readonly Metadata[], member: string): readonly string
   ...new Set(metadata.flatMap((one) => namesIn(one[member]))),
 ];
 
-/** Combined guardrail settings of a key, its team and its project. A project adds guardrails and switches none off. */
+/** Combined guardrail settings of a key, its team and its project. A project can add guardrails, but disable none. */
 export function callerGuardrailsOf(key: VirtualKey | null): CallerGuardrails {
   if (key === null) return NONE;
   const { team, project } = key.owners ?? {};
@@ -42,12 +39,12 @@ export function callerGuardrailsOf(key: VirtualKey | null): CallerGuardrails {
   };
 }
 
-/** Whether the metadata of a team forbids requests of its keys to change guardrails. */
+/** Whether the metadata of a team forbids that requests of its keys change guardrails. */
 function lacksRight({ guardrails, guardrails_modify: modify }: Metadata): boolean {
   return modify === false || (isJsonObject(guardrails) && guardrails['modify_guardrails'] === false);
 }
 
-/** Members of a request that change guardrails. */
+/** Members of a request, or of its metadata, that change guardrails. */
 const REQUEST_MEMBERS: readonly string[] = [...GUARDRAIL_MEMBERS, 'disable_global_guardrail'];
 
 /** The metadata of a request, which may be JSON text. */

@@ -1,6 +1,6 @@
-import type { GuardrailMode } from './definition.ts';
+import { GUARDRAIL_MODES, type GuardrailMode } from './definition.ts';
 
-/** One setting of a kind, for forms. */
+/** One setting of a kind of guardrails, for forms. */
 export interface DescribedParam {
   readonly name: string;
   readonly type: 'string' | 'number' | 'boolean' | 'array' | 'object' | 'select';
@@ -8,7 +8,7 @@ export interface DescribedParam {
   readonly required: boolean;
   readonly options?: readonly string[];
   /** Default value; absent for a setting without one. */
-  readonly otherwise?: unknown;
+  readonly defaultValue?: unknown;
 }
 
 /** A kind of guardrails that runs here. */
@@ -20,14 +20,13 @@ export interface DescribedKind {
   readonly params: readonly DescribedParam[];
 }
 
-const ALL_MODES = ['pre_call', 'during_call', 'post_call', 'logging_only'] as const;
 const FALLBACKS = ['fail_closed', 'fail_open'] as const;
 
 const param = (
   name: string,
   type: DescribedParam['type'],
   description: string,
-  { required = false, ...rest }: Partial<Pick<DescribedParam, 'options' | 'otherwise' | 'required'>> = {},
+  { required = false, ...rest }: Partial<Pick<DescribedParam, 'options' | 'defaultValue' | 'required'>> = {},
 ): DescribedParam => ({ name, type, description, required, ...rest });
 
 const API_BASE = param('api_base', 'string', 'Address of the service.');
@@ -35,7 +34,7 @@ const API_KEY = param('api_key', 'string', 'Key of the service, or `os.environ/N
 const TIMEOUT = param('timeout', 'number', 'Timeout of a request to the service, in seconds.');
 const UNREACHABLE = param('unreachable_fallback', 'select', 'What happens to calls when the service does not answer.', {
   options: FALLBACKS,
-  otherwise: 'fail_closed',
+  defaultValue: 'fail_closed',
 });
 
 /** The kinds that run here. */
@@ -43,28 +42,28 @@ export const KIND_DESCRIPTIONS: readonly DescribedKind[] = [
   {
     kind: 'litellm_content_filter',
     title: 'Content filter',
-    modes: ALL_MODES,
+    modes: GUARDRAIL_MODES,
     params: [
       param('patterns', 'array', 'Patterns to block or mask: prebuilt ones by name, or regular expressions.'),
       param('blocked_words', 'array', 'Words to block or mask, each with `keyword`, `action` and `description`.'),
       param('blocked_words_file', 'string', 'File with blocked words, on the machine of the gateway.'),
       param('pattern_redaction_format', 'string', 'Text in place of a masked pattern.', {
-        otherwise: '[{pattern_name}_REDACTED]',
+        defaultValue: '[{pattern_name}_REDACTED]',
       }),
       param('keyword_redaction_tag', 'string', 'Text in place of a masked word.'),
     ],
   },
-  { kind: 'hide-secrets', title: 'Secret filter', modes: ALL_MODES, params: [] },
+  { kind: 'hide-secrets', title: 'Secret filter', modes: GUARDRAIL_MODES, params: [] },
   {
     kind: 'openai_moderation',
     title: 'Moderation in the format of OpenAI',
-    modes: ALL_MODES,
+    modes: GUARDRAIL_MODES,
     params: [API_KEY, API_BASE, param('model', 'string', 'Model of the moderation.'), TIMEOUT, UNREACHABLE],
   },
   {
     kind: 'generic_guardrail_api',
     title: 'Own guardrail server',
-    modes: ALL_MODES,
+    modes: GUARDRAIL_MODES,
     params: [
       { ...API_BASE, required: true },
       API_KEY,
@@ -77,7 +76,7 @@ export const KIND_DESCRIPTIONS: readonly DescribedKind[] = [
   {
     kind: 'decision_model',
     title: 'Decision model',
-    modes: ALL_MODES,
+    modes: GUARDRAIL_MODES,
     params: [
       param('decision_model', 'string', 'Name of a model of this gateway that makes decisions.', { required: true }),
       param('checks', 'array', 'Up to 128 checks, each with `name`, `instructions`, `threshold` and `action`.', {
@@ -89,12 +88,12 @@ export const KIND_DESCRIPTIONS: readonly DescribedKind[] = [
   {
     kind: 'presidio',
     title: 'Presidio',
-    modes: ALL_MODES,
+    modes: GUARDRAIL_MODES,
     params: [
       param('presidio_analyzer_api_base', 'string', 'Address of the analyzer.', { required: true }),
       param('presidio_anonymizer_api_base', 'string', 'Address of the anonymizer.'),
       param('pii_entities_config', 'object', '`MASK` or `BLOCK` by kind of entity.'),
-      param('presidio_language', 'string', 'Language of the texts.', { otherwise: 'en' }),
+      param('presidio_language', 'string', 'Language of the texts.', { defaultValue: 'en' }),
       TIMEOUT,
       UNREACHABLE,
     ],

@@ -3,7 +3,7 @@ import { Rejected } from '../errors.ts';
 import type { GuardrailMode } from './definition.ts';
 import type { ActiveGuardrail } from './guardrail.ts';
 
-/** The refusal of a call by a guardrail. `detail` is the message, or an object that contains it: see `messageIn`. */
+/** The refusal of a call by a guardrail. `detail` is the message, or an object with the message: see `messageIn`. */
 export function rejection({ definition }: ActiveGuardrail, mode: GuardrailMode, detail: string | object): Rejected {
   const { name } = definition;
   if (typeof detail === 'string') return new Rejected(detail, name);

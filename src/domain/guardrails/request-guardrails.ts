@@ -19,14 +19,14 @@ export function guardrailsOf({
   const metadata = ['metadata', 'litellm_metadata'].map((member) => body[member]);
   const lists = [body['guardrails'], ...metadata.map((one) => (isJsonObject(one) ? one['guardrails'] : undefined))];
   const names = lists.flatMap((list) => namesIn(list ?? [], endpoint));
-  const reports = body['include_guardrail_response'] === true;
+  const reportsGuardrails = body['include_guardrail_response'] === true;
   return {
     ...(names.length === 0 ? {} : { guardrails: [...new Set(names)] }),
-    ...(reports ? { reportsGuardrails: true } : {}),
+    ...(reportsGuardrails ? { reportsGuardrails } : {}),
   };
 }
 
-/** Names in a list of names, or of objects with one name and its parameters each. */
+/** Names in a list. An item is a name, or an object whose only member is the name with parameters as value. */
 function namesIn(list: unknown, endpoint: GuardedRequest['endpoint']): readonly string[] {
   if (!Array.isArray(list)) throw invalidType('guardrails', 'an array', endpoint);
   if (list.length > MAX_NAMES) throw invalidType('guardrails', `an array of at most ${MAX_NAMES} names`, endpoint);

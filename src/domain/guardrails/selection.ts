@@ -26,7 +26,7 @@ export function selectedGuardrails(
     readonly request: readonly string[];
     /** Names of the configuration, as of a deployment or a pass-through path. */
     readonly configured: readonly string[];
-    /** Whether to include `defaultOn` guardrails, and guardrails whose only mode is `logging_only`. */
+    /** Whether guardrails run that nobody named: those with `defaultOn`, and those with `logging_only` as only mode. */
     readonly defaults: boolean;
   },
 ): readonly ActiveGuardrail[] {
@@ -36,7 +36,7 @@ export function selectedGuardrails(
   if (unknown !== undefined) throw unknownGuardrail(unknown);
   const required = [...callerGuardrails.named, ...configured];
   const missing = required.find((name) => !all.some(({ definition }) => definition.name === name));
-  // The call is refused, because a key or a model that names a guardrail looks protected.
+  // Without the refusal, a call would run unchecked although its key or model names a guardrail.
   if (missing !== undefined)
     throw new GuardrailMissing(`The guardrail '${missing}' of this call is not configured, so the call is refused.`);
   return all.filter((one) => {

@@ -5,7 +5,10 @@ import { withKeptSecrets } from '../settings/redaction.ts';
 import type { GuardrailDefinition } from './definition.ts';
 import { commonParams, GUARDRAIL_KINDS, nameFault } from './guardrail-params.ts';
 
-/** A guardrail as the database has it. Its params are encrypted; the members that decide whether it runs are not. */
+/**
+ * A guardrail as the database has it. Its params are encrypted. `kind`, `modes` and `defaultOn` are copies of some
+ * params in plain text.
+ */
 export interface StoredGuardrail
   extends Stamps, Pick<GuardrailDefinition, 'id' | 'name' | 'kind' | 'modes' | 'defaultOn' | 'info' | 'teamId'> {
   /** Params as encrypted JSON, base64. */
@@ -36,6 +39,7 @@ const configurationError = (message: string, issues: readonly Issue[] = []): Inv
   new InvalidInput(`Guardrail configuration error: ${message}`, issues);
 
 const MAX_ID_CHARACTERS = 256;
+const CONTROL_OR_HALF_SURROGATE = /[\p{Cc}\p{Cs}]/u;
 
 /**
  * The guardrail with `kind`, `modes` and `defaultOn` from its params. Throws InvalidInput for a guardrail that could
@@ -44,11 +48,10 @@ const MAX_ID_CHARACTERS = 256;
 function validated(open: OpenGuardrail): OpenGuardrail {
   const fault = nameFault(open.name);
   if (fault !== null) throw configurationError(`guardrail_name ${fault}`);
-  // Cc: control characters. Cs: halves of surrogate pairs.
-  const invalidId = [open.id, open.teamId ?? ''].find(
-    (one) => one.length > MAX_ID_CHARACTERS || !/^[^\p{Cc}\p{Cs}]*$/u.test(one),
+  const areIdsValid = [open.id, open.teamId ?? ''].every(
+    (id) => id.length <= MAX_ID_CHARACTERS && !CONTROL_OR_HALF_SURROGATE.test(id),
   );
-  if (invalidId !== undefined)
+  if (!areIdsValid)
     throw configurationError(
       `guardrail_id and team_id must have at most ${MAX_ID_CHARACTERS} characters, and no control character`,
     );

@@ -38,9 +38,10 @@ export function keywordFinder(keyword: string): Finder {
   return (text) => {
     const ranges: TextRange[] = [];
     const lower = text.toLowerCase();
-    // Lower case changes the length of a few characters. Positions in the text are then unknown, so the whole text is
+    // A few characters change their length in lower case. The position of a match is then unknown: the whole text is
     // the match.
-    if (lower.length !== text.length) return lower.includes(keywordText) ? [{ from: 0, to: text.length }] : ranges;
+    const hasOtherPositions = lower.length !== text.length;
+    if (hasOtherPositions) return lower.includes(keywordText) ? [{ from: 0, to: text.length }] : ranges;
     for (let at = lower.indexOf(keywordText); at !== -1; at = lower.indexOf(keywordText, at + keywordText.length))
       ranges.push({ from: at, to: at + keywordText.length });
     return ranges;

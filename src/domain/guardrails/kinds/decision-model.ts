@@ -13,8 +13,8 @@ interface DecisionCheck {
 }
 
 /**
- * Asks a decision model the checks about a text. Resolves to the probability of yes for each check; null without an
- * answer.
+ * Asks a decision model the questions of all checks about one text. Resolves to the probability of yes for each check;
+ * null for a question without an answer.
  */
 export type AskDecisions = (
   model: string,
@@ -28,7 +28,7 @@ export interface DecisionGuardrailSettings {
   /** Maximum length of a text in one question, in UTF-16 units. A longer text is split into overlapping pieces. */
   readonly maxInputChars: number;
   readonly maxConcurrentCalls: number;
-  /** Whether a text without an answer of the model passes. */
+  /** Whether a text passes when the model gives no answer. */
   readonly failsOpen: boolean;
 }
 
@@ -46,13 +46,13 @@ export function piecesOf(text: string, size: number): readonly string[] {
   }
 }
 
-/** The highest probability of one check over all pieces; null where a piece has no answer. */
-function highest(answers: readonly (readonly (number | null)[])[], index: number): number | null {
+/** The highest probability of one check over all pieces; null when any piece has no answer. */
+function highestProbability(answers: readonly (readonly (number | null)[])[], index: number): number | null {
   const all = answers.map((one) => one[index] ?? null);
   return all.some((one) => one === null) ? null : Math.max(...all.map(Number));
 }
 
-/** A guardrail whose checks a decision model answers. */
+/** A guardrail that asks a decision model its checks. */
 export function decisionGuardrail(name: string, settings: DecisionGuardrailSettings, ask: AskDecisions): Guardrail {
   const { model, checks, maxInputChars, maxConcurrentCalls, failsOpen } = settings;
 
@@ -62,7 +62,7 @@ export function decisionGuardrail(name: string, settings: DecisionGuardrailSetti
   }
 
   function verdictOf(answers: readonly (readonly (number | null)[])[]): Verdict {
-    const results = checks.map((check, index) => ({ check, probability: highest(answers, index) }));
+    const results = checks.map((check, index) => ({ check, probability: highestProbability(answers, index) }));
     const isFlagged = ({ check, probability }: (typeof results)[number]): boolean =>
       probability === null ? !failsOpen : probability >= check.threshold;
     const flagged = results.filter(isFlagged);

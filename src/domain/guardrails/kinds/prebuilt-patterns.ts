@@ -1,9 +1,10 @@
 import type { Finder, TextRange } from './content-filter.ts';
 
-/** A pattern that needs no configuration. Each has bounded repetitions, so that its run time is linear in the text. */
+/** A pattern that needs no configuration. */
 interface Prebuilt {
+  /** All repetitions are bounded, so that the run time is linear in the text. */
   readonly expression: RegExp;
-  /** Whether a match is valid, by its check digits or its syntax. Absent where each match is. */
+  /** Whether a match is valid, by its check digits or its syntax. Absent where every match is valid. */
   readonly isValid?: (match: string) => boolean;
 }
 
@@ -35,9 +36,10 @@ function isIban(text: string): boolean {
 }
 
 function isIpv6(text: string): boolean {
-  // Refused: the time `12:30:45`, and `::` without a digit.
-  if (text.split(':').length < 4 && !text.includes('::')) return false;
-  return URL.canParse(`http://[${text}]/`) && /[0-9a-f]/i.test(text);
+  // A time such as `12:30:45` is no address.
+  const hasFewGroups = text.split(':').length < 4 && !text.includes('::');
+  const hasDigit = /[0-9a-f]/i.test(text);
+  return !hasFewGroups && hasDigit && URL.canParse(`http://[${text}]/`);
 }
 
 const SEPARATOR = String.raw`[ -]?`;
@@ -73,7 +75,7 @@ const PATTERNS: Readonly<Record<string, Prebuilt>> = {
   url: { expression: /(?<!\w)https?:\/\/[^\s<>"']{1,2048}/gi },
   aws_access_key: { expression: /(?<![A-Z\d])(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z\d]{16}(?![A-Z\d])/g },
   aws_secret_key: {
-    // The lookahead is first: it fails immediately at most places.
+    // The lookahead comes first, because it fails immediately at most positions.
     expression: /(?=[a-z\d/+]{40}(?![a-z\d/+=]))(?<=aws.{0,20}secret.{0,24}[=:]\s{0,4}["']?)[a-z\d/+]{40}/gi,
   },
   github_token: { expression: /(?<!\w)(?:gh[pousr]_[A-Za-z\d]{36,255}|github_pat_\w{22,255})(?!\w)/g },
@@ -96,7 +98,7 @@ const PATTERNS: Readonly<Record<string, Prebuilt>> = {
   },
 };
 
-/** Other names of patterns. */
+/** Names of patterns by alias. */
 const ALIASES: Readonly<Record<string, string>> = {
   email_address: 'email',
   ssn: 'us_ssn',

@@ -32,7 +32,7 @@ export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, 
       walk.everything(body['answers'], ['answers'], 'assistant', ANSWER_SKIPS);
       break;
     case 'data':
-      // Generated images: the prompt as the model rewrote it.
+      // Each generated image has the prompt that the model has rewritten.
       for (const [index, one] of listOf(body['data']).entries())
         if (isMembers(one)) walk.content(one['revised_prompt'], ['data', index, 'revised_prompt'], 'assistant');
       break;
@@ -43,7 +43,7 @@ export function answerTexts({ answers: { member } }: Pick<Endpoint, 'answers'>, 
   return walk.places;
 }
 
-/** Members that repeat a text in pieces, where no filter finds it. */
+/** Members that repeat the text of an answer in pieces, so that filters cannot find a match in them. */
 const REPEATED: ReadonlySet<string> = new Set([
   'logprobs',
   'logprobsResult',
@@ -54,8 +54,8 @@ const REPEATED: ReadonlySet<string> = new Set([
 const REPEATED_TRANSCRIPT: ReadonlySet<string> = new Set([...REPEATED, 'segments', 'words']);
 
 /**
- * An edited answer as JSON text. Members that repeat the unedited text are set to null. `member` is where the answer
- * has its result: `text` for a transcript.
+ * An edited answer as JSON text. Members that repeat the unedited text become null. `member` is the member of the
+ * answer with its result, which is `text` for a transcript.
  */
 export function editedJson(answer: unknown, member: Endpoint['answers']['member'] = null): string {
   const repeated = member === 'text' ? REPEATED_TRANSCRIPT : REPEATED;

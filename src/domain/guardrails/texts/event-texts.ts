@@ -2,13 +2,13 @@ import { createWalk, isMembers, listOf, type Members, type TextPlace, valueAt, t
 
 /** One text of an event of a stream. */
 export interface EventText {
-  /** Texts of one channel follow each other. */
+  /** Texts of one channel are pieces of one longer text, in the order of the events. */
   readonly channel: string;
   readonly text: string;
   readonly path: TextPlace['path'];
   /**
-   * `editable`: a text at a known place. `repeated`: earlier events may contain it, too. `unknown`: a text of an
-   * unknown format, which may continue another text. Only an `editable` text can be edited.
+   * `editable`: a text at a known place. `repeated`: a text that earlier events may contain, too. `unknown`: a text of
+   * an unknown format, which may continue another text. Only `editable` texts can be edited.
    */
   readonly kind: 'editable' | 'repeated' | 'unknown';
 }
@@ -16,12 +16,15 @@ export interface EventText {
 type Path = EventText['path'];
 
 /** Collects the texts of one event. */
-interface Reading {
-  /** A text. Other values are ignored. */
+interface Collector {
+  /** Adds the text at a path. Other values are ignored. */
   text(channel: string, path: Path): void;
-  /** The texts of a content. The channel is named by the place below the path, unless a function names it. */
+  /**
+   * Adds the texts of the content at a path. `channel` returns the channel of a text by its place below the path. Where
+   * `channel` is a text, this place is appended to it.
+   */
   content(channel: string | ((below: Path) => string), path: Path, kind?: EventText['kind']): void;
-  /** Every text of a value of an unknown format. */
+  /** Adds every text of the value at a path, whose format is unknown. */
   others(path: Path): void;
 }
 
@@ -37,10 +40,10 @@ const NOT_TEXTS: ReadonlySet<string> = new Set(
 const TYPED_EVENTS = /^(response\.|transcript\.|message_|content_block_|ping$|error$)/;
 
 /**
- * The texts of one event of any dialect. `holder` is an object with the event as `value`; paths begin at it. `count` is
- * the number of earlier events.
+ * The texts of one event of any dialect. `holder` is an object with the event as `value`: all paths begin with `value`.
+ * `eventIndex` is the position of the event in the stream.
  */
-export function eventTexts(holder: { readonly value: unknown }, count: number): readonly EventText[] {
+export function eventTexts(holder: { readonly value: unknown }, eventIndex: number): readonly EventText[] {
   const found: EventText[] = [];
   function add(channel: string, path: Path, kind: EventText['kind'] = 'editable'): void {
     const text = valueAt(holder, path);
@@ -51,7 +54,7 @@ export function eventTexts(holder: { readonly value: unknown }, count: number): 
     read(walk);
     return walk.places.map(({ path }) => path);
   };
-  const reading: Reading = {
+  const collector: Collector = {
     text: add,
     content(channel, path, kind) {
       for (const place of placesOf((walk) => walk.content(valueAt(holder, path), path, 'assistant'))) {
@@ -64,36 +67,44 @@ export function eventTexts(holder: { readonly value: unknown }, count: number): 
         add(`other ${place.slice(1).join(' ')}`, place, 'unknown');
     },
   };
-  readEvent(holder.value, ['value'], count, reading);
+  readEvent(holder.value, ['value'], eventIndex, collector);
   return found;
 }
 
-function readEvent(event: unknown, path: Path, count: number, { text, content, others }: Reading): void {
-  if (!isMembers(event)) return others(path);
+function readEvent(event: unknown, path: Path, eventIndex: number, collector: Collector): void {
+  if (!isMembers(event)) return collector.others(path);
   const { type, delta, choices, candidates } = event;
-  if (typeof type === 'string' && TYPED_EVENTS.test(type)) readTyped(event, type, path, { text, content, others });
-  else if (choices === undefined && candidates === undefined) others(path);
-  else if (isMembers(delta)) content('delta', [...path, 'delta']);
-  if (choices !== undefined || candidates !== undefined) others([...path, 'error']);
+  const isTyped = typeof type === 'string' && TYPED_EVENTS.test(type);
+  const hasAlternatives = choices !== undefined || candidates !== undefined;
+  if (isTyped) readTyped(event, type, path, collector);
+  else if (!hasAlternatives) collector.others(path);
+  else if (isMembers(delta)) collector.content('delta', [...path, 'delta']);
+  if (hasAlternatives) readAlternatives(event, path, eventIndex, collector);
+}
+
+/** The alternative answers in an event: `choices` of chat completions, `candidates` of generateContent. */
+function readAlternatives(
+  { choices, candidates }: Members,
+  path: Path,
+  eventIndex: number,
+  collector: Collector,
+): void {
+  collector.others([...path, 'error']);
   for (const [position, choice] of listOf(choices).entries())
-    if (isMembers(choice))
-      readChoice(choice, indexOf(choice, position), [...path, 'choices', position], { text, content, others });
-  for (const [position, candidate] of listOf(candidates).entries())
-    if (isMembers(candidate))
-      content(candidateChannel(candidate, indexOf(candidate, position), count), [
-        ...path,
-        'candidates',
-        position,
-        'content',
-      ]);
+    if (isMembers(choice)) readChoice(choice, indexOf(choice, position), [...path, 'choices', position], collector);
+  for (const [position, candidate] of listOf(candidates).entries()) {
+    if (!isMembers(candidate)) continue;
+    const channel = candidateChannel(candidate, indexOf(candidate, position), eventIndex);
+    collector.content(channel, [...path, 'candidates', position, 'content']);
+  }
 }
 
 const indexOf = ({ index }: Members, position: number): number => (typeof index === 'number' ? index : position);
 
 /** Events of Messages and Responses, and of transcripts. */
-function readTyped(event: Members, type: string, path: Path, { text, content, others }: Reading): void {
-  // Responses: `delta` is the text of one part of an item. Messages: `delta` is an object, of the block with the
-  // `index`.
+function readTyped(event: Members, type: string, path: Path, { text, content, others }: Collector): void {
+  // In Responses, `delta` is a text: a piece of one part of an item. In Messages, it is an object: a piece of the block
+  // with the `index` of the event.
   text(`${type} ${String(event['output_index'])} ${String(event['content_index'])}`, [...path, 'delta']);
   const block = `block ${String(event['index'])}`;
   if (isMembers(event['delta'])) {
@@ -103,14 +114,14 @@ function readTyped(event: Members, type: string, path: Path, { text, content, ot
   }
   content(block, [...path, 'content_block']);
   content('message', [...path, 'message', 'content']);
-  // Events that end a text, item or answer repeat its text.
+  // Events at the end of a text, an item or an answer repeat its whole text.
   for (const member of ['text', 'arguments', 'refusal', 'code', 'input', 'item', 'part'])
     content(`${type} ${member}`, [...path, member], 'repeated');
   content('response', [...path, 'response', 'output'], 'repeated');
   for (const error of [['error'], ['response', 'error']]) others([...path, ...error]);
 }
 
-function readChoice(choice: Members, index: number, path: Path, { text, content }: Reading): void {
+function readChoice(choice: Members, index: number, path: Path, { text, content }: Collector): void {
   text(`text ${index}`, [...path, 'text']);
   content(`message ${index}`, [...path, 'message']);
   const { delta } = choice;
@@ -119,7 +130,7 @@ function readChoice(choice: Members, index: number, path: Path, { text, content 
   content((below) => deltaChannel(below, delta, index), inDelta);
 }
 
-/** Pieces of a content follow each other, and so do those of the arguments of one tool call. */
+/** Channel of a text in a delta: one for all pieces of the content, and one for the arguments of each tool call. */
 function deltaChannel(below: Path, delta: Members, index: number): string {
   const [member, position] = below;
   if (member === 'content') return `delta ${index} ${below.filter((step) => typeof step === 'string').join(' ')}`;
@@ -128,12 +139,15 @@ function deltaChannel(below: Path, delta: Members, index: number): string {
   return `call ${index} ${isMembers(call) ? indexOf(call, position) : position} ${below.slice(2).join(' ')}`;
 }
 
-/** Text parts of a candidate follow each other, over all events. Its other parts are complete in one event. */
-function candidateChannel({ content }: Members, index: number, count: number): (below: Path) => string {
+/**
+ * Channels of the texts of a candidate. Its text parts are pieces of one text over all events. Its other parts are
+ * complete in one event, so that their channels include the event.
+ */
+function candidateChannel({ content }: Members, index: number, eventIndex: number): (below: Path) => string {
   return (below) => {
     const [list, position, member] = below;
     const part = isMembers(content) && list === 'parts' ? listOf(content['parts'])[Number(position)] : undefined;
-    if (!isMembers(part) || member !== 'text') return `candidate ${index} ${below.join(' ')} ${count}`;
+    if (!isMembers(part) || member !== 'text') return `candidate ${index} ${below.join(' ')} ${eventIndex}`;
     return `candidate ${index} ${part['thought'] === true ? 'thought' : 'text'}`;
   };
 }

@@ -32,22 +32,18 @@ function roleOf({ role, type }: Members): TextRole | null {
 
 type Reader = (walk: Walk, value: unknown, member: string) => void;
 
-/** Messages, turns or items with roles, or one text. */
+/** A list of messages, turns or items with roles, or a single one, or a text. */
 const turns: Reader = (walk, value, member) => {
-  if (typeof value === 'string') return walk.content(value, [member], 'user');
-  // A single object has no index in its path.
-  const all = isMembers(value) ? [[null, value] as const] : listOf(value).map((one, index) => [index, one] as const);
-  for (const [index, turn] of all) {
-    const path = index === null ? [member] : [member, index];
-    if (isMembers(turn)) walk.content(turn, path, roleOf(turn));
-    else walk.content(turn, path, 'user');
-  }
+  const readTurn = (turn: unknown, path: TextPlace['path']): void =>
+    walk.content(turn, path, isMembers(turn) ? roleOf(turn) : 'user');
+  if (Array.isArray(value)) for (const [index, turn] of value.entries()) readTurn(turn, [member, index]);
+  else readTurn(value, [member]);
 };
 const system: Reader = (walk, value, member) => walk.content(value, [member], 'system');
 const plain: Reader = (walk, value, member) => walk.content(value, [member], 'user');
 const every: Reader = (walk, value, member) => walk.everything(value, [member], 'user');
 const isJsonItem = (value: unknown): value is Members => isMembers(value) && value['type'] === 'input_json';
-/** Texts of items. The data of a JSON item may have any member names, so none is skipped. */
+/** Texts of items. The data of a JSON item may have any member names, so that no member of the data is skipped. */
 const decisionInput: Reader = (walk, value, member) => {
   const read = (one: unknown, path: (string | number)[]): void => {
     if (Array.isArray(one)) for (const [index, inner] of one.entries()) read(inner, [...path, index]);
@@ -77,7 +73,7 @@ const questions: Reader = (walk, value, member) => {
 };
 
 const NESTED_SKIPS: ReadonlySet<string> = new Set(['role', 'type', 'model', 'mimeType', 'name', 'id']);
-/** A whole request inside a request to count its tokens. */
+/** A whole request as a member of a request to count tokens. */
 const nested: Reader = (walk, value, member) => walk.everything(value, [member], 'user', NESTED_SKIPS);
 
 /** Members that contain texts, in any dialect of conversations. */
@@ -103,8 +99,8 @@ const DECISION: Readonly<Record<string, Reader>> = {
   questions,
 };
 
-/** Readers by path, for endpoints that are not conversations. */
-const OTHERS: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
+/** Readers of members by the path of an endpoint, for endpoints that are not conversations. */
+const READERS_BY_PATH: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
   '/embeddings': { input: plain },
   '/rerank': { query: plain, documents: every },
   '/decisions': DECISION,
@@ -114,11 +110,11 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, Reader>>>> = {
   '/images/edits': { prompt: plain },
   '/audio/transcriptions': { prompt: plain },
   '/audio/translations': { prompt: plain },
-  // Guardrails do not check the texts of a moderation call, whose purpose is to judge them.
+  // Guardrails do not check the texts of a moderation call: the call itself checks them.
   '/moderations': {},
 };
 
-/** Members of decisions whose texts cannot be read. */
+/** Members of decisions that guardrails cannot check, because they are not text. */
 const UNREADABLE = ['audio', 'video'];
 
 /**
@@ -126,7 +122,7 @@ const UNREADABLE = ['audio', 'video'];
  * checked.
  */
 export function requestTexts({ path }: Pick<Endpoint, 'path'>, body: Members): readonly TextPlace[] {
-  const readers = OTHERS[path] ?? CONVERSATION;
+  const readers = READERS_BY_PATH[path] ?? CONVERSATION;
   if (readers === DECISION) {
     const media = UNREADABLE.find((member) => body[member] !== undefined && body[member] !== null);
     if (media !== undefined) throw unreadable(media);

@@ -7,7 +7,10 @@ export interface StreamEvent {
   /** All of its characters, with the empty line at its end. */
   readonly raw: string;
   readonly texts: readonly Omit<EventText, 'path'>[];
-  /** The event with other texts. Members that would repeat the texts before the edits are null. */
+  /**
+   * The event with other texts, which `next` returns by channel. Members that would repeat the texts before the edits
+   * become null.
+   */
   withTexts(next: (channel: string) => string): string;
 }
 
@@ -17,7 +20,7 @@ export interface EventReader {
   read(text: string): readonly StreamEvent[];
   /** The events that remain at the end of the stream. The last one may lack its empty line. */
   end(): readonly StreamEvent[];
-  /** Characters of the event that has not ended yet. */
+  /** Number of characters read of the event that has not ended yet. */
   readonly open: number;
 }
 
@@ -30,16 +33,18 @@ interface Line {
 const LINE_END = /\r\n|\n|\r/g;
 
 export function createEventReader(): EventReader {
+  /** Complete lines of the current event, and the number of their characters. */
   let lines: Line[] = [];
-  let rest = '';
-  /** A carriage return that may be followed by a line feed. */
-  let pending = '';
   let openLength = 0;
-  let count = 0;
+  /** Begin of the next line. */
+  let rest = '';
+  /** A carriage return at the end of what was read. A line feed may follow it. */
+  let pending = '';
+  let eventIndex = 0;
 
   function endEvent(): StreamEvent {
-    const event = eventOf(lines, count);
-    count += 1;
+    const event = eventOf(lines, eventIndex);
+    eventIndex += 1;
     lines = [];
     return event;
   }
@@ -86,13 +91,13 @@ interface Value {
   readonly holder: { readonly value: unknown };
 }
 
-/** Data, or lines that belong to no field, as plain text. */
+/** Data that is not JSON, or lines that belong to no field. */
 interface Plain {
   readonly channel: string;
   readonly text: string;
 }
 
-/** Data of the last event of some dialects. */
+/** Data of the last event in some dialects. It is not JSON. */
 const END = '[DONE]';
 // Both expressions allow a byte order mark, which may begin the stream.
 const DATA = /^\uFEFF?data: ?/;
@@ -107,55 +112,75 @@ function parsed(text: string): unknown {
   }
 }
 
+/** The data of one line of an event. */
+interface DataLine {
+  /** Index of the line in the event. */
+  readonly at: number;
+  readonly text: string;
+}
+
+/**
+ * The JSON values in the data lines of an event, and the lines that are not JSON. Some servers write a value on each
+ * line, others write one value on several lines.
+ */
+function valuesIn(data: readonly DataLine[]): {
+  readonly values: readonly Value[];
+  readonly unread: readonly string[];
+} {
+  const separate = data.map(({ at, text }) => ({ at, text, value: parsed(text) }));
+  const isEachJson = separate.every(({ value }) => value !== undefined);
+  const joined = isEachJson || data.length < 2 ? undefined : parsed(data.map(({ text }) => text).join('\n'));
+  if (joined !== undefined)
+    return { values: [{ lineIndexes: data.map(({ at }) => at), holder: { value: joined } }], unread: [] };
+  return {
+    values: separate.flatMap(({ at, value }) =>
+      value === undefined ? [] : [{ lineIndexes: [at], holder: { value } }],
+    ),
+    unread: separate.flatMap(({ text, value }) => (value === undefined ? [text] : [])),
+  };
+}
+
 /** The values in the lines of an event, and the plain texts. */
 function contentOf(lines: readonly Line[]): { readonly values: readonly Value[]; readonly plain: readonly Plain[] } {
-  const data = [...lines.entries()].flatMap(([at, { text }]) => {
+  const data = [...lines.entries()].flatMap(([at, { text }]): readonly DataLine[] => {
     const start = DATA.exec(text)?.[0].length;
     if (start === undefined) return [];
     const content = text.slice(start);
     return content.trim() === END ? [] : [{ at, text: content }];
   });
-  // Some clients join the data lines of an event, others parse each line.
-  const separate = data.map(({ at, text }) => ({ at, text, value: parsed(text) }));
-  const eachLineIsJson = separate.every(({ value }) => value !== undefined);
-  const joined = eachLineIsJson || data.length < 2 ? undefined : parsed(data.map(({ text }) => text).join('\n'));
-  const values =
-    joined === undefined
-      ? separate.flatMap(({ at, value }) => (value === undefined ? [] : [{ lineIndexes: [at], holder: { value } }]))
-      : [{ lineIndexes: data.map(({ at }) => at), holder: { value: joined } }];
-  const unread = eachLineIsJson || joined !== undefined ? [] : separate.filter(({ value }) => value === undefined);
+  const { values, unread } = valuesIn(data);
   const stray = lines.filter(({ text }) => !FIELD_OR_COMMENT.test(text));
   return {
     values,
     plain: [
-      { channel: 'data', text: unread.map(({ text }) => text).join('\n') },
+      { channel: 'data', text: unread.join('\n') },
       { channel: 'line', text: stray.map(({ text }) => text).join('\n') },
     ],
   };
 }
 
-/** The texts of plain lines, of which those without a field name may be JSON. They cannot be edited. */
-function plainTexts({ channel, text }: Plain, count: number): readonly EventText[] {
+/** The texts of plain lines, none of which can be edited. Lines that belong to no field may be JSON. */
+function plainTexts({ channel, text }: Plain, eventIndex: number): readonly EventText[] {
   if (text === '') return [];
   const value = parsed(text);
   if (value === undefined) return [{ channel, text, path: [], kind: 'unknown' }];
-  return eventTexts({ value }, count).map((one) => ({ ...one, kind: 'unknown' }));
+  return eventTexts({ value }, eventIndex).map((one) => ({ ...one, kind: 'unknown' }));
 }
 
-function eventOf(lines: readonly Line[], count: number): StreamEvent {
+function eventOf(lines: readonly Line[], eventIndex: number): StreamEvent {
   const { values, plain } = contentOf(lines);
   const texts = [
-    ...values.flatMap(({ holder }) => eventTexts(holder, count)),
-    ...plain.flatMap((one) => plainTexts(one, count)),
+    ...values.flatMap(({ holder }) => eventTexts(holder, eventIndex)),
+    ...plain.flatMap((one) => plainTexts(one, eventIndex)),
   ];
   return {
     raw: lines.map(({ text, end }) => text + end).join(''),
     texts: texts.map(({ channel, text, kind }) => ({ channel, text, kind })),
     withTexts(next) {
       const written: (string | null)[] = lines.map(({ text }) => text);
-      // Parsed again, so that an event that waits for a check is in memory as text only.
+      // The lines are parsed again: a waiting event keeps only its text in memory.
       for (const { lineIndexes, holder } of contentOf(lines).values) {
-        for (const { channel, path, kind } of eventTexts(holder, count))
+        for (const { channel, path, kind } of eventTexts(holder, eventIndex))
           if (kind === 'editable') setTextAt(holder, path, next(channel));
         for (const index of lineIndexes) written[index] = null;
         written[lineIndexes[0] ?? 0] = `data: ${editedJson(holder.value)}`;

@@ -4,14 +4,14 @@ import { withoutEscapes } from './walk.ts';
 
 type TextKind = EventText['kind'];
 
-/** The text of a stream by channel: the released part, and the part that waits for a check. */
+/** The texts of a stream, one for each channel. Each has a released part, and a part that waits for a check. */
 export interface StreamTexts {
-  /** Adds the next text of a channel. The text can be edited unless `kind` excludes it. */
+  /** Adds the next text of a channel. Absent `kind` is `editable`. */
   append(channel: string, text: string, kind?: TextKind): void;
   /** Number of characters that wait for a check. */
   readonly waiting: number;
   /**
-   * Whether a repeated text was not added because an equal one is known. An edit would then leave a copy of the text.
+   * Whether `append` has skipped a repeated text, because a channel has the same text. Edits do not change that copy.
    */
   readonly hasCopies: boolean;
   /**
@@ -47,7 +47,7 @@ export function createStreamTexts(): StreamTexts {
   let waiting = 0;
   let hasCopies = false;
 
-  function append(name: string, text: string, isFixed: boolean): void {
+  function addTo(name: string, text: string, isFixed: boolean): void {
     const channel = channels.get(name);
     if (channel === undefined) channels.set(name, { isFixed, sent: '', waiting: text, context: '' });
     else channel.waiting += text;
@@ -62,14 +62,14 @@ export function createStreamTexts(): StreamTexts {
         return;
       }
       const existing = channels.get(channel);
-      append(channel, text, kind !== 'editable');
-      if (kind !== 'unknown' || existing === undefined) return;
-      // Texts of an unknown format may continue each other, or be complete: they are checked in both ways.
-      const separate = `${channel} apart`;
-      const isNew = !channels.has(separate);
-      // `existing.waiting` now ends with `text`, because `append` has changed it.
-      const earlier = isNew ? `${existing.sent}${existing.waiting.slice(0, -text.length)}` : '';
-      append(separate, `${earlier}\n${text}`, true);
+      // Texts of an unknown format may continue each other, or each be complete. They are checked in both ways: here
+      // they are separated by line breaks, and in `channel` they are joined.
+      if (kind === 'unknown' && existing !== undefined) {
+        const separate = `${channel} apart`;
+        const earlier = channels.has(separate) ? '' : existing.sent + existing.waiting;
+        addTo(separate, `${earlier}\n${text}`, true);
+      }
+      addTo(channel, text, kind !== 'editable');
     },
     get waiting() {
       return waiting;
@@ -108,13 +108,14 @@ function editedWaiting({ isFixed, context, waiting }: Channel, text: string): st
   const readable = withoutEscapes(whole);
   if (text === readable) return waiting;
   const before = withoutEscapes(context);
-  const isPossible = !isFixed && readable === withSafeEscapes(whole) && text.startsWith(before);
-  return isPossible ? text.slice(before.length) : null;
+  const keepsEscapes = readable === withSafeEscapes(whole);
+  const keepsReleasedText = text.startsWith(before);
+  return !isFixed && keepsEscapes && keepsReleasedText ? text.slice(before.length) : null;
 }
 
 /**
- * A piece of JSON text with decoded `\uXXXX` escapes, except those of characters that JSON must escape. Every other
- * escape is matched too, so that the second backslash of `\\` does not begin an escape.
+ * A piece of JSON text with decoded `\uXXXX` escapes, except those of characters that JSON must escape. The pattern
+ * also matches all other escapes: otherwise the second backslash of `\\` could begin an escape.
  */
 const withSafeEscapes = (text: string): string =>
   text.replaceAll(/\\(?:u([\da-f]{4})|[^])/gi, (escape, code: string | undefined) => {
@@ -124,7 +125,8 @@ const withSafeEscapes = (text: string): string =>
   });
 
 /**
- * Events as text, with edited texts: the first text of a channel is replaced by its new text, the others by nothing.
+ * Events as text, with edited texts. In each channel, the first text is replaced by the whole new text of the channel,
+ * and the others become empty.
  */
 export function withStreamTexts(events: readonly StreamEvent[], texts: ReadonlyMap<string, string>): readonly string[] {
   const written = new Set<string>();

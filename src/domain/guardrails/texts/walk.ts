@@ -26,8 +26,8 @@ export const isMembers = (value: unknown): value is Members => isJsonObject(valu
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /**
- * Members of a part that contain a text or a nested content. A thought is checked, also one that its vendor has signed:
- * the vendor refuses a signed thought that was masked.
+ * Members of a part that contain a text or a nested content. Thoughts are checked, also those that their vendor has
+ * signed. A vendor refuses a signed thought that a guardrail has masked.
  */
 const CONTENT_MEMBERS = [
   'text',
@@ -79,7 +79,7 @@ const PART_MEMBERS = [
   'audio',
   'url_citation',
 ];
-/** Members of an `action`, a value of a tool, that are not texts. */
+/** Members of the tool value `action` that are not texts. */
 const ACTION_SKIPS: ReadonlySet<string> = new Set(['type']);
 const NO_MEMBERS: ReadonlySet<string> = new Set();
 
@@ -90,9 +90,10 @@ export const withoutEscapes = (text: string): string =>
     : text;
 
 /**
- * A text with decoded `\uXXXX` escapes; JSON text keeps its value. A value without such escapes is returned unchanged.
+ * A value of a tool whose escapes are decoded, if it is a text with `\uXXXX` escapes. JSON text stays JSON text with
+ * the same value.
  */
-function readable(value: unknown): unknown {
+function withDecodedEscapes(value: unknown): unknown {
   if (typeof value !== 'string' || !value.includes('\\u')) return value;
   try {
     return JSON.stringify(JSON.parse(value));
@@ -119,13 +120,17 @@ export function createWalk(): Walk {
 
   function part(value: Members, path: Path, role: TextRole | null): void {
     const { type } = value;
-    // A document has its text as `data`.
-    if (type === 'text') everything(value['data'], [...path, 'data'], role);
-    if (type === 'input_json') everything(value['data'], [...path, 'data'], role);
+    // Text documents and JSON inputs have their content in `data`.
+    if (type === 'text' || type === 'input_json') everything(value['data'], [...path, 'data'], role);
     for (const name of CONTENT_MEMBERS) if (name in value) content(value[name], [...path, name], role);
     for (const name of TOOL_VALUE_MEMBERS)
       if (name in value)
-        everything(readable(value[name]), [...path, name], role, name === 'action' ? ACTION_SKIPS : NO_MEMBERS);
+        everything(
+          withDecodedEscapes(value[name]),
+          [...path, name],
+          role,
+          name === 'action' ? ACTION_SKIPS : NO_MEMBERS,
+        );
     for (const name of PART_MEMBERS) {
       const inner = value[name];
       if (isMembers(inner)) part(inner, [...path, name], role);
@@ -143,10 +148,7 @@ export function createWalk(): Walk {
   return { places, content, everything };
 }
 
-/**
- * The members of a value with other texts at some places. Only members with a changed text are returned; the value is
- * unchanged.
- */
+/** The members of a value with changed texts: `texts` has the new text of each place. The value itself is unchanged. */
 export function withTexts(value: Members, places: readonly TextPlace[], texts: readonly string[]): Members {
   const changed: Record<string, unknown> = {};
   for (const [index, { path, text }] of places.entries()) {
@@ -173,7 +175,7 @@ export function valueAt(root: unknown, path: Path): unknown {
 export function setTextAt(root: object, path: Path, text: string): void {
   const parent = valueAt(root, path.slice(0, -1));
   const last = path.at(-1);
-  // Not assigned: the member may be named `__proto__`.
+  // An assignment would not work for a member with the name `__proto__`.
   if (last !== undefined)
     Object.defineProperty(parent, last, { value: text, writable: true, enumerable: true, configurable: true });
 }
