@@ -13,9 +13,7 @@ export interface CalibrationGroup {
   readonly source: ProbabilitySource;
 }
 
-/**
- * Scope of the outcomes that administrators report. Its temperatures also apply to callers whose own scope has none.
- */
+/** Scope of the outcomes that administrators report. Its temperatures are the fallback for all other scopes. */
 export const PLATFORM_SCOPE = 'platform';
 
 /** Scope whose outcomes are fitted together: `platform`, `team:` and an id, or `key:` and a hash. */
@@ -84,11 +82,13 @@ const BISECTION_STEPS = 60;
 /** Number of bins of a reliability curve. */
 const BINS = 10;
 
+const binIndexOf = (probability: number): number => Math.min(BINS - 1, Math.floor(probability * BINS));
+
 const logsOf = (probabilities: readonly number[]): readonly number[] =>
   probabilities.map((probability) => Math.log(Math.max(probability, MIN_PROBABILITY)));
 
 /**
- * The probabilities raised to the power of the inverse temperature, with the sum 1, not rounded. `logs` are the
+ * The probabilities raised to the power of the inverse temperature, and then divided by their sum. `logs` are the
  * logarithms of the probabilities.
  */
 function scaled(logs: readonly number[], inverseTemperature: number): readonly number[] {
@@ -147,9 +147,9 @@ function curvePoint(
   kind: LabelledQuestion['kind'],
   probabilities: readonly number[],
   outcome: number,
-): { readonly probability: number; readonly right: boolean } {
+): { readonly probability: number; readonly isRight: boolean } {
   const label = kind === 'predicate' ? 0 : probabilities.indexOf(Math.max(...probabilities));
-  return { probability: probabilities[label] ?? 0, right: outcome === label };
+  return { probability: probabilities[label] ?? 0, isRight: outcome === label };
 }
 
 /** Quality of answers of one kind at a temperature. Without answers, all measures are 0 and all bins are empty. */
@@ -167,10 +167,10 @@ export function qualityOf(
     return sum + counted.reduce((total, one, label) => total + (one - (label === outcome ? 1 : 0)) ** 2, 0);
   }, 0);
   const points = scaledAnswers.map(({ probabilities, outcome }) => curvePoint(kind, probabilities, outcome));
-  const reliability = Array.from({ length: BINS }, (_unused, bin) =>
+  const reliability = Array.from({ length: BINS }, (_unused, index) =>
     binOf(
-      points.filter(({ probability }) => Math.min(BINS - 1, Math.floor(probability * BINS)) === bin),
-      bin,
+      index,
+      points.filter(({ probability }) => binIndexOf(probability) === index),
     ),
   );
   const distance = reliability.reduce(
@@ -186,16 +186,16 @@ export function qualityOf(
   };
 }
 
-function binOf(points: readonly ReturnType<typeof curvePoint>[], bin: number): ReliabilityBin {
+function binOf(index: number, points: readonly ReturnType<typeof curvePoint>[]): ReliabilityBin {
   const count = points.length;
   const mean = (of: (point: ReturnType<typeof curvePoint>) => number): number | null =>
     count === 0 ? null : points.reduce((sum, point) => sum + of(point), 0) / count;
   return {
-    from: bin / BINS,
-    to: (bin + 1) / BINS,
+    from: index / BINS,
+    to: (index + 1) / BINS,
     count,
     reported: mean(({ probability }) => probability),
-    observed: mean(({ right }) => (right ? 1 : 0)),
+    observed: mean(({ isRight }) => (isRight ? 1 : 0)),
   };
 }
 

@@ -21,10 +21,7 @@ export interface Abilities {
   readonly safetyIdentifier: boolean;
   /** Images inside messages; null accepts none. */
   readonly images: ImageRules | null;
-  /**
-   * Whether images beside the input are accepted, too. `state` is the input in the format with a map of named
-   * questions.
-   */
+  /** Whether images beside the input are accepted, too. `state` is the input in the named-map format. */
   readonly imagesBesideState: boolean;
   readonly assets: boolean;
   /** Questions that ask for boxes around objects in an image. */

@@ -189,7 +189,7 @@ export interface AnsweredQuestion {
 /** A decision and the questions that it answers. */
 export interface MadeDecision {
   /** Provider and model that answered, e.g. `typesafe/jev-latest`. */
-  readonly upstream: string;
+  readonly qualifiedModel: string;
   readonly questions: readonly Question[];
   readonly decision: Decision;
 }

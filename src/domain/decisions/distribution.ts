@@ -15,13 +15,14 @@ export type LabelledQuestion = PredicateQuestion | ChoiceQuestion | ScoreQuestio
 const GRID = 2 ** -40;
 
 /**
- * Weights of labels as probabilities with the exact sum 1. The rounding error goes to the first of the largest. Weights
- * are finite and at least 0. Null when their sum is 0.
+ * Weights of labels as probabilities with the exact sum 1. The first of the largest probabilities absorbs the rounding
+ * error. Weights are finite and at least 0. Null when their sum is 0.
  */
 export function normalised(weights: readonly number[]): readonly number[] | null {
   const sum = weights.reduce((total, weight) => total + weight, 0);
-  if (!(sum > 0)) return null;
-  // The sum of large weights is infinite. Dividing each by their number keeps the proportions.
+  const hasWeight = sum > 0;
+  if (!hasWeight) return null;
+  // The sum of large weights may be infinite. Dividing each weight by their number keeps the proportions.
   if (sum === Number.POSITIVE_INFINITY) return normalised(weights.map((weight) => weight / weights.length));
   const rounded = weights.map((weight) => Math.round(weight / sum / GRID) * GRID);
   const largest = indexOfLargest(rounded);
@@ -55,8 +56,8 @@ function scoreConfidence(probabilities: readonly number[]): number {
 }
 
 /**
- * The answer of a distribution over the labels of a question: yes and no, the options, or the levels, in their order.
- * The sum of `probabilities` is 1.
+ * The answer to a question with these probabilities of its labels, whose sum is 1. The labels are yes and no, the
+ * options, or the levels, in their order.
  */
 export function answerOf(
   question: LabelledQuestion,

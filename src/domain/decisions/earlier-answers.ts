@@ -2,11 +2,11 @@ import { addUsd } from '../money.ts';
 import type { Answer, Decision } from './decision.ts';
 import { sumOfMembers, sumOfUsages } from './groups.ts';
 
-/** A decision by other models, of which some questions are asked again. */
+/** A decision by other models, with the questions that are asked again. */
 export interface EarlierAnswers {
   readonly decision: Decision;
-  /** Provider and model that answered. */
-  readonly upstream: string;
+  /** Provider and model that answered first, e.g. `typesafe/jev-latest`. */
+  readonly qualifiedModel: string;
   /** Positions of the questions to ask again, ascending; at least one. */
   readonly open: readonly number[];
 }
@@ -18,11 +18,12 @@ export function isWeak(answer: Answer, limit: number): boolean {
   return mass !== null && mass < limit;
 }
 
-/** Positions of the answers that `isWeak` is true for. */
+/** Positions of the weak answers. */
 export const weakPositions = ({ answers }: Decision, limit: number): readonly number[] =>
   answers.flatMap((answer, position) => (isWeak(answer, limit) ? [position] : []));
 
-const massOf = (answer: Answer): number => {
+/** Label mass for comparisons. An unknown one counts as 1, and a refusal as less than every label mass. */
+const comparableMass = (answer: Answer): number => {
   if (answer.kind === 'refusal') return -1;
   return answer.evidence?.labelMass ?? 1;
 };
@@ -31,17 +32,18 @@ const withModel = (answer: Answer, model: string): Answer =>
   answer.kind === 'refusal' || answer.model !== undefined ? answer : { ...answer, model };
 
 /**
- * The whole decision after its open questions were asked again: `latest` has one answer for each of them, in their
- * order. Of two answers to a question, the one with more label mass counts, else the earlier one. A refusal counts as
- * -1, an unknown label mass as 1. Each answer names its model. Token counts are added, and costs if both are known.
+ * A decision whose open questions were asked again. `latest` has one answer for each open question, in their order, by
+ * the model `latestModel`. A latest answer replaces the earlier one if it has more label mass. Each answer names its
+ * model. Token counts are added. Costs are added if both are known.
  */
-export function mergeEarlierAnswers(earlier: EarlierAnswers, latest: Decision, upstream: string): Decision {
+export function mergeEarlierAnswers(earlier: EarlierAnswers, latest: Decision, latestModel: string): Decision {
   const { decision, open } = earlier;
-  const answers = decision.answers.map((answer) => withModel(answer, earlier.upstream));
+  const answers = decision.answers.map((answer) => withModel(answer, earlier.qualifiedModel));
   for (const [index, position] of open.entries()) {
     const [before, now] = [answers[position], latest.answers[index]];
     if (now === undefined) continue;
-    if (before === undefined || massOf(now) > massOf(before)) answers[position] = withModel(now, upstream);
+    if (before === undefined || comparableMass(now) > comparableMass(before))
+      answers[position] = withModel(now, latestModel);
   }
   const isCharged = decision.charged !== undefined && latest.charged !== undefined;
   return {

@@ -1,12 +1,12 @@
 import { InvalidInput } from '../errors.ts';
 import type { Answer, DecisionRequest, Media } from './decision.ts';
 import type { Abilities, ImageRules } from './decider.ts';
-import { bytesOfMedia, imagesIn, mediaTypeOf, withImages } from './media.ts';
+import { byteSizeOf, imagesIn, mediaTypeOf, withImages } from './media.ts';
 
 /** Facts of the deployment and the caller that the checks need. */
 export interface FitTerms {
   readonly provider: string;
-  /** Provider and model in messages. */
+  /** Provider and model, as in `typesafe/jev-latest`. */
   readonly model: string;
   /** Whether unsupported members are dropped. When false they are refused. */
   readonly drop: boolean;
@@ -39,10 +39,9 @@ function unsupported({ input, ...decision }: DecisionRequest, abilities: Abiliti
 }
 
 /**
- * Fits a decision to its decider. Members that the decider does not accept are dropped if `terms.drop` is set, and
- * refused with InvalidInput otherwise. Also throws InvalidInput if no input or no question would be left, and for too
- * many or too large images. `isKnownUrl` tests whether the URL of an image in a message is a data URL or an http(s)
- * address.
+ * Fits a decision to its decider. If `terms.drop` is set, members that the decider does not accept are dropped;
+ * otherwise InvalidInput is thrown. Also throws InvalidInput if no input or no question would be left, and for too many
+ * or too large images. `isKnownUrl` tests whether the URL of an image in a message is a data URL or an http(s) address.
  */
 export function fitDecision(
   decision: DecisionRequest,
@@ -135,7 +134,7 @@ export function withImageRules(decision: DecisionRequest, rules: ImageRules, ter
 const inMebibytes = (bytes: number): string => `${bytes.toLocaleString('en-US')} bytes (${bytes / 1024 / 1024} MiB)`;
 
 function assertSizes(images: readonly Media[], rules: ImageRules, { provider }: FitTerms): void {
-  const sizes = images.map((image) => bytesOfMedia(image) ?? 0);
+  const sizes = images.map((image) => byteSizeOf(image) ?? 0);
   const largest = Math.max(0, ...sizes);
   if (rules.mostBytes !== null && largest > rules.mostBytes)
     throw refuse(

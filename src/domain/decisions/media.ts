@@ -8,15 +8,15 @@ export function mediaTypeOf(media: Media): string | null {
 }
 
 /** Size of an image in bytes, by the length of its base64 text; null for an image at an address. */
-export function bytesOfMedia(media: Media): number | null {
+export function byteSizeOf(media: Media): number | null {
   if (typeof media === 'string' && mediaTypeOf(media) === null) return null;
   const content = typeof media === 'string' ? media.slice(media.indexOf(',') + 1) : media.base64;
   return Math.floor((content.replace(/=+$/, '').length * 3) / 4);
 }
 
 /**
- * The input with each image of its messages replaced by the result of `change`; null removes the image, and a message
- * without other parts.
+ * The input with each image of its messages replaced by the result of `change`. Where that is null, the image is
+ * removed. A message that had only removed images is removed, too.
  */
 export function withImages(input: DecisionInput, change: (url: string) => string | null): DecisionInput {
   if (typeof input === 'string' || !('items' in input)) return input;

@@ -21,11 +21,11 @@ export interface StoredAnswer {
   readonly answer: JsonObject;
 }
 
-/** Content of a stored decision. */
+/** Content of a stored decision. It is stored as JSON with these member names. */
 export interface DecisionContent {
   readonly traceId: string;
   readonly spanId: string;
-  /** Provider and model that answered, e.g. `typesafe/jev-latest`. */
+  /** `MadeDecision.qualifiedModel`. */
   readonly upstream: string;
   /** The upstream's name of its model; null when it sent none. */
   readonly answeredBy: string | null;
@@ -68,8 +68,8 @@ export function storageLevelOf(setting: StorageLevel, key: { readonly metadata: 
 }
 
 /**
- * The question without instructions, rules and descriptions. Names, options and labels of levels stay: the answer
- * refers to them.
+ * The question without instructions, rules and descriptions. It keeps the name, the options and the labels of levels,
+ * because the answer refers to them.
  */
 function redacted(question: Question): Question {
   const shared = { name: question.name, instructions: null, more: {} };
@@ -89,7 +89,7 @@ function redacted(question: Question): Question {
   }
 }
 
-/** The answer as plain JSON. The upstream's further members and its legend are stored at the level `full` only. */
+/** The answer as plain JSON. `more` and `legend` are stored at the level `full` only. */
 function storedFormOf(answer: Answer, level: DecisionContent['level']): StoredAnswer['answer'] {
   if (answer.kind === 'refusal') return { kind: 'refusal' };
   const shared = level === 'full' ? answer : { ...answer, more: {} };
@@ -111,7 +111,7 @@ export function answerOfStored({ answer }: StoredAnswer): Answer {
 
 /** The content to store for a decision. */
 export function decisionContentOf(
-  { questions, decision, upstream }: MadeDecision,
+  { questions, decision, qualifiedModel }: MadeDecision,
   input: unknown,
   { level, ...call }: Pick<DecisionContent, 'traceId' | 'spanId' | 'level'>,
 ): DecisionContent {
@@ -119,7 +119,7 @@ export function decisionContentOf(
   return {
     ...call,
     level,
-    upstream,
+    upstream: qualifiedModel,
     answeredBy: decision.model,
     input: isStorable ? (input ?? null) : null,
     answers: questions.map((question, index) => ({

@@ -122,7 +122,7 @@ async function sendDecision({
       { status: 200, headers: {} },
       { bytes: Buffer.from(text), outcome: outcomeOf(newDecision, text, request), deltas: () => [] },
     ),
-    decision: { questions: core.questions, decision, upstream: earlier?.upstream ?? fitTerms.model },
+    decision: { questions: core.questions, decision, qualifiedModel: earlier?.qualifiedModel ?? fitTerms.model },
   };
   return fit.dropped.length === 0 ? exchange : { ...exchange, dropped: fit.dropped };
 }

@@ -39,7 +39,7 @@ describe('a decision whose weakly answered questions were sent to another model'
     const open = weakPositions(decision, 0.5);
     expect(open).toEqual([1, 2, 3, 4]);
     const repeated = decisionOf([answer(0.6), answer(0.7, 0.8), REFUSAL, answer(0.8, 0.25)], 7, 2n);
-    expect(mergeEarlierAnswers({ decision, upstream: 'a/one', open }, repeated, 'b/two')).toEqual({
+    expect(mergeEarlierAnswers({ decision, qualifiedModel: 'a/one', open }, repeated, 'b/two')).toEqual({
       model: 'm10',
       answers: [
         { ...answer(0.1, 0.9), model: 'a/one' },
@@ -58,7 +58,7 @@ describe('a decision whose weakly answered questions were sent to another model'
   it('has no reported cost where one of the calls reports none', () => {
     const decision = decisionOf([REFUSAL], 1, 5n);
     expect(
-      mergeEarlierAnswers({ decision, upstream: 'a', open: [0] }, decisionOf([REFUSAL], 1), 'b').charged,
+      mergeEarlierAnswers({ decision, qualifiedModel: 'a', open: [0] }, decisionOf([REFUSAL], 1), 'b').charged,
     ).toBeUndefined();
   });
 
@@ -93,7 +93,11 @@ describe('a decision whose weakly answered questions were sent to another model'
       for (let model = 1; model < models.length; model += 1) {
         const open = weakPositions(decision, limit);
         if (open.length === 0) break;
-        decision = mergeEarlierAnswers({ decision, upstream: 'p/m0', open }, ask(model, open), models[model] ?? '');
+        decision = mergeEarlierAnswers(
+          { decision, qualifiedModel: 'p/m0', open },
+          ask(model, open),
+          models[model] ?? '',
+        );
         calls += 1;
       }
       expect(decision.answers).toHaveLength(count);
