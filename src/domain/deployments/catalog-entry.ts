@@ -3,7 +3,7 @@ import type { Deployment } from '../chat/provider.ts';
 
 /**
  * The catalog entry of a deployment: the first that exists of base model, `provider/model`, upstream model and public
- * name. `provider/model` comes before the bare name, which has the price of the model's maker.
+ * name. The entry of the bare upstream model comes later, because it has the prices of the model's maker.
  */
 export function catalogEntryFor(deployment: Deployment, catalog: CatalogSnapshot): CatalogEntry | null {
   const { baseModel, upstreamModel, provider, modelGroup } = deployment;

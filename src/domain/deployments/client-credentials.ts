@@ -7,13 +7,13 @@ import { InvalidInput, Unauthenticated } from '../errors.ts';
 export const CLIENT_CREDENTIALS = ['api_key', 'api_base'] as const;
 type ClientCredential = (typeof CLIENT_CREDENTIALS)[number];
 
-/** Settings of a deployment that apply to a caller's own account too. */
+/** Settings of a deployment that also apply to calls with a caller's credentials. */
 const KEPT_OPTIONS = new Set(['api_version', 'max_tokens']);
 
 /**
- * The deployment with the caller's key or address. `allowedToAll`: every deployment accepts both. The result has none
- * of the configured credentials, and its calls do not count for the deployment's health. Throws InvalidInput where the
- * configuration does not allow the key, or the provider needs other credentials. Throws Unauthenticated where the
+ * The deployment with the caller's key or address in place of all configured credentials. With `allowedToAll`, every
+ * deployment accepts both. Calls to the result do not count for the health of the deployment. Throws InvalidInput where
+ * the configuration does not allow the key, or the provider needs other credentials. Throws Unauthenticated where the
  * configuration does not allow the address.
  */
 export function withClientCredentials(
@@ -21,19 +21,18 @@ export function withClientCredentials(
   { credentials, endpoint }: Pick<ModelRequest, 'credentials' | 'endpoint'>,
   allowedToAll: boolean,
 ): Deployment {
-  const sent = credentials ?? null;
-  if (sent === null) return deployment;
-  const { apiKey, apiBase } = sent;
-  const members = CLIENT_CREDENTIALS.filter((member) => (member === 'api_key' ? apiKey : apiBase) !== null);
+  if (credentials === undefined || credentials === null) return deployment;
+  const { apiKey, apiBase } = credentials;
+  const sent = CLIENT_CREDENTIALS.filter((member) => (member === 'api_key' ? apiKey : apiBase) !== null);
   const allowed = allowedToAll ? CLIENT_CREDENTIALS : (deployment.clientCredentials ?? []);
-  const refused = members.find((member) => !allowed.includes(member));
+  const refused = sent.find((member) => !allowed.includes(member));
   if (refused === 'api_base')
     throw new Unauthenticated(
       `Rejected Request: api_base is not allowed in request body: ${NOT_CONFIGURED}.`,
       'malformed',
     );
   if (refused !== undefined) throw notAllowed(refused, endpoint.path, NOT_CONFIGURED);
-  const [first] = members;
+  const [first] = sent;
   if (first !== undefined && !isCalledByKey(deployment))
     throw notAllowed(
       first,
@@ -55,8 +54,8 @@ const NOT_CONFIGURED =
   'the configuration does not allow it (general_settings.allow_client_side_credentials, or configurable_clientside_auth_params of the model)';
 
 /**
- * Whether a key is the only credential. Otherwise, credentials of a machine or an account would be sent to the caller's
- * address.
+ * Whether calls to the provider need a key and no other credential. For other providers, credentials of the machine or
+ * of an account could be sent to the caller's address.
  */
 function isCalledByKey({ provider }: Deployment): boolean {
   const vendor = vendorOf(provider);

@@ -7,25 +7,25 @@ import type { StoredDeployment } from './stored-deployment.ts';
 export interface DeploymentSource {
   /** Deployments of the configuration in its order, then stored ones, the oldest first; without blocked ones. */
   current(): readonly Deployment[];
-  /** Whether a model of the team, or a common one (of no team), has deployments, all of which are blocked. */
+  /** Whether the team's model of this name, or the common one (of no team), has only blocked deployments. */
   isBlocked(model: string, teamId: string | null): boolean;
   /**
-   * Reads changes by other processes. Returns whether anything changed. Concurrent callers share one read. Shortly
-   * after a read, it returns false and reads nothing.
+   * Reads changes by other processes. Returns whether anything changed. Concurrent callers share one read. A call
+   * shortly after a read returns false and reads nothing.
    */
   readChanges(): Promise<boolean>;
 }
 
-/** A deployment, and its row where it is stored. */
+/** A deployment of the configuration, or a stored one with its row. */
 export interface KnownDeployment {
   readonly deployment: Deployment;
-  /** Null for one of the configuration. */
+  /** Null for a deployment of the configuration. */
   readonly stored: StoredDeployment | null;
 }
 
 /** A deployment that cannot be called. */
 export interface BrokenDeployment extends Pick<Deployment, 'id' | 'modelGroup'> {
-  /** Null for one of the configuration. */
+  /** Null for a deployment of the configuration. */
   readonly stored: StoredDeployment | null;
   /** Why it cannot be called. */
   readonly fault: string;
@@ -47,7 +47,7 @@ export interface DeploymentRegistry extends DeploymentSource {
   configure(deployments: readonly Deployment[], credentials: readonly DeclaredCredential[]): void;
   /** Resolves the references of stored rows to environment variables again, after a variable changed. */
   rebuild(): void;
-  /** Reads stored rows, if any of them changed since the last read. Throws Unavailable. Returns whether any did. */
+  /** Reads stored rows if any row changed since the last read. Returns whether one did. Throws Unavailable. */
   refresh(): Promise<boolean>;
   /** Reads stored rows after a change by this process. Throws Unavailable. */
   reload(): Promise<void>;

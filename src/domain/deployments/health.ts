@@ -45,8 +45,8 @@ export function healthStateOf(ended: readonly EndedCall[], nowMs: number): Healt
 }
 
 /**
- * Joint state of several deployments. Unknown states are ignored. When the others are equal, it is their state, else
- * `degraded`. It is `unknown` when all are.
+ * Joint state of several deployments. Unknown states are ignored. Deployments in different states are together
+ * `degraded`. `unknown` when all states are unknown.
  */
 export function jointState(states: readonly HealthState[]): HealthState {
   const [first = 'unknown', ...others] = [...new Set(states.filter((state) => state !== 'unknown'))];
@@ -63,22 +63,30 @@ export function jointHealth(healths: readonly Health[]): Health {
     failures: sum(({ failures }) => failures),
     inFlight: sum(({ inFlight }) => inFlight),
     latencyMs: latencies.length === 0 ? null : latencies.reduce((total, one) => total + one, 0) / latencies.length,
-    lastSuccessAt: latest(healths.map(({ lastSuccessAt }) => lastSuccessAt)),
-    lastFailure: healths
-      .map(({ lastFailure }) => lastFailure)
-      .reduce((left, right) => ((right?.at.getTime() ?? -1) > (left?.at.getTime() ?? -1) ? right : left), null),
+    lastSuccessAt: latestOf(
+      healths.map(({ lastSuccessAt }) => lastSuccessAt),
+      (at) => at,
+    ),
+    lastFailure: latestOf(
+      healths.map(({ lastFailure }) => lastFailure),
+      ({ at }) => at,
+    ),
   };
 }
 
-const latest = (dates: readonly (Date | null)[]): Date | null =>
-  dates.reduce((left, right) => ((right?.getTime() ?? -1) > (left?.getTime() ?? -1) ? right : left), null);
+/** The item with the latest time; null without items. */
+function latestOf<Item>(items: readonly (Item | null)[], timeOf: (item: Item) => Date): Item | null {
+  let latest: Item | null = null;
+  for (const item of items) if (item !== null && (latest === null || timeOf(item) > timeOf(latest))) latest = item;
+  return latest;
+}
 
 /** Statuses below 500 that the deployment causes, not the caller: credentials, model names, rate limits, timeouts. */
 const DEPLOYMENT_FAULTS = new Set([401, 403, 404, 408, 429]);
 
 /**
- * Failure code for the deployment's health: the upstream's status, `TIMEOUT` or `NO_ANSWER`; null for a failure that
- * does not count.
+ * Code of a failure for the health of its deployment: the upstream's status, `TIMEOUT` or `NO_ANSWER`. Null for a
+ * failure that the deployment did not cause.
  */
 export function healthFailureCode(failure: unknown): string | null {
   if (!(failure instanceof UpstreamFailed)) return null;

@@ -28,7 +28,8 @@ export function accessGroupsOf(deployments: readonly Deployment[]): AccessGroups
   const wildcards = [...groupsByName.keys()].filter((name) => name.endsWith('*'));
   return (model) => {
     const byExactName = groupsByName.get(model);
-    if (byExactName !== undefined || wildcards.length === 0) return byExactName ?? NONE;
+    if (byExactName !== undefined) return byExactName;
+    if (wildcards.length === 0) return NONE;
     return wildcards.filter((name) => matchesGroup(name, model)).flatMap((name) => groupsByName.get(name) ?? NONE);
   };
 }

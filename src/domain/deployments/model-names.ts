@@ -28,7 +28,7 @@ export function mayCallSome(key: VirtualKey | null, group: string): boolean {
 /** The catalog has a row for each image size, e.g. `1024-x-1024/dall-e-2`. Such rows are prices, not models. */
 const SIZE = /(^|\/)\d+-x-\d+\//;
 
-/** The catalog's models of a wildcard's provider that the wildcard matches. */
+/** The models of the catalog that a wildcard matches. Only models of the deployment's provider are considered. */
 function expandWildcard(
   { modelGroup, provider, upstreamModel }: Deployment,
   catalog: CatalogSnapshot,
@@ -101,7 +101,7 @@ export function namedModels(
   return [...named.values()];
 }
 
-/** The model of a name that a key may call, also when `namedModels` does not list it; null where there is none. */
+/** The model with this name, also when `namedModels` does not list it. Null for a model that the key may not call. */
 export function namedModel(
   deployments: readonly Deployment[],
   catalog: CatalogSnapshot,
@@ -111,6 +111,9 @@ export function namedModel(
   const found =
     selectable.find(({ modelGroup }) => modelGroup === name) ??
     selectable.find(({ modelGroup }) => matchesGroup(modelGroup, name));
-  if (found === undefined || !(found.modelGroup === name ? mayCallSome(key, name) : mayCall(key, name))) return null;
-  return { name, entry: found.modelGroup === name ? catalogEntryFor(found, catalog) : catalog.find(name) };
+  if (found === undefined) return null;
+  const isExactName = found.modelGroup === name;
+  const isAllowed = isExactName ? mayCallSome(key, name) : mayCall(key, name);
+  if (!isAllowed) return null;
+  return { name, entry: isExactName ? catalogEntryFor(found, catalog) : catalog.find(name) };
 }

@@ -6,7 +6,7 @@ import { publicAddress } from './public-address.ts';
 /** Parameters of a deployment or a credential, by their names in a configuration file. */
 export interface Parameters {
   readonly params: JsonObject;
-  /** JSON texts of the secret ones. */
+  /** Secret parameters, each as JSON text. */
   readonly secrets: Readonly<Record<string, Secret>>;
 }
 
@@ -26,7 +26,7 @@ const isSecretParameter = (name: string): boolean =>
     !isPriceField(name) &&
     name.split(/[_-]/).some((word) => SECRET_WORDS.has(word.toLowerCase())));
 
-/** Splits parameters into secret ones and others. A number or a boolean is not a secret. */
+/** Splits parameters into secret ones and others. Numbers and booleans are never secret. */
 export function splitParameters(sent: JsonObject): Parameters {
   const isSecret = ([name, value]: [string, unknown]): boolean =>
     isSecretParameter(name) && (typeof value === 'string' || (typeof value === 'object' && value !== null));
@@ -56,7 +56,7 @@ export function patchedParameters(before: Parameters, patch: JsonObject): Parame
 /** Minimum length of a secret whose mask shows its ends, in characters. */
 const MIN_LENGTH_WITH_ENDS = 12;
 
-/** A secret that can be recognised but not used: its first and last two characters, or nothing of a short one. */
+/** Mask by which a secret can be recognised: its first and last two characters. A short secret is masked completely. */
 function maskOf(secret: Secret): string {
   const value: unknown = JSON.parse(secret.reveal());
   return typeof value === 'string' && value.length >= MIN_LENGTH_WITH_ENDS

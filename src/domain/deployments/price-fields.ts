@@ -10,8 +10,8 @@ const pricesIn = (members: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(members).filter(([name, value]) => isPriceField(name) && value !== null));
 
 /**
- * Configured prices of a deployment, by name: of its parameters and its `model_info`. A `model_info` with a `key` is an
- * answer of this server that was sent back. Its prices are those of the price map at that time, so they are ignored.
+ * Configured prices of a deployment, by name, from its parameters and its `model_info`. A `model_info` with a `key` is
+ * part of an answer of this server that a client sent back. Its prices come from the price map and are ignored.
  */
 export const ownPrices = (params: JsonObject, info: JsonObject): JsonObject => ({
   ...(Object.hasOwn(info, 'key') ? {} : pricesIn(info)),

@@ -10,7 +10,8 @@ const NO_OUTPUT = /embed|rerank|moderation|search/i;
  * tokens. `model` contains the model's name and mode.
  */
 export function pricesInputOnly(prices: JsonObject, model: string): boolean {
-  if (!(Number(prices['input_cost_per_token']) > 0)) return false;
+  const hasInputPrice = Number(prices['input_cost_per_token']) > 0;
+  if (!hasInputPrice) return false;
   const hasOutputPrice = Object.keys(prices).some(
     (name) => name.startsWith('output_cost_per') || name.startsWith('tiered_pricing'),
   );

@@ -36,11 +36,11 @@ export interface ProbeRequest {
 const PROBE_OUTPUT_TOKENS = 16;
 /** Smallest output limit of OpenAI's Responses API. */
 const MIN_RESPONSES_OUTPUT_TOKENS = 16;
-/** Providers whose newer models refuse `max_tokens` and whose older ones accept its new name. */
+/** Providers whose models accept `max_completion_tokens`. Their newer models refuse the older name `max_tokens`. */
 const RENAMED_LIMIT = new Set(['openai', 'azure']);
 const PROMPT = 'Are you there? Answer with one word.';
 
-/** One question for a decision model. `noul` is a yes/no question. Self-hosted servers may answer choices only. */
+/** One question for a decision model. `noul` is a yes/no question. Self-hosted models may support only choices. */
 const decisionProbe = (provider: string): object => ({
   state: PROMPT,
   questions: {
@@ -51,7 +51,7 @@ const decisionProbe = (provider: string): object => ({
   },
 });
 
-/** The health check request of a deployment; a text is the reason why there is none. */
+/** The health check request of a deployment; or why there is none, as text. */
 export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | null): ProbeRequest | string {
   const { provider, probe = DEFAULT_PROBE_SETTINGS, responses } = deployment;
   const configuredModel = probe.model?.startsWith(`${provider}/`)
@@ -61,7 +61,7 @@ export function probeRequestFor(deployment: Deployment, entry: CatalogEntry | nu
   if (upstreamModel.includes('*'))
     return 'A wildcard stands for many models: set model_info.health_check_model to the model to call.';
   const mode = responses === 'only' ? 'responses' : (probe.mode ?? entry?.mode ?? 'chat');
-  // A reasoning model fails when the limit leaves no tokens for its answer.
+  // A reasoning model gets no default limit: its reasoning could use up all tokens, so that the check would fail.
   const limit = probe.maxTokens ?? (entry?.row['supports_reasoning'] === true ? null : PROBE_OUTPUT_TOKENS);
   const bounded = (member: string, least = 1): object => (limit === null ? {} : { [member]: Math.max(limit, least) });
   const probeOf = (endpoint: Endpoint, body: object): ProbeRequest => ({

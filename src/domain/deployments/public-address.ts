@@ -1,6 +1,6 @@
 /**
- * A base address without the parts that may be secret: user, password, query and fragment. Of an invalid address, all
- * text between `//` and the last at sign is removed.
+ * A base address without the parts that may be secret: user, password, query and fragment. In an invalid address, all
+ * text between `//` and the last `@` counts as user and password.
  */
 export function publicAddress(base: string): string {
   if (!/[@?#]/.test(base)) return base;

@@ -17,8 +17,8 @@ export interface StoredDeployment extends Parameters, Stamps {
   /** Calls are not sent to it. */
   readonly blocked: boolean;
   /**
-   * Whether its parameters could not be decrypted, because they were encrypted with another salt key. They are empty
-   * then.
+   * Whether its parameters could not be decrypted, because they were encrypted with another salt key. If so, `params`
+   * and `secrets` are empty.
    */
   readonly unreadable: boolean;
 }
@@ -46,10 +46,10 @@ export interface DeploymentStore extends RowStore<StoredDeployment, StoredDeploy
 }
 
 /**
- * Members of `model_info` that the server sets in its answers. They are not stored from a request, because clients send
- * changed answers back. The server itself stores `MADE_BY_TEAM`.
+ * Members of `model_info` that a request cannot set. The server adds them to its answers, and clients send them back
+ * when they edit an answer.
  */
-const COMPUTED = new Set([
+const IGNORED_INFO = new Set([
   'id',
   'db_model',
   'blocked',
@@ -60,31 +60,31 @@ const COMPUTED = new Set([
   'created_by',
   'updated_at',
   'updated_by',
+  // Unlike the others, this one is stored: see `markOf`.
   MADE_BY_TEAM,
 ]);
 
 /**
- * The stored `model_info` after a change; null removes a member. Prices are not stored here: they are parameters. A
- * `model_info` with a `key` is an answer of this server that the client sends back. Members of it that equal the row of
- * the price map are not stored.
+ * The stored `model_info` after a change; null removes a member. Prices are not part of it: they are parameters.
+ *
+ * A `model_info` with a `key` is an edited answer of this server. Such an answer contains `row`, the row of the price
+ * map, so members that equal the row are not stored.
  */
 function storedInfo(before: JsonObject, sent: JsonObject, row: JsonObject): JsonObject {
-  const isEcho = Object.hasOwn(sent, 'key');
-  const isFromPriceMap = (name: string, value: unknown): boolean =>
-    isEcho && Object.hasOwn(row, name) && sameValue(row[name], value);
-  const echoed = new Set(Object.entries(sent).flatMap(([name, value]) => (isFromPriceMap(name, value) ? [name] : [])));
-  const members = Object.entries({ ...before, ...sent }).filter(
-    ([name, value]) =>
-      value !== null && name !== 'key' && !COMPUTED.has(name) && !isPriceField(name) && !echoed.has(name),
-  );
-  return Object.fromEntries(members);
+  const isEditedAnswer = Object.hasOwn(sent, 'key');
+  const isFromPriceMap = (name: string): boolean =>
+    isEditedAnswer && Object.hasOwn(sent, name) && Object.hasOwn(row, name) && sameValue(row[name], sent[name]);
+  const isStored = (name: string): boolean =>
+    name !== 'key' && !IGNORED_INFO.has(name) && !isPriceField(name) && !isFromPriceMap(name);
+  const members = Object.entries({ ...before, ...sent });
+  return Object.fromEntries(members.filter(([name, value]) => value !== null && isStored(name)));
 }
 
-/** An explicit null for a price in `model_info` clears the price, which is a parameter. */
+/** Prices that `model_info` sets to null. They are removed from the parameters, where prices are stored. */
 const clearedPrices = (info: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(info).filter(([name, value]) => value === null && isPriceField(name)));
 
-/** The member that marks a deployment of a team administrator. */
+/** The member of `model_info` that marks a deployment of a team administrator. */
 const markOf = ({ byTeam = false }: { readonly byTeam?: boolean }): JsonObject =>
   byTeam ? { [MADE_BY_TEAM]: true } : {};
 

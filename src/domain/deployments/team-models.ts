@@ -3,15 +3,15 @@ import type { Deployment } from '../chat/provider.ts';
 import { vendorOf } from '../chat/vendors.ts';
 import { InvalidInput, type Issue } from '../errors.ts';
 
-/** The team of a caller's key; null for a caller without a virtual key, such as the admin key. */
-type KeyTeam = Pick<{ readonly teamId: string | null }, 'teamId'> | null;
+/** A key with its team, if any; null for a caller without a virtual key, such as the admin key. */
+type KeyTeam = { readonly teamId: string | null } | null;
 
-/** A deployment of one team, or of all. */
+/** A deployment of one team, or a common one. */
 interface Owned {
   readonly teamId?: string | null;
 }
 
-/** Whether a deployment is common, or of the team of a key. */
+/** Whether a deployment is common, or belongs to the team of a key. */
 export const isCommonOrOfTeam = (key: KeyTeam, { teamId = null }: Owned): boolean =>
   teamId === null || key?.teamId === teamId;
 
@@ -52,8 +52,8 @@ class Names {
 /**
  * Returns a function that decides whether a name selects a model of a team. It applies the rules of calls: exact names
  * precede wildcards, longer wildcards precede shorter ones, names of the team precede common ones. `open` are the
- * deployments that may be called, `all` includes blocked ones. A name of a blocked deployment is the team's only while
- * no other deployment has it.
+ * deployments that may be called; `all` includes blocked ones. A name that only blocked deployments of the team match
+ * selects the team's model if it matches no common deployment.
  */
 export function teamModelFinder(
   open: readonly Deployment[],
@@ -70,8 +70,8 @@ export function teamModelFinder(
     if (namesOfTeam === undefined) return false;
     const [teamRank, commonRank] = [namesOfTeam.open.rank(model), common.rank(model)];
     if (teamRank >= 0) return teamRank >= commonRank;
-    // At most blocked deployments of the team have the name.
-    return commonRank < 0 && namesOfTeam.all.rank(model) >= 0;
+    const matchesBlocked = namesOfTeam.all.rank(model) >= 0;
+    return commonRank < 0 && matchesBlocked;
   };
 }
 
@@ -105,15 +105,15 @@ const TEAM_PARAMS = new Set([
 ]);
 
 /** Whether a text, or a text in a list or map, is a reference to a variable of the server. */
-const refersToVariable = (value: unknown): boolean =>
-  typeof value === 'string'
-    ? value.startsWith('os.environ/')
-    : typeof value === 'object' && value !== null && Object.values(value).some(refersToVariable);
+function refersToVariable(value: unknown): boolean {
+  if (typeof value === 'string') return value.startsWith('os.environ/');
+  return typeof value === 'object' && value !== null && Object.values(value).some(refersToVariable);
+}
 
 /**
- * Refuses parameters of a team administrator that would use what the operator has: its keys, variables and stored
- * credentials, or prices below the real ones. Proxy administrators may not add them to such a model either, because the
- * team chose the model's address. Throws InvalidInput.
+ * Checks the parameters of a model that a team administrator made. Throws InvalidInput for those that would use keys,
+ * variables or stored credentials of the operator, or set prices. Proxy administrators may not add them to such a model
+ * either, because the team chose the address of the model.
  */
 export function assertTeamParams(params: JsonObject, deployment: Pick<Deployment, 'provider' | 'baseModel'>): void {
   const issues: Issue[] = [];

@@ -3,7 +3,10 @@ import { InvalidInput } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 import type { FallbackLists, FallbackPolicy, RoutingPolicy } from '../routing/routing-policy.ts';
 
-/** Failures that fallbacks are configured for: every failure, a prompt that is too long, a refused content. */
+/**
+ * Kinds of failures with separate lists of fallbacks. `general`: every failure. `context_window`: a prompt that is too
+ * long. `content_policy`: content that the upstream refuses.
+ */
 export const FALLBACK_TYPES = ['general', 'context_window', 'content_policy'] as const;
 export type FallbackType = (typeof FALLBACK_TYPES)[number];
 
@@ -35,7 +38,7 @@ export interface FallbackStore extends RowStore<ModelFallback, FallbackFilter> {
 /** Routing of the configuration file and of stored settings. A change replaces the object. */
 export interface ConfiguredRouting {
   readonly policy: RoutingPolicy;
-  /** Kinds of failure whose lists are a stored setting. The lists of other kinds are those of the file. */
+  /** Kinds of failures whose lists come from stored settings. The lists of other kinds come from the file. */
   readonly storedLists: ReadonlySet<FallbackType>;
 }
 
@@ -45,7 +48,7 @@ export interface FallbackRegistry {
   policy(): RoutingPolicy;
   /** Whether the configuration file has fallbacks for a model, which the database cannot change. */
   isConfigured(model: string, type: FallbackType): boolean;
-  /** Reads stored rows, if any of them changed since the last read. Throws Unavailable. Returns whether any did. */
+  /** Reads stored rows if any row changed since the last read. Returns whether one did. Throws Unavailable. */
   refresh(): Promise<boolean>;
 }
 
