@@ -15,7 +15,7 @@ function countedRoute(category: ActivityCategory, route: string): CountedRoute {
 const MCP = countedRoute('mcp', '/mcp');
 const A2A = countedRoute('a2a', '/a2a');
 
-/** `/<server>/mcp` and `/toolset/<name>/mcp`. */
+/** The paths `/<server>/mcp` and `/toolset/<name>/mcp`. */
 const NAMED_MCP = /^\/(?:toolset\/)?[^/]+\/mcp$/;
 
 /** Ends of paths: the first that matches is the route. */
@@ -42,29 +42,33 @@ const SUFFIXES: readonly (readonly [string, CountedRoute])[] = [
   ':streamGenerateContent',
 ].map((suffix) => [suffix, countedRoute('llm', suffix)]);
 
-/**
- * Exact paths and their routes. It repeats the usual paths of `SUFFIXES`, so that most requests need one lookup. Each
- * further list has the paths of one route, which is named by the first of them.
- */
+/** Routes with no suffix of `SUFFIXES`, and their paths. A route has the name of its first path. */
+const PATHS_BY_ROUTE: readonly (readonly [route: string, ...aliases: string[]])[] = [
+  ['/v1/messages'],
+  ['/interactions'],
+  ['/v1beta/interactions'],
+  // Pass-through calls of these two need no further path. `PROVIDERS` has both for calls with a further path.
+  ['/comprehendmedical'],
+  ['/transcribe'],
+  ['/responses/compact', '/v1/responses/compact'],
+  ['/decisions', '/v1/decisions'],
+  ['/alt-decisions', '/v1/alt-decisions'],
+  ['/systemone', '/v1/systemone'],
+];
+
+/** Routes by exact path, so that most requests need one lookup. It includes the usual paths that end in a suffix. */
 const EXACT: ReadonlyMap<string, CountedRoute> = new Map([
   ...SUFFIXES.flatMap(([suffix, route]): readonly [string, CountedRoute][] => [
     [`/v1${suffix}`, route],
     [suffix, route],
   ]),
-  ...[
-    ['/v1/messages'],
-    ['/interactions'],
-    ['/v1beta/interactions'],
-    ['/comprehendmedical'],
-    ['/transcribe'],
-    ['/responses/compact', '/v1/responses/compact'],
-    ['/decisions', '/v1/decisions'],
-    ['/alt-decisions', '/v1/alt-decisions'],
-    ['/systemone', '/v1/systemone'],
-  ].flatMap((paths) => paths.map((path): [string, CountedRoute] => [path, countedRoute('llm', paths[0] ?? path)])),
+  ...PATHS_BY_ROUTE.flatMap((paths) => {
+    const route = countedRoute('llm', paths[0]);
+    return paths.map((path): [string, CountedRoute] => [path, route]);
+  }),
 ]);
 
-/** First segments of providers that requests pass through to. `vertex-ai` and `vertex_ai` stay two routes. */
+/** First segments of pass-through paths, by provider. `vertex-ai` and `vertex_ai` are two routes. */
 const PROVIDERS: ReadonlyMap<string, CountedRoute> = new Map(
   [
     'bedrock',
@@ -99,26 +103,28 @@ const PROVIDERS: ReadonlyMap<string, CountedRoute> = new Map(
   ].map((name) => [name, countedRoute('llm', `/${name}`)]),
 );
 
-/** Paths of this server that may end like those of a model call, but are not model calls. */
-const OWN_READS = /^\/(?:v1\/)?(?:traces|lens)(?:\/|$)/;
+/** Paths of traces and lenses. They are not model calls, even if they end in a suffix of `SUFFIXES`. */
+const TRACES_OR_LENS = /^\/(?:v1\/)?(?:traces|lens)(?:\/|$)/;
 
 /**
  * Category and route of a request, by its method and path; null when it is not counted. The set of routes is fixed, so
  * that callers cannot add any.
  */
 export function countedRouteOf(method: string, target: string): CountedRoute | null {
-  // Most targets are usual paths without a query: they need no decoding.
+  // A quick lookup that needs no decoding: most targets are usual paths without a query.
   const routeOfTarget = method === 'POST' ? EXACT.get(target) : undefined;
   if (routeOfTarget !== undefined) return routeOfTarget;
   const path = pathOf(target);
   if (isMcp(path)) return MCP;
   if (path.endsWith('/message/send') && (path.startsWith('/a2a/') || path.startsWith('/v1/a2a/'))) return A2A;
-  if (method !== 'POST' || OWN_READS.test(path)) return null;
+  if (method !== 'POST' || TRACES_OR_LENS.test(path)) return null;
   const routeOfPath = EXACT.get(path);
   if (routeOfPath !== undefined) return routeOfPath;
   for (const [suffix, route] of SUFFIXES) if (path.endsWith(suffix)) return route;
-  const end = path.indexOf('/', 1);
-  return end === -1 ? null : (PROVIDERS.get(path.slice(1, end)) ?? null);
+  const segmentEnd = path.indexOf('/', 1);
+  if (segmentEnd === -1) return null;
+  const firstSegment = path.slice(1, segmentEnd);
+  return PROVIDERS.get(firstSegment) ?? null;
 }
 
 function isMcp(path: string): boolean {
@@ -127,17 +133,17 @@ function isMcp(path: string): boolean {
   return path.endsWith('/mcp') && NAMED_MCP.test(path);
 }
 
+const SLASH = '/'.charCodeAt(0);
+
 /** The path of a target, decoded, without query and without slashes at its end. */
 function pathOf(target: string): string {
-  const mark = target.indexOf('?');
-  let path = mark === -1 ? target : target.slice(0, mark);
+  const queryStart = target.indexOf('?');
+  let path = queryStart === -1 ? target : target.slice(0, queryStart);
   if (path.includes('%')) path = decoded(path);
   let end = path.length;
   while (end > 1 && path.charCodeAt(end - 1) === SLASH) end -= 1;
   return end === path.length ? path : path.slice(0, end);
 }
-
-const SLASH = 47;
 
 function decoded(path: string): string {
   try {

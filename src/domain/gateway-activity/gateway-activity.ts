@@ -24,7 +24,7 @@ export interface ActivityCounts {
   readonly failed: number;
 }
 
-/** Requests of one UTC day, `YYYY-MM-DD`, by the end of the answer. */
+/** Requests of one category and route whose answers ended on one UTC day, `YYYY-MM-DD`. */
 export interface ActivityRow extends CountedRoute, ActivityCounts {
   readonly day: string;
 }
@@ -54,7 +54,7 @@ export interface ActivityQuery {
   /** First and last day, both included. They are compared as text; a text that is not a day is not an error. */
   readonly from: string;
   readonly to: string;
-  /** Fields of the groups, in the order they are sorted by. */
+  /** Fields to group by. Groups are sorted by these fields, in this order. */
   readonly by: readonly ActivityField[];
   /** Only these categories and routes; absent for all. */
   readonly categories?: readonly ActivityCategory[];
@@ -70,9 +70,8 @@ export interface ActivityGroup extends ActivityCounts {
 /** Store of counts of requests. */
 export interface GatewayActivityStore {
   /**
-   * Adds the counts of a batch in one commit. A batch that was committed before adds nothing, so that a batch whose
-   * commit was not acknowledged is added again with its number. Batches of a process come in the order of their
-   * numbers.
+   * Adds the counts of a batch in one commit. A batch that was committed before adds nothing. So the caller may repeat
+   * a batch whose commit was not acknowledged. Batches of a process come in the order of their numbers.
    */
   add(batch: ActivityBatch, now: Date): Promise<void>;
   /** Groups, sorted by the fields of `by`. */
@@ -105,10 +104,10 @@ export function sumGroupsBy(groups: readonly ActivityGroup[], by: readonly Activ
   const nameOf = ({ of }: ActivityGroup): string => by.map((field) => of[field] ?? '').join('\n');
   return [...Map.groupBy(groups, nameOf)]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))
-    .map(([, own]) => ({ of: pickFields(own[0]?.of ?? {}, by), ...sumOfCounts(own) }));
+    .map(([, members]) => ({ of: pickFields(members[0]?.of ?? {}, by), ...sumOfCounts(members) }));
 }
 
-/** Some of the fields of a row. */
+/** The fields that `by` names. */
 export const pickFields = (of: ActivityGroup['of'], by: readonly ActivityField[]): ActivityGroup['of'] => ({
   ...(by.includes('day') && of.day !== undefined ? { day: of.day } : {}),
   ...(by.includes('category') && of.category !== undefined ? { category: of.category } : {}),
