@@ -20,9 +20,7 @@ export interface Admission {
   reserve(charges: readonly Charge[]): Reservation | Refusal | Promise<Reservation | Refusal>;
   /** The refusal that `reserve` would return now; null when it would admit. Reserves nothing. */
   check(charges: readonly Charge[]): Refusal | null | Promise<Refusal | null>;
-  /**
-   * Adds use without a reservation, e.g. of a batch that ended. Does nothing for a counter that is not in memory.
-   */
+  /** Adds use without a reservation, e.g. of a batch that ended. Does nothing for a counter that is not in memory. */
   count(counter: string, amount: bigint): void;
   /** Use of a counter, reservations not included; null when the counter is not in memory, or was never read. */
   usedOf(counter: string): bigint | null;

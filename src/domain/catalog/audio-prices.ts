@@ -13,7 +13,7 @@ export const NO_AUDIO_PRICES: AudioPrices = { input: null, output: null, cacheRe
 export const audioPricesOf = (row: PriceRow): AudioPrices => ({
   input: rateFrom(row['input_cost_per_audio_token']),
   output: rateFrom(row['output_cost_per_audio_token']),
-  // The price map has the price of cached audio under one of these keys. The second key does not stand for cache writes:
-  // no vendor bills them for audio.
+  // The price map has the price of cached audio under one of these keys. The second key does not stand for cache
+  // writes: no vendor bills them for audio.
   cacheRead: rateFrom(row['cache_read_input_audio_token_cost'] ?? row['cache_creation_input_audio_token_cost']),
 });

@@ -38,7 +38,9 @@ const MAX_USD_PER_TOKEN = 0.001;
 const MAX_PER_TOKEN = rateFrom(MAX_USD_PER_TOKEN) ?? 0n;
 /** A price that changes by this factor in one step is treated as a unit mistake, or its correction. */
 const SUSPECT_FACTOR = 10n;
-/** A price that changes by less than this factor is valid. Smaller than `SUSPECT_FACTOR`, because floats are inexact. */
+/**
+ * A price that changes by less than this factor is valid. Smaller than `SUSPECT_FACTOR`, because floats are inexact.
+ */
 const CLEARLY_VALID_FACTOR = 9;
 
 /** Whether the value of a key is a price, or contains prices. */

@@ -11,7 +11,7 @@ export class OutcomeCollector {
   #failure: Outcome['failure'] = null;
   #text = '';
 
-  /** `textLimit`: maximum characters that are kept of the answer's text, refusal and tool calls; 0 keeps none. */
+  /** `textLimit`: number of characters to keep of the answer's text, refusal and tool calls; 0 keeps none. */
   constructor(textLimit: number) {
     this.#textLimit = textLimit;
   }

@@ -24,7 +24,7 @@ export interface Deployment {
   readonly upstreamModel: string;
   /** Base address without a trailing slash, e.g. `https://host/v1`; null uses the provider's default. */
   readonly apiBase: string | null;
-  /** The base address comes from a caller: connections to private addresses are refused. */
+  /** Whether a caller chose the base address. If so, connections to private addresses are refused. */
   readonly addressByCaller?: boolean;
   readonly apiKey: Secret | null;
   /** Further settings of its provider, by their names in the configuration, e.g. `api_version`, `aws_region_name`. */
@@ -32,8 +32,8 @@ export interface Deployment {
   /** Secret settings of its provider, by their names in the configuration, e.g. `aws_secret_access_key`. */
   readonly secrets: Readonly<Record<string, Secret>>;
   /**
-   * Which calls use OpenAI's Responses API upstream. `only`: calls of every dialect. `also`: only calls whose own
-   * dialect is that API. `never`: none. The provider's default when absent.
+   * Which calls are sent to OpenAI's Responses API of the upstream. `only`: all calls. `also`: calls in the dialect of
+   * that API. `never`: none. The provider's default when absent.
    */
   readonly responses?: 'only' | 'also' | 'never';
   /** Credentials that callers may send for it; none when absent. */
@@ -48,7 +48,7 @@ export interface Deployment {
   readonly mostQuestions?: number;
   /** Samples for each question that has no log probabilities, for decisions by chat completions; none when absent. */
   readonly decisionVotes?: number;
-  /** Headers that decisions send besides their own; none when absent. */
+  /** Further headers of calls to its decision model; none when absent. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Configured input types of its decision model besides text; the provider's default when absent. */
   readonly decides?: ConfiguredAbilities;
@@ -123,9 +123,9 @@ export interface RequestPreview {
 export interface Provider {
   readonly name: string;
   /**
-   * Sends one call and resolves when the head of the answer has arrived (for a stream: and its first chunk). Throws
-   * InvalidInput for a request that the adapter cannot express. Throws UpstreamFailed for any failure of the upstream
-   * up to then, and the signal's reason when it fires first. Later failures are in the exchange's byte stream.
+   * Sends one call. Resolves when the head of the answer has arrived or, for a stream, its first chunk. Throws
+   * InvalidInput for a request that the adapter cannot express. Throws UpstreamFailed for a failure of the upstream
+   * until then, and the signal's reason when the signal fires first. Later failures are in the exchange's byte stream.
    */
   send(deployment: Deployment, request: ModelRequest, signal: AbortSignal): Promise<Exchange>;
   /**
@@ -134,14 +134,15 @@ export interface Provider {
    */
   readonly countTokens?: (deployment: Deployment, request: ModelRequest, signal: AbortSignal) => Promise<number>;
   /**
-   * The request that `send` would send. Sends nothing. Throws InvalidInput as `send` does. Absent without an upstream.
+   * The request that `send` would send. Sends nothing. Throws InvalidInput as `send` does. Absent for a provider that
+   * calls no upstream.
    */
   readonly preview?: (deployment: Deployment, request: ModelRequest) => Promise<RequestPreview>;
   /** Sends a call about an upstream object, as `send` does; absent where the upstream stores nothing. */
   readonly pass?: (deployment: Deployment, request: PassThrough, signal: AbortSignal) => Promise<Exchange>;
   /**
-   * Opens a realtime session; absent where the protocol has none. Throws UpstreamFailed when it does not open, and the
-   * signal's reason when it fires first; the signal does not end an open session.
+   * Opens a realtime session; absent where the protocol has none. Throws UpstreamFailed when the session does not open,
+   * and the signal's reason when the signal fires first. The signal does not end an open session.
    */
   readonly openRealtime?: (
     deployment: Deployment,

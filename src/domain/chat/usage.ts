@@ -44,7 +44,9 @@ interface MediumTokens {
   readonly cacheReadTokens: number;
 }
 
-/** The usage with the service tier `sent`, the member `service_tier` of OpenAI's answers; unchanged for other tiers. */
+/**
+ * The usage with the service tier of an OpenAI answer (`service_tier`); unchanged unless the tier has its own prices.
+ */
 export function withServiceTier(usage: Usage | null, sent: unknown): Usage | null {
   const serviceTier = PRICED_TIERS.find((tier) => tier === sent);
   return usage === null || serviceTier === undefined ? usage : { ...usage, serviceTier };

@@ -58,16 +58,18 @@ export interface StateByEvents {
 
 type DatedFact = Pick<PaymentEvent, 'fact' | 'at' | 'subject'>;
 
-/** Strictness of a fact: of two events of one object in one second, the stricter applies. */
+/** Strictness of a fact. Of two events of one object in the same second, the stricter one applies. */
 const STRICTNESS: Partial<Record<PaymentFact, number>> = { disputed: 1, subscription_suspended: 1 };
 const strictness = ({ fact }: DatedFact): number => STRICTNESS[fact] ?? 0;
 
+/** The fact that applies of two facts of one object. */
 function newer(left: DatedFact, right: DatedFact): DatedFact {
-  const difference = left.at.getTime() - right.at.getTime() || strictness(left) - strictness(right);
-  return difference >= 0 ? left : right;
+  const [leftMs, rightMs] = [left.at.getTime(), right.at.getTime()];
+  if (leftMs !== rightMs) return leftMs > rightMs ? left : right;
+  return strictness(left) >= strictness(right) ? left : right;
 }
 
-/** The latest fact of each object, among these facts. */
+/** The latest of the `facts` for each object. */
 function latestOf(events: readonly DatedFact[], facts: readonly PaymentFact[]): readonly PaymentFact[] {
   const latest = new Map<string, DatedFact>();
   for (const event of events) {

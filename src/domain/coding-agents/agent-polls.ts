@@ -4,9 +4,9 @@ export type PollResult = 'changed' | 'same' | 'ended';
 /** Polls of coding agents. Followers of one agent in this process share one poll. */
 export interface AgentPolls {
   /**
-   * Polls an agent until its state is final or its last follower has left. The first interval is the configured one.
-   * Intervals grow while nothing changes. A rejected poll counts as no change. The `poll` of the first follower is used
-   * for all. Returns an idempotent function that removes the follower.
+   * Adds a follower. An agent is polled until its state is final or its last follower has left, with the `poll` of its
+   * first follower. The first interval is the configured one. Intervals grow while nothing changes. A rejected poll
+   * counts as no change. Returns an idempotent function that removes the follower.
    */
   follow(id: string, poll: (signal: AbortSignal) => Promise<PollResult>): () => void;
 }

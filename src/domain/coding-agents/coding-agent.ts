@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../json-object.ts';
+import { jsonObjectOf } from '../json-object.ts';
 import type { Owner, Visibility } from '../caller.ts';
 import { InvalidInput } from '../errors.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
@@ -55,7 +55,6 @@ export interface AgentFilter {
 
 export type CodingAgentStore = RowStore<CodingAgent, AgentFilter>;
 
-const fieldsOf = (value: unknown): JsonObject => (isJsonObject(value) ? { ...value } : {});
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Longest id of an agent; longer ones are not stored. */
@@ -74,10 +73,10 @@ function storableText(value: unknown, limit = TEXT_LIMIT): string | null {
 
 /** The agent in an answer of the upstream; null without an id that can be stored. */
 export function agentIn(answer: unknown): { readonly id: string; readonly state: AgentState } | null {
-  const fields = fieldsOf(answer);
+  const fields = jsonObjectOf(answer);
   const id = textOf(fields['id']);
   if (id === null || id === '' || !isStorable(id, ID_LIMIT)) return null;
-  const [source, target] = [fieldsOf(fields['source']), fieldsOf(fields['target'])];
+  const [source, target] = [jsonObjectOf(fields['source']), jsonObjectOf(fields['target'])];
   return {
     id,
     state: {
@@ -102,37 +101,36 @@ export interface AgentReport {
 }
 
 /** Maximum difference between the time of a webhook message and now, in ms. */
-const REPORT_AGE_MS = 300_000;
+const MAX_REPORT_AGE_MS = 300_000;
 
 /**
  * Reads a webhook message. Throws InvalidInput for a message without an id or a status, and for a text that cannot be
- * stored. Throws InvalidInput, too, for a `timestamp` that is malformed, or differs from now by more than
- * `REPORT_AGE_MS`.
+ * stored. Also throws it for a `timestamp` that is malformed, or differs from now by more than `MAX_REPORT_AGE_MS`.
  */
 export function agentReportIn(message: unknown, now: Date): AgentReport {
   const agent = agentIn(message);
   if (agent === null) throw new InvalidInput('The message is not a JSON object with the id of an agent.');
-  const fields = fieldsOf(message);
-  const [source, target] = [fieldsOf(fields['source']), fieldsOf(fields['target'])];
-  // `agentIn` makes a text null that cannot be stored. Here, such a text refuses the message.
+  const fields = jsonObjectOf(message);
+  const [source, target] = [jsonObjectOf(fields['source']), jsonObjectOf(fields['target'])];
+  const hasStatus = storableText(fields['status'], STATUS_LIMIT) !== null;
+  // `agentIn` replaces a text that cannot be stored by null. Here, such a text refuses the message.
   const texts = [fields['name'], source['repository'], source['ref'], target['branchName'], target['url']];
-  if (
-    storableText(fields['status'], STATUS_LIMIT) === null ||
-    texts.some((text) => textOf(text) !== storableText(text))
-  )
+  const areStorable = texts.every((text) => textOf(text) === storableText(text));
+  if (!hasStatus || !areStorable)
     throw new InvalidInput('A text of the message is too long or has control characters, or it has no status.');
   const { timestamp } = fields;
   if (timestamp === undefined) return { ...agent, sentAt: null };
   const sentAt = new Date(typeof timestamp === 'string' ? timestamp : Number.NaN);
-  // Not `>`: this form refuses the NaN of a malformed timestamp, too.
-  if (!(Math.abs(now.getTime() - sentAt.getTime()) <= REPORT_AGE_MS))
+  const differenceMs = Math.abs(now.getTime() - sentAt.getTime());
+  const isMalformed = Number.isNaN(differenceMs);
+  if (isMalformed || differenceMs > MAX_REPORT_AGE_MS)
     throw new InvalidInput('The `timestamp` of the message is not within five minutes of now.');
   return { ...agent, sentAt };
 }
 
 /**
- * Whether a webhook message may replace the stored state. `DELETED` is never replaced by another status. Another final
- * state is replaced by a final state, or by a message that was sent after the state was stored.
+ * Whether a webhook message may replace the stored state. `DELETED` is never replaced by another status. Any other
+ * final state is replaced only by a final state, or by a message that was sent after the state was stored.
  */
 export function mayReplaceState(
   { state, updatedAt }: Pick<CodingAgent, 'state' | 'updatedAt'>,
@@ -153,10 +151,10 @@ export interface AgentMessage {
 
 /** The messages in an answer of the upstream. */
 export function messagesIn(answer: unknown): readonly AgentMessage[] {
-  const { messages } = fieldsOf(answer);
+  const { messages } = jsonObjectOf(answer);
   if (!Array.isArray(messages)) return [];
   return messages.map((message: unknown) => {
-    const { id, type, text } = fieldsOf(message);
+    const { id, type, text } = jsonObjectOf(message);
     return { id: textOf(id) ?? '', type: textOf(type) ?? '', text: textOf(text) ?? '' };
   });
 }

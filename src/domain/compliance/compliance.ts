@@ -32,8 +32,8 @@ const INTERVENED: ReadonlySet<unknown> = new Set(['guardrail_intervened', 'faile
 const FLAGGED = 'guardrail_flagged';
 
 /**
- * Whether a guardrail with this mode always runs before the call. True without a mode. `mode` may also be a list of
- * modes, or an object with a default and one mode for each tag of a call. All of these must be `pre_call`.
+ * Whether a guardrail always runs before the call. `mode` is one mode, a list of modes, or an object with a default and
+ * with modes by tag of a call. All of them must be `pre_call`. True without a mode.
  */
 function isBeforeCall(mode: unknown): boolean {
   if (mode === undefined || mode === null) return true;
@@ -51,16 +51,17 @@ const beforeCall = ({ guardrails }: CallEvidence): readonly JsonObject[] =>
 
 const quantityText = (found: number, what: string): string => `${found} ${what}${found === 1 ? '' : 's'}`;
 
-function guardrailsApplied({ guardrails: { length } }: CallEvidence): ComplianceCheck {
-  const detail = length > 0 ? `${quantityText(length, 'guardrail')} ran.` : 'No guardrail ran.';
-  return { name: 'Guardrails applied', article: 'Art. 9', passed: length > 0, detail };
+function guardrailsApplied({ guardrails }: CallEvidence): ComplianceCheck {
+  const count = guardrails.length;
+  const detail = count > 0 ? `${quantityText(count, 'guardrail')} ran.` : 'No guardrail ran.';
+  return { name: 'Guardrails applied', article: 'Art. 9', passed: count > 0, detail };
 }
 
 function screenedBeforeCall(call: CallEvidence, named: Pick<ComplianceCheck, 'name' | 'article'>): ComplianceCheck {
-  const { length } = beforeCall(call);
+  const count = beforeCall(call).length;
   const detail =
-    length > 0 ? `${quantityText(length, 'guardrail')} ran before the call.` : 'No guardrail ran before the call.';
-  return { ...named, passed: length > 0, detail };
+    count > 0 ? `${quantityText(count, 'guardrail')} ran before the call.` : 'No guardrail ran before the call.';
+  return { ...named, passed: count > 0, detail };
 }
 
 function sensitiveDataProtected(call: CallEvidence): ComplianceCheck {

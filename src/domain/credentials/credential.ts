@@ -20,7 +20,8 @@ export interface DeclaredCredential extends Parameters {
 export interface Credential extends DeclaredCredential, Stamps {
   readonly displayName: string | null;
   /**
-   * Whether its values could not be decrypted, because they were encrypted with another salt key. They are empty then.
+   * Whether its values could not be decrypted, because they were encrypted with another salt key. If so, `params` and
+   * `secrets` are empty.
    */
   readonly unreadable: boolean;
 }
@@ -47,8 +48,8 @@ export interface CredentialStore extends RowStore<Credential, CredentialFilter> 
 }
 
 /**
- * Finds the values of credentials, first of the configuration file, then stored ones. Stored values are at most a few
- * seconds old.
+ * Finds the values of credentials. A credential of the configuration file takes precedence over a stored one. Stored
+ * values are at most a few seconds old.
  */
 export interface CredentialFinder {
   /** Null when no credential has the name, or its values could not be decrypted. */
@@ -67,7 +68,7 @@ export interface KnownCredential extends DeclaredCredential {
   readonly displayName: string | null;
   /** Null for a credential of the file. */
   readonly stored: Stamps | null;
-  /** Whether a stored credential of the same name is not used, because the file owns what it declares. */
+  /** Whether there is also a stored credential of this name, which is not used. */
   readonly isStoredIgnored: boolean;
 }
 
@@ -116,7 +117,7 @@ export function patchedCredential(before: Credential, patch: CredentialPatch, { 
   };
 }
 
-/** The parameters of a deployment that are its address and account. `max_tokens` limits answers, so it is left out. */
+/** The parameters of a deployment that are its address and account. `max_tokens` is no such parameter. */
 export const credentialOf = ({ apiKey, apiBase, options, secrets }: Deployment): Parameters => {
   const { max_tokens: _limit, ...account } = options;
   const revealed = Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()] as const);

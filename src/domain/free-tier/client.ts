@@ -19,7 +19,7 @@ export class Client {
     return this.#address;
   }
 
-  /** Key of its counter: an IPv4 address or the /64 of an IPv6 one. Must not be stored or logged. */
+  /** Key of its counter: an IPv4 address, or the /64 prefix of an IPv6 address. Must not be stored or logged. */
   get network(): string {
     return this.#network;
   }

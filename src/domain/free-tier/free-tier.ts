@@ -1,7 +1,7 @@
 import { LimitExceeded } from '../errors.ts';
 import type { Client } from './client.ts';
 
-/** Use of one client today. */
+/** Calls of one client on the current UTC day. */
 export interface FreeTierUsage {
   /** Hash of the client's network: see `Client.network`. */
   readonly ipHash: string;
@@ -40,8 +40,8 @@ export interface Reserved {
 /** Shared counters of all processes. */
 export interface FreeTierStore {
   /**
-   * Reserves calls: the requested number, but never more than the rest of `limit`, also with concurrent calls. Resolves
-   * when the reservation is durable; after an unknown outcome the calls count as used.
+   * Reserves the requested number of calls, but never more than the rest of `limit`, also with concurrent requests.
+   * Resolves when the reservation is durable. When its outcome is unknown, the calls count as used.
    */
   reserve(asked: FreeTierCalls, limit: number): Promise<Reserved>;
   /** Releases calls that were reserved and not used. */
