@@ -194,14 +194,14 @@ export function createTeamLogging(options: {
     return destination;
   }
 
-  function send(team: KnownTeam, { span, below }: CallRecord, teamId: string): void {
+  function send(team: KnownTeam, { span, childSpans }: CallRecord, teamId: string): void {
     if (team.isDisabled) return;
     const own = team.callbacks
       .filter((one) => receivesOutcome(one, span.status === 'error'))
       .flatMap((one) => destinationOf(one) ?? []);
     const targets = shared === null ? own : [shared, ...own];
     if (targets.length === 0) return;
-    const spans: readonly ExportedSpan[] = [span, ...(below ?? [])].map((one) => exportedSpan(one, teamId));
+    const spans: readonly ExportedSpan[] = [span, ...(childSpans ?? [])].map((one) => exportedSpan(one, teamId));
     for (const target of targets) for (const one of spans) target.push(one);
   }
 
@@ -219,7 +219,7 @@ export function createTeamLogging(options: {
       const teamId = nullIfBlank(call.spend.teamId);
       if (teamId === null) {
         if (shared === null) return;
-        for (const one of [call.span, ...(call.below ?? [])]) shared.push(exportedSpan(one, null));
+        for (const one of [call.span, ...(call.childSpans ?? [])]) shared.push(exportedSpan(one, null));
         return;
       }
       const team = known.get(teamId);

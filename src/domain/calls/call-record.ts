@@ -9,7 +9,7 @@ export interface CallRecord {
   readonly spend: SpendRow;
   readonly span: Span;
   /** Child spans of `span`, for the guardrails of the call; absent for none. */
-  readonly below?: readonly Span[];
+  readonly childSpans?: readonly Span[];
 }
 
 /** Owner of a call's trace. Calls of earlier versions may have a blank team, which means no team. */

@@ -177,6 +177,6 @@ export class CallAccount {
     const record = recordOf(call);
     const entries = this.#guard?.entries;
     const hasRuns = entries !== undefined && entries.length > 0;
-    recorder.record(hasRuns ? { ...record, below: guardrailSpans(record.span, entries, ids) } : record);
+    recorder.record(hasRuns ? { ...record, childSpans: guardrailSpans(record.span, entries, ids) } : record);
   }
 }

@@ -44,8 +44,8 @@ export function createCallSpanStore(traces: {
   return {
     encode(call) {
       assertStorableCall(call);
-      const { spend, span, below = [] } = call;
-      const { parts } = jobOfBatches([{ owner: ownerOfCall(spend), spans: [span, ...below] }]);
+      const { spend, span, childSpans = [] } = call;
+      const { parts } = jobOfBatches([{ owner: ownerOfCall(spend), spans: [span, ...childSpans] }]);
       return { callId: spend.callId, traceId: spend.traceId, parts };
     },
     async append(calls) {

@@ -185,7 +185,7 @@ export function createCallStore(
       const { callId, traceId } = call.spend;
       assertStorableCall(call);
       const traceRef = call.span.parentSpanId === null ? traceRefOf(ownerOfCall(call.spend), traceId) : null;
-      const isForLog = call.below === undefined && !hasOwnAmounts(call.spend);
+      const isForLog = call.childSpans === undefined && !hasOwnAmounts(call.spend);
       const encoded = traceRef === null || !isForLog ? null : encodeCall(call, traceRef);
       if (traceRef === null || encoded === null) {
         // Throws for amounts and times that no column can store.
@@ -254,8 +254,8 @@ export function assertStorableCall({ spend, span }: CallRecord): void {
 
 const isWhole = (value: number): boolean => Number.isSafeInteger(value);
 
-const batchOf = ({ spend, span, below = [] }: CallRecord): SpanBatch => ({
+const batchOf = ({ spend, span, childSpans = [] }: CallRecord): SpanBatch => ({
   owner: ownerOfCall(spend),
-  spans: [span, ...below],
+  spans: [span, ...childSpans],
   startsNewTraces: span.parentSpanId === null,
 });
