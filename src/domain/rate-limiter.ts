@@ -28,7 +28,7 @@ export function createRateLimiter(options: {
       const nowMs = clock.monotonicMs();
       const window = windows.get(who);
       if (window === undefined || nowMs - window.sinceMs >= windowMs) {
-        // Deleted first, so that the new window is the last one of the map: `evictOldest` follows its order.
+        // Deleted first, so that the new window becomes the last entry of the map: `evictOldest` begins with the first.
         windows.delete(who);
         windows.set(who, { sinceMs: nowMs, times: 1 });
         evictOldest(windows, MAX_COUNTED_CALLERS);

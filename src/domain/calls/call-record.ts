@@ -49,8 +49,8 @@ export interface CallStore<Queued extends QueuedCall = QueuedCall> {
   /** Number of calls committed and not unfolded, as far as this process knows. */
   backlog(): number;
   /**
-   * Unfolds some calls, oldest first, in a step of milliseconds. Resolves to the summaries of traces into which clients
-   * had written meanwhile. Throws Unavailable.
+   * Unfolds some calls, oldest first, in a step of milliseconds. Resolves to the summaries of the traces of these calls
+   * to which clients had already sent spans. Throws Unavailable.
    */
   unfold(): Promise<readonly TraceSummary[]>;
 }

@@ -22,7 +22,7 @@ export interface CatalogSnapshot {
   /** Time at which the data was fetched or, for the embedded snapshot, created. */
   readonly takenAt: Date;
   readonly source: 'embedded' | 'file' | 'upstream';
-  /** In the price map's own order. */
+  /** In the order of the price map. */
   readonly entries: readonly CatalogEntry[];
   find(id: string): CatalogEntry | null;
 }
@@ -59,7 +59,7 @@ export interface CatalogSource {
 /** A catalog that is refreshed from a source, with its status. */
 export interface FollowedCatalog extends CatalogSource {
   status(): CatalogStatus;
-  /** Checks the source now; calls at the same time share one check. Never rejects: the outcome is in `status`. */
+  /** Checks the source now. Concurrent calls share one check. Never rejects: the outcome is in `status`. */
   refresh(): Promise<void>;
   /** Time of the next periodic check; null without one. */
   nextCheckAt(): Date | null;

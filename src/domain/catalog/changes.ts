@@ -135,8 +135,8 @@ export interface EntryDifference {
 const SLICE_ENTRIES = 100;
 
 /**
- * The entries that differ, in the order of the later state, then the removed ones. Yields after each slice of about a
- * millisecond, so that the caller can yield to the event loop.
+ * The entries that differ, in the order of the later state, followed by the removed entries. Yields them after each
+ * slice of about a millisecond, so that the caller can yield to the event loop.
  */
 export function* compareStates(
   earlier: EarlierState,

@@ -112,8 +112,8 @@ interface Step {
 }
 
 /**
- * Tiers written as `tiered_pricing`, lowest first; the last one also applies beyond its end. Malformed steps are
- * ignored.
+ * Tiers written as `tiered_pricing`, lowest first. The last step also applies to more tokens than its range has.
+ * Malformed steps are ignored.
  */
 function stepsOf(row: PriceRow): readonly Step[] {
   const list = row['tiered_pricing'];

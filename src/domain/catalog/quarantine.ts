@@ -85,7 +85,7 @@ function faultOfLeaf({ value, perToken }: Leaf, before: Rate | null): HoldReason
 }
 
 /**
- * Why a field's value must not replace the last accepted one; null when it may. `accepted` is undefined when there is
+ * Why the value of a field must not be served; null when it may. `accepted` is the last accepted value, undefined for
  * none.
  */
 function faultOf(field: string, value: unknown, accepted: unknown): HoldReason | null {
@@ -138,7 +138,9 @@ export function withServedValues(
   row: JsonObject,
   quarantined: readonly Pick<QuarantinedValue, 'field' | 'served'>[],
 ): JsonObject {
-  const served = new Map(quarantined.map(({ field, served: value }) => [field, value]));
-  const fields = Object.entries(row).map(([key, value]) => [key, served.has(key) ? served.get(key) : value] as const);
+  const servedByField = new Map(quarantined.map(({ field, served }) => [field, served]));
+  const fields = Object.entries(row).map(
+    ([key, value]) => [key, servedByField.has(key) ? servedByField.get(key) : value] as const,
+  );
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }

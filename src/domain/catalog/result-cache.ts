@@ -11,7 +11,7 @@ import type { Workload } from './workload.ts';
 export interface EntrySearch {
   readonly filters: EntryFilters;
   readonly conditions?: EntryConditions;
-  /** The catalog's own order when absent. */
+  /** The order of the catalog when absent. */
   readonly sort?: EntrySort;
 }
 

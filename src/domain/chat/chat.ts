@@ -65,7 +65,7 @@ export interface ModelRequest {
   readonly timeoutSeconds?: number;
   /** Maximum length of `Outcome.text`, in characters. When absent, the outcome keeps no text. */
   readonly textLimit?: number;
-  /** Members of the body that differ from `bytes`; undefined ones are removed. None when absent. */
+  /** Members of the body that replace those in `bytes`; undefined removes a member. None when absent. */
   readonly replaced?: JsonObject;
   /**
    * The deployment that must serve the call, because the request refers to an object there. Any deployment of the model

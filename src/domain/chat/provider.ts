@@ -32,7 +32,7 @@ export interface Deployment {
   /** Secret settings of its provider, by their names in the configuration, e.g. `aws_secret_access_key`. */
   readonly secrets: Readonly<Record<string, Secret>>;
   /**
-   * Which calls are sent to OpenAI's Responses API of the upstream. `only`: all calls. `also`: calls in the dialect of
+   * Which calls use the Responses API (OpenAI's) of the upstream. `only`: all calls. `also`: calls in the dialect of
    * that API. `never`: none. The provider's default when absent.
    */
   readonly responses?: 'only' | 'also' | 'never';

@@ -62,7 +62,7 @@ type DatedFact = Pick<PaymentEvent, 'fact' | 'at' | 'subject'>;
 const STRICTNESS: Partial<Record<PaymentFact, number>> = { disputed: 1, subscription_suspended: 1 };
 const strictness = ({ fact }: DatedFact): number => STRICTNESS[fact] ?? 0;
 
-/** The fact that applies of two facts of one object. */
+/** Of two facts of one object, the one that applies. */
 function newer(left: DatedFact, right: DatedFact): DatedFact {
   const [leftMs, rightMs] = [left.at.getTime(), right.at.getTime()];
   if (leftMs !== rightMs) return leftMs > rightMs ? left : right;

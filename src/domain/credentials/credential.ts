@@ -7,7 +7,7 @@ import { nullIfBlank } from '../optional-text.ts';
 import { type Authored, newStamps, type RowStore, type Stamps } from '../row-store.ts';
 
 /**
- * A credential of the configuration file; stored ones have these members, too. Deployments and pass-through routes
+ * A credential of the configuration file, or the same members of a stored one. Deployments and pass-through routes
  * refer to its values by the id.
  */
 export interface DeclaredCredential extends Parameters {

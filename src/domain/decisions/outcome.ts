@@ -21,7 +21,7 @@ export interface DecisionOutcome extends Stamps, Owner, JudgedAnswer {
 export interface OutcomeStore extends RowStore<DecisionOutcome, null, 'created_at' | 'updated_at'> {
   /**
    * The latest outcomes of each scope, at most `perScope` of one and `limit` in all. Scopes share the limit equally, so
-   * that many outcomes of one scope do not displace those of another. The latest of a scope come first.
+   * that many outcomes of one scope do not displace those of another. Outcomes of one scope are sorted, latest first.
    */
   latest(limits: { readonly perScope: number; readonly limit: number }): Promise<readonly DecisionOutcome[]>;
 }

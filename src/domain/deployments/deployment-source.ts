@@ -5,7 +5,9 @@ import type { StoredDeployment } from './stored-deployment.ts';
 
 /** The deployments that calls may be sent to. The list is replaced as a whole, never changed. */
 export interface DeploymentSource {
-  /** Deployments of the configuration in its order, then stored ones, the oldest first; without blocked ones. */
+  /**
+   * Deployments that are not blocked: first those of the configuration in its order, then stored ones, oldest first.
+   */
   current(): readonly Deployment[];
   /** Whether the team's model of this name, or the common one (of no team), has only blocked deployments. */
   isBlocked(model: string, teamId: string | null): boolean;

@@ -82,7 +82,7 @@ export function withStoredFallbacks(
   const merged = (type: FallbackType): FallbackLists => {
     const stored = rows.filter((row) => row.type === type).map(({ model, targets }) => [model, targets] as const);
     const configured = listsFor(policy.fallbacks, type);
-    // Of two lists of one model, the later one counts.
+    // A map keeps the later of two entries for one model.
     return new Map(storedLists.has(type) ? [...configured, ...stored] : [...stored, ...configured]);
   };
   const fallbacks = {

@@ -3,8 +3,8 @@ import type { GuardrailDefinition, GuardrailDirectory } from './definition.ts';
 import type { GuardrailDraft, GuardrailPatch } from './stored-guardrail.ts';
 
 /**
- * The guardrails of the configuration file and the stored ones. In `definitions`, params have the values of the
- * variables that they refer to. A stored guardrail that cannot be decrypted has the kind `UNREADABLE_KIND` in them.
+ * The guardrails of the configuration file and the stored ones. In `definitions`, references of params to variables are
+ * resolved. A stored guardrail that cannot be decrypted is a definition of the kind `UNREADABLE_KIND`.
  */
 export interface Guardrails extends GuardrailDirectory {
   /** Guardrails as configured, those of the file first. References to variables in their params are not resolved. */

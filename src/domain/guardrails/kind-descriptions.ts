@@ -11,7 +11,7 @@ export interface DescribedParam {
   readonly defaultValue?: unknown;
 }
 
-/** A kind of guardrails that runs here. */
+/** A kind of guardrails that this gateway supports. */
 export interface DescribedKind {
   readonly kind: string;
   /** Name for people. */
@@ -37,7 +37,6 @@ const UNREACHABLE = param('unreachable_fallback', 'select', 'What happens to cal
   defaultValue: 'fail_closed',
 });
 
-/** The kinds that run here. */
 export const KIND_DESCRIPTIONS: readonly DescribedKind[] = [
   {
     kind: 'litellm_content_filter',

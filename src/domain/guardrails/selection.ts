@@ -26,7 +26,7 @@ export function selectedGuardrails(
     readonly request: readonly string[];
     /** Names of the configuration, as of a deployment or a pass-through path. */
     readonly configured: readonly string[];
-    /** Whether guardrails run that nobody named: those with `defaultOn`, and those with `logging_only` as only mode. */
+    /** Whether to include guardrails that are not named: with `defaultOn`, or with `logging_only` as only mode. */
     readonly defaults: boolean;
   },
 ): readonly ActiveGuardrail[] {

@@ -52,7 +52,7 @@ function highestProbability(answers: readonly (readonly (number | null)[])[], in
   return all.some((one) => one === null) ? null : Math.max(...all.map(Number));
 }
 
-/** A guardrail that asks a decision model its checks. */
+/** A guardrail whose checks are questions to a decision model. */
 export function decisionGuardrail(name: string, settings: DecisionGuardrailSettings, ask: AskDecisions): Guardrail {
   const { model, checks, maxInputChars, maxConcurrentCalls, failsOpen } = settings;
 

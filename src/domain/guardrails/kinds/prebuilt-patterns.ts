@@ -36,7 +36,7 @@ function isIban(text: string): boolean {
 }
 
 function isIpv6(text: string): boolean {
-  // A time such as `12:30:45` is no address.
+  // A time such as `12:30:45` is no address, and `::` alone is probably none.
   const hasFewGroups = text.split(':').length < 4 && !text.includes('::');
   const hasDigit = /[0-9a-f]/i.test(text);
   return !hasFewGroups && hasDigit && URL.canParse(`http://[${text}]/`);

@@ -36,7 +36,7 @@ export function createEventReader(): EventReader {
   /** Complete lines of the current event, and the number of their characters. */
   let lines: Line[] = [];
   let openLength = 0;
-  /** Begin of the next line. */
+  /** The next line, as far as it was read. */
   let rest = '';
   /** A carriage return at the end of what was read. A line feed may follow it. */
   let pending = '';
@@ -128,8 +128,8 @@ function valuesIn(data: readonly DataLine[]): {
   readonly unread: readonly string[];
 } {
   const separate = data.map(({ at, text }) => ({ at, text, value: parsed(text) }));
-  const isEachJson = separate.every(({ value }) => value !== undefined);
-  const joined = isEachJson || data.length < 2 ? undefined : parsed(data.map(({ text }) => text).join('\n'));
+  const areAllJson = separate.every(({ value }) => value !== undefined);
+  const joined = areAllJson || data.length < 2 ? undefined : parsed(data.map(({ text }) => text).join('\n'));
   if (joined !== undefined)
     return { values: [{ lineIndexes: data.map(({ at }) => at), holder: { value: joined } }], unread: [] };
   return {
