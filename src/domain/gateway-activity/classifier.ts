@@ -18,7 +18,7 @@ const A2A = countedRoute('a2a', '/a2a');
 /** The paths `/<server>/mcp` and `/toolset/<name>/mcp`. */
 const NAMED_MCP = /^\/(?:toolset\/)?[^/]+\/mcp$/;
 
-/** Ends of paths: the first that matches is the route. */
+/** Ends of paths, each with its route. The first matching end decides. */
 const SUFFIXES: readonly (readonly [string, CountedRoute])[] = [
   '/chat/completions',
   '/completions',
