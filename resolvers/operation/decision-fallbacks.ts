@@ -75,9 +75,9 @@ function targetsOf(
 /** The answers of a call, and its open questions. Null when no question is open, or there is no decision. */
 function earlierAnswersOf({ exchange }: GatewayCall, fallbackBelow: number): EarlierAnswers | null {
   if (exchange.decision === undefined) return null;
-  const { decision, upstream } = exchange.decision;
+  const { decision, qualifiedModel } = exchange.decision;
   const open = weakPositions(decision, fallbackBelow);
-  return open.length === 0 ? null : { decision, upstream, open };
+  return open.length === 0 ? null : { decision, qualifiedModel, open };
 }
 
 /** Request for the open questions: in the trace of the first call, without retries and further fallbacks. */
