@@ -40,12 +40,13 @@ export async function nextOf<Item>(stream: Pollable<Item>): Promise<Step<Item>> 
 
 /** Result of a promise, for callbacks instead of `await`. */
 class Outcome<Item> {
-  #value: (() => Item) | null = null;
+  /** Returns the value of the promise, or throws its rejection. Null while the promise is pending. */
+  #getValue: (() => Item) | null = null;
   #ready: (() => void) | null = null;
 
   constructor(promise: Promise<Item>) {
-    const settle = (value: () => Item): void => {
-      this.#value = value;
+    const settle = (getValue: () => Item): void => {
+      this.#getValue = getValue;
       this.#ready?.();
     };
     promise.then(
@@ -58,7 +59,7 @@ class Outcome<Item> {
   }
 
   get settled(): boolean {
-    return this.#value !== null;
+    return this.#getValue !== null;
   }
 
   whenReady(ready: () => void): void {
@@ -68,8 +69,8 @@ class Outcome<Item> {
 
   /** Value of a settled promise. Throws its rejection. */
   value(): Item {
-    if (this.#value === null) throw new TypeError('This promise is not settled.');
-    return this.#value();
+    if (this.#getValue === null) throw new TypeError('This promise is not settled.');
+    return this.#getValue();
   }
 }
 

@@ -1,6 +1,6 @@
 /** Short texts between the processes of one database. Delivery is at most once: a text may be lost. */
 export interface ProcessMessages {
-  /** Longest text, in bytes of UTF-8. */
+  /** Maximum size of a text, in bytes of UTF-8. */
   readonly mostBytes: number;
   /** Sends a text to every listening process, this one included. Throws Unavailable. */
   send(text: string): Promise<void>;

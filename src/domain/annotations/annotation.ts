@@ -32,7 +32,7 @@ export interface Annotation extends Stamps {
   readonly teamId: string;
   /** Key that owns the trace. */
   readonly keyHash: string;
-  /** Start of the trace, in Unix ms: annotations are removed with the trace when it is too old. */
+  /** Start of the trace, in Unix ms. Annotations are removed together with old traces. */
   readonly traceStartMs: number;
   /** What is judged, e.g. `helpfulness`. */
   readonly name: string;
@@ -77,15 +77,17 @@ const isWithin = (text: string | null, limit: number): boolean =>
 export function readJudgement({ name, annotator, label, score, note }: Judgement): Judgement {
   const texts = { name: name.trim(), label: label?.trim() || null, note: note?.trim() || null };
   const issues: Issue[] = [];
-  const refuse = (field: string, message: string): void => void issues.push({ path: [field], rule: 'range', message });
+  const addIssue = (field: string, message: string): void => {
+    issues.push({ path: [field], rule: 'range', message });
+  };
   if (texts.name === '' || !isWithin(texts.name, MAX_NAME_LENGTH))
-    refuse('name', `must have 1 to ${MAX_NAME_LENGTH} characters`);
-  if (!isWithin(texts.label, MAX_LABEL_LENGTH)) refuse('label', `must have at most ${MAX_LABEL_LENGTH} characters`);
-  if (!isWithin(texts.note, MAX_NOTE_LENGTH)) refuse('note', `must have at most ${MAX_NOTE_LENGTH} characters`);
+    addIssue('name', `must have 1 to ${MAX_NAME_LENGTH} characters`);
+  if (!isWithin(texts.label, MAX_LABEL_LENGTH)) addIssue('label', `must have at most ${MAX_LABEL_LENGTH} characters`);
+  if (!isWithin(texts.note, MAX_NOTE_LENGTH)) addIssue('note', `must have at most ${MAX_NOTE_LENGTH} characters`);
   if (score !== null && (Number.isNaN(score) || Math.abs(score) > MAX_SCORE))
-    refuse('score', `must be between ±${MAX_SCORE}`);
+    addIssue('score', `must be between ±${MAX_SCORE}`);
   if (texts.label === null && texts.note === null && score === null)
-    refuse('label', 'must be given where there is no score and no note');
+    addIssue('label', 'must be given where there is no score and no note');
   if (issues.length === 0) return { ...texts, annotator, score };
   throw new InvalidInput(
     `Invalid annotation: ${issues.map(({ path, message }) => `${path.join('.')} ${message}`).join(', ')}.`,
