@@ -21,7 +21,7 @@ export interface FittedDecision {
   readonly dropped: readonly string[];
 }
 
-const refuse = (text: string): InvalidInput => new InvalidInput(`litellm.BadRequestError: ${text}`);
+const badRequest = (text: string): InvalidInput => new InvalidInput(`litellm.BadRequestError: ${text}`);
 
 /** Members of a decision that a decider does not accept, in the order of the reference service. */
 function unsupported({ input, ...decision }: DecisionRequest, abilities: Abilities): readonly string[] {
@@ -49,34 +49,32 @@ export function fitDecision(
   terms: FitTerms,
   isKnownUrl: (url: string) => boolean,
 ): FittedDecision {
-  const withKnownImages = withoutUnknownImages(decision, terms.drop, isKnownUrl);
-  const names = unsupported(withKnownImages, abilities);
-  if (names.length > 0 && !terms.drop) throw unsupportedMembers(names, terms);
-  const drops = (name: string): boolean => names.includes(name);
-  const input = drops('input_image') ? withImages(withKnownImages.input, () => null) : withKnownImages.input;
+  const known = withoutUnknownImages(decision, terms.drop, isKnownUrl);
+  const unsupportedNames = unsupported(known, abilities);
+  if (unsupportedNames.length > 0 && !terms.drop) throw unsupportedMembers(unsupportedNames, terms);
+  const drops = (name: string): boolean => unsupportedNames.includes(name);
+  const input = drops('input_image') ? withImages(known.input, () => null) : known.input;
   if (drops('input_image') && isEmpty(input))
-    throw refuse(
+    throw badRequest(
       `${terms.provider} does not support parameters: ['input_image'], for model=${terms.model}, and dropping them leaves no input to decide on`,
     );
-  const sent = withKnownImages.questions.flatMap(({ kind }, index) =>
-    drops('box questions') && kind === 'box' ? [] : [index],
-  );
+  const sent = known.questions.flatMap(({ kind }, index) => (drops('box questions') && kind === 'box' ? [] : [index]));
   if (sent.length === 0)
-    throw refuse(
+    throw badRequest(
       `${terms.provider} does not support parameters: ['box questions'], for model=${terms.model}, and dropping them leaves no questions to answer`,
     );
-  const sentQuestions = new Set(sent);
+  const sentPositions = new Set(sent);
   const fitting: DecisionRequest = {
     input,
-    questions: withKnownImages.questions.filter((_question, index) => sentQuestions.has(index)),
-    safetyIdentifier: drops('safety_identifier') ? null : withKnownImages.safetyIdentifier,
-    images: drops('images') ? [] : withKnownImages.images,
-    assets: drops('assets') ? [] : withKnownImages.assets,
-    audio: drops('audio') ? [] : withKnownImages.audio,
-    videos: drops('videos') ? [] : withKnownImages.videos,
+    questions: known.questions.filter((_question, index) => sentPositions.has(index)),
+    safetyIdentifier: drops('safety_identifier') ? null : known.safetyIdentifier,
+    images: drops('images') ? [] : known.images,
+    assets: drops('assets') ? [] : known.assets,
+    audio: drops('audio') ? [] : known.audio,
+    videos: drops('videos') ? [] : known.videos,
   };
   const checked = abilities.images === null ? fitting : withImageRules(fitting, abilities.images, terms);
-  return { decision: checked, sent, dropped: names };
+  return { decision: checked, sent, dropped: unsupportedNames };
 }
 
 function unsupportedMembers(names: readonly string[], { provider, model }: FitTerms): InvalidInput {
@@ -99,7 +97,7 @@ function withoutUnknownImages(
   if (wrongCount === 0) return decision;
   const input = withImages(decision.input, (url) => (isKnownUrl(url) ? url : null));
   if (!drop || isEmpty(input))
-    throw refuse(
+    throw badRequest(
       `Invalid Decisions request: ${wrongCount} input_image part(s) have an image_url that is neither a data:image/…;base64, URL nor an http(s) URL`,
     );
   return { ...decision, input };
@@ -118,16 +116,16 @@ export function withImageRules(decision: DecisionRequest, rules: ImageRules, ter
   if (all.length === 0) return decision;
   const wrong = all.filter((image) => !isAccepted(image));
   if (wrong.length > 0 && !terms.drop)
-    throw refuse(
+    throw badRequest(
       `${terms.provider} takes only ${rules.types?.join(', ')} images, got ${[...new Set(wrong.map(mediaTypeOf))].join(', ')}`,
     );
   const accepted = all.filter(isAccepted);
   if (rules.most !== null && accepted.length > rules.most)
-    throw refuse(`${terms.provider} takes at most ${rules.most} images per request, got ${accepted.length}`);
+    throw badRequest(`${terms.provider} takes at most ${rules.most} images per request, got ${accepted.length}`);
   assertSizes(accepted, rules, terms);
   if (wrong.length === 0) return decision;
   const input = withImages(decision.input, (url) => (isAccepted(url) ? url : null));
-  if (isEmpty(input)) throw refuse(`${terms.provider} takes none of the images, and dropping them leaves no input`);
+  if (isEmpty(input)) throw badRequest(`${terms.provider} takes none of the images, and dropping them leaves no input`);
   return { ...decision, input, images: decision.images.filter(isAccepted) };
 }
 
@@ -137,12 +135,12 @@ function assertSizes(images: readonly Media[], rules: ImageRules, { provider }: 
   const sizes = images.map((image) => byteSizeOf(image) ?? 0);
   const largest = Math.max(0, ...sizes);
   if (rules.mostBytes !== null && largest > rules.mostBytes)
-    throw refuse(
+    throw badRequest(
       `${provider} takes images of at most ${inMebibytes(rules.mostBytes)} each, got one of ${largest.toLocaleString('en-US')} bytes`,
     );
   const together = sizes.reduce((sum, size) => sum + size, 0);
   if (rules.mostBytesTogether !== null && together > rules.mostBytesTogether)
-    throw refuse(
+    throw badRequest(
       `${provider} takes images of at most ${inMebibytes(rules.mostBytesTogether)} together, got ${together.toLocaleString('en-US')} bytes`,
     );
 }

@@ -47,7 +47,7 @@ export interface Calibrations extends Temperatures {
   refresh(): Promise<void>;
 }
 
-const refuse = (message: string, path: string): InvalidInput =>
+const invalidMember = (path: string, message: string): InvalidInput =>
   new InvalidInput(`\`${path}\` ${message}.`, [{ path: ['input', path], rule: 'value', message }]);
 
 /** Labels of a question as callers name them. */
@@ -70,10 +70,10 @@ function labelsOf(question: LabelledQuestion): readonly string[] {
 export function judgedAnswer(question: Question, answer: Answer, outcome: unknown): JudgedAnswer {
   const probabilities = probabilitiesOf(question, answer);
   if (probabilities === null || question.kind === 'box' || answer.kind === 'refusal')
-    throw refuse('names a question without probabilities', 'question');
+    throw invalidMember('question', 'names a question without probabilities');
   const labels = labelsOf(question);
   const isScalar = typeof outcome === 'string' || typeof outcome === 'number' || typeof outcome === 'boolean';
   const index = isScalar ? labels.indexOf(String(outcome)) : -1;
-  if (index === -1) throw refuse(`must be one of ${labels.join(', ')}`, 'outcome');
+  if (index === -1) throw invalidMember('outcome', `must be one of ${labels.join(', ')}`);
   return { probabilities: answer.calibration?.raw ?? probabilities, outcome: index };
 }

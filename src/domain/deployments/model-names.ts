@@ -16,7 +16,7 @@ const isWildcard = (name: string): boolean => name.endsWith('*');
 export const matchesGroup = (group: string, name: string): boolean =>
   isWildcard(group) ? name.startsWith(group.slice(0, -1)) : group === name;
 
-/** Whether a key may call a public name or, for a wildcard, any name that it matches. */
+/** Whether a key may call a public name or, for a wildcard, at least one of the names that it matches. */
 export function mayCallSome(key: VirtualKey | null, group: string): boolean {
   if (key === null) return true;
   const accessGroups = accessGroupsFor(key, group);

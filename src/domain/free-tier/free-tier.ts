@@ -31,7 +31,7 @@ export interface FreeTierCalls {
 
 /** Result of a reservation. */
 export interface Reserved {
-  /** Number of granted calls: the requested number, or the rest of the day. */
+  /** Number of granted calls: the requested number, or what was left of the day's limit. */
   readonly granted: number;
   /** Calls of the day that are used or reserved by all processes, these included. */
   readonly used: number;
