@@ -31,38 +31,41 @@ const agentNameOf = ({ agent, name }: SpanHead): string => (agent === '' ? name 
  */
 function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
-  const nameOf = agentOfLabel(spans);
+  const agentNamed = agentFinder(spans);
   const nearestAgents = new Map<string, string | null>();
+  /** Undefined for a span that is no agent and was on no earlier path. */
+  const knownAgentAt = (span: SpanHead): string | null | undefined =>
+    span.type === 'agent' ? agentNameOf(span) : nearestAgents.get(span.spanId);
   for (const span of spans) {
-    const path: string[] = [];
-    const seen = new Set<string>();
+    const path = new Set<string>();
     let step: SpanHead | undefined = span;
-    while (step !== undefined && step.type !== 'agent' && !nearestAgents.has(step.spanId) && !seen.has(step.spanId)) {
-      seen.add(step.spanId);
-      path.push(step.spanId);
+    let nearest: string | null | undefined;
+    // Ends with a known agent, above a root, or in a cycle without an agent.
+    while (nearest === undefined && step !== undefined && !path.has(step.spanId)) {
+      path.add(step.spanId);
+      nearest = knownAgentAt(step);
       step = byId.get(step.parentSpanId ?? '');
     }
-    // The walk ends above a root, at an agent span, at a span of an earlier walk, or in a cycle without an agent.
-    const nearest =
-      step === undefined ? null : step.type === 'agent' ? agentNameOf(step) : nearestAgents.get(step.spanId);
     for (const spanId of path) nearestAgents.set(spanId, nearest ?? null);
-    if (span.type === 'agent') nearestAgents.set(span.spanId, agentNameOf(span));
   }
   return new Map(
     spans.flatMap((span): readonly (readonly [string, string])[] => {
-      const name = nearestAgents.get(span.spanId) ?? nameOf(span.agent);
+      const name = nearestAgents.get(span.spanId) ?? agentNamed(span.agent);
       return name === null ? [] : [[span.spanId, name]];
     }),
   );
 }
 
-/** Returns a function that finds an agent by its name, else by the name of its span; null without one. */
-function agentOfLabel(spans: readonly SpanHead[]): (label: string) => string | null {
+/**
+ * Returns a function that finds the name of an agent of the trace: by this name, else by the name of the agent's span.
+ * The function returns null when no agent has the name.
+ */
+function agentFinder(spans: readonly SpanHead[]): (name: string) => string | null {
   const names = new Map<string, string>();
   const agents = spans.filter(({ type }) => type === 'agent');
   for (const span of agents) names.set(agentNameOf(span), agentNameOf(span));
   for (const span of agents) if (!names.has(span.name)) names.set(span.name, agentNameOf(span));
-  return (label) => (label === '' ? null : (names.get(label) ?? null));
+  return (name) => (name === '' ? null : (names.get(name) ?? null));
 }
 
 /**
@@ -87,11 +90,11 @@ export function agentsOf(spans: readonly SpanHead[]): readonly TraceAgent[] {
     if (agent !== undefined) agent[member] += 1;
   };
   for (const { spanId } of countedCallSpans(spans)) countFor(agentOf.get(spanId), 'llmCalls');
-  const nameOf = agentOfLabel(spans);
+  const agentNamed = agentFinder(spans);
   for (const { type, spanId, agent } of spans) {
     if (type !== 'tool') continue;
     countFor(agentOf.get(spanId), 'toolCalls');
-    countFor(nameOf(agent), 'namedToolCalls');
+    countFor(agentNamed(agent), 'namedToolCalls');
   }
   return [...agents.values()];
 }
@@ -108,7 +111,7 @@ const newAgent = (name: string, parentAgent: string | null): Draft => ({
   durationMs: 0,
 });
 
-/** The nearest agent above with another name. Stops at a missing parent, and at a cycle. */
+/** Name of the nearest agent above with another name. Null when a missing parent or a cycle comes first. */
 function parentAgentOf(span: SpanHead, byId: ReadonlyMap<string, SpanHead>): string | null {
   const seen = new Set([span.spanId]);
   const own = agentNameOf(span);
@@ -126,7 +129,7 @@ export function agentTokensOf(spans: readonly SpanHead[]): ReadonlyMap<string, A
   const agentOf = agentOfSpans(spans);
   const calls = countedTokenSpans(spans);
   const tokens = new Map<string, { inputTokens: number; outputTokens: number }>();
-  // Agent spans repeat the usage of their calls. With a call, only calls count, as in the summary.
+  // Agent spans repeat the usage of their calls. As in the summary, they count only in a trace without calls.
   for (const { spanId, inputTokens, outputTokens } of calls.length > 0 ? calls : spans) {
     const name = agentOf.get(spanId);
     if (name === undefined) continue;
@@ -155,10 +158,10 @@ export function agentSpendOf(
   }
   return new Map(
     [...priced].map(([agent, callsByName]) => {
-      const own = [...callsByName.values()];
-      const spend = own.flatMap(({ cost }) => cost ?? []).reduce(addUsd);
-      const estimatedCalls = own.filter(({ source }) => source !== 'gateway').length;
-      return [agent, { spend, pricedCalls: own.length, estimatedCalls }];
+      const agentCalls = [...callsByName.values()];
+      const spend = agentCalls.flatMap(({ cost }) => cost ?? []).reduce(addUsd);
+      const estimatedCalls = agentCalls.filter(({ source }) => source !== 'gateway').length;
+      return [agent, { spend, pricedCalls: agentCalls.length, estimatedCalls }];
     }),
   );
 }

@@ -29,10 +29,15 @@ export function assembleTrace(
 
 /** The parts of a merged trace, by team, then key. */
 export const sortedParts = (parts: readonly TraceIdentity[]): readonly TraceIdentity[] =>
-  parts.toSorted(({ owner: left }, { owner: right }) => {
-    const [one, other] = [`${left.teamId ?? ''}\0${left.keyHash}`, `${right.teamId ?? ''}\0${right.keyHash}`];
-    return one < other ? -1 : one > other ? 1 : 0;
-  });
+  parts.toSorted(
+    ({ owner: left }, { owner: right }) =>
+      compare(left.teamId ?? '', right.teamId ?? '') || compare(left.keyHash, right.keyHash),
+  );
+
+function compare<Value extends string | bigint>(left: Value, right: Value): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
 
 /** The spans of all parts of a merged trace, by start, each id once. */
 export const spansOfParts = (
@@ -42,12 +47,15 @@ export const spansOfParts = (
 
 /** Spans sorted by start, then id; of equal ids the first. */
 function distinctSpans(spans: readonly SpanHead[]): readonly SpanHead[] {
-  const inOrder = spans.toSorted((left, right) =>
-    left.startNs === right.startNs ? (left.spanId < right.spanId ? -1 : 1) : left.startNs < right.startNs ? -1 : 1,
+  const inOrder = spans.toSorted(
+    (left, right) => compare(left.startNs, right.startNs) || compare(left.spanId, right.spanId),
   );
   const seen = new Set<string>();
-  // `add` returns the set, which is truthy.
-  return inOrder.filter(({ spanId }) => !seen.has(spanId) && seen.add(spanId));
+  return inOrder.filter(({ spanId }) => {
+    const isFirst = !seen.has(spanId);
+    seen.add(spanId);
+    return isFirst;
+  });
 }
 
 /** Whether none of the spans is a root. */
@@ -60,7 +68,7 @@ function withNameOfRootOrFirst(summary: TraceSummary, spans: readonly SpanHead[]
 
 /**
  * The summary of a trace whose root has not arrived. It has name and status of the first span, and the preview of that
- * span if there is one.
+ * span if the span has one.
  */
 export function namedByFirst(summary: TraceSummary, first: SpanHead | undefined): TraceSummary {
   if (first === undefined) return summary;

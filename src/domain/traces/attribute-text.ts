@@ -3,7 +3,7 @@ import { truncateText } from './truncate.ts';
 
 /**
  * An attribute value as text: strings as they are, bytes read as UTF-8, everything else as compact JSON, an absent
- * value as `null`. Numbers that JSON cannot express are written as in JavaScript, inside lists and objects in quotes.
+ * value as `null`. NaN and infinite numbers are written as in JavaScript; inside lists and objects they are in quotes.
  */
 export function attributeText(value: AttributeValue): string {
   if (typeof value === 'string') return value;

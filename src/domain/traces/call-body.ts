@@ -5,8 +5,8 @@ import type { SpanPayload } from './span.ts';
 // log. Each call has a line: its trace id, then its payload as JSON. The place of a call is its line number among those
 // of the calls, from 0. Bodies of earlier versions are read, but no longer written. They begin with pattern lines: `#`,
 // the place of the first call of the pattern, and the attributes and resource attributes that its calls share. A
-// payload of a pattern is `~[input, output, attribute number, value, …]`, with the attributes that differ from the
-// pattern.
+// payload of a pattern is `~[input, output, index, value, …]`, with the values that differ from the pattern. `index` is
+// the index of an attribute in the pattern.
 
 const LINE_END = 0x0a;
 const HASH = 0x23;
@@ -19,7 +19,7 @@ const decoder = new TextDecoder();
 /** The line of a call; `payload` from `payloadText`. */
 export const lineOfCall = (traceId: string, payload: string): string => `${traceId}${payload}\n`;
 
-/** A payload of an earlier version: input, output, then pairs of an attribute's number and its value. */
+/** A payload of an earlier version: input, output, then pairs of an attribute's index in the pattern and its value. */
 type Changes = readonly [input: string, output: string, ...changes: (number | string)[]];
 
 interface Pattern extends Pick<SpanPayload, 'attributes' | 'resourceAttributes'> {
@@ -28,25 +28,26 @@ interface Pattern extends Pick<SpanPayload, 'attributes' | 'resourceAttributes'>
 }
 
 function patternOfLine(line: string): Pattern {
-  const at = line.indexOf('[');
-  const [attributes, resourceAttributes] = JSON.parse(line.slice(at)) as readonly [
+  const jsonStart = line.indexOf('[');
+  const [attributes, resourceAttributes] = JSON.parse(line.slice(jsonStart)) as readonly [
     Pattern['attributes'],
     Pattern['resourceAttributes'],
   ];
-  return { first: Number(line.slice(PATTERN.length, at)), attributes, resourceAttributes };
+  return { first: Number(line.slice(PATTERN.length, jsonStart)), attributes, resourceAttributes };
 }
 
 function payloadOfLine(line: string, patternOfCall: () => Pattern | undefined): SpanPayload {
-  const at = line.search(PAYLOAD);
-  if (line[at] !== BY_PATTERN) return payloadOfText(line.slice(at));
+  const payloadStart = line.search(PAYLOAD);
+  if (line[payloadStart] !== BY_PATTERN) return payloadOfText(line.slice(payloadStart));
   const pattern = patternOfCall();
   if (pattern === undefined) throw new Error('A payload in a body of calls has no pattern.');
-  const [input, output, ...changes] = JSON.parse(line.slice(at + BY_PATTERN.length)) as Changes;
+  const [input, output, ...changes] = JSON.parse(line.slice(payloadStart + BY_PATTERN.length)) as Changes;
   const entries = Object.entries(pattern.attributes);
-  for (let change = 0; change < changes.length; change += 2) {
-    const [name] = entries[Number(changes[change])] ?? [];
+  for (let at = 0; at < changes.length; at += 2) {
+    const index = Number(changes[at]);
+    const [name] = entries[index] ?? [];
     if (name === undefined) throw new Error('A payload changes an attribute that its pattern does not have.');
-    entries[Number(changes[change])] = [name, String(changes[change + 1])];
+    entries[index] = [name, String(changes[at + 1])];
   }
   const attributes = Object.fromEntries(entries);
   return { input, output, attributes, resourceAttributes: pattern.resourceAttributes, events: [], links: [] };
@@ -101,6 +102,6 @@ export function blankCalls(body: Uint8Array, traceIds: readonly string[]): Uint8
 
 function linesOf(body: Uint8Array): readonly [patterns: readonly string[], calls: readonly string[]] {
   const lines = decoder.decode(body).split('\n');
-  const first = lines.findIndex((line) => !line.startsWith(PATTERN));
-  return [lines.slice(0, first), lines.slice(first)];
+  const firstCall = lines.findIndex((line) => !line.startsWith(PATTERN));
+  return [lines.slice(0, firstCall), lines.slice(firstCall)];
 }

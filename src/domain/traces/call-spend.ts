@@ -54,9 +54,8 @@ export function callSpendOf(
     const ownRow = rowBySpan.get(span.spanId);
     if (ownRow !== undefined) return [ownRow];
     const namedRows = rowsNamedBy(span);
-    return namedRows.length > 0
-      ? namedRows
-      : (rowSpansBelow.get(span.spanId) ?? []).flatMap((spanId) => rowBySpan.get(spanId) ?? []);
+    if (namedRows.length > 0) return namedRows;
+    return (rowSpansBelow.get(span.spanId) ?? []).flatMap((spanId) => rowBySpan.get(spanId) ?? []);
   };
   const estimates = countedEstimates(spans);
   return new Map(
@@ -91,13 +90,13 @@ const chargedBy = (cost: Usd) => ({ cost, source: 'gateway' }) as const;
 
 function withoutRow({ requestId, callId, cost, cacheUnknown }: SpanHead, estimate: Usd | null): CallSpend {
   const match = requestId === null && callId === null ? 'no_call_id' : 'no_spend_log';
-  // The row may be hidden from the reader, because it belongs to another owner. The charge on the visible span is
-  // shown.
+  // The row may belong to another owner, so that the reader does not see it. The charge on the visible span is shown.
   if (cost !== null) return { match, row: null, ...chargedBy(cost) };
   if (estimate === null) return { match, row: null, ...UNPRICED };
   return { match, row: null, cost: estimate, source: cacheUnknown === true ? 'estimated_upper' : 'estimated' };
 }
 
+const NS_PER_MS = 1_000_000n;
 /** Tolerated clock skew of a client, in ms. */
 const CLOCK_SKEW_MS = 10_000;
 /** Maximum number of calls of a trace that are searched for in other traces. */
@@ -105,10 +104,11 @@ const MAX_SEARCHED_CALLS = 1_000;
 
 type Named = Pick<SpanHead, 'requestId' | 'callId' | 'startNs' | 'endNs'>;
 
-/** Search of a call in other traces, by its answer id (`requestId`) or call id; null without both. */
+/** Search conditions for a call in other traces, by its answer id (`requestId`) or call id; null without both. */
 export function callSearchOf({ requestId, callId, startNs, endNs }: Named): CallSearch | null {
   if (requestId === null && callId === null) return null;
-  const [fromMs, toMs] = [Number(startNs / 1_000_000n) - CLOCK_SKEW_MS, Number(endNs / 1_000_000n) + CLOCK_SKEW_MS];
+  const fromMs = Number(startNs / NS_PER_MS) - CLOCK_SKEW_MS;
+  const toMs = Number(endNs / NS_PER_MS) + CLOCK_SKEW_MS;
   return { responseId: requestId, callId, fromMs, toMs };
 }
 

@@ -75,7 +75,7 @@ const REPEATED_KEYS = [
   'ai.usage.tokens',
   'gen_ai.usage.cost',
 ];
-const COUNT = /^(?:gen_ai\.usage|llm\.usage|llm\.token_count|ai\.usage)\./;
+const COUNT_KEY = /^(?:gen_ai\.usage|llm\.usage|llm\.token_count|ai\.usage)\./;
 
 /** Role of an attribute for the price, by its key. `unknown`: a token count of an unknown kind. */
 type Role = 'input' | 'output' | 'total' | 'part' | 'tier' | 'unknown' | 'none';
@@ -100,15 +100,15 @@ const MAX_CACHED_ROLES = 4_096;
 function roleOf(key: string): Role {
   const known = cachedRoles.get(key);
   if (known !== undefined) return known;
-  const role = ROLES.get(key) ?? (COUNT.test(key) ? 'unknown' : 'none');
+  const role = ROLES.get(key) ?? (COUNT_KEY.test(key) ? 'unknown' : 'none');
   if (cachedRoles.size === MAX_CACHED_ROLES) cachedRoles.clear();
   cachedRoles.set(key, role);
   return role;
 }
 
 /**
- * The usage of a span's call. Null when it is not billed by text tokens alone, has a tier with other prices, names no
- * model, or has incomplete or wrong counts.
+ * The usage of a span's call. Null when the call is not billed by text tokens alone, has a tier with other prices,
+ * names no model, or has incomplete or wrong counts.
  */
 export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
   const operations = OPERATIONS[head.type];

@@ -43,15 +43,16 @@ export function contentViewOf(text: string): ContentView {
   return { kind: 'messages', messages };
 }
 
+/** Null for an entry that cannot be shown as a message. */
 function shownMessage(entry: unknown): ShownMessage | null {
   const message = messageOf(entry);
   if (message === null || !isJsonObject(entry)) return null;
   const { role, content, tool_calls: calls = [] } = message;
   const shownRole =
     SHOWN_ROLES.find((known) => known === role) ?? (Object.hasOwn(ALIASES, role) ? ALIASES[role] : null);
-  // Not a message for display: one without a readable part, for example a refusal. The whole text is then shown as it
-  // is stored.
-  if (!shownRole || (content === '' && calls.length === 0 && entry['content'] !== '')) return null;
+  // For example a refusal: its content has parts, but none of them is readable.
+  const isUnreadable = content === '' && calls.length === 0 && entry['content'] !== '';
+  if (!shownRole || isUnreadable) return null;
   const name = entry['name'] ?? message.name;
   const toolCalls = calls.map((call) => ({ name: call.name, arguments: call.arguments }));
   return { role: shownRole, content, name: typeof name === 'string' ? name : null, toolCalls };

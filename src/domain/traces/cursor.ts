@@ -4,7 +4,7 @@ import type { TraceSummary, TraceWindow } from './trace.ts';
 
 const NS_PER_MS = 1_000_000n;
 /** Trace refs are 1 to 256 printable ASCII characters without spaces. A cursor with another ref is invalid. */
-const REF = /^[\x21-\x7e]{1,256}$/;
+export const TRACE_REF = /^[\x21-\x7e]{1,256}$/;
 
 /**
  * The cursor after this row of this window: opaque, URL-safe. It contains the window, so that all pages of "the last 24
@@ -17,7 +17,7 @@ export const cursorAfter = (window: Pick<TraceWindow, 'startMs' | 'endMs'>, row:
 export function readCursor(cursor: string): TraceWindow {
   const [startMs, endMs, rowStartMs, traceRef, ...more] = cursorState(cursor);
   if (more.length > 0 || ![startMs, endMs, rowStartMs].every(Number.isSafeInteger)) throw invalidCursor();
-  if (typeof traceRef !== 'string' || !REF.test(traceRef)) throw invalidCursor();
+  if (typeof traceRef !== 'string' || !TRACE_REF.test(traceRef)) throw invalidCursor();
   return {
     startMs: Number(startMs),
     endMs: Number(endMs),

@@ -1,6 +1,6 @@
-import { addUsd, type Usd } from '../money.ts';
+import type { Usd } from '../money.ts';
 import type { CallNames, CallTokens } from './call-usage.ts';
-import { type CallLink, countedEstimates, sumOfEstimates } from './estimates.ts';
+import { type CallLink, countedEstimates, sumOfEstimates, sumOfKnown } from './estimates.ts';
 import type { PackedExport, PackedTrace } from './packed.ts';
 import { callsIn, type PackedCall } from './packed-calls.ts';
 import { withEstimates } from './span-rows.ts';
@@ -29,8 +29,8 @@ export function estimatedCalls({ calls }: PackedExport, estimatorOf: CallEstimat
 }
 
 /**
- * The export with these estimates in its span rows and tallies. Rows may be encoded on a thread that has neither the
- * catalog nor spend rows. Therefore estimates are written into encoded rows.
+ * The export with these estimates in its span rows and tallies. Estimates are written into encoded rows, because the
+ * thread that encodes rows may have neither the catalog nor spend rows.
  */
 export function withEstimatedCalls(packed: PackedExport, calls: readonly EstimatedCall[]): PackedExport {
   if (calls.length === 0) return packed;
@@ -54,7 +54,7 @@ function estimatedTrace(trace: PackedTrace, calls: readonly EstimatedCall[]): Pa
     ),
     tally: {
       ...tally,
-      spend: tally.spend === null || estimate === null ? (tally.spend ?? estimate) : addUsd(tally.spend, estimate),
+      spend: sumOfKnown(tally.spend, estimate),
       pricedCalls: tally.pricedCalls + counted.size,
       estimate,
       estimatedCalls: counted.size,

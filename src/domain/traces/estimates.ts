@@ -10,7 +10,7 @@ export type CallCount = CallLink & Pick<SpanHead, 'inputTokens' | 'outputTokens'
 /** Span types at which a traversal of ancestors ends: spans above them do not describe calls below them. */
 export const BOUNDARIES: readonly CallLink['type'][] = ['agent', 'tool'];
 
-/** Whether spans above this one do not describe calls below it. Spans that are no boundaries are called steps. */
+/** Whether a traversal of ancestors ends at this span. All other spans are called steps. */
 export const isBoundary = ({ type }: Pick<CallLink, 'type'>): boolean => BOUNDARIES.includes(type);
 
 /** Whether a span is a known call. Estimates of spans above it describe the same call and do not count. */
@@ -48,7 +48,7 @@ export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string
   const repeated = repeatingCalls(spans, isKnownCall);
   const answers = answersOfGateway(spans);
   const counted = new Map<string, Usd>();
-  for (const span of estimated.toSorted(byId)) {
+  for (const span of estimated.toSorted(compareIds)) {
     const { spanId, estimate } = span;
     const answer = answerIdOf(span);
     if (estimate === null || repeated.has(spanId) || (answer !== null && answers.has(answer))) continue;
@@ -61,7 +61,7 @@ export function countedEstimates(spans: readonly CallLink[]): ReadonlyMap<string
 const answersOfGateway = (spans: readonly CallLink[]): Set<string> =>
   new Set(spans.flatMap((span) => (isGatewayCall(span) ? (answerIdOf(span) ?? []) : [])));
 
-const byId = (left: CallLink, right: CallLink): number => (left.spanId < right.spanId ? -1 : 1);
+const compareIds = (left: CallLink, right: CallLink): number => (left.spanId < right.spanId ? -1 : 1);
 
 /** Model calls of a trace and their tokens. */
 export interface CallCounts {
@@ -91,14 +91,14 @@ export function countedTokenSpans<Span extends CallCount>(spans: readonly Span[]
 }
 
 /**
- * The model calls, except client calls above a span that matches `replacing`, and client calls with the answer id of a
- * gateway call.
+ * The model calls without those client calls that another span replaces: one below them that matches `isReplacing`,
+ * with only steps between, or a gateway call with their answer id.
  */
 function countedAmong<Span extends CallLink>(
   spans: readonly Span[],
-  replacing: (span: Span) => boolean,
+  isReplacing: (span: Span) => boolean,
 ): readonly Span[] {
-  const repeated = hasCallAbove(spans) ? repeatingCalls(spans, replacing) : null;
+  const repeated = hasCallWithChild(spans) ? repeatingCalls(spans, isReplacing) : null;
   const answers = answersOfGateway(spans);
   const isReplaced = (span: Span): boolean =>
     repeated?.has(span.spanId) === true || (answers.size > 0 && answers.has(answerIdOf(span) ?? ''));
@@ -106,7 +106,7 @@ function countedAmong<Span extends CallLink>(
 }
 
 /** Whether a model call is the parent of a span. Nearly all model calls are leaves. */
-function hasCallAbove(spans: readonly CallLink[]): boolean {
+function hasCallWithChild(spans: readonly CallLink[]): boolean {
   const calls = new Set<string>();
   for (const span of spans) if (isCall(span)) calls.add(span.spanId);
   return calls.size > 0 && spans.some(({ parentSpanId }) => parentSpanId !== null && calls.has(parentSpanId));
@@ -119,7 +119,7 @@ function hasCallAbove(spans: readonly CallLink[]): boolean {
  */
 export function countedCalls(spans: readonly CallCount[]): CallCounts {
   const calls = countedCallSpans(spans);
-  // Agent spans repeat the usage of their calls: with a call, only calls count.
+  // Agent spans repeat the usage of their calls. They count only in a trace without calls.
   const counted = calls.length > 0 ? countedTokenSpans(spans) : spans;
   return {
     llmCalls: calls.length,
@@ -137,15 +137,15 @@ function repeatingCalls<Span extends CallLink>(
   const repeated = new Set<string>();
   const calls = spans.filter((span) => isReplacing(span) && parentIdOf(span) !== null);
   if (calls.length === 0) return repeated;
-  const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
-  const above = new Set<string>();
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
+  const visited = new Set<string>();
   for (const call of calls) {
     // The ancestors of a visited step are visited already.
-    let step = stepAbove(call, byOwnId);
-    while (step !== undefined && !above.has(step.spanId)) {
-      above.add(step.spanId);
+    let step = stepAbove(call, byId);
+    while (step !== undefined && !visited.has(step.spanId)) {
+      visited.add(step.spanId);
       if (step.type === 'llm') repeated.add(step.spanId);
-      step = stepAbove(step, byOwnId);
+      step = stepAbove(step, byId);
     }
   }
   return repeated;
@@ -154,8 +154,8 @@ function repeatingCalls<Span extends CallLink>(
 type Step = Pick<CallLink, 'spanId' | 'parentSpanId' | 'type'>;
 
 /** The parent of a span; undefined at a boundary or a missing span. */
-function stepAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, Span>): Span | undefined {
-  const parent = byOwnId.get(parentIdOf(span) ?? '');
+function stepAbove<Span extends Step>(span: Step, byId: ReadonlyMap<string, Span>): Span | undefined {
+  const parent = byId.get(parentIdOf(span) ?? '');
   return parent === undefined || isBoundary(parent) ? undefined : parent;
 }
 
@@ -164,21 +164,27 @@ function stepAbove<Span extends Step>(span: Step, byOwnId: ReadonlyMap<string, S
  * the ancestor. Calls without such an ancestor are absent.
  */
 export function nearestCallAncestors(spans: readonly Step[], calls: ReadonlySet<string>): ReadonlyMap<string, string> {
-  const byOwnId = new Map(spans.map((span) => [span.spanId, span]));
+  const byId = new Map(spans.map((span) => [span.spanId, span]));
   const nearest = new Map<string, string>();
   for (const span of spans) {
     if (!calls.has(span.spanId)) continue;
     const seen = new Set<string>();
-    let step = stepAbove(span, byOwnId);
+    let step = stepAbove(span, byId);
     while (step !== undefined && !seen.has(step.spanId) && !calls.has(step.spanId)) {
       seen.add(step.spanId);
-      step = stepAbove(step, byOwnId);
+      step = stepAbove(step, byId);
     }
     if (step !== undefined && calls.has(step.spanId)) nearest.set(span.spanId, step.spanId);
   }
   return nearest;
 }
 
+/** The sum of the amounts that are not null; null when both are. */
+export function sumOfKnown(left: Usd | null, right: Usd | null): Usd | null {
+  if (left === null || right === null) return left ?? right;
+  return addUsd(left, right);
+}
+
 /** The sum of some estimates; null when there is none. */
 export const sumOfEstimates = (estimates: Iterable<Usd>): Usd | null =>
-  [...estimates].reduce<Usd | null>((total, one) => (total === null ? one : addUsd(total, one)), null);
+  [...estimates].reduce<Usd | null>(sumOfKnown, null);

@@ -1,6 +1,6 @@
 /** Limits of one export. Beyond any of them, except `valueBytes`, the export is refused as TooLarge. */
 export interface OtlpLimits {
-  /** Limit of the body as received, and also of the inflated body. The HTTP layer checks the former. */
+  /** Limit of the body as received, which the HTTP layer checks, and of the inflated body. */
   readonly bodyBytes: number;
   /** Nesting of messages (protobuf) or of objects and arrays (JSON). */
   readonly depth: number;

@@ -42,7 +42,7 @@ export interface PlacedCall extends Pick<PackedCall, 'trace' | 'place' | 'end'> 
   readonly usage: CallUsage;
 }
 
-/** Node of a tree by provider and model names. A map by joined names would need a new key for every call. */
+/** Node of a tree by provider and model names. A map by joined names would join them for every call. */
 interface Branch {
   readonly further: Map<string, Branch>;
   group: (CallNames & { readonly rows: Row[] }) | null;
@@ -58,7 +58,10 @@ export function packedCalls(calls: readonly PlacedCall[]): readonly PackedCalls[
     const { models, provider } = call.usage;
     let branch = branchOf(root, provider ?? '');
     for (const model of models) branch = branchOf(branch, model);
-    if (branch.group === null) groups.push((branch.group = { models, provider, rows: [] }));
+    if (branch.group === null) {
+      branch.group = { models, provider, rows: [] };
+      groups.push(branch.group);
+    }
     branch.group.rows.push(rowOf(call));
   }
   return groups.map(({ models, provider, rows }) => ({ models, provider, text: JSON.stringify(rows) }));

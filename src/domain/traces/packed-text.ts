@@ -14,7 +14,7 @@ export interface PackedText {
   readonly facts: string;
   /** The rows of all traces, concatenated in their order. */
   readonly rows: Uint8Array;
-  /** In the order of the names in `facts`. */
+  /** `text` of each `PackedCalls`, in the order of `names` in `facts`. */
   readonly calls: readonly string[];
 }
 
@@ -59,13 +59,14 @@ export function packedText({ traces, calls }: Omit<PackedExport, 'body'>): Packe
 /** Inverse of `packedText`. */
 export function packedOfText({ facts, rows, calls }: PackedText): Omit<PackedExport, 'body'> {
   const { traces, names } = JSON.parse(facts) as Facts;
-  let at = 0;
+  let start = 0;
   return {
     traces: traces.map(({ traceId, tally, spanIds, callAncestors, bytes }) => {
-      const own = rows.subarray(at, (at += bytes)) as SpanRows;
-      return { traceId, tally: tallyOfStored(tally), spanIds, rows: own, callAncestors };
+      const traceRows = rows.subarray(start, start + bytes) as SpanRows;
+      start += bytes;
+      return { traceId, tally: tallyOfStored(tally), spanIds, rows: traceRows, callAncestors };
     }),
-    calls: names.map(({ models, provider }, place) => ({ models, provider, text: calls[place] ?? missingCallText() })),
+    calls: names.map(({ models, provider }, at) => ({ models, provider, text: calls[at] ?? missingCallText() })),
   };
 }
 

@@ -8,7 +8,7 @@ import type { TraceTally } from './trace.ts';
 export interface SentExport {
   /** Ownership passes to the packer: the bytes may be transferred to another thread. */
   readonly bytes: Uint8Array;
-  /** `Content-Type` and `Content-Encoding`, as they were sent. */
+  /** The headers `Content-Type` and `Content-Encoding`, unchanged. */
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
 }

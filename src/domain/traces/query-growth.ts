@@ -12,7 +12,7 @@ const MAX_CONCATENATIONS = 10;
 const AFTER_FROM = words('where group having order limit offset fetch union intersect except select');
 /** Words of a FROM clause that name no table. */
 const OF_FROM = words('from join left right inner outer full cross natural as on using lateral only');
-/** Words before a list in parentheses that is no row. */
+/** A list in parentheses after one of these words is not a row. */
 const BEFORE_LIST = words('in using by on over numeric decimal varchar');
 /** Words before the first column of a query. */
 const BEFORE_COLUMN = words('select distinct all');
@@ -36,7 +36,7 @@ const isOneOf = (token: Token | undefined, some: ReadonlySet<string>): boolean =
   token?.kind === 'word' && some.has(token.value);
 const isWord = (token: Token | undefined, value: string): boolean => token?.kind === 'word' && token.value === value;
 const beginsQuery = (token: Token | undefined): boolean => isWord(token, 'select') || isWord(token, 'with');
-const noRows = () => refusal('rows as values are not supported.');
+const rowRefusal = () => refusal('rows as values are not supported.');
 
 function frameOf(tokens: readonly Token[], at: number, outer: Frame): Frame {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
@@ -95,8 +95,11 @@ export function assertBoundedValues(tokens: readonly Token[]): void {
     ({ openAt, commas }, closeAt) => {
       const name = tokens[openAt - 1];
       const ends = [...commas.slice(1), closeAt];
-      // Each argument from the second on; null for one that is more than a literal text.
-      const texts = commas.map((at, index) => (ends[index] === at + 2 ? textOf(tokens[at + 1]) : null));
+      // Arguments from the second on. Null for an argument that is not one literal text.
+      const texts = commas.map((comma, index) => {
+        const isOneToken = ends[index] === comma + 2;
+        return isOneToken ? textOf(tokens[comma + 1]) : null;
+      });
       if (isWord(name, 'replace')) assertReplacement(texts);
       if (isWord(name, 'to_char') && texts[0] === null) throw refusal('the format of to_char must be a text.');
     },
@@ -119,6 +122,7 @@ export function assertNoRows(tokens: readonly Token[]): void {
   const relations = new Set<string>();
   /** Indexes of names that are no values. */
   const nonValues = new Set<number>();
+  /** Indexes of the closing parentheses of function calls. */
   const callEnds = new Set<number>();
   walk(
     tokens,
@@ -128,8 +132,9 @@ export function assertNoRows(tokens: readonly Token[]): void {
       if ((openAt === -1 || beginsQuery(tokens[openAt + 1])) && isSortKey(tokens, at)) nonValues.add(at);
       if (!isName(token) || (!isTable && !isExpressionName(tokens, at))) return;
       nonValues.add(at);
-      // The alias of a function may be the name of its only column.
-      if (!callEnds.has(isWord(tokens[at - 1], 'as') ? at - 2 : at - 1)) relations.add(token.value);
+      const beforeAlias = isWord(tokens[at - 1], 'as') ? at - 2 : at - 1;
+      // The alias of a function may be the name of its only column, which is a value.
+      if (!callEnds.has(beforeAlias)) relations.add(token.value);
     },
     (frame, at) => {
       if (frame.isCall) callEnds.add(at);
@@ -151,7 +156,7 @@ function isExpressionName(tokens: readonly Token[], at: number): boolean {
 function assertNoList(tokens: readonly Token[], { openAt, commas }: Frame, closeAt: number): void {
   if (commas.length === 0 || beginsQuery(tokens[openAt + 1]) || isOneOf(tokens[openAt - 1], BEFORE_LIST)) return;
   const next = tokens[closeAt + (isWord(tokens[closeAt + 1], 'not') ? 2 : 1)];
-  if (!isWord(next, 'in')) throw noRows();
+  if (!isWord(next, 'in')) throw rowRefusal();
 }
 
 /** Throws InvalidInput unless `name.*`, whose `*` is at `at`, is a column of a list of columns. */
@@ -159,7 +164,7 @@ function assertListed(tokens: readonly Token[], at: number, isCall: boolean): vo
   const [before, next] = [tokens[at - 3], tokens[at + 1]];
   const isFirst = isOneOf(before, BEFORE_COLUMN) || isSign(before, ',');
   const isLast = next === undefined || isSign(next, ',') || isSign(next, ')') || isWord(next, 'from');
-  if (isCall || !isFirst || !isLast) throw noRows();
+  if (isCall || !isFirst || !isLast) throw rowRefusal();
 }
 
 /** Whether a name alone is the first key of ORDER BY or GROUP BY, where it may be the name of a column. */

@@ -62,9 +62,9 @@ export function guardedQuery(sent: string): GuardedQuery {
     if (isSign(token, ')')) depth -= 1;
     if (depth < 0) break;
     const isWord = token.kind === 'word' || token.kind === 'name';
-    const isJoined = next !== undefined && next.at === token.at + token.value.length;
+    const isAdjacent = next !== undefined && next.at === token.at + token.value.length;
     // Prefixes such as E'...' change what a text means.
-    if (token.kind === 'word' && isJoined && (next.kind === 'text' || next.kind === 'name'))
+    if (token.kind === 'word' && isAdjacent && (next.kind === 'text' || next.kind === 'name'))
       throw refusal(`${token.value} before a quote is not supported.`);
     if (!isWord) continue;
     assertWord(token, next);

@@ -17,8 +17,8 @@ import { labelsOfSpan } from './trace-labels.ts';
 import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from './truncate.ts';
 
 /**
- * Maximum bytes of a name or id that a span states, such as that of its agent or model. The attribute that states it
- * has the limit of attributes instead.
+ * Maximum bytes of a name or id in a span head, such as the name of its agent or model. The attribute with the name is
+ * stored up to the limit of attributes.
  */
 const NAME_BYTES = 512;
 const SERVICE_KEYS = ['service.name'];
@@ -118,11 +118,11 @@ function agentOf(span: RawSpan, type: SpanType, convention: Convention): string 
   const { attributes, resource, instrumentationScope } = span;
   const declared = convention.agent(span);
   // The Claude Agent SDK names its agent spans `Agent`.
-  const isPlaceholder =
+  const isPlaceholderName =
     type === 'agent' && declared === 'Agent' && instrumentationScope.name.endsWith('.claude_agent_sdk');
-  const keys = isPlaceholder ? [GEN_AI.agentName] : AGENT_KEYS;
+  const keys = isPlaceholderName ? [GEN_AI.agentName] : AGENT_KEYS;
   const name =
-    (isPlaceholder ? null : declared) ??
+    (isPlaceholderName ? null : declared) ??
     firstValue(attributes, keys) ??
     firstValue(resource.attributes, [GEN_AI.agentName]);
   return cutName(name) ?? '';

@@ -1,5 +1,12 @@
-import { addUsd, type Usd } from '../money.ts';
-import { type CallCount, type CallCounts, countedCalls, countedEstimates, sumOfEstimates } from './estimates.ts';
+import type { Usd } from '../money.ts';
+import {
+  type CallCount,
+  type CallCounts,
+  countedCalls,
+  countedEstimates,
+  sumOfEstimates,
+  sumOfKnown,
+} from './estimates.ts';
 import type { TraceSummary } from './trace.ts';
 
 /** Counts of a summary in which several spans of one call count once. */
@@ -20,18 +27,18 @@ export function withCounts(summary: TraceSummary, counts: CountedOnce): TraceSum
   const { spend, pricedCalls, estimate, estimatedCalls } = summary;
   const recorded = pricedCalls - estimatedCalls;
   const charged = recorded === 0 || spend === null ? null : ((spend - (estimate ?? 0n)) as Usd);
-  const estimated = counts.estimate;
   return {
     ...summary,
     ...counts,
-    spend: charged === null || estimated === null ? (charged ?? estimated) : addUsd(charged, estimated),
+    spend: sumOfKnown(charged, counts.estimate),
     pricedCalls: recorded + counts.estimatedCalls,
   };
 }
 
 /**
- * Whether a summary that is the sum of its pieces may count a call twice. Only estimates and calls of clients are
- * replaced by spans of another piece. This includes a single call: a step of another piece may put it into a cycle.
+ * Whether a summary that is the sum of its pieces may count a call that should not count. Only estimates and calls of
+ * clients are replaced by spans of another piece. One call is enough: a step of another piece may put it into a cycle
+ * of parents.
  */
 export const mayRepeatCalls = ({ estimatedCalls, llmCalls, gatewayCalls }: TraceSummary): boolean =>
   estimatedCalls > 0 || llmCalls > gatewayCalls;

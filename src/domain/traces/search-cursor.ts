@@ -2,7 +2,8 @@ import { conditionList, conditionsOfList } from '../annotations/annotation-condi
 import { cursorState, cursorText } from '../cursor-text.ts';
 import { InvalidInput } from '../errors.ts';
 import type { Usd } from '../money.ts';
-import { nullIfBlank } from '../optional-text.ts';
+import { idOrNull } from '../optional-id.ts';
+import { TRACE_REF } from './cursor.ts';
 import { SPAN_STATUSES } from './span.ts';
 import type { TraceSummary } from './trace.ts';
 import { traceRankOf, TRACE_ORDERS, type TraceFilters, type TraceSearch } from './trace-search.ts';
@@ -70,7 +71,7 @@ export function readSearchCursor(cursor: string, wanted: SearchParameters): Trac
   const order = TRACE_ORDERS.find((known) => known === ordered);
   if (!Number.isSafeInteger(startMs) || !Number.isSafeInteger(endMs) || order === undefined)
     throw new InvalidInput(INVALID_CURSOR);
-  if (typeof traceRef !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(traceRef)) throw new InvalidInput(INVALID_CURSOR);
+  if (typeof traceRef !== 'string' || !TRACE_REF.test(traceRef)) throw new InvalidInput(INVALID_CURSOR);
   const filters = filtersOfText(filterText);
   if (wanted.order !== null && wanted.order !== order) throw new InvalidInput('The cursor belongs to another search.');
   if (wanted.filters !== null && textOfFilters(wanted.filters) !== textOfFilters(filters))
@@ -80,7 +81,7 @@ export function readSearchCursor(cursor: string, wanted: SearchParameters): Trac
     endMs: Number(endMs),
     filters,
     order,
-    after: { rank: numberIn(rank), traceRef },
+    after: { rank: int64In(rank), traceRef },
   };
 }
 
@@ -95,7 +96,7 @@ export function filtersOfText(filterText: unknown): TraceFilters {
     return value;
   }
   const amount = (member: 'minSpend' | 'minDurationNs'): bigint | null =>
-    valueAt(member) === null ? null : numberIn(valueAt(member));
+    valueAt(member) === null ? null : int64In(valueAt(member));
   const status = SPAN_STATUSES.find((known) => known === valueAt('status')) ?? null;
   const minErrors = valueAt('minErrors');
   const internal = valueAt('internal');
@@ -127,7 +128,7 @@ export function filtersOfText(filterText: unknown): TraceFilters {
 const isInt32 = (value: unknown): boolean => typeof value === 'number' && (value | 0) === value;
 
 /** Reads a 64-bit integer, the largest type of the stores. Throws InvalidInput for any other value. */
-function numberIn(value: unknown): bigint {
+function int64In(value: unknown): bigint {
   const number = typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : null;
   if (number === null || BigInt.asIntN(64, number) !== number) throw new InvalidInput(INVALID_CURSOR);
   return number;

@@ -19,7 +19,7 @@ export interface SessionActivity {
   /** Earliest start and latest end of its traces, Unix nanoseconds. */
   readonly startNs: bigint;
   readonly endNs: bigint;
-  /** Start of its latest trace, Unix ms: sort key of lists. */
+  /** Start of its latest trace, Unix ms. Lists are sorted by it. */
   readonly lastStartMs: number;
 }
 

@@ -2,10 +2,10 @@
 const BASE = (Math.random() * 2 ** 32) | 1;
 
 /** 30-bit hash of an id: V8 stores numbers of this size without an allocation. */
-function numberOf(id: string): number {
-  let number = 0;
-  for (let at = 0; at < id.length; at += 1) number = (Math.imul(number, BASE) + id.charCodeAt(at)) | 0;
-  return number >>> 2;
+function hashOf(id: string): number {
+  let hash = 0;
+  for (let at = 0; at < id.length; at += 1) hash = (Math.imul(hash, BASE) + id.charCodeAt(at)) | 0;
+  return hash >>> 2;
 }
 
 /**
@@ -14,9 +14,10 @@ function numberOf(id: string): number {
  */
 export class SpanPlaces {
   readonly #ids: string[] = [];
-  /** Latest place of each hash, and for each place the previous place with the same hash; -1 without one. */
-  readonly #last = new Map<number, number>();
-  readonly #before: number[] = [];
+  /** By hash: the latest place of an id with this hash. */
+  readonly #latest = new Map<number, number>();
+  /** By place: the previous place of an id with the same hash; -1 without one. */
+  readonly #previous: number[] = [];
 
   /** Distinct ids, in the order of `add`. */
   get ids(): readonly string[] {
@@ -25,18 +26,18 @@ export class SpanPlaces {
 
   /** The place of an id, from 0; -1 when it is unknown. */
   find(id: string): number {
-    let place = this.#last.get(numberOf(id)) ?? -1;
-    while (place >= 0 && this.#ids[place] !== id) place = this.#before[place] ?? -1;
+    let place = this.#latest.get(hashOf(id)) ?? -1;
+    while (place >= 0 && this.#ids[place] !== id) place = this.#previous[place] ?? -1;
     return place;
   }
 
   /** Appends an id; false when it is known already. */
   add(id: string): boolean {
-    const number = numberOf(id);
-    const last = this.#last.get(number) ?? -1;
-    for (let place = last; place >= 0; place = this.#before[place] ?? -1) if (this.#ids[place] === id) return false;
-    this.#last.set(number, this.#ids.length);
-    this.#before.push(last);
+    const hash = hashOf(id);
+    const latest = this.#latest.get(hash) ?? -1;
+    for (let place = latest; place >= 0; place = this.#previous[place] ?? -1) if (this.#ids[place] === id) return false;
+    this.#latest.set(hash, this.#ids.length);
+    this.#previous.push(latest);
     this.#ids.push(id);
     return true;
   }

@@ -17,9 +17,9 @@ export interface StoredSpan {
 }
 
 /**
- * Spans of one trace as JSON: a list per span in the order of `SPAN_ROW_MEMBERS`, one per line. Encoded once where the
- * spans are read, and stored by any engine without decoding. From another thread it comes as UTF-8 bytes, because bytes
- * are transferred and text is copied.
+ * Spans of one trace as JSON: a list per span in the order of `SPAN_ROW_MEMBERS`, one per line. They are encoded once,
+ * where the spans are read, and every engine stores them without decoding. Rows from another thread are UTF-8 bytes:
+ * bytes are transferred, text would be copied.
  */
 export type SpanRows = (string | Uint8Array) & { readonly spanRows: true };
 
@@ -101,23 +101,32 @@ export function rowsOfTraces(traces: readonly (readonly StoredSpan[])[]): readon
   ]);
   const bytes = encoder.encode(text.join(''));
   const characters = text.reduce((total, part) => total + part.length, 0);
-  const lengthOf = (part: string): number =>
-    bytes.length === characters ? part.length : Buffer.byteLength(part, 'utf8');
-  let at = 0;
+  const isAscii = bytes.length === characters;
+  const byteLength = (row: string): number => (isAscii ? row.length : Buffer.byteLength(row, 'utf8'));
+  let traceStart = 0;
   return rowsOfEach.map((rows) => {
-    // Byte offset of the end of the last row, after `[`. No `NEXT_ROW` precedes the first row.
-    let end = 1 - NEXT_ROW.length;
-    // The estimate ends before the `]` of its row.
-    const ends = rows.map((row) => (end += NEXT_ROW.length + lengthOf(row)) - 1);
-    // One byte more for the `]` of the trace. Without rows, only `[` precedes it.
-    const own = bytes.subarray(at, (at += Math.max(end, 1) + 1));
-    return { rows: own as Uint8Array as SpanRows, ends };
+    const ends: number[] = [];
+    // In bytes, from the start of the trace.
+    let length = '['.length;
+    for (const row of rows) {
+      if (ends.length > 0) length += NEXT_ROW.length;
+      length += byteLength(row);
+      // The estimate is the last member: it ends before the `]` of its row.
+      ends.push(length - ']'.length);
+    }
+    length += ']'.length;
+    const traceBytes = bytes.subarray(traceStart, traceStart + length);
+    traceStart += length;
+    return { rows: traceBytes as Uint8Array as SpanRows, ends };
   });
 }
 
 const NO_ESTIMATE = 'null';
 
-/** The rows with these estimates, in ascending order of `end`. Each `end` is from `rowsOfTraces`. */
+/**
+ * The rows with these estimates in place of `NO_ESTIMATE`. `estimates` must be in ascending order of `end`, an offset
+ * from `rowsOfTraces`.
+ */
 export function withEstimates(
   rows: SpanRows,
   estimates: readonly { readonly end: number; readonly estimate: Usd }[],
@@ -126,16 +135,16 @@ export function withEstimates(
   const texts = estimates.map(({ estimate }) => `"${amountText(estimate)}"`);
   const addedBytes = texts.reduce((total, text) => total + text.length - NO_ESTIMATE.length, 0);
   const estimated = new Uint8Array(bytes.length + addedBytes);
-  let from = 0;
-  let at = 0;
-  for (const [place, { end }] of estimates.entries()) {
-    const before = bytes.subarray(from, end - NO_ESTIMATE.length);
-    estimated.set(before, at);
-    at += before.length;
-    at += encoder.encodeInto(texts[place] ?? '', estimated.subarray(at)).written;
-    from = end;
+  let readAt = 0;
+  let writeAt = 0;
+  for (const [index, { end }] of estimates.entries()) {
+    const before = bytes.subarray(readAt, end - NO_ESTIMATE.length);
+    estimated.set(before, writeAt);
+    writeAt += before.length;
+    writeAt += encoder.encodeInto(texts[index] ?? '', estimated.subarray(writeAt)).written;
+    readAt = end;
   }
-  estimated.set(bytes.subarray(from), at);
+  estimated.set(bytes.subarray(readAt), writeAt);
   return estimated as Uint8Array as SpanRows;
 }
 
@@ -167,9 +176,9 @@ function quotedName(text: string): string {
   return name;
 }
 
-const orNull = (text: string | null): string => (text === null ? 'null' : quoted(text));
-const nameOrNull = (text: string | null): string => (text === null ? 'null' : quotedName(text));
-/** NaN and infinity become null, which stores refuse. */
+const quotedOrNull = (text: string | null): string => (text === null ? 'null' : quoted(text));
+const quotedNameOrNull = (text: string | null): string => (text === null ? 'null' : quotedName(text));
+/** A count as JSON. NaN and infinity, which JSON lacks, become `null`. Stores refuse a count that is null. */
 const countOrNull = (count: number): string => (Number.isFinite(count) ? `${count}` : 'null');
 const amountOrNull = (amount: Usd | null): string => (amount === null ? 'null' : `"${amountText(amount)}"`);
 
@@ -184,16 +193,17 @@ function gatewayOf({ gateway, cacheUnknown }: SpanHead): 0 | 1 | null {
  * buffer per row, and threads contend for the allocator.
  */
 function rowText({ head, payload }: StoredSpan): string {
-  const [at, text] = payload.kind === 'body' ? [payload.at, null] : [null, payload.text];
-  return `[${quoted(head.spanId)},${orNull(head.parentSpanId)},${quotedName(head.name)},"${head.kind}","${head.type}",${quotedName(
+  const bodyAt = payload.kind === 'body' ? payload.at : null;
+  const ownPayload = payload.kind === 'row' ? payload.text : null;
+  return `[${quoted(head.spanId)},${quotedOrNull(head.parentSpanId)},${quotedName(head.name)},"${head.kind}","${head.type}",${quotedName(
     head.agent,
-  )},${quotedName(head.service)},"${nsText(head.startNs)}","${nsText(head.endNs)}","${head.status}",${orNull(
+  )},${quotedName(head.service)},"${nsText(head.startNs)}","${nsText(head.endNs)}","${head.status}",${quotedOrNull(
     head.error,
-  )},${nameOrNull(head.model)},${countOrNull(head.inputTokens)},${countOrNull(head.outputTokens)},${quoted(head.inputPreview)},${orNull(
+  )},${quotedNameOrNull(head.model)},${countOrNull(head.inputTokens)},${countOrNull(head.outputTokens)},${quoted(head.inputPreview)},${quotedOrNull(
     head.requestId,
-  )},${amountOrNull(head.cost)},${at},${orNull(text)},${nameOrNull(head.provider)},${nameOrNull(
-    nullIfEmpty(head.framework),
-  )},${orNull(head.callId)},${gatewayOf(head)},${orNull(head.source && sourceText(head.source))},${amountOrNull(
+  )},${amountOrNull(head.cost)},${bodyAt},${quotedOrNull(ownPayload)},${quotedNameOrNull(head.provider)},${quotedNameOrNull(
+    textOrNull(head.framework),
+  )},${quotedOrNull(head.callId)},${gatewayOf(head)},${quotedOrNull(head.source && sourceText(head.source))},${amountOrNull(
     head.estimate,
   )}]`;
 }
@@ -204,10 +214,10 @@ export const spansOfRows = (traceId: string, rows: SpanRows): readonly StoredSpa
 
 function storedSpanOf(traceId: string, values: readonly unknown[]): StoredSpan {
   const row = Object.fromEntries(SPAN_ROW_MEMBERS.map((member, at) => [member, values[at]])) as unknown as RowValues;
-  const { bodyAt, payload, startNs, endNs, framework, gateway, source, cost, estimate, ...same } = row;
+  const { bodyAt, payload, startNs, endNs, framework, gateway, source, cost, estimate, ...unchanged } = row;
   return {
     head: {
-      ...same,
+      ...unchanged,
       traceId,
       startNs: BigInt(startNs),
       endNs: BigInt(endNs),

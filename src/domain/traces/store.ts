@@ -21,7 +21,7 @@ export interface TraceAddress {
  * find traces outside their visibility.
  *
  * The payloads of an export stay in its body, which is stored once for all of its traces. A body is deleted with its
- * last trace; a trace that is removed earlier is removed from the body too.
+ * last trace; a trace that is removed earlier is also removed from the body.
  */
 export interface TraceStore {
   /**
@@ -64,8 +64,8 @@ export interface TraceStore {
   /** The existing spans with these ids, with payload, in the order of the ids. Callers pass a trace they may see. */
   findSpans(trace: TraceKey, spanIds: readonly string[]): Promise<readonly Span[]>;
   /**
-   * Retention: removes at most `most` of the oldest traces that began before `beforeMs`, Unix ms; resolves to their
-   * number. Removes them from bodies, too.
+   * Retention: removes at most `most` of the oldest traces that began before `beforeMs`, Unix ms, also from bodies.
+   * Resolves to the number of removed traces.
    */
   removeStartedBefore(beforeMs: number, most: number): Promise<number>;
   /** Removes these traces, also from bodies; resolves to their number. Callers pass traces they may remove. */

@@ -191,10 +191,13 @@ function memberIn(metadata: JsonObject | null, members: readonly string[]): stri
 
 /** Tags in a list, in the JSON text of a list, or in a text with commas between them. */
 function tagsIn(value: AttributeValue): readonly string[] {
-  if (value === null) return [];
-  const parsed: unknown = typeof value === 'string' ? parseStructure(value) : value;
-  const parts: readonly unknown[] = Array.isArray(parsed) ? parsed : typeof value === 'string' ? value.split(',') : [];
-  return parts.slice(0, MAX_TAGS).flatMap(tagOf);
+  return tagParts(value).slice(0, MAX_TAGS).flatMap(tagOf);
+}
+
+function tagParts(value: AttributeValue): readonly unknown[] {
+  const list: unknown = typeof value === 'string' ? parseStructure(value) : value;
+  if (Array.isArray(list)) return list;
+  return typeof value === 'string' ? value.split(',') : [];
 }
 
 const tagOf = (value: unknown): readonly string[] => {

@@ -4,16 +4,17 @@ import { Unavailable } from '../errors.ts';
 
 type QueryDialect = 'sqlite' | 'postgresql' | 'clickhouse';
 
-/**
- * Limits of one query: time in ms, rows, characters of all rows as JSON, and characters of its text. At most `atOnce`
- * queries run and `waiting` queries wait. For each owner, at most one runs and one waits.
- */
+/** Limits of queries. For each owner, at most one query runs and one waits. */
 export const QUERY_LIMITS = {
   timeMs: 10_000,
   rows: 1_000,
+  /** Characters of all rows of one query as JSON. */
   characters: 4_000_000,
+  /** Queries that run at the same time. */
   atOnce: 2,
+  /** Queries that wait at the same time. */
   waiting: 16,
+  /** Characters of the text of one query. */
   text: 20_000,
 } as const;
 
@@ -90,15 +91,15 @@ interface QueryReader {
   readonly visibility: Visibility;
   /** Opaque id of the caller. For each owner, one query runs at a time. */
   readonly owner: string;
-  /** Ends the wait for other queries, and a query on SQLite or ClickHouse. */
+  /** Its abort ends the wait for other queries, and a running query on SQLite or ClickHouse. */
   readonly signal: AbortSignal;
 }
 
 /** SQL over the views of traces and spend. */
 export interface TraceQueries {
   /**
-   * Dialect of queries of traces and spans. Where it is `clickhouse`, queries of spend alone use the dialect of the
-   * database.
+   * Dialect of queries that read traces or spans. Where it is `clickhouse`, queries that read only spend use the dialect
+   * of the SQL database.
    */
   readonly dialect: QueryDialect;
   /**

@@ -1,6 +1,6 @@
 import type { Owner } from '../caller.ts';
-import { addUsd, type Usd } from '../money.ts';
-import { countedCalls, countedEstimates, sumOfEstimates } from './estimates.ts';
+import type { Usd } from '../money.ts';
+import { countedCalls, countedEstimates, sumOfEstimates, sumOfKnown } from './estimates.ts';
 import type { SpanHead, SpanStatus, SpanType, TraceSource } from './span.ts';
 import { joinLabels, labelsIn, NO_LABELS, type StatedLabels, statedLabelsOf } from './trace-labels.ts';
 
@@ -113,16 +113,16 @@ function sorted(names: Set<string>): readonly string[] {
 const distinctSorted = (known: readonly string[], more: readonly string[]): readonly string[] =>
   sorted(new Set([...known, ...more]));
 
-/** Contribution of some spans to the summary of their trace. Tallies add up, in any order. */
+/** Contribution of some spans to the summary of their trace. Tallies may be added in any order. */
 export interface TraceTally extends Omit<
   TraceSummary,
   keyof TraceIdentity | keyof Root | keyof Preview | 'redactedAt'
 > {
-  /** The earliest root among them; null when there is none. */
+  /** The earliest root among the spans; null when there is none. */
   readonly root: Root | null;
   /** Service of the earliest span. */
   readonly service: string;
-  /** Their preview with the lowest rank; null without one. */
+  /** The preview of lowest rank among the spans; null without one. */
   readonly preview: Preview | null;
 }
 
@@ -142,8 +142,6 @@ export type TraceIdentity = Pick<TraceSummary, 'traceId' | 'traceRef' | 'owner'>
 
 const earlier = (left: bigint, right: bigint): bigint => (left < right ? left : right);
 const later = (left: bigint, right: bigint): bigint => (left > right ? left : right);
-const sumOf = (left: Usd | null, right: Usd | null): Usd | null =>
-  left === null ? right : right === null ? left : addUsd(left, right);
 
 /** Types of spans that give a preview where no root has one. */
 const PREVIEW_TYPES: ReadonlySet<SpanType> = new Set(['agent', 'llm']);
@@ -201,7 +199,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   const roots: SpanHead[] = [];
   const [agents, models, frameworks] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const counts = { agentInvocations: 0, toolCalls: 0, errorCount: 0 };
-  let first: ServiceAt = { startNs: spans[0]?.startNs ?? 0n, service: '' };
+  let earliest: ServiceAt = { startNs: spans[0]?.startNs ?? 0n, service: '' };
   let endNs = spans[0]?.endNs ?? 0n;
   let charged: Usd | null = null;
   let chargedCalls = 0;
@@ -215,11 +213,12 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     if (span.type === 'agent') counts.agentInvocations += 1;
     else if (span.type === 'tool') counts.toolCalls += 1;
     if (span.status === 'error') counts.errorCount += 1;
-    if (span.startNs <= first.startNs) first = { startNs: span.startNs, service: firstService(first, span) };
+    if (span.startNs <= earliest.startNs)
+      earliest = { startNs: span.startNs, service: firstService(earliest, span) };
     endNs = later(endNs, span.endNs);
     if (span.labels !== undefined) labels = joinLabels(labels, statedLabelsOf(span.labels, span.parentSpanId === null));
     if (span.cost === null) continue;
-    charged = sumOf(charged, span.cost);
+    charged = sumOfKnown(charged, span.cost);
     chargedCalls += 1;
   }
   const calls = countedCalls(spans);
@@ -227,9 +226,9 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
   const estimate = sumOfEstimates(counted.values());
   return {
     root: roots.map(rootOf).reduce<Root | null>(firstRoot, null),
-    service: first.service,
+    service: earliest.service,
     preview: previewOf(roots) ?? previewOf(spans),
-    startNs: first.startNs,
+    startNs: earliest.startNs,
     endNs,
     spanCount: spans.length,
     agentNames: sorted(agents),
@@ -241,7 +240,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     outputTokens: calls.outputTokens,
     models: sorted(models),
     frameworks: sorted(frameworks),
-    spend: sumOf(charged, estimate),
+    spend: sumOfKnown(charged, estimate),
     pricedCalls: chargedCalls + counted.size,
     estimate,
     estimatedCalls: counted.size,
@@ -264,8 +263,9 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
   const storedRoot = rootOfSummary(summary);
   const root = firstRoot(storedRoot, addedRoot);
   // As in a tally, tokens of other spans count only while the trace has no model call.
-  const before = summary.llmCalls > 0 || tally.llmCalls === 0 ? summary : NO_TOKENS;
-  const after = tally.llmCalls > 0 || summary.llmCalls === 0 ? tally : NO_TOKENS;
+  const hasCalls = summary.llmCalls > 0 || tally.llmCalls > 0;
+  const storedTokens = hasCalls && summary.llmCalls === 0 ? NO_TOKENS : summary;
+  const addedTokens = hasCalls && tally.llmCalls === 0 ? NO_TOKENS : tally;
   return {
     ...identity,
     ...namedBy(root, firstService(summary, tally)),
@@ -280,13 +280,13 @@ export function addTally(summary: TraceSummary | null, identity: TraceIdentity, 
     gatewayCalls: summary.gatewayCalls + tally.gatewayCalls,
     toolCalls: summary.toolCalls + tally.toolCalls,
     errorCount: summary.errorCount + tally.errorCount,
-    inputTokens: before.inputTokens + after.inputTokens,
-    outputTokens: before.outputTokens + after.outputTokens,
+    inputTokens: storedTokens.inputTokens + addedTokens.inputTokens,
+    outputTokens: storedTokens.outputTokens + addedTokens.outputTokens,
     models: distinctSorted(summary.models, tally.models),
     frameworks: distinctSorted(summary.frameworks, tally.frameworks),
-    spend: sumOf(summary.spend, tally.spend),
+    spend: sumOfKnown(summary.spend, tally.spend),
     pricedCalls: summary.pricedCalls + tally.pricedCalls,
-    estimate: sumOf(summary.estimate, tally.estimate),
+    estimate: sumOfKnown(summary.estimate, tally.estimate),
     estimatedCalls: summary.estimatedCalls + tally.estimatedCalls,
     ...joinLabels(labelsIn(summary), labelsIn(tally)),
   };

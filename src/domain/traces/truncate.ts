@@ -96,6 +96,9 @@ function shortenEnds(messages: readonly unknown[], first: unknown, last: unknown
   return JSON.stringify([marker(messages.length)]);
 }
 
+/** Maximum length of the role of a shortened message, in UTF-16 units. */
+const MAX_ROLE_UNITS = 64;
+
 /** A message with its role and the first bytes of its content only. */
 function shorten(message: unknown, maxBytes: number): unknown {
   const member = (name: string): unknown =>
@@ -103,5 +106,5 @@ function shorten(message: unknown, maxBytes: number): unknown {
   const content = member('content');
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? message);
   const role = member('role');
-  return { role: typeof role === 'string' ? truncateUnits(role, 64) : 'user', content: truncateText(text, maxBytes) };
+  return { role: typeof role === 'string' ? truncateUnits(role, MAX_ROLE_UNITS) : 'user', content: truncateText(text, maxBytes) };
 }

@@ -23,8 +23,8 @@ const TEXT = 'ai.response.text';
 const TOOL_CALLS = 'ai.response.toolCalls';
 
 /**
- * Span type of each operation. Those that end in `.do…` are one model call. Text operations around these calls run
- * until the model calls no tool; from version 7 on the SDK names them agent invocations.
+ * Span type of each operation. An operation that ends in `.do…` is one model call. A text operation around such calls
+ * repeats them until the model calls no tool. From version 7 on, the SDK names text operations agent invocations.
  */
 const OPERATIONS: Readonly<Record<string, SpanType>> = {
   'ai.generateText': 'agent',
@@ -75,13 +75,13 @@ const INPUT_TOKENS = [...GEN_AI_INPUT_TOKENS, 'ai.usage.inputTokens', 'ai.usage.
 const INPUTS = ['ai.toolCall.args', 'ai.value', 'ai.values', 'ai.documents'];
 const OUTPUTS = ['ai.toolCall.result', 'ai.response.object', 'ai.embedding', 'ai.embeddings', 'ai.ranking'];
 
-/** Tokens of a `.do…` embedding call. The operation around it repeats them, so they count as 0 there. */
+/** Tokens of a `.do…` embedding call; 0 for the operation around it, which repeats them. */
 function embeddedTokens(attributes: Attributes): number {
-  const repeated = !textAt(attributes, OPERATION).includes('.do');
-  return repeated ? 0 : (tokenCount(attributes, ['ai.usage.tokens']) ?? 0);
+  const isCall = textAt(attributes, OPERATION).includes('.do');
+  return isCall ? (tokenCount(attributes, ['ai.usage.tokens']) ?? 0) : 0;
 }
 
-/** The messages of one call, or the prompt of a run. */
+/** The input: the messages of one call, or the prompt of an operation around calls. */
 function promptOf(attributes: Attributes): SpanText | null {
   const messages = textAt(attributes, MESSAGES);
   const key = messages === '' ? PROMPT : MESSAGES;

@@ -100,23 +100,23 @@ function requestOf(attributes: Attributes): SpanText | null {
 }
 
 /**
- * A first line such as `[USER]` or `[TOOL RESULT: id]` gives the role of the text after it. Other texts are of the
- * user.
+ * A first line such as `[USER]` or `[TOOL RESULT: id]` gives the role of the text after it. Any other text is a message
+ * of the user.
  */
 function contextMessage(context: string): Message {
-  const { header, body } = headed(context);
+  const { header, body } = splitHeader(context);
   if (header === 'USER' || header === 'USER PROMPT') return { role: 'user', content: body };
   if (header === 'ASSISTANT') return { role: 'assistant', content: body };
   return header.startsWith('TOOL RESULT') ? { role: 'tool', content: body } : { role: 'user', content: context };
 }
 
-function headed(text: string): { readonly header: string; readonly body: string } {
+function splitHeader(text: string): { readonly header: string; readonly body: string } {
   const end = text.startsWith('[') ? text.indexOf(']\n') : -1;
   return end === -1 ? { header: '', body: text } : { header: text.slice(1, end), body: text.slice(end + 2) };
 }
 
 function toolInput(attributes: Attributes): SpanText | null {
-  const { header, body } = headed(textAt(attributes, TOOL_INPUT));
+  const { header, body } = splitHeader(textAt(attributes, TOOL_INPUT));
   const ownInput = header === '' || header.startsWith('TOOL INPUT') ? body : '';
   if (isJsonObject(parseStructure(ownInput))) return plainText(ownInput, [TOOL_INPUT]);
   const facts = TOOL_FACTS.flatMap(([name, key]) => {
@@ -132,6 +132,6 @@ function toolOutput({ attributes, events }: RawSpan): SpanText | null {
     // The output also stays in the event, which has its own time.
     if (output !== null) return plainText(textOf(output), []);
   }
-  const { header, body } = headed(textAt(attributes, CONTEXT));
+  const { header, body } = splitHeader(textAt(attributes, CONTEXT));
   return header.startsWith('TOOL RESULT') && body !== '' ? plainText(body, [CONTEXT]) : null;
 }

@@ -28,7 +28,7 @@ export interface Convention {
   type(span: RawSpan): SpanType;
   /** Agent name by this convention, which precedes `AGENT_KEYS`; null when the span names none. */
   agent(span: RawSpan): string | null;
-  /** Attribute keys of the model. The first one whose value is not blank counts, also in `responseIdKeys`. */
+  /** Attribute keys of the model. The first one whose value is not blank counts. `responseIdKeys` likewise. */
   readonly modelKeys: readonly string[];
   /** The model, where no key has it. */
   model?(attributes: Attributes): string | null;
@@ -73,8 +73,8 @@ export function conversation(messages: readonly Message[], keys: readonly string
 }
 
 /** Content as stored text. It is made only on demand, because ingest needs just the preview. */
-export function textOf({ content: found }: SpanText): string {
-  const content = typeof found === 'function' ? found() : found;
+export function textOf(spanText: SpanText): string {
+  const content = typeof spanText.content === 'function' ? spanText.content() : spanText.content;
   return typeof content === 'string' ? content : JSON.stringify(content);
 }
 
@@ -93,8 +93,8 @@ export function firstConversation(attributes: Attributes, keys: readonly string[
 
 /**
  * The first text that is not empty. It may be an object with messages, `{ "messages": [...] }`, also inside `inputs` or
- * `outputs`. The messages are one conversation, or a batch of which the first is read. The attribute is also stored,
- * unless its value is this conversation and no more.
+ * `outputs`. The messages are one conversation, or a batch of which the first is read. The attribute is also stored
+ * as such, unless its value is this conversation and no more.
  */
 export function firstPacked(attributes: Attributes, keys: readonly string[]): SpanText | null {
   const found = firstText(attributes, keys);

@@ -85,8 +85,10 @@ export function latestUserText(messages: readonly Message[]): string | null {
 }
 
 /** A text unchanged, anything else as compact JSON; empty for null and undefined. */
-export const asText = (value: unknown): string =>
-  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
+export function asText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

@@ -91,8 +91,10 @@ function toolEvent(events: RawSpan['events'], name: 'gen_ai.tool.message' | 'gen
 function eventMessage(attributes: RawSpan['attributes'], role: string): Message {
   const packed = textAt(attributes, GEN_AI.eventContent);
   const parsed = parseStructure(packed);
-  const body = isJsonObject(parsed) ? (isJsonObject(parsed['message']) ? parsed['message'] : parsed) : null;
-  if (body !== null) return messageOf({ role, ...body }) ?? { role, content: asText(body) };
+  if (isJsonObject(parsed)) {
+    const body = isJsonObject(parsed['message']) ? parsed['message'] : parsed;
+    return messageOf({ role, ...body }) ?? { role, content: asText(body) };
+  }
   const text =
     packed ||
     textAt(attributes, 'content') ||

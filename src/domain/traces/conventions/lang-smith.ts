@@ -35,7 +35,7 @@ export const langSmith: Convention = {
   responseIdKeys: genAi.responseIdKeys,
   inputTokens: genAi.inputTokens,
   outputTokens: genAi.outputTokens,
-  // The keys of `genAi` are read on every span.
+  // No further keys: those of `genAi` are read on every span.
   cacheReadTokenKeys: [],
   cacheWriteTokenKeys: [],
   reasoningTokenKeys: [],

@@ -14,11 +14,11 @@ import { genAi } from './gen-ai.ts';
 import { GEN_AI, GEN_AI_EVENTS } from './gen-ai-attributes.ts';
 
 const SPAN_TYPE = 'logfire.span_type';
-/**
- * Attributes with whole conversations, as versions of Pydantic AI name them. The last name alone does not mark a span.
- */
-const RECORDS = ['pydantic_ai.all_messages', 'all_messages_events', 'events'];
-const MARKER_KEYS = [SPAN_TYPE, 'logfire.msg', ...RECORDS.slice(0, 2)];
+/** Attributes with the whole conversation of an agent, as versions of Pydantic AI name them. */
+const AGENT_RECORDS = ['pydantic_ai.all_messages', 'all_messages_events'];
+/** Attributes with any whole conversation. The general name `events` alone does not mark a span. */
+const RECORDS = [...AGENT_RECORDS, 'events'];
+const MARKER_KEYS = [SPAN_TYPE, 'logfire.msg', ...AGENT_RECORDS];
 
 /** Logfire's SDK, and Pydantic AI's agents. */
 export const logfire: Convention = {
@@ -30,7 +30,7 @@ export const logfire: Convention = {
     const declared = textAt(attributes, GEN_AI.operationName) !== '' || textAt(attributes, GEN_AI.requestModel) !== '';
     if (declared) return genAi.type(span);
     // Earlier versions of Pydantic AI declare no operation.
-    if (firstText(attributes, RECORDS.slice(0, 2)) !== null) return 'agent';
+    if (firstText(attributes, AGENT_RECORDS) !== null) return 'agent';
     if (textAt(attributes, GEN_AI_TOOL_NAME) !== '') return 'tool';
     // A log line without a parent is not an agent run.
     return textAt(attributes, SPAN_TYPE) === 'log' ? 'chain' : genAi.type(span);
@@ -40,7 +40,7 @@ export const logfire: Convention = {
   responseIdKeys: genAi.responseIdKeys,
   inputTokens: genAi.inputTokens,
   outputTokens: genAi.outputTokens,
-  // The keys of `genAi` are read on every span.
+  // No further keys: those of `genAi` are read on every span.
   cacheReadTokenKeys: [],
   cacheWriteTokenKeys: [],
   reasoningTokenKeys: [],
@@ -72,11 +72,11 @@ function recorded(attributes: Attributes, side: 'input' | 'output'): SpanText | 
   return wanted.length === 0 ? null : conversation(wanted, [record.key]);
 }
 
-/** A message, or the record of an event that carried one. */
+/** A message from a record: the message itself, or an event that has it. Null for any other entry. */
 function recordedMessage(entry: unknown): Message | null {
   if (!isJsonObject(entry)) return null;
   const name = entry['event.name'];
-  const event = typeof name === 'string' ? Object.entries(GEN_AI_EVENTS).find(([known]) => known === name)?.[1] : null;
+  const event = Object.entries(GEN_AI_EVENTS).find(([known]) => known === name)?.[1];
   const body = isJsonObject(entry['message']) ? entry['message'] : entry;
   return messageOf(event ? { role: event.role, content: '', ...body } : body);
 }

@@ -98,8 +98,7 @@ function documentsOf(attributes: Attributes): SpanText | null {
     if (index === undefined || field === undefined) continue;
     const value = attributes[key] ?? null;
     const document = documents.get(Number(index)) ?? {};
-    const text = textAt(attributes, key);
-    document[field] = typeof value === 'number' ? value : field === 'metadata' ? (parseStructure(text) ?? text) : text;
+    document[field] = typeof value === 'number' ? value : documentField(field, textAt(attributes, key));
     documents.set(Number(index), document);
     keys.push(key);
   }
@@ -108,9 +107,13 @@ function documentsOf(attributes: Attributes): SpanText | null {
   return plainText(JSON.stringify(inOrder), keys);
 }
 
+/** `metadata` may be a JSON text. */
+const documentField = (field: string, text: string): unknown =>
+  field === 'metadata' ? (parseStructure(text) ?? text) : text;
+
 /**
- * The flattened messages, or the original value when they are empty: flattened messages of LangChain may lack their
- * contents.
+ * The flattened messages. When they are empty, the original value replaces them: flattened messages of LangChain may
+ * lack their contents.
  */
 function richestConversation(
   flattened: FlattenedConversation | null,

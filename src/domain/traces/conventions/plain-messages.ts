@@ -14,7 +14,7 @@ const ESCAPE = '\\';
 /**
  * The first `length` UTF-16 units of the latest user message; a text with escapes may be longer. Reads the JSON of a
  * conversation without parsing it: ingest needs no more. Null without a user message, for messages of another form, and
- * when the beginning of its text is blank. The caller then parses the JSON.
+ * when the beginning of the text is blank. The caller then parses the JSON.
  */
 export function latestUserTextIn(conversation: string, length: number): string | null {
   if (!conversation.startsWith('[{"role":')) return null;
