@@ -14,8 +14,8 @@ const readConfig = bodyOf(
       listOf(
         modelOf({
           id: required(textOf({ pattern: /^[a-z][a-z0-9_]{0,63}$/ })),
-          name: required(textOf({ min: 1, max: SIGNAL_LIMITS.name })),
-          question: required(textOf({ min: SIGNAL_LIMITS.shortestQuestion, max: SIGNAL_LIMITS.question })),
+          name: required(textOf({ min: 1, max: SIGNAL_LIMITS.maxName })),
+          question: required(textOf({ min: SIGNAL_LIMITS.minQuestion, max: SIGNAL_LIMITS.maxQuestion })),
         }),
       ),
       DEFAULT_SIGNALS.signals,

@@ -82,8 +82,10 @@ export function jsonLines(text: string): readonly string[] | null {
 }
 
 /** A text; empty for an absent or null value, and null for any other value. */
-const textIn = (value: unknown): string | null =>
-  typeof value === 'string' ? value : (value ?? null) === null ? '' : null;
+function textIn(value: unknown): string | null {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : null;
+}
 
 function callsIn(value: unknown): CaseContent['toolCalls'] | null {
   if (value === undefined || value === null) return [];

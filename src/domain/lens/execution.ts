@@ -94,7 +94,7 @@ export function executionOf(summary: TraceSummary): Execution {
   };
 }
 
-/** Number of eligible executions to choose. */
+/** How many of the eligible executions are chosen. */
 export function selectedCount(
   eligible: number,
   { samplePercent, sampleSize }: { readonly samplePercent: number; readonly sampleSize: number | null },

@@ -155,6 +155,9 @@ export const isActive = ({ status }: Pick<LensRun, 'status'>): boolean => status
 /** The id of a run as the trace id of its model calls. */
 export const traceIdOfRun = (runId: string): string => runId.replaceAll('-', '');
 
+/** Where the groups of a UUID begin, without its hyphens. */
+const UUID_GROUPS = [0, 8, 12, 16, 20] as const;
+
 /** The inverse of `traceIdOfRun`. For the trace id of another call, the result is not the id of a run. */
 export const runIdOfTrace = (traceId: string): string =>
-  [0, 8, 12, 16, 20].map((start, index, starts) => traceId.slice(start, starts[index + 1] ?? 32)).join('-');
+  UUID_GROUPS.map((start, group) => traceId.slice(start, UUID_GROUPS[group + 1] ?? 32)).join('-');

@@ -43,8 +43,8 @@ function windowOf(lens: Lens, request: RunRequest, now: Date): { readonly start:
   const hours = request.lookbackHours ?? (request.settings ?? lens.settings).lookbackHours;
   const lookbackStart = new Date(now.getTime() - hours * HOUR_MS);
   const isPlain = request.lookbackHours === null && request.settings === null;
-  const lastScan = isPlain && lens.lastScanAt !== null ? new Date(lens.lastScanAt) : lookbackStart;
-  const start = lastScan > lookbackStart ? lastScan : lookbackStart;
+  const lastScan = isPlain && lens.lastScanAt !== null ? new Date(lens.lastScanAt) : null;
+  const start = lastScan !== null && lastScan > lookbackStart ? lastScan : lookbackStart;
   return { start: start < end ? start : end, end };
 }
 
@@ -119,13 +119,18 @@ export function withQueuedRun(state: LensState, request: RunRequest, about: NewR
   return { ...state, lens: nextVersion(state.lens), run: newRun(state.lens, request, about) };
 }
 
+/** The criteria of settings are compared under one version of the prompts. */
+const ANY_VERSION = 0;
+
+const haveSameCriteria = (left: LensSettings, right: LensSettings): boolean =>
+  criteriaOf(left, ANY_VERSION) === criteriaOf(right, ANY_VERSION);
+
 /**
  * The lens with other settings. Changed criteria reset the last scan, so that the next run covers the whole look-back
  * time.
  */
 export function withSettings({ lens, ...rest }: LensState, settings: LensSettings, now: Date): LensState {
-  const isSame = criteriaOf(settings, 0) === criteriaOf(lens.settings, 0);
-  const criteriaChange = isSame ? {} : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };
+  const criteriaChange = haveSameCriteria(settings, lens.settings) ? {} : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };
   return { ...rest, lens: { ...nextVersion(lens), settings, revision: lens.revision + 1, ...criteriaChange } };
 }
 
@@ -168,7 +173,7 @@ export function withClaimedRun(
 
 const STAGES = { completed: 'Complete', failed: 'Failed', cancelled: 'Cancelled' } as const;
 
-/** The lens after its run ended; the next one follows after the interval. Unchanged when no run is active. */
+/** The lens after its run ended. The next run follows after the interval. Unchanged when no run is active. */
 export function withEndedRun(
   state: LensState,
   ending: Partial<LensRun> & { readonly status: keyof typeof STAGES },
@@ -179,10 +184,10 @@ export function withEndedRun(
   const stage = STAGES[ending.status];
   const endMembers = { ...ending, finishedAt: now.toISOString(), leaseUntil: null, reading: [], activities: [] };
   // Only a scheduled run without an error, and with the current criteria, moves the time of the last scan.
-  const isScan = ending.status === 'completed' && (ending.error ?? '') === '' && run.trigger === 'schedule';
-  const isSame = criteriaOf(run.settings, 0) === criteriaOf(lens.settings, 0);
+  const isWithoutError = ending.status === 'completed' && (ending.error ?? '') === '';
+  const isScan = isWithoutError && run.trigger === 'schedule' && haveSameCriteria(run.settings, lens.settings);
   const { lastScanAt } = lens;
-  const scannedUntil = isScan && isSame && (lastScanAt === null || lastScanAt < run.end) ? run.end : lastScanAt;
+  const scannedUntil = isScan && (lastScanAt === null || lastScanAt < run.end) ? run.end : lastScanAt;
   const nextRunAt = new Date(now.getTime() + lens.settings.intervalMinutes * MINUTE_MS).toISOString();
   return {
     lens: { ...nextVersion(lens), nextRunAt, lastScanAt: scannedUntil },

@@ -1,3 +1,4 @@
+import { compare } from '../compare.ts';
 import { InvalidInput, type Issue } from '../errors.ts';
 
 /** A rule that reviewers judge executions by. */
@@ -110,8 +111,8 @@ function assertLensSettings(settings: LensSettings): void {
   assertBounds(settings);
   const { checks, context, name } = settings;
   if (name === '') throw faulty([issueAt(['body', 'name'], 'must not be empty')]);
-  const short = checks.find(({ id, instruction }) => id === '' || instruction.length < 3);
-  if (short !== undefined) throw broken('Each check needs an ID and an instruction of at least 3 characters');
+  const isIncomplete = checks.some(({ id, instruction }) => id === '' || instruction.length < 3);
+  if (isIncomplete) throw broken('Each check needs an ID and an instruction of at least 3 characters');
   const ids = checks.map(({ id }) => id);
   if (new Set(ids).size < ids.length) throw broken('Each check must have a unique ID');
   if (ids.includes(EXPECTED_BEHAVIOR)) throw broken(`${EXPECTED_BEHAVIOR} is reserved for the behavior description`);
@@ -147,7 +148,7 @@ export function criteriaOf({ context, checks, model }: LensSettings, version: nu
   const criteria = checks
     .filter(({ enabled }) => enabled)
     .map(({ id, instruction }) => [id, instruction.trim()])
-    .toSorted(([left = ''], [right = '']) => (left < right ? -1 : left > right ? 1 : 0));
+    .toSorted(([left = ''], [right = '']) => compare(left, right));
   return JSON.stringify([version, context.trim(), criteria, model]);
 }
 

@@ -24,7 +24,9 @@ export interface StoredSignalConfig extends SignalConfig, Stamps {
 
 export const SIGNAL_CONFIG_ID = 'global';
 
-export const SIGNAL_LIMITS = { most: 20, name: 60, shortestQuestion: 3, question: 500 } as const;
+/** Maximum number of signals, and limits of their texts in characters. */
+export const SIGNAL_LIMITS = { maxSignals: 20, maxName: 60, minQuestion: 3, maxQuestion: 500 } as const;
+/** Bounds of the threshold. */
 export const THRESHOLDS = { least: 0.05, most: 0.95 } as const;
 
 export const DEFAULT_SIGNALS: SignalConfig = {
@@ -138,7 +140,7 @@ export function assertSignalConfig(config: SignalConfig): SignalConfig {
     void issues.push({ path: ['body', name], rule: 'range', message });
   if (!(threshold >= THRESHOLDS.least && threshold <= THRESHOLDS.most))
     addIssue('threshold', `Input should be ${THRESHOLDS.least} to ${THRESHOLDS.most}`);
-  const { most: maxSignals, name: maxName, shortestQuestion: minQuestion, question: maxQuestion } = SIGNAL_LIMITS;
+  const { maxSignals, maxName, minQuestion, maxQuestion } = SIGNAL_LIMITS;
   for (const { id, name, question } of signals) {
     if (!SIGNAL_ID.test(id)) addIssue('signals', `The id ${id.slice(0, 64)} is not lower snake case`);
     if (name.length === 0 || name.length > maxName) addIssue('signals', `A name has 1 to ${maxName} characters`);

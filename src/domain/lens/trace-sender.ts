@@ -2,10 +2,11 @@ import type { Caller } from '../caller.ts';
 import { nullIfBlank } from '../optional-text.ts';
 import type { TracingKey } from './tracing-key.ts';
 
-/** Caller with a tracing key. It may only send traces. */
+/** Caller with a tracing key, which may only send traces. */
 export class TraceSender implements Caller {
   readonly role = 'internal_user';
   readonly keyHash: string;
+  /** A tracing key is not a virtual key. */
   readonly key = null;
   readonly teamId: string | null;
   readonly userId: string | null;

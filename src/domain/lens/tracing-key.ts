@@ -4,7 +4,7 @@ import type { RowStore, Stamps } from '../row-store.ts';
 export interface TracingKey extends Stamps {
   readonly id: string;
   readonly name: string;
-  /** SHA-256 hex of its token; a key without a team owns its traces by this hash. */
+  /** SHA-256 hex of its token. Traces of a key without a team belong to this hash. */
   readonly tokenHash: string;
   /** Team, user and organization of the sender; empty when unset. */
   readonly teamId: string;

@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.ts';
 import type { LensWorker } from './worker.ts';
 
-/** A worker of lens runs as a caller. It has no virtual key and none of the rights of one. */
+/** A worker of lens runs as a caller. It has no virtual key and none of the rights of a key. */
 export class LensWorkerCaller implements Caller {
   readonly role = 'internal_user_viewer';
   /** Used in place of a key hash. */

@@ -1,3 +1,4 @@
+import { compare } from '../compare.ts';
 import { agentsOf } from './agents.ts';
 import type { SpanHead } from './span.ts';
 import { joinLabels, labelsIn } from './trace-labels.ts';
@@ -33,11 +34,6 @@ export const sortedParts = (parts: readonly TraceIdentity[]): readonly TraceIden
     ({ owner: left }, { owner: right }) =>
       compare(left.teamId ?? '', right.teamId ?? '') || compare(left.keyHash, right.keyHash),
   );
-
-function compare<Value extends string | bigint>(left: Value, right: Value): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
-}
 
 /** The spans of all parts of a merged trace, by start, each id once. */
 export const spansOfParts = (

@@ -36,7 +36,8 @@ export interface Analyst {
   ask<Value>(question: Question<Value>): Promise<AnalystAnswer<Value>>;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
+/** Why an answer is not complete, by its finish reason. */
+const UNFINISHED: Readonly<Record<string, string>> = {
   length: 'The answer of the model was cut off at its output limit.',
   content_filter: 'The content filter of the provider refused the answer.',
 };
@@ -65,8 +66,8 @@ export function createAnalyst(backend: LensBackend, claim: RunClaim, signal: Abo
         return { failure: 'The prompt is longer than the model accepts.', tooLong: true, final: false };
       const read = readAnswer(structure, first.content);
       if ('value' in read) return read;
-      const cut = REASONS[first.finishReason];
-      if (cut !== undefined) return { failure: cut, tooLong: first.finishReason === 'length', final: false };
+      const reason = UNFINISHED[first.finishReason];
+      if (reason !== undefined) return { failure: reason, tooLong: first.finishReason === 'length', final: false };
       const again = await send(prompt, purpose, [
         ...asMessages(prompt),
         { role: 'assistant', content: first.content },

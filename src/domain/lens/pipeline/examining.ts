@@ -15,6 +15,11 @@ const EXCERPT_CHARACTERS = 5_000;
 /** Maximum number of quotes of one execution that a finding takes from observations. */
 const MAX_QUOTES_OF_EXECUTION = 2;
 
+/** Maximum number of spans in the list of an execution that does not support the candidate. */
+const MAX_LISTED_SPANS = 20;
+/** Number of parts up to which the parts of an excerpt share its length equally. */
+const MAX_EQUAL_PARTS = 8;
+
 const MAX_TEXT_CHARACTERS = 2_000;
 
 const EXAMINATION = objectOf({
@@ -62,8 +67,8 @@ export type Examination =
 
 /** Shortened content, at most `EXCERPT_CHARACTERS`: the beginning of each part, the wanted spans first. */
 function excerptText(parts: readonly ContentPart[], wanted: ReadonlySet<string>): string {
-  // Up to 8 parts share the limit equally. With more parts, each part keeps an eighth, and the last ones are cut off.
-  const partCharacters = Math.floor(EXCERPT_CHARACTERS / Math.max(1, Math.min(parts.length, 8)));
+  // With more parts, each part keeps an eighth, and the last ones are cut off.
+  const partCharacters = Math.floor(EXCERPT_CHARACTERS / Math.max(1, Math.min(parts.length, MAX_EQUAL_PARTS)));
   const ordered = [
     ...parts.filter(({ spanId }) => wanted.has(spanId)),
     ...parts.filter(({ spanId }) => !wanted.has(spanId)),
@@ -104,8 +109,8 @@ function verifiedEvidence(
 
 /**
  * Examines a candidate: the model sees its observations, excerpts of some supporting and some other executions, and
- * earlier findings. Only quotes of the answer that are literally in their span are kept. Quotes of the observations are
- * verified before.
+ * earlier findings. Quotes of the answer are kept only if they are literally in their span. The quotes of the
+ * observations were already verified when the executions were reviewed.
  */
 export async function examine(
   analyst: Analyst,
@@ -143,7 +148,7 @@ export async function examine(
       })),
       other_runs: otherExcerpts.map(([execution, { parts }]) => ({
         execution,
-        spans: fenced(catalogueOf(parts.slice(0, 20))),
+        spans: fenced(catalogueOf(parts.slice(0, MAX_LISTED_SPANS))),
         content: fenced(excerptText(parts, new Set())),
       })),
     },

@@ -1,3 +1,4 @@
+import { compare } from '../../compare.ts';
 import { GROUP_TASK, RECONCILE_TASK, fenced } from '../prompts/prompts.ts';
 import type { FindingKind } from '../finding.ts';
 import type { Observation, Review } from '../review.ts';
@@ -53,11 +54,11 @@ export function sightingsOf(reviews: readonly Pick<Review, 'executionId' | 'extr
       (extraction?.observations ?? []).map((observation): Sighting => ({ executionId, observation })),
     )
     .map((sighting) => ({ sighting, key: sortKey(sighting) }))
-    .toSorted((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0))
+    .toSorted((left, right) => compare(left.key, right.key))
     .map(({ sighting }) => sighting);
 }
 
-/** Batches of one check and kind each, of a limited number of characters. */
+/** The sightings in batches of one check and kind each, of at most `BATCH_CHARACTERS`. */
 function batchesOf(sightings: readonly Sighting[]): readonly Batch[] {
   const batches: { checkId: string; kind: FindingKind; sightings: Sighting[]; size: number }[] = [];
   for (const sighting of sightings) {
@@ -111,7 +112,10 @@ async function addBatch(registry: readonly RegisteredCandidate[], batch: Batch, 
   const ungrouped = new Map(sightingById);
   const candidates = new Map(registry.map(({ id, candidate }) => [id, candidate]));
   let next = registry.length + 1;
-  const add = (candidate: Candidate): void => void candidates.set(`g${next++}`, candidate);
+  const add = (candidate: Candidate): void => {
+    candidates.set(`g${next}`, candidate);
+    next += 1;
+  };
   if ('value' in answer)
     for (const { group, title, hypothesis, references } of answer.value.groups) {
       const sightings = references.flatMap((id) => {

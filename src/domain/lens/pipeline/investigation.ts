@@ -96,11 +96,15 @@ async function screen(context: RunContext, { executions }: Sample): Promise<Scre
   return { reviews: executions.flatMap(({ id }) => reviews.get(id) ?? []), failures };
 }
 
+/** Limits of an activity: length of its id in characters, and number of its executions. */
+const MAX_ID_CHARACTERS = 200;
+const MAX_SHOWN_EXECUTIONS = 20;
+
 const taskOf = (phase: Activity['phase'], label: string, executionIds: readonly string[], clock: Clock): Activity => ({
-  id: `${phase}:${label}`.slice(0, 200),
+  id: `${phase}:${label}`.slice(0, MAX_ID_CHARACTERS),
   phase,
   label,
-  executionIds: executionIds.slice(0, 20),
+  executionIds: executionIds.slice(0, MAX_SHOWN_EXECUTIONS),
   startedAt: clock.now().toISOString(),
   operations: 0,
   toolCalls: 0,

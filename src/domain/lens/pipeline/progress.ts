@@ -3,7 +3,7 @@ import { NO_COVERAGE } from '../lens.ts';
 import type { Review } from '../review.ts';
 import type { LensBackend, RunClaim, RunProgress } from '../worker.ts';
 
-/** Pause between two reports, in ms; `flush` ends it. Changes in the pause are sent in one report. */
+/** Pause between two reports, in ms. `flush` ends the pause. Changes during the pause are sent in one report. */
 const REPORT_MS = 500;
 
 /** Reports of a run to its server. */
@@ -23,7 +23,7 @@ export interface Reporter {
   flush(): Promise<void>;
 }
 
-/** One report in place of two. Reviews are added; all other members are states, of which the later one counts. */
+/** One report in place of two. It has the reviews of both. All other members are states, of which the later one counts. */
 function joined(earlier: RunProgress, later: RunProgress | null): RunProgress {
   const reviews = [...(earlier.reviews ?? []), ...(later?.reviews ?? [])];
   return { ...earlier, ...later, ...(reviews.length === 0 ? {} : { reviews }) };
