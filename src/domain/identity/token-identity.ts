@@ -37,7 +37,7 @@ const MAX_VALUES = 200;
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
 
-/** A claim by its name, else by the path that its dots make. */
+/** The claim with this name, else the member at the path that dots in the name separate. */
 function claimAt(claims: JsonObject, field: string): unknown {
   if (Object.hasOwn(claims, field)) return claims[field];
   let value: unknown = claims;
@@ -89,10 +89,10 @@ function assertAllowed(claims: JsonObject, email: string | null, rules: TokenRul
 }
 
 /** Whether the issuer states that the email is not verified. Such an email is ignored, because anyone may claim it. */
-const isUnverified = ({ email_verified: isVerified }: JsonObject): boolean =>
-  isVerified !== undefined &&
-  isVerified !== true &&
-  !(typeof isVerified === 'string' && isVerified.toLowerCase() === 'true');
+function isUnverified({ email_verified: stated }: JsonObject): boolean {
+  if (stated === undefined || stated === true) return false;
+  return typeof stated !== 'string' || stated.toLowerCase() !== 'true';
+}
 
 function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[] {
   if (role === 'proxy_admin') return rules.adminRoutes;
@@ -100,15 +100,15 @@ function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[]
 }
 
 /** Models or routes that the scopes of a token allow. */
-function mappedBy(claims: JsonObject, { scopeMappings }: TokenRules, what: 'models' | 'routes'): readonly string[] {
+function allowedByScopes(claims: JsonObject, { scopeMappings }: TokenRules, what: 'models' | 'routes'): readonly string[] {
   const scopes = scopesOf(claims);
   const mapped = scopeMappings.filter(({ scope }) => scopes.includes(scope));
   return [...new Set(mapped.flatMap((one) => one[what]))];
 }
 
-/** Allowed routes and those of the token's scopes. An empty list already allows all routes. */
+/** The routes of a role and those of the token's scopes. An empty list stays empty: it allows all routes. */
 const withScopes = (routes: readonly string[], claims: JsonObject, rules: TokenRules): readonly string[] =>
-  routes.length === 0 || !rules.enforcesScopes ? routes : [...routes, ...mappedBy(claims, rules, 'routes')];
+  routes.length === 0 || !rules.enforcesScopes ? routes : [...routes, ...allowedByScopes(claims, rules, 'routes')];
 
 /**
  * The identity of the bearer of a verified token. Throws Unauthenticated for a token without a required claim and
@@ -139,7 +139,7 @@ export function tokenIdentityOf({ claims, expiresAt }: VerifiedToken, rules: Tok
     keyValue,
     refusal,
     role,
-    models: role === 'proxy_admin' || !rules.enforcesScopes ? null : mappedBy(claims, rules, 'models'),
+    models: role === 'proxy_admin' || !rules.enforcesScopes ? null : allowedByScopes(claims, rules, 'models'),
     routes: withScopes(routesFor(role, rules), claims, rules),
     expiresAt,
   };

@@ -45,14 +45,14 @@ export interface Endpoint {
   readonly requiresOneOf?: readonly [string, ...string[]];
   /** Encoding of a request; JSON when absent. */
   readonly requestEncoding?: 'form' | 'form or json';
-  /** For endpoints with image answers, or with a transcript of audio as answer; absent for others. */
+  /** `image`: answers are images. `transcript`: an answer is the transcript of a recording. */
   readonly medium?: 'image' | 'transcript';
   /**
    * Required member of a complete answer; null where an answer is not parsed. `noun` names the answer in errors: it
    * completes "it is not".
    */
   readonly answers: { readonly member: AnswerMember | null; readonly noun: string };
-  /** Whether an answer can be streamed; elsewhere `stream` of a request is ignored. */
+  /** Whether an answer can be streamed. Otherwise the member `stream` of a request is ignored. */
   readonly streams: boolean;
   /** Name of the operation, from the GenAI conventions where they have one. The span name begins with it. */
   readonly operation:
@@ -63,9 +63,9 @@ export interface Endpoint {
     | 'rerank'
     | 'generate_content'
     | 'decide';
-  /** Output type in those conventions, where the operation does not imply it. */
+  /** Output type of the GenAI conventions, where the operation does not imply it. */
   readonly outputs?: 'speech' | 'image' | 'text';
-  /** Billing unit of its request, where its answer does not report it. */
+  /** Unit by which a request is billed, where its answer reports no usage. */
   readonly billedBy?: 'character';
   /** Call type in a spend row, as in the reference service. */
   readonly callType: string;

@@ -1,7 +1,7 @@
 import type { ModelRequest, Usage } from '../chat/chat.ts';
 import { maxOutputTokensOf, answerCount } from './output-limit.ts';
 
-/** Assumed bytes of text per token. */
+/** Assumed bytes of text per token. `token-estimate.ts` assumes fewer, because its estimates must not be too low. */
 const BYTES_PER_TOKEN = 4;
 /** Estimated tokens of an image or a file that a prompt contains as a data URL. */
 const MEDIUM_TOKENS = 1_000;
@@ -38,7 +38,7 @@ interface OutputDefaults {
   readonly smallestLimit: number;
 }
 
-/** Tokens of a prompt, by its size. */
+/** Estimated tokens of a prompt. */
 const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>): number =>
   bytes.length > PARSED_BYTES
     ? tokensOfBytes(bytes.length)
@@ -46,8 +46,8 @@ const inputTokens = ({ endpoint, body, bytes }: Pick<ModelRequest, 'endpoint' | 
 
 /**
  * Usage of a call that the client aborted. `pieces` are the estimated tokens of its answer so far. A reported usage is
- * raised to at least `pieces` output tokens. Without a report, it is the estimate of the prompt and `pieces` output
- * tokens; null for an endpoint without a dialect.
+ * raised to at least `pieces` output tokens. Without a report, the result is the estimate of the prompt and `pieces`
+ * output tokens; null for an endpoint without a dialect.
  */
 export function usageOfAbortedCall(
   request: Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>,

@@ -1,4 +1,4 @@
-/** Fields of a request for the gateway, in every dialect. They are not sent upstream. */
+/** Members of a request that only the gateway reads, in every dialect. They are not sent upstream. */
 export const GATEWAY_FIELDS = [
   'litellm_metadata',
   'tags',
@@ -23,5 +23,5 @@ export const GATEWAY_FIELDS = [
 
 const GATEWAY_FIELD_SET = new Set<string>(GATEWAY_FIELDS);
 
-/** Whether a member of a request is for the gateway only. */
+/** Whether only the gateway reads a member of a request. */
 export const isGatewayField = (member: string): boolean => GATEWAY_FIELD_SET.has(member);

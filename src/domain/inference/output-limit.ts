@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json-object.ts';
 import type { RequestBody } from './request-validation.ts';
 
-/** Largest answer count of one request. */
+/** Maximum number of answers that one request counts for. */
 const MAX_ANSWERS = 128;
 
 /**

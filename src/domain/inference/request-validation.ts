@@ -30,8 +30,8 @@ export function assertValidRequest(body: RequestBody, endpoint: Endpoint, unread
     unread.has(field) || (body[field] !== undefined && body[field] !== null);
   const absent = [member, ...endpoint.requiredMembers].find((field) => !isPresent(field));
   if (absent !== undefined) throw missing(absent, endpoint);
-  const [first, ...others] = endpoint.requiresOneOf ?? [member];
-  if (![first, ...others].some(isPresent)) throw missing(first, endpoint);
+  const { requiresOneOf } = endpoint;
+  if (requiresOneOf !== undefined && !requiresOneOf.some(isPresent)) throw missing(requiresOneOf[0], endpoint);
   const { model } = body;
   if (model === undefined || model === null || model === '') throw missingModel(endpoint);
   if (typeof model !== 'string') throw invalidType('model', 'a string', endpoint);

@@ -16,7 +16,7 @@ export interface Retries {
   readonly fallbacks: readonly Fallback[];
   /** Fallback models for a conversation that is too long, by the name of the first model. */
   readonly contextFallbacks: ReadonlyMap<string, string>;
-  /** Turns fallbacks off, configured ones too. */
+  /** Turns all fallbacks off, including configured ones. */
   readonly withoutFallbacks: boolean;
 }
 

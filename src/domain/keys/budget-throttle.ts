@@ -10,9 +10,8 @@ export function throttleFractionOf(value: unknown): number | null {
 }
 
 /**
- * The fraction of its limits that a key keeps when its budget is used up. Null where its calls are refused instead.
- * These are keys that do not request throttling, keys without a limit to lower, and all keys if no fraction is
- * configured.
+ * The fraction of its limits that a key keeps when its budget is used up. Null for a key whose calls are refused
+ * instead: it does not request throttling, it has no limit to lower, or no fraction is configured.
  */
 export function throttleOf({ metadata, settings, owners }: VirtualKey, fraction: number | null): number | null {
   if (fraction === null || metadata['throttle_on_budget_exceeded'] !== true) return null;

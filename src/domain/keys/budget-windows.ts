@@ -14,8 +14,8 @@ export function keyWindowsOf(
 ): readonly KeyBudgetWindow[] {
   assertWindowCount(wanted);
   return wanted.map(({ budgetDuration, maxBudget }) => {
-    const existing = before.find((window) => window.budgetDuration === budgetDuration);
-    if (existing !== undefined) return { ...existing, maxBudget };
+    const present = before.find((window) => window.budgetDuration === budgetDuration);
+    if (present !== undefined) return { ...present, maxBudget };
     const resetAt = windowEnd(budgetDuration, now).toISOString();
     return { budgetDuration, maxBudget, resetAt, spentBefore: usdText(total) };
   });
@@ -55,7 +55,7 @@ export function withResets(key: VirtualKey, now: Date, total: Usd): VirtualKey {
   return { ...key, settings, budgetResetAt: windowEnd(budgetDuration, now), spentBefore: total };
 }
 
-/** The budget of a key now: with its temporary increase until that expires. Null is unlimited. */
+/** The budget of a key now, with its temporary increase unless the increase has expired. Null is unlimited. */
 export function currentBudgetOf(
   { maxBudget, metadata }: Pick<VirtualKey, 'maxBudget' | 'metadata'>,
   now: Date,

@@ -5,6 +5,7 @@ const MAX_CHARACTERS = 256;
 const MIN_CHARACTERS = 20;
 /** Minimum number of distinct characters after `sk-`, so that `sk-aaaaaaaaaaaaaaaaa` is refused. */
 const MIN_DISTINCT_CHARACTERS = 8;
+const PREFIX = 'sk-';
 const KEY_FORMAT = /^sk-[\x21-\x7e]+$/;
 /** Maximum number of characters of a key that its name shows; never more than a quarter of the key. */
 const MAX_SHOWN_CHARACTERS = 4;
@@ -13,9 +14,9 @@ const MAX_SHOWN_CHARACTERS = 4;
 export function assertChosenKey(key: string): void {
   if (!KEY_FORMAT.test(key) || key.length > MAX_CHARACTERS)
     throw new InvalidInput(
-      `Invalid key format. A key begins with 'sk-', followed by at most ${MAX_CHARACTERS - 3} letters, digits or signs.`,
+      `Invalid key format. A key begins with 'sk-', followed by at most ${MAX_CHARACTERS - PREFIX.length} letters, digits or signs.`,
     );
-  if (key.length < MIN_CHARACTERS || new Set(key.slice(3)).size < MIN_DISTINCT_CHARACTERS)
+  if (key.length < MIN_CHARACTERS || new Set(key.slice(PREFIX.length)).size < MIN_DISTINCT_CHARACTERS)
     throw new InvalidInput(
       `The key is too easy to guess. A key of your own has at least ${MIN_CHARACTERS} characters, and at least ${MIN_DISTINCT_CHARACTERS} different ones after 'sk-'.`,
     );

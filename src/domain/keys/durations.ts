@@ -41,10 +41,10 @@ function endOf({ count, unit }: Duration, now: Date): number {
   return unit === 'mo' ? monthsAfter(now, count) : now.getTime() + count * UNIT_MS[unit];
 }
 
-/** Whether one duration that begins now ends after another one. False for a malformed text. */
+/** Whether `duration` ends after `other` when both begin now. False for a malformed text. */
 export function endsAfter(duration: string, other: string, now: Date): boolean {
-  const [parsed, than] = [durationOf(duration), durationOf(other)];
-  return parsed !== null && than !== null && endOf(parsed, now) > endOf(than, now);
+  const [parsed, parsedOther] = [durationOf(duration), durationOf(other)];
+  return parsed !== null && parsedOther !== null && endOf(parsed, now) > endOf(parsedOther, now);
 }
 
 /**
@@ -69,21 +69,34 @@ function windowEndMs({ count, unit }: Duration, now: Date): number {
   const today = startOfDay(now);
   if (unit === 'mo' || (unit === 'd' && count === 30))
     return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + (unit === 'mo' ? count : 1), 1);
-  const days = unit === 'd' ? count : unit === 'w' ? count * 7 : null;
-  // Monday is day 1 of a week.
-  if (days === 7) return today + (7 - ((now.getUTCDay() + 6) % 7)) * DAY_MS;
+  const days = daysOf({ count, unit });
+  if (days === 7) {
+    // Sunday is day 0.
+    const daysSinceMonday = (now.getUTCDay() + 6) % 7;
+    return today + (7 - daysSinceMonday) * DAY_MS;
+  }
   if (days !== null) return today + days * DAY_MS;
-  return nextMultiple({ count, unit }, now, today);
+  // Windows of hours, minutes and seconds count from the start of the day, the hour or the minute.
+  const cycle = cycleMs(unit);
+  const cycleStart = today + Math.floor((now.getTime() - today) / cycle) * cycle;
+  return nextMultiple(count * UNIT_MS[unit], now, cycleStart);
 }
 
-/** End of a window of hours, minutes or seconds. They count from the start of the day, the hour or the minute. */
-function nextMultiple({ count, unit }: Duration, now: Date, today: number): number {
-  const size = unit === 's' ? UNIT_MS.s : unit === 'm' ? UNIT_MS.m : UNIT_MS.h;
-  const cycle = unit === 's' ? UNIT_MS.m : unit === 'm' ? UNIT_MS.h : DAY_MS;
-  const start = today + Math.floor((now.getTime() - today) / cycle) * cycle;
-  const step = count * size;
-  return start + (Math.floor((now.getTime() - start) / step) + 1) * step;
+/** Length of a duration of days or weeks, in days; null for other units. */
+function daysOf({ count, unit }: Duration): number | null {
+  if (unit === 'd') return count;
+  return unit === 'w' ? count * 7 : null;
 }
+
+/** The minute for seconds, the hour for minutes, the day for other units; in ms. */
+function cycleMs(unit: Unit): number {
+  if (unit === 's') return UNIT_MS.m;
+  return unit === 'm' ? UNIT_MS.h : DAY_MS;
+}
+
+/** The first multiple of `step` after `now`, counted from `start`. */
+const nextMultiple = (step: number, now: Date, start: number): number =>
+  start + (Math.floor((now.getTime() - start) / step) + 1) * step;
 
 /**
  * The end of the budget window that `now` is in, in UTC:
@@ -103,9 +116,13 @@ export function windowEnd(duration: string, now: Date): Date {
 }
 
 /**
- * The end of the window that `now` is in, where windows follow each other without a stored start. As `windowEnd`, with
- * exceptions. Windows of several days, weeks or months, except `7d` and `30d`, count from 1970. So do shorter ones that
- * do not divide a day, an hour or a minute. Throws what `windowEnd` throws.
+ * The end of the window that `now` is in, where windows follow each other without a stored start:
+ *
+ * - `7d`, `1w` and `30d`, and hours, minutes and seconds that divide a day, an hour or a minute: as `windowEnd`;
+ * - months: the next multiple from year 0;
+ * - all others: the next multiple from 1970.
+ *
+ * Throws what `windowEnd` throws.
  */
 export function fixedWindowEnd(duration: string, now: Date): Date {
   const end = windowEnd(duration, now);
@@ -114,11 +131,11 @@ export function fixedWindowEnd(duration: string, now: Date): Date {
     const months = now.getUTCFullYear() * 12 + now.getUTCMonth();
     return new Date(Date.UTC(1970, (Math.floor(months / count) + 1) * count - 1970 * 12, 1));
   }
-  const days = unit === 'd' ? count : unit === 'w' ? count * 7 : 0;
+  const days = daysOf({ count, unit });
   if (days === 7 || (unit === 'd' && days === 30)) return end;
   const step = count * UNIT_MS[unit];
-  const cycle = unit === 's' ? UNIT_MS.m : unit === 'm' ? UNIT_MS.h : DAY_MS;
-  return days === 0 && cycle % step === 0 ? end : new Date((Math.floor(now.getTime() / step) + 1) * step);
+  const dividesCycle = days === null && cycleMs(unit) % step === 0;
+  return dividesCycle ? end : new Date(nextMultiple(step, now, 0));
 }
 
 /** Maximum number of budget windows of a key or team: each call reserves its cost in all of them. */

@@ -50,7 +50,7 @@ interface CheckedCall {
 /** A required member that a call lacks. */
 export interface MissingParam {
   readonly error: InvalidInput;
-  /** The end user is checked before the budget of all calls, other members after all budgets. */
+  /** Whether the end user is missing. It is checked before the budget of all calls, other members after all budgets. */
   readonly isEndUser: boolean;
 }
 
@@ -64,10 +64,10 @@ export function missingParamOf(
   required: RequiredParams = NO_REQUIREMENTS,
 ): MissingParam | null {
   if (required.endUser && !hasEndUser) return { error: missing('user'), isEndUser: true };
-  const isOfService = key !== null && key.metadata['service_account_id'] !== undefined;
+  const isServiceAccount = key !== null && key.metadata['service_account_id'] !== undefined;
   const absent =
     absentOf(body, required.all) ??
-    (isOfService ? absentOf(body, required.serviceAccounts) : undefined) ??
+    (isServiceAccount ? absentOf(body, required.serviceAccounts) : undefined) ??
     (key === null ? undefined : absentOf(body, textsOf(key.metadata['enforced_params'])));
   return absent === undefined ? null : { error: missing(absent), isEndUser: false };
 }

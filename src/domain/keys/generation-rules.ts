@@ -1,12 +1,13 @@
 import type { JsonObject } from '../json-object.ts';
 import type { Caller } from '../caller.ts';
-import { Forbidden, InvalidInput } from '../errors.ts';
+import { InvalidInput } from '../errors.ts';
 import { type Usd, usdText } from '../money.ts';
 import { nullIfBlank } from '../optional-text.ts';
 import type { MemberRole } from '../teams/member.ts';
 import { durationMs, endsAfter } from './durations.ts';
 import type { KeyPatch } from './key-change.ts';
 import type { KeyDraft } from './key-draft.ts';
+import { keyOwnerRefusal } from './key-owner-refusal.ts';
 
 /** Upper limits of keys, from the configuration. */
 export interface KeyCaps {
@@ -26,7 +27,7 @@ export interface KeyDefaults extends KeyCaps {
 }
 
 /** Roles that may create keys, and required members of new keys. */
-export interface KeyMakers {
+export interface KeyCreationRule {
   /** Roles of users for keys without a team, roles of members for keys of a team. Null allows every role. */
   readonly roles: readonly string[] | null;
   /** Members that a request for a new key must have, by their names on the wire. */
@@ -38,9 +39,9 @@ export interface KeyRules {
   readonly defaults: KeyDefaults;
   readonly caps: KeyCaps;
   /** Rule for keys without a team; null for none. */
-  readonly personal: KeyMakers | null;
+  readonly personal: KeyCreationRule | null;
   /** Rule for keys of teams; null for none. */
-  readonly team: KeyMakers | null;
+  readonly team: KeyCreationRule | null;
   /** Whether the format of aliases is checked: see `assertAlias`. */
   readonly checksAliases: boolean;
 }
@@ -162,19 +163,20 @@ interface KeyCreator {
  * must send the required members for a key without a team. Throws Forbidden and InvalidInput.
  */
 export function assertMayCreate({ caller, memberRole, sent }: KeyCreator, draft: KeyDraft, rules: KeyRules): void {
-  const isOfTeam = nullIfBlank(draft.teamId) !== null;
-  const makers = isOfTeam ? rules.team : rules.personal;
+  const isOfTeam = idOrNull(draft.teamId) !== null;
+  const rule = isOfTeam ? rules.team : rules.personal;
   const isAdmin = caller.role === 'proxy_admin';
-  if (makers === null || (isAdmin && isOfTeam)) return;
-  const { roles, requiredParams } = makers;
-  const listed = `[${(roles ?? []).map((role) => `'${role}'`).join(', ')}]`;
-  if (!isAdmin && !isOfTeam && roles !== null && !roles.includes(caller.role))
-    throw new Forbidden(
-      `Personal key creation has been restricted by admin. Allowed roles=${listed}. Your role=${caller.role}`,
-      'key_owner',
-    );
-  if (!isAdmin && isOfTeam && roles !== null && memberRole !== null && !roles.includes(memberRole))
-    throw new InvalidInput(`Team member role ${memberRole} not in allowed_team_member_roles=${listed}`);
+  if (rule === null || (isAdmin && isOfTeam)) return;
+  const { roles, requiredParams } = rule;
+  if (!isAdmin && roles !== null) {
+    const listed = `[${roles.map((role) => `'${role}'`).join(', ')}]`;
+    if (!isOfTeam && !roles.includes(caller.role))
+      throw keyOwnerRefusal(
+        `Personal key creation has been restricted by admin. Allowed roles=${listed}. Your role=${caller.role}`,
+      );
+    if (isOfTeam && memberRole !== null && !roles.includes(memberRole))
+      throw new InvalidInput(`Team member role ${memberRole} not in allowed_team_member_roles=${listed}`);
+  }
   const members = sentMembers(sent);
   const missing = requiredParams.find((name) => isAbsent(members.get(name)));
   if (missing !== undefined) throw new InvalidInput(`Required param ${missing} not in data`);

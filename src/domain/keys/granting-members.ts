@@ -70,12 +70,14 @@ interface MetadataPatch {
   readonly metadataMembers?: JsonObject;
 }
 
+/** Whether a sent value differs from the stored one. All empty values are equal. */
+const isChanged = (sent: unknown, stored: unknown): boolean =>
+  !(isEmpty(sent) && isEmpty(stored)) && !sameValue(sent, stored ?? null);
+
 /** Members that a patch sets to another value. */
 function changedIn(before: JsonObject, { metadata = {}, metadataMembers = {} }: MetadataPatch): readonly string[] {
   const sent = { ...metadata, ...metadataMembers };
-  return Object.keys(sent).filter(
-    (name) => !(isEmpty(sent[name]) && isEmpty(before[name])) && !sameValue(sent[name], before[name] ?? null),
-  );
+  return Object.keys(sent).filter((name) => isChanged(sent[name], before[name]));
 }
 
 /** Whether settings have limits of single models, which replace those of the team. */
@@ -86,14 +88,12 @@ const hasModelRates = (settings: SettingsPatch): boolean =>
 
 /** The first changed setting that only proxy administrators set; null where there is none. */
 function grantingSetting(before: KeySettings, patch: SettingsPatch): string | null {
-  const changed = Object.entries(patch).filter(
-    ([name, value]) =>
-      !(isEmpty(value) && isEmpty(before[name as keyof KeySettings])) &&
-      !sameValue(value, before[name as keyof KeySettings] ?? null),
-  );
-  const closed = changed.find(([name]) => !OPEN_SETTINGS.has(name));
-  if (closed !== undefined) return closed[0];
-  const changesModelBudgets = changed.some(([name]) => name === 'modelMaxBudget');
+  const changed = Object.entries(patch)
+    .filter(([name, value]) => isChanged(value, before[name as keyof KeySettings]))
+    .map(([name]) => name);
+  const closed = changed.find((name) => !OPEN_SETTINGS.has(name));
+  if (closed !== undefined) return closed;
+  const changesModelBudgets = changed.includes('modelMaxBudget');
   return changesModelBudgets && (hasModelRates(patch) || hasModelRates(before)) ? 'modelMaxBudget' : null;
 }
 
@@ -109,14 +109,14 @@ export const guardedMember = (
   changedIn(before.metadata, patch).find((name) => GRANTING.has(name) || RESTRICTING.has(name)) ??
   grantingSetting(before.settings, patch.settings ?? {});
 
-/** Members of the metadata of a team with separate rules: they name guardrails. */
+/** Members of the metadata of a team that name guardrails. Other rules decide who changes them. */
 const OF_GUARDRAILS: ReadonlySet<string> = new Set([
   'guardrails',
   'disable_global_guardrails',
   'disable_global_guardrail',
   'opted_out_global_guardrails',
 ]);
-/** Limits that a new team may set without an administrator: its organization bounds it as well. */
+/** Limits that a new team may have without an administrator, because its organization limits the team, too. */
 const LIMITS_OF_TEAMS: ReadonlySet<string> = new Set(['model_rpm_limit', 'model_tpm_limit', 'mcp_rpm_limit']);
 
 /**

@@ -1,20 +1,18 @@
 import type { Caller } from '../caller.ts';
 import type { Limits } from '../budgets/limits.ts';
-import { Forbidden } from '../errors.ts';
-import { nullIfBlank } from '../optional-text.ts';
+import { idOrNull } from '../optional-id.ts';
 import { weakerRole } from '../owners/key-owners.ts';
 import type { Role } from '../role.ts';
 import { instantAfter } from './durations.ts';
 import { grantedMember, guardedMember, withKeptRights } from './granting-members.ts';
 import type { KeyPatch } from './key-change.ts';
 import type { KeyDraft } from './key-draft.ts';
+import { keyOwnerRefusal } from './key-owner-refusal.ts';
 import { METADATA_MEMBERS } from './key-settings.ts';
 import type { VirtualKey } from './virtual-key.ts';
 
 /** Routes of a key that may call models, and may do nothing else on behalf of its user. */
 const MODELS_ONLY: readonly string[] = ['llm_api_routes'];
-
-const refusal = (message: string): Forbidden => new Forbidden(message, 'key_owner');
 
 const isWeakerOrEqual = (role: Role, than: Role): boolean => weakerRole(role, than) === role;
 
@@ -58,17 +56,17 @@ function isBounded(key: VirtualKey, teamId: string | null): boolean {
  */
 export function assertUnbounded({ key }: Caller, teamId: string | null): void {
   if (key !== null && isBounded(key, teamId))
-    throw refusal('A key with limits, a team or an expiry cannot create keys, nor replace the secret of another key.');
+    throw keyOwnerRefusal('A key with limits, a team or an expiry cannot create keys, nor replace the secret of another key.');
 }
 
-/** Whether all wanted names are in a list. An empty list stands for every name. */
+/** Whether all wanted names are in a list. An empty list, also of wanted names, stands for every name. */
 const isSubset = (wanted: readonly string[], of: readonly string[]): boolean =>
   of.length === 0 || (wanted.length > 0 && wanted.every((one) => of.includes(one)));
 
 /** Refuses models beyond those of the caller's own key. */
 function assertModels({ key }: Caller, models: readonly string[]): void {
   if (key !== null && !isSubset(models, key.models))
-    throw refusal('A key cannot give models that it may not call itself.');
+    throw keyOwnerRefusal('A key cannot give models that it may not call itself.');
 }
 
 /** Creator of a new key, and facts that the draft does not contain. */
@@ -96,7 +94,7 @@ function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): Dr
   if (maxRoutes.length === 0) return settings;
   if (wantedRoutes.length === 0 && !isTyped) return { ...settings, allowedRoutes: maxRoutes };
   if (!isSubset(wantedRoutes, maxRoutes) || (ownRoutes.length > 0 && !isSubset(wantedRoutes, ownRoutes)))
-    throw refusal('A key cannot allow routes that its maker may not call, nor more than model routes to another user.');
+    throw keyOwnerRefusal('A key cannot allow routes that its maker may not call, nor more than model routes to another user.');
   return settings;
 }
 
@@ -108,10 +106,10 @@ export function boundedDraft(creation: KeyCreation, draft: KeyDraft): KeyDraft {
   const { caller, userId, isManager } = creation;
   const { projectId = null, ...settings } = draft.settings ?? {};
   const granted = grantedMember({ ...draft, settings: isManager ? settings : { ...settings, projectId } });
-  if (granted !== null) throw refusal(`Only proxy admins set ${granted} of a key.`);
+  if (granted !== null) throw keyOwnerRefusal(`Only proxy admins set ${granted} of a key.`);
   if (draft.role !== null && !isWeakerOrEqual(draft.role, caller.role))
-    throw refusal('Only proxy admins choose a role.');
-  assertUnbounded(caller, nullIfBlank(draft.teamId));
+    throw keyOwnerRefusal('Only proxy admins choose a role.');
+  assertUnbounded(caller, idOrNull(draft.teamId));
   const models = draft.models.length === 0 ? (caller.key?.models ?? []) : draft.models;
   assertModels(caller, models);
   const routes = routesFor(creation, settings);
@@ -132,12 +130,12 @@ function assertUnchangedMembers(before: VirtualKey, patch: KeyPatch): void {
     (name) => wanted[name] !== undefined && nullIfBlank(wanted[name]) !== stored[name],
   );
   const changed = reassigned ?? (patch.spend === undefined ? undefined : 'spend');
-  if (changed !== undefined) throw refusal(`Only proxy admins change the ${changed} of a key.`);
+  if (changed !== undefined) throw keyOwnerRefusal(`Only proxy admins change the ${changed} of a key.`);
   const guarded = guardedMember(before, patch);
-  if (guarded !== null) throw refusal(`Only proxy admins change ${guarded} of a key.`);
+  if (guarded !== null) throw keyOwnerRefusal(`Only proxy admins change ${guarded} of a key.`);
   const routes = patch.settings?.allowedRoutes;
   if (routes !== undefined && !isSubset(routes ?? [], before.settings.allowedRoutes ?? []))
-    throw refusal('Only proxy admins allow a key further routes.');
+    throw keyOwnerRefusal('Only proxy admins allow a key further routes.');
 }
 
 /** Whether a wanted limit is unchanged (undefined) or at most the limit before. Null is no limit. */
@@ -146,23 +144,26 @@ const isNarrower = (wanted: number | bigint | null | undefined, than: number | b
 
 /** Refuses a change that lifts a bound of the key. Throws Forbidden. */
 function assertNarrower(before: VirtualKey, patch: KeyPatch, now: Date): void {
-  const { settings = {} } = patch;
-  // Name of the first lifted bound; false for none.
+  const { models, budgetDuration, blocked, settings = {} } = patch;
+  const bounds: readonly (readonly [name: string, isLifted: boolean])[] = [
+    ['models', models !== undefined && !isSubset(models, before.models)],
+    ['max_budget', !isNarrower(patch.maxBudget, before.maxBudget)],
+    ['budget_duration', budgetDuration !== undefined && budgetDuration !== before.budgetDuration],
+    ['budget_limits', patch.budgetLimits !== undefined],
+    ['model_max_budget', settings.modelMaxBudget !== undefined],
+    ['budget_fallbacks', settings.budgetFallbacks !== undefined],
+    ['blocked', blocked !== undefined && blocked !== before.blocked],
+    ['tpd_limit', !isNarrower(settings.tpdLimit, before.settings.tpdLimit)],
+    ...COUNTED.map((name) => [name, !isNarrower(settings[name], before.settings[name])] as const),
+  ];
   const lifted =
-    (patch.models !== undefined && !isSubset(patch.models, before.models) && 'models') ||
-    (!isNarrower(patch.maxBudget, before.maxBudget) && 'max_budget') ||
-    (patch.budgetDuration !== undefined && patch.budgetDuration !== before.budgetDuration && 'budget_duration') ||
-    (patch.budgetLimits !== undefined && 'budget_limits') ||
-    (settings.modelMaxBudget !== undefined && 'model_max_budget') ||
-    (settings.budgetFallbacks !== undefined && 'budget_fallbacks') ||
-    (patch.blocked !== undefined && patch.blocked !== before.blocked && 'blocked') ||
-    (!isNarrower(settings.tpdLimit, before.settings.tpdLimit) && 'tpd_limit') ||
-    COUNTED.find((name) => !isNarrower(settings[name], before.settings[name])) ||
-    (!endsEarlier(before.expiresAt, patch.duration, now) && 'duration');
-  if (lifted !== false)
-    throw refusal(`Only administrators of the proxy, or of the team of a key, raise its limits: ${lifted}.`);
+    bounds.find(([, isLifted]) => isLifted)?.[0] ??
+    (endsEarlier(before.expiresAt, patch.duration, now) ? undefined : 'duration');
+  if (lifted !== undefined)
+    throw keyOwnerRefusal(`Only administrators of the proxy, or of the team of a key, raise its limits: ${lifted}.`);
 }
 
+/** Whether a new duration ends by the expiry of the key. True without a new duration, and without an expiry. */
 function endsEarlier(before: Date | null, duration: string | null | undefined, now: Date): boolean {
   if (duration === undefined || before === null) return true;
   return duration !== null && duration !== '-1' && instantAfter(duration, now, 'duration') <= before;

@@ -26,7 +26,7 @@ export interface ModelBudget {
   readonly timePeriod: string | null;
   /** Requests a minute, where the metadata of the key has no limits of models. */
   readonly rpmLimit?: number;
-  /** Tokens a minute, under the same condition. */
+  /** Tokens a minute, where the metadata of the key has no limits of models. */
   readonly tpmLimit?: number;
 }
 

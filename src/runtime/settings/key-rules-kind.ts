@@ -1,5 +1,5 @@
 import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
-import type { KeyCaps, KeyDefaults, KeyMakers } from '../../domain/keys/generation-rules.ts';
+import type { KeyCaps, KeyCreationRule, KeyDefaults } from '../../domain/keys/generation-rules.ts';
 import { durationMs } from '../../domain/keys/durations.ts';
 import { type Usd, usdFrom } from '../../domain/money.ts';
 import type { Kind, Refusal } from './kinds.ts';
@@ -70,8 +70,8 @@ export const keyCaps = (): Kind<KeyCaps> => mapOf<KeyCaps>('map of limits of key
 
 /** Who may create keys of teams, and personal keys. */
 export interface KeyMakersSetting {
-  readonly team?: KeyMakers;
-  readonly personal?: KeyMakers;
+  readonly team?: KeyCreationRule;
+  readonly personal?: KeyCreationRule;
 }
 
 const makers =
