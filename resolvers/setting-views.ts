@@ -13,7 +13,7 @@ import {
 } from '../src/domain/settings/ownership.ts';
 import { redacted } from '../src/domain/settings/redaction.ts';
 import { ROUTER_FIELDS, unsetRouterSetting } from '../src/domain/settings/router-fields.ts';
-import { SHARED, SHARED_FIELDS } from '../src/domain/settings/shared-fields.ts';
+import { LITELLM_SETTINGS, SHARED_FIELDS } from '../src/domain/settings/shared-fields.ts';
 import { InvalidInput } from '../src/domain/errors.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { whileAllowed } from './operation/live-feed.ts';
@@ -42,10 +42,10 @@ interface KnownSetting {
 const ROUTER = 'router_settings';
 const VARIABLES = 'environment_variables';
 
-/** Known settings. `GENERAL` is `general_settings`, `SHARED` is `litellm_settings`. */
+/** Known settings, by section. */
 const KNOWN: Readonly<Record<SettingSection, ReadonlyMap<string, KnownSetting>>> = {
   [GENERAL]: GENERAL_FIELDS,
-  [SHARED]: new Map(Object.entries(SHARED_FIELDS)),
+  [LITELLM_SETTINGS]: new Map(Object.entries(SHARED_FIELDS)),
   [ROUTER]: new Map(Object.entries(ROUTER_FIELDS)),
   [VARIABLES]: new Map(),
 };
@@ -134,9 +134,9 @@ export const changeSetting = operation({
   async run(scope: Scope<SettingsPlatform>, { section, name, value }: SettingChange): Promise<DescribedSetting> {
     // The list of allowed addresses is stored by `updateConfiguration`, which checks it.
     const hasOwnOperation =
-      (section === GENERAL && name !== ALLOWED_ADDRESSES) || (section === SHARED && Object.hasOwn(SHARED_FIELDS, name));
+      (section === GENERAL && name !== ALLOWED_ADDRESSES) || (section === LITELLM_SETTINGS && Object.hasOwn(SHARED_FIELDS, name));
     if (section === GENERAL && Object.hasOwn(SHARED_FIELDS, name))
-      throw new InvalidInput(`${name} is a setting of ${SHARED}.`);
+      throw new InvalidInput(`${name} is a setting of ${LITELLM_SETTINGS}.`);
     if (!hasOwnOperation) await changeOther(scope, { section, name, value });
     else if (value === null) await removeSetting(scope, { name });
     else await updateSetting(scope, { name, value });

@@ -20,7 +20,7 @@ import {
 } from '../src/domain/settings/ownership.ts';
 import { redacted } from '../src/domain/settings/redaction.ts';
 import {
-  SHARED,
+  LITELLM_SETTINGS,
   SHARED_FIELDS,
   type SharedField,
   sharedFieldOf,
@@ -78,7 +78,7 @@ export const listSettings = operation({
     const general = [...GENERAL_FIELDS]
       .filter(([, { isListed }]) => isListed)
       .map(([name, field]) => ({ section: GENERAL, name, field }));
-    const shared = Object.entries(SHARED_FIELDS).map(([name, field]) => ({ section: SHARED, name, field }));
+    const shared = Object.entries(SHARED_FIELDS).map(([name, field]) => ({ section: LITELLM_SETTINGS, name, field }));
     return [...general, ...shared].map((one) => listedSetting(scope, state, one));
   },
 });
@@ -156,8 +156,8 @@ async function storeShared(
   { name, value, reset }: { readonly name: string; readonly value: unknown; readonly reset: boolean },
 ): Promise<StoredResult> {
   const { config, stored } = await settingsState(scope);
-  assertWritable(config, stored, { section: SHARED, writes: [{ name, value }] });
-  await storeSettings(scope, SHARED, (before) => ({ ...before, [name]: value }));
+  assertWritable(config, stored, { section: LITELLM_SETTINGS, writes: [{ name, value }] });
+  await storeSettings(scope, LITELLM_SETTINGS, (before) => ({ ...before, [name]: value }));
   return { name, reset };
 }
 
@@ -245,14 +245,14 @@ export const removeCallback = operation({
   access: tenantAdmin,
   async run(scope: Scope<SettingsPlatform>, { name }: { readonly name: string }): Promise<RemovedCallback> {
     const { config, stored } = await settingsState(scope);
-    const { effectiveValue } = settingViewOf(config, stored, SHARED, 'success_callback');
+    const { effectiveValue } = settingViewOf(config, stored, LITELLM_SETTINGS, 'success_callback');
     const active = Array.isArray(effectiveValue) ? effectiveValue.map(String) : [];
     const wanted = name.toLowerCase();
     if (!active.includes(wanted))
       throw new NotFound('callback', name, `Callback '${name}' not found in active configuration`);
     const remaining = active.filter((one) => one !== wanted);
-    assertWritable(config, stored, { section: SHARED, writes: [{ name: 'success_callback', value: remaining }] });
-    await storeSettings(scope, SHARED, (before) => ({ ...before, success_callback: remaining }));
+    assertWritable(config, stored, { section: LITELLM_SETTINGS, writes: [{ name: 'success_callback', value: remaining }] });
+    await storeSettings(scope, LITELLM_SETTINGS, (before) => ({ ...before, success_callback: remaining }));
     return { removed: name, remaining };
   },
 });

@@ -60,7 +60,7 @@ describe('settings', () => {
     expect(await settingOf('GENERAL', 'max_parallel_requests')).toEqual({
       section: 'GENERAL',
       name: 'max_parallel_requests',
-      description: 'Most parallel requests of each key. Not in force yet.',
+      description: 'Maximum number of parallel requests of each key. Not in force yet.',
       source: 'CONFIG',
       editable: false,
       declaredValue: 100,

@@ -11,7 +11,7 @@ import { REQUIREMENT_SETTINGS } from '../../src/domain/keys/enforced-params.ts';
 import { GENERAL_FIELDS } from '../../src/domain/settings/general-fields.ts';
 import { RETENTIONS } from '../../src/domain/settings/retention.ts';
 import { ROUTER_FIELDS } from '../../src/domain/settings/router-fields.ts';
-import { SHARED, SHARED_FIELDS } from '../../src/domain/settings/shared-fields.ts';
+import { LITELLM_SETTINGS, SHARED_FIELDS } from '../../src/domain/settings/shared-fields.ts';
 import { SWITCHES } from '../../src/domain/settings/switches.ts';
 import { readFiles, type SourceFile, withoutComments } from './repository.ts';
 
@@ -93,7 +93,7 @@ describe('the description of a setting', () => {
   const described: readonly (readonly [path: string, description: string])[] = [
     ...[...GENERAL_FIELDS].map(([name, field]) => [`general_settings.${name}`, field.description] as const),
     ...Object.entries(ROUTER_FIELDS).map(([name, field]) => [`router_settings.${name}`, field.description] as const),
-    ...Object.entries(SHARED_FIELDS).map(([name, field]) => [`${SHARED}.${name}`, field.description] as const),
+    ...Object.entries(SHARED_FIELDS).map(([name, field]) => [`${LITELLM_SETTINGS}.${name}`, field.description] as const),
   ];
   const isRead = (path: string): boolean => SETTING_PATHS.some((row) => row === path || row.startsWith(`${path}.`));
 

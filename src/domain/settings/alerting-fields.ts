@@ -22,5 +22,5 @@ export const ALERTING_FIELDS: Readonly<Record<string, AlertingField>> = {
   region_outage_alert_ttl: integer(60, 'Window in which failures of a region count together, in seconds.'),
   minor_outage_alert_threshold: integer(5, 'Failures in the window that are a minor outage.'),
   major_outage_alert_threshold: integer(10, 'Failures in the window that are a major outage.'),
-  max_outage_alert_list_size: integer(10, 'Most failures of a model or region that are kept.'),
+  max_outage_alert_list_size: integer(10, 'Maximum number of failures of a model or region that are kept.'),
 };

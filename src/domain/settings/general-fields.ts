@@ -14,24 +14,24 @@ type Row = readonly [kind: ValueKind, description: string, defaultValue?: unknow
 
 /** In the order of `/config/list`. */
 const LISTED: Readonly<Record<string, Row>> = {
-  max_in_flight_requests_per_worker: ['integer', 'Most requests that one process serves at once. Not in force yet.'],
-  max_queued_requests_per_worker: ['integer', 'Most requests that wait for a process. Not in force yet.'],
+  max_in_flight_requests_per_worker: ['integer', 'Maximum number of requests that one process serves at once. Not in force yet.'],
+  max_queued_requests_per_worker: ['integer', 'Maximum number of requests that wait for a process. Not in force yet.'],
   admission_queue_timeout_seconds: [
     'number',
     'Longest wait of a request for a process, in seconds. Not in force yet.',
     1,
   ],
-  max_parallel_requests: ['integer', 'Most parallel requests of each key. Not in force yet.'],
-  global_max_parallel_requests: ['integer', 'Most parallel requests of the whole installation. Not in force yet.'],
-  user_api_key_cache_max_size: ['integer', 'Most keys that a process keeps in memory. Not in force yet.'],
+  max_parallel_requests: ['integer', 'Maximum number of parallel requests of each key. Not in force yet.'],
+  global_max_parallel_requests: ['integer', 'Maximum number of parallel requests of the whole installation. Not in force yet.'],
+  user_api_key_cache_max_size: ['integer', 'Maximum number of keys that a process keeps in memory. Not in force yet.'],
   max_request_size_mb: ['integer', 'Largest request body, in MiB. A larger one is refused.'],
   max_batch_file_size_mb: ['integer', 'Largest input file of a batch, in MiB.'],
-  max_batch_file_records: ['integer', 'Most lines in the input file of a batch. Not in force yet.'],
+  max_batch_file_records: ['integer', 'Maximum number of lines in the input file of a batch. Not in force yet.'],
   max_batch_file_uploads_per_day: [
     'integer',
-    'Most input files of batches that a key uploads in one UTC day. Not in force yet.',
+    'Maximum number of input files of batches that a key uploads in one UTC day. Not in force yet.',
   ],
-  max_file_downloads_per_minute: ['integer', 'Most downloads of one file by one key in a minute. Not in force yet.'],
+  max_file_downloads_per_minute: ['integer', 'Maximum number of downloads of one file by one key in a minute. Not in force yet.'],
   max_file_size_mb: ['integer', 'Largest uploaded file, in MiB.'],
   allowed_file_extensions: [
     'texts',
@@ -69,7 +69,7 @@ const LISTED: Readonly<Record<string, Row>> = {
     'integer',
     'Rows that one statement of the cleanup deletes. Not in force yet.',
   ],
-  maximum_spend_logs_cleanup_max_batches: ['integer', 'Most statements of one run of the cleanup. Not in force yet.'],
+  maximum_spend_logs_cleanup_max_batches: ['integer', 'Maximum number of statements of one run of the cleanup. Not in force yet.'],
   maximum_spend_logs_cleanup_run_budget: ['duration', 'Longest run of the cleanup, such as `10m`. Not in force yet.'],
   maximum_spend_logs_cleanup_batch_timeout: [
     'duration',
@@ -104,7 +104,7 @@ const UNLISTED: Readonly<Record<string, Row>> = {
   background_health_checks: ['flag', 'Probes deployments periodically.'],
   completion_model: ['text', 'Model of every chat request. Not in force yet.'],
   custom_auth: ['text', 'Module that authenticates callers. Not in force yet.'],
-  database_connection_pool_limit: ['integer', 'Most connections to the database. Not in force yet.'],
+  database_connection_pool_limit: ['integer', 'Maximum number of connections to the database. Not in force yet.'],
   database_connection_timeout: [
     'number',
     'Longest wait for a connection to the database, in seconds. Not in force yet.',

@@ -8,12 +8,11 @@ import {
   settingViewOf,
 } from './ownership.ts';
 import type { GroupName, SettingGroup } from './setting-groups.ts';
+import { LITELLM_SETTINGS } from './shared-fields.ts';
 import type { SectionContent } from './stored-section.ts';
 
 /** Place of a setting in the configuration file: section, key, and the key below it, if any. */
 type FilePlace = readonly [section: string, name: string, below?: string];
-
-const LITELLM_SETTINGS = 'litellm_settings';
 
 /** Settings of the shared Redis server that the file has among those of the router. */
 const ROUTER_REDIS: ReadonlySet<string> = new Set(['host', 'port', 'password', 'url']);

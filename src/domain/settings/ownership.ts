@@ -53,7 +53,7 @@ const STORED_WITH_UI: ReadonlySet<string> = new Set([
 ]);
 
 /** Settings that both the file and the database may have: the file never owns them. */
-const SHARED: ReadonlySet<string> = new Set(['pass_through_endpoints']);
+const NEVER_OWNED: ReadonlySet<string> = new Set(['pass_through_endpoints']);
 
 export const GENERAL = 'general_settings';
 const UI_SETTINGS = 'ui_settings';
@@ -70,9 +70,9 @@ const sectionOf = (content: JsonObject, section: string): SectionContent => {
   return isJsonObject(found) ? found : {};
 };
 
-/** Whether the file declares a setting, also as null. False for the `SHARED` settings. */
+/** Whether the file declares a setting, also as null. False for the `NEVER_OWNED` settings. */
 export const isDeclared = ({ declared }: DeclaredConfig, section: string, name: string): boolean =>
-  !SHARED.has(name) && Object.hasOwn(sectionOf(declared, section), name);
+  !NEVER_OWNED.has(name) && Object.hasOwn(sectionOf(declared, section), name);
 
 /** The row that holds the stored value of a setting. */
 export const sectionRowOf = (section: string, name: string): string =>

@@ -19,6 +19,6 @@ export function retentionMs(
     'general_settings',
     setting,
   );
-  const written = typeof effectiveValue === 'string' ? durationMs(effectiveValue) : null;
-  return written ?? durationMs(RETENTIONS[setting]) ?? 0;
+  const configuredMs = typeof effectiveValue === 'string' ? durationMs(effectiveValue) : null;
+  return configuredMs ?? durationMs(RETENTIONS[setting]) ?? 0;
 }

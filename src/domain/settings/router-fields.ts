@@ -39,7 +39,7 @@ type Row = readonly [
   type: RouterField['type'],
   label: string,
   description: string,
-  more?: { readonly otherwise?: unknown; readonly options?: readonly string[] },
+  more?: { readonly defaultValue?: unknown; readonly options?: readonly string[] },
 ];
 
 const ROWS: Readonly<Record<string, Row>> = {
@@ -47,81 +47,81 @@ const ROWS: Readonly<Record<string, Row>> = {
     'String',
     'Routing Strategy',
     'How a deployment of a model is selected. Not in force yet.',
-    { otherwise: 'simple-shuffle', options: STRATEGIES },
+    { defaultValue: 'simple-shuffle', options: STRATEGIES },
   ],
   routing_strategy_args: [
     'Dictionary',
     'Routing Strategy Args',
     'Arguments of the strategy. Not in force yet.',
-    { otherwise: {} },
+    { defaultValue: {} },
   ],
-  routing_groups: ['List', 'Routing Groups', 'Models with a separate strategy. Not in force yet.', { otherwise: [] }],
-  num_retries: ['Integer', 'Number of Retries', 'Retries of a failed call.', { otherwise: DEFAULT_ROUTING.retries }],
+  routing_groups: ['List', 'Routing Groups', 'Models with a separate strategy. Not in force yet.', { defaultValue: [] }],
+  num_retries: ['Integer', 'Number of Retries', 'Retries of a failed call.', { defaultValue: DEFAULT_ROUTING.retries }],
   timeout: ['Float', 'Timeout', 'Longest wait for an answer, in seconds. Not in force yet.'],
   stream_timeout: ['Float', 'Stream Timeout', 'Longest wait for a streamed answer, in seconds. Not in force yet.'],
   max_fallbacks: [
     'Integer',
     'Max Fallbacks',
-    'Most fallbacks of a call.',
-    { otherwise: DEFAULT_ROUTING.fallbacks.most },
+    'Maximum number of fallbacks of a call.',
+    { defaultValue: DEFAULT_ROUTING.fallbacks.most },
   ],
-  fallbacks: ['List', 'Fallbacks', 'Models that are called after another one failed.', { otherwise: [] }],
+  fallbacks: ['List', 'Fallbacks', 'Models that are called after another one failed.', { defaultValue: [] }],
   context_window_fallbacks: [
     'List',
     'Context Window Fallbacks',
     'Models for prompts that are too long for another one.',
-    { otherwise: [] },
+    { defaultValue: [] },
   ],
   content_policy_fallbacks: [
     'List',
     'Content Policy Fallbacks',
     'Models for prompts that another one refuses.',
-    { otherwise: [] },
+    { defaultValue: [] },
   ],
   allowed_fails: ['Integer', 'Allowed Failures', 'Failures within `cooldown_time` that do not start a cooldown.'],
   cooldown_time: [
     'Float',
     'Cooldown Time',
     'Length of a cooldown, in seconds.',
-    { otherwise: DEFAULT_ROUTING.cooldowns.seconds },
+    { defaultValue: DEFAULT_ROUTING.cooldowns.seconds },
   ],
   retry_after: [
     'Integer',
     'Retry After',
     'Minimum wait before a retry, in seconds.',
-    { otherwise: DEFAULT_ROUTING.retryAfterSeconds },
+    { defaultValue: DEFAULT_ROUTING.retryAfterSeconds },
   ],
   retry_policy: ['Dictionary', 'Retry Policy', 'Retries by the kind of failure.'],
   model_group_alias: [
     'Dictionary',
     'Model Group Alias',
     'Further names of models. Not in force yet.',
-    { otherwise: {} },
+    { defaultValue: {} },
   ],
   enable_pre_call_checks: [
     'Boolean',
     'Enable Pre-Call Checks',
     'Skips deployments whose context window is too small. Not in force yet.',
-    { otherwise: false },
+    { defaultValue: false },
   ],
   default_litellm_params: ['Dictionary', 'Default Parameters', 'Parameters of every deployment. Not in force yet.'],
-  set_verbose: ['Boolean', 'Set Verbose', 'Logs more. Not in force yet.', { otherwise: false }],
+  set_verbose: ['Boolean', 'Set Verbose', 'Logs more. Not in force yet.', { defaultValue: false }],
   default_max_parallel_requests: [
     'Integer',
     'Default Max Parallel Requests',
-    'Most parallel calls of a deployment. Not in force yet.',
+    'Maximum number of parallel calls of a deployment. Not in force yet.',
   ],
   enable_tag_filtering: [
     'Boolean',
     'Enable Tag Filtering',
     'Selects deployments by the tags of a request. Not in force yet.',
-    { otherwise: false },
+    { defaultValue: false },
   ],
   tag_filtering_match_any: [
     'Boolean',
     'Tag Filtering Match Any',
     'One common tag is enough. Not in force yet.',
-    { otherwise: true },
+    { defaultValue: true },
   ],
   disable_cooldowns: ['Boolean', 'Disable Cooldowns', 'Calls failing deployments, too.'],
 };
@@ -130,7 +130,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 export const ROUTER_FIELDS: Readonly<Record<string, RouterField>> = Object.fromEntries(
   Object.entries(ROWS).map(([name, [type, label, description, more]]) => [
     name,
-    { type, label, description, defaultValue: more?.otherwise ?? null, options: more?.options ?? null },
+    { type, label, description, defaultValue: more?.defaultValue ?? null, options: more?.options ?? null },
   ]),
 );
 
@@ -147,7 +147,7 @@ const OF_LITELLM_SETTINGS: ReadonlySet<string> = new Set([
   'content_policy_fallbacks',
 ]);
 
-/** The value, and its source, of a setting that neither the file nor the database has in `router_settings`. */
+/** A setting that neither the file nor the database has in `router_settings`: its value and source. */
 export function unsetRouterSetting(config: DeclaredConfig, stored: StoredSections, name: string): RouterSetting {
   const inherited = OF_LITELLM_SETTINGS.has(name) ? settingViewOf(config, stored, 'litellm_settings', name) : null;
   if (inherited !== null && inherited.effectiveValue !== null)

@@ -1,3 +1,4 @@
+import { LITELLM_SETTINGS } from './shared-fields.ts';
 import type { ValueKind } from './value-kinds.ts';
 
 /** A setting within a group. */
@@ -26,7 +27,7 @@ export interface SettingGroup {
 type Row = readonly [
   kind: ValueKind,
   description: string,
-  more?: { readonly otherwise?: unknown; readonly choices?: readonly string[] },
+  more?: { readonly defaultValue?: unknown; readonly choices?: readonly string[] },
 ];
 
 interface GroupRow extends Omit<SettingGroup, 'fields' | 'writes'> {
@@ -34,7 +35,6 @@ interface GroupRow extends Omit<SettingGroup, 'fields' | 'writes'> {
   readonly writes?: SettingGroup['writes'];
 }
 
-const SHARED = 'litellm_settings';
 const USER_ROLES = ['proxy_admin', 'proxy_admin_viewer', 'internal_user', 'internal_user_viewer'] as const;
 
 const MEMBER_ROUTES = [
@@ -58,28 +58,28 @@ const connection = (server: string): Readonly<Record<string, Row>> => ({
   username: ['text', `User of the ${server}.`],
   password: ['text', `Password of the ${server}.`],
   url: ['text', `Address of the ${server}, in place of host, port, user and password.`],
-  ssl: ['flag', 'Connects over TLS.', { otherwise: false }],
+  ssl: ['flag', 'Connects over TLS.', { defaultValue: false }],
   sentinel_nodes: ['list', 'Hosts and ports of the sentinels.'],
   sentinel_password: ['text', 'Password of the sentinels.'],
   service_name: ['text', 'Name of the service at the sentinels.'],
-  aws_iam_auth: ['flag', 'Authenticates with an AWS role.', { otherwise: false }],
+  aws_iam_auth: ['flag', 'Authenticates with an AWS role.', { defaultValue: false }],
   aws_iam_user_name: ['text', 'User of the AWS authentication.'],
   aws_iam_cache_name: ['text', 'Cluster of the AWS authentication.'],
   aws_iam_region: ['text', 'Region of the AWS authentication.'],
-  aws_iam_serverless: ['flag', 'The cluster is serverless.', { otherwise: false }],
+  aws_iam_serverless: ['flag', 'The cluster is serverless.', { defaultValue: false }],
 });
 
 const flags = (rows: Readonly<Record<string, string>>): Readonly<Record<string, Row>> =>
   Object.fromEntries(
     Object.entries(rows).map(([name, description]): [string, Row] => [
       name,
-      ['flag', description, { otherwise: false }],
+      ['flag', description, { defaultValue: false }],
     ]),
   );
 
 const GROUPS = {
   internalUser: {
-    section: SHARED,
+    section: LITELLM_SETTINGS,
     member: 'default_internal_user_params',
     description: 'Settings of new users that a request leaves out.',
     fields: {
@@ -91,11 +91,11 @@ const GROUPS = {
     },
   },
   defaultTeam: {
-    section: SHARED,
+    section: LITELLM_SETTINGS,
     member: 'default_team_params',
     description: 'Settings of new teams that a request leaves out.',
     fields: {
-      models: ['texts', 'Models of teams that a single sign-on creates.', { otherwise: [] }],
+      models: ['texts', 'Models of teams that a single sign-on creates.', { defaultValue: [] }],
       max_budget: ['number', 'Budget of new teams, in USD.'],
       budget_duration: ['window', 'Window of that budget, such as `30d`.'],
       budget_limits: ['windows', 'Budgets of further windows of new teams.'],
@@ -120,7 +120,7 @@ const GROUPS = {
       generic_authorization_endpoint: ['text', 'Address where users authorize.'],
       generic_token_endpoint: ['text', 'Address of tokens.'],
       generic_userinfo_endpoint: ['text', 'Address of user data.'],
-      generic_scope: ['text', 'Scopes, separated by spaces.', { otherwise: 'openid email profile' }],
+      generic_scope: ['text', 'Scopes, separated by spaces.', { defaultValue: 'openid email profile' }],
       saml_idp_metadata_url: ['text', 'Address of the SAML metadata of the provider.'],
       saml_idp_metadata_xml: ['text', 'SAML metadata of the provider.'],
       saml_sp_entity_id: ['text', 'SAML entity id of this server.'],
@@ -155,7 +155,7 @@ const GROUPS = {
     }),
   },
   uiTheme: {
-    section: SHARED,
+    section: LITELLM_SETTINGS,
     member: 'ui_theme_config',
     description: 'Appearance of the dashboard.',
     fields: {
@@ -169,56 +169,56 @@ const GROUPS = {
     member: null,
     description: 'Message for all users.',
     fields: {
-      enabled: ['flag', 'Shows the message.', { otherwise: false }],
-      message: ['text', 'The message.', { otherwise: '' }],
+      enabled: ['flag', 'Shows the message.', { defaultValue: false }],
+      message: ['text', 'The message.', { defaultValue: '' }],
       severity: [
         'text',
         'Severity of the message.',
-        { otherwise: 'info', choices: ['info', 'warning', 'error', 'success'] },
+        { defaultValue: 'info', choices: ['info', 'warning', 'error', 'success'] },
       ],
-      revision: ['text', 'Changes with each write.', { otherwise: '' }],
+      revision: ['text', 'Changes with each write.', { defaultValue: '' }],
     },
   },
   mcpSemanticFilter: {
-    section: SHARED,
+    section: LITELLM_SETTINGS,
     member: 'mcp_semantic_tool_filter',
     description: 'Selection of MCP tools by meaning. Not in force yet.',
     fields: {
-      enabled: ['flag', 'Offers only the tools nearest to the request.', { otherwise: false }],
-      embedding_model: ['text', 'Model that embeds tools and requests.', { otherwise: 'text-embedding-3-small' }],
-      top_k: ['integer', 'Number of tools.', { otherwise: 10 }],
-      similarity_threshold: ['number', 'Least similarity, from 0 to 1.', { otherwise: 0.3 }],
+      enabled: ['flag', 'Offers only the tools nearest to the request.', { defaultValue: false }],
+      embedding_model: ['text', 'Model that embeds tools and requests.', { defaultValue: 'text-embedding-3-small' }],
+      top_k: ['integer', 'Number of tools.', { defaultValue: 10 }],
+      similarity_threshold: ['number', 'Minimum similarity, from 0 to 1.', { defaultValue: 0.3 }],
     },
   },
   mcpToolSearch: {
-    section: SHARED,
+    section: LITELLM_SETTINGS,
     member: 'mcp_tool_search',
     description: 'Search of MCP tools. Not in force yet.',
     fields: {
-      enabled: ['flag', 'Offers one tool that searches the others.', { otherwise: false }],
-      top_k: ['integer', 'Number of tools that a search finds.', { otherwise: 5 }],
+      enabled: ['flag', 'Offers one tool that searches the others.', { defaultValue: false }],
+      top_k: ['integer', 'Number of tools that a search finds.', { defaultValue: 5 }],
     },
   },
   websearch: {
-    section: SHARED,
+    section: LITELLM_SETTINGS,
     member: 'websearch_interception_params',
     description: 'Web searches of models that the gateway makes. Not in force yet.',
     fields: {
-      enabled: ['flag', 'Makes the searches here.', { otherwise: false }],
-      enabled_providers: ['texts', 'Providers whose searches are made here.', { otherwise: [] }],
+      enabled: ['flag', 'Makes the searches here.', { defaultValue: false }],
+      enabled_providers: ['texts', 'Providers whose searches are made here.', { defaultValue: [] }],
       search_tool_name: ['text', 'Search tool; the first one when empty.'],
       max_agentic_loops: ['integer', 'Maximum number of model calls that follow one request.'],
     },
   },
   costDiscount: {
-    section: SHARED,
+    section: LITELLM_SETTINGS,
     member: 'cost_discount_config',
     description: 'Share of the price that is taken off, by provider.',
     fields: {},
     writes: 'replace',
   },
   costMargin: {
-    section: SHARED,
+    section: LITELLM_SETTINGS,
     member: 'cost_margin_config',
     description: 'Share of the price, or fixed amount for each call, that is added, by provider or `global`.',
     fields: {},
@@ -241,7 +241,7 @@ const GROUPS = {
         'Virtual Key Rotated',
         'Soft Budget Crossed',
         'Max Budget Alert',
-      ].map((event): [string, Row] => [event, ['flag', `Sends an email: ${event}.`, { otherwise: true }]]),
+      ].map((event): [string, Row] => [event, ['flag', `Sends an email: ${event}.`, { defaultValue: true }]]),
     ),
   },
   cloudZero: {
@@ -289,8 +289,8 @@ const GROUPS = {
     member: null,
     description: 'Cache of answers. Not in force yet.',
     fields: {
-      redis_type: ['text', 'Kind of Redis.', { otherwise: 'node', choices: ['node', 'cluster', 'sentinel'] }],
-      port: ['text', 'Port of the cache.', { otherwise: '6379' }],
+      redis_type: ['text', 'Kind of Redis.', { defaultValue: 'node', choices: ['node', 'cluster', 'sentinel'] }],
+      port: ['text', 'Port of the cache.', { defaultValue: '6379' }],
       db: ['integer', 'Number of the Redis database.'],
       ...connection('cache'),
       namespace: ['text', 'Prefix of the keys.'],
@@ -299,14 +299,14 @@ const GROUPS = {
       redis_startup_nodes: ['list', 'Hosts and ports of a cluster.'],
       similarity_threshold: [
         'number',
-        'Least similarity of a request that is answered from the cache.',
-        { otherwise: 0.8 },
+        'Minimum similarity of a request that is answered from the cache.',
+        { defaultValue: 0.8 },
       ],
       redis_semantic_cache_embedding: ['text', 'Model that embeds requests.'],
       semantic_cache_scope: [
         'text',
         'Scope of cached answers: one key, or one end user.',
-        { otherwise: 'key', choices: ['key', 'end_user'] },
+        { defaultValue: 'key', choices: ['key', 'end_user'] },
       ],
       gcp_service_account: ['text', 'Google service account.'],
       gcp_ssl_ca_certs: ['text', 'File of the Google certificates.'],
@@ -319,7 +319,7 @@ const GROUPS = {
     member: null,
     description: 'Redis that several processes share. Not in force yet.',
     fields: {
-      port: ['integer', 'Port of the Redis server.', { otherwise: 6379 }],
+      port: ['integer', 'Port of the Redis server.', { defaultValue: 6379 }],
       ...connection('Redis server'),
       startup_nodes: ['list', 'Hosts and ports of a cluster.'],
     },
@@ -335,7 +335,7 @@ function groupOf({ fields, writes = 'merge', ...row }: GroupRow): SettingGroup {
     fields: Object.fromEntries(
       Object.entries(fields).map(([name, [kind, description, more]]) => [
         name,
-        { kind, description, defaultValue: more?.otherwise ?? null, choices: more?.choices ?? null },
+        { kind, description, defaultValue: more?.defaultValue ?? null, choices: more?.choices ?? null },
       ]),
     ),
   };

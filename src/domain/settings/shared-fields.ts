@@ -14,7 +14,7 @@ export interface SharedField {
   readonly accepts: (value: unknown) => boolean;
 }
 
-export const SHARED = 'litellm_settings';
+export const LITELLM_SETTINGS = 'litellm_settings';
 
 const isFlag = (value: unknown): boolean => typeof value === 'boolean';
 const flag = (description: string, tab: string | null = null): SharedField => ({

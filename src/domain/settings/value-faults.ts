@@ -5,7 +5,7 @@ import { assertGroupValues } from './group-values.ts';
 import { GENERAL } from './ownership.ts';
 import { ROUTER_FIELDS, type RouterField } from './router-fields.ts';
 import { type GroupName, SETTING_GROUPS } from './setting-groups.ts';
-import { SHARED, sharedFieldOf } from './shared-fields.ts';
+import { LITELLM_SETTINGS, sharedFieldOf } from './shared-fields.ts';
 import type { SectionContent } from './stored-section.ts';
 import { EXPECTED_VALUES, isOfKind, type ValueKind } from './value-kinds.ts';
 
@@ -29,7 +29,7 @@ const ROUTER_KINDS: Readonly<Record<RouterField['type'], ValueKind>> = {
 export function valueFaults(section: string, name: string, value: unknown): readonly ValueFault[] {
   if (value === null) return [];
   if (section === GENERAL) return generalFaults(name, value);
-  if (section === SHARED) return sharedFaults(name, value);
+  if (section === LITELLM_SETTINGS) return sharedFaults(name, value);
   const field = section === 'router_settings' ? fieldOf(ROUTER_FIELDS, name) : undefined;
   return field === undefined ? [] : kindFaults(ROUTER_KINDS[field.type], value, []);
 }
@@ -76,5 +76,5 @@ function sharedFaults(name: string, value: unknown): readonly ValueFault[] {
 const groupOf = (name: string): GroupName | undefined =>
   (Object.keys(SETTING_GROUPS) as GroupName[]).find((group) => {
     const { section, member } = SETTING_GROUPS[group];
-    return section === SHARED && member === name;
+    return section === LITELLM_SETTINGS && member === name;
   });

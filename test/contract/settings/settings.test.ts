@@ -41,7 +41,7 @@ describe('settings.list', () => {
     expect(listed.find(({ field_name: name }) => name === 'max_parallel_requests')).toEqual({
       field_name: 'max_parallel_requests',
       field_type: 'Integer',
-      field_description: 'Most parallel requests of each key. Not in force yet.',
+      field_description: 'Maximum number of parallel requests of each key. Not in force yet.',
       field_value: 100,
       stored_in_db: false,
       field_default_value: null,
