@@ -81,9 +81,8 @@ export const callProvider = operation({
     const models = modelsNamedIn(provider, subpath, sent);
     assertMayForward(caller.key, models, sent);
     const operationName = amazonOperation(call);
-    // `unnamed` is the model that rows and prices use for a request that names none.
     const model =
-      models[0] ?? (operationName === null ? provider.unnamed : `${provider.name}/${operationName}`) ?? null;
+      models[0] ?? (operationName === null ? provider.defaultModel : `${provider.name}/${operationName}`) ?? null;
     assertSupported(call);
     assertOpenToCaller(call, caller);
     const deployment = deploymentFor(scope, call);

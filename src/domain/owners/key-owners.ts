@@ -108,16 +108,16 @@ interface ModelList {
 
 /**
  * Model lists of owners, all of which must allow a model. The list of a user applies only to keys without a stored
- * team. The list of the team does not apply to a model of the team itself.
+ * team. The list of a team does not apply to a model that belongs to the team (`isModelOfTeam`).
  */
 export function modelListsOf(
   { user, team, member, organization, project }: KeyOwners,
-  isOwnModel: boolean,
+  isModelOfTeam: boolean,
 ): readonly ModelList[] {
   const lists: ModelList[] = [];
   if (team === null && user !== null) lists.push({ models: user.models, right: 'user_model' });
-  const ofTeam = isOwnModel ? [member] : [team, member];
-  const owners = team === null ? [organization, project] : [...ofTeam, organization, project];
-  for (const owner of owners) if (owner !== null) lists.push({ models: owner.models, right: 'team_model' });
+  const ofTeam = team === null ? [] : [isModelOfTeam ? null : team, member];
+  for (const owner of [...ofTeam, organization, project])
+    if (owner !== null) lists.push({ models: owner.models, right: 'team_model' });
   return lists;
 }

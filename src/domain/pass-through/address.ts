@@ -1,8 +1,8 @@
 import { InvalidInput } from '../errors.ts';
 
-/** A path as it is sent: visible ASCII. `#`, `?` and backslashes are refused separately. */
+/** A path as it is sent: visible ASCII. Other checks refuse `#`, `?` and backslashes. */
 const SENT_PATH = /^[!-~]*$/;
-const FORBIDDEN = /[\p{Cc}\\]/u;
+const NEVER_IN_PATH = /[\p{Cc}\\]/u;
 /** Number of times that a path is decoded and checked. A path that is still encoded after that is refused. */
 const MAX_DECODINGS = 4;
 
@@ -26,9 +26,11 @@ export function addressBelow(target: string, subpath: string | null): URL {
 }
 
 function assertConfined(subpath: string): void {
+  // A decoded path may have other characters, `#` and `?`.
+  if (!SENT_PATH.test(subpath) || /[#?]/.test(subpath)) throw invalidPath();
   let text = subpath;
   for (let round = 0; round < MAX_DECODINGS; round += 1) {
-    if (FORBIDDEN.test(text) || (round === 0 && (!SENT_PATH.test(text) || /[#?]/.test(text)))) throw invalidPath();
+    if (NEVER_IN_PATH.test(text)) throw invalidPath();
     const segments = text.split('/');
     // The last segment may be empty, after a slash at the end.
     const isEmpty = (segment: string, at: number): boolean => segment === '' && at < segments.length - 1;

@@ -66,11 +66,14 @@ export interface Forwarded extends Pick<ModelRequest, 'callId' | 'parent' | 'lab
   readonly deploymentId: string;
   /** Cost of a call answered without an error; null prices its usage by the catalog. */
   readonly cost: Usd | null;
-  /** Cost of an answered call where `cost` is null and its usage or its price is not known; null leaves it unknown. */
+  /**
+   * Cost of an answered call where `cost` is null, and the usage or the price of the call is not known. Null leaves the
+   * cost unknown.
+   */
   readonly defaultCost: Usd | null;
   /**
-   * Whether models without a price may be blocked although `cost` is set, because `cost` is the default 0 and not
-   * configured.
+   * Whether `cost` is the default 0, and not configured. The call may then still be refused for a model without a
+   * price.
    */
   readonly needsPrice?: boolean;
   /** The model endpoint that the target's path names, whose answers report usage; null for another path. */

@@ -109,8 +109,10 @@ function pass(name: string, text: string, headers: Record<string, string>): void
   if (!isWithheld && TOKEN.test(name) && VALUE.test(text)) headers[name] = text;
 }
 
-const textOf = (value: string | readonly string[] | undefined): string | null =>
-  value === undefined ? null : typeof value === 'string' ? value : value.join(', ');
+function textOf(value: string | readonly string[] | undefined): string | null {
+  if (value === undefined) return null;
+  return typeof value === 'string' ? value : value.join(', ');
+}
 
 const listOf = (text: string | null): readonly string[] =>
   (text ?? '').split(',').map((name) => name.trim().toLowerCase());

@@ -14,21 +14,21 @@ interface NamingRequest {
 
 /** Members of a body, and parameters, that name a model: OpenAI's, Watsonx's, Amazon's. */
 const MEMBERS = ['model', 'model_id', 'modelId'] as const;
-/** Paths of Google before the name of a model. */
+/** Beginning of a model name in Google's APIs, where a model is a resource with a path. */
 const RESOURCE = /^(?:.*\/)?models\//;
 
 const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** A model by its name alone, where Google's APIs have it as a resource. */
+/** The name of a model, for Google without the path of its resource. */
 const plainName = (provider: string, name: string): string =>
   provider === 'gemini' || provider === 'vertex_ai' ? name.replace(RESOURCE, '') : name;
 
 /** Stands for a model whose name is unknown: no model list can contain it. */
-const ANY_NAME = '';
+const UNKNOWN_NAME = '';
 
 /**
- * The models that a request names, in its path, its body and its query. The first of them answers the call. Azure names
- * a deployment in the path, and may name the deployment's model in the body: so the body comes first there.
+ * The models that a request names, in its path, its body and its query. The first of them answers the call. For Azure,
+ * the body comes first: the path names a deployment, and the body may name the model of this deployment.
  */
 export function modelsNamedIn(
   { name, pathIsModel }: ForwardedProvider,
@@ -47,7 +47,7 @@ export function modelsNamedIn(
 
 /** Whether one of the lists of a key limits its models. */
 const isLimited = (key: VirtualKey): boolean =>
-  modelLists(key, ANY_NAME).some((models) => !allowsModel(models, ANY_NAME, []));
+  modelLists(key, UNKNOWN_NAME).some((models) => !allowsModel(models, UNKNOWN_NAME, []));
 
 /** Whether the allowed routes of a key name a path, and not only a group of routes. */
 const namesRoute = ({ settings: { allowedRoutes = [] } }: VirtualKey, prefix: string): boolean =>

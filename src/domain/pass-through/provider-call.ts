@@ -18,7 +18,7 @@ type Headers = ReturnType<typeof requestHeaders>;
 /** Query parameter in which a client may send its gateway key. It is not forwarded. */
 const KEY_PARAMETER = 'key';
 
-/** Form of the operation names of an Amazon service that has no path per operation. */
+/** Format of the name of an operation, for a service of Amazon that has no path per operation. */
 const OPERATION = /^[A-Za-z][A-Za-z0-9]{0,63}$/;
 const AMZ_JSON = 'application/x-amz-json-1.1';
 
@@ -42,8 +42,8 @@ export function amazonOperation({ provider, subpath, sent }: ProviderCall): stri
  */
 export function targetOf(call: ProviderCall, { base, key, cloud }: ProviderAccount) {
   const { provider, sent } = call;
-  const named = amazonOperation(call);
-  const subpath = named === null ? call.subpath : '';
+  const operation = amazonOperation(call);
+  const subpath = operation === null ? call.subpath : '';
   const address = targetBaseFor(locatedBase(base, subpath), subpath);
   const url = addressBelow(address, subpath);
   url.search = forwardedQueryOf(sent.search, { target: url.search, defaults: {}, without: [KEY_PARAMETER] });
@@ -52,20 +52,22 @@ export function targetOf(call: ProviderCall, { base, key, cloud }: ProviderAccou
   return {
     url: url.href,
     headers:
-      named === null ? withProviderHeaders(provider, sent, common) : { ...common, ...amazonHeaders(provider, named) },
+      operation === null
+        ? withProviderHeaders(provider, sent, common)
+        : { ...common, ...amazonHeaders(provider, operation) },
     credentials: header === null ? {} : { [header[0]]: new Secret(header[1]) },
     ...(cloud === undefined ? {} : { cloud }),
   };
 }
 
-const amazonHeaders = ({ aws }: ForwardedProvider, name: string) => ({
+const amazonHeaders = ({ aws }: ForwardedProvider, operation: string) => ({
   'content-type': AMZ_JSON,
-  'x-amz-target': `${aws?.target ?? ''}.${name}`,
+  'x-amz-target': `${aws?.target ?? ''}.${operation}`,
 });
 
 /** Adds the sent headers whose names start with a prefix of the provider. Common headers take precedence. */
-function withProviderHeaders({ headers: starts }: ForwardedProvider, sent: SentRequest, common: Headers): Headers {
-  if (starts === undefined) return common;
-  const wanted = Object.entries(sent.headers).filter(([name]) => starts.some((start) => name.startsWith(start)));
+function withProviderHeaders({ headers: prefixes }: ForwardedProvider, sent: SentRequest, common: Headers): Headers {
+  if (prefixes === undefined) return common;
+  const wanted = Object.entries(sent.headers).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix)));
   return wanted.length === 0 ? common : { ...requestHeaders(Object.fromEntries(wanted), true), ...common };
 }

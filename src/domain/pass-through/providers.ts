@@ -42,8 +42,8 @@ export interface ForwardedProvider {
   /** Environment variables with the region that its base address has. */
   readonly regionVariables?: readonly string[];
   /** Model in rows and prices, where a request names none. */
-  readonly unnamed?: string;
-  /** Prefixes of the names of further request headers that it gets. */
+  readonly defaultModel?: string;
+  /** Prefixes of the names of further request headers that are forwarded to it. */
   readonly headers?: readonly string[];
   /** Whether the path is the name of the model. */
   readonly pathIsModel?: true;
@@ -161,7 +161,7 @@ export const FORWARDED_PROVIDERS: readonly ForwardedProvider[] = [
   provider('azure_speech', null, {
     keyForm: 'ocp-apim-subscription-key',
     regionVariables: ['AZURE_SPEECH_REGION'],
-    unnamed: 'azure/speech/azure-stt',
+    defaultModel: 'azure/speech/azure-stt',
     shared: [
       ['POST', /^speech\/recognition\/.+$/],
       ['POST', /^speechtotext\/transcriptions:transcribe$/],
@@ -169,7 +169,7 @@ export const FORWARDED_PROVIDERS: readonly ForwardedProvider[] = [
   }),
   provider('tinyfish', 'https://agent.tinyfish.ai', {
     keyForm: 'x-api-key',
-    unnamed: 'tinyfish/automation-run',
+    defaultModel: 'tinyfish/automation-run',
     shared: [
       ['POST', /^v1\/automation\/run(?:-async|-sse)?$/],
       ['GET', /^v1\/runs\/[^/]+$/],
@@ -258,12 +258,12 @@ export function keyHeader(form: KeyForm, key: string): readonly [name: string, v
 /** First segments of paths that name a version. */
 const VERSIONED = /^(v\d|alpha|beta)/;
 
-/** The base address for a path. A version at its end is removed when the path begins with a version. */
+/** The base address for a path. A version at the end of the base is removed when the path begins with a version. */
 export const targetBaseFor = (base: string, subpath: string): string =>
   VERSIONED.test(subpath) ? base.replace(/\/+$/, '').replace(/\/v\d+$/, '') : base.replace(/\/+$/, '');
 
 const BEDROCK_BASE = /^https:\/\/bedrock-runtime(?=\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$)/;
-/** Paths of Bedrock's agents and knowledge bases, and of its models in use; all others manage models. */
+/** Paths of Bedrock's agents and knowledge bases, and paths that call its models. All other paths manage models. */
 const AGENT_PATHS = /^(?:agents|flows|knowledgebases|retrieveAndGenerate|retrieveAndGenerateStream|rerank)(?:\/|$)/;
 const RUNTIME_PATHS = /^(?:model|guardrail|async-invoke)(?:\/|$)/;
 const SPEECH_BASE = /^(https:\/\/[a-z0-9]+)\.api\.cognitive\.microsoft\.com$/;
@@ -272,8 +272,8 @@ const SPEECH_BASE = /^(https:\/\/[a-z0-9]+)\.api\.cognitive\.microsoft\.com$/;
 export const speechBase = (region: string): string => `https://${region}.api.cognitive.microsoft.com`;
 
 /**
- * The base address for a path, where a provider's default addresses depend on it. Vertex AI has one for each location,
- * which the path names. Bedrock and Azure's speech services have one for each of their APIs.
+ * The base address for a path, where a provider's default address depends on the path. Vertex AI has an address for
+ * each location, which the path names. Bedrock and Azure's speech services have one for each of their APIs.
  */
 export function locatedBase(base: string, subpath: string): string {
   if (BEDROCK_BASE.test(base)) {

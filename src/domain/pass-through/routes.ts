@@ -16,7 +16,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const NONE: FoundEndpoint = { kind: 'none' };
 
 /**
- * Finds the endpoint of a request. Of several endpoints with its path, the first in the list that serves the method.
+ * Finds the endpoint of a request: of several endpoints with its path, the first in the list that serves its method.
  */
 export interface PassThroughRoutes {
   /** `path` is as it was sent, without the query. */
@@ -37,10 +37,10 @@ export function passThroughRoutesOf(endpoints: readonly PassThroughEndpoint[]): 
     find(method, path) {
       if (exact.size === 0) return NONE;
       const named = exact.get(path);
-      if (named !== undefined) return among(named, method, null);
+      if (named !== undefined) return endpointAmong(named, method, null);
       const below = prefixes.find(({ start }) => path.startsWith(start));
       if (below !== undefined && path.length > below.start.length)
-        return among(below.all, method, path.slice(below.start.length));
+        return endpointAmong(below.all, method, path.slice(below.start.length));
       const bare = path.endsWith('/') ? path.slice(0, -1) : '';
       return exact.has(bare) ? { kind: 'slash', path: bare } : NONE;
     },
@@ -52,7 +52,7 @@ const withSubpaths = ({ includeSubpath }: PassThroughEndpoint): boolean => inclu
 const methodsOf = ({ methods }: PassThroughEndpoint): readonly string[] =>
   methods === null ? METHODS : METHODS.filter((method) => methods.includes(method));
 
-function among(endpoints: readonly PassThroughEndpoint[], method: string, subpath: string | null): FoundEndpoint {
+function endpointAmong(endpoints: readonly PassThroughEndpoint[], method: string, subpath: string | null): FoundEndpoint {
   const endpoint = endpoints.find((one) => methodsOf(one).includes(method));
   if (endpoint !== undefined) return { kind: 'endpoint', endpoint, subpath };
   return { kind: 'method', allowed: METHODS.filter((one) => endpoints.some((each) => methodsOf(each).includes(one))) };

@@ -58,7 +58,7 @@ export function itemIn(response: StoredResponse, id: string): ResponseItem | nul
   return found === undefined ? null : asInput(found);
 }
 
-/** An item without id and status, which are ours: upstreams have their own. */
+/** An item without its id and status, which Lensgate gave it: upstreams have their own. */
 function asInput(item: ResponseItem): ResponseItem {
   const { id: _id, status: _status, ...content } = item;
   return content;
@@ -84,7 +84,8 @@ export function itemPage(
   { after, limit, oldestFirst }: ItemPage,
 ): { readonly data: readonly ResponseItem[]; readonly hasMore: boolean } {
   const items = oldestFirst ? input : input.toReversed();
-  const last = after === null ? -1 : items.findIndex(({ id }) => id === after);
-  const rest = after !== null && last === -1 ? [] : items.slice(last + 1);
+  const start = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1;
+  const isUnknownId = after !== null && start === 0;
+  const rest = isUnknownId ? [] : items.slice(start);
   return { data: rest.slice(0, limit), hasMore: rest.length > limit };
 }

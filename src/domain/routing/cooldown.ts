@@ -32,8 +32,8 @@ const BUSY_STATUSES = new Set([402, 429]);
 
 /**
  * Whether a deployment cools down after a failure. By default it does so immediately after 401 and 404, and after 402
- * and 429 where its group has another deployment. Otherwise it does when too many calls of the minute failed. A limit
- * of accepted failures replaces this rule. A failure that the request caused starts a cooldown only by a limit for its
+ * and 429 where its group has another deployment. After other failures it does when too many calls of the minute
+ * failed. A limit of accepted failures replaces this rule. A failure that the request caused starts a cooldown only by a limit for its
  * class.
  */
 export function shouldCoolDown(
@@ -48,11 +48,11 @@ export function shouldCoolDown(
   },
 ): boolean {
   const { counts, isAlone, policy, own } = about;
-  const ofClass = countFor(own?.allowedFailsOf ?? policy.allowedFailsOf, failure);
-  if (ofClass !== null) return counts.recentOfClass > ofClass;
+  const allowedOfClass = countFor(own?.allowedFailsOf ?? policy.allowedFailsOf, failure);
+  if (allowedOfClass !== null) return counts.recentOfClass > allowedOfClass;
   if (!isFaultOfDeployment(failure)) return false;
-  const allowed = own?.allowedFails ?? policy.allowedFails;
-  if (allowed !== null) return counts.recent > allowed;
+  const allowedFails = own?.allowedFails ?? policy.allowedFails;
+  if (allowedFails !== null) return counts.recent > allowedFails;
   const { upstreamStatus: status } = failure;
   if (status !== null && BROKEN_STATUSES.has(status)) return true;
   if (status !== null && BUSY_STATUSES.has(status) && !isAlone) return true;

@@ -4,8 +4,8 @@ import { isRefusedContent } from './failure-class.ts';
 import { type FallbackLists, type FallbackPolicy, MAX_FALLBACKS } from './routing-policy.ts';
 
 /**
- * Models to call after a failure, in order. Those that the request names replace the configured ones. Of configured
- * ones, the failed model and repetitions are left out.
+ * Models to call after a failure, in order. Those that the request names replace the configured ones. The failed
+ * model and repetitions are left out of the configured ones.
  */
 export function fallbacksAfter(
   failure: DomainError,
@@ -23,8 +23,8 @@ export function fallbacksAfter(
 }
 
 /**
- * The general list, or the list for conversations that are too long, or for refused content. After one of these two
- * failures only the specific list applies, if any model has one.
+ * The general list of a model, or its list for conversations that are too long, or for refused content. After one of
+ * these two failures only the specific list applies, if any model has such a list.
  */
 function configuredAfter(failure: DomainError, model: string, policy: FallbackPolicy): readonly string[] {
   const { general, contextWindow, contentPolicy, standard } = policy;
