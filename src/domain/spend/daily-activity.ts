@@ -1,3 +1,4 @@
+import { compare } from '../compare.ts';
 import { addUsd, ZERO_USD } from '../money.ts';
 import type { SpendField, SpendGroup, SpendSums } from './spend-reports.ts';
 
@@ -104,9 +105,7 @@ export const sumsByKey = (groups: readonly SpendGroup[]): readonly KeySums[] =>
   [...byKeyOf(groups)]
     .map(([hash, sums]) => ({ hash, sums }))
     .toSorted(
-      (left, right) =>
-        Number(right.sums.cost > left.sums.cost) - Number(right.sums.cost < left.sums.cost) ||
-        Number(left.hash > right.hash) - Number(left.hash < right.hash),
+      (left, right) => compare(right.sums.cost, left.sums.cost) || compare(left.hash, right.hash),
     );
 
 const uncachedTokens = ({ sums }: KeySums): number => sums.inputTokens - sums.cacheReadTokens;
@@ -116,14 +115,13 @@ export const byUncachedTokens = (keys: readonly KeySums[]): readonly KeySums[] =
   keys
     .filter((key) => uncachedTokens(key) > 0)
     .toSorted(
-      (left, right) =>
-        uncachedTokens(right) - uncachedTokens(left) || Number(left.hash > right.hash) - Number(left.hash < right.hash),
+      (left, right) => uncachedTokens(right) - uncachedTokens(left) || compare(left.hash, right.hash),
     );
 
 const narrowed = (byKey: ReadonlyMap<string, SpendSums>, shown: ReadonlySet<string>): ReadonlyMap<string, SpendSums> =>
   new Map([...byKey].filter(([hash]) => shown.has(hash)));
 
-/** A day whose breakdowns by key have some keys only. Its sums stay those of all keys. */
+/** A day whose breakdowns by key have only the keys in `shown`. Its sums stay those of all keys. */
 export function withShownKeys(day: DayActivity, shown: ReadonlySet<string>): DayActivity {
   const partsWith = (parts: readonly ActivityPart[]): readonly ActivityPart[] =>
     parts.map((part) => ({ ...part, byKey: narrowed(part.byKey, shown) }));

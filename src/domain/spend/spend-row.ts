@@ -60,12 +60,12 @@ export interface CallSearch {
 }
 
 /**
- * Kind of an object whose spend is summed: an owner of keys or, despite the name, a label of calls or a budget window.
+ * Kind of an object whose spend is summed, except keys: an owner of keys, a label of calls or a budget window.
  * `truncateLabel` cuts labels.
  */
-export type OwnerKind = Exclude<Spender, 'key'>;
+export type SummedKind = Exclude<Spender, 'key'>;
 /** Owners of keys. */
-export type KeyOwnerKind = Exclude<OwnerKind, 'tag' | 'end_user' | 'window'>;
+export type KeyOwnerKind = Exclude<SummedKind, 'tag' | 'end_user' | 'window'>;
 
 /** A key, an owner of keys, or a label of calls. */
 export type CountedKind = Exclude<Spender, 'window'>;
@@ -109,7 +109,7 @@ export interface SpendStore {
    * `memberId`. A window has the calls that were recorded with it in `windows`. Calls that are committed but not yet
    * unfolded into rows count, too.
    */
-  totalsOfOwners(kind: OwnerKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
+  totalsOfOwners(kind: SummedKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**
    * Exact spend of each key, owner or label in calls that started at or after its `from`; otherwise as
    * `totalsOfOwners`. A key, owner or label without such calls is absent.

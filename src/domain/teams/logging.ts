@@ -145,7 +145,7 @@ function assertValues(kind: Readonly<Record<string, CallbackVariable>>, vars: Re
   }
 }
 
-const SEND_AGAIN = 'A callback that is changed needs its secrets again: a redacted secret is not one.';
+const SEND_AGAIN = 'A changed callback needs its secrets again. A redacted secret is refused.';
 
 function isAddress(text: string): boolean {
   const url = URL.parse(text);
@@ -165,7 +165,7 @@ export function withReplacedSecrets(
   return { ...callback, name, vars: Object.fromEntries(replaced) };
 }
 
-/** Metadata with the secrets of its callbacks encrypted again; null when `renew` returns null for each of them. */
+/** Metadata with the secrets of its callbacks encrypted again; null when `renew` returns null for all secrets. */
 export function renewedCallbacks(metadata: JsonObject, renew: (text: string) => string | null): JsonObject | null {
   let isRenewed = false;
   const list = metadata[CALLBACKS];
@@ -182,10 +182,10 @@ export function renewedCallbacks(metadata: JsonObject, renew: (text: string) => 
   return isRenewed ? { ...metadata, [CALLBACKS]: renewed } : null;
 }
 
-const hasStoredSecret = (value: unknown): boolean =>
-  typeof value === 'string'
-    ? value === REDACTED || value.startsWith(SEALED_MARK)
-    : typeof value === 'object' && value !== null && Object.values(value).some(hasStoredSecret);
+function hasStoredSecret(value: unknown): boolean {
+  if (typeof value === 'string') return value === REDACTED || value.startsWith(SEALED_MARK);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasStoredSecret);
+}
 
 const isSameCallback = (one: unknown, other: unknown): boolean =>
   isJsonObject(one) &&

@@ -15,7 +15,7 @@ export interface TeamWindow extends WantedWindow {
 }
 
 /**
- * The windows of a team; null for none. A wanted window keeps its spend when the team already has one of that duration.
+ * The windows of a team; null for none. A wanted window keeps the times of a present one with the same duration.
  * Throws InvalidInput for a malformed duration and for too many windows.
  */
 export function teamWindowsOf(

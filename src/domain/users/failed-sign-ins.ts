@@ -12,13 +12,15 @@ export interface SignInFailureCount {
   readonly blockedUntilMs: number;
 }
 
+type NextCount = (count: SignInFailureCount | null) => SignInFailureCount;
+
 /** Counts of failed sign-ins by subject. A subject is a text that identifies a name or a source. */
 export interface SignInFailureCounts {
   nowMs(): number;
   /** The count; null for none. Throws Unavailable. */
   find(subject: string): Promise<SignInFailureCount | null>;
   /** Replaces the count by the result of `next`. No concurrent change is lost. Throws Unavailable. */
-  change(subject: string, next: (count: SignInFailureCount | null) => SignInFailureCount): Promise<void>;
+  change(subject: string, next: NextCount): Promise<void>;
   remove(subject: string): Promise<void>;
 }
 
@@ -63,7 +65,7 @@ export function createStoredFailures(options: {
   const countIn = (content: string): SignInFailureCount => JSON.parse(content) as SignInFailureCount;
 
   /** Adds a first count; in memory where the store is full. Returns false where another request was first. */
-  async function addFirst(subject: string, next: Parameters<SignInFailureCounts['change']>[1]): Promise<boolean> {
+  async function addFirst(subject: string, next: NextCount): Promise<boolean> {
     const id = idOf(subject);
     const now = nowMs();
     const count = next(await overflow.find(subject));
@@ -83,6 +85,16 @@ export function createStoredFailures(options: {
     }
   }
 
+  /** Returns false where another request has changed the count since it was read. */
+  function replace(
+    id: string,
+    { content, revision }: { readonly content: string; readonly revision: number },
+    next: NextCount,
+  ): Promise<boolean> {
+    const count = next(countIn(content));
+    return store.replace(id, revision, JSON.stringify(count), nowMs() + keptSeconds * 1_000);
+  }
+
   return {
     nowMs,
     async find(subject) {
@@ -93,15 +105,7 @@ export function createStoredFailures(options: {
       const id = idOf(subject);
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const found = await store.find(id, nowMs());
-        const isDone =
-          found === null
-            ? await addFirst(subject, next)
-            : await store.replace(
-                id,
-                found.revision,
-                JSON.stringify(next(countIn(found.content))),
-                nowMs() + keptSeconds * 1_000,
-              );
+        const isDone = found === null ? await addFirst(subject, next) : await replace(id, found, next);
         if (isDone) return;
       }
       throw new Unavailable('Too many sign-ins fail at once. Try again.');

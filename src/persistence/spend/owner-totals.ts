@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { memberId } from '../../domain/admission/counters.ts';
 import type { Usd } from '../../domain/money.ts';
-import type { KeyOwnerKind, OwnerKind } from '../../domain/spend/spend-row.ts';
+import type { KeyOwnerKind, SummedKind } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { elementsOf, textsIn, tuplesIn } from '../database/rows.ts';
@@ -11,9 +11,9 @@ type Flavour = Database['flavour'];
 /**
  * Kinds whose totals are stored under their own id. The total of any other kind is the sum over the keys of an owner.
  */
-type NamedKind = 'key' | Exclude<OwnerKind, KeyOwnerKind>;
+type NamedKind = 'key' | Exclude<SummedKind, KeyOwnerKind>;
 
-const isNamed = (kind: OwnerKind | 'key'): kind is NamedKind =>
+const isNamed = (kind: SummedKind | 'key'): kind is NamedKind =>
   kind === 'key' || kind === 'tag' || kind === 'end_user' || kind === 'window';
 
 /** The totals of the segments in the call log: `t.value` is one of them. */
@@ -92,7 +92,7 @@ export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly st
  */
 export const createTotalsOf =
   ({ reader, flavour, inFlight }: Database) =>
-  (kind: OwnerKind | 'key', ids: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
+  (kind: SummedKind | 'key', ids: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
     inFlight.read(async () => {
       const { rows } = await sql<{ one: string; other: string; total: string }>`
         ${isNamed(kind) ? sql`` : sql`with owned as (${ownedKeys(flavour, kind, ids)})`}

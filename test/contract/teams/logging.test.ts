@@ -211,7 +211,7 @@ describe('callbacks of a team', () => {
 });
 
 describe('callbacks in the metadata of a team', () => {
-  const SEND_AGAIN = 'A callback that is changed needs its secrets again: a redacted secret is not one.';
+  const SEND_AGAIN = 'A changed callback needs its secrets again. A redacted secret is refused.';
   const hidden = { langfuse_public_key: 'REDACTED', langfuse_secret_key: 'REDACTED' };
   const update = (id: string, logging: unknown) => post('/team/update', { team_id: id, metadata: { logging } });
   const entry = (vars: object, more: object = {}) => ({ callback_name: 'langfuse', callback_vars: vars, ...more });
