@@ -147,11 +147,12 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
   const calls: PlacedCall[] = [];
   const all = [...traces.values()];
   const rowsOfEach = rowsOfTraces(all.map(({ storedSpans }) => storedSpans));
-  const packed = rowsOfEach.map(({ rows, ends }, trace): PackedTrace => {
+  const packed = rowsOfEach.map(({ rows, estimateEnds }, trace): PackedTrace => {
     const { traceId, places, heads, usages } = all[trace] ?? missingPayload();
     for (const [place, usage] of usages.entries()) {
-      const [head, end] = [heads[place], ends[place]];
-      if (usage !== null && head !== undefined && end !== undefined) calls.push({ trace, place, end, head, usage });
+      const [head, estimateEnd] = [heads[place], estimateEnds[place]];
+      if (usage !== null && head !== undefined && estimateEnd !== undefined)
+        calls.push({ trace, place, estimateEnd, head, usage });
     }
     return {
       traceId,

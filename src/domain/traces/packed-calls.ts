@@ -16,13 +16,13 @@ export interface PackedCall extends CallTokens, Pick<SpanHead, 'requestId' | 'ca
   readonly trace: number;
   readonly place: number;
   /** Byte offset in the rows of the trace where its estimate ends. */
-  readonly end: number;
+  readonly estimateEnd: number;
 }
 
 type Row = readonly [
   trace: number,
   place: number,
-  end: number,
+  estimateEnd: number,
   requestId: string | null,
   callId: string | null,
   /** 64-bit numbers are text: JSON numbers are doubles. */
@@ -37,18 +37,18 @@ type Row = readonly [
 ];
 
 /** A call and its place in the export. */
-export interface PlacedCall extends Pick<PackedCall, 'trace' | 'place' | 'end'> {
+export interface PlacedCall extends Pick<PackedCall, 'trace' | 'place' | 'estimateEnd'> {
   readonly head: SpanHead;
   readonly usage: CallUsage;
 }
 
 /** Node of a tree by provider and model names. A map by joined names would join them for every call. */
 interface Branch {
-  readonly further: Map<string, Branch>;
+  readonly children: Map<string, Branch>;
   group: (CallNames & { readonly rows: Row[] }) | null;
 }
 
-const newBranch = (): Branch => ({ further: new Map(), group: null });
+const newBranch = (): Branch => ({ children: new Map(), group: null });
 
 /** Groups calls by their names. */
 export function packedCalls(calls: readonly PlacedCall[]): readonly PackedCalls[] {
@@ -67,20 +67,20 @@ export function packedCalls(calls: readonly PlacedCall[]): readonly PackedCalls[
   return groups.map(({ models, provider, rows }) => ({ models, provider, text: JSON.stringify(rows) }));
 }
 
-function branchOf({ further }: Branch, name: string): Branch {
-  const known = further.get(name);
+function branchOf({ children }: Branch, name: string): Branch {
+  const known = children.get(name);
   if (known !== undefined) return known;
   const fresh = newBranch();
-  further.set(name, fresh);
+  children.set(name, fresh);
   return fresh;
 }
 
-function rowOf({ trace, place, end, head, usage }: PlacedCall): Row {
+function rowOf({ trace, place, estimateEnd, head, usage }: PlacedCall): Row {
   const { requestId, callId, startNs, endNs } = head;
   return [
     trace,
     place,
-    end,
+    estimateEnd,
     requestId,
     callId,
     startNs.toString(),
@@ -97,12 +97,12 @@ function rowOf({ trace, place, end, head, usage }: PlacedCall): Row {
 /** Inverse of `packedCalls`. */
 export const callsIn = ({ text }: PackedCalls): readonly PackedCall[] =>
   (JSON.parse(text) as readonly Row[]).map(
-    ([trace, place, end, requestId, callId, startNs, endNs, inputTokens, outputTokens, ...parts]) => {
+    ([trace, place, estimateEnd, requestId, callId, startNs, endNs, inputTokens, outputTokens, ...parts]) => {
       const [cacheReadTokens, cacheWriteTokens, longCacheWriteTokens, reasoningTokens] = parts;
       return {
         trace,
         place,
-        end,
+        estimateEnd,
         requestId,
         callId,
         startNs: BigInt(startNs),

@@ -84,14 +84,14 @@ export function spanRows(spans: readonly StoredSpan[]): SpanRows {
   return `[${spans.map(rowText).join(NEXT_ROW)}]` as SpanRows;
 }
 
-/** The rows of a trace, and per row the byte offset where its estimate ends. */
-export interface EndedRows {
+/** The rows of a trace, and for each row the byte offset where its estimate ends. */
+export interface EncodedTrace {
   readonly rows: SpanRows;
-  readonly ends: readonly number[];
+  readonly estimateEnds: readonly number[];
 }
 
 /** Rows of several traces, in one buffer. */
-export function rowsOfTraces(traces: readonly (readonly StoredSpan[])[]): readonly EndedRows[] {
+export function rowsOfTraces(traces: readonly (readonly StoredSpan[])[]): readonly EncodedTrace[] {
   const rowsOfEach = traces.map((spans) => spans.map(rowText));
   // One join for all traces: joining per trace would copy each text twice.
   const text = rowsOfEach.flatMap((rows) => [
@@ -105,31 +105,31 @@ export function rowsOfTraces(traces: readonly (readonly StoredSpan[])[]): readon
   const byteLength = (row: string): number => (isAscii ? row.length : Buffer.byteLength(row, 'utf8'));
   let traceStart = 0;
   return rowsOfEach.map((rows) => {
-    const ends: number[] = [];
+    const estimateEnds: number[] = [];
     // In bytes, from the start of the trace.
     let length = '['.length;
     for (const row of rows) {
-      if (ends.length > 0) length += NEXT_ROW.length;
+      if (estimateEnds.length > 0) length += NEXT_ROW.length;
       length += byteLength(row);
       // The estimate is the last member: it ends before the `]` of its row.
-      ends.push(length - ']'.length);
+      estimateEnds.push(length - ']'.length);
     }
     length += ']'.length;
     const traceBytes = bytes.subarray(traceStart, traceStart + length);
     traceStart += length;
-    return { rows: traceBytes as Uint8Array as SpanRows, ends };
+    return { rows: traceBytes as Uint8Array as SpanRows, estimateEnds };
   });
 }
 
 const NO_ESTIMATE = 'null';
 
 /**
- * The rows with these estimates in place of `NO_ESTIMATE`. `estimates` must be in ascending order of `end`, an offset
- * from `rowsOfTraces`.
+ * The rows with these estimates in place of `NO_ESTIMATE`. `estimates` must be in ascending order of `estimateEnd`, which
+ * is from `rowsOfTraces`.
  */
 export function withEstimates(
   rows: SpanRows,
-  estimates: readonly { readonly end: number; readonly estimate: Usd }[],
+  estimates: readonly { readonly estimateEnd: number; readonly estimate: Usd }[],
 ): SpanRows {
   const bytes = bytesOfRows(rows);
   const texts = estimates.map(({ estimate }) => `"${amountText(estimate)}"`);
@@ -137,12 +137,12 @@ export function withEstimates(
   const estimated = new Uint8Array(bytes.length + addedBytes);
   let readAt = 0;
   let writeAt = 0;
-  for (const [index, { end }] of estimates.entries()) {
-    const before = bytes.subarray(readAt, end - NO_ESTIMATE.length);
+  for (const [index, { estimateEnd }] of estimates.entries()) {
+    const before = bytes.subarray(readAt, estimateEnd - NO_ESTIMATE.length);
     estimated.set(before, writeAt);
     writeAt += before.length;
     writeAt += encoder.encodeInto(texts[index] ?? '', estimated.subarray(writeAt)).written;
-    readAt = end;
+    readAt = estimateEnd;
   }
   estimated.set(bytes.subarray(readAt), writeAt);
   return estimated as Uint8Array as SpanRows;

@@ -198,7 +198,7 @@ describe('a summary', () => {
 describe('an export', () => {
   const heads = [span(1), span(2, below(1)), span(3), span(4), span(5, below(2))];
   const bodies = heads.map((head, at) => ({ head, payload: { kind: 'body', at } as const }));
-  const [{ rows, ends } = { rows: spanRows([]), ends: [] }] = rowsOfTraces([bodies]);
+  const [{ rows, estimateEnds } = { rows: spanRows([]), estimateEnds: [] }] = rowsOfTraces([bodies]);
   /**
    * An export with calls at these places. The input tokens of a call equal its place. `links` becomes `callAncestors`:
    * pairs of a call's place and the place of its nearest ancestor that describes the same call.
@@ -207,7 +207,7 @@ describe('an export', () => {
     const placed = calls.map((place) => ({
       trace: 0,
       place,
-      end: ends[place] ?? -1,
+      estimateEnd: estimateEnds[place] ?? -1,
       head: { ...span(place + 1), callId: `call ${place}` },
       usage: {
         // Models alternate, so that calls of one model are not adjacent.
@@ -244,7 +244,7 @@ describe('an export', () => {
       {
         trace: 0,
         place: 0,
-        end: ends[0],
+        estimateEnd: estimateEnds[0],
         requestId: null,
         callId: 'call 0',
         startNs,

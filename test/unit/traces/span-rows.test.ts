@@ -101,8 +101,8 @@ describe('rows of spans', () => {
   });
 
   it('get an estimate at the end of each row', () => {
-    for (const [place, { rows, ends }] of rowsOfTraces(TRACES).entries()) {
-      const estimates = ends.map((end, at) => ({ end, estimate: picos(BigInt(at) * 1_000n) }));
+    for (const [place, { rows, estimateEnds }] of rowsOfTraces(TRACES).entries()) {
+      const estimates = estimateEnds.map((estimateEnd, at) => ({ estimateEnd, estimate: picos(BigInt(at) * 1_000n) }));
       const estimated = spansOfRows(traceId(1), withEstimates(rows, estimates));
       expect(estimated.map(({ head }) => head.estimate)).toEqual(estimates.map(({ estimate }) => estimate));
       expect(estimated.map(({ head }) => ({ ...head, estimate: null }))).toEqual(
