@@ -11,8 +11,8 @@ export interface Peer {
 /** Limits how many wrong keys a client network may send. Cached keys are not limited. */
 export interface FailedKeys {
   /**
-   * Call it for every key that is not cached. `looksUp`: the key needs a store query. Over the limit, one such key per
-   * second is still admitted. Throws LimitExceeded.
+   * To be called for every key that is not cached. `looksUp`: the key needs a store query. Over the limit, one such key
+   * per second is still admitted. Throws LimitExceeded for all others.
    */
   admit(peer: Peer, about: { readonly looksUp: boolean }): void;
   /** Counts a key that no store has. */

@@ -179,9 +179,9 @@ export function boundedPatch(
   { patch, isManager, now }: { readonly patch: KeyPatch; readonly isManager: boolean; readonly now: Date },
 ): KeyPatch {
   assertUnchangedMembers(before, patch);
-  // Otherwise, a key with bounds could raise its own bounds.
-  const mayRaise = isManager && !(caller.key !== null && isBounded(caller.key, before.teamId));
-  if (!mayRaise) assertNarrower(before, patch, now);
+  // A key with bounds must not raise its own bounds.
+  const isBoundedCaller = caller.key !== null && isBounded(caller.key, before.teamId);
+  if (!isManager || isBoundedCaller) assertNarrower(before, patch, now);
   if (patch.models !== undefined) assertModels(caller, patch.models);
   return withKeptRights(before.metadata, patch);
 }

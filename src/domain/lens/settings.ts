@@ -69,20 +69,20 @@ const issueAt = (path: readonly (string | number)[], text: string): Issue => ({
   message: `Value error, ${text}`,
 });
 
-type Bound = readonly [name: string, isBroken: boolean, text: string];
+type Bound = readonly [name: string, isWithin: boolean, text: string];
 
 const sampleBounds = ({
   samplePercent,
   sampleSize,
 }: Pick<Selection, 'samplePercent' | 'sampleSize'>): readonly Bound[] => [
-  ['sample_percent', !(samplePercent > 0 && samplePercent <= 100), 'must be above 0 and at most 100'],
-  ['sample_size', sampleSize !== null && sampleSize < 1, 'must be at least 1'],
+  ['sample_percent', samplePercent > 0 && samplePercent <= 100, 'must be above 0 and at most 100'],
+  ['sample_size', sampleSize === null || sampleSize >= 1, 'must be at least 1'],
 ];
-const lookbackBound = (hours: number): Bound => ['lookback_hours', hours < 1, 'must be at least 1'];
+const lookbackBound = (hours: number): Bound => ['lookback_hours', hours >= 1, 'must be at least 1'];
 
 function assertWithin(bounds: readonly Bound[]): void {
-  const found = bounds.filter(([, isBroken]) => isBroken);
-  if (found.length > 0) throw faulty(found.map(([name, , text]) => issueAt(['body', name], text)));
+  const outside = bounds.filter(([, isWithin]) => !isWithin);
+  if (outside.length > 0) throw faulty(outside.map(([name, , text]) => issueAt(['body', name], text)));
 }
 
 /** Throws InvalidInput for the numbers of a preview that are out of bounds. */
@@ -90,7 +90,7 @@ export function assertPreview(selection: Selection, lookbackHours: number, offse
   assertWithin([
     ...sampleBounds(selection),
     lookbackBound(lookbackHours),
-    ['offset', offset < 0, 'must be at least 0'],
+    ['offset', offset >= 0, 'must be at least 0'],
   ]);
 }
 
@@ -100,9 +100,9 @@ function assertBounds(settings: LensSettings): void {
   assertWithin([
     ...sampleBounds(settings),
     lookbackBound(lookbackHours),
-    ['interval_minutes', intervalMinutes < 1, 'must be at least 1'],
-    ['concurrency', !(concurrency >= 1 && concurrency <= MAX_CONCURRENCY), `must be from 1 to ${MAX_CONCURRENCY}`],
-    ['monthly_budget', !(monthlyBudget > 0 && Number.isFinite(monthlyBudget)), 'must be above 0'],
+    ['interval_minutes', intervalMinutes >= 1, 'must be at least 1'],
+    ['concurrency', concurrency >= 1 && concurrency <= MAX_CONCURRENCY, `must be from 1 to ${MAX_CONCURRENCY}`],
+    ['monthly_budget', monthlyBudget > 0 && Number.isFinite(monthlyBudget), 'must be above 0'],
   ]);
 }
 

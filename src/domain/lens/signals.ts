@@ -138,7 +138,8 @@ export function assertSignalConfig(config: SignalConfig): SignalConfig {
   const issues: Issue[] = [];
   const addIssue = (name: string, message: string): void =>
     void issues.push({ path: ['body', name], rule: 'range', message });
-  if (!(threshold >= THRESHOLDS.least && threshold <= THRESHOLDS.most))
+  const isThreshold = threshold >= THRESHOLDS.least && threshold <= THRESHOLDS.most;
+  if (!isThreshold)
     addIssue('threshold', `Input should be ${THRESHOLDS.least} to ${THRESHOLDS.most}`);
   const { maxSignals, maxName, minQuestion, maxQuestion } = SIGNAL_LIMITS;
   for (const { id, name, question } of signals) {

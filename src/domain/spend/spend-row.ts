@@ -42,7 +42,10 @@ export interface SpendRow {
   readonly error: { readonly code: string; readonly message: string } | null;
   /** Runs of guardrails; absent for none. */
   readonly guardrails?: readonly GuardrailEntry[];
-  /** Budget windows that its cost counts in. Their totals are stored, not the list. Absent for none. */
+  /**
+   * Budget windows in which its cost counts; absent for none. A store adds the cost to their totals, and does not store
+   * the list.
+   */
   readonly windows?: readonly BudgetWindow[];
 }
 

@@ -29,7 +29,7 @@ const ANSWER_CHARACTERS = 512;
 export const answerIdOf = ({ requestId }: Pick<CallLink, 'requestId'>): string | null =>
   requestId === null || requestId === '' || requestId.length > ANSWER_CHARACTERS ? null : requestId;
 
-/** The parent id of a span; null for a root, and for a span that names itself. */
+/** The parent id of a span; null for a root, and for a span that names itself as its parent. */
 export const parentIdOf = ({ spanId, parentSpanId }: Step): string | null =>
   parentSpanId === spanId ? null : parentSpanId;
 

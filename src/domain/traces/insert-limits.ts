@@ -1,6 +1,6 @@
 /** Limits of one insert into ClickHouse. */
 export interface InsertLimits {
-  /** Maximum bytes of its rows as sent. A single larger row is refused. */
+  /** Maximum bytes of its rows as sent. A row that alone is larger is refused. */
   readonly bytes: number;
   /** Timeout of the acknowledgement, in ms. */
   readonly timeoutMs: number;

@@ -106,11 +106,14 @@ export interface SpanHead {
   readonly outputTokens: number;
   /** At most 240 characters of the input. */
   readonly inputPreview: string;
-  /** The provider's response id, as the span states it. It joins the span to a spend row. */
+  /**
+   * Id of the provider's answer, as the span states it: despite the name, not the id of a request. It joins the span to
+   * a spend row.
+   */
   readonly requestId: string | null;
   /** The gateway's call id, when the sender gives it; null for spans of the gateway, whose spend rows have it. */
   readonly callId: string | null;
-  /** Whether the gateway made the call; it has a spend row then. */
+  /** Whether it is a call that the gateway made. Such a call has a spend row. */
   readonly gateway: boolean;
   /** True for a client's call without a count of cached tokens: its estimate has the full price of input. */
   readonly cacheUnknown?: boolean;

@@ -115,12 +115,11 @@ export function labelsWith(
 export const NO_LABELS: StatedLabels = { sessionId: null, userId: null, tags: [], rootLabels: 0 };
 
 /** Labels of one span, as part of its trace. */
-export const statedLabelsOf = (labels: TraceLabels, isRoot: boolean): StatedLabels => ({
-  ...labels,
-  rootLabels: isRoot
-    ? (labels.sessionId === null ? 0 : SESSION_OF_ROOT) | (labels.userId === null ? 0 : USER_OF_ROOT)
-    : 0,
-});
+export function statedLabelsOf(labels: TraceLabels, isRoot: boolean): StatedLabels {
+  const sessionOfRoot = isRoot && labels.sessionId !== null ? SESSION_OF_ROOT : 0;
+  const userOfRoot = isRoot && labels.userId !== null ? USER_OF_ROOT : 0;
+  return { ...labels, rootLabels: sessionOfRoot | userOfRoot };
+}
 
 /**
  * Joins the labels of two parts of a trace, in any order. The result has the tags of both, at most `MAX_TAGS`. Of two

@@ -18,7 +18,7 @@ import { GEN_AI, GEN_AI_INPUT_TOKENS, GEN_AI_OUTPUT_TOKENS } from './gen-ai-attr
 const KIND = 'openinference.span.kind';
 const LANGCHAIN_AGENT = 'lc_agent_name';
 
-const messages = (prefix: string, defaultRole: string): FlattenedForm => ({
+const messageForm = (prefix: string, defaultRole: string): FlattenedForm => ({
   prefix,
   defaultRole,
   role: 'message.role',
@@ -27,8 +27,8 @@ const messages = (prefix: string, defaultRole: string): FlattenedForm => ({
   part: /^message\.contents\.\d+\.message_content\.text$/,
   toolCall: /^message\.tool_calls\.(\d+)\.tool_call\.(?:function\.)?(id|name|arguments)$/,
 });
-const INPUT_MESSAGES = messages('llm.input_messages', 'user');
-const OUTPUT_MESSAGES = messages('llm.output_messages', 'assistant');
+const INPUT_MESSAGES = messageForm('llm.input_messages', 'user');
+const OUTPUT_MESSAGES = messageForm('llm.output_messages', 'assistant');
 
 /** OpenInference, as the Arize instrumentations send it. */
 export const openInference: Convention = {
