@@ -114,7 +114,8 @@ export interface FeedbackTarget {
 
 /** Throws InvalidInput unless exactly one of the two ids is given. */
 export function assertFeedbackTarget<Target extends FeedbackTarget>(target: Target, place: 'query' | 'body'): Target {
-  if ((target.traceId === null) !== (target.sessionId === null)) return target;
+  const hasExactlyOneId = (target.traceId === null) !== (target.sessionId === null);
+  if (hasExactlyOneId) return target;
   const message = 'Value error, Pass exactly one of trace_id or session_id';
   throw new InvalidInput(message, [{ path: [place], rule: 'value_error', message }]);
 }

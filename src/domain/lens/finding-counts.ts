@@ -17,9 +17,9 @@ export function findingCounts(
 ): readonly (number | null)[] {
   const assessed = new Set(states.flatMap(({ run }) => run.assessments.map((one) => keyOf(one.executionId))));
   const counts = new Map<string, number>();
-  for (const { status, occurrences } of states.flatMap(({ findings }) => findings))
-    if (status === 'open')
-      for (const key of new Set(occurrences.map(keyOf))) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const openFindings = states.flatMap(({ findings }) => findings).filter(({ status }) => status === 'open');
+  for (const { occurrences } of openFindings)
+    for (const key of new Set(occurrences.map(keyOf))) counts.set(key, (counts.get(key) ?? 0) + 1);
   return traces.map((trace) => {
     const key = executionIdOf('', trace);
     return counts.get(key) ?? (assessed.has(key) ? 0 : null);

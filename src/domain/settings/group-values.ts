@@ -82,13 +82,13 @@ export function writtenValues(
 /** The sent settings that the group has; all of them where the group does not list its settings. */
 function knownOf({ fields }: SettingGroup, sent: SectionContent): SectionContent {
   const names = Object.keys(fields);
-  return names.length === 0 ? sent : Object.fromEntries(Object.entries(sent).filter(([one]) => names.includes(one)));
+  return names.length === 0 ? sent : Object.fromEntries(Object.entries(sent).filter(([name]) => names.includes(name)));
 }
 
 /** Throws InvalidInput for settings of a group that are not valid. Unknown ones are not checked. */
 export function assertGroupValues(name: GroupName, group: SettingGroup, sent: SectionContent): void {
   const known = knownOf(group, sent);
-  const issues = Object.entries(known).flatMap(([one, value]) => issueOf(one, value, group));
+  const issues = Object.entries(known).flatMap(([setting, value]) => issueOf(setting, value, group));
   if (issues.length > 0) throw new InvalidInput('The settings are not valid.', issues);
   CHECKS[name]?.(known);
 }
@@ -103,6 +103,6 @@ export function sentValues(name: GroupName, group: SettingGroup, sent: SectionCo
   return Object.fromEntries(
     Object.entries(known)
       .filter(([, value]) => value !== REDACTED)
-      .map(([one, value]) => [one, canonicalValue(fieldOf(group.fields, one)?.kind ?? 'any', value)]),
+      .map(([setting, value]) => [setting, canonicalValue(fieldOf(group.fields, setting)?.kind ?? 'any', value)]),
   );
 }

@@ -43,9 +43,9 @@ const fieldOf = <Field>(fields: Readonly<Record<string, Field>>, name: string): 
 function generalFaults(name: string, value: unknown): readonly ValueFault[] {
   const faults = kindFaults(GENERAL_FIELDS.get(name)?.kind ?? 'any', value, []);
   if (faults.length > 0 || name !== 'alerting_args') return faults;
-  return Object.entries(value as SectionContent).flatMap(([one, part]) => {
-    const field = fieldOf(ALERTING_FIELDS, one);
-    return field === undefined ? [] : kindFaults(field.kind, part, [one]);
+  return Object.entries(value as SectionContent).flatMap(([member, part]) => {
+    const field = fieldOf(ALERTING_FIELDS, member);
+    return field === undefined ? [] : kindFaults(field.kind, part, [member]);
   });
 }
 

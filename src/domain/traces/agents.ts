@@ -40,7 +40,7 @@ function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
     const path = new Set<string>();
     let step: SpanHead | undefined = span;
     let nearest: string | null | undefined;
-    // Ends with a known agent, above a root, or in a cycle without an agent.
+    // Ends at a span whose agent is known, above a root, or in a cycle without an agent.
     while (nearest === undefined && step !== undefined && !path.has(step.spanId)) {
       path.add(step.spanId);
       nearest = knownAgentAt(step);
@@ -57,8 +57,8 @@ function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns a function that finds the name of an agent of the trace: by this name, else by the name of the agent's span.
- * The function returns null when no agent has the name.
+ * Returns a function that finds an agent of the trace by a name: the agent with this name, else the agent whose span
+ * has this name. The function returns the name of the agent; null when it finds none.
  */
 function agentFinder(spans: readonly SpanHead[]): (name: string) => string | null {
   const names = new Map<string, string>();

@@ -39,7 +39,8 @@ export function costReasonOfTrace(
   if (calls.size === 0) return 'no_model_calls';
   const counted = new Set(countedCallSpans(spans).map(({ spanId }) => spanId));
   for (const span of spans) {
-    const isCounted = counted.has(span.spanId) || (isModelCall(span) && span.type !== 'llm' && span.inputTokens > 0);
+    const isEmbeddingOrReranker = isModelCall(span) && span.type !== 'llm';
+    const isCounted = counted.has(span.spanId) || (isEmbeddingOrReranker && span.inputTokens > 0);
     const call = isCounted ? calls.get(span.spanId) : undefined;
     const reason = call === undefined ? null : costReasonOf(span, call, isInCatalog);
     if (reason !== null) return reason;

@@ -91,8 +91,8 @@ export function countedTokenSpans<Span extends CallCount>(spans: readonly Span[]
 }
 
 /**
- * The model calls without those client calls that another span replaces: one below them that matches `isReplacing`,
- * with only steps between, or a gateway call with their answer id.
+ * The model calls without the client calls that another span replaces. A span that matches `isReplacing` replaces the
+ * calls above it, if only steps are between. A gateway call replaces calls with its answer id.
  */
 function countedAmong<Span extends CallLink>(
   spans: readonly Span[],

@@ -42,7 +42,7 @@ export interface PlacedCall extends Pick<PackedCall, 'trace' | 'place' | 'estima
   readonly usage: CallUsage;
 }
 
-/** Node of a tree by provider and model names. A map by joined names would join them for every call. */
+/** Node of a tree by provider and model names. A map by joined names would build a key for every call. */
 interface Branch {
   readonly children: Map<string, Branch>;
   group: (CallNames & { readonly rows: Row[] }) | null;

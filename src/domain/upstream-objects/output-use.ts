@@ -51,7 +51,8 @@ function addLine(line: string, sums: Map<string | null, ModelUse>, inputTokens: 
   if (answer === undefined) return false;
   const { response } = fieldsOf(answer);
   const { status_code: status, body } = fieldsOf(response);
-  if (response === null || (typeof status === 'number' && status >= 400)) return true;
+  const isFailedCall = response === null || (typeof status === 'number' && status >= 400);
+  if (isFailedCall) return true;
   const { model, usage, ...members } = fieldsOf(body);
   const used = plausibleUsage(usageOf(usage)) ?? estimateOf(members, inputTokens);
   if (used === null) return false;

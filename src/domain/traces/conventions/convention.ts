@@ -28,7 +28,7 @@ export interface Convention {
   type(span: RawSpan): SpanType;
   /** Agent name by this convention, which precedes `AGENT_KEYS`; null when the span names none. */
   agent(span: RawSpan): string | null;
-  /** Attribute keys of the model. The first one whose value is not blank counts. `responseIdKeys` likewise. */
+  /** Attribute keys of the model. Here and in `responseIdKeys`, the first key whose value is not blank counts. */
   readonly modelKeys: readonly string[];
   /** The model, where no key has it. */
   model?(attributes: Attributes): string | null;

@@ -16,7 +16,7 @@ import { GEN_AI, GEN_AI_EVENTS } from './gen-ai-attributes.ts';
 const SPAN_TYPE = 'logfire.span_type';
 /** Attributes with the whole conversation of an agent, as versions of Pydantic AI name them. */
 const AGENT_RECORDS = ['pydantic_ai.all_messages', 'all_messages_events'];
-/** Attributes with any whole conversation. The general name `events` alone does not mark a span. */
+/** All attributes with a whole conversation. The general name `events` alone does not mark a span. */
 const RECORDS = [...AGENT_RECORDS, 'events'];
 const MARKER_KEYS = [SPAN_TYPE, 'logfire.msg', ...AGENT_RECORDS];
 

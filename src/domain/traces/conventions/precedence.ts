@@ -11,7 +11,8 @@ import { traceloop } from './traceloop.ts';
 /**
  * Every convention, in order; the first that recognises a span reads it. The last recognises every span. Conventions
  * that declare the kind of a span precede those that only mark it. OpenInference and Traceloop precede the AI SDK:
- * they translate its spans and keep its attributes. Logfire is late, because it marks every span that passes through it.
+ * they translate its spans and keep its attributes. Logfire comes after them, because it marks every span that passes
+ * through it.
  */
 export const CONVENTIONS: readonly Convention[] = [
   claudeCode,
