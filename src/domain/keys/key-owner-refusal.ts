@@ -1,4 +1,7 @@
 import { Forbidden } from '../errors.ts';
 
-/** Refusal to give or change more of a key than its caller may. Management routes have a separate answer for it. */
+/**
+ * Refusal of a request about a key that its caller may not make. Management routes answer it differently from other
+ * refusals.
+ */
 export const keyOwnerRefusal = (message: string): Forbidden => new Forbidden(message, 'key_owner');

@@ -155,7 +155,7 @@ export const isActive = ({ status }: Pick<LensRun, 'status'>): boolean => status
 /** The id of a run as the trace id of its model calls. */
 export const traceIdOfRun = (runId: string): string => runId.replaceAll('-', '');
 
-/** Where the groups of a UUID begin, without its hyphens. */
+/** Offsets of the groups of a UUID in its text without hyphens. */
 const UUID_GROUPS = [0, 8, 12, 16, 20] as const;
 
 /** The inverse of `traceIdOfRun`. For the trace id of another call, the result is not the id of a run. */

@@ -119,7 +119,7 @@ export function withQueuedRun(state: LensState, request: RunRequest, about: NewR
   return { ...state, lens: nextVersion(state.lens), run: newRun(state.lens, request, about) };
 }
 
-/** The criteria of settings are compared under one version of the prompts. */
+/** Compared criteria have the same version of the prompts, so that any value serves. */
 const ANY_VERSION = 0;
 
 const haveSameCriteria = (left: LensSettings, right: LensSettings): boolean =>

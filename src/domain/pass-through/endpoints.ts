@@ -11,8 +11,8 @@ export interface PassThroughEndpoints {
    */
   find(method: string, path: string): FoundEndpoint;
   /**
-   * Endpoints as last read, those of the file first. A stored endpoint replaces one of the file with its path here,
-   * although `find` prefers the one of the file.
+   * Endpoints as last read, those of the file first. In the list, a stored endpoint replaces one of the file with the
+   * same path, although `find` prefers the one of the file.
    */
   list(): readonly PassThroughEndpoint[];
   /** Stores an endpoint; it is served when this resolves. Throws Conflict when its id is taken, and InvalidInput. */

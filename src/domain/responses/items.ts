@@ -58,7 +58,7 @@ export function itemIn(response: StoredResponse, id: string): ResponseItem | nul
   return found === undefined ? null : asInput(found);
 }
 
-/** An item without its id and status, which Lensgate gave it: upstreams have their own. */
+/** An item without id and status. Both belong to Lensgate; upstreams have their own. */
 function asInput(item: ResponseItem): ResponseItem {
   const { id: _id, status: _status, ...content } = item;
   return content;

@@ -32,9 +32,9 @@ const BUSY_STATUSES = new Set([402, 429]);
 
 /**
  * Whether a deployment cools down after a failure. By default it does so immediately after 401 and 404, and after 402
- * and 429 where its group has another deployment. After other failures it does when too many calls of the minute
- * failed. A limit of accepted failures replaces this rule. A failure that the request caused starts a cooldown only by a limit for its
- * class.
+ * and 429 where its group has another deployment. In all other cases it does so when too many calls of the minute
+ * failed. A limit of accepted failures replaces this rule. A failure that the request caused starts a cooldown only by
+ * a limit for its class.
  */
 export function shouldCoolDown(
   failure: UpstreamFailed,

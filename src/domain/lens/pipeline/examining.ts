@@ -17,7 +17,7 @@ const MAX_QUOTES_OF_EXECUTION = 2;
 
 /** Maximum number of spans in the list of an execution that does not support the candidate. */
 const MAX_LISTED_SPANS = 20;
-/** Number of parts up to which the parts of an excerpt share its length equally. */
+/** Up to this number, the parts of an excerpt share its length equally. */
 const MAX_EQUAL_PARTS = 8;
 
 const MAX_TEXT_CHARACTERS = 2_000;

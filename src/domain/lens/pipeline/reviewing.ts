@@ -166,10 +166,10 @@ export async function judgeExecution(
     if (reasoning !== '') reasons.push(reasoning);
     if (windows.length > 1 && !assessable) isPartial = true;
   }
-  if (assessed === 0 && observations.length === 0 && reasons.length === 0 && failure !== null)
-    return { extraction: null, partial: true, failure, final: false };
-  const reasoning = reasons.join(' ').slice(0, REVIEW_LIMITS.reasoning);
   const cannotAssess = assessed === 0 && observations.length === 0;
+  const hasContent = !cannotAssess || reasons.length > 0;
+  if (failure !== null && !hasContent) return { extraction: null, partial: true, failure, final: false };
+  const reasoning = reasons.join(' ').slice(0, REVIEW_LIMITS.reasoning);
   return { extraction: { observations, cannotAssess, reasoning }, partial: isPartial, failure, final: false };
 }
 
