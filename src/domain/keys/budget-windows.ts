@@ -32,7 +32,10 @@ export const windowLimit = ({ maxBudget, spentBefore }: KeyBudgetWindow): Usd =>
 
 /** Throws InvalidInput for a budget of a model with a malformed period. */
 export function assertPeriods({ modelMaxBudget }: SettingsPatch, now: Date): void {
-  for (const { timePeriod } of Object.values(modelMaxBudget ?? {})) if (timePeriod !== null) windowEnd(timePeriod, now);
+  for (const { timePeriod } of Object.values(modelMaxBudget ?? {})) {
+    // Only for its error.
+    if (timePeriod !== null) windowEnd(timePeriod, now);
+  }
 }
 
 /** The earliest end of the budget windows of a key; null when it has none. */
@@ -62,7 +65,7 @@ export function currentBudgetOf(
 ): Usd | null {
   const { temp_budget_increase: increase, temp_budget_expiry: expiry } = metadata;
   if (maxBudget === null || typeof increase !== 'number' || typeof expiry !== 'string') return maxBudget;
-  // Not `<=`: this form treats a malformed expiry (NaN) as ended.
-  if (!(Date.parse(expiry) > now.getTime())) return maxBudget;
-  return (maxBudget + (usdFrom(increase) ?? ZERO_USD)) as Usd;
+  // False for a malformed expiry, whose time is NaN.
+  const isIncreased = Date.parse(expiry) > now.getTime();
+  return isIncreased ? ((maxBudget + (usdFrom(increase) ?? ZERO_USD)) as Usd) : maxBudget;
 }

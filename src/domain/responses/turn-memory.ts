@@ -28,7 +28,7 @@ export interface TurnMemory {
 const LIMITS = { connection: 32 * 1024 * 1024, process: 128 * 1024 * 1024 } as const;
 
 interface Entry extends Pick<UnstoredTurn, 'id' | 'previousStoredId'> {
-  /** The items as JSON text: its size is known, and a fraction of the parsed size. */
+  /** The items as JSON text, whose size is known and smaller than that of parsed items. */
   readonly text: string;
   readonly size: number;
   readonly lane: string;

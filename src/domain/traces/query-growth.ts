@@ -153,10 +153,11 @@ function isExpressionName(tokens: readonly Token[], at: number): boolean {
   return isWord(next[0], 'as') && isSign(next[1], '(');
 }
 
+/** Throws InvalidInput for a list in parentheses that is a row, except before `in` and `not in`. */
 function assertNoList(tokens: readonly Token[], { openAt, commas }: Frame, closeAt: number): void {
   if (commas.length === 0 || beginsQuery(tokens[openAt + 1]) || isOneOf(tokens[openAt - 1], BEFORE_LIST)) return;
-  const next = tokens[closeAt + (isWord(tokens[closeAt + 1], 'not') ? 2 : 1)];
-  if (!isWord(next, 'in')) throw rowRefusal();
+  const nextAt = isWord(tokens[closeAt + 1], 'not') ? closeAt + 2 : closeAt + 1;
+  if (!isWord(tokens[nextAt], 'in')) throw rowRefusal();
 }
 
 /** Throws InvalidInput unless `name.*`, whose `*` is at `at`, is a column of a list of columns. */

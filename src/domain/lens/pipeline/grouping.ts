@@ -22,21 +22,23 @@ export interface Candidate {
 
 /** Maximum characters of summaries in one question, unless one summary alone is longer. */
 const BATCH_CHARACTERS = 16_000;
+/** Maximum lengths of texts in an answer, in characters. The ids are those that the question gave. */
+const MAX_ID_CHARACTERS = 40;
 const MAX_TITLE_CHARACTERS = 160;
 const MAX_HYPOTHESIS_CHARACTERS = 600;
 
 const GROUP_ANSWER = objectOf({
   groups: listOf(
     objectOf({
-      group: orNull(textUpTo(40)),
+      group: orNull(textUpTo(MAX_ID_CHARACTERS)),
       title: textUpTo(MAX_TITLE_CHARACTERS),
       hypothesis: textUpTo(MAX_HYPOTHESIS_CHARACTERS),
-      references: listOf(textUpTo(40)),
+      references: listOf(textUpTo(MAX_ID_CHARACTERS)),
     }),
   ),
 });
 
-const RECONCILE_ANSWER = objectOf({ same: listOf(listOf(textUpTo(40))) });
+const RECONCILE_ANSWER = objectOf({ same: listOf(listOf(textUpTo(MAX_ID_CHARACTERS))) });
 
 interface Batch {
   readonly checkId: string;
