@@ -128,8 +128,10 @@ export function fixedWindowEnd(duration: string, now: Date): Date {
   const end = windowEnd(duration, now);
   const { count, unit } = durationOf(duration) ?? { count: 1, unit: 'd' };
   if (unit === 'mo') {
-    const months = now.getUTCFullYear() * 12 + now.getUTCMonth();
-    return new Date(Date.UTC(1970, (Math.floor(months / count) + 1) * count - 1970 * 12, 1));
+    const monthNow = now.getUTCFullYear() * 12 + now.getUTCMonth();
+    const endMonth = (Math.floor(monthNow / count) + 1) * count;
+    // Counted from 1970, because `Date.UTC` reads year 0 as 1900.
+    return new Date(Date.UTC(1970, endMonth - 1970 * 12, 1));
   }
   const days = daysOf({ count, unit });
   if (days === 7 || (unit === 'd' && days === 30)) return end;

@@ -117,7 +117,7 @@ function stampedWith(owner: Owner, attributes: Attributes): Attributes {
 function agentOf(span: RawSpan, type: SpanType, convention: Convention): string {
   const { attributes, resource, instrumentationScope } = span;
   const declared = convention.agent(span);
-  // The Claude Agent SDK names its agent spans `Agent`.
+  // The Claude Agent SDK names every agent `Agent`, under `agent.name`. Such a span has only its GenAI name, if any.
   const isPlaceholderName =
     type === 'agent' && declared === 'Agent' && instrumentationScope.name.endsWith('.claude_agent_sdk');
   const keys = isPlaceholderName ? [GEN_AI.agentName] : AGENT_KEYS;
