@@ -121,11 +121,7 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
   const isSeenAgain = occurrences.some((id) => !knownOccurrences.has(id));
   const evidence = matches.reduce<readonly Evidence[]>((all, one) => joinedEvidence(all, one.evidence), []);
   const runs = matches.flatMap((one) => one.investigationRuns);
-  const latest =
-    matches
-      .map(({ lastSeen }) => lastSeen)
-      .toSorted()
-      .at(-1) ?? about.now;
+  const seenTimes = matches.map(({ lastSeen }) => lastSeen).toSorted();
   return {
     ...draft,
     id: oldest.id,
@@ -135,7 +131,7 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
     status: isSeenAgain && oldest.status === 'resolved' ? 'open' : oldest.status,
     reason: oldest.reason,
     firstSeen: oldest.firstSeen,
-    lastSeen: isSeenAgain ? about.now : latest,
+    lastSeen: isSeenAgain ? about.now : (seenTimes.at(-1) ?? about.now),
     occurrences: [...new Set([...knownOccurrences, ...occurrences])].toSorted(),
     revision: about.revision,
     investigationRuns: isSeenAgain ? [...new Set([...runs, about.runId])] : [...new Set(runs)],
@@ -143,9 +139,9 @@ function mergedInto(draft: FindingDraft, matches: readonly Finding[], about: Mer
 }
 
 /**
- * Merges drafts into findings. A draft names earlier findings. Those that have its kind, and the status and reason of
- * the oldest of them, become one finding with the joined evidence and occurrences. A resolved finding that occurs again
- * becomes open, a dismissed one stays dismissed. Titles are never compared. New findings come first.
+ * Merges drafts into findings. A draft names earlier findings. Of these, all with the kind of the draft, and with the
+ * status and reason of the oldest, become one finding. It has their joined evidence and occurrences. A resolved finding
+ * that occurs again becomes open, a dismissed one stays dismissed. Titles are never compared. New findings come first.
  */
 export function mergeFindings(
   before: readonly Finding[],
@@ -157,9 +153,9 @@ export function mergeFindings(
   for (const draft of drafts) {
     const matches = matchesOf(findings, draft);
     const merged = mergedInto(draft, matches, about);
-    const [oldest] = matches;
-    const rest = findings.filter((one) => one === oldest || !matches.includes(one));
-    findings = oldest === undefined ? [merged, ...rest] : rest.map((one) => (one === oldest ? merged : one));
+    const [oldest, ...absorbed] = matches;
+    const remaining = findings.filter((one) => !absorbed.includes(one));
+    findings = oldest === undefined ? [merged, ...remaining] : remaining.map((one) => (one === oldest ? merged : one));
     const place = changed.findIndex(({ id }) => id === merged.id);
     if (place === -1) changed.push(merged);
     else changed[place] = merged;
