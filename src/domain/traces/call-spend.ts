@@ -71,7 +71,7 @@ export function callSpendOf(
   );
 }
 
-/** Finds the rows that a span names by answer id or call id; each once. */
+/** Returns a function that finds the rows that a span names by answer id or call id, each once. */
 function rowsByName(rows: readonly SpendRow[]): (span: SpanHead) => readonly SpendRow[] {
   const byAnswer = Map.groupBy(rows, ({ responseId }) => responseId);
   const byCall = Map.groupBy(rows, ({ callId }) => callId);

@@ -105,13 +105,13 @@ export interface TraceWindow {
 export const TRACE_PAGE_SIZE = 50;
 
 /** Distinct names that are not empty, sorted. */
-function sorted(names: Set<string>): readonly string[] {
+function sortedNames(names: Set<string>): readonly string[] {
   names.delete('');
   return names.size < 2 ? [...names] : [...names].toSorted();
 }
 
 const distinctSorted = (known: readonly string[], more: readonly string[]): readonly string[] =>
-  sorted(new Set([...known, ...more]));
+  sortedNames(new Set([...known, ...more]));
 
 /** Contribution of some spans to the summary of their trace. Tallies may be added in any order. */
 export interface TraceTally extends Omit<
@@ -231,15 +231,15 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     startNs: earliest.startNs,
     endNs,
     spanCount: spans.length,
-    agentNames: sorted(agents),
+    agentNames: sortedNames(agents),
     agentInvocations: counts.agentInvocations,
     llmCalls: calls.llmCalls,
     toolCalls: counts.toolCalls,
     errorCount: counts.errorCount,
     inputTokens: calls.inputTokens,
     outputTokens: calls.outputTokens,
-    models: sorted(models),
-    frameworks: sorted(frameworks),
+    models: sortedNames(models),
+    frameworks: sortedNames(frameworks),
     spend: sumOfKnown(charged, estimate),
     pricedCalls: chargedCalls + counted.size,
     estimate,
