@@ -134,7 +134,8 @@ export const changeSetting = operation({
   async run(scope: Scope<SettingsPlatform>, { section, name, value }: SettingChange): Promise<DescribedSetting> {
     // The list of allowed addresses is stored by `updateConfiguration`, which checks it.
     const hasOwnOperation =
-      (section === GENERAL && name !== ALLOWED_ADDRESSES) || (section === LITELLM_SETTINGS && Object.hasOwn(SHARED_FIELDS, name));
+      (section === GENERAL && name !== ALLOWED_ADDRESSES) ||
+      (section === LITELLM_SETTINGS && Object.hasOwn(SHARED_FIELDS, name));
     if (section === GENERAL && Object.hasOwn(SHARED_FIELDS, name))
       throw new InvalidInput(`${name} is a setting of ${LITELLM_SETTINGS}.`);
     if (!hasOwnOperation) await changeOther(scope, { section, name, value });

@@ -251,7 +251,10 @@ export const removeCallback = operation({
     if (!active.includes(wanted))
       throw new NotFound('callback', name, `Callback '${name}' not found in active configuration`);
     const remaining = active.filter((one) => one !== wanted);
-    assertWritable(config, stored, { section: LITELLM_SETTINGS, writes: [{ name: 'success_callback', value: remaining }] });
+    assertWritable(config, stored, {
+      section: LITELLM_SETTINGS,
+      writes: [{ name: 'success_callback', value: remaining }],
+    });
     await storeSettings(scope, LITELLM_SETTINGS, (before) => ({ ...before, success_callback: remaining }));
     return { removed: name, remaining };
   },

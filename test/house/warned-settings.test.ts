@@ -93,7 +93,9 @@ describe('the description of a setting', () => {
   const described: readonly (readonly [path: string, description: string])[] = [
     ...[...GENERAL_FIELDS].map(([name, field]) => [`general_settings.${name}`, field.description] as const),
     ...Object.entries(ROUTER_FIELDS).map(([name, field]) => [`router_settings.${name}`, field.description] as const),
-    ...Object.entries(SHARED_FIELDS).map(([name, field]) => [`${LITELLM_SETTINGS}.${name}`, field.description] as const),
+    ...Object.entries(SHARED_FIELDS).map(
+      ([name, field]) => [`${LITELLM_SETTINGS}.${name}`, field.description] as const,
+    ),
   ];
   const isRead = (path: string): boolean => SETTING_PATHS.some((row) => row === path || row.startsWith(`${path}.`));
 

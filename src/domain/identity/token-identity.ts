@@ -100,7 +100,11 @@ function routesFor(role: TokenRole | null, rules: TokenRules): readonly string[]
 }
 
 /** Models or routes that the scopes of a token allow. */
-function allowedByScopes(claims: JsonObject, { scopeMappings }: TokenRules, what: 'models' | 'routes'): readonly string[] {
+function allowedByScopes(
+  claims: JsonObject,
+  { scopeMappings }: TokenRules,
+  what: 'models' | 'routes',
+): readonly string[] {
   const scopes = scopesOf(claims);
   const mapped = scopeMappings.filter(({ scope }) => scopes.includes(scope));
   return [...new Set(mapped.flatMap((one) => one[what]))];

@@ -56,7 +56,9 @@ function isBounded(key: VirtualKey, teamId: string | null): boolean {
  */
 export function assertUnbounded({ key }: Caller, teamId: string | null): void {
   if (key !== null && isBounded(key, teamId))
-    throw keyOwnerRefusal('A key with limits, a team or an expiry cannot create keys, nor replace the secret of another key.');
+    throw keyOwnerRefusal(
+      'A key with limits, a team or an expiry cannot create keys, nor replace the secret of another key.',
+    );
 }
 
 /** Whether all wanted names are in a list. An empty list, also of wanted names, stands for every name. */
@@ -94,7 +96,9 @@ function routesFor({ caller, userId }: KeyCreation, settings: DraftSettings): Dr
   if (maxRoutes.length === 0) return settings;
   if (wantedRoutes.length === 0 && !isTyped) return { ...settings, allowedRoutes: maxRoutes };
   if (!isSubset(wantedRoutes, maxRoutes) || (ownRoutes.length > 0 && !isSubset(wantedRoutes, ownRoutes)))
-    throw keyOwnerRefusal('A key cannot allow routes that its maker may not call, nor more than model routes to another user.');
+    throw keyOwnerRefusal(
+      'A key cannot allow routes that its maker may not call, nor more than model routes to another user.',
+    );
   return settings;
 }
 

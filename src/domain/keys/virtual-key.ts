@@ -280,7 +280,9 @@ const isModelOfKeyTeam = ({ teamId, isTeamModel }: VirtualKey, model: string): b
 /** Model lists that must all allow a model. */
 export const modelLists = (key: VirtualKey, model: string): readonly (readonly string[])[] => [
   key.models,
-  ...(key.owners === undefined ? [] : modelListsOf(key.owners, isModelOfKeyTeam(key, model))).map((list) => list.models),
+  ...(key.owners === undefined ? [] : modelListsOf(key.owners, isModelOfKeyTeam(key, model))).map(
+    (list) => list.models,
+  ),
 ];
 
 /** The right that a key lacks for a model; null when it may call the model. */
@@ -290,7 +292,8 @@ function deniedBy(key: VirtualKey, model: string): 'model' | 'team_model' | 'use
   if (!allowsModel(models, model, groups)) return 'model';
   if (owners === undefined) return null;
   return (
-    modelListsOf(owners, isModelOfKeyTeam(key, model)).find((list) => !allowsModel(list.models, model, groups))?.right ?? null
+    modelListsOf(owners, isModelOfKeyTeam(key, model)).find((list) => !allowsModel(list.models, model, groups))
+      ?.right ?? null
   );
 }
 

@@ -130,7 +130,9 @@ const haveSameCriteria = (left: LensSettings, right: LensSettings): boolean =>
  * time.
  */
 export function withSettings({ lens, ...rest }: LensState, settings: LensSettings, now: Date): LensState {
-  const criteriaChange = haveSameCriteria(settings, lens.settings) ? {} : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };
+  const criteriaChange = haveSameCriteria(settings, lens.settings)
+    ? {}
+    : { lastScanAt: null, criteriaUpdatedAt: now.toISOString() };
   return { ...rest, lens: { ...nextVersion(lens), settings, revision: lens.revision + 1, ...criteriaChange } };
 }
 

@@ -139,8 +139,7 @@ export function assertSignalConfig(config: SignalConfig): SignalConfig {
   const addIssue = (name: string, message: string): void =>
     void issues.push({ path: ['body', name], rule: 'range', message });
   const isThreshold = threshold >= THRESHOLDS.least && threshold <= THRESHOLDS.most;
-  if (!isThreshold)
-    addIssue('threshold', `Input should be ${THRESHOLDS.least} to ${THRESHOLDS.most}`);
+  if (!isThreshold) addIssue('threshold', `Input should be ${THRESHOLDS.least} to ${THRESHOLDS.most}`);
   const { maxSignals, maxName, minQuestion, maxQuestion } = SIGNAL_LIMITS;
   for (const { id, name, question } of signals) {
     if (!SIGNAL_ID.test(id)) addIssue('signals', `The id ${id.slice(0, 64)} is not lower snake case`);

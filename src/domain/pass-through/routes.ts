@@ -52,7 +52,11 @@ const withSubpaths = ({ includeSubpath }: PassThroughEndpoint): boolean => inclu
 const methodsOf = ({ methods }: PassThroughEndpoint): readonly string[] =>
   methods === null ? METHODS : METHODS.filter((method) => methods.includes(method));
 
-function endpointAmong(endpoints: readonly PassThroughEndpoint[], method: string, subpath: string | null): FoundEndpoint {
+function endpointAmong(
+  endpoints: readonly PassThroughEndpoint[],
+  method: string,
+  subpath: string | null,
+): FoundEndpoint {
   const endpoint = endpoints.find((one) => methodsOf(one).includes(method));
   if (endpoint !== undefined) return { kind: 'endpoint', endpoint, subpath };
   return { kind: 'method', allowed: METHODS.filter((one) => endpoints.some((each) => methodsOf(each).includes(one))) };

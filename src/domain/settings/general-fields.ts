@@ -14,7 +14,10 @@ type Row = readonly [kind: ValueKind, description: string, defaultValue?: unknow
 
 /** In the order of `/config/list`. */
 const LISTED: Readonly<Record<string, Row>> = {
-  max_in_flight_requests_per_worker: ['integer', 'Maximum number of requests that one process serves at once. Not in force yet.'],
+  max_in_flight_requests_per_worker: [
+    'integer',
+    'Maximum number of requests that one process serves at once. Not in force yet.',
+  ],
   max_queued_requests_per_worker: ['integer', 'Maximum number of requests that wait for a process. Not in force yet.'],
   admission_queue_timeout_seconds: [
     'number',
@@ -22,7 +25,10 @@ const LISTED: Readonly<Record<string, Row>> = {
     1,
   ],
   max_parallel_requests: ['integer', 'Maximum number of parallel requests of each key. Not in force yet.'],
-  global_max_parallel_requests: ['integer', 'Maximum number of parallel requests of the whole installation. Not in force yet.'],
+  global_max_parallel_requests: [
+    'integer',
+    'Maximum number of parallel requests of the whole installation. Not in force yet.',
+  ],
   user_api_key_cache_max_size: ['integer', 'Maximum number of keys that a process keeps in memory. Not in force yet.'],
   max_request_size_mb: ['integer', 'Largest request body, in MiB. A larger one is refused.'],
   max_batch_file_size_mb: ['integer', 'Largest input file of a batch, in MiB.'],
@@ -31,7 +37,10 @@ const LISTED: Readonly<Record<string, Row>> = {
     'integer',
     'Maximum number of input files of batches that a key uploads in one UTC day. Not in force yet.',
   ],
-  max_file_downloads_per_minute: ['integer', 'Maximum number of downloads of one file by one key in a minute. Not in force yet.'],
+  max_file_downloads_per_minute: [
+    'integer',
+    'Maximum number of downloads of one file by one key in a minute. Not in force yet.',
+  ],
   max_file_size_mb: ['integer', 'Largest uploaded file, in MiB.'],
   allowed_file_extensions: [
     'texts',
@@ -69,7 +78,10 @@ const LISTED: Readonly<Record<string, Row>> = {
     'integer',
     'Rows that one statement of the cleanup deletes. Not in force yet.',
   ],
-  maximum_spend_logs_cleanup_max_batches: ['integer', 'Maximum number of statements of one run of the cleanup. Not in force yet.'],
+  maximum_spend_logs_cleanup_max_batches: [
+    'integer',
+    'Maximum number of statements of one run of the cleanup. Not in force yet.',
+  ],
   maximum_spend_logs_cleanup_run_budget: ['duration', 'Longest run of the cleanup, such as `10m`. Not in force yet.'],
   maximum_spend_logs_cleanup_batch_timeout: [
     'duration',

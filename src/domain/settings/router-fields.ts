@@ -55,7 +55,12 @@ const ROWS: Readonly<Record<string, Row>> = {
     'Arguments of the strategy. Not in force yet.',
     { defaultValue: {} },
   ],
-  routing_groups: ['List', 'Routing Groups', 'Models with a separate strategy. Not in force yet.', { defaultValue: [] }],
+  routing_groups: [
+    'List',
+    'Routing Groups',
+    'Models with a separate strategy. Not in force yet.',
+    { defaultValue: [] },
+  ],
   num_retries: ['Integer', 'Number of Retries', 'Retries of a failed call.', { defaultValue: DEFAULT_ROUTING.retries }],
   timeout: ['Float', 'Timeout', 'Longest wait for an answer, in seconds. Not in force yet.'],
   stream_timeout: ['Float', 'Stream Timeout', 'Longest wait for a streamed answer, in seconds. Not in force yet.'],

@@ -104,9 +104,7 @@ export interface KeySums {
 export const sumsByKey = (groups: readonly SpendGroup[]): readonly KeySums[] =>
   [...byKeyOf(groups)]
     .map(([hash, sums]) => ({ hash, sums }))
-    .toSorted(
-      (left, right) => compare(right.sums.cost, left.sums.cost) || compare(left.hash, right.hash),
-    );
+    .toSorted((left, right) => compare(right.sums.cost, left.sums.cost) || compare(left.hash, right.hash));
 
 const uncachedTokens = ({ sums }: KeySums): number => sums.inputTokens - sums.cacheReadTokens;
 
@@ -114,9 +112,7 @@ const uncachedTokens = ({ sums }: KeySums): number => sums.inputTokens - sums.ca
 export const byUncachedTokens = (keys: readonly KeySums[]): readonly KeySums[] =>
   keys
     .filter((key) => uncachedTokens(key) > 0)
-    .toSorted(
-      (left, right) => uncachedTokens(right) - uncachedTokens(left) || compare(left.hash, right.hash),
-    );
+    .toSorted((left, right) => uncachedTokens(right) - uncachedTokens(left) || compare(left.hash, right.hash));
 
 const narrowed = (byKey: ReadonlyMap<string, SpendSums>, shown: ReadonlySet<string>): ReadonlyMap<string, SpendSums> =>
   new Map([...byKey].filter(([hash]) => shown.has(hash)));

@@ -213,8 +213,7 @@ export function tallyOf(spans: readonly SpanHead[]): TraceTally {
     if (span.type === 'agent') counts.agentInvocations += 1;
     else if (span.type === 'tool') counts.toolCalls += 1;
     if (span.status === 'error') counts.errorCount += 1;
-    if (span.startNs <= earliest.startNs)
-      earliest = { startNs: span.startNs, service: firstService(earliest, span) };
+    if (span.startNs <= earliest.startNs) earliest = { startNs: span.startNs, service: firstService(earliest, span) };
     endNs = later(endNs, span.endNs);
     if (span.labels !== undefined) labels = joinLabels(labels, statedLabelsOf(span.labels, span.parentSpanId === null));
     if (span.cost === null) continue;

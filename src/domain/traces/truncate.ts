@@ -106,5 +106,8 @@ function shorten(message: unknown, maxBytes: number): unknown {
   const content = member('content');
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? message);
   const role = member('role');
-  return { role: typeof role === 'string' ? truncateUnits(role, MAX_ROLE_UNITS) : 'user', content: truncateText(text, maxBytes) };
+  return {
+    role: typeof role === 'string' ? truncateUnits(role, MAX_ROLE_UNITS) : 'user',
+    content: truncateText(text, maxBytes),
+  };
 }
