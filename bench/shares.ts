@@ -29,7 +29,7 @@ export async function measureShares(url: string, calls: number): Promise<string>
     ledger: createRedisLedger(redis, `bench-${randomUUID()}`),
     process: randomUUID(),
     clock: systemClock,
-    timing: { tickMs: 100, minCalls: 0, answerMs: 250 },
+    timing: { tickMs: 100, minSpareCalls: 0, answerMs: 250 },
     scheduler: createScheduler({ warn: console.error }),
     changed: (failure) => {
       if (failure !== null) console.error(failure);
@@ -45,7 +45,7 @@ export async function measureShares(url: string, calls: number): Promise<string>
     clock: systemClock,
     failed: (error) => console.error(error),
     staleMs: Infinity,
-    aheadMs: Infinity,
+    refreshAgeMs: Infinity,
   });
   const limits = createSharedRateLimits({ shares, clock: systemClock });
 

@@ -14,10 +14,10 @@ import { randomIds } from '../runtime/identifiers.ts';
 import type { StartContext } from './context.ts';
 
 /** Redis answers in less than a millisecond: the share of a limit that a process holds needs no spare room. */
-const REDIS_TIMING: ShareTiming = { tickMs: 100, minCalls: 0, answerMs: 250 };
+const REDIS_TIMING: ShareTiming = { tickMs: 100, minSpareCalls: 0, answerMs: 250 };
 
 /** A statement of the database takes a millisecond and more: each share has room for some calls. */
-const DATABASE_TIMING: ShareTiming = { tickMs: 500, minCalls: 8, answerMs: 1_000 };
+const DATABASE_TIMING: ShareTiming = { tickMs: 500, minSpareCalls: 8, answerMs: 1_000 };
 
 /** Parts of admission. */
 export interface AdmissionParts {

@@ -6,11 +6,11 @@ import { admissionSuite } from './admission-suite.ts';
 import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
 import { sharedBudgetsSuite } from './shared-budgets-suite.ts';
 
-const WITHOUT_RESERVE: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
-const WITH_RESERVE: ShareTiming = { tickMs: 5, minCalls: 8, answerMs: 5_000 };
+const NO_SPARE_CALLS: ShareTiming = { tickMs: 20, minSpareCalls: 0, answerMs: 5_000 };
+const EIGHT_SPARE_CALLS: ShareTiming = { tickMs: 5, minSpareCalls: 8, answerMs: 5_000 };
 
 /** Runs the suite on an admission of one process, over the ledger that `open` returns, or without a ledger. */
-function suiteOver(name: string, open: () => OpenLedger | null, timing = WITHOUT_RESERVE): void {
+function suiteOver(name: string, open: () => OpenLedger | null, timing = NO_SPARE_CALLS): void {
   admissionSuite(name, async (stored) => {
     let nowMs = 0;
     const opened = open();
@@ -19,9 +19,9 @@ function suiteOver(name: string, open: () => OpenLedger | null, timing = WITHOUT
       clock: { monotonicMs: () => nowMs },
       shares,
       leaseMs: 1_000,
-      // The clock only ends leases here: stored totals never become stale.
+      // Stored totals are read once: a move of the clock only ends leases.
       staleMs: Infinity,
-      aheadMs: Infinity,
+      refreshAgeMs: Infinity,
     });
     return {
       admission,
@@ -36,13 +36,13 @@ function suiteOver(name: string, open: () => OpenLedger | null, timing = WITHOUT
 const memoryLedger = (): OpenLedger => ({ ledger: new MemoryLedger(), prefix: '' });
 
 suiteOver('in memory', () => null);
-for (const timing of [WITHOUT_RESERVE, WITH_RESERVE]) {
-  const name = `over a ledger in memory, with a reserve of ${timing.minCalls} calls`;
+for (const timing of [NO_SPARE_CALLS, EIGHT_SPARE_CALLS]) {
+  const name = `over a ledger in memory, with room for ${timing.minSpareCalls} spare calls`;
   suiteOver(name, memoryLedger, timing);
   sharedBudgetsSuite(name, memoryLedger, timing);
 }
 withRedis((open) => {
   suiteOver('in Redis', open);
-  sharedBudgetsSuite('in Redis', open, WITHOUT_RESERVE);
+  sharedBudgetsSuite('in Redis', open, NO_SPARE_CALLS);
 });
-withPostgres((open) => sharedBudgetsSuite('in PostgreSQL', open, WITH_RESERVE));
+withPostgres((open) => sharedBudgetsSuite('in PostgreSQL', open, EIGHT_SPARE_CALLS));

@@ -6,8 +6,8 @@ import { realClock, someShares } from '../support/shares.ts';
 import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
 import { rateLimitsSuite } from './rate-limits-suite.ts';
 
-const NO_RESERVE: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
-const WITH_RESERVE: ShareTiming = { tickMs: 5, minCalls: 8, answerMs: 5_000 };
+const NO_SPARE_CALLS: ShareTiming = { tickMs: 20, minSpareCalls: 0, answerMs: 5_000 };
+const EIGHT_SPARE_CALLS: ShareTiming = { tickMs: 5, minSpareCalls: 8, answerMs: 5_000 };
 
 rateLimitsSuite(
   'in memory',
@@ -25,9 +25,9 @@ rateLimitsSuite(
   1,
 );
 
-for (const timing of [NO_RESERVE, WITH_RESERVE])
+for (const timing of [NO_SPARE_CALLS, EIGHT_SPARE_CALLS])
   rateLimitsSuite(
-    `over a ledger in memory, with a reserve of ${timing.minCalls} calls`,
+    `over a ledger in memory, with room for ${timing.minSpareCalls} spare calls`,
     (count) => {
       const ledger = new MemoryLedger();
       const clock = { monotonicMs: () => ledger.nowMs };
@@ -46,7 +46,7 @@ for (const timing of [NO_RESERVE, WITH_RESERVE])
 
 function suiteOver(name: string, open: () => OpenLedger, timing: ShareTiming): void {
   rateLimitsSuite(
-    `${name}, with a reserve of ${timing.minCalls} calls`,
+    `${name}, with room for ${timing.minSpareCalls} spare calls`,
     (count) => {
       const { ledger, prefix } = open();
       const all = Array.from({ length: count }, () => someShares(ledger, { timing }));
@@ -61,7 +61,7 @@ function suiteOver(name: string, open: () => OpenLedger, timing: ShareTiming): v
 }
 
 withRedis((open) => {
-  suiteOver('in Redis', open, NO_RESERVE);
-  suiteOver('in Redis', open, WITH_RESERVE);
+  suiteOver('in Redis', open, NO_SPARE_CALLS);
+  suiteOver('in Redis', open, EIGHT_SPARE_CALLS);
 });
-withPostgres((open) => suiteOver('in PostgreSQL', open, WITH_RESERVE));
+withPostgres((open) => suiteOver('in PostgreSQL', open, EIGHT_SPARE_CALLS));

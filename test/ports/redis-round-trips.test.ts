@@ -23,7 +23,7 @@ const NEVER = new AbortController().signal;
 const usd = (amount: string): Usd => usdFrom(amount) ?? (0n as Usd);
 
 /** Only calls ask the ledger: no tick occurs during a test. */
-const NO_TICKS = { tickMs: 600_000, minCalls: 0, answerMs: 5_000 };
+const NO_TICKS = { tickMs: 600_000, minSpareCalls: 0, answerMs: 5_000 };
 
 const anExchange = (): Exchange => ({
   status: 200,
@@ -89,7 +89,7 @@ describe.runIf(HAS_REDIS)('a gateway with every budget and limit over Redis', ()
           throw error;
         },
         staleMs: Infinity,
-        aheadMs: Infinity,
+        refreshAgeMs: Infinity,
       }),
       rateLimits: createSharedRateLimits({ shares, clock: realClock }),
       clock: { now: () => new Date('2026-01-01T00:00:00Z'), monotonicMs: realClock.monotonicMs },

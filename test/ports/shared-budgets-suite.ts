@@ -37,7 +37,7 @@ export function sharedBudgetsSuite(name: string, open: () => OpenLedger, timing:
           throw error;
         },
         staleMs: 200,
-        aheadMs: 20,
+        refreshAgeMs: 20,
       });
       return { admission, totals, shares };
     });

@@ -6,7 +6,7 @@ import { MemoryLedger } from '../support/memory-ledger.ts';
 import { realClock, someShares } from '../support/shares.ts';
 import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
 
-const PACE: ShareTiming = { tickMs: 20, minCalls: 0, answerMs: 5_000 };
+const PACE: ShareTiming = { tickMs: 20, minSpareCalls: 0, answerMs: 5_000 };
 const SKEW_MS = 90_000;
 
 /** Two processes over one ledger. The clock of the second is `skewMs` ahead, and can be moved. */

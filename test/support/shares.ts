@@ -28,7 +28,7 @@ export const someShares = (
     process: randomUUID(),
     clock: realClock,
     scheduler: aScheduler(),
-    timing: { tickMs: 20, minCalls: 0, answerMs: 5_000 },
+    timing: { tickMs: 20, minSpareCalls: 0, answerMs: 5_000 },
     changed: () => {},
     ...more,
   });

@@ -17,8 +17,8 @@ const COUNTERS_LIMIT = 100_000;
 const LEASE_MS = 3_600_000;
 /** Age in ms from which a stored total is read again before it is used. */
 const STALE_MS = 5_000;
-/** Age in ms from which a stored total is read again in the background when it is used. */
-const AHEAD_MS = 2_500;
+/** Age in ms from which a call that uses a stored total starts a read of it in the background. */
+const REFRESH_AGE_MS = 2_500;
 /** Counters that one eviction examines. When all of them are busy, none is evicted. */
 const EVICTION_TRIES = 8;
 /**
@@ -50,8 +50,10 @@ interface MemoryAdmissionOptions {
   readonly shares?: Shares | null | undefined;
   readonly countersLimit?: number;
   readonly leaseMs?: number;
+  /** Age of a stored total in ms from which a call waits for a new read of it. */
   readonly staleMs?: number;
-  readonly aheadMs?: number;
+  /** Age of a stored total in ms from which a call starts a read of it in the background. */
+  readonly refreshAgeMs?: number;
 }
 
 /**
@@ -69,7 +71,7 @@ export function createMemoryAdmission({
   countersLimit = COUNTERS_LIMIT,
   leaseMs = LEASE_MS,
   staleMs = STALE_MS,
-  aheadMs = AHEAD_MS,
+  refreshAgeMs = REFRESH_AGE_MS,
 }: MemoryAdmissionOptions): MemoryAdmission {
   const nowMs = (): number => clock.monotonicMs();
   /** Least recently used first. */
@@ -96,7 +98,7 @@ export function createMemoryAdmission({
       tries += 1;
       counters.delete(name);
       if (!counter.isBusy(totals.storedThrough())) {
-        // With this time, `touch` adds the counter again when a call that already uses it is admitted.
+        // A call may still use the evicted counter. When it is admitted, `touch` adds the counter again.
         counter.movedMs = -Infinity;
         return;
       }
@@ -121,7 +123,8 @@ export function createMemoryAdmission({
     let waits: Promise<void>[] | null = null;
     for (const { counter } of charged) {
       const age = now - counter.readMs;
-      if (age < aheadMs || (counter.wasRead && now < counter.retryMs)) continue;
+      const isPausedAfterFailure = counter.wasRead && now < counter.retryMs;
+      if (age < refreshAgeMs || isPausedAfterFailure) continue;
       if (counter.wasRead && age < staleMs) reader.readAhead(counter);
       else (waits ??= []).push(reader.readNow(counter));
     }
@@ -146,21 +149,21 @@ export function createMemoryAdmission({
     decide(charged, pass);
 
   /**
-   * Refuses, or calls `admitted`. Asks for shares that lack room before. Nothing else runs between the decision and
-   * `admitted`.
+   * Returns a refusal, or the result of `onAdmitted`. Where a share lacks room, the ledger is asked first. No other code
+   * runs between the decision and `onAdmitted`.
    */
   function decide<Passed>(
     charged: readonly CountedCharge[],
-    admitted: (charged: readonly CountedCharge[]) => Passed,
+    onAdmitted: (charged: readonly CountedCharge[]) => Passed,
   ): Refusal | Passed | Promise<Refusal | Passed> {
     const refusal = refusalOf(charged);
     if (refusal !== null) return refusal;
-    return charged.some(lacksRoom) ? requestAndDecide(charged, admitted) : admitted(charged);
+    return charged.some(lacksRoom) ? requestAndDecide(charged, onAdmitted) : onAdmitted(charged);
   }
 
   async function requestAndDecide<Passed>(
     charged: readonly CountedCharge[],
-    admitted: (charged: readonly CountedCharge[]) => Passed,
+    onAdmitted: (charged: readonly CountedCharge[]) => Passed,
   ): Promise<Refusal | Passed> {
     const deadlineMs = nowMs() + MAX_WAIT_MS;
     for (;;) {
@@ -168,13 +171,13 @@ export function createMemoryAdmission({
       await Promise.all(lacking.map(async ({ charge, counter }) => counter.share?.request(charge)));
       const refusal = refusalOf(charged);
       if (refusal !== null) return refusal;
-      const first = charged.find(lacksRoom);
-      if (first === undefined) return admitted(charged);
-      if (first.counter.share?.isRefused(first.charge) === true) return sharedRefusal(first);
+      const stillLacking = charged.find(lacksRoom);
+      if (stillLacking === undefined) return onAdmitted(charged);
+      if (stillLacking.counter.share?.isRefused(stillLacking.charge) === true) return sharedRefusal(stillLacking);
       // Another call has taken the granted room. Each answer of the ledger admits at least one call, so ask again.
       // After the deadline the call is admitted: every limit has room left.
-      if (nowMs() >= deadlineMs) return admitted(charged);
-      // The ledger lacks the stored totals of these counters. The next request sends them.
+      if (nowMs() >= deadlineMs) return onAdmitted(charged);
+      // Read the stored totals that the ledger lacks. The next request sends them.
       await Promise.all(
         charged
           .filter(({ counter }) => counter.share?.needsBase === true)
@@ -227,6 +230,7 @@ function sharedRefusal({ charge, counter }: CountedCharge): Refusal {
 /** The reservations of calls in flight, oldest lease first. */
 interface Leases {
   readonly open: OpenList<MemoryReservation>;
+  /** Number of reservations that have expired. */
   expired: number;
   readonly leaseMs: number;
   readonly nowMs: () => number;
@@ -234,7 +238,9 @@ interface Leases {
 }
 
 function expire(leases: Leases, now: number): void {
-  for (let { oldest } = leases.open; oldest !== null && oldest.expiresMs <= now; { oldest } = leases.open) {
+  for (;;) {
+    const { oldest } = leases.open;
+    if (oldest === null || oldest.expiresMs > now) return;
     leases.expired += 1;
     oldest.expire();
   }
@@ -256,7 +262,8 @@ class MemoryReservation implements Reservation {
   #place: Place<MemoryReservation>;
   /** Whether the amounts of its charges are reserved. */
   #isReserved = true;
-  #open = true;
+  /** Whether the call has committed or released this reservation. */
+  #isEnded = false;
 
   constructor(charged: readonly CountedCharge[], leases: Leases, nowMs: number) {
     this.#charged = charged;
@@ -270,8 +277,8 @@ class MemoryReservation implements Reservation {
   }
 
   commit(actual: readonly bigint[]): void {
-    if (!this.#open) return;
-    this.#open = false;
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     this.#releaseAmounts();
     let position = 0;
     for (const { counter } of this.#charged) {
@@ -285,10 +292,11 @@ class MemoryReservation implements Reservation {
   }
 
   progress(used: readonly bigint[]): void {
-    if (!this.#open) return;
+    if (this.#isEnded) return;
     const { open, leaseMs, nowMs } = this.#leases;
-    // A reservation that had expired is open again, but its amounts are not reserved again.
-    if (!open.remove(this.#place)) for (const { counter } of this.#charged) counter.holds += 1;
+    const hadExpired = !open.remove(this.#place);
+    // An expired reservation is opened again, but its amounts are not reserved again.
+    if (hadExpired) for (const { counter } of this.#charged) counter.holds += 1;
     this.#place = open.add(this);
     this.expiresMs = nowMs() + leaseMs;
     for (const [position, charged] of this.#charged.entries()) {

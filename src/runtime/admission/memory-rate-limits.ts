@@ -9,9 +9,8 @@ import {
 import type { RateScope } from '../../domain/admission/scopes.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { OpenList, type Place } from '../../domain/open-list.ts';
+import { amountOf, limitOf, SLOT_MS, STANDING_TYPES } from './rate-types.ts';
 
-/** Time after which a slot is freed also when its call has not ended, in ms: one hour, as in the reference. */
-const SLOT_MS = 3_600_000;
 /** Number of counters of one scope in memory above which a new counter evicts the oldest idle ones. */
 const COUNTERS_LIMIT = 100_000;
 /** Counters that one eviction examines. */
@@ -26,7 +25,7 @@ class RateCounter {
   /** Slots of open calls. */
   parallel = 0;
 
-  /** Begins a new window when the last one has ended. Returns this counter. */
+  /** Begins a new window when the current one has ended. Returns this counter. */
   resetIfOver(nowMs: number): this {
     if (nowMs - this.windowStartMs >= RATE_WINDOW_MS) {
       this.windowStartMs = nowMs;
@@ -36,7 +35,7 @@ class RateCounter {
     return this;
   }
 
-  /** Whether its window has ended and no call is open. */
+  /** Whether the window has ended and no call is open. */
   isIdle(nowMs: number): boolean {
     return this.parallel === 0 && nowMs - this.windowStartMs >= RATE_WINDOW_MS;
   }
@@ -56,32 +55,25 @@ function refusal({ limit }: CountedLimit, type: RateType, max: number, used: num
 }
 
 /** Refusal by the first limit of a type that has no room for its amount; null when all have room. */
-function refusedBy(counted: readonly CountedLimit[], type: RateType, expected: number): RateRefusal | null {
+function refusedBy(counted: readonly CountedLimit[], type: RateType, expectedTokens: number): RateRefusal | null {
   for (const one of counted) {
     const max = limitOf(one.limit, type);
     if (max === undefined) continue;
     const used = usedOf(one.counter, type);
-    if (used + amountOf(one.limit, type, expected) > max) return refusal(one, type, max, used);
+    if (used + amountOf(one.limit, type, expectedTokens) > max) return refusal(one, type, max, used);
   }
   return null;
 }
 
-/** Amount of a call: what its limit sets, else one request, the expected tokens, or one slot. */
-const amountOf = ({ amounts }: RateLimit, type: RateType, expected: number): number =>
-  type === 'requests' ? (amounts?.requests ?? 1) : type === 'tokens' ? (amounts?.tokens ?? expected) : 1;
-
-const limitOf = ({ requests, tokens, parallel }: RateLimit, type: RateType): number | undefined =>
-  type === 'requests' ? requests : type === 'tokens' ? tokens : parallel;
-
-const usedOf = ({ requests, tokens, parallel }: RateCounter, type: RateType): number =>
-  type === 'requests' ? requests : type === 'tokens' ? tokens : parallel;
-
-const TYPES: readonly RateType[] = ['requests', 'tokens', 'max_parallel_requests'];
+function usedOf({ requests, tokens, parallel }: RateCounter, type: RateType): number {
+  if (type === 'requests') return requests;
+  return type === 'tokens' ? tokens : parallel;
+}
 
 function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] {
   const standings: RateStanding[] = [];
   for (const { limit, counter } of counted)
-    for (const type of TYPES) {
+    for (const type of STANDING_TYPES) {
       const max = limitOf(limit, type);
       if (max === undefined) continue;
       standings.push({ scope: limit.scope, type, limit: max, remaining: Math.max(0, max - usedOf(counter, type)) });
@@ -94,49 +86,56 @@ type OpenCalls = OpenList<AdmittedCall>;
 
 /** Frees the slots that were not freed in time. */
 function expire(openCalls: OpenCalls, nowMs: number): void {
-  for (let { oldest } = openCalls; oldest !== null && oldest.endMs <= nowMs; { oldest } = openCalls) oldest.free();
+  for (;;) {
+    const { oldest } = openCalls;
+    if (oldest === null || oldest.endMs > nowMs) return;
+    oldest.free();
+  }
 }
 
 /** One admitted call: it reserves its expected tokens and holds a slot of each limit of parallel calls. */
 class AdmittedCall implements RateAdmission {
   readonly kind = 'admitted';
   readonly standings: readonly RateStanding[];
+  /** Time at which its slots are freed, also when the call has not ended. */
   readonly endMs: number;
   readonly #counted: readonly CountedLimit[];
-  readonly #expected: number;
+  readonly #expectedTokens: number;
   readonly #openCalls: OpenCalls;
   readonly #place: Place<AdmittedCall>;
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  #open = true;
+  #isSettled = false;
 
   constructor(
     counted: readonly CountedLimit[],
-    expected: number,
+    expectedTokens: number,
     at: { readonly nowMs: number; readonly clock: Pick<Clock, 'monotonicMs'>; readonly openCalls: OpenCalls },
   ) {
     this.#counted = counted;
-    this.#expected = expected;
+    this.#expectedTokens = expectedTokens;
     this.#clock = at.clock;
     this.#openCalls = at.openCalls;
     this.endMs = at.nowMs + SLOT_MS;
     this.#place = at.openCalls.add(this);
     for (const { limit, counter } of counted) {
-      if (limit.tokens !== undefined) counter.tokens += amountOf(limit, 'tokens', expected);
+      if (limit.tokens !== undefined) counter.tokens += amountOf(limit, 'tokens', expectedTokens);
       if (limit.parallel !== undefined) counter.parallel += 1;
     }
     this.standings = standingsOf(counted);
   }
 
   settle(tokens: number | null): void {
-    if (!this.#open) return;
-    this.#open = false;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.free();
     const nowMs = this.#clock.monotonicMs();
     for (const { limit, counter, windowStartMs } of this.#counted) {
       counter.resetIfOver(nowMs);
       if (limit.tokens === undefined) continue;
-      const reserved = counter.windowStartMs === windowStartMs ? amountOf(limit, 'tokens', this.#expected) : 0;
-      counter.tokens += (tokens === null ? 0 : amountOf(limit, 'tokens', tokens)) - reserved;
+      const isSameWindow = counter.windowStartMs === windowStartMs;
+      const reserved = isSameWindow ? amountOf(limit, 'tokens', this.#expectedTokens) : 0;
+      const used = tokens === null ? 0 : amountOf(limit, 'tokens', tokens);
+      counter.tokens += used - reserved;
     }
   }
 
@@ -188,24 +187,23 @@ export function createMemoryRateLimits({
   }
 
   return {
-    admit(limits, expected) {
+    admit(limits, expectedTokens) {
       const nowMs = clock.monotonicMs();
       expire(openCalls, nowMs);
       const counted = limits.map((limit) => {
         const counter = counterOf(limit, nowMs);
         return { limit, counter, windowStartMs: counter.windowStartMs };
       });
-      const tooMany = refusedBy(counted, 'requests', expected);
+      const tooMany = refusedBy(counted, 'requests', expectedTokens);
       if (tooMany !== null) return tooMany;
-      // The call counts as a request, also when a later check refuses it. Keys of a team share a counter for each
-      // model. A key with its own limit of requests for the model has no such limit there, so its calls do not count
-      // there as requests.
+      // A call that a later check refuses also counts as a request. Keys of a team share a counter for each model. When
+      // a key has its own limit of requests for the model, its calls are no requests in the counter of the team.
       for (const { limit, counter } of counted)
-        if (limit.requests !== undefined) counter.requests += amountOf(limit, 'requests', expected);
+        if (limit.requests !== undefined) counter.requests += amountOf(limit, 'requests', expectedTokens);
       return (
-        refusedBy(counted, 'max_parallel_requests', expected) ??
-        refusedBy(counted, 'tokens', expected) ??
-        new AdmittedCall(counted, expected, { nowMs, clock, openCalls })
+        refusedBy(counted, 'max_parallel_requests', expectedTokens) ??
+        refusedBy(counted, 'tokens', expectedTokens) ??
+        new AdmittedCall(counted, expectedTokens, { nowMs, clock, openCalls })
       );
     },
     prepare() {},

@@ -4,11 +4,8 @@ import type { ShareHolder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
-/**
- * Divisor: a share keeps more room than it should have while the surplus is at most the rest of the limit divided by
- * this.
- */
-const SMALL_PART = 16;
+/** A share returns surplus room when the surplus is larger than the rest of the limit divided by this number. */
+const SURPLUS_DIVISOR = 16;
 
 const roundedUp = (amount: number): bigint => BigInt(Math.ceil(amount));
 
@@ -44,11 +41,12 @@ export class RateShare implements ShareHolder {
   #joins = true;
   /** Sum of the amounts that calls wait for. */
   #waiting = 0;
-  /** Amount that calls took since the last tick, and in the tick before. */
+  /** Amount that calls took since the last tick. */
   #taken = 0;
-  #demand = 0;
-  /** The last amount of one call. */
-  #amount = 0;
+  /** Amount that calls took between the last two ticks. */
+  #takenBefore = 0;
+  /** Amount of the most recent call. */
+  #lastAmount = 0;
   #idleTicks = 0;
 
   constructor({ name, kind, limit }: Pick<RateShare, 'name' | 'kind' | 'limit'>, shares: Shares, nowMs: () => number) {
@@ -104,7 +102,7 @@ export class RateShare implements ShareHolder {
     return !this.#isOver() && this.#epoch === this.#shares.epoch() && this.used + amount <= this.#ceiling;
   }
 
-  /** Takes an amount; negative gives it back. */
+  /** Takes an amount. A negative amount is given back. */
   take(amount: number): void {
     if (this.#shares.isUnavailable()) this.#countAlone();
     if (this.#isOver()) {
@@ -115,7 +113,7 @@ export class RateShare implements ShareHolder {
     this.used += amount;
     if (amount > 0) {
       this.#taken += amount;
-      this.#amount = amount;
+      this.#lastAmount = amount;
       this.#idleTicks = 0;
     }
     this.#shares.watch(this);
@@ -124,7 +122,7 @@ export class RateShare implements ShareHolder {
   /** Asks the ledger for room for an amount. */
   async request(amount: number): Promise<void> {
     this.#waiting += amount;
-    this.#amount = amount;
+    this.#lastAmount = amount;
     try {
       await this.#shares.requestShare(this);
     } finally {
@@ -134,12 +132,14 @@ export class RateShare implements ShareHolder {
 
   nextRequest(): ShareRequest {
     this.#epoch = this.#shares.epoch();
-    // The window that has ended was counted by this process alone, without the ledger.
+    // This process has counted the ended window alone, without the ledger.
     if (this.#isOver() && this.#window === null) this.#begin(null, Number.POSITIVE_INFINITY);
     const room = Math.max(0, this.#ceiling - this.used);
     const target = this.#target();
     const isNeeded = this.#waiting > 0;
-    const held = this.used + (isNeeded || this.#isOver() ? 0 : Math.min(room, target));
+    // For a waiting call, no room is kept. The whole target is requested, as `spare`.
+    const kept = isNeeded || this.#isOver() ? 0 : Math.min(room, target);
+    const held = this.used + kept;
     // Returned room is free for every process.
     if (held < this.#ceiling) this.#left += this.#ceiling - held;
     this.#ceiling = held;
@@ -161,16 +161,16 @@ export class RateShare implements ShareHolder {
 
   answer({ granted, left, window, windowLeftMs }: ShareAnswer, ask: ShareRequest, sentMs: number): void {
     this.#joins = false;
-    // Room that was granted before the limit was lowered is returned with the next request.
-    const lowered = Math.max(0, Number(ask.limit) - this.#limit);
-    const further = lowered > 0 ? 0 : Number(granted);
-    this.#left = Number(left) - further - lowered;
+    const loweredBy = Math.max(0, Number(ask.limit) - this.#limit);
+    // Room that was granted under a higher limit is not used. The next request returns it.
+    const usableGrant = loweredBy > 0 ? 0 : Number(granted);
+    this.#left = Number(left) - usableGrant - loweredBy;
     if (this.kind === 'window') {
       const endMs = sentMs + windowLeftMs;
       // The ledger has begun another window, in which `held` does not count.
       if (ask.window !== null && window !== ask.window) {
         this.#begin(window, endMs);
-        this.#ceiling = further;
+        this.#ceiling = usableGrant;
         return;
       }
       this.#window = window;
@@ -178,11 +178,11 @@ export class RateShare implements ShareHolder {
       this.used += this.#carried;
       this.#carried = 0;
     }
-    this.#ceiling = lowered > 0 ? this.used : Number(ask.held) + further;
+    this.#ceiling = loweredBy > 0 ? this.used : Number(ask.held) + usableGrant;
   }
 
   tick(): 'ask' | 'stay' | 'unlist' {
-    this.#demand = this.#taken;
+    this.#takenBefore = this.#taken;
     this.#taken = 0;
     this.#idleTicks += 1;
     if (this.#isOver()) return this.#carried > 0 ? 'ask' : 'unlist';
@@ -190,20 +190,19 @@ export class RateShare implements ShareHolder {
     const room = this.#ceiling - this.used;
     const target = this.#target();
     const surplus = room - target;
-    if (room < 0 || (surplus > 0 && surplus * SMALL_PART > this.#left)) return 'ask';
-    // Less than half of the room that the share should have is left.
-    if (2 * room < target && this.#left > target) return 'ask';
+    if (room < 0 || (surplus > 0 && surplus * SURPLUS_DIVISOR > this.#left)) return 'ask';
+    const isBelowHalf = 2 * room < target;
+    if (isBelowHalf && this.#left > target) return 'ask';
     const isIdle = this.#idleTicks > IDLE_TICKS;
     // Return the remaining room first: a share that is not listed gets no ticks.
     if (isIdle && room > 0) return 'ask';
     return isIdle && (this.kind === 'window' || this.used === 0) ? 'unlist' : 'stay';
   }
 
-  /** Whether it can be evicted without losing a count. */
+  /** Whether this share can be evicted without losing a count. */
   isIdle(): boolean {
-    return (
-      !this.queued && !this.listed && this.#waiting === 0 && (this.kind === 'slots' ? this.used === 0 : this.#isOver())
-    );
+    if (this.queued || this.listed || this.#waiting > 0) return false;
+    return this.kind === 'slots' ? this.used === 0 : this.#isOver();
   }
 
   /**
@@ -221,14 +220,14 @@ export class RateShare implements ShareHolder {
   /** The room that this share should have. */
   #target(): number {
     if (this.#idleTicks > IDLE_TICKS) return 0;
-    return Math.max(this.#demand, this.#taken, this.#shares.timing.minCalls * this.#amount);
+    return Math.max(this.#takenBefore, this.#taken, this.#shares.timing.minSpareCalls * this.#lastAmount);
   }
 
   #isOver(): boolean {
     return this.kind === 'window' && this.#nowMs() >= this.#endMs;
   }
 
-  /** Begins a window by the clock of this process, where none is open. */
+  /** Begins a window by the clock of this process, unless a window is open. */
   #countAlone(): void {
     if (this.kind === 'slots') return;
     const endMs = this.#nowMs() + RATE_WINDOW_MS;

@@ -9,10 +9,9 @@ import type {
 import type { Clock } from '../../domain/clock.ts';
 import { OpenList, type Place } from '../../domain/open-list.ts';
 import { RateShare } from './rate-share.ts';
+import { amountOf, limitOf, SLOT_MS, STANDING_TYPES } from './rate-types.ts';
 import type { Shares } from './shares.ts';
 
-/** Time after which a slot is freed also when its call has not ended, in ms: one hour, as in the reference. */
-const SLOT_MS = 3_600_000;
 /** Number of shares in memory above which a new share evicts the oldest idle ones. */
 const SHARES_LIMIT = 300_000;
 /** Shares that one eviction examines. */
@@ -30,17 +29,11 @@ const PHASES: readonly { readonly type: RateType; readonly kind: 'window' | 'slo
   { type: 'tokens', kind: 'window' },
 ];
 
-const limitOf = ({ requests, tokens, parallel }: RateLimit, type: RateType): number | undefined =>
-  type === 'requests' ? requests : type === 'tokens' ? tokens : parallel;
-
-/** Amount of a call: what its limit sets, else one request, the expected tokens, or one slot. */
-const amountOf = ({ amounts }: RateLimit, type: RateType, expected: number): number =>
-  type === 'requests' ? (amounts?.requests ?? 1) : type === 'tokens' ? (amounts?.tokens ?? expected) : 1;
-
-/** A limit of a call, its share, and the amount of the call. */
+/** One number of a limit, for example its tokens, with its share and the amount of the call. */
 interface CountedLimit {
   readonly limit: RateLimit;
   readonly type: RateType;
+  /** Value of the limit for this type. */
   readonly max: number;
   readonly share: RateShare;
   readonly amount: number;
@@ -84,14 +77,14 @@ export function createSharedRateLimits({
   }
 
   /** The limits of a call in the order in which they are checked. */
-  function countedOf(limits: readonly RateLimit[], expected: number): readonly CountedLimit[] {
+  function countedOf(limits: readonly RateLimit[], expectedTokens: number): readonly CountedLimit[] {
     const counted: CountedLimit[] = [];
     for (const { type, kind } of PHASES)
       for (const limit of limits) {
         const max = limitOf(limit, type);
         if (max === undefined) continue;
         const share = shareOf(`rate:${type}:${limit.scope}:${limit.id}`, kind, max);
-        counted.push({ limit, type, max, share, amount: amountOf(limit, type, expected) });
+        counted.push({ limit, type, max, share, amount: amountOf(limit, type, expectedTokens) });
       }
     return counted;
   }
@@ -115,22 +108,22 @@ export function createSharedRateLimits({
       if (lacking.length === 0 || nowMs() >= deadlineMs) return decide(counted);
       // Shares that lack room send their requests in one round trip.
       await Promise.all(lacking.map(({ share, amount }) => share.request(amount)));
-      const first = counted.find(lacksRoom);
-      if (first === undefined || first.share.left < first.amount) return decide(counted);
+      const stillLacking = counted.find(lacksRoom);
+      if (stillLacking === undefined || stillLacking.share.left < stillLacking.amount) return decide(counted);
     }
   }
 
   return {
-    admit(limits, expected) {
+    admit(limits, expectedTokens) {
       expire(openCalls, nowMs());
-      const counted = countedOf(limits, expected);
-      const first = counted.find(lacksRoom);
-      // When this process alone has used up a limit of requests, the ledger is not asked.
-      const isKnown = first === undefined || (first.type === 'requests' && first.share.isUsedUp(first.amount));
-      return isKnown ? decide(counted) : requestAndDecide(counted);
+      const counted = countedOf(limits, expectedTokens);
+      const lacking = counted.find(lacksRoom);
+      if (lacking === undefined) return decide(counted);
+      const isUsedUpHere = lacking.type === 'requests' && lacking.share.isUsedUp(lacking.amount);
+      return isUsedUpHere ? decide(counted) : requestAndDecide(counted);
     },
-    prepare(limits, expected) {
-      for (const { share, amount } of countedOf(limits, expected).filter(lacksRoom)) {
+    prepare(limits, expectedTokens) {
+      for (const { share, amount } of countedOf(limits, expectedTokens).filter(lacksRoom)) {
         void share.request(amount);
         shares.watch(share);
       }
@@ -149,20 +142,25 @@ type OpenCalls = OpenList<SharedCall>;
 
 /** Frees the slots that were not freed in time. */
 function expire(openCalls: OpenCalls, nowMs: number): void {
-  for (let { oldest } = openCalls; oldest !== null && oldest.endMs <= nowMs; { oldest } = openCalls) oldest.free();
+  for (;;) {
+    const { oldest } = openCalls;
+    if (oldest === null || oldest.endMs > nowMs) return;
+    oldest.free();
+  }
 }
 
-/** One admitted call: it holds its expected tokens, and a slot of each limit of parallel calls. */
+/** One admitted call: it reserves its expected tokens and holds a slot of each limit of parallel calls. */
 class SharedCall implements RateAdmission {
   readonly kind = 'admitted';
   readonly standings: readonly RateStanding[];
+  /** Time at which its slots are freed, also when the call has not ended. */
   readonly endMs: number;
   /** Number of the window in which each counted limit took its amount, in the order of `#counted`. */
   readonly #windows: readonly number[];
   readonly #counted: readonly CountedLimit[];
   readonly #openCalls: OpenCalls;
   readonly #place: Place<SharedCall>;
-  #open = true;
+  #isSettled = false;
 
   constructor(counted: readonly CountedLimit[], at: { readonly nowMs: () => number; readonly openCalls: OpenCalls }) {
     this.#counted = counted;
@@ -175,13 +173,14 @@ class SharedCall implements RateAdmission {
   }
 
   settle(tokens: number | null): void {
-    if (!this.#open) return;
-    this.#open = false;
+    if (this.#isSettled) return;
+    this.#isSettled = true;
     this.free();
     for (const [position, { limit, type, share, amount }] of this.#counted.entries()) {
       if (type !== 'tokens') continue;
-      const reserved = share.window === this.#windows[position] ? amount : 0;
-      share.take((tokens === null ? 0 : amountOf(limit, 'tokens', tokens)) - reserved);
+      const isSameWindow = share.window === this.#windows[position];
+      const used = tokens === null ? 0 : amountOf(limit, 'tokens', tokens);
+      share.take(used - (isSameWindow ? amount : 0));
     }
   }
 
@@ -206,4 +205,3 @@ function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] 
   return standings;
 }
 
-const STANDING_TYPES: readonly RateType[] = ['requests', 'tokens', 'max_parallel_requests'];

@@ -12,9 +12,9 @@ const HEARTBEAT_MS = 3_000;
 
 /** A counter of this process that holds a share of a limit. */
 export interface ShareHolder {
-  /** Whether it is on the list that each tick visits. Only `Shares` changes it. */
+  /** Whether each tick visits this holder. Only `Shares` changes this field. */
   listed: boolean;
-  /** Whether its next request waits to be sent. Only `Shares` changes it. */
+  /** Whether a request of this holder waits to be sent. Only `Shares` changes this field. */
   queued: boolean;
   /** The request to send now. Until its answer, calls are admitted up to its amount `held`. */
   nextRequest(): ShareRequest;
@@ -23,15 +23,15 @@ export interface ShareHolder {
   tick(): 'ask' | 'stay' | 'unlist';
 }
 
-/** Times of requests for shares, and the room that is requested in advance. */
+/** When shares send requests to the ledger, and how much spare room they request. */
 export interface ShareTiming {
-  /** Time between two checks of the counters in use, in ms. A check returns unused shares. */
+  /** Time between two ticks, in ms. At a tick, a share in use may request more room or return unused room. */
   readonly tickMs: number;
   /**
-   * Minimum number of calls that a share keeps room for, where the limit allows it. Zero: only as many as in the last
-   * two ticks.
+   * Number of further calls for which a share requests spare room, where the limit allows it. A share that has admitted
+   * more calls between two ticks requests room for that many.
    */
-  readonly minCalls: number;
+  readonly minSpareCalls: number;
   /** Timeout of a round trip, in ms. The first calls after a loss of the ledger wait this long, later ones do not. */
   readonly answerMs: number;
 }
@@ -44,8 +44,8 @@ export interface Shares {
   /** Whether the ledger is unavailable. This process then counts for itself. */
   isUnavailable(): boolean;
   /**
-   * Whether an answer of an epoch is valid: of the current epoch, or of the last one until `ANSWER_VALID_MS` after the
-   * loss.
+   * Whether an answer of an epoch is valid. An answer of the current epoch is. After a loss of the ledger, an answer of
+   * the previous epoch is valid for `ANSWER_VALID_MS`.
    */
   isAnswerValid(epoch: number): boolean;
   /**
@@ -126,7 +126,7 @@ export function createShares({
       for (const holder of round.holders) holder.queued = false;
       if (!state.isUnavailable) await send(round.holders);
       round.done.resolve();
-      // Let the waiting calls take their room first: the next requests would return it.
+      // Let the waiting calls take their room first: requests of the next round would return it.
       if (rounds.length > 0) await nextTurn();
     }
     state.isSending = false;
@@ -149,11 +149,11 @@ export function createShares({
   }
 
   function queue(holder: ShareHolder): Promise<void> {
-    let round = rounds.at(-1);
     if (holder.queued) {
       const queuedRound = rounds.find(({ holders }) => holders.includes(holder));
       if (queuedRound !== undefined) return queuedRound.done.promise;
     }
+    let round = rounds.at(-1);
     if (round === undefined || round.holders.length >= BATCH) {
       round = newRound();
       rounds.push(round);
@@ -176,7 +176,7 @@ export function createShares({
     changed(null);
   }
 
-  /** Probes the ledger; also the heartbeat. */
+  /** Sends an empty request: a heartbeat, or a probe whether the ledger is available again. */
   function probeOnce(): Promise<void> {
     state.sentMs = clock.monotonicMs();
     probing ??= probe().finally(() => {

@@ -4,8 +4,8 @@ import type { ShareHolder, Shares } from './shares.ts';
 
 /** Ticks without a call after which an unused share is released. */
 const IDLE_TICKS = 4;
-/** A change is small up to the rest of the limit divided by this number. Small changes are reported later. */
-const SMALL_PART = 16n;
+/** A change is reported to the ledger at once when it is larger than the rest of the limit divided by this number. */
+const CHANGE_DIVISOR = 16n;
 
 /** Parts of a counter that a share reads. */
 interface SharedCounter {
@@ -51,16 +51,18 @@ export class SpendShare implements ShareHolder {
   #base: LedgerBase | null = null;
   /** Stored use that was reported to the ledger. */
   #reported = 0n;
-  /** Sum of the amounts that calls wait for, and the largest of them. */
+  /** Sum of the amounts that calls wait for. */
   #waiting = 0n;
+  /** Largest amount that a call waits for. */
   #largest = 0n;
   /** Whether a waiting charge is admitted when the use equals the limit. */
   #atLimit = false;
-  /** Amount reserved since the last tick, and in the tick before. */
+  /** Amount reserved since the last tick. */
   #taken = 0n;
-  #demand = 0n;
-  /** The last amount of one call. */
-  #amount = 0n;
+  /** Amount reserved between the last two ticks. */
+  #takenBefore = 0n;
+  /** Amount of the most recent call. */
+  #lastAmount = 0n;
   #idleTicks = 0;
 
   constructor(
@@ -90,7 +92,7 @@ export class SpendShare implements ShareHolder {
     if (amount === 0n) return true;
     // While the ledger is unavailable, its last answer decides as long as it is valid. After that, only the stored
     // totals limit the use. The caller checks them.
-    if (this.#shares.isUnavailable()) return this.#isAnswerValid() ? this.leftOf(limit) > 0n : true;
+    if (this.#shares.isUnavailable()) return !this.#isAnswerValid() || this.leftOf(limit) > 0n;
     if (this.#epoch !== this.#shares.epoch() || !this.#isKnown) return false;
     const left = this.leftOf(limit);
     // A charge that is refused only above the limit is also admitted at the limit, while nothing is reserved.
@@ -112,7 +114,7 @@ export class SpendShare implements ShareHolder {
   /** Counts a reserved amount. */
   addReserved(amount: bigint): void {
     this.#taken += amount;
-    this.#amount = amount;
+    this.#lastAmount = amount;
     this.#idleTicks = 0;
     this.#shares.watch(this);
   }
@@ -126,7 +128,7 @@ export class SpendShare implements ShareHolder {
   async request({ limit, amount, refused }: Charge): Promise<void> {
     this.#limit = limit;
     this.#waiting += amount;
-    this.#amount = amount;
+    this.#lastAmount = amount;
     this.#largest = larger(this.#largest, amount);
     this.#atLimit = refused === 'above' && this.#counter.reserved === 0n;
     try {
@@ -183,7 +185,7 @@ export class SpendShare implements ShareHolder {
   }
 
   tick(): 'ask' | 'stay' | 'unlist' {
-    this.#demand = this.#taken;
+    this.#takenBefore = this.#taken;
     this.#taken = 0n;
     this.#idleTicks += 1;
     const counter = this.#counter;
@@ -193,20 +195,17 @@ export class SpendShare implements ShareHolder {
     if (room < 0n || this.#base !== null || this.#epoch !== this.#shares.epoch()) return 'ask';
     const target = this.#target();
     const unreported = counter.storedOwn(this.#storedThrough()) - this.#reported;
-    // A surplus or an unreported use that is large in relation to the rest of the limit is reported now.
-    if (larger(room - target, unreported) * SMALL_PART > larger(0n, this.#left)) return 'ask';
-    // Less than half of the room that the share should have is left.
-    if (2n * room < target && this.#left > target) return 'ask';
+    const surplus = room - target;
+    if (larger(surplus, unreported) * CHANGE_DIVISOR > larger(0n, this.#left)) return 'ask';
+    const isBelowHalf = 2n * room < target;
+    if (isBelowHalf && this.#left > target) return 'ask';
     // Return the remaining room first: a share that is not listed gets no ticks.
     if (this.#idleTicks > IDLE_TICKS && room > 0n) return 'ask';
     const isIdle = this.#idleTicks > IDLE_TICKS && counter.holds === 0 && !counter.isBusy(this.#storedThrough());
     return isIdle && unreported === 0n ? 'unlist' : 'stay';
   }
 
-  /**
-   * Whether the last answer of the ledger is valid. When it no longer is, the stored totals include the use of other
-   * processes.
-   */
+  /** Whether the last answer of the ledger is valid. */
   #isAnswerValid(): boolean {
     return this.#isKnown && !this.#joins && this.#shares.isAnswerValid(this.#epoch);
   }
@@ -214,6 +213,6 @@ export class SpendShare implements ShareHolder {
   /** The room that this share should have. */
   #target(): bigint {
     if (this.#idleTicks > IDLE_TICKS) return 0n;
-    return larger(larger(this.#demand, this.#taken), BigInt(this.#shares.timing.minCalls) * this.#amount);
+    return larger(larger(this.#takenBefore, this.#taken), BigInt(this.#shares.timing.minSpareCalls) * this.#lastAmount);
   }
 }

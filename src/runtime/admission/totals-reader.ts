@@ -12,10 +12,11 @@ const RETRY_MS = 1_000;
 /** How long a call waits for a new read of an old total, in ms. Then it uses the old total. */
 const CALLER_WAIT_MS = 250;
 /**
- * How long a read waits for the running commit, in ms. First reads usually have a waiting caller, and no costs of this
- * process that could count twice, so they wait briefly. Others wait longer than a commit should take.
+ * How long the first read of a counter waits for the running commit, in ms. The wait is short: usually a call waits for
+ * the read, and this process has no costs yet that could count twice.
  */
 const FIRST_COMMIT_WAIT_MS = 250;
+/** How long a later read waits for the running commit, in ms. Longer than a commit should take. */
 const COMMIT_WAIT_MS = 5_000;
 
 /** Reads stored totals, many in one statement. */
@@ -41,12 +42,13 @@ export function createTotalsReader({
   snapshot = () => Promise.resolve(null),
 }: {
   readonly totals: StoredTotals;
-  /** Snapshots of counters that several processes share; null while there are none. */
+  /** Snapshots of counters that several processes share; null when the ledger is unavailable or not used. */
   readonly snapshot?: ((counters: readonly string[]) => Promise<readonly LedgerSnapshot[] | null>) | undefined;
   readonly nowMs: () => number;
   readonly failed: (error: unknown) => void;
 }): TotalsReader {
-  const ahead = new Set<UseCounter>();
+  /** Counters to read in the background. */
+  const scheduled = new Set<UseCounter>();
   /** Batches whose reads begin in the next microtask: of counters that were never read, and of others. */
   const gathering: { first: Batch | null; again: Batch | null } = { first: null, again: null };
 
@@ -93,14 +95,14 @@ export function createTotalsReader({
       if (gathering[kind]?.counters === counters) gathering[kind] = null;
       return read(counters, kind === 'first' ? FIRST_COMMIT_WAIT_MS : COMMIT_WAIT_MS);
     });
-    // Reported once per read, not once per waiting call. A failed first read also rejects its caller.
+    // One report per failed read, not per waiting call. A failed first read rejects the calls that wait for it.
     if (kind === 'again') done.catch(failed);
     return { counters, done };
   }
 
-  function readAll(): void {
-    const due = [...ahead];
-    ahead.clear();
+  function readScheduled(): void {
+    const due = [...scheduled];
+    scheduled.clear();
     const firstReads = new Set<Promise<void>>();
     for (const counter of due) {
       if (counter.reading !== null) continue;
@@ -113,9 +115,9 @@ export function createTotalsReader({
 
   return {
     readAhead(counter) {
-      if (counter.reading !== null || ahead.has(counter)) return;
-      if (ahead.size === 0) setTimeout(readAll, GATHER_MS).unref();
-      ahead.add(counter);
+      if (counter.reading !== null || scheduled.has(counter)) return;
+      if (scheduled.size === 0) setTimeout(readScheduled, GATHER_MS).unref();
+      scheduled.add(counter);
     },
     async readNow(counter) {
       const wasReadBefore = counter.wasRead;

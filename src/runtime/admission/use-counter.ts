@@ -26,11 +26,11 @@ export class UseCounter {
   readMs = -Infinity;
   /** After a failed or slow read: no call starts another before this time, unless the total was never read. */
   retryMs = -Infinity;
-  /** Share of a budget that several processes count; null when this process counts alone. */
+  /** Share of a budget that several processes count together; null when this process counts alone. */
   share: SpendShare | null = null;
   /** The read that is running or begins in the next microtask; null when there is none. */
   reading: Promise<void> | null = null;
-  /** The stored total, and uses that were stored after it was read. */
+  /** The stored total, plus uses that were stored after it was read. */
   #base = 0n;
   /** Whole use of this process by calls that have ended. */
   #own = 0n;
@@ -95,7 +95,8 @@ export class UseCounter {
   }
 
   /**
-   * Moves stored uses into the base: every later total includes them. Not while a read runs: its total may lack them.
+   * Moves stored uses into the base, because every later total includes them. While a read runs, it does nothing: the
+   * total of that read may lack them.
    */
   #settleStored(storedThrough: number): void {
     const oldest = this.#unstored[0];

@@ -24,14 +24,14 @@ export interface CatalogHolderOptions {
   readonly swapped?: ((from: CatalogSnapshot, to: CatalogSnapshot) => void) | undefined;
 }
 
-/** Holds the current catalog. Changes are serialized, except `restore` at the start. */
+/** Holds the current catalog. Changes run one at a time, except `restore` at the start. */
 export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'findSnapshot' | 'quarantined' | 'release'> {
   /**
    * Serves a downloaded map, with unit mistakes quarantined. Returns null, or the fault of a map that is not served, as
    * a text that may be shown.
    */
   take(downloaded: Download): Promise<string | null>;
-  /** Serves the prices that administrators released, also through another process. */
+  /** Reads the stored releases, which another process may have changed, and serves the released prices. */
   refreshReleases(): Promise<void>;
   /**
    * Serves the last good map of an earlier process. Returns its validator for conditional requests; null without a
@@ -40,8 +40,8 @@ export interface CatalogHolder extends Pick<FollowedCatalog, 'current' | 'findSn
   restore(): Promise<string | null>;
 }
 
-/** Serializes asynchronous work. A failure does not affect later work. */
-function createSerializer(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+/** Runs asynchronous work in order, one piece at a time. A failure does not affect later work. */
+function createWorkQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const run = last.then(work);
@@ -66,7 +66,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
   const { url, clock, log, lastGoodFile } = options;
   const releases = createKnownReleases(options.releases);
   const { isReleased } = releases;
-  const serialized = createSerializer();
+  const oneAtATime = createWorkQueue();
   const recentStates = createRecentStates(clock);
   let state: CatalogState | null = null;
   /** Hash and validator of the last saved map. The file is written only when one of them changes. */
@@ -95,8 +95,10 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
   }
 
   /** Value of a field in the price map, also when it is quarantined. */
-  const valueNow = (entryId: string, field: string): unknown =>
-    (currentState().quarantined.get(entryId)?.raw ?? current().find(entryId)?.row)?.[field];
+  function valueNow(entryId: string, field: string): unknown {
+    const row = currentState().quarantined.get(entryId)?.raw ?? current().find(entryId)?.row;
+    return row?.[field];
+  }
 
   async function save({ packed, sha256 }: ParsedMap, validator: string | null): Promise<void> {
     const facts = `${sha256} ${validator}`;
@@ -112,7 +114,7 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
   async function take({ bytes, source, validator }: Download): Promise<string | null> {
     try {
       const currentCount = current().entries.length;
-      const map = await parsePriceMap(bytes, { currentCount, packed: lastGoodFile !== undefined });
+      const map = await parsePriceMap(bytes, { currentCount, wantsPacked: lastGoodFile !== undefined });
       const takenAt = clock.now();
       const builder = stateBuilder(currentState(), isReleased, takenAt);
       await map.eachModel(builder.add);
@@ -141,10 +143,10 @@ export function createCatalogHolder(options: CatalogHolderOptions): CatalogHolde
     current,
     findSnapshot: (id) => (current().id === id ? current() : recentStates.find(id)),
     quarantined: () => quarantinedPrices(currentState()),
-    take: (downloaded) => serialized(() => take(downloaded)),
-    release: (quarantineId, releasedBy) => serialized(() => release(quarantineId, releasedBy)),
+    take: (downloaded) => oneAtATime(() => take(downloaded)),
+    release: (quarantineId, releasedBy) => oneAtATime(() => release(quarantineId, releasedBy)),
     refreshReleases: () =>
-      serialized(async () => {
+      oneAtATime(async () => {
         await releases.refresh();
         if (state !== null) adopt(withReleases(state, isReleased));
       }),

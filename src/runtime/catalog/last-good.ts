@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
-import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
+import type { CatalogEntry, CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { mapFault, modelsOfMap, type PricedModel } from '../../domain/catalog/price-map.ts';
 import { withServedValues } from '../../domain/catalog/quarantine.ts';
 import { createSnapshot, entryOf } from './snapshot.ts';
@@ -101,21 +101,14 @@ function restore(models: readonly PricedModel[], head: Head, isReleased: IsRelea
   const takenAt = new Date(head.takenAt);
   const byId = new Map(models);
   const byEntry = Map.groupBy(head.held, ({ entryId }) => entryId);
-  const entries = [...byEntry].flatMap(([id, prices]) => {
+  const entries: CatalogEntry[] = [];
+  for (const [id, heldPrices] of byEntry) {
     const raw = byId.get(id);
+    if (raw === undefined) continue;
     // JSON omits `served` where no value was served.
-    return raw === undefined
-      ? []
-      : [
-          entryOf([
-            id,
-            withServedValues(
-              raw,
-              prices.map((one) => ({ served: undefined, ...one })),
-            ),
-          ]),
-        ];
-  });
+    const prices = heldPrices.map((one) => ({ served: undefined, ...one }));
+    entries.push(entryOf([id, withServedValues(raw, prices)]));
+  }
   const before: CatalogSnapshot = createSnapshot({ id: '', takenAt, source: head.source, entries });
   const since = new Map(head.held.map((one) => [`${one.field} ${one.entryId}`, new Date(one.since)]));
   const builder = stateBuilder({ snapshot: before, sha256: '', quarantined: new Map() }, isReleased, takenAt);

@@ -11,7 +11,7 @@ export interface ParseTask {
   /** Number of models in the catalog now. A map with far fewer models is rejected (`mapFault`). */
   readonly currentCount: number;
   /** Whether to return the compressed map too. */
-  readonly packed: boolean;
+  readonly wantsPacked: boolean;
 }
 
 /**
@@ -39,7 +39,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-function read({ bytes, currentCount, packed }: ParseTask): ParseOutcome {
+function read({ bytes, currentCount, wantsPacked }: ParseTask): ParseOutcome {
   const map = parseJson(bytes);
   if (map === undefined) return { fault: 'the price map is not valid JSON; it may be truncated' };
   const models = modelsOfMap(map);
@@ -50,10 +50,10 @@ function read({ bytes, currentCount, packed }: ParseTask): ParseOutcome {
   const lists: string[] = [];
   for (let at = 0; at < models.length; at += LIST_LENGTH)
     lists.push(JSON.stringify(models.slice(at, at + LIST_LENGTH) satisfies PricedModel[]));
-  return { sha256, lists, packed: packed ? new Uint8Array(gzipSync(json)) : null };
+  return { sha256, lists, packed: wantsPacked ? new Uint8Array(gzipSync(json)) : null };
 }
 
-// Linux has priorities per thread. A low one lets request handling run first where the process has only one core.
+// On Linux a priority belongs to a thread. With a low one, requests are handled first when there is only one core.
 if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread's port, not a window's

@@ -17,16 +17,16 @@ export interface ParsedMap {
   readonly sha256: string;
   /** The models as compact JSON, gzipped; null when not requested. */
   readonly packed: Uint8Array | null;
-  /** Passes every model to `take`, and yields to the event loop after each list of `ParseOutcome`. */
+  /** Passes every model to `take`, and yields to the event loop after each list that the thread has returned. */
   eachModel(take: (model: PricedModel) => void): Promise<void>;
 }
 
 /** Parses a price map in a worker thread. Throws MapRejected for an invalid map, and an Error when the thread fails. */
 export async function parsePriceMap(
   bytes: Uint8Array,
-  { currentCount, packed }: Omit<ParseTask, 'bytes'>,
+  { currentCount, wantsPacked }: Omit<ParseTask, 'bytes'>,
 ): Promise<ParsedMap> {
-  const outcome = await parseInThread({ bytes, currentCount, packed });
+  const outcome = await parseInThread({ bytes, currentCount, wantsPacked });
   if ('fault' in outcome) throw new MapRejected(outcome.fault);
   return {
     sha256: outcome.sha256,

@@ -55,9 +55,9 @@ const isDigit = (char: string | undefined): boolean => char !== undefined && cha
 
 /** Reads further characters, up to `max`, while `passes` is true for them. */
 function takeWhile(reader: PatternReader, passes: (char: string | undefined) => boolean, max: number): string {
-  let taken = '';
-  while (taken.length < max && passes(reader.chars[reader.at])) taken += reader.chars[reader.at++];
-  return taken;
+  const start = reader.at;
+  while (reader.at - start < max && passes(reader.chars[reader.at])) reader.at += 1;
+  return reader.chars.slice(start, reader.at).join('');
 }
 
 /** Reads an escape; `reader` is at the backslash. `inSet`: within square brackets. */
@@ -102,6 +102,7 @@ function readDigits(reader: PatternReader, start: number, first: string, inSet: 
     return { kind: 'char', char: fromCode(code) };
   }
   if (inSet) throw new PythonFault(`bad escape \\${first}`, start);
+  // Read the digits again, as the decimal number of a group.
   reader.at = start + 2;
   const number = Number(first + takeWhile(reader, isDigit, 1));
   if (number > reader.groups) throw new PythonFault(`invalid group reference ${number}`, start + 1);
@@ -128,7 +129,8 @@ export function readSet(reader: PatternReader): string {
     code += '^';
     reader.at += 1;
   }
-  for (let first = true; first || chars[reader.at] !== ']'; first = false) {
+  // A closing bracket in the first place is a member.
+  for (let isFirst = true; isFirst || chars[reader.at] !== ']'; isFirst = false) {
     const from = reader.at;
     const low = member();
     code += codeIn(low);

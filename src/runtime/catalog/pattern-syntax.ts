@@ -94,8 +94,9 @@ function readRepetition(reader: PatternReader, before: Before): string | null {
   if (before === 'repetition') throw new PythonFault('multiple repeat', start);
   reader.at = end;
   const suffix = reader.chars[end];
-  if (suffix === '+') noteUnsupported(reader, 'possessive quantifier', start);
-  if (suffix !== '+' && suffix !== '?') return code;
+  const isPossessive = suffix === '+';
+  if (isPossessive) noteUnsupported(reader, 'possessive quantifier', start);
+  if (!isPossessive && suffix !== '?') return code;
   reader.at += 1;
   return `${code}?`;
 }
@@ -152,7 +153,7 @@ function readExtension(reader: PatternReader, start: number): Opening | null {
     readUntil(reader, ')', 'group name');
     return unsupported(reader, 'condition', start);
   }
-  if (char === '-' || 'aiLmsux'.includes(char)) return readFlags(reader, char, start);
+  if (char === '-' || isFlag(char)) return readFlags(reader, char, start);
   throw new PythonFault(`unknown extension ?${char}`, start + 1);
 }
 
@@ -210,7 +211,8 @@ function readFlags(reader: PatternReader, first: string, start: number): Opening
   const off = turnsOff ? readLetters(reader) : '';
   const end = reader.chars[reader.at];
   // Global flags cannot be turned off.
-  if (end === undefined || (end !== ':' && (end !== ')' || turnsOff))) throw flagFault(reader, turnsOff, off);
+  const isEndValid = end === ':' || (end === ')' && !turnsOff);
+  if (!isEndValid) throw flagFault(reader, turnsOff, off);
   reader.at += 1;
   if (on.includes('L'))
     throw new PythonFault("bad inline flags: cannot use 'L' flag with a str pattern", reader.at - 1);
@@ -228,10 +230,12 @@ function readFlags(reader: PatternReader, first: string, start: number): Opening
   return null;
 }
 
+const isFlag = (char: string | undefined): boolean => char !== undefined && 'aiLmsux'.includes(char);
+
 function readLetters(reader: PatternReader): string {
-  let letters = '';
-  while ('aiLmsux'.includes(reader.chars[reader.at] ?? '-')) letters += reader.chars[reader.at++];
-  return letters;
+  const start = reader.at;
+  while (isFlag(reader.chars[reader.at])) reader.at += 1;
+  return reader.chars.slice(start, reader.at).join('');
 }
 
 function flagFault(reader: PatternReader, turnsOff: boolean, off: string): PythonFault {

@@ -3,8 +3,9 @@ import type { Pattern, PatternCompiler } from '../../domain/catalog/catalog.ts';
 import { createWeightedCache } from '../../domain/catalog/weighted-cache.ts';
 import { translatePattern } from './pattern-syntax.ts';
 
-/** Maximum characters of a pattern, and maximum size of its compiled program. */
+/** Maximum characters of a pattern. */
 const MAX_CHARACTERS = 512;
+/** Maximum instructions of a compiled pattern. */
 const MAX_PROGRAM_SIZE = 5_000;
 /** Maximum compiled patterns in memory. All pages of a list use the same pattern. */
 const MAX_CACHED = 64;
@@ -29,8 +30,8 @@ function compile(source: string): Compiled {
     if (regex.programSize() > MAX_PROGRAM_SIZE) return { fault: 'unsupported: pattern too large' };
     return { pattern: { occursIn: (text) => regex.test(text) } };
   } catch (error) {
-    // `translatePattern` has found Python's errors. The engine does not support the rest, such as over 1,000
-    // repetitions.
+    // `translatePattern` has found every error of Python. So the pattern is valid, but the engine does not support it,
+    // for example more than 1,000 repetitions.
     return { fault: `unsupported: ${error instanceof Error ? reasonOf(error) : 'this pattern'}` };
   }
 }

@@ -3,15 +3,16 @@ import type { Clock } from '../../domain/clock.ts';
 
 /** How long a replaced state stays available, in ms, so that clients can page through all of it. */
 const KEPT_MS = 10 * 60_000;
-/** Maximum states in memory, and maximum entries that only they contain. Each swap may replace many entries. */
+/** Maximum states in memory. */
 const MAX_STATES = 16;
-const MAX_ENTRIES = 8_000;
+/** Maximum sum of `unsharedEntries` of the states in memory. */
+const MAX_UNSHARED_ENTRIES = 8_000;
 
 interface ReplacedState {
   readonly snapshot: CatalogSnapshot;
   readonly untilMs: number;
   /** Number of entries that the next state does not share. */
-  readonly entries: number;
+  readonly unsharedEntries: number;
 }
 
 /** Recently replaced states, for readers that page through one of them. */
@@ -21,25 +22,25 @@ export interface RecentStates {
   find(id: string): CatalogSnapshot | null;
 }
 
-/** The last replaced state stays with any size; of the others the oldest are evicted first. */
+/** The most recently replaced state has no maximum size. Of the others, the oldest are evicted first. */
 export function createRecentStates(clock: Clock): RecentStates {
   let recent: readonly ReplacedState[] = [];
 
   function prune(): void {
     const now = clock.monotonicMs();
-    let entries = 0;
-    recent = recent.filter(({ untilMs, entries: own }, at) => {
-      entries += own;
-      return untilMs > now && at < MAX_STATES && (at === 0 || entries <= MAX_ENTRIES);
+    let sum = 0;
+    recent = recent.filter(({ untilMs, unsharedEntries }, position) => {
+      sum += unsharedEntries;
+      return untilMs > now && position < MAX_STATES && (position === 0 || sum <= MAX_UNSHARED_ENTRIES);
     });
   }
 
   return {
     add(snapshot, next) {
-      const entries = snapshot.entries.filter((entry) => next.find(entry.id) !== entry).length;
+      const unsharedEntries = snapshot.entries.filter((entry) => next.find(entry.id) !== entry).length;
       const untilMs = clock.monotonicMs() + KEPT_MS;
       const others = recent.filter((one) => one.snapshot.id !== snapshot.id && one.snapshot.id !== next.id);
-      recent = [{ snapshot, untilMs, entries }, ...others];
+      recent = [{ snapshot, untilMs, unsharedEntries }, ...others];
       prune();
     },
     find(id) {

@@ -33,6 +33,24 @@ const MAX_RETRY_MS = 60_000;
 
 const NOTHING: EarlierState = stateOfRecord(new Map<string, WatchedFields>());
 
+interface ServedState {
+  readonly snapshot: CatalogSnapshot;
+  /** Time from which the state is served. */
+  readonly at: Date;
+}
+
+/**
+ * Time of the changes of a state, and the earliest possible time when the source was not checked for long. The time is
+ * after the last confirmation, also when the clocks of processes differ.
+ */
+function timesOfChanges(state: ServedState, head: RecordHead | null): { readonly at: Date; readonly notBefore: Date | null } {
+  if (head === null) return { at: state.at, notBefore: null };
+  const { confirmedAt } = head;
+  const at = new Date(Math.max(state.at.getTime(), confirmedAt.getTime() + 1));
+  const isLongUnchecked = at.getTime() - confirmedAt.getTime() > LONG_UNCHECKED_MS;
+  return { at, notBefore: isLongUnchecked ? confirmedAt : null };
+}
+
 /** Records the changes of the catalog. */
 export interface CatalogRecorder {
   /** Queues a newly served state. Synchronous, never throws. */
@@ -66,10 +84,6 @@ export function createCatalogRecorder({
   readonly confirmMs?: number;
   readonly retryMs?: number;
 }): CatalogRecorder {
-  interface ServedState {
-    readonly snapshot: CatalogSnapshot;
-    readonly at: Date;
-  }
   let waiting: readonly ServedState[] = [];
   let running: Promise<void> | null = null;
   const stopping = new AbortController();
@@ -79,7 +93,7 @@ export function createCatalogRecorder({
    */
   let last: ServedState | null = null;
   /** The head after the last recording or confirmation of this process; null when it must be read from the store. */
-  let known: RecordHead | null = null;
+  let knownHead: RecordHead | null = null;
 
   async function stateAt(head: RecordHead | null): Promise<EarlierState> {
     if (head === null) return NOTHING;
@@ -115,8 +129,8 @@ export function createCatalogRecorder({
    */
   async function record(state: ServedState): Promise<void> {
     const { snapshot } = state;
-    let head = known ?? (await history.head());
-    known = null;
+    let head = knownHead ?? (await history.head());
+    knownHead = null;
     for (;;) {
       // A state older than the recorded one is not recorded: another process has recorded a newer state.
       if (head !== null && head.snapshotId !== snapshot.id && snapshot.takenAt < head.takenAt) {
@@ -125,11 +139,9 @@ export function createCatalogRecorder({
       }
       const recordedHead = head?.snapshotId === snapshot.id ? head : null;
       const earlier = recordedHead === null ? await stateAt(head) : stateBefore(recordedHead);
-      const confirmedMs = head?.confirmedAt.getTime() ?? -1;
-      const at = new Date(Math.max(state.at.getTime(), confirmedMs + 1));
-      const notBefore = at.getTime() - confirmedMs > LONG_UNCHECKED_MS ? new Date(confirmedMs) : null;
+      const { at, notBefore } = timesOfChanges(state, head);
       const differences = earlier === null ? [] : await compare(earlier, snapshot);
-      // Without a recorded state there are no changes: the entries were not added now.
+      // The first recorded state has no changes: its entries are not new.
       const changes =
         head === null
           ? []
@@ -145,7 +157,7 @@ export function createCatalogRecorder({
         }));
       if (newHead.snapshotId === snapshot.id) {
         last = state;
-        known = newHead;
+        knownHead = newHead;
         if (changes.length > 0)
           log.info({ changes: changes.length, snapshot: snapshot.id }, 'catalog changes recorded');
         await publish(changes, newHead.seenAt, snapshot.id);
@@ -158,11 +170,11 @@ export function createCatalogRecorder({
   /** Confirms the recorded state, so that later changes have precise dates. */
   async function confirm(): Promise<void> {
     const at = freshAt();
-    const head = known;
+    const head = knownHead;
     if (at === null || head === null || waiting.length > 0 || at <= head.confirmedAt) return;
     try {
       await history.confirm(head.snapshotId, at);
-      if (known === head) known = { ...head, confirmedAt: at };
+      if (knownHead === head) knownHead = { ...head, confirmedAt: at };
     } catch (error) {
       // Without a confirmation, only the dates of changes are less precise. A failed recording logs why the store is
       // unavailable.
@@ -173,7 +185,9 @@ export function createCatalogRecorder({
 
   async function run(): Promise<void> {
     let failures = 0;
-    for (let [state] = waiting; state !== undefined && !stopping.signal.aborted; [state] = waiting) {
+    while (!stopping.signal.aborted) {
+      const [state] = waiting;
+      if (state === undefined) return;
       try {
         await record(state);
         waiting = waiting.slice(1);
@@ -190,8 +204,8 @@ export function createCatalogRecorder({
   return {
     enqueue(snapshot) {
       if (stopping.signal.aborted) return;
-      // The recording of the first may be in progress. Of the others the oldest is dropped: its changes are recorded
-      // with the next state.
+      // The recording of the first state may be in progress. When the queue is full, the oldest of the others is
+      // dropped: its changes are recorded with the next state.
       const queued = waiting.length < MAX_WAITING ? waiting : waiting.toSpliced(1, 1);
       waiting = [...queued, { snapshot, at: clock.now() }];
       running ??= run().finally(() => {

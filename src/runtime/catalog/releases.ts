@@ -36,9 +36,12 @@ export function createKnownReleases(store: ReleaseStore = NO_STORE): KnownReleas
       setKnown([...known.values(), release]);
     },
     async removeObsolete(valueNow) {
-      const [valid, obsolete] = [[] as Release[], [] as Release[]];
-      for (const release of known.values())
-        (sameValue(valueNow(release.entryId, release.field), release.value) ? valid : obsolete).push(release);
+      const valid: Release[] = [];
+      const obsolete: Release[] = [];
+      for (const release of known.values()) {
+        const isValid = sameValue(valueNow(release.entryId, release.field), release.value);
+        (isValid ? valid : obsolete).push(release);
+      }
       if (obsolete.length === 0) return;
       await store.remove(obsolete);
       setKnown(valid);

@@ -76,14 +76,17 @@ export async function seedHistory({
   readonly providerOf: (entryId: string) => string | null;
   readonly now: Date;
 }): Promise<SeedReport> {
-  let [from, to]: [Date | null, Date | null] = [null, null];
+  let from: Date | null = null;
+  let to: Date | null = null;
   let total = 0;
   for await (const { at } of changesIn(file, now)) {
     from ??= at;
     to = at;
     total += 1;
   }
-  let [batch, read, added]: [CatalogChange[], number, number] = [[], 0, 0];
+  let batch: CatalogChange[] = [];
+  let read = 0;
+  let added = 0;
   for await (const change of changesIn(file, now)) {
     batch.push({ ...change, provider: change.provider ?? providerOf(change.entryId) });
     read += 1;

@@ -37,7 +37,7 @@ export interface RefreshingCatalog extends FollowedCatalog {
   stop(): void;
 }
 
-/** Outcome of the last checks, for the delay of the next. */
+/** Outcome of the last checks, for the delay of the next check. */
 export interface CheckHistory {
   readonly refreshSeconds: number;
   /** Failures in a row. */
@@ -55,8 +55,9 @@ export function nextDelayMs({ refreshSeconds, failures, retryAfterMs }: CheckHis
 }
 
 /**
- * Serves the last good catalog, else the built-in one, and refreshes it from the source. A state is validated, unit
- * mistakes are quarantined, and then it replaces the old one as a whole. After any failure the last good one stays.
+ * Serves the last good catalog, else the built-in one, and refreshes it from the source. A new price map is validated
+ * and its unit mistakes are quarantined. Then it replaces the current catalog as a whole. After a failure, the current
+ * catalog stays in use.
  */
 export function createCatalogSource(options: CatalogSourceOptions): RefreshingCatalog {
   const {
@@ -95,13 +96,13 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
 
   function recordFailure(outcome: 'refused' | 'failed', reason: string, error: unknown = null): void {
     checks[outcome] += 1;
-    const isNews = reason !== lastError;
+    const isNewReason = reason !== lastError;
     lastError = reason;
     failures += 1;
     const { source, takenAt } = current();
     const facts = { reason, serving: source, takenAt, ...(error === null ? {} : { err: error }) };
     // Without a network every check fails: one warning per reason is enough.
-    if (isNews) log.warn(facts, 'the catalog was not refreshed; the current one stays in use');
+    if (isNewReason) log.warn(facts, 'the catalog was not refreshed; the current one stays in use');
     else log.debug(facts, 'the catalog was not refreshed');
   }
 
@@ -130,7 +131,8 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       checking = null;
     }));
 
-  function delayMs(): number {
+  /** Returns the delay of the next check in ms, and sets `nextCheckAt`. */
+  function planNextCheck(): number {
     const nextMs = nextDelayMs({ refreshSeconds, failures, retryAfterMs }, random());
     nextCheckAt = new Date(clock.now().getTime() + nextMs);
     return nextMs;
@@ -163,7 +165,7 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
       if (refreshSeconds === 0 || task !== null) return;
       stopping = new AbortController();
       nextCheckAt = clock.now();
-      task = scheduler.every({ name: 'catalog-refresh', everyMs: delayMs, firstMs: 0, run: refresh });
+      task = scheduler.every({ name: 'catalog-refresh', everyMs: planNextCheck, firstMs: 0, run: refresh });
     },
     stop() {
       stopping.abort();

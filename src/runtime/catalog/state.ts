@@ -40,9 +40,12 @@ export interface StateBuilder {
   build(origin: Origin): CatalogState;
 }
 
+/** Characters of the id of a quarantined value: about 128 bits of its hash. */
+const QUARANTINE_ID_LENGTH = 22;
+
 /** Id of a quarantined value: a hash of its entry, field and value. */
 const quarantineIdOf = ({ entryId, field, value }: QuarantinedValue): string =>
-  hash('sha256', JSON.stringify([entryId, field, value]), 'base64url').slice(0, 22);
+  hash('sha256', JSON.stringify([entryId, field, value]), 'base64url').slice(0, QUARANTINE_ID_LENGTH);
 
 /** The id covers the map and its quarantined fields. */
 function stateIdOf(sha256: string, quarantined: CatalogState['quarantined']): string {
@@ -60,6 +63,7 @@ function stateIdOf(sha256: string, quarantined: CatalogState['quarantined']): st
 export function stateBuilder(before: CatalogState | null, isReleased: IsReleased, now: Date): StateBuilder {
   const entries: CatalogEntry[] = [];
   const quarantined = new Map<string, QuarantinedEntry>();
+  /** Number of entries that are shared with `before`. */
   let shared = 0;
 
   function quarantine(id: string, raw: Row, prices: readonly QuarantinedValue[]): void {
@@ -88,9 +92,11 @@ export function stateBuilder(before: CatalogState | null, isReleased: IsReleased
     },
     build(origin) {
       const { sha256, ...facts } = origin;
-      const last = before?.snapshot.entries ?? [];
+      const previous = before?.snapshot.entries ?? [];
       const isSame =
-        shared === last.length && entries.length === last.length && entries.every((entry, at) => entry === last[at]);
+        shared === previous.length &&
+        entries.length === previous.length &&
+        entries.every((entry, position) => entry === previous[position]);
       if (before !== null && isSame && origin.source === before.snapshot.source)
         return { snapshot: before.snapshot, sha256, quarantined };
       const id = before !== null && isSame ? before.snapshot.id : stateIdOf(sha256, quarantined);

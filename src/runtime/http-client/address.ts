@@ -16,7 +16,7 @@ export interface Address {
   /** Scheme, host and port. */
   readonly origin: string;
   readonly peer: Peer;
-  /** Connect to the peer directly, never through a proxy, which would bypass the lookup of the peer. */
+  /** Whether a proxy must not be used, because it would bypass the lookup of the peer. */
   readonly direct?: boolean;
   /** Path and query. */
   readonly path: string;
@@ -51,7 +51,8 @@ export function readAddress(address: string, method: HttpMethod = 'POST'): Addre
   const path = url.pathname + url.search;
   if (!PATH.test(path)) throw misused('its address has characters that are not allowed in a request');
   const secure = url.protocol === 'https:';
-  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  const defaultPort = secure ? 443 : 80;
+  const port = url.port === '' ? defaultPort : Number(url.port);
   // IPv6 hosts have brackets in a URL, but not in a connection.
   const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1');
   return {

@@ -116,17 +116,18 @@ export class Call implements ByteStream, HasDeadline {
 
   /** Ends the call at its deadline. */
   expired(): void {
-    const stage = this.#headReceived
-      ? 'BODY_TIMEOUT'
-      : this.#handle?.queued === true
-        ? 'QUEUE_TIMEOUT'
-        : 'HEAD_TIMEOUT';
+    const code = this.#timeoutCode();
     this.#release();
-    // The upstream is paused while the reader does not read: then the reader is late, not the upstream.
-    if (!this.#isUpstreamPaused) return this.failed(new ConnectionEnded(stage));
+    if (!this.#isUpstreamPaused) return this.failed(new ConnectionEnded(code));
+    // The upstream is paused because the reader does not read: the reader is late, not the upstream.
     this.#buffered = null;
     this.#paused = false;
     this.failed(new ReaderStalled());
+  }
+
+  #timeoutCode(): 'QUEUE_TIMEOUT' | 'HEAD_TIMEOUT' | 'BODY_TIMEOUT' {
+    if (this.#headReceived) return 'BODY_TIMEOUT';
+    return this.#handle?.queued === true ? 'QUEUE_TIMEOUT' : 'HEAD_TIMEOUT';
   }
 
   pipe(sink: ByteSink): void {

@@ -16,15 +16,15 @@ const DEFAULTS = {
   silenceLimitMs: 300_000,
   stallLimitMs: 120_000,
 } as const;
-/** Maximum cached targets: URLs with their parsed address. Above it all are evicted. */
+/** Maximum number of cached targets, which are URLs with their parsed address. A further one evicts all of them. */
 const TARGETS_LIMIT = 1_000;
-/** Number of cached origins above which those without a call or connection are evicted. */
+/** Maximum number of cached origins. A further one evicts those without a call and without a connection. */
 const ORIGINS_LIMIT = 1_000;
 
 export interface HttpClientOptions {
   /** Maximum number of connections to one origin; calls beyond it wait. */
   readonly connections?: number;
-  /** Fraction of the connections not used by others that one owner may use, above 0 and up to 1. */
+  /** An owner may use this fraction of the connections that other owners do not use. Above 0, at most 1. */
   readonly ownerFraction?: number;
   /** Maximum time between two reads of a body before its call fails, in ms. */
   readonly silenceLimitMs?: number;
@@ -111,7 +111,7 @@ export function createClient(options: HttpClientOptions, open: (watch: DeadlineW
     return destinationOf({ ...address, peer, direct: true }, `caller ${address.origin}`);
   }
 
-  /** Drops destinations without a call or a connection, because callers can send any number of addresses. */
+  /** Drops destinations without a call and without a connection: callers can send any number of addresses. */
   function dropUnused(): void {
     targets.clear();
     for (const [origin, { pool, slots }] of destinations) {

@@ -133,8 +133,8 @@ export class Connection implements TransportHandle, HasDeadline {
   }
 
   /**
-   * Processes a read; null is the end. The connection is freed after the whole read: bytes after the answer are an
-   * error.
+   * Processes a read; null is the end of the connection. The connection becomes idle only after the whole read, because
+   * bytes after the end of the answer are an error.
    */
   #processRead(bytes: Buffer | null): void {
     const fault = this.#parse(bytes);
@@ -195,18 +195,18 @@ export class Connection implements TransportHandle, HasDeadline {
     this.#socket.destroy();
     this.#pool.closed(this);
     if (dispatch === null) return;
-    // Closed before a byte of the request was written: the upstream cannot have seen the request (ADR 0054). A new
-    // connection that fails is not replaced: another new one would probably fail, too.
+    // The upstream cannot have seen a request of which no byte was written (ADR 0054), so it is sent again. A new
+    // connection that failed is not replaced: another new connection would probably fail, too.
     if (this.#used && this.#unsent) return this.#pool.resend(dispatch);
     dispatch.free();
     dispatch.call.failed(error ?? new ConnectionEnded('CLOSED'));
   }
 }
 
-/** Methods whose requests have a length, also without a body. */
+/** Methods whose requests have a Content-Length header, also without a body. */
 const EXPECTS_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 
-/** The Content-Length header; none without a body, unless the method requires one. */
+/** The line of the Content-Length header; empty without a body, unless the method requires the header. */
 function lengthLine({ method, body }: Request): string {
   const length = body instanceof Uint8Array ? body.length : body.reduce((sum, piece) => sum + piece.length, 0);
   return EXPECTS_BODY.has(method) || length > 0 ? `content-length: ${length}\r\n` : '';

@@ -49,9 +49,11 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** At most 15 digits, which a number holds exactly. */
 const DIGITS = /^\d{1,15}$/;
 const CHUNK_LINE = /^([0-9a-fA-F]{1,12})[\t ]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
-/** Options of the Connection header, in lower case. */
+/** The `close` option of a Connection header in lower case. */
 const CLOSE_OPTION = /(?:^|,)\s*close\s*(?:,|$)/;
+/** The `keep-alive` option of a Connection header in lower case. */
 const KEEP_ALIVE_OPTION = /(?:^|,)\s*keep-alive\s*(?:,|$)/;
+/** Timeout of a Keep-Alive header. */
 const KEEP_ALIVE_SECONDS = /(?:^|[,\s])timeout=(\d{1,6})/i;
 
 const HOP_BY_HOP = new Set([
@@ -67,8 +69,9 @@ const HOP_BY_HOP = new Set([
 
 /** Idle time of a connection without a Keep-Alive header, in ms: shorter than the idle timeout of common servers. */
 const KEEP_ALIVE_MS = 4_000;
-/** Margin before the Keep-Alive timeout of the upstream, and maximum idle time, in ms. */
+/** Time before the Keep-Alive timeout of the upstream at which an idle connection is closed, in ms. */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
+/** Maximum idle time of a connection with a Keep-Alive header, in ms. */
 const KEEP_ALIVE_MAX_MS = 600_000;
 
 /** Cache of header names to lower-case names. Upstreams use few, so almost every look-up is a hit. */
@@ -170,26 +173,31 @@ export class ResponseParser {
     return end;
   }
 
-  /** Text up to an end mark. Null while the mark has not arrived; the bytes are buffered. */
+  /**
+   * Text up to an end mark, and the position after the mark in `chunk`. Null while the mark has not arrived: then the
+   * bytes are buffered.
+   */
   #readUntil(
     end: string,
     limit: number,
     chunk: Buffer,
     at: number,
   ): { readonly text: string; readonly next: number } | null {
-    const before = this.#incomplete.length;
-    const bytes = before === 0 ? chunk : Buffer.concat([this.#incomplete, at === 0 ? chunk : chunk.subarray(at)]);
-    const from = before === 0 ? at : 0;
+    const buffered = this.#incomplete.length;
+    const bytes = buffered === 0 ? chunk : Buffer.concat([this.#incomplete, at === 0 ? chunk : chunk.subarray(at)]);
+    const from = buffered === 0 ? at : 0;
     // The end mark may have started in the buffered bytes.
-    const found = bytes.indexOf(end, Math.max(from, before - end.length), 'latin1');
-    if ((found === -1 ? bytes.length : found) - from > limit) throw new MalformedResponse('OVERFLOW');
+    const found = bytes.indexOf(end, Math.max(from, buffered - end.length), 'latin1');
+    const textEnd = found === -1 ? bytes.length : found;
+    if (textEnd - from > limit) throw new MalformedResponse('OVERFLOW');
     if (found === -1) {
-      this.#incomplete = before === 0 ? Buffer.from(bytes.subarray(from)) : bytes;
+      this.#incomplete = buffered === 0 ? Buffer.from(bytes.subarray(from)) : bytes;
       return null;
     }
     this.#incomplete = NO_BYTES;
-    const next = found + end.length;
-    return { text: bytes.toString('latin1', from, found), next: before === 0 ? next : at + next - before };
+    const nextInBytes = found + end.length;
+    const next = buffered === 0 ? nextInBytes : at + nextInBytes - buffered;
+    return { text: bytes.toString('latin1', from, found), next };
   }
 
   #readHead(chunk: Buffer, at: number): number {
@@ -238,7 +246,8 @@ export class ResponseParser {
       return this.#end(this.#keepAliveMs);
     }
     this.#bytesLeft = length ?? 0;
-    this.#state = coding !== null ? CHUNK_SIZE : length !== null ? LENGTH : UNTIL_CLOSE;
+    if (coding !== null) this.#state = CHUNK_SIZE;
+    else this.#state = length === null ? UNTIL_CLOSE : LENGTH;
     this.#events.head(status, endToEnd);
   }
 
@@ -305,7 +314,8 @@ class Headers {
   }
 
   keepAliveMs(isHttp11: boolean): number {
-    if (CLOSE_OPTION.test(this.#connection) || (!isHttp11 && !KEEP_ALIVE_OPTION.test(this.#connection))) return 0;
+    const isPersistent = isHttp11 || KEEP_ALIVE_OPTION.test(this.#connection);
+    if (!isPersistent || CLOSE_OPTION.test(this.#connection)) return 0;
     const seconds = this.#keepAlive === '' ? undefined : KEEP_ALIVE_SECONDS.exec(this.#keepAlive)?.[1];
     if (seconds === undefined) return KEEP_ALIVE_MS;
     return Math.min(KEEP_ALIVE_MAX_MS, Math.max(0, Number(seconds) * 1_000 - KEEP_ALIVE_MARGIN_MS));
@@ -314,7 +324,8 @@ class Headers {
 
 /** The text between two positions, without surrounding spaces and tabs. */
 function trimmed(text: string, from: number, to: number): string {
-  let [start, end] = [from, to];
+  let start = from;
+  let end = to;
   while (start < end && isSpace(text.charCodeAt(start))) start += 1;
   while (end > start && isSpace(text.charCodeAt(end - 1))) end -= 1;
   return text.slice(start, end);

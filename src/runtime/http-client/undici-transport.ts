@@ -45,8 +45,9 @@ interface Undici {
 }
 
 function openTransport({ EnvHttpProxyAgent, Pool }: Undici, connections: number): Transport {
-  /** Open connections and running calls of all pools. */
+  /** Open connections of all pools. */
   let openConnections = 0;
+  /** Running calls of all pools. */
   let activeCalls = 0;
   const poolOf = (origin: string | URL, poolOptions: object): AgentPool =>
     new Pool(origin, { ...SETTINGS, ...poolOptions, connections })

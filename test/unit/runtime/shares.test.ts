@@ -7,8 +7,8 @@ import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { SharedTotals } from '../../support/shared-totals.ts';
 import { someShares } from '../../support/shares.ts';
 
-const FOR_ONE_CALL: ShareTiming = { tickMs: 100, minCalls: 0, answerMs: 250 };
-const FOR_EIGHT_CALLS: ShareTiming = { tickMs: 500, minCalls: 8, answerMs: 250 };
+const FOR_ONE_CALL: ShareTiming = { tickMs: 100, minSpareCalls: 0, answerMs: 250 };
+const FOR_EIGHT_CALLS: ShareTiming = { tickMs: 500, minSpareCalls: 8, answerMs: 250 };
 
 interface Process {
   readonly shares: Shares;

@@ -13,6 +13,7 @@ export interface RedisLocation {
 
 /** How long the start of the process waits for the connection, in ms. */
 const FIRST_MS = 1_000;
+/** Timeout of one attempt to connect, in ms. */
 const CONNECT_MS = 2_000;
 /** Maximum wait before another attempt to connect, in ms. */
 const RECONNECT_MS = 1_000;

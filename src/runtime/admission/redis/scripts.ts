@@ -12,8 +12,11 @@ import { RATE_WINDOW_MS } from '../../../domain/admission/rate-limits.ts';
  */
 const UNUSED_MS = 3_600_000;
 
-/** Number of arguments of one request. They follow the arguments for all requests. */
+/** Number of arguments of one request. */
 const ASK_ARGUMENTS = 12;
+
+/** `spareDivisor` as a Lua expression: from two processes on, it is a multiple of their number. */
+const SPARE_DIVISOR = `processes <= 1 and ${spareDivisor(1)} or processes * ${spareDivisor(2) / 2}`;
 
 // The ledger never writes a key of another type, or a value that is not a number. Such a key is removed, and such a
 // value is read as zero. Otherwise one of them would fail the requests of all counters.
@@ -33,8 +36,9 @@ if type(expired) == 'table' then redis.call('DEL', KEYS[1]) end`;
 
 /**
  * Answers requests for shares. Arguments: the process, then `ASK_ARGUMENTS` for each request. The answer begins with 1
- * when the process was not in the set, else 0. For each request a row follows: whether the counter is known, the
- * granted amount, and what was left before it. A window also has its start and its remaining time in ms.
+ * when the process was not in the set of processes, else 0. For each request a row follows: whether the counter is
+ * known, the granted amount, the amount left before the grant, and the start and remaining ms of the window. Only
+ * counters of kind `window` have a window.
  */
 export const ASK_SCRIPT = `${HEAD}
 local joined = redis.call('ZADD', KEYS[1], text(now + ${LEDGER_LEASE_MS}), me)
@@ -44,7 +48,7 @@ for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
   alive[name] = true
   processes = processes + 1
 end
-local part = processes <= 1 and ${spareDivisor(1)} or processes * ${spareDivisor(2) / 2}
+local divisor = ${SPARE_DIVISOR}
 local answers = { joined }
 for at = 2, #KEYS do
   local key = KEYS[at]
@@ -111,7 +115,7 @@ for at = 2, #KEYS do
     elseif kind ~= 'spend' then granted = math.max(0, left)
     elseif left > 0 then granted = math.max(left, largest) end
     if left == 0 and others == 0 and atLimit then granted = largest end
-    if left > need then granted = granted + math.floor(math.min(spare, (left - need) / part)) end
+    if left > need then granted = granted + math.floor(math.min(spare, (left - need) / divisor)) end
     local share = held + granted
     if kind == 'slots' and share == 0 then redis.call('HDEL', key, 't:' .. me)
     else redis.call('HSET', key, 't:' .. me, text(share)) end
