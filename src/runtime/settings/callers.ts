@@ -2,11 +2,11 @@ import type { SettingValues } from './table.ts';
 
 /** Settings of what callers may choose, and what answers show of upstreams. */
 export interface CallerSettings {
-  /** Callers may send their own key and address, for every deployment. */
+  /** Whether callers may send their own key and address, for every deployment. */
   readonly clientCredentials: boolean;
   /** Private hosts, addresses and blocks that callers may choose. */
   readonly allowedHosts: readonly string[];
-  /** Answers name the base address of the upstream to every caller, not to administrators only. */
+  /** Whether answers name the base address of the upstream to every caller. Otherwise only administrators see it. */
   readonly exposeApiBase: boolean;
 }
 

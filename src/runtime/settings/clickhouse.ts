@@ -18,7 +18,7 @@ const KNOWN_STORES = new Set(['clickhouse', 'database', 'postgres', 'postgresql'
 /** The ClickHouse server of the traces; null when the database stores them. Warnings never repeat a value. */
 export function clickHouseOf(values: SettingValues, warn: (warning: string) => void): ClickHouseSettings | null {
   const named = values.traceStoreType?.toLowerCase() ?? null;
-  // The value may be an address with a password.
+  // The warning does not repeat the value, which may be an address with a password.
   if (named !== null && !KNOWN_STORES.has(named))
     warn('The configuration names a store of traces that is not known: the database stores them.');
   const url = named === null || named === 'clickhouse' ? values.clickHouseUrl : null;

@@ -72,9 +72,9 @@ export function readConfigDocument(
 ): ConfigDocument {
   const content: Record<string, unknown> = {};
   const segments = new Map<string, Segment[]>();
-  const queue: NamedFile[] = [{ file, by: null }];
+  const queue: NamedFile[] = [{ file, includedBy: null }];
   const readPaths = new Set<string>();
-  // The loop also reaches the files that it appends to the queue.
+  // The loop also visits files that are appended to the queue while it runs.
   for (const named of queue) {
     const path = resolve(named.file);
     if (readPaths.has(path)) continue;
@@ -136,7 +136,7 @@ function includedFiles(value: unknown, part: Part, folder: string): readonly Nam
   if (Array.isArray(value) && value.every((name) => typeof name === 'string'))
     return value.map((name, index) => ({
       file: resolve(folder, name),
-      by: { source: part.file, line: part.lineOf(['include', index]), key: `include.${index}` },
+      includedBy: { source: part.file, line: part.lineOf(['include', index]), key: `include.${index}` },
     }));
   const message = 'is not a list of files, one `- name.yaml` per line';
   throw new ConfigError([{ source: part.file, line: part.lineOf(['include']), key: 'include', message }]);

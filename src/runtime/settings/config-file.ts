@@ -7,8 +7,8 @@ import { SETTINGS } from './table.ts';
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
 
 /**
- * Whether an unset variable at a path is a fault: a setting, a model or a guardrail reads the path. Billing settings
- * may be unset.
+ * Whether an unset variable at a path is a fault: a setting, a model or a guardrail reads the path. Variables of billing
+ * settings may be unset.
  */
 function isRead(path: Path): boolean {
   const [section] = path;
@@ -21,7 +21,7 @@ function isRead(path: Path): boolean {
 
 /** As `readConfigDocument`. In addition, `tracing.store: clickhouse` is short for `tracing.store.type`. */
 export function readConfigFile(path: string, env: NodeJS.ProcessEnv): ConfigDocument {
-  // Read before all other settings, which may be in the file.
+  // This setting decides how the file is read, so only a variable can set it.
   const plainYaml = env['LENSGATE_PLAIN_YAML'] !== 'off';
   const document = readConfigDocument(path, env, { isRead, plainYaml });
   return { ...document, content: withStoreType(document.content) };

@@ -49,9 +49,9 @@ const unsupportedSchemas = ({ effects, others }: UnsupportedKeys): JsonSchema =>
     ]),
   ]);
 
-/** A section, or a map in a section; also a text if `isShort`. Other keys are accepted: the start warns of them. */
-const sectionSchema = (properties: JsonSchema, isShort = false): JsonSchema => ({
-  type: isShort ? ['object', 'string', 'null'] : ['object', 'null'],
+/** A section, or a map in a section. Other keys are accepted: the start warns of them. */
+const sectionSchema = (properties: JsonSchema, allowsText = false): JsonSchema => ({
+  type: allowsText ? ['object', 'string', 'null'] : ['object', 'null'],
   properties,
 });
 

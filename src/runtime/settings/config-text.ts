@@ -2,10 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import { ConfigError, type ConfigFault } from './config-fault.ts';
 
-/** A file to read, and the place that includes it; null for the first one. */
+/** A file to read. */
 export interface NamedFile {
   readonly file: string;
-  readonly by: Pick<ConfigFault, 'source' | 'line' | 'key'> | null;
+  /** Place of the `include` that names the file; null for the first file. */
+  readonly includedBy: Pick<ConfigFault, 'source' | 'line' | 'key'> | null;
 }
 
 /** Maximum characters of one file. A file with 20,000 models is smaller. */
@@ -23,15 +24,14 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text of a file. Throws ConfigError, at the place that includes it, when it is unreadable, too large or no plain
- * UTF-8 text.
+ * The text of a file. Throws ConfigError when the file is unreadable, too large or no plain UTF-8 text. The place of the
+ * error is the `include` that names the file.
  */
-export function readText({ file, by }: NamedFile): string {
+export function readText({ file, includedBy }: NamedFile): string {
   const refuse = (message: string, line: number | null = null): ConfigError => {
     const where = line === null ? '' : ` (line ${line})`;
-    return new ConfigError([
-      by === null ? { source: file, line, key: '', message } : { ...by, message: `${file}${where} ${message}` },
-    ]);
+    if (includedBy === null) return new ConfigError([{ source: file, line, key: '', message }]);
+    return new ConfigError([{ ...includedBy, message: `${file}${where} ${message}` }]);
   };
   const tooLarge = (size: string): ConfigError =>
     refuse(`has ${size}; a configuration file has at most ${MAX_CHARACTERS} characters`);

@@ -91,7 +91,7 @@ function unknownKeyWarning(
   return nearest === null ? 'is not a known setting' : `is not a known setting; did you mean ${nearest}?`;
 }
 
-/** `callbacks` is a setting, of which only `otel` has an effect. */
+/** Warns of callbacks other than `otel`: they have no effect. */
 function checkCallbacks({ litellm_settings: shared }: JsonObject, warn: Warn): void {
   const callbacks = isJsonObject(shared) ? [shared['callbacks']].flat() : [];
   const others = callbacks.filter((name) => name !== 'otel' && !isOff(name));
@@ -101,7 +101,7 @@ function checkCallbacks({ litellm_settings: shared }: JsonObject, warn: Warn): v
   warn(['litellm_settings', 'callbacks'], `${named.join(', ')} ${verb} no effect: no call is sent there`);
 }
 
-/** One warning for each key, at the first model that has it. */
+/** One warning for each key, at the first model that has the key. */
 function checkModels({ model_list: models }: JsonObject, warn: Warn): void {
   if (!Array.isArray(models)) return;
   const found = new Map<string, { readonly path: Path; readonly message: string; count: number }>();

@@ -13,8 +13,13 @@ const PLACE_OPTIONS = [
   'vertex_location',
 ] as const;
 
-const digest = (parts: readonly unknown[], characters: number): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, characters);
+/** Hex digits of the hash of a place. */
+const PLACE_DIGITS = 12;
+/** Hex digits of the hash of an account. They are too few to reveal the credential. */
+const ACCOUNT_DIGITS = 4;
+
+const digest = (parts: readonly unknown[], digits: number): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, digits);
 
 /**
  * Id from the model, the provider and the address of a deployment. It does not depend on the position in the file or
@@ -22,13 +27,13 @@ const digest = (parts: readonly unknown[], characters: number): string =>
  */
 function placeIdOf({ modelGroup, provider, upstreamModel, apiBase, options }: DeploymentDraft): string {
   const place = PLACE_OPTIONS.map((name) => options[name] ?? null);
-  return `${modelGroup}#${digest([modelGroup, provider, upstreamModel, apiBase, ...place], 12)}`;
+  return `${modelGroup}#${digest([modelGroup, provider, upstreamModel, apiBase, ...place], PLACE_DIGITS)}`;
 }
 
 /** Options that identify the account at the provider. */
 const ACCOUNT_OPTIONS = ['aws_profile_name', 'aws_role_name'] as const;
 
-/** Hash that distinguishes accounts at one address. It is too short to reveal the credential. */
+/** Hash that distinguishes accounts at one address. */
 const accountOf = ({ apiKey, secrets, options }: DeploymentDraft): string =>
   digest(
     [
@@ -37,7 +42,7 @@ const accountOf = ({ apiKey, secrets, options }: DeploymentDraft): string =>
       ...ACCOUNT_OPTIONS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
       ...Object.entries(secrets).map(([name, secret]) => [name, secret.reveal()]),
     ],
-    4,
+    ACCOUNT_DIGITS,
   );
 
 /**
@@ -60,11 +65,11 @@ export function withIds(drafts: readonly DeploymentDraft[]): readonly Deployment
     const baseId = isAmbiguous ? `${place}-${accountOf(draft)}` : place;
     const count = (usedCounts.get(baseId) ?? 0) + 1;
     usedCounts.set(baseId, count);
-    // Former ids: without the account, from the time before a second account was added; and by position, as in old
-    // versions.
-    const withoutAccount = isAmbiguous && !seenPlaces.has(place) ? [place] : [];
+    // Before a second account was added, the first deployment of the place had the id of the place.
+    const idWithoutAccount = isAmbiguous && !seenPlaces.has(place) ? [place] : [];
     seenPlaces.add(place);
-    const formerIds = [...withoutAccount, `${deployment.modelGroup}#${index + 1}`];
+    // Old versions made ids from the position in the file.
+    const formerIds = [...idWithoutAccount, `${deployment.modelGroup}#${index + 1}`];
     return { ...deployment, id: count === 1 ? baseId : `${baseId}-${count}`, formerIds };
   });
 }

@@ -126,7 +126,7 @@ export function toDeployment(
   const { model_name: modelName, litellm_params: params, model_info: info } = entry;
   const teamId = teamOfInfo(info ?? {});
   const credentialName = params.litellm_credential_name;
-  // Missing parameters of the entry come from its credential, and not from the environment.
+  // An entry that names a credential takes its missing parameters from there, not from the environment.
   const env = credentialName === undefined ? about.env : {};
   const { provider, model: named } = providerOf(params.model);
   const [, api, model = ''] = API_PREFIX.exec(named) ?? [];
@@ -307,12 +307,15 @@ export function keyWarningOf(deployment: Deployment, env: NodeJS.ProcessEnv): Ke
   )
     return null;
   const named = [...vendor.keyVariables, ...Object.values(vendor.credentials).flat()].join(', ');
-  if (maySendKey(vendor, apiBase ?? undefined))
+  if (maySendKey(vendor, apiBase ?? undefined)) {
+    // At its own address, a vendor without a fixed address is a server of the operator, which may need no key.
+    const isOwnServer = apiBase !== null && vendor.base === null;
+    const mayClientsSendKey = clientCredentials?.includes('api_key') === true;
     return {
       text: `The model "${modelGroup}" has no key: set api_key, or one of ${named}.`,
-      // A vendor without a fixed address is a server of the operator. It may need no key.
-      isFault: (apiBase === null || vendor.base !== null) && clientCredentials?.includes('api_key') !== true,
+      isFault: !isOwnServer && !mayClientsSendKey,
     };
+  }
   if (firstSet(vendor.keyVariables, env) === null) return null;
   return {
     text: `The model "${modelGroup}" is called without a key: the key of ${named} is not sent to ${URL.parse(apiBase ?? '')?.origin}. Set api_key if it needs one.`,

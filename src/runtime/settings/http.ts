@@ -4,15 +4,15 @@ import type { SettingValues } from './table.ts';
 export interface HttpSettings {
   /** Origins whose pages may call the server in a browser, or `*` for every origin; empty turns CORS off. */
   readonly corsOrigins: readonly string[];
-  /** Serves the most frequent paths without Koa. */
+  /** Whether the most frequent paths are served without Koa. */
   readonly fastPath: boolean;
-  /** Compiles repeated queries of the graph. */
+  /** Whether repeated queries of the graph are compiled. */
   readonly graphPlans: boolean;
-  /** Executes an event once for all subscribers with the same operation and rights. */
+  /** Whether an event is executed once for all subscribers with the same operation and rights. */
   readonly sharedSubscriptions: boolean;
-  /** Scans large bodies of model calls instead of parsing them. */
+  /** Whether large bodies of model calls are scanned instead of parsed. */
   readonly jsonScan: boolean;
-  /** Sends the writes of one turn of the event loop together. */
+  /** Whether the writes of one turn of the event loop are sent together. */
   readonly writeCoalescing: boolean;
 }
 

@@ -5,11 +5,11 @@ import { valueFaults } from '../../domain/settings/value-faults.ts';
 
 /** Why a value is refused. */
 export interface Refusal {
-  /** Completes a sentence that begins with the value, e.g. `is not a number`. */
+  /** Unless `complete`, the rest of a sentence that begins with the value, e.g. `is not a number`. */
   readonly message: string;
   /** Index or key of the wrong part of a list or map. */
   readonly path?: readonly (string | number)[];
-  /** The message names the value itself. */
+  /** Whether the message is a whole sentence. */
   readonly complete?: boolean;
 }
 
@@ -54,14 +54,17 @@ export function decimal(bounds: {
   readonly to?: number;
 }): Kind<number> {
   const { from, above, to = Infinity } = bounds;
-  const lower = above === undefined ? `from ${from ?? 0}` : `above ${above}`;
-  const upper = to === Infinity ? '' : above === undefined ? ` to ${to}` : `, at most ${to}`;
-  const form = `number ${lower}${upper}`;
+  const isUnbounded = to === Infinity;
+  const form =
+    above === undefined
+      ? `number from ${from ?? 0}${isUnbounded ? '' : ` to ${to}`}`
+      : `number above ${above}${isUnbounded ? '' : `, at most ${to}`}`;
   return kind<number>(form, (raw) => {
     const isText = typeof raw === 'string' && /^\d+(\.\d+)?$/.test(raw);
     const number = isText ? Number(raw) : raw;
-    const isWithin =
-      typeof number === 'number' && number <= to && (above === undefined ? number >= (from ?? 0) : number > above);
+    if (typeof number !== 'number') return refuse(`is not a ${form}`);
+    const isAboveLower = above === undefined ? number >= (from ?? 0) : number > above;
+    const isWithin = isAboveLower && number <= to;
     return isWithin ? { value: number } : refuse(`is not a ${form}`);
   });
 }

@@ -39,15 +39,16 @@ export function isModelFault({ key }: ConfigFault): boolean {
 const REQUEST_MEMBER = 'health_check_params';
 
 /**
- * The value without members that are null or refer to unset variables. `at` is its dotted path. `keepsNull`: members
- * that are null stay.
+ * The value without members that are null or refer to unset variables. `at` is the dotted path of the value. With
+ * `keepsNull`, members that are null stay.
  */
 function withoutUnset(value: unknown, unset: ReadonlySet<string>, at: string, keepsNull = false): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const isList = Array.isArray(value);
   return mappedInner(value, (inner, key) => {
     const path = `${at}.${key}`;
-    if (!isList && ((inner === null && !keepsNull) || (unset.size > 0 && unset.has(path)))) return OMITTED;
+    const isUnset = (inner === null && !keepsNull) || (unset.size > 0 && unset.has(path));
+    if (isUnset && !isList) return OMITTED;
     return withoutUnset(inner, unset, path, keepsNull || key === REQUEST_MEMBER);
   });
 }
@@ -116,5 +117,8 @@ function faultOf(
 }
 
 /** Whether a value is a valid price. Lists of price tiers are not checked. */
-export const isPrice = (value: unknown): boolean =>
-  typeof value === 'number' || typeof value === 'string' ? (rateFrom(value) ?? -1n) >= 0n : true;
+export function isPrice(value: unknown): boolean {
+  if (typeof value !== 'number' && typeof value !== 'string') return true;
+  const rate = rateFrom(value);
+  return rate !== null && rate >= 0n;
+}

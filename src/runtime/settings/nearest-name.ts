@@ -1,6 +1,6 @@
 /**
- * The known name with the smallest edit distance to a name; null when each exceeds both 1 and a quarter of the name's
- * length.
+ * The known name with the smallest edit distance to a name; null when every distance is above 1 and above a quarter of
+ * the length of the name.
  */
 export function nearestOf(name: string, known: Iterable<string>): string | null {
   let nearest: string | null = null;

@@ -61,8 +61,8 @@ export function otlpExportOf({ values, originOf, refuse }: SettingsRead): OtlpEx
 }
 
 /**
- * Address of the collector; null when it is invalid. The traces path is appended unless `isExact`: the address is that
- * of the variable for traces.
+ * Address of the collector; null when it is invalid. With `isExact` the address comes from the variable for traces, so
+ * that no path is appended.
  */
 function addressOf(endpoint: string, isExact: boolean): string | null {
   const url = URL.parse(endpoint);

@@ -121,17 +121,23 @@ export function readProviderAccounts(
     return azureRegion !== undefined && AZURE_REGION.test(azureRegion) ? speechBase(azureRegion) : null;
   }
 
+  function identityOf(
+    { aws, cloud }: ForwardedProvider,
+    key: string | undefined,
+    issuer: EnvironmentAccount['issuer'],
+  ): CloudIdentity | null {
+    if (aws !== undefined) return key === undefined ? awsIdentity(aws.service, awsParameters(env), region) : null;
+    if (key === undefined) return null;
+    if (cloud === 'google') return { kind: 'google', credentials: new Secret(key) };
+    return issuer === null ? null : { ...issuer, key: new Secret(key) };
+  }
+
   const accounts = [CODING_AGENTS, ...FORWARDED_PROVIDERS].map((provider): [string, EnvironmentAccount] => {
-    const { aws, cloud, keyVariables, prefixes, tokenVariables = [] } = provider;
+    const { keyVariables, prefixes, tokenVariables = [] } = provider;
     const token = tokenVariables.map((name) => env[name]).find(Boolean);
     const key = keyVariables.map((name) => env[name]).find(Boolean);
     const issuer = issuerOf(provider, env);
-    const identity = ((): CloudIdentity | null => {
-      if (aws !== undefined) return key === undefined ? awsIdentity(aws.service, awsParameters(env), region) : null;
-      if (key === undefined) return null;
-      if (cloud === 'google') return { kind: 'google', credentials: new Secret(key) };
-      return issuer === null ? null : { ...issuer, key: new Secret(key) };
-    })();
+    const identity = identityOf(provider, key, issuer);
     // A key from which an identity is made is not sent itself.
     const sentKey = token ?? (identity === null ? key : undefined);
     return [

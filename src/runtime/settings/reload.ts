@@ -117,7 +117,7 @@ function startWorker(): Worker {
   });
   // The thread must not delay a shutdown.
   worker.unref();
-  // A running reading reports the end of its thread. An idle thread may end.
+  // After an error the thread ends, which a running reading notices by `exit`. An idle thread may end.
   worker.on('error', () => {});
   return worker;
 }

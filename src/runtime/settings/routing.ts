@@ -54,12 +54,12 @@ function policyOf(values: RoutingValues): RoutingPolicy {
 }
 
 /** Rows of the table by their path in the file. No argument and no variable sets them. */
-const ROWS = Object.entries<Setting>(ROUTING_SETTINGS).map(([row, { file = '', kind, default: otherwise }]) => {
+const ROWS = Object.entries<Setting>(ROUTING_SETTINGS).map(([row, { file = '', kind, default: defaultValue }]) => {
   const dot = file.indexOf('.');
-  return { row: row as RoutingSetting, section: file.slice(0, dot), name: file.slice(dot + 1), kind, otherwise };
+  return { row: row as RoutingSetting, section: file.slice(0, dot), name: file.slice(dot + 1), kind, defaultValue };
 });
 
-/** Settings of the lists of fallbacks, by type. Of each type the first setting that is set is in force. */
+/** Settings of the lists of fallbacks, by type. For each type, the first setting with a value is in force. */
 const LISTS: readonly (readonly [type: FallbackType, rows: readonly RoutingSetting[]])[] = [
   ['general', ['routerFallbacks', 'fallbacks']],
   ['context_window', ['routerContextWindowFallbacks', 'contextWindowFallbacks']],
@@ -73,11 +73,11 @@ const LISTS: readonly (readonly [type: FallbackType, rows: readonly RoutingSetti
 export function routingIn(config: DeclaredConfig, stored: StoredSections): ConfiguredRouting {
   const values = new Map<RoutingSetting, unknown>();
   const fromStore = new Set<RoutingSetting>();
-  for (const { row, section, name, kind, otherwise } of ROWS) {
+  for (const { row, section, name, kind, defaultValue } of ROWS) {
     const { source, effectiveValue } = settingViewOf(config, stored, section, name);
     const parsed = effectiveValue === null ? {} : kind.parse(effectiveValue, 'file');
     const isSet = 'value' in parsed;
-    values.set(row, isSet ? parsed.value : otherwise);
+    values.set(row, isSet ? parsed.value : defaultValue);
     if (isSet && source === 'db') fromStore.add(row);
   }
   const isStored = (rows: readonly RoutingSetting[]): boolean => {

@@ -13,13 +13,13 @@ export interface Setting<Value = unknown, Default = unknown> {
   readonly env?: readonly string[];
   /** Dotted path in the configuration file. */
   readonly file?: string;
-  /** The file wins over the environment. */
+  /** Whether the file wins over the environment. */
   readonly filePrecedesEnvironment?: boolean;
   readonly unit?: string;
   readonly description: string;
   /** Version that introduced it, where that is not the first one. */
   readonly since?: string;
-  /** Program that reads the variable in place of Lensgate. */
+  /** Program that reads the variable itself, for example Node. Lensgate only documents such a row. */
   readonly readBy?: string;
 }
 

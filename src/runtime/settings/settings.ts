@@ -73,7 +73,7 @@ export interface Settings {
   readonly saltSecrets: Secrets;
   /** Secrets that encrypt stored settings and headers of pass-through endpoints: the admin keys. */
   readonly adminSecrets: Secrets;
-  /** Serves the APIs of providers below their prefixes. */
+  /** Whether the APIs of providers are served below their prefixes. */
   readonly providerPassThrough: boolean;
   /**
    * Cost of an answered call to the API of a provider when its usage or price is unknown; null leaves the cost unknown.
@@ -89,7 +89,7 @@ export interface Settings {
   readonly guardrails: { readonly definitions: readonly GuardrailDefinition[]; readonly readParams: ParamReader };
   /** Accounts of providers whose own APIs are served below a prefix. */
   readonly providerAccounts: ReadonlyMap<string, EnvironmentAccount>;
-  /** Serves the built-in `demo` model. */
+  /** Whether the built-in `demo` model is served. */
   readonly demoModel: boolean;
   readonly maxRequestBytes: number;
   /** Maximum open connections of clients; 0 for no limit. */
@@ -100,9 +100,9 @@ export interface Settings {
   readonly upstream: UpstreamSettings;
   /** Maximum bytes of one file in a request. */
   readonly fileLimits: FileLimits;
-  /** Stores prompts and answers on the spans of the gateway. */
+  /** Whether prompts and answers are stored on the spans of the gateway. */
   readonly capturePrompts: boolean;
-  /** Every stream ends with its usage, also when the request does not ask for it. */
+  /** Whether every stream ends with its usage, also when the request does not ask for the usage. */
   readonly alwaysStreamUsage: boolean;
   /** Maximum number of questions of one decision. */
   readonly mostDecisionQuestions: number;
@@ -112,7 +112,7 @@ export interface Settings {
   readonly decisionRetentionDays: number;
   readonly auditRetentionDays: number;
   readonly calibrateDecisions: boolean;
-  /** Budget of customers without their own; null for none. */
+  /** Budget of customers that have no budget of their own; null for none. */
   readonly endUserBudgetId: string | null;
   /** Webhook of budget alerts; it may contain a secret. Null for none. */
   readonly budgetAlertUrl: string | null;
@@ -126,16 +126,16 @@ export interface Settings {
   readonly keyRules: KeyRules;
   /** Ids of teams that users may join by themselves. */
   readonly availableTeams: readonly string[];
-  /** Adds histograms of calls by model to `/metrics`. */
+  /** Whether `/metrics` has histograms of calls by model. */
   readonly modelMetrics: boolean;
   /** Models that everyone may see, without a key. */
   readonly publicModels: readonly string[];
   readonly http: HttpSettings;
-  /** Error messages name the other models that were tried. */
+  /** Whether error messages name the other models that were tried. */
   readonly routerDebugInErrors: boolean;
-  /** The budget is checked for fallback models, too. */
+  /** Whether the budget is also checked for fallback models. */
   readonly enforceFallbackBudget: boolean;
-  /** Only the owner of a response may read it. */
+  /** Whether only the owner of a response may read it. */
   readonly responseIdSecurity: boolean;
   /** Seconds between polls of open batches; 0 never polls. */
   readonly batchPollingSeconds: number;
@@ -148,7 +148,7 @@ export interface Settings {
   readonly lens: LensWorkSettings;
   /** Seconds between probes of every deployment, 0 for none; and whether `GET /health` gives details. */
   readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };
-  /** Stores translated responses for their owners, unless a request has `store: false`. */
+  /** Whether translated responses are stored for their owners. A request with `store: false` stores none. */
   readonly storeResponses: boolean;
   /** Age in days at which stored responses are deleted; 0 keeps them. */
   readonly responseRetentionDays: number;
@@ -181,9 +181,9 @@ export interface Settings {
   readonly configWatchSeconds: number;
   /** The configuration file, which owns the settings that it declares. */
   readonly config: DeclaredConfig;
-  /** Models, access groups, fallbacks and settings may be stored in the database at run time. */
+  /** Whether models, access groups, fallbacks and settings may be stored in the database at run time. */
   readonly storesModels: boolean;
-  /** Variables for references, with stored ones. */
+  /** Variables to which settings may refer, stored ones included. */
   readonly environment: Environment;
   /** Variables that the configuration file sets in the environment of the process, by name. They may be secrets. */
   readonly variables: Readonly<Record<string, string>>;
@@ -196,11 +196,12 @@ export interface Settings {
   withStored(valueOf: (name: string) => unknown): Settings;
 }
 
-const BUDGET_FORMS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } as const;
+/** Error kind of an exhausted budget, by the configured status. */
+const BUDGET_ERROR_KINDS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_request' } as const;
 
 /**
- * Reads arguments, environment and config file, in that order of precedence. For rows with `filePrecedesEnvironment`,
- * the file comes before the environment. Variables that the file sets belong to the environment and replace those of
+ * Reads arguments, environment and config file, in that order of precedence. For settings with
+ * `filePrecedesEnvironment`, the file comes before the environment. Variables that the file sets belong to the environment and replace those of
  * the process. Creates the data folder, and in it an admin key when none is configured. Throws ConfigError with every
  * fault.
  */
@@ -275,7 +276,7 @@ export function readSettings(
 
 const secretIn = (text: string): readonly Secret[] => (text === '' ? [] : [new Secret(text)]);
 
-/** The members of the settings that only the table decides. */
+/** The settings that follow from the values of the table alone. */
 function settingsOf(values: SettingValues) {
   return {
     host: values.host,
@@ -283,7 +284,7 @@ function settingsOf(values: SettingValues) {
     databaseUrl: values.databaseUrl,
     sqliteDriver: values.sqliteDriver === 'auto' ? null : values.sqliteDriver,
     storeSwitches: storeSwitchesOf(values),
-    // PostgreSQL waits without a limit at 0.
+    // In PostgreSQL, 0 means no timeout.
     lockTimeoutMs: Math.max(1, values.lockTimeoutMs),
     demoModel: values.demoModel,
     maxRequestBytes: values.maxRequestBytes,
@@ -305,7 +306,7 @@ function settingsOf(values: SettingValues) {
     codingAgentWebhookSecret: values.codingAgentWebhookSecret,
     endUserBudgetId: values.endUserBudgetId,
     budgetAlertUrl: values.budgetAlertUrl,
-    budgetErrorKind: BUDGET_FORMS[values.budgetStatus],
+    budgetErrorKind: BUDGET_ERROR_KINDS[values.budgetStatus],
     sharing: sharingOf(values),
     keyHeader: values.keyHeader?.toLowerCase() ?? null,
     callers: callersOf(values),

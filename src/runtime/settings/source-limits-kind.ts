@@ -15,15 +15,9 @@ export function sourceLimits(max: number): Kind<SourceLimits> {
         const fault = proxyFault(block);
         if (fault !== null) return [{ path: [block], message: fault, complete: true }];
         const isWithin = Number.isInteger(limit) && Number(limit) >= 0 && Number(limit) <= max;
-        return isWithin
-          ? []
-          : [
-              {
-                path: [block],
-                message: `${JSON.stringify(limit)} is not a whole number from 0 to ${max}`,
-                complete: true,
-              },
-            ];
+        if (isWithin) return [];
+        const message = `${JSON.stringify(limit)} is not a whole number from 0 to ${max}`;
+        return [{ path: [block], message, complete: true }];
       });
       return refusals.length > 0 ? { refusals } : { value: entries.map(([block, limit]) => [block, Number(limit)]) };
     },

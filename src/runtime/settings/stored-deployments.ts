@@ -26,9 +26,9 @@ export function createDeploymentReader(about: {
       const entry = { model_name: modelGroup, litellm_params: params, model_info: { ...info, id } };
       const parsed = modelEntry.safeParse(entry);
       if (!parsed.success) throw refused([...issues, ...parsed.error.issues.map(issueOf)]);
-      const { apiBase, ...draft } = toDeployment(parsed.data, about);
-      const byTeam = apiBase !== null && info[MADE_BY_TEAM] === true;
-      const deployment = { ...draft, apiBase, id, ...(byTeam ? { addressByCaller: true } : {}) };
+      const draft = toDeployment(parsed.data, about);
+      const hasAddressOfTeam = draft.apiBase !== null && info[MADE_BY_TEAM] === true;
+      const deployment = { ...draft, id, ...(hasAddressOfTeam ? { addressByCaller: true } : {}) };
       for (const [name, price] of Object.entries(deployment.priceOverrides))
         if (!isPrice(price)) note(['litellm_params', name], 'this is not a price in USD');
       const fault =

@@ -42,8 +42,8 @@ const ROWS: Readonly<Record<string, Setting>> = SETTINGS;
 const pathOf = (dotted: string): Path => dotted.split('.');
 
 /**
- * Reads every row of the table that Node does not read, and reports every wrong value, also of a source that another
- * one overrides.
+ * Reads every row of the table, except those with `readBy`. Reports every wrong value, also of a source that another
+ * source overrides.
  */
 export function readValues(sources: Sources, fault: (fault: ConfigFault) => void): SettingsRead {
   const values: Record<string, unknown> = {};
@@ -101,7 +101,8 @@ function faultOf(row: Setting, { origin, raw }: Candidate, refusal: Refusal, doc
   const path = refusal.path ?? [];
   const place = placeOf(origin, document, path);
   // `Object(raw)` is `raw` itself only where `raw` is an object.
-  const isShown = refusal.complete !== true && path.length === 0 && !row.kind.isSecret && !Object.is(Object(raw), raw);
+  const isPrimitive = !Object.is(Object(raw), raw);
+  const isShown = isPrimitive && refusal.complete !== true && path.length === 0 && !row.kind.isSecret;
   return {
     ...place,
     message: isShown ? `"${String(raw).slice(0, MAX_SHOWN_CHARACTERS)}" ${refusal.message}` : refusal.message,

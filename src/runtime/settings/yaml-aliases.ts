@@ -25,7 +25,7 @@ export function aliasFault(document: Document): AliasFault | null {
       const target = alias.resolve(document);
       const anchorFault = target === undefined ? `*${alias.source} has no anchor &${alias.source} before it` : null;
       total += target === undefined ? 0 : weightOf(target, { document, weights });
-      const cycleFault = Number.isNaN(total) || total === Infinity ? 'contains itself' : null;
+      const cycleFault = Number.isFinite(total) ? null : 'contains itself';
       const sizeFault = total > MAX_ALIASED_VALUES ? TOO_MANY : null;
       const fault = anchorFault ?? cycleFault ?? sizeFault;
       if (fault === null) return undefined;
@@ -34,6 +34,11 @@ export function aliasFault(document: Document): AliasFault | null {
     },
   });
   return found;
+}
+
+function childrenOf(node: unknown): readonly unknown[] {
+  if (isMap(node)) return node.items.map(({ value }) => value);
+  return isSeq(node) ? node.items : [];
 }
 
 /** Number of values in a node, itself included, with its aliases expanded; infinite where it contains itself. */
@@ -47,13 +52,8 @@ function weightOf(
   if (known !== undefined) return known;
   // Infinite during the count, so that a node that contains itself is infinite.
   weights.set(node, Infinity);
-  const children: readonly unknown[] = isMap(node)
-    ? node.items.map(({ value }) => value)
-    : isSeq(node)
-      ? node.items
-      : [];
   let weight = 1;
-  for (const child of children) weight += weightOf(child, about);
+  for (const child of childrenOf(node)) weight += weightOf(child, about);
   weights.set(node, weight);
   return weight;
 }
