@@ -127,8 +127,10 @@ class Channel<Event> {
   #nextSequence = 0;
 
   publish(event: Event): void {
-    const entry: NumberedEvent<Event> = { event, sequence: this.#nextSequence++, delivery: null };
-    this.#recent[entry.sequence % KEPT_EVENTS] = entry;
+    const sequence = this.#nextSequence;
+    this.#nextSequence += 1;
+    const entry: NumberedEvent<Event> = { event, sequence, delivery: null };
+    this.#recent[sequence % KEPT_EVENTS] = entry;
     for (const { feed, wanted } of this.subscriptions) if (wanted(event)) feed.push(entry);
   }
 
@@ -138,7 +140,10 @@ class Channel<Event> {
     for (const { feed } of this.subscriptions) feed.drop(unwanted);
   }
 
-  /** Replays the events after a sequence number; false when some are no longer kept, or the number is not used yet. */
+  /**
+   * Replays the events after a sequence number. False when some of these events are no longer kept, or when no event has
+   * this number yet.
+   */
   replay({ feed, wanted }: Subscription<Event>, after: number): boolean {
     if (after >= this.#nextSequence || after + 1 < this.#nextSequence - KEPT_EVENTS) return false;
     for (let sequence = after + 1; sequence < this.#nextSequence; sequence++) {
@@ -155,7 +160,7 @@ type Channels = { readonly [Topic in keyof Topics]: Channel<Topics[Topic]> };
 export function createBus({ queueLimit = QUEUE_CAPACITY }: { readonly queueLimit?: number } = {}): Bus & {
   close(): void;
 } {
-  // Part of the event ids, because another process, or this one after a restart, numbers its own events.
+  // Part of the event ids, because each process numbers its own events, and a restart begins again at zero.
   const busId = randomBytes(6).toString('base64url');
   const idOf = (sequence: number): string => `${busId}.${sequence.toString(36)}`;
   const channels: Channels = {
@@ -178,16 +183,16 @@ export function createBus({ queueLimit = QUEUE_CAPACITY }: { readonly queueLimit
   function wake(ready: () => void): void {
     if (readersToWake.push(ready) > 1) return;
     queueMicrotask(() => {
-      const now = readersToWake;
+      const readers = readersToWake;
       readersToWake = [];
-      for (const wakeReader of now) wakeReader();
+      for (const wakeReader of readers) wakeReader();
     });
   }
 
-  /** Sequence number of an event id of this bus; -1 for any other. */
-  function sequenceOf(id: string): number {
+  /** Sequence number of an event id of this bus; null for any other id. */
+  function sequenceOf(id: string): number | null {
     const [origin, sequence = ''] = id.split('.');
-    return origin === busId && /^[0-9a-z]{1,10}$/.test(sequence) ? Number.parseInt(sequence, 36) : -1;
+    return origin === busId && /^[0-9a-z]{1,10}$/.test(sequence) ? Number.parseInt(sequence, 36) : null;
   }
 
   function addSubscription<Event>(
@@ -224,7 +229,7 @@ export function createBus({ queueLimit = QUEUE_CAPACITY }: { readonly queueLimit
       const { feed } = subscription;
       if (after !== null) {
         const sequence = sequenceOf(after);
-        if (sequence < 0 || !channel.replay(subscription, sequence)) {
+        if (sequence === null || !channel.replay(subscription, sequence)) {
           feed.close();
           throw new Conflict(
             'The events after this one are no longer in memory. Read the list again, and subscribe without an event id.',

@@ -11,7 +11,7 @@ import type { ProcessMessages } from '../domain/process-messages.ts';
 
 /** Time for which changes are collected before they are sent or applied, in ms. */
 const GATHER_MS = 5;
-/** Minimum time between two messages, and between two evictions because of messages, in ms: 20 a second at most. */
+/** Minimum time between two sent messages, and between two evictions that messages cause, in ms. */
 const MIN_MESSAGE_INTERVAL_MS = 50;
 /** Time after which a message that could not be sent is sent again, in ms. */
 const RETRY_MS = 1_000;
@@ -103,7 +103,7 @@ function createRateLimitedTask(work: () => Promise<void>) {
     else timer = setTimeout(() => void run(), afterMs).unref();
   }
 
-  /** Counts as running until `MIN_MESSAGE_INTERVAL_MS` after the work. */
+  /** Runs the work. `isRunning` stays true until `MIN_MESSAGE_INTERVAL_MS` after its end. */
   async function run(): Promise<void> {
     timer = null;
     isRunning = true;

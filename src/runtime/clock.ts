@@ -18,18 +18,19 @@ export async function pause(milliseconds: number, signal: AbortSignal): Promise<
   }
 }
 
-/** Length of a slice of an unblocked pause, in ms. */
+/** Length of the slices into which `unblockedPause` divides its wait, in ms. */
 const SLICE_MS = 250;
-/** After this multiple of its length, an unblocked pause also counts slices in which the event loop was blocked. */
+/** After this multiple of its length, `unblockedPause` also counts slices in which the event loop was blocked. */
 const MAX_FACTOR = 3;
 
 /**
- * As `pause`, without the time in which the event loop was blocked: after a block, a timer fires before replies that
- * have arrived are read. Rejects as `pause`.
+ * As `pause`, but does not count time in which the event loop was blocked. After a block, a timer fires before the
+ * replies that have arrived are read, so that a deadline would pass although its reply is there.
  */
 export async function unblockedPause(milliseconds: number, signal: AbortSignal): Promise<void> {
   const endMs = performance.now() + MAX_FACTOR * milliseconds;
-  for (let leftMs = milliseconds; leftMs > 0;) {
+  let leftMs = milliseconds;
+  while (leftMs > 0) {
     const startMs = performance.now();
     const sliceMs = Math.min(SLICE_MS, leftMs);
     await pause(sliceMs, signal);

@@ -8,10 +8,11 @@ import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
  * Time for which events are collected before a message with events is sent, in ms: at most 20 such messages a second.
  */
 const MIN_MESSAGE_INTERVAL_MS = 50;
-/** Interval at which a process with subscribers announces them, in ms, and how long an announcement is valid. */
+/** Interval at which a process with subscribers announces that it has subscribers, in ms. */
 const ANNOUNCEMENT_MS = 2_000;
+/** How long an announcement is valid, in ms. */
 const ANNOUNCEMENT_VALID_MS = 6_000;
-/** Capacity of each queue of events. Beyond it the oldest are dropped. */
+/** Capacity of each queue of events. Beyond it, the oldest events are dropped. */
 const QUEUE_CAPACITY = 1_000;
 /** Bytes that are reserved in a message for everything but its lists of events. */
 const FRAME_BYTES = 200;
@@ -26,7 +27,7 @@ interface FeedMessage {
   readonly origin: string;
   /** Whether the sender has subscribers. */
   readonly follows: boolean;
-  /** Withdrawn events, which no reader may receive any more. They are applied before `events`. */
+  /** Withdrawn events, which no reader may receive any more. Receivers drop them before they read `events`. */
   readonly gone: readonly EventRef[];
   readonly events: readonly EventRef[];
 }

@@ -7,8 +7,9 @@ import { withDeadline } from '../../domain/with-deadline.ts';
 import { processEnvironment } from '../settings/process-environment.ts';
 import { createCredentialCache, type ExpiringCredential } from './expiring-credential.ts';
 
-/** Timeout of one request for credentials, and of the whole resolution, in ms. */
+/** Timeout of one request for credentials, in ms. */
 const ANSWER_MS = 5_000;
+/** Timeout of all requests for the credentials of an account, in ms. */
 const TOTAL_MS = 10_000;
 /** Cache time of credentials without an expiry, in ms: other tools rewrite files with short-lived keys. */
 const DEFAULT_CACHE_MS = 900_000;
@@ -156,7 +157,7 @@ function ownCredentials(
   }
   // No fallback: the machine's identity must not be used when a profile is missing.
   if (profile !== null) return library.fromIni({ profile, clientConfig, ignoreCache: true });
-  // Keys in the environment take precedence over `AWS_PROFILE`. The library's chain skips them beside that variable.
+  // Keys in the environment take precedence over `AWS_PROFILE`. The library's chain ignores them when it is set.
   if (env['AWS_ACCESS_KEY_ID'] && env['AWS_SECRET_ACCESS_KEY']) return library.fromEnv();
   return library.fromNodeProviderChain({ clientConfig, ignoreCache: true });
 }
@@ -169,7 +170,9 @@ async function tokenIn(setting: string, env: NodeJS.ProcessEnv): Promise<string>
   const [, kind = '', rest = ''] = /^oidc\/(file|env_path|env)\/(.+)$/.exec(setting) ?? [];
   if (kind === '' && setting.startsWith('oidc/'))
     throw new CloudRefused('aws_web_identity_token takes oidc/file/…, oidc/env/…, oidc/env_path/…, a path or a token.');
-  const pathOrToken = kind.startsWith('env') ? env[rest] : kind === 'file' ? rest : setting;
+  const isVariable = kind === 'env' || kind === 'env_path';
+  const value = kind === 'file' ? rest : setting;
+  const pathOrToken = isVariable ? env[rest] : value;
   if (!pathOrToken) throw new CloudRefused('The variable that aws_web_identity_token names is not set.');
   const isPath = kind === 'file' || kind === 'env_path' || (kind === '' && pathOrToken.startsWith('/'));
   return (isPath ? await readFile(pathOrToken, 'utf8') : pathOrToken).trim();

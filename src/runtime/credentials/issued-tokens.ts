@@ -75,12 +75,16 @@ function requestOf({ form, key, scope }: Issued) {
   return { headers, body: new URLSearchParams(scope === null ? {} : { scope }).toString() };
 }
 
-/** The token of an answer. IBM states its lifetime in seconds, GigaChat its end in ms. Throws CloudRefused. */
+/** The token of an answer. Throws CloudRefused. */
 function tokenOf(answer: unknown, nowMs: number): ExpiringCredential<Secret> {
   const fields: JsonObject = typeof answer === 'object' && answer !== null ? { ...answer } : {};
-  const { access_token: token, expires_in: seconds, expires_at: end } = fields;
+  const { access_token: token } = fields;
   if (typeof token !== 'string' || token === '') throw new CloudRefused('The issuer of access tokens gave none.');
-  const until =
-    typeof seconds === 'number' ? nowMs + seconds * 1000 : typeof end === 'number' ? end : nowMs + DEFAULT_LIFETIME_MS;
-  return { value: new Secret(token), until };
+  return { value: new Secret(token), until: expiryOf(fields, nowMs) };
+}
+
+/** Expiry of a token in ms. IBM states the lifetime in seconds, GigaChat the expiry in ms. */
+function expiryOf({ expires_in: lifetimeSeconds, expires_at: expiryMs }: JsonObject, nowMs: number): number {
+  if (typeof lifetimeSeconds === 'number') return nowMs + lifetimeSeconds * 1000;
+  return typeof expiryMs === 'number' ? expiryMs : nowMs + DEFAULT_LIFETIME_MS;
 }

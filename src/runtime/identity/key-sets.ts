@@ -88,7 +88,7 @@ export function createKeySets(options: {
 
   const ageOf = ({ readMs }: Source): number => clock.monotonicMs() - readMs;
 
-  /** Reads sources without usable keys, and starts to read old ones. */
+  /** Waits for reads of sources without usable keys. Sources with old keys are read in the background. */
   async function prepare(): Promise<void> {
     const unusable = sources.filter((source) => ageOf(source) > OUTAGE_MS);
     for (const source of sources)

@@ -16,14 +16,16 @@ import type { Secret } from '../../domain/secret.ts';
 import { VERSION } from '../../domain/version.ts';
 import { pause } from '../clock.ts';
 
-/** Deadline of one request, in ms; a model call may wait for its budget and for its answer. */
+/** Deadline of one request, in ms. */
 const REQUEST_MS = 60_000;
+/** Deadline of a request for a model call, in ms: the call may wait for its budget and for its answer. */
 const MODEL_MS = 330_000;
-/** Maximum attempts of one request, and the first and longest delay between them, in ms. */
-const ATTEMPTS = 5;
+/** Maximum retries of one request. */
+const MAX_RETRIES = 4;
+/** Delay before the first retry, in ms. It doubles with each further retry. */
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 60_000;
-/** Status with which a request fails that has no answer in JSON. */
+/** Status that stands for a request without an answer in JSON. */
 const NO_ANSWER = 503;
 /** Statuses that are retried. */
 const RETRIED_STATUSES = new Set([429, 502, NO_ANSWER, 504]);
@@ -63,9 +65,9 @@ function failureOf(status: number, body: unknown): DomainError {
   }
 }
 
-const delayOf = (nth: number, headers: Headers | null): number => {
+const delayOf = (retries: number, headers: Headers | null): number => {
   const retryAfterMs = Number(headers?.get('retry-after') ?? Number.NaN) * 1_000;
-  return Math.min(MAX_DELAY_MS, Number.isFinite(retryAfterMs) ? retryAfterMs : FIRST_DELAY_MS * 2 ** nth);
+  return Math.min(MAX_DELAY_MS, Number.isFinite(retryAfterMs) ? retryAfterMs : FIRST_DELAY_MS * 2 ** retries);
 };
 
 /**
@@ -98,11 +100,12 @@ export function httpBackend(url: string, token: Secret): LensBackend {
   }
 
   async function send(request: BackendRequest, signal: AbortSignal) {
-    for (let nth = 0; ; nth += 1) {
+    for (let retries = 0; ; retries += 1) {
       const answer = await sendOnce(request, signal);
       if (answer.status < 300) return answer;
-      if (!RETRIED_STATUSES.has(answer.status) || nth + 1 >= ATTEMPTS) throw failureOf(answer.status, answer.body);
-      await pause(delayOf(nth, answer.headers), signal);
+      if (!RETRIED_STATUSES.has(answer.status) || retries >= MAX_RETRIES)
+        throw failureOf(answer.status, answer.body);
+      await pause(delayOf(retries, answer.headers), signal);
     }
   }
 

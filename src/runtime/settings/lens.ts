@@ -3,10 +3,16 @@ import type { SettingValues } from './table.ts';
 
 /** Lens runs and signals of this process. */
 export interface LensWorkSettings {
+  /** Maximum number of lens runs at the same time; 0 for none. */
   readonly workerSlots: number;
+  /** Seconds between checks for due lens runs. */
   readonly pollSeconds: number;
+  /** Seconds between checks for traces without signals; 0 for no checks. */
   readonly signalSeconds: number;
-  /** Token of a trace service of the operator; null without one. */
+  /**
+   * Token with which an external trace service reads the hashes of the tracing keys, so that it can accept their spans.
+   * Null refuses such reads.
+   */
   readonly serviceToken: Secret | null;
 }
 

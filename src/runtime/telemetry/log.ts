@@ -19,8 +19,9 @@ export function createLog(level: LogLevel): Log {
   );
 }
 
-/** Maximum number of lines of one kind within a window, and the length of a window in ms. */
+/** Maximum number of lines of one kind within a window. */
 const SAMPLE = 20;
+/** Length of a window, in ms. */
 const WINDOW_MS = 1_000;
 
 /**

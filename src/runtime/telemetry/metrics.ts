@@ -67,8 +67,8 @@ async function openRegistry(options: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  // The library counts CPU from here on: the CPU since the start of the process is added. It is read after the library
-  // has read it. So no time is missing, and some microseconds count twice.
+  // The library counts CPU time only from now on. The time from the start of the process until now is added. It is read
+  // after the library's first read, so that no time is missing. Some microseconds count twice.
   const { user, system } = process.cpuUsage();
   const addCpu = (name: string, microseconds: number): void => {
     const counter = registry.getSingleMetric(name);
@@ -191,11 +191,11 @@ async function openRegistry(options: MetricsOptions) {
     });
   }
   /** Metrics of an export of spans. */
-  function exportMetrics(countsOf: SpanExport['counts'], names: { total: string; waiting: string; to: string }): void {
-    const { total, waiting, to } = names;
+  function exportMetrics(countsOf: SpanExport['counts'], names: { total: string; waiting: string; destination: string }): void {
+    const { total, waiting, destination } = names;
     const exported = new Counter({
       name: total,
-      help: `Spans for ${to}, by outcome; they are dropped when the queue is full.`,
+      help: `Spans for ${destination}, by outcome; they are dropped when the queue is full.`,
       labelNames: ['outcome'],
       registers,
       collect() {
@@ -204,19 +204,19 @@ async function openRegistry(options: MetricsOptions) {
         for (const [outcome, count] of Object.entries({ sent, dropped, failed })) exported.inc({ outcome }, count);
       },
     });
-    gauge(waiting, `Spans that wait for ${to}.`, () => countsOf().waiting);
+    gauge(waiting, `Spans that wait for ${destination}.`, () => countsOf().waiting);
   }
 
   if (spanExport !== null)
     exportMetrics(spanExport.counts, {
       total: 'lensgate_otlp_exported_spans_total',
       waiting: 'lensgate_otlp_export_waiting_spans',
-      to: 'the outside collector',
+      destination: 'the outside collector',
     });
   exportMetrics(teamExports, {
     total: 'lensgate_team_exported_spans_total',
     waiting: 'lensgate_team_export_waiting_spans',
-    to: 'the destinations of teams',
+    destination: 'the destinations of teams',
   });
   return { contentType: registry.contentType, metrics: () => registry.metrics() };
 }

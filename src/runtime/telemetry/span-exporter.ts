@@ -7,13 +7,16 @@ import { createSampledWarnings, type Log } from './log.ts';
 import type { OtlpExportSettings } from '../settings/otlp-export.ts';
 import { createExportRequest, type ExportFormat } from './span-export-request.ts';
 
-/** Maximum number of queued spans, and their bytes; more are dropped and counted. */
-const QUEUE = { spans: 4_096, bytes: 32 << 20 } as const;
-/** Maximum spans and bytes of one request. A larger span is sent alone. Collectors accept 4 MiB and more. */
+/** Maximum number of queued spans, and maximum sum of their bytes. Further spans are dropped and counted. */
+const QUEUE = { spans: 4_096, bytes: 32 * 1024 * 1024 } as const;
+/** Maximum spans of one request. */
 const BATCH_SPANS = 512;
-const BATCH_BYTES = 2 << 20;
+/** Maximum bytes of one request. A larger span is sent alone: collectors accept 4 MiB and more. */
+const BATCH_BYTES = 2 * 1024 * 1024;
 /** Assumed bytes of a span without its texts. */
 const SPAN_BYTES = 512;
+/** Assumed bytes of an attribute value that is not a text. */
+const VALUE_BYTES = 16;
 /** Maximum attempts for one request. */
 const MAX_ATTEMPTS = 6;
 
@@ -58,26 +61,27 @@ export function createSpanExporter(options: {
   /** Ends the running pause; null while none runs. */
   let wake: (() => void) | null = null;
   /** Whether the next pause ends immediately. */
-  let skipsPauses = false;
+  let endsNextPause = false;
   const send = createExportRequest({ settings, http, format, abortSignal: abort.signal });
 
-  /** Waits for a retry, unless `skipPauses` ends the wait. */
+  /** Waits for a retry. `skipPause` ends the wait. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const endPause = (): void => {
         wake = null;
-        skipsPauses = false;
+        endsNextPause = false;
         clearTimeout(timeout);
         resolve();
       };
       const timeout = setTimeout(endPause, ms);
       wake = endPause;
-      if (skipsPauses) endPause();
+      if (endsNextPause) endPause();
     });
   }
 
-  function skipPauses(): void {
-    skipsPauses = true;
+  /** Ends the running pause, else the next one. */
+  function skipPause(): void {
+    endsNextPause = true;
     wake?.();
   }
 
@@ -167,10 +171,10 @@ export function createSpanExporter(options: {
     counts: () => ({ ...counts, waiting: waiting.length + sending }),
     async drain(withinMs) {
       closing = true;
-      skipPauses();
+      skipPause();
       const deadline = setTimeout(() => {
         abort.abort();
-        skipPauses();
+        skipPause();
       }, withinMs);
       while (running || (waiting.length > 0 && !abort.signal.aborted)) await start();
       clearTimeout(deadline);
@@ -185,7 +189,7 @@ function weightOf({ attributes, statusMessage }: ExportedSpan): number {
   let bytes = SPAN_BYTES + statusMessage.length;
   for (const key in attributes) {
     const value = attributes[key];
-    bytes += key.length + (typeof value === 'string' ? value.length : 16);
+    bytes += key.length + (typeof value === 'string' ? value.length : VALUE_BYTES);
   }
   return bytes;
 }

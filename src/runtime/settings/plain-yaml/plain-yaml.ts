@@ -123,8 +123,8 @@ function createReader(lines: readonly Line[]) {
     const inner = new Map<string, ValueWithLine>();
     for (let line = peek(); line !== undefined && line.indent >= indent; line = peek()) {
       const [, key = '', rest = ''] = KEY.exec(line.text) ?? [];
-      const isOdd = key === '' || key === '__proto__' || RESOLVED.test(key);
-      if (line.indent > indent || isOdd || inner.has(key)) throw new NotPlain();
+      const isPlainKey = key !== '' && key !== '__proto__' && !RESOLVED.test(key);
+      if (line.indent > indent || !isPlainKey || inner.has(key)) throw new NotPlain();
       advance();
       const read = valueAfter(rest, indent, depth);
       value[key] = read.value;
@@ -143,9 +143,9 @@ function createReader(lines: readonly Line[]) {
       const number = line.number;
       let read: Collection;
       if (KEY.test(rest)) {
-        const inset = indent + line.text.length - rest.length;
-        pending = { indent: inset, text: rest, number };
-        read = map(inset, depth + 1);
+        const innerIndent = indent + line.text.length - rest.length;
+        pending = { indent: innerIndent, text: rest, number };
+        read = map(innerIndent, depth + 1);
       } else {
         advance();
         const next = peek();

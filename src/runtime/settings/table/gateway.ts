@@ -47,7 +47,7 @@ export const GATEWAY_SETTINGS = {
     kind: list('members', noFault),
     default: [],
     file: 'general_settings.service_account_settings.enforced_params',
-    description: 'Members that calls with the key of a service account must have, too.',
+    description: 'Further members that the body of a call with the key of a service account must have.',
   }),
   storeDecisions: setting({
     kind: choice(STORAGE_LEVELS),
@@ -182,7 +182,7 @@ export const GATEWAY_SETTINGS = {
     env: ['LENSGATE_EXPOSE_API_BASE_HEADER'],
     file: 'general_settings.expose_api_base_header',
     description:
-      'Sends the header `x-litellm-model-api-base` to every caller, and `api_base` of `/spend/logs`. When false, only to administrators.',
+      'Shows every caller the header `x-litellm-model-api-base`, and `api_base` of `/spend/logs`. When false, only administrators see them.',
   }),
   capturePrompts: setting({
     kind: flag(),

@@ -66,7 +66,7 @@ export const ROUTING_SETTINGS = {
     default: null,
     defaultText: 'a rule by status and share of failures',
     file: 'router_settings.allowed_fails',
-    description: 'Maximum failures within `cooldown_time` after which a deployment is still called.',
+    description: 'Number of failures within `cooldown_time` up to which a deployment is still called.',
   }),
   allowedFailsPolicy: setting({
     kind: countsByClass(FAIL_COUNTS, MAX_FAILS),
@@ -129,6 +129,6 @@ export const ROUTING_SETTINGS = {
     kind: flag(),
     default: false,
     file: 'general_settings.enforce_fallback_model_access',
-    description: 'Leaves out configured fallbacks that the key may not call. Those of a request are always checked.',
+    description: 'Leaves out configured fallbacks that the key may not call. Fallbacks of a request are always checked.',
   }),
 } as const;

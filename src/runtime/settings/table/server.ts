@@ -127,7 +127,7 @@ export const SERVER_SETTINGS = {
     env: ['LENSGATE_WRONG_KEYS_PER_MINUTE'],
     unit: 'per minute',
     description:
-      'Wrong API keys of a client network before its unknown keys get 429, except one a second. 0 sets no limit.',
+      'Maximum number of wrong API keys of a client network. Beyond it, one unknown key of the network is checked each second, and the others get 429. 0 sets no limit.',
   }),
   trustedProxies: setting({
     kind: list('addresses or CIDR blocks', proxyFault),
@@ -268,7 +268,7 @@ export const STORAGE_SETTINGS = {
     default: 'on',
     env: ['LENSGATE_CALL_NOTES'],
     description:
-      'Counts the calls of traces with 200 spans or more by notes. Off reads the whole trace for each new export, which is slower.',
+      'Keeps notes for counting the calls of traces with 200 spans or more. Off reads the whole trace for each new export, which is slower.',
   }),
   packedRows: setting({
     kind: choice(['on', 'off']),

@@ -58,7 +58,7 @@ export const SHARING_SETTINGS = {
     env: ['REDIS_NAMESPACE'],
     file: 'litellm_settings.cache_params.namespace',
     description:
-      'Prefix of all keys in Redis, wherever its server is set. Processes that count together must have the same prefix.',
+      'Prefix of all keys in Redis, also at the server of `cache_params`. Processes that count together must have the same prefix.',
   }),
   cacheType: setting({
     kind: text('name of a cache'),
