@@ -1,8 +1,9 @@
 import type { AgentPolls, PollResult } from '../../domain/coding-agents/agent-polls.ts';
 import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 
-/** Growth factor of the interval between polls without a change, and the maximum interval in ms. */
+/** Factor by which the time to the next poll grows after a poll without a change. */
 const GROWTH = 1.5;
+/** Maximum time between two polls in ms, unless `everyMs` is longer. */
 const MAX_INTERVAL_MS = 60_000;
 
 /** An agent that is polled while it has followers. */
@@ -22,6 +23,7 @@ export function createAgentPolls({
   const agents = new Map<string, Polled>();
 
   function begin(id: string, poll: (signal: AbortSignal) => Promise<PollResult>): Polled {
+    const longestMs = Math.max(MAX_INTERVAL_MS, everyMs);
     let waitMs = everyMs;
     const task = scheduler.every({
       name: 'coding-agent-poll',
@@ -30,7 +32,7 @@ export function createAgentPolls({
         // A failed poll counts as a poll without a change.
         const result = await poll(signal).catch((): PollResult => 'same');
         if (result === 'ended') return end(id, polled);
-        waitMs = result === 'changed' ? everyMs : Math.min(Math.max(MAX_INTERVAL_MS, everyMs), waitMs * GROWTH);
+        waitMs = result === 'changed' ? everyMs : Math.min(longestMs, waitMs * GROWTH);
       },
     });
     const polled: Polled = { followers: 0, task };

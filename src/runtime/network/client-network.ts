@@ -40,12 +40,13 @@ export function parseRange(text: string): Range | null {
   const [base = '', bits, ...more] = text.split('/');
   const address = parseAddress(base);
   if (address === null || more.length > 0) return null;
+  const maxLength = address.kind() === 'ipv4' ? 32 : 128;
+  if (bits === undefined) return [address, maxLength];
+  if (!/^\d{1,3}$/.test(bits)) return null;
   // The prefix length of an IPv4-mapped IPv6 block also counts the 96 bits before the IPv4 address.
-  const mapped = address.kind() === 'ipv4' && base.includes(':');
-  const whole = address.kind() === 'ipv4' ? 32 : 128;
-  if (bits === undefined) return [address, whole];
-  const length = /^\d{1,3}$/.test(bits) ? Number(bits) - (mapped ? 96 : 0) : -1;
-  return length >= 0 && length <= whole ? [address, length] : null;
+  const isMapped = address.kind() === 'ipv4' && base.includes(':');
+  const length = Number(bits) - (isMapped ? 96 : 0);
+  return length >= 0 && length <= maxLength ? [address, length] : null;
 }
 
 /** Why an address or CIDR block of a trusted proxy is invalid; null when it is valid. */
@@ -71,7 +72,7 @@ interface ParsedAddress {
   readonly trusted: boolean;
 }
 
-/** Parses addresses; null for other text. */
+/** Returns a cached parser of addresses, with null for other text. */
 function createLookup(trustedProxies: readonly string[]): (text: string) => ParsedAddress | null {
   const ranges = trustedProxies.map(parseRange).filter((range) => range !== null);
   const known = new Map<string, ParsedAddress>();

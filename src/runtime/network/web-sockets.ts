@@ -158,7 +158,7 @@ function openSocket(connection: Library.WebSocket): OpenSocket {
   let end: SocketEnd | null = null;
   /** Whether the listener receives no further event. */
   let over = false;
-  /** The last `send` reported a full buffer, and `drained` has not followed. */
+  /** Whether a `send` has reported a full buffer, and `drained` was not called since. */
   let full = false;
   connection.pause();
 

@@ -74,14 +74,15 @@ export function createConfiguration({
   let routing = routingIn(config, stored);
   let isUnpricedBlocked = blocksUnpriced(config, stored);
   let outcome: ConfigReload | null = null;
-  /** Numbers of the latest started read and of the read in use: an older read never replaces a newer one. */
+  /** Number of reads that were started. */
   let startedReads = 0;
-  let inUse = 0;
+  /** Number of the read whose result is in use. An older read never replaces a newer one. */
+  let readInUse = 0;
   const listeners = new Set<(changed: SettingsChange['changed']) => void>();
 
   function apply(next: DeclaredConfig, sections: StoredSections): void {
     const changed = [...changedSettings(sectionsIn(config), sectionsIn(next)), ...changedSettings(stored, sections)];
-    // Also read for every new file: a null in it replaces a stored value.
+    // Read again also for every new file, because a null in the file replaces a stored value.
     if (next !== config || changesRouting(changed)) routing = routingIn(next, sections);
     config = next;
     stored = sections;
@@ -113,10 +114,11 @@ export function createConfiguration({
     faultsOf: storedValueFaults,
     toYaml,
     async refresh() {
-      const turn = (startedReads += 1);
+      startedReads += 1;
+      const readNumber = startedReads;
       const sections = sectionsOf(await store.all());
-      if (turn < inUse) return;
-      inUse = turn;
+      if (readNumber < readInUse) return;
+      readInUse = readNumber;
       apply(config, sections);
     },
     declare(next) {

@@ -7,8 +7,8 @@ import type { Log } from '../telemetry/log.ts';
  * next read waits for it.
  */
 const MAX_BACKLOG = 65_536;
-/** A commit of fewer calls counts as low load and is unfolded immediately. A commit of more calls is busy. */
-const LOW_LOAD_CALLS = 400;
+/** A commit of at least this many calls is busy. A smaller commit means low load and is unfolded immediately. */
+const BUSY_CALLS = 400;
 /** Time without a busy commit after which the load counts as low, in ms. */
 const QUIET_MS = 1_000;
 /**
@@ -18,7 +18,7 @@ const QUIET_MS = 1_000;
 const MAX_DELAY_MS = 5_000;
 const RETRY_MS = 5_000;
 
-/** Unfolds the call log, preferably without load. */
+/** Unfolds the call log, preferably while the load is low. */
 export interface Unfolding {
   /** Called after each commit with its number of calls. Resolves immediately unless too many calls are in the log. */
   committed(calls: number): Promise<void>;
@@ -39,7 +39,7 @@ export function createUnfolding({
   readonly log: Pick<Log, 'warn'>;
 }): Unfolding {
   let stopped = false;
-  /** A busy commit has come since the last start of steps. */
+  /** Whether a busy commit has ended since `startSteps` was called last. */
   let busy = false;
   /** Earliest possible commit time of the calls in the log; null while the log is empty. */
   let waitingSinceMs: number | null = null;
@@ -70,9 +70,10 @@ export function createUnfolding({
   }
 
   async function unfoldSteps(): Promise<void> {
+    const mayWait = (): boolean => busy && !isOverdue();
     try {
       do await unfold();
-      while (store.backlog() > 0 && (!busy || isOverdue()) && !stopped);
+      while (store.backlog() > 0 && !mayWait() && !stopped);
       if (store.backlog() === 0) waitingSinceMs = null;
     } catch (error) {
       log.warn({ err: error, waiting: store.backlog() }, 'calls could not be unfolded; trying again');
@@ -82,9 +83,9 @@ export function createUnfolding({
 
   return {
     async committed(calls) {
-      // A reader may have unfolded the calls of earlier commits.
+      // When only calls of this commit are in the log, a reader has unfolded the calls of earlier commits.
       if (waitingSinceMs === null || store.backlog() <= calls) waitingSinceMs = performance.now();
-      if (calls < LOW_LOAD_CALLS || isOverdue()) return startSteps();
+      if (calls < BUSY_CALLS || isOverdue()) return startSteps();
       busy = true;
       scheduleStep(QUIET_MS);
       // Backpressure: the commit waits for room in the log.

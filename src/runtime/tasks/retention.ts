@@ -3,8 +3,9 @@ import { pause } from '../clock.ts';
 import type { Log } from '../telemetry/log.ts';
 
 const DAY_MS = 86_400_000;
-/** Default size of a step, and the pause after it, in ms. */
+/** Default number of records of a step. */
 const STEP_RECORDS = 100;
+/** Pause between two steps, in ms. */
 const PAUSE_MS = 100;
 
 /** One round of retention. */

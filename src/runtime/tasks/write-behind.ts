@@ -4,8 +4,9 @@ import { withDeadline } from '../../domain/with-deadline.ts';
 const WAITING_LIMIT = 200_000;
 /** Default number of records of one commit: encoding them blocks the event loop for milliseconds. */
 const BATCH_LIMIT = 1_000;
-/** Delay of a commit, to collect records, and of a retry, in ms. */
+/** Time for which records are collected before a commit, in ms. */
 const GATHER_MS = 250;
+/** Delay of a retry after a failed commit, in ms. */
 const RETRY_MS = 500;
 
 export interface WriteBehind<Item> {
@@ -45,7 +46,7 @@ interface RefusedItem<Item> {
 interface CommitResult<Item> {
   /** Number of stored records. */
   readonly stored: number;
-  /** Records that failed alone. They are refused, unless the store counts as the cause. */
+  /** Records whose commit failed even without other records. They are refused, unless the store counts as the cause. */
   readonly suspects: readonly RefusedItem<Item>[];
 }
 
@@ -83,8 +84,8 @@ export function createWriteBehind<Item>({
   /** Settles when all commits and reads up to now have ended. */
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** Commits and reads run one after another. */
-  function serialized<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Runs work after all earlier commits and reads. */
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = turn.then(work);
     turn = result.catch(() => {});
     return result;
@@ -120,14 +121,14 @@ export function createWriteBehind<Item>({
   }
 
   async function drain(): Promise<void> {
-    // New records are collected first, unless they fill a batch: many small commits write the same pages repeatedly.
-    do
+    // Continues only with a full batch, because many small commits would write the same pages repeatedly.
+    do {
       try {
-        await serialized(commitBatch);
+        await inTurn(commitBatch);
       } finally {
         await afterCommit?.();
       }
-    while (waiting.length >= batchLimit);
+    } while (waiting.length >= batchLimit);
   }
 
   function start(): Promise<void> {
@@ -197,7 +198,7 @@ export function createWriteBehind<Item>({
           return (pendingRead ??= read());
         };
         const alarm = setTimeout(() => void begin().then(resolve, reject), withinMs);
-        serialized(begin).then(resolve, reject);
+        inTurn(begin).then(resolve, reject);
       }),
   };
 }
