@@ -8,8 +8,9 @@ const DEADLINE_MS = 10_000;
 /** Maximum number of alerts that are being sent. Further ones are dropped. */
 const MAX_OPEN = 50;
 
-/** Names of the events and of the scopes, as in the reference. */
+/** Names of the events, as in the reference. */
 const EVENTS = { refused: 'budget_crossed', soft_budget: 'soft_budget_crossed' } as const;
+/** Names of the event groups by scope, as in the reference. Other scopes are sent under their own names. */
 const GROUPS: Readonly<Partial<Record<BudgetAlert['scope'], string>>> = {
   key: 'key',
   key_window: 'key',

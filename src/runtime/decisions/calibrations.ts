@@ -8,15 +8,16 @@ import {
 } from '../../domain/decisions/calibration.ts';
 import type { CalibrationReport, Calibrations, DecisionOutcome, OutcomeStore } from '../../domain/decisions/outcome.ts';
 
-/** Outcomes that are read: the latest of each scope. */
+/** Maximum number of outcomes that are read: the latest of each scope, and in all. */
 const LIMITS = { perScope: 5_000, limit: 20_000 } as const;
+/** Query for the outcome that was changed last. */
 const LATEST = { filter: null, sort: 'updated_at', descending: true, from: 0, limit: 1 } as const;
 
 const keyOf = ({ model, kind, source }: CalibrationGroup, scope: string): string =>
   JSON.stringify([scope, model, kind, source]);
 
 interface CachedReport {
-  /** Number of outcomes in the report, and the time and id of the latest. Equal while the outcomes are the same. */
+  /** Text of the number of outcomes in the report, and the time and id of the latest. A changed outcome changes it. */
   readonly mark: string;
   readonly report: CalibrationReport;
 }

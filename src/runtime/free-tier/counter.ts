@@ -150,7 +150,7 @@ export class FreeTierCounter {
     const day = this.#day;
     const calls = blockSize(limit, this.#used, this.#waiting);
     const asking = store.reserve({ day: dayNumberText(day), ipHash: this.ipHash, calls }, limit);
-    // A result after the timeout is used for later callers.
+    // A result that arrives after the timeout is used for later callers.
     const answered = asking.then(({ granted, used }) => {
       this.#retryMs = 0;
       // Midnight has passed: these calls belong to a past day.
@@ -163,9 +163,9 @@ export class FreeTierCounter {
     return this.#occupy(withTimeout(answered, answerMs));
   }
 
-  /** Runs alone, so that the store's count and the calls left here are consistent. */
+  /** Runs while no other store operation runs, so that the store's count and the calls left here are consistent. */
   async #read(today: () => number): Promise<number> {
-    while (this.#busy !== null) await this.#busy.catch(() => {});
+    await this.settled();
     const day = today();
     if (day !== this.#day) this.#begin(day);
     const { store, answerMs } = this.#context;

@@ -36,7 +36,11 @@ const ANSWER_MS = 5_000;
  */
 const MAX_MISSES = 20;
 const MISSES_MS = 60_000;
+/** Maximum number of networks whose look-ups are counted. */
 const MAX_MISS_ENTRIES = 10_000;
+
+/** What a free call sent as a key. */
+type SentKey = 'none' | 'unpaid';
 
 /** A free tier that runs with the process. */
 export interface RunningFreeTier extends FreeTier {
@@ -72,6 +76,7 @@ export interface FreeTierOptions {
 export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const { store, paidKeys, ipHash, limit, onSale, clock, scheduler } = options;
   const { maxClients = MAX_CLIENTS, answerMs = ANSWER_MS } = options;
+  /** No failure is reported before this time. */
   let quietUntilMs = 0;
   /** Reports at most one failure per interval, because an unavailable store fails for every client. */
   function failed(error: unknown): void {
@@ -82,12 +87,14 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   }
   const counterContext = { store, limit, failed, answerMs, monotonicMs: () => clock.monotonicMs() };
   const counters = new Map<string, FreeTierCounter>();
+  /** Position of the next client that an eviction examines. */
   let cursor = counters.entries();
   /** Look-ups of keys that have not paid, by network. */
   const misses = new Map<string, { count: number; readonly untilMs: number }>();
   const unusedCalls: FreeTierCalls[] = [];
   let releasing: Promise<void> | null = null;
   let sweeping: ScheduledTask | null = null;
+  /** Day before which all rows of the store have been removed. */
   let removedBefore = '';
 
   const today = (): number => dayNumberOf(clock.now().getTime());
@@ -138,27 +145,27 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
     return counter;
   }
 
-  function refusal(keyRefused: boolean): FreeTierUsedUp {
-    return new FreeTierUsedUp(limit, secondsLeft(clock.now().getTime()), { keyRefused, onSale });
+  function refusal(key: SentKey): FreeTierUsedUp {
+    return new FreeTierUsedUp(limit, secondsLeft(clock.now().getTime()), { keyRefused: key === 'unpaid', onSale });
   }
 
-  async function countWithStore(counter: FreeTierCounter, keyRefused: boolean): Promise<void> {
+  async function countWithStore(counter: FreeTierCounter, key: SentKey): Promise<void> {
     const taken = await counter.takeWithStore(today).catch(storeUnavailable);
-    if (taken === 'none') throw refusal(keyRefused);
+    if (taken === 'none') throw refusal(key);
   }
 
   function storeUnavailable(cause: unknown): never {
     throw new Unavailable('Free calls cannot be counted now: the store is unavailable.', undefined, { cause });
   }
 
-  function count(network: string, keyRefused: boolean): void | Promise<void> {
-    if (limit === 0) throw refusal(keyRefused);
+  function count(network: string, key: SentKey): void | Promise<void> {
+    if (limit === 0) throw refusal(key);
     const day = today();
     const counter = counterOf(network, day);
     const taken = counter.take(day);
     if (taken === 'taken') return undefined;
-    if (taken === 'none') throw refusal(keyRefused);
-    return countWithStore(counter, keyRefused);
+    if (taken === 'none') throw refusal(key);
+    return countWithStore(counter, key);
   }
 
   function countMiss(network: string): void {
@@ -181,14 +188,16 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   async function chargeUnlessPaid(network: string, isPaid: Promise<boolean>): Promise<void> {
     if (await isPaid) return;
     countMiss(network);
-    await count(network, true);
+    await count(network, 'unpaid');
   }
 
   async function removeOldDays(): Promise<void> {
     // Keeps yesterday: another process's clock may be behind.
     const before = dayNumberText(today() - 1);
     if (removedBefore === before) return;
-    while ((await store.removeBefore(before, STEP)) === STEP);
+    let removed: number;
+    do removed = await store.removeBefore(before, STEP);
+    while (removed === STEP);
     removedBefore = before;
   }
 
@@ -200,11 +209,11 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
 
   return {
     charge({ network, credential }: Client) {
-      if (credential === null) return count(network, false);
-      if (hasTooManyMisses(network)) return count(network, true);
+      if (credential === null) return count(network, 'none');
+      if (hasTooManyMisses(network)) return count(network, 'unpaid');
       const isPaid = paidKeys.holds(credential.reveal());
       if (isPaid === true) return undefined;
-      return isPaid === false ? count(network, true) : chargeUnlessPaid(network, isPaid);
+      return isPaid === false ? count(network, 'unpaid') : chargeUnlessPaid(network, isPaid);
     },
     usageOf: ({ network }) => counterOf(network, today()).usage(today).catch(storeUnavailable),
     start() {

@@ -36,8 +36,9 @@ const common = z.looseObject({
   skip_tool_message_in_guardrail: z.boolean().nullish(),
 });
 
+/** Default of `streaming_sampling_rate`. */
 const SAMPLING_RATE = 5;
-const STREAM: StreamSettings = { samplingRate: SAMPLING_RATE, atEndOnly: false };
+const DEFAULT_STREAM: StreamSettings = { samplingRate: SAMPLING_RATE, atEndOnly: false };
 
 /**
  * The guardrails of a directory, each compiled again when it changes. A guardrail that cannot run refuses the calls
@@ -76,7 +77,7 @@ export function createActiveGuardrails({ directory, services = {}, broken }: Opt
       if (!(error instanceof GuardrailFault)) throw error;
       broken?.({ guardrail: definition.name, fault: error.message });
       const guardrail = brokenGuardrail(definition, error.message);
-      return { definition, guardrail, stream: STREAM, inspectsEmbeddings: true, skips: [] };
+      return { definition, guardrail, stream: DEFAULT_STREAM, inspectsEmbeddings: true, skips: [] };
     }
   }
 

@@ -30,9 +30,9 @@ interface LoadedGuardrail {
    * Differs after each change of a stored guardrail, because its params are encrypted again. Empty for one of the file.
    */
   readonly version: string;
-  /** As configured: params refer to variables. */
+  /** The definition as configured: its params refer to variables. */
   readonly shown: GuardrailDefinition;
-  /** With the values of the variables. */
+  /** The definition that runs: its params have the values of the variables. */
   readonly run: GuardrailDefinition;
 }
 
@@ -48,9 +48,10 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   let faultOf: (definition: GuardrailDefinition) => string | null = () => null;
   let stored: readonly LoadedGuardrail[] = [];
   let definitions: readonly GuardrailDefinition[] = [];
-  /** Numbers of the latest started read and of the read in use: an older read never replaces a newer one. */
+  /** Number of reads that were started. */
   let startedReads = 0;
-  let inUse = 0;
+  /** Number of the read whose result is in use. An older read never replaces a newer one. */
+  let readInUse = 0;
 
   const running = (): readonly GuardrailDefinition[] => [...fromFile, ...stored].map(({ run }) => run);
 
@@ -77,10 +78,11 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
   }
 
   async function refresh(): Promise<void> {
-    const turn = (startedReads += 1);
+    startedReads += 1;
+    const readNumber = startedReads;
     const rows = await store.all(null);
-    if (turn < inUse) return;
-    inUse = turn;
+    if (readNumber < readInUse) return;
+    readInUse = readNumber;
     use(rows);
   }
 

@@ -2,8 +2,9 @@ import { RE2JS } from 're2js';
 import type { Finder, TextRange } from '../../domain/guardrails/kinds/content-filter.ts';
 import { GuardrailFault } from './params.ts';
 
-/** Maximum characters of an expression, and maximum size of its compiled program. */
+/** Maximum characters of an expression. */
 const MAX_CHARACTERS = 4_096;
+/** Maximum instructions of a compiled expression. */
 const MAX_PROGRAM_SIZE = 20_000;
 
 /**

@@ -43,7 +43,7 @@ export const presidio =
     if (read.presidio_ad_hoc_recognizers !== undefined && read.presidio_ad_hoc_recognizers !== null)
       throw new GuardrailFault('presidio_ad_hoc_recognizers: they are not supported');
     const entities = read.pii_entities_config ?? {};
-    const listed = Object.keys(entities);
+    const configuredEntities = Object.keys(entities);
     const thresholds = read.presidio_score_thresholds ?? {};
     const scope = read.presidio_filter_scope ?? 'both';
     const service = createService(http, {
@@ -57,7 +57,8 @@ export const presidio =
       text: string,
       { language, entities: requested, signal }: Pick<Inspection, 'language' | 'entities' | 'signal'>,
     ): Promise<readonly Finding[]> {
-      const kinds = requested ?? (listed.length === 0 ? undefined : listed);
+      // Without a list, the analyzer looks for all kinds.
+      const kinds = requested ?? (configuredEntities.length === 0 ? undefined : configuredEntities);
       const body = {
         text,
         language: language ?? read.presidio_language ?? 'en',
@@ -83,7 +84,8 @@ export const presidio =
       check: (inspection) =>
         service.passIfUnreachable(inspection, async (): Promise<Verdict> => {
           const { texts, phase, signal } = inspection;
-          if (scope !== 'both' && scope !== (phase === 'request' ? 'input' : 'output')) return { kind: 'passed' };
+          const side = phase === 'request' ? 'input' : 'output';
+          if (scope !== 'both' && scope !== side) return { kind: 'passed' };
           const foundByText = await inParallel(texts, MAX_CONCURRENT_REQUESTS, ({ text }) => analyze(text, inspection));
           const found = foundByText.flat();
           if (found.length === 0) return { kind: 'passed' };

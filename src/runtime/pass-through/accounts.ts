@@ -31,7 +31,7 @@ function firstForwarding(deployments: () => readonly Deployment[]): (provider: s
       found = new Map(
         current
           .filter(({ forwards, teamId }) => forwards === true && teamId === undefined)
-          // Of equal keys a map keeps the last: reversed, that is the first deployment of a provider.
+          // A map keeps the last entry of equal keys, which after the reversal is the first deployment of a provider.
           .toReversed()
           .map((one) => [one.provider, one]),
       );
@@ -65,10 +65,9 @@ export function createProviderAccounts(
     const address = typeof ownBase === 'string' && ownBase !== '' ? ownBase : (regionBase ?? base);
     if (address === null || targetFault(address) !== null) return null;
     if (cloud === 'google') {
-      const text = typeof google === 'string' ? google : google === undefined ? null : JSON.stringify(google);
-      return text === null || text === ''
-        ? null
-        : { base: address, key: null, cloud: { kind: 'google', credentials: new Secret(text) } };
+      if (google === undefined || google === '') return null;
+      const text = typeof google === 'string' ? google : JSON.stringify(google);
+      return { base: address, key: null, cloud: { kind: 'google', credentials: new Secret(text) } };
     }
     if (typeof key === 'string' && key !== '') {
       const issuer = environmentAccount?.issuer ?? null;

@@ -42,9 +42,10 @@ export function createPassThroughEndpoints({
   let configured = initial;
   let stored: readonly PassThroughEndpoint[] = [];
   let routes = passThroughRoutesOf(configured);
-  /** Numbers of the latest started read and of the read in use: an older read never replaces a newer one. */
+  /** Number of reads that were started. */
   let startedReads = 0;
-  let inUse = 0;
+  /** Number of the read whose result is in use. An older read never replaces a newer one. */
+  let readInUse = 0;
 
   function use(rows: readonly StoredEndpoint[]): void {
     stored = rows.map(endpointOf);
@@ -67,10 +68,11 @@ export function createPassThroughEndpoints({
   }
 
   async function refresh(): Promise<void> {
-    const turn = (startedReads += 1);
+    startedReads += 1;
+    const readNumber = startedReads;
     const rows = await store.all(null);
-    if (turn < inUse) return;
-    inUse = turn;
+    if (readNumber < readInUse) return;
+    readInUse = readNumber;
     use(rows);
   }
 

@@ -16,8 +16,8 @@ export function createResponseIds(masterKey: Secret): ResponseIds {
   const nonceKey = keyFor(masterKey, 'response ids: nonce');
   return {
     seal({ deploymentId, upstreamId, owner }) {
-      const whose = owner.teamId === null ? ['', owner.keyHash] : [owner.teamId];
-      const plain = Buffer.from(JSON.stringify([deploymentId, upstreamId, ...whose]));
+      const ownerParts = owner.teamId === null ? ['', owner.keyHash] : [owner.teamId];
+      const plain = Buffer.from(JSON.stringify([deploymentId, upstreamId, ...ownerParts]));
       // The nonce is derived from the text: the same text has the same id, and two texts never share a nonce.
       const nonce = createHmac('sha256', nonceKey).update(plain).digest().subarray(0, NONCE_BYTES);
       return `${PREFIX}${seal(cipherKey, plain, NO_AUTHENTICATED_DATA, nonce).toString('base64url')}`;

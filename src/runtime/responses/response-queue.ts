@@ -54,7 +54,7 @@ export function createResponseQueue({
 }: {
   readonly store: Pick<SealedResponseStore, 'add' | 'find' | 'chain' | 'remove'>;
   readonly masterKey: Secret;
-  /** Whether new responses are stored. Stored ones stay readable. */
+  /** Whether new responses are stored. Responses that are already stored stay readable. */
   readonly storesNew: boolean;
   readonly log: Pick<Log, 'error'>;
   readonly limits?: Readonly<Record<keyof typeof LIMITS, number>>;
@@ -119,7 +119,8 @@ export function createResponseQueue({
   async function rowsOf(newest: string): Promise<readonly SealedResponse[]> {
     const queued: SealedResponse[] = [];
     let next: string | null = newest;
-    for (let row = queuedRow(newest); row !== null && queued.length < limits.turns;) {
+    let row = queuedRow(newest);
+    while (row !== null && queued.length < limits.turns) {
       queued.push(row);
       next = row.previousId;
       row = next === null ? null : queuedRow(next);
@@ -152,10 +153,10 @@ export function createResponseQueue({
       if (rows.length > limits.turns || bytes > limits.conversation) return { kind: 'too long' };
       const turns = present(rows).toReversed();
       const [first] = turns;
-      if (turns.length < rows.length || first === undefined || first.previousId !== null)
-        // At the maximum of turns, the first turn is missing because the chain was cut there.
-        return { kind: rows.length === limits.turns ? 'too long' : 'broken' };
-      return { kind: 'whole', turns };
+      const isWhole = turns.length === rows.length && first?.previousId === null;
+      if (isWhole) return { kind: 'whole', turns };
+      // With the maximum number of turns, earlier turns are missing because the read has ended there.
+      return { kind: rows.length === limits.turns ? 'too long' : 'broken' };
     },
     async remove(id) {
       const queued = waiting.get(id);
