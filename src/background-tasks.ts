@@ -40,8 +40,9 @@ const ALONE_SECONDS = 30;
  */
 const OUTCOMES_SECONDS = 10;
 
-/** Deadlines of one run of a task, in seconds: of a task that reads the store, and of a task that calls models. */
+/** Deadline of one run of a task that reads the store, in seconds. */
 const READ_DEADLINE_SECONDS = 60;
+/** Deadline of one run of a task that calls models, in seconds. */
 const CALLS_DEADLINE_SECONDS = 600;
 
 /** Periodic work of the process. Each task runs an operation as a system caller. */

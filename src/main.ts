@@ -36,7 +36,7 @@ const app = await startApp(settings, log).catch((error: unknown) => {
   else process.stderr.write(`Lensgate cannot start: ${reason}\n`);
   process.exit(1);
 });
-/** Deadline of a shutdown, in ms. The process then ends with code 1. */
+/** Deadline of a shutdown, in ms. A longer shutdown ends the process with code 1. */
 const SHUTDOWN_MS = 10_000;
 
 /**

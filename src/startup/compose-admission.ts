@@ -13,10 +13,10 @@ import { systemClock } from '../runtime/clock.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import type { StartContext } from './context.ts';
 
-/** Redis answers in less than a millisecond: the share of a limit that a process holds needs no spare room. */
+/** Redis answers in less than a millisecond, so that a share needs no minimum of spare room. */
 const REDIS_TIMING: ShareTiming = { tickMs: 100, minSpareCalls: 0, answerMs: 250 };
 
-/** A statement of the database takes a millisecond and more: each share has room for some calls. */
+/** A statement of the database takes a millisecond and more, so that each share keeps room for some further calls. */
 const DATABASE_TIMING: ShareTiming = { tickMs: 500, minSpareCalls: 8, answerMs: 1_000 };
 
 /** Parts of admission. */

@@ -53,7 +53,7 @@ function announcingStores(stores: Stores, { announce }: ChangeAnnouncer): Stores
     ...stores,
     budgets: withChangeListener(budgets, (how) => {
       announce('labelBudgets', null);
-      // No key has a new budget yet.
+      // A budget that was just added belongs to no key yet.
       if (how !== 'added') announce('keyBudgets', null);
     }),
     credentials: { ...credentials, ...withChangeListener(credentials, announcing('models')) },
@@ -132,7 +132,7 @@ export const changeListenerOf =
     if (changed.has('guardrails')) refreshCache(caches.guardrails);
   };
 
-/** A read that fails is repeated by the background task of its cache. */
+/** Reads the rows of a cache again. When the read fails, the background task of the cache repeats it. */
 function refreshCache(cache: { refresh(): Promise<unknown> }): void {
   cache.refresh().catch(() => {});
 }

@@ -104,7 +104,9 @@ const keysOfOwners =
     const [found = null] = await stored.findMany([hash]);
     const key =
       found ?? (teamId === null ? null : unstoredKey({ hash, name: 'signed token', teamId, now: systemClock.now() }));
-    return key && ((await owned.withOwners(new Map([[hash, key]]))).get(hash) ?? null);
+    if (key === null) return null;
+    const keysWithOwners = await owned.withOwners(new Map([[hash, key]]));
+    return keysWithOwners.get(hash) ?? null;
   };
 
 /** Stored keys with their owners. */
@@ -115,7 +117,7 @@ const ownedKeys = ({ stores, deployments, countedBudgets }: KeyParts): OwnedKeys
     counted: countedBudgets,
   });
 
-/** These keys, and those of signed tokens. */
+/** The given keys, and those of signed tokens. */
 function withTokens(
   { stores }: KeyParts,
   keys: OwnedKeys,

@@ -39,7 +39,7 @@ import { composeSignIns } from './compose-sign-in.ts';
 import type { AdmissionParts } from './compose-admission.ts';
 import type { StartContext } from './context.ts';
 
-/** Everyone may start a purchase. Each purchase creates a row, and a session at the payment provider. */
+/** Limit of purchases, because everyone may start one. Each creates a row, and a session at the payment provider. */
 const CHECKOUT_RATE_LIMIT = { most: 60, windowMs: 3_600_000, what: 'checkouts' } as const;
 
 interface PlatformParts
@@ -201,7 +201,7 @@ const labelStores = (
 ) => ({
   budgets: withChangeListener(budgets, (how) => {
     evictAll();
-    // No key has a new budget yet.
+    // A budget that was just added belongs to no key yet.
     if (how !== 'added') keyRing.markStale();
   }),
   customers: withChangeListener(customers, evictAll),

@@ -29,6 +29,7 @@ export async function composeStores({ settings, log, shutdown }: StartContext): 
     sqliteDriver: settings.sqliteDriver,
     lockTimeoutMs: settings.lockTimeoutMs,
     ...switches,
+    // Null turns call notes off.
     ...(callNotes ? {} : { notesFrom: null }),
     traces: settings.clickHouse,
     log,
