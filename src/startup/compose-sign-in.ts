@@ -49,7 +49,7 @@ export function composeSignIns(
     isPassword: password === null ? () => false : secretCheck(password),
     throttle: createSignInThrottle(
       { ...limits, limitOf: createSourceLimits(limitsBySource), countsSources: settings.trustedProxies.length > 0 },
-      // Without a ledger there is no other process.
+      // Only SQLite has no ledger. No other process uses the database then, so failures are counted in memory.
       admissionLedger === null
         ? createMemoryFailures(systemClock)
         : storedFailures(pending, retentionSecondsOf(limits)),

@@ -142,11 +142,11 @@ export function createMemoryAdmission({
     return new MemoryReservation(charged, leases, now);
   }
 
-  const pass = (): null => null;
+  const holdNothing = (): null => null;
   const admit = (charged: readonly CountedCharge[]): Reservation | Refusal | Promise<Reservation | Refusal> =>
     decide(charged, hold);
-  const checked = (charged: readonly CountedCharge[]): Refusal | null | Promise<Refusal | null> =>
-    decide(charged, pass);
+  const checkOnly = (charged: readonly CountedCharge[]): Refusal | null | Promise<Refusal | null> =>
+    decide(charged, holdNothing);
 
   /**
    * Returns a refusal, or the result of `onAdmitted`. Where a share lacks room, the ledger is asked first. No other code
@@ -197,7 +197,7 @@ export function createMemoryAdmission({
       const now = nowMs();
       const charged = chargedOf(charges, now);
       const waits = dueReads(charged, now);
-      return waits === null ? checked(charged) : waits.then(() => checked(charged));
+      return waits === null ? checkOnly(charged) : waits.then(() => checkOnly(charged));
     },
     count: (name, amount) => counters.get(name)?.add(amount, totals),
     usedOf(name) {

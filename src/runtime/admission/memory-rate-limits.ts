@@ -170,7 +170,8 @@ export function createMemoryRateLimits({
     const known = counters.get(id);
     if (known !== undefined) return known.resetIfOver(nowMs);
     const fresh = new RateCounter().resetIfOver(nowMs);
-    scopes.set(scope, counters.set(id, fresh));
+    counters.set(id, fresh);
+    scopes.set(scope, counters);
     if (counters.size > countersLimit) evict(counters, nowMs);
     return fresh;
   }

@@ -16,7 +16,7 @@ interface SharedCounter {
   /** Number of open reservations. */
   readonly holds: number;
   /** Use of this process whose records are stored. */
-  storedOwn(storedThrough: number): bigint;
+  ownStoredUse(storedThrough: number): bigint;
   isBusy(storedThrough: number): boolean;
 }
 
@@ -156,7 +156,7 @@ export class SpendShare implements ShareHolder {
       largest: this.#largest,
       atLimit: this.#atLimit,
       spare: isNeeded ? target : larger(0n, target - room),
-      stored: counter.storedOwn(this.#storedThrough()),
+      stored: counter.ownStoredUse(this.#storedThrough()),
       base: this.#base,
       joins: this.#joins,
       window: null,
@@ -194,7 +194,7 @@ export class SpendShare implements ShareHolder {
     const room = this.#ceiling - counter.held;
     if (room < 0n || this.#base !== null || this.#epoch !== this.#shares.epoch()) return 'ask';
     const target = this.#target();
-    const unreported = counter.storedOwn(this.#storedThrough()) - this.#reported;
+    const unreported = counter.ownStoredUse(this.#storedThrough()) - this.#reported;
     const surplus = room - target;
     if (larger(surplus, unreported) * CHANGE_DIVISOR > larger(0n, this.#left)) return 'ask';
     const isBelowHalf = 2n * room < target;

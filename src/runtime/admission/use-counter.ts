@@ -57,7 +57,7 @@ export class UseCounter {
   }
 
   /** Part of the use of this process whose records are stored. */
-  storedOwn(storedThrough: number): bigint {
+  ownStoredUse(storedThrough: number): bigint {
     this.#settleStored(storedThrough);
     return this.#own - this.#pending;
   }

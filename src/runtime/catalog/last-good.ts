@@ -109,9 +109,9 @@ function restore(models: readonly PricedModel[], head: Head, isReleased: IsRelea
     const prices = heldPrices.map((one) => ({ served: undefined, ...one }));
     entries.push(entryOf([id, withServedValues(raw, prices)]));
   }
-  const before: CatalogSnapshot = createSnapshot({ id: '', takenAt, source: head.source, entries });
+  const served: CatalogSnapshot = createSnapshot({ id: '', takenAt, source: head.source, entries });
   const since = new Map(head.held.map((one) => [`${one.field} ${one.entryId}`, new Date(one.since)]));
-  const builder = stateBuilder({ snapshot: before, sha256: '', quarantined: new Map() }, isReleased, takenAt);
+  const builder = stateBuilder({ snapshot: served, sha256: '', quarantined: new Map() }, isReleased, takenAt);
   for (const model of models) builder.add(model);
   const state = builder.build({ takenAt, source: head.source, sha256: head.sha256 });
   return { ...state, quarantined: withTimes(state.quarantined, since) };

@@ -118,8 +118,8 @@ export function createCatalogRecorder({
   }
 
   /**
-   * State to compare with when the head already is the state to record, for example because another process was faster.
-   * It is the last state of this process. Null without such a state, or when the head is older than that state.
+   * State to compare with when the head already is the state to record, for example because another process was faster:
+   * the last state of this process. Null when there is none, or when it is newer than the head.
    */
   const stateBefore = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);

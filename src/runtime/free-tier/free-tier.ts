@@ -31,10 +31,11 @@ const MIN_REPORT_INTERVAL_MS = 10_000;
 /** Timeout of the store, in ms. */
 const ANSWER_MS = 5_000;
 /**
- * Maximum look-ups of keys that have not paid, per network and minute. Beyond it, keys are not looked up, and calls
- * with a key count as free calls.
+ * Maximum look-ups of unpaid keys per network in `MISSES_MS`. Beyond it, keys are not looked up, and calls with a key
+ * count as free calls.
  */
 const MAX_MISSES = 20;
+/** Length of the window in which look-ups of unpaid keys are counted, in ms. */
 const MISSES_MS = 60_000;
 /** Maximum number of networks whose look-ups are counted. */
 const MAX_MISS_ENTRIES = 10_000;
@@ -89,7 +90,7 @@ export function createFreeTier(options: FreeTierOptions): RunningFreeTier {
   const counters = new Map<string, FreeTierCounter>();
   /** Position of the next client that an eviction examines. */
   let cursor = counters.entries();
-  /** Look-ups of keys that have not paid, by network. */
+  /** Look-ups of unpaid keys, by network. */
   const misses = new Map<string, { count: number; readonly untilMs: number }>();
   const unusedCalls: FreeTierCalls[] = [];
   let releasing: Promise<void> | null = null;

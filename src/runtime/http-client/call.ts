@@ -46,15 +46,15 @@ export class Call implements ByteStream, HasDeadline {
   readonly #onAbort = (): void => this.#aborted();
   #handle: TransportHandle | null = null;
   #headReceived = false;
-  /** The sink receives no further events. */
+  /** Whether the sink receives no further events. */
   #finished = false;
   #sink: ByteSink | null = null;
   /** Chunks received before the reader started, or while it is paused. */
   #buffered: Uint8Array[] | null = null;
   #bufferedBytes = 0;
-  /** End of the body that the reader has not received yet. */
+  /** The end of the body, until the reader receives it; null before the end. */
   #ended: { readonly error: Error | null } | null = null;
-  /** The reader requested a pause. */
+  /** Whether the reader has requested a pause. */
   #paused = false;
   #isUpstreamPaused = false;
 

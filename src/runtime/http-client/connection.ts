@@ -12,9 +12,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** The pool that a connection belongs to. */
 interface Pool {
-  /** The answer is complete and another call may be sent. */
+  /** Called when an answer is complete and the connection may carry another call. */
   free(connection: Connection): void;
-  /** The connection is closed. Called once. */
+  /** Called once, when the connection is closed. */
   closed(connection: Connection): void;
   /** Sends a call on another connection. No byte of its request was written. */
   resend(dispatch: CallDispatch): void;
@@ -34,7 +34,7 @@ export class Connection implements TransportHandle, HasDeadline {
   readonly #socket: UpstreamSocket;
   readonly #parser: ResponseParser;
   #dispatch: CallDispatch | null = null;
-  /** The request is not written yet: it waits for the coalesced write. */
+  /** Whether the request still waits for the coalesced write. */
   #unsent = false;
   #state: 'connecting' | 'busy' | 'idle' | 'closed' = 'connecting';
   /** Whether the connection has served a complete answer before. */

@@ -184,7 +184,7 @@ export class ResponseParser {
     at: number,
   ): { readonly text: string; readonly next: number } | null {
     const buffered = this.#incomplete.length;
-    const bytes = buffered === 0 ? chunk : Buffer.concat([this.#incomplete, at === 0 ? chunk : chunk.subarray(at)]);
+    const bytes = buffered === 0 ? chunk : Buffer.concat([this.#incomplete, chunk.subarray(at)]);
     const from = buffered === 0 ? at : 0;
     // The end mark may have started in the buffered bytes.
     const found = bytes.indexOf(end, Math.max(from, buffered - end.length), 'latin1');

@@ -24,6 +24,7 @@ const MODEL_MS = 330_000;
 const MAX_RETRIES = 4;
 /** Delay before the first retry, in ms. It doubles with each further retry. */
 const FIRST_DELAY_MS = 500;
+/** Maximum delay before a retry, in ms. */
 const MAX_DELAY_MS = 60_000;
 /** Status that stands for a request without an answer in JSON. */
 const NO_ANSWER = 503;

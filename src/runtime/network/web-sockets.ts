@@ -11,8 +11,9 @@ import {
   SocketRefused,
 } from '../../domain/realtime/sockets.ts';
 
-/** High and low watermark of the send buffer, in bytes. */
+/** Bytes of the send buffer above which `send` reports a full buffer. */
 const FULL_BYTES = 1024 * 1024;
+/** Bytes of the send buffer at or below which a full buffer counts as drained. */
 const DRAINED_BYTES = 256 * 1024;
 /** Maximum bytes of a message of an upstream: an item with its audio. */
 const UPSTREAM_MESSAGE_BYTES = 32 * 1024 * 1024;

@@ -88,14 +88,16 @@ export function readConfigDocument(
 
   const placeOf = (path: Path): { source: string; line: number | null } => {
     const [section, index, ...rest] = path;
-    const owners = segments.get(String(section)) ?? [];
+    const ofSection = segments.get(String(section)) ?? [];
     if (typeof index !== 'number') {
-      const part = owners[0]?.part;
+      const part = ofSection[0]?.part;
       return part ? { source: part.file, line: part.lineOf(path) } : { source: file, line: 1 };
     }
-    const owner = owners.findLast(({ from }) => from <= index);
-    if (owner === undefined) return { source: file, line: 1 };
-    return { source: owner.part.file, line: owner.part.lineOf([section ?? '', index - owner.from, ...rest]) };
+    const segment = ofSection.findLast(({ from }) => from <= index);
+    if (segment === undefined) return { source: file, line: 1 };
+    const { part, from } = segment;
+    const indexInPart = index - from;
+    return { source: part.file, line: part.lineOf([section ?? '', indexInPart, ...rest]) };
   };
   const variables = readFileVariables(content, env, placeOf);
   const known = { ...env, ...variables.values };

@@ -127,6 +127,7 @@ function checkModel(model: JsonObject, path: Path, note: Warn): void {
     const message = nearest === null ? noEffect(MODEL_EFFECTS[name]) : `has no effect; did you mean ${nearest}?`;
     note([...path, 'litellm_params', name], message);
   }
+  // Prices may be in either map.
   const prices = { ...(isJsonObject(info) ? info : {}), ...(isJsonObject(params) ? params : {}) };
   if (pricesInputOnly(prices, `${String(prices['model'])} ${String(prices['mode'])}`))
     note([...path, 'litellm_params', 'input_cost_per_token'], INPUT_ONLY);

@@ -20,7 +20,7 @@ type Parsed<Value> = { readonly value: Value } | { readonly refusals: readonly R
 export interface Kind<Value> {
   /** Accepted values, for help and documentation; empty for any text. */
   readonly form: string;
-  /** Messages must not repeat the value. */
+  /** Whether messages must not repeat the value. */
   readonly isSecret: boolean;
   parse(raw: unknown, from: 'text' | 'file'): Parsed<Value>;
 }

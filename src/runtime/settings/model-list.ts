@@ -15,7 +15,7 @@ const MODELS = z.object({ model_list: z.array(modelEntry).nullish() });
 /** Settings for reading the models of the file, and receivers of their faults. */
 interface ModelReading {
   readonly dropParams: boolean;
-  /** Callers may send their own keys and addresses. */
+  /** Whether callers may send their own keys and addresses. */
   readonly hasClientCredentials: boolean;
   readonly env: NodeJS.ProcessEnv;
   /** A wrong value, which stops the start. */

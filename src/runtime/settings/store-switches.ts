@@ -1,14 +1,14 @@
 import type { SettingValues } from './table.ts';
 
-/** Optimized parts of the stores. False replaces a part by a simple implementation. */
+/** Which optimized parts of the stores are used. False uses a simple implementation of the part. */
 export interface StoreSwitches {
-  /** Writes calls to a log that is unfolded later. */
+  /** Whether calls are written to a log that is unfolded later. */
   readonly callLog: boolean;
-  /** Stores the first spans of small traces in blocks. */
+  /** Whether the first spans of small traces are stored in blocks. */
   readonly spanBlocks: boolean;
-  /** Counts the calls of large traces by notes. */
+  /** Whether the calls of large traces are counted with stored notes (`src/persistence/call-notes`). */
   readonly callNotes: boolean;
-  /** Reads wide rows of SQLite as one text each. */
+  /** Whether wide rows of SQLite are read as one text each. */
   readonly packedRows: boolean;
 }
 

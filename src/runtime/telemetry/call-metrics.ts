@@ -9,8 +9,9 @@ export interface CallMetrics {
   text(): string;
 }
 
-/** Bucket bounds of the GenAI conventions, in seconds and in tokens. */
+/** Bucket bounds of durations in seconds, by the GenAI conventions. */
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+/** Bucket bounds of token counts, by the GenAI conventions. */
 const TOKENS = [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];
 
 const FAMILIES = [

@@ -57,57 +57,57 @@ for at = 2, #KEYS do
   local need, largest, atLimit = tonumber(ARGV[from + 3]), tonumber(ARGV[from + 4]), ARGV[from + 5] == '1'
   local spare, stored = tonumber(ARGV[from + 6]), tonumber(ARGV[from + 7])
   local base, version = ARGV[from + 8], tonumber(ARGV[from + 9])
-  local joins, asked = ARGV[from + 10] == '1', ARGV[from + 11]
+  local joins, askedWindow = ARGV[from + 10] == '1', ARGV[from + 11]
   local flat = members(key)
-  local t, c, b, v, w = {}, {}, 0, 0, 0
+  local shares, storedUses, currentBase, currentVersion, windowStart = {}, {}, 0, 0, 0
   for i = 1, #flat, 2 do
     local tag, value = string.sub(flat[i], 1, 2), tonumber(flat[i + 1]) or 0
-    if tag == 't:' then t[string.sub(flat[i], 3)] = value
-    elseif tag == 'c:' then c[string.sub(flat[i], 3)] = value
-    elseif tag == 'b' then b = value
-    elseif tag == 'v' then v = value
-    elseif tag == 'w' then w = value end
+    if tag == 't:' then shares[string.sub(flat[i], 3)] = value
+    elseif tag == 'c:' then storedUses[string.sub(flat[i], 3)] = value
+    elseif tag == 'b' then currentBase = value
+    elseif tag == 'v' then currentVersion = value
+    elseif tag == 'w' then windowStart = value end
   end
   local known = true
   local function remove(name)
     redis.call('HDEL', key, 't:' .. name, 'c:' .. name)
-    t[name] = nil
+    shares[name] = nil
     if kind == 'spend' then
-      b = b + (c[name] or 0)
-      c[name] = nil
-      v = v + 1
+      currentBase = currentBase + (storedUses[name] or 0)
+      storedUses[name] = nil
+      currentVersion = currentVersion + 1
     end
   end
   if kind == 'window' then
-    if #flat == 0 or now - w >= ${RATE_WINDOW_MS} then
+    if #flat == 0 or now - windowStart >= ${RATE_WINDOW_MS} then
       redis.call('DEL', key)
-      t = {}
-      w = now
-      redis.call('HSET', key, 'w', text(w))
+      shares = {}
+      windowStart = now
+      redis.call('HSET', key, 'w', text(windowStart))
       redis.call('PEXPIRE', key, ${RATE_WINDOW_MS})
     end
-    if asked == '' then held = held + (t[me] or 0)
-    elseif tonumber(asked) ~= w then held = 0 end
+    if askedWindow == '' then held = held + (shares[me] or 0)
+    elseif tonumber(askedWindow) ~= windowStart then held = 0 end
   else
-    for name in pairs(t) do
+    for name in pairs(shares) do
       if not alive[name] or (joins and name == me) then remove(name) end
     end
     if kind == 'spend' then
-      if v == 0 or (t[me] == nil and stored > 0) then
-        known = base ~= '' and version == v
+      if currentVersion == 0 or (shares[me] == nil and stored > 0) then
+        known = base ~= '' and version == currentVersion
       end
       if known then
-        if base ~= '' and version == v then b = tonumber(base) end
-        if t[me] == nil then v = v + 1 end
+        if base ~= '' and version == currentVersion then currentBase = tonumber(base) end
+        if shares[me] == nil then currentVersion = currentVersion + 1 end
       end
     end
   end
   if known then
-    local left, others = limit - b - held, 0
-    for name, value in pairs(t) do
+    local left, others = limit - currentBase - held, 0
+    for name, value in pairs(shares) do
       if name ~= me then
         left = left - value
-        others = others + value - (c[name] or 0)
+        others = others + value - (storedUses[name] or 0)
       end
     end
     local granted = 0
@@ -120,12 +120,12 @@ for at = 2, #KEYS do
     if kind == 'slots' and share == 0 then redis.call('HDEL', key, 't:' .. me)
     else redis.call('HSET', key, 't:' .. me, text(share)) end
     if kind == 'spend' then
-      redis.call('HSET', key, 'c:' .. me, text(stored), 'b', text(b), 'v', text(v))
+      redis.call('HSET', key, 'c:' .. me, text(stored), 'b', text(currentBase), 'v', text(currentVersion))
     end
     if kind ~= 'window' then redis.call('PEXPIRE', key, ${UNUSED_MS}) end
-    answers[#answers + 1] = { 1, text(granted), text(left), text(w), text(w + ${RATE_WINDOW_MS} - now) }
+    answers[#answers + 1] = { 1, text(granted), text(left), text(windowStart), text(windowStart + ${RATE_WINDOW_MS} - now) }
   else
-    if v > 0 then redis.call('HSET', key, 'b', text(b), 'v', text(v)) end
+    if currentVersion > 0 then redis.call('HSET', key, 'b', text(currentBase), 'v', text(currentVersion)) end
     answers[#answers + 1] = { 0, '0', '0', '0', '0' }
   end
 end
