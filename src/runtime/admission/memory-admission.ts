@@ -123,8 +123,8 @@ export function createMemoryAdmission({
     let waits: Promise<void>[] | null = null;
     for (const { counter } of charged) {
       const age = now - counter.readMs;
-      const isPausedAfterFailure = counter.wasRead && now < counter.retryMs;
-      if (age < refreshAgeMs || isPausedAfterFailure) continue;
+      const isReadPaused = counter.wasRead && now < counter.retryMs;
+      if (age < refreshAgeMs || isReadPaused) continue;
       if (counter.wasRead && age < staleMs) reader.readAhead(counter);
       else (waits ??= []).push(reader.readNow(counter));
     }

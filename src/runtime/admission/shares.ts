@@ -44,8 +44,8 @@ export interface Shares {
   /** Whether the ledger is unavailable. This process then counts for itself. */
   isUnavailable(): boolean;
   /**
-   * Whether an answer of an epoch is valid. An answer of the current epoch is. After a loss of the ledger, an answer of
-   * the previous epoch is valid for `ANSWER_VALID_MS`.
+   * Whether an answer of an epoch is valid: always in the current epoch. After a loss of the ledger, an answer of the
+   * previous epoch stays valid for `ANSWER_VALID_MS`.
    */
   isAnswerValid(epoch: number): boolean;
   /**

@@ -40,6 +40,7 @@ const TRAILERS = 7;
 
 const NO_BYTES = Buffer.alloc(0);
 const PROTOCOL = 'HTTP/1.';
+const CRLF = '\r\n';
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
 /** Control characters, and line ends other than CR LF: another parser could find different headers in them. */
 // oxlint-disable-next-line no-control-regex -- control characters are what this pattern finds.
@@ -215,15 +216,16 @@ export class ResponseParser {
   #takeHead(latin1: string): void {
     if (FORBIDDEN.test(latin1)) throw new MalformedResponse('HEAD_CHARACTER');
     const text = NOT_ASCII.test(latin1) ? Buffer.from(latin1, 'latin1').toString('utf8') : latin1;
-    const statusEnd = text.indexOf('\r\n');
+    const statusEnd = text.indexOf(CRLF);
     const match = STATUS_LINE.exec(statusEnd === -1 ? text : text.slice(0, statusEnd));
     if (match === null) throw new MalformedResponse('STATUS_LINE');
     const status = Number(match[2]);
     const headers = new Headers();
-    for (let at = statusEnd; at !== -1;) {
-      const end = text.indexOf('\r\n', at + 2);
-      headers.add(text, at + 2, end === -1 ? text.length : end);
-      at = end;
+    let lineEnd = statusEnd;
+    while (lineEnd !== -1) {
+      const start = lineEnd + CRLF.length;
+      lineEnd = text.indexOf(CRLF, start);
+      headers.add(text, start, lineEnd === -1 ? text.length : lineEnd);
     }
     if (status < 200) {
       this.#informational += 1;
@@ -252,7 +254,7 @@ export class ResponseParser {
   }
 
   #readLine(chunk: Buffer, at: number): number {
-    const read = this.#readUntil('\r\n', this.#state === TRAILERS ? HEAD_LIMIT : LINE_LIMIT, chunk, at);
+    const read = this.#readUntil(CRLF, this.#state === TRAILERS ? HEAD_LIMIT : LINE_LIMIT, chunk, at);
     if (read === null) return chunk.length;
     const { text, next } = read;
     if (this.#state === CHUNK_END) {

@@ -37,8 +37,8 @@ if type(expired) == 'table' then redis.call('DEL', KEYS[1]) end`;
 /**
  * Answers requests for shares. Arguments: the process, then `ASK_ARGUMENTS` for each request. The answer begins with 1
  * when the process was not in the set of processes, else 0. For each request a row follows: whether the counter is
- * known, the granted amount, the amount left before the grant, and the start and remaining ms of the window. Only
- * counters of kind `window` have a window.
+ * known, the granted amount, the amount left before the grant, the start of the window, and its remaining time in ms.
+ * Only counters of kind `window` have a window.
  */
 export const ASK_SCRIPT = `${HEAD}
 local joined = redis.call('ZADD', KEYS[1], text(now + ${LEDGER_LEASE_MS}), me)
