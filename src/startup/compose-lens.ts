@@ -19,7 +19,7 @@ const MS_PER_SECOND = 1_000;
 /** Name of the worker as the author of rows. */
 const TASK = 'lens-worker';
 
-/** Returns a check whether a text is the token of the external trace service; null when no token is configured. */
+/** Returns a check whether a text is the token of the operator's trace service; null when no token is configured. */
 export function lensServiceCheck({ settings }: Pick<StartContext, 'settings'>): LensPlatform['isLensService'] {
   const { serviceToken } = settings.lens;
   return serviceToken === null ? null : secretCheck(serviceToken);

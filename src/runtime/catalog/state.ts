@@ -40,7 +40,7 @@ export interface StateBuilder {
   build(origin: Origin): CatalogState;
 }
 
-/** Characters of the id of a quarantined value: about 128 bits of its hash. */
+/** Characters of the id of a quarantined value: 132 bits of its hash. */
 const QUARANTINE_ID_LENGTH = 22;
 
 /** Id of a quarantined value: a hash of its entry, field and value. */

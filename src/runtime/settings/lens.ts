@@ -10,8 +10,8 @@ export interface LensWorkSettings {
   /** Seconds between checks for traces without signals; 0 for no checks. */
   readonly signalSeconds: number;
   /**
-   * Token with which an external trace service reads the hashes of the tracing keys, so that it can accept their spans.
-   * Null refuses such reads.
+   * Token with which a separate trace service of the operator reads the hashes of the tracing keys (docs/lens.md). Null
+   * refuses such reads.
    */
   readonly serviceToken: Secret | null;
 }

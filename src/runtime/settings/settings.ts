@@ -201,9 +201,9 @@ const BUDGET_ERROR_KINDS = { 422: 'unprocessable', 429: 'rate', 400: 'bad_reques
 
 /**
  * Reads arguments, environment and config file, in that order of precedence. For settings with
- * `filePrecedesEnvironment`, the file comes before the environment. Variables that the file sets belong to the environment and replace those of
- * the process. Creates the data folder, and in it an admin key when none is configured. Throws ConfigError with every
- * fault.
+ * `filePrecedesEnvironment`, the file comes before the environment. Variables that the file sets belong to the
+ * environment and replace those of the process. Creates the data folder, and in it an admin key when none is
+ * configured. Throws ConfigError with every fault.
  */
 export function readSettings(
   argv: readonly string[],
