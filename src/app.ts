@@ -90,7 +90,7 @@ async function composeApp(opening: StartContext): Promise<Reloads> {
   // a task may not end before the process exits.
   addRecordFlushes(context, parts);
   await serve(base, parts, platform);
-  startTasks(base, parts, platform);
+  startParts(base, parts, platform);
   const starting = setTimeout(() => tasks.start(), BACKGROUND_DELAY_MS);
   reloads.start();
   context.shutdown.add('start of new work', () => {
@@ -153,8 +153,8 @@ function serve({ context, addressOf, admit, authorship }: Base, parts: Parts, pl
   });
 }
 
-/** Starts the background work of the parts. */
-function startTasks({ context, changes, feeds }: Base, parts: Parts, { passThrough, records }: Platform): void {
+/** Starts the background work of the parts. The tasks of `background-tasks.ts` start later. */
+function startParts({ context, changes, feeds }: Base, parts: Parts, { passThrough, records }: Platform): void {
   changes.start(changeListenerOf({ ...parts, passThrough }));
   feeds.start(records.readable);
   startCatalog(context, parts);

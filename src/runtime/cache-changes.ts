@@ -127,7 +127,10 @@ function createRateLimitedTask(work: () => Promise<void>) {
   };
 }
 
-/** Changed rows that are not sent or not evicted yet. More than `MAX_IDS` of a kind are stored as every row. */
+/**
+ * Changed rows that are not sent or not evicted yet, with null in place of ids for every row of a kind. More than
+ * `MAX_IDS` ids of a kind become null.
+ */
 function createBatch() {
   let rows = new Map<ChangeKind, ReadonlySet<string> | null>();
   return {

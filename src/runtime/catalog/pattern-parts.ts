@@ -10,8 +10,9 @@ export class PythonFault extends Error {
 export interface PatternReader {
   readonly chars: readonly string[];
   at: number;
-  /** Number of opened groups, and the numbers of the closed ones. */
+  /** Number of groups that were opened so far. */
   groups: number;
+  /** Numbers of the groups that were closed. */
   readonly closed: Set<number>;
   readonly names: Map<string, number>;
   /** Whether a matching part was parsed. Global flags after it are a fault. */

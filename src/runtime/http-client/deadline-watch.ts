@@ -25,7 +25,7 @@ export interface HasDeadline {
   readonly deadlineMs: number;
   /** Its position in the list of the watch; null while it is not watched. Only the watch changes it. */
   place: Place<HasDeadline> | null;
-  /** The deadline has passed. Must remove itself or set a later deadline. */
+  /** Called when the deadline has passed. Must remove the object from the watch, or set a later deadline. */
   expired(): void;
 }
 

@@ -3,7 +3,7 @@ const SHARES_LIMIT = 1_000;
 
 /** A call that waits for a connection. */
 export interface WaitingCall {
-  /** The call has its slot now. Must not throw. */
+  /** Called when the call gets its slot. Must not throw. */
   start(): void;
 }
 

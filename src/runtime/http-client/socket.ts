@@ -10,8 +10,8 @@ import type { Request } from './call-dispatch.ts';
 const SMALL_BODY = 64 * 1024;
 
 /**
- * Events of a socket, in order. After `ended` or `failed` only a further `ended` may follow, or a `failed` after
- * `ended`.
+ * Events of a socket, in order. After `failed`, only `ended` may follow. After `ended`, a further `ended` or a `failed`
+ * may follow.
  */
 export interface SocketEvents {
   connected(): void;

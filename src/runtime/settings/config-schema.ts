@@ -14,6 +14,7 @@ export type JsonSchema = JsonObject;
 const REFERENCE: JsonSchema = { type: 'string', pattern: '^os\\.environ/.+$' };
 const NULL: JsonSchema = { type: 'null' };
 
+/** Form of a kind of numbers with bounds (`kinds.ts`). */
 const BOUNDED = /^(whole number|number) from ([\d.]+)(?: to ([\d.]+))?$/;
 
 /** Schema of a setting in the file; empty where its kind has no simple form. */

@@ -1,5 +1,5 @@
-import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
-import type { KeyCaps, KeyCreationRule, KeyDefaults } from '../../domain/keys/generation-rules.ts';
+import { isJsonObject } from '../../domain/json-object.ts';
+import type { KeyCaps, KeyDefaults, KeyMakers } from '../../domain/keys/generation-rules.ts';
 import { durationMs } from '../../domain/keys/durations.ts';
 import { type Usd, usdFrom } from '../../domain/money.ts';
 import type { Kind, Refusal } from './kinds.ts';
@@ -18,8 +18,9 @@ const duration: Reader = (value) =>
     ? { value }
     : 'is not a duration such as 30s, 30m, 30h, 30d, 2w or 1mo';
 const text: Reader = (value) => (typeof value === 'string' && value.trim() !== '' ? { value } : 'is not a text');
-const texts: Reader = (value) =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string') ? { value } : 'is not a list of texts';
+const isTextList = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
+const texts: Reader = (value) => (isTextList(value) ? { value } : 'is not a list of texts');
 const map: Reader = (value) => (isJsonObject(value) ? { value } : 'is not a map');
 
 /** Limits of keys, by name in the file: the member of `KeyCaps` that holds the limit, and the reader of its value. */
@@ -74,17 +75,18 @@ export interface KeyMakersSetting {
   readonly personal?: KeyCreationRule;
 }
 
+/** Reads who may create one kind of keys. `rolesMember` is the name of the member with the roles. */
 const makers =
   (rolesMember: string): Reader =>
   (value) => {
     if (!isJsonObject(value)) return 'is not a map';
-    const known: JsonObject = { [rolesMember]: null, required_params: null };
-    const unknown = Object.keys(value).find((name) => !Object.hasOwn(known, name));
-    if (unknown !== undefined) return `has the unsupported member ${unknown}`;
-    const { [rolesMember]: allowed = null, required_params: required = [] } = value;
-    const lists = [allowed ?? [], required ?? []].map(texts);
-    if (lists.some((list) => typeof list === 'string')) return 'has a member that is not a list of texts';
-    return { value: { roles: allowed, requiredParams: required ?? [] } };
+    const members = [rolesMember, 'required_params'];
+    const unsupported = Object.keys(value).find((name) => !members.includes(name));
+    if (unsupported !== undefined) return `has the unsupported member ${unsupported}`;
+    const roles = value[rolesMember] ?? null;
+    const requiredParams = value['required_params'] ?? [];
+    if (!isTextList(roles ?? []) || !isTextList(requiredParams)) return 'has a member that is not a list of texts';
+    return { value: { roles, requiredParams } };
   };
 
 export const keyMakers = (): Kind<KeyMakersSetting> =>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { isJsonObject } from '../../domain/json-object.ts';
 import { type PassThroughEndpoint, targetFault } from '../../domain/pass-through/endpoint.ts';
 import { headersFault } from '../../domain/pass-through/headers.ts';
 import { Secret } from '../../domain/secret.ts';
@@ -7,8 +8,9 @@ import type { ConfigDocument } from './config-document.ts';
 import type { ConfigFault } from './config-fault.ts';
 import type { Path } from './config-references.ts';
 
-/** Path of the list of pass-through endpoints in the file. */
-const ENTRIES_PATH = ['general_settings', 'pass_through_endpoints'] as const;
+/** Section of the file that contains the list of pass-through endpoints. */
+const SECTION = 'general_settings';
+const LIST = 'pass_through_endpoints';
 const MAX_SECONDS = 86_400;
 
 /** Value of a header or query parameter; YAML reads digits as numbers. */
@@ -39,13 +41,14 @@ export function readPassThrough(
   { env, fault }: { readonly env: NodeJS.ProcessEnv; readonly fault: (fault: ConfigFault) => void },
 ): readonly PassThroughEndpoint[] {
   const refuse = (path: Path, message: string): void => {
-    const place = [...ENTRIES_PATH, ...path];
+    const place = [SECTION, LIST, ...path];
     const key = place.join('.');
     // A reference to an unset variable is reported already.
     if (!document.faults.some((known) => known.key === key)) fault({ ...document.placeOf(place), key, message });
   };
-  const general = z.looseObject({ [ENTRIES_PATH[1]]: z.unknown() }).safeParse(document.content[ENTRIES_PATH[0]]);
-  const parsed = z.array(entry).nullish().safeParse(general.data?.[ENTRIES_PATH[1]]);
+  const section = document.content[SECTION];
+  const list = isJsonObject(section) ? section[LIST] : undefined;
+  const parsed = z.array(entry).nullish().safeParse(list);
   if (!parsed.success) {
     for (const { path, message } of parsed.error.issues)
       refuse(

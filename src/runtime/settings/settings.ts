@@ -141,10 +141,7 @@ export interface Settings {
   readonly batchPollingSeconds: number;
   /** Seconds between commits of the counts of requests. */
   readonly activityWriteSeconds: number;
-  /**
-   * Worker of lens runs in this process: concurrent runs (0: none), and seconds between checks for work and for new
-   * traces.
-   */
+  /** Lens runs and signals of this process, and the token of a separate trace service. */
   readonly lens: LensWorkSettings;
   /** Seconds between probes of every deployment, 0 for none; and whether `GET /health` gives details. */
   readonly healthChecks: { readonly everySeconds: number; readonly details: boolean };

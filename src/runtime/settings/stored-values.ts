@@ -18,7 +18,9 @@ export function storedValueFaults(section: string, name: string, value: unknown)
 
 /** Faults by a row of the table, whose value may be a part of the setting. */
 function rowFaults({ kind, file }: Setting, setting: string, value: unknown): readonly ValueFault[] {
-  if (file !== setting && file?.startsWith(`${setting}.`) !== true) return [];
+  if (file === undefined) return [];
+  const isRowOfSetting = file === setting || file.startsWith(`${setting}.`);
+  if (!isRowOfSetting) return [];
   const path = file.slice(setting.length).split('.').slice(1);
   let part = value;
   for (const step of path) {

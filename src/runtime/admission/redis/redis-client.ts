@@ -12,7 +12,7 @@ export interface RedisLocation {
 }
 
 /** How long the start of the process waits for the connection, in ms. */
-const FIRST_MS = 1_000;
+const FIRST_CONNECTION_MS = 1_000;
 /** Timeout of one attempt to connect, in ms. */
 const CONNECT_MS = 2_000;
 /** Maximum wait before another attempt to connect, in ms. */
@@ -47,9 +47,9 @@ export async function connectRedis({ url }: RedisLocation): Promise<RedisConnect
   return redis;
 }
 
-/** Resolves when the connection is ready, or after `FIRST_MS`: the process also starts without Redis. */
+/** Resolves when the connection is ready, or after `FIRST_CONNECTION_MS`: the process also starts without Redis. */
 async function firstConnection(redis: EventEmitter): Promise<void> {
-  const signal = AbortSignal.timeout(FIRST_MS);
+  const signal = AbortSignal.timeout(FIRST_CONNECTION_MS);
   const ready = Promise.withResolvers<void>();
   redis.once('ready', ready.resolve);
   signal.addEventListener('abort', () => ready.resolve());

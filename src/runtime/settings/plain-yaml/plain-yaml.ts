@@ -28,6 +28,7 @@ class NotPlain extends Error {}
 const MAX_DEPTH = 40;
 /** Characters outside printable ASCII and line feeds. */
 const UNUSUAL = /[^\n\x20-\x7e]/;
+/** A key, and the value on its line. */
 const KEY = /^([A-Za-z_][\w.-]{0,200}):(?: +(.*))?$/;
 /** First characters with a special meaning in YAML. */
 const INDICATOR = /^[-?:,[\]{}#&*!|>'"%@`]/;
