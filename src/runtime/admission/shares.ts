@@ -16,7 +16,7 @@ export interface ShareHolder {
   listed: boolean;
   /** Whether a request of this holder waits to be sent. Only `Shares` changes this field. */
   queued: boolean;
-  /** The request to send now. Until its answer, calls are admitted up to its amount `held`. */
+  /** The request to send now. Until the answer, calls are admitted up to the `held` amount of the request. */
   nextRequest(): ShareRequest;
   answer(share: ShareAnswer, ask: ShareRequest, sentMs: number): void;
   /** Action at a tick. `ask` sends a request; `ask` and `stay` keep the holder on the list; `unlist` removes it. */

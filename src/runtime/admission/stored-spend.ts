@@ -5,7 +5,7 @@ import type { Usd } from '../../domain/money.ts';
 import type { SpendStore } from '../../domain/spend/spend-row.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 
-/** Timeout of a read, in ms. Commits wait for a read, so it is also the maximum of their wait. */
+/** Timeout of a read, in ms. It is also the maximum wait of a commit, because commits wait for reads. */
 const ANSWER_MS = 2_000;
 
 type Totals = Pick<SpendStore, 'totalsOf' | 'totalsOfOwners'>;

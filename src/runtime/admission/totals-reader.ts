@@ -24,8 +24,8 @@ export interface TotalsReader {
   /** Schedules a read in the background, unless one is scheduled or running. */
   readAhead(counter: UseCounter): void;
   /**
-   * Reads now. For a counter that was read before, it waits at most a quarter of a second and never rejects. The caller
-   * then uses the total in memory. For a counter that was never read, it rejects when the read fails.
+   * Reads now. For a counter that was read before, the promise resolves after at most a quarter of a second, also when
+   * the read fails. The caller then uses the total in memory. For a counter that was never read, a failure rejects.
    */
   readNow(counter: UseCounter): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function createTotalsReader({
   const gathering: { first: Batch | null; again: Batch | null } = { first: null, again: null };
 
   async function read(counters: readonly UseCounter[], commitWaitMs: number): Promise<void> {
-    // The age counts from the start of the read: it may miss what other processes store later.
+    // The age counts from the start of the read, because the read may miss what other processes store later.
     const readMs = nowMs();
     try {
       const names = counters.map(({ name }) => name);

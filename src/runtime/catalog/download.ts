@@ -114,8 +114,8 @@ async function readAll(response: FetchedResponse): Promise<Uint8Array> {
 const REASONS: Readonly<Record<string, string>> = { 'redirect count exceeded': 'too many redirects' };
 
 /**
- * The code of the deepest cause, else a text of `REASONS` or its name: its message could contain the address with
- * secrets.
+ * The code of the deepest cause, else its text in `REASONS`, else its name. Its message is not used, because a message
+ * could contain the address with secrets.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error';

@@ -15,8 +15,8 @@ export interface ParseTask {
 }
 
 /**
- * Output of the thread: the models as JSON lists of `[id, row]`. Each is short, so that parsing it blocks the main
- * thread briefly.
+ * Output of the thread: the models as JSON lists of `[id, row]`. Each list is short, so that parsing it blocks the main
+ * thread only briefly.
  */
 export type ParseOutcome = ParsedLists | { readonly fault: string };
 

@@ -13,7 +13,7 @@ export class MapRejected extends Error {
 
 /** A valid price map. */
 export interface ParsedMap {
-  /** SHA-256 of its models as compact JSON in their order, in hex. */
+  /** SHA-256 in hex of the models as compact JSON, in the order of the map. */
   readonly sha256: string;
   /** The models as compact JSON, gzipped; null when not requested. */
   readonly packed: Uint8Array | null;

@@ -17,11 +17,11 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Scheduler } from '../../domain/scheduler.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** Recorded entries per read, to find changes since the last run. */
+/** Number of recorded entries of one read from the store. */
 const ENTRIES_PER_READ = 500;
 /**
- * Maximum number of states that wait to be recorded. Beyond it, one is dropped, and its changes are recorded with the
- * next state.
+ * Maximum number of states that wait to be recorded. Beyond it, a waiting state is dropped, and its changes are recorded
+ * with the next state.
  */
 const MAX_WAITING = 8;
 /** Interval in ms of confirmations that the recorded state is still the published one. */

@@ -9,7 +9,7 @@ const MAX_FAULTS = 20;
 /** Maximum number of changes in one commit. */
 const CHANGES_PER_COMMIT = 500;
 
-/** A file that cannot be imported, with its faults by line. Nothing of it was stored. */
+/** A file that cannot be imported, with its faults by line. Nothing of the file was stored. */
 export class SeedRejected extends Error {
   constructor(faults: readonly string[]) {
     super(faults.join('\n'));

@@ -47,7 +47,7 @@ function provenance(): { readonly sha256: string; readonly takenAt: string } {
 let lastRead: WeakRef<EmbeddedMap> | null = null;
 
 /**
- * Reads the built-in price map synchronously: it is needed before the first request. It was validated when it was
+ * Reads the built-in price map synchronously, because the first request needs it. The map was validated when it was
  * created.
  */
 export function loadEmbeddedMap(): EmbeddedMap {

@@ -77,7 +77,10 @@ export function createCatalogSource(options: CatalogSourceOptions): RefreshingCa
   let lastError: string | null = null;
   let failures = 0;
   let retryAfterMs = 0;
-  /** Validator of the last complete download, and why it was refused: a refused map is not downloaded again. */
+  /**
+   * Validator of the last complete download, and why it was refused. While a refused map does not change, it is not
+   * downloaded again.
+   */
   let lastDownload: { readonly validator: string | null; readonly fault: string | null } = {
     validator: null,
     fault: null,

@@ -47,7 +47,7 @@ type SentKey = 'none' | 'unpaid';
 export interface RunningFreeTier extends FreeTier {
   /** Starts the periodic sweep. */
   start(): void;
-  /** Releases the reserved calls that were not used. Call it after the last call. */
+  /** Releases the reserved calls that were not used. Must run after the last `charge`. */
   stop(): Promise<void>;
   /** One sweep: removes idle clients, and counters of past days. */
   sweep(): Promise<void>;
@@ -64,7 +64,7 @@ export interface FreeTierOptions {
   readonly onSale: boolean;
   readonly clock: Clock;
   readonly scheduler: Scheduler;
-  /** Called, at a limited rate, when background work failed. Only free calls can be lost by it. */
+  /** Called, at a limited rate, when background work failed. Such a failure loses at most free calls. */
   readonly failed: (error: unknown) => void;
   readonly maxClients?: number;
   readonly answerMs?: number;

@@ -23,7 +23,7 @@ interface Options {
   readonly directory: GuardrailDirectory;
   /** Kinds that call services. */
   readonly services?: Readonly<Record<string, GuardrailKind>>;
-  /** Receives each guardrail that cannot run, once for each version of it. */
+  /** Receives each guardrail that cannot run, once for each of its versions. */
   readonly broken?: (about: { readonly guardrail: string; readonly fault: string }) => void;
 }
 

@@ -27,7 +27,8 @@ interface GuardrailOptions {
 /** A guardrail of the configuration file or the store. */
 interface LoadedGuardrail {
   /**
-   * Differs after each change of a stored guardrail, because its params are encrypted again. Empty for one of the file.
+   * Differs after each change of a stored guardrail, because its params are encrypted again. Empty for a guardrail of
+   * the file.
    */
   readonly version: string;
   /** The definition as configured: its params refer to variables. */
@@ -100,7 +101,7 @@ export function createGuardrails({ configured, readParams, store, salt, log }: G
     definitions = running();
   }
 
-  /** Throws InvalidInput for settings that its kind cannot run with. */
+  /** Throws InvalidInput for settings with which the guardrail cannot run. */
   function assertRuns(opened: OpenGuardrail): void {
     const fault = faultOf({ ...opened, params: readParams(opened.params), isFromConfig: false });
     if (fault !== null) throw new InvalidInput(`Guardrail configuration error: ${fault}`);

@@ -49,7 +49,7 @@ export class Call implements ByteStream, HasDeadline {
   /** Whether the sink receives no further events. */
   #finished = false;
   #sink: ByteSink | null = null;
-  /** Chunks received before the reader started, or while it is paused. */
+  /** Chunks that arrived before the reader started, or while the reader is paused; null for none. */
   #buffered: Uint8Array[] | null = null;
   #bufferedBytes = 0;
   /** The end of the body, until the reader receives it; null before the end. */

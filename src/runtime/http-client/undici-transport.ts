@@ -107,7 +107,7 @@ class UndiciCall implements TransportHandle, Dispatcher.DispatchHandler {
   readonly #free: () => void;
   #state: 'new' | 'dispatched' | 'done' = 'new';
   #controller: Dispatcher.DispatchController | null = null;
-  /** Whether the call has aborted the request: it receives no further report. */
+  /** Whether the call has aborted the request. An aborted call receives no further report. */
   #aborted = false;
   #paused = false;
   #headReceived = false;
@@ -183,7 +183,7 @@ class UndiciCall implements TransportHandle, Dispatcher.DispatchHandler {
   }
 
   onResponseError(controller: Dispatcher.DispatchController | null, error: Error): void {
-    // When an answer of the proxy was refused, stop reading it.
+    // Stop reading an answer of the proxy that was refused.
     if (this.#state === 'dispatched') controller?.abort(error);
     this.#fail(error);
   }

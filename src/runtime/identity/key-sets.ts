@@ -29,7 +29,7 @@ interface Source {
   resolve: JWTVerifyGetKey | null;
   /** Start of the last successful read. */
   readMs: number;
-  /** Start of the last read. */
+  /** Start of the last read, also of a failed one. */
   triedMs: number;
   reading: Promise<void> | null;
 }

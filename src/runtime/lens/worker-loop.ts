@@ -11,12 +11,12 @@ import type { ScheduledTask, Scheduler } from '../../domain/scheduler.ts';
 import { pause } from '../clock.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** A worker of lens runs: claims and investigates several at the same time. */
+/** A worker of lens runs: claims and investigates several runs at the same time. */
 export interface WorkerLoop {
   start(): void;
   /**
-   * Claims no further run and interrupts running ones. Resolves when these have ended. A backend with `release` queues
-   * them again.
+   * Claims no further run and interrupts the running ones. Resolves when these have ended. A backend with `release`
+   * queues the interrupted runs again.
    */
   stop(): Promise<void>;
 }

@@ -15,7 +15,7 @@ import {
 const FULL_BYTES = 1024 * 1024;
 /** Bytes of the send buffer at or below which a full buffer counts as drained. */
 const DRAINED_BYTES = 256 * 1024;
-/** Maximum bytes of a message of an upstream: an item with its audio. */
+/** Maximum bytes of a message of an upstream, which may contain audio. */
 const UPSTREAM_MESSAGE_BYTES = 32 * 1024 * 1024;
 /**
  * Maximum number of chunks of an incomplete message of a client. Each chunk is an object: chunks of one byte would need

@@ -13,7 +13,7 @@ import { awsBase, awsIdentity, type EnvironmentAccount } from '../settings/provi
 
 interface AccountOptions extends Pick<ProviderAccounts, 'served' | 'costPerRequest'> {
   readonly stored: Pick<CredentialFinder, 'firstOf'>;
-  /** Deployments in force. The array changes when they do. */
+  /** Deployments in force. After a change of the deployments, another array is returned. */
   readonly deployments: () => readonly Deployment[];
 }
 

@@ -52,7 +52,7 @@ export function createPassThroughEndpoints({
     routes = passThroughRoutesOf([...configured, ...stored]);
   }
 
-  /** The decrypted endpoint of a row. Its headers are null, and it is not served, when no known key decrypts them. */
+  /** The decrypted endpoint of a row. When no known key decrypts the headers, they are null and it is not served. */
   function endpointOf(row: StoredEndpoint): PassThroughEndpoint {
     const opened = headerSealer.open(row.id, row.sealedHeaders);
     if (opened === null && !warned.has(row.id)) {

@@ -17,7 +17,7 @@ export interface Setting<Value = unknown, Default = unknown> {
   readonly filePrecedesEnvironment?: boolean;
   readonly unit?: string;
   readonly description: string;
-  /** Version that introduced it, where that is not the first one. */
+  /** Version that introduced the setting; absent for the first version. */
   readonly since?: string;
   /** Program that reads the variable itself, for example Node. Lensgate only documents such a row. */
   readonly readBy?: string;
@@ -30,7 +30,7 @@ export interface SettingGroup {
   readonly settings: Readonly<Record<string, Setting>>;
 }
 
-/** Gives a row its types. */
+/** A row whose types are inferred from its values. */
 export const setting = <Value, const Default extends Value | null>(
   row: Setting<Value, Default>,
 ): Setting<Value, Default> => row;

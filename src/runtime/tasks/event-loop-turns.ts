@@ -5,7 +5,7 @@ const SLICE_MS = 8;
 
 /**
  * Splits long work over turns of the event loop. Long work calls `due` between two steps, and waits if it returns a
- * promise. The time of a turn counts from the first call of `due` in it, for all callers together. Waiting callers
+ * promise. The time of a turn counts from the first call of `due` in the turn, for all callers together. Waiting callers
  * resume first in, first out, one in each turn.
  */
 export function createTurns(sliceMs = SLICE_MS): Turns {
@@ -28,7 +28,7 @@ export function createTurns(sliceMs = SLICE_MS): Turns {
   }
 
   return {
-    // Null: the caller may go on in this turn. A promise: it must wait, and goes on in a later turn.
+    // With null, the caller may go on in this turn. With a promise, the caller waits for a later turn.
     due() {
       if (!running) begin();
       if (performance.now() - startedMs < sliceMs) return null;

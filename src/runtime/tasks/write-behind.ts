@@ -1,6 +1,6 @@
 import { withDeadline } from '../../domain/with-deadline.ts';
 
-/** Maximum number of records that wait for the store; beyond it the oldest that are not being committed are dropped. */
+/** Maximum number of records that wait for the store. Beyond it, the oldest one outside a running commit is dropped. */
 const WAITING_LIMIT = 200_000;
 /** Default number of records of one commit: encoding them blocks the event loop for milliseconds. */
 const BATCH_LIMIT = 1_000;
@@ -23,8 +23,8 @@ export interface WriteBehind<Item> {
   /** Number of records that were committed, refused or dropped. */
   settledCount(): number;
   /**
-   * Runs a read between two commits. The next commit waits for it, so the read must have a deadline. The read starts
-   * after the commits and reads that were queued before it, but at the latest after `withinMs`, then beside a running
+   * Runs a read between two commits. The next commit waits for the read, so the read must have a deadline. The read
+   * starts after the commits and reads that were queued earlier. After `withinMs` it starts anyway, also during a
    * commit.
    */
   betweenCommits<Result>(read: () => Promise<Result>, withinMs: number): Promise<Result>;

@@ -24,8 +24,8 @@ export interface MetricsOptions {
   /** Calls in flight with a reservation in a budget, and expired reservations since the start. */
   readonly reservations: () => { readonly open: number; readonly expired: number };
   /**
-   * Whether the ledger that processes share is unavailable, and how often it became so; null when this process counts
-   * alone.
+   * Whether the ledger that processes share is unavailable, and how often it became unavailable; null when this process
+   * counts alone.
    */
   readonly shares: (() => { readonly isUnavailable: boolean; readonly losses: number }) | null;
   readonly clock: Clock;
@@ -34,8 +34,8 @@ export interface MetricsOptions {
 }
 
 /**
- * Metrics of the process, in the text format of Prometheus. The library is loaded, and measures the process, from the
- * first read on: without reads it costs nothing.
+ * Metrics of the process, in the text format of Prometheus. The library is loaded at the first read, and measures the
+ * process from then on. Without reads, metrics cost nothing.
  */
 export function createMetrics(options: MetricsOptions): Metrics {
   let registry: Promise<Awaited<ReturnType<typeof openRegistry>>> | null = null;

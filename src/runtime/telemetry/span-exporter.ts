@@ -44,7 +44,7 @@ export function createSpanExporter(options: {
   readonly format: ExportFormat;
   readonly log: Pick<Log, 'warn'>;
   readonly timing?: ExportTiming;
-  /** Maximum number of waiting spans, and their bytes. */
+  /** Maximum number of waiting spans, and maximum sum of their bytes. */
   readonly queue?: { readonly spans: number; readonly bytes: number };
 }): SpanExport {
   const { settings, http, format, log, timing = TIMING, queue = QUEUE } = options;
