@@ -141,8 +141,8 @@ class Channel<Event> {
   }
 
   /**
-   * Replays the events after a sequence number. False when some of these events are no longer kept, or when no event has
-   * this number yet.
+   * Replays the events after a sequence number. False when some of these events are no longer kept, or when no event
+   * has this number yet.
    */
   replay({ feed, wanted }: Subscription<Event>, after: number): boolean {
     if (after >= this.#nextSequence || after + 1 < this.#nextSequence - KEPT_EVENTS) return false;

@@ -149,8 +149,8 @@ export function createMemoryAdmission({
     decide(charged, holdNothing);
 
   /**
-   * Returns a refusal, or the result of `onAdmitted`. Where a share lacks room, the ledger is asked first. No other code
-   * runs between the decision and `onAdmitted`.
+   * Returns a refusal, or the result of `onAdmitted`. Where a share lacks room, the ledger is asked first. No other
+   * code runs between the decision and `onAdmitted`.
    */
   function decide<Passed>(
     charged: readonly CountedCharge[],

@@ -20,8 +20,8 @@ import type { Log } from '../telemetry/log.ts';
 /** Number of recorded entries of one read from the store. */
 const ENTRIES_PER_READ = 500;
 /**
- * Maximum number of states that wait to be recorded. Beyond it, a waiting state is dropped, and its changes are recorded
- * with the next state.
+ * Maximum number of states that wait to be recorded. Beyond it, a waiting state is dropped, and its changes are
+ * recorded with the next state.
  */
 const MAX_WAITING = 8;
 /** Interval in ms of confirmations that the recorded state is still the published one. */
@@ -118,8 +118,8 @@ export function createCatalogRecorder({
   }
 
   /**
-   * State to compare with when the head already is the state to record, for example because another process was faster:
-   * the last state of this process. Null when there is none, or when it is newer than the head.
+   * State to compare with when the head already is the state to record, for example because another process was faster.
+   * That is the last state of this process, unless it is newer than the head. Null for none.
    */
   const stateBefore = ({ seenAt }: RecordHead): EarlierState | null =>
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);

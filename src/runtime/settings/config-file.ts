@@ -7,8 +7,8 @@ import { SETTINGS } from './table.ts';
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
 
 /**
- * Whether an unset variable at a path is a fault: a setting, a model or a guardrail reads the path. Variables of billing
- * settings may be unset.
+ * Whether an unset variable at a path is a fault: a setting, a model or a guardrail reads the path. Variables of
+ * billing settings may be unset.
  */
 function isRead(path: Path): boolean {
   const [section] = path;

@@ -24,8 +24,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text of a file. Throws ConfigError when the file is unreadable, too large or no plain UTF-8 text. The place of the
- * error is the `include` that names the file.
+ * The text of a file. Throws ConfigError when the file is unreadable, too large or no plain UTF-8 text. The place of
+ * the error is the `include` that names the file.
  */
 export function readText({ file, includedBy }: NamedFile): string {
   const refuse = (message: string, line: number | null = null): ConfigError => {

@@ -308,7 +308,7 @@ export function keyWarningOf(deployment: Deployment, env: NodeJS.ProcessEnv): Ke
     return null;
   const named = [...vendor.keyVariables, ...Object.values(vendor.credentials).flat()].join(', ');
   if (maySendKey(vendor, apiBase ?? undefined)) {
-    // A vendor without a fixed address, called at a configured address, is a server of the operator. It may need no key.
+    // A vendor without a fixed address is, at a configured address, a server of the operator. It may need no key.
     const isOwnServer = apiBase !== null && vendor.base === null;
     const mayClientsSendKey = clientCredentials?.includes('api_key') === true;
     return {

@@ -1,5 +1,5 @@
 /**
- * The known name with the smallest edit distance to a name; null when every distance is above 1 and above a quarter of
+ * The known name with the smallest edit distance to a name. Null when every distance is above 1 and above a quarter of
  * the length of the name.
  */
 export function nearestOf(name: string, known: Iterable<string>): string | null {

@@ -5,8 +5,8 @@ const SLICE_MS = 8;
 
 /**
  * Splits long work over turns of the event loop. Long work calls `due` between two steps, and waits if it returns a
- * promise. The time of a turn counts from the first call of `due` in the turn, for all callers together. Waiting callers
- * resume first in, first out, one in each turn.
+ * promise. The time of a turn counts from the first call of `due` in the turn, for all callers together. Waiting
+ * callers resume first in, first out, one in each turn.
  */
 export function createTurns(sliceMs = SLICE_MS): Turns {
   const waiting: (() => void)[] = [];

@@ -36,9 +36,9 @@ if type(expired) == 'table' then redis.call('DEL', KEYS[1]) end`;
 
 /**
  * Answers requests for shares. Arguments: the process, then `ASK_ARGUMENTS` for each request. The answer begins with 1
- * when the process was not in the set of processes, else 0. For each request a row follows: whether the counter is
- * known, the granted amount, the amount left before the grant, the start of the window, and its remaining time in ms.
- * Only counters of kind `window` have a window.
+ * when the process was not in the set of processes, else 0. For each request a row follows. It has whether the counter
+ * is known, the granted amount, and the amount left before the grant. For counters of kind `window` it also has the
+ * start of the window, and its remaining time in ms.
  */
 export const ASK_SCRIPT = `${HEAD}
 local joined = redis.call('ZADD', KEYS[1], text(now + ${LEDGER_LEASE_MS}), me)
