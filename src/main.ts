@@ -2,19 +2,19 @@ import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { ConfigError } from './runtime/settings/config-fault.ts';
 import { keyGenerator } from './runtime/identifiers.ts';
-import { commandAnswer } from './runtime/settings/command-line.ts';
+import { helpOrVersion } from './runtime/settings/command-line.ts';
 import { processEnvironment } from './runtime/settings/process-environment.ts';
 import { readSettings, type Settings } from './runtime/settings/settings.ts';
 import { createLog } from './runtime/telemetry/log.ts';
-import { explainStart } from './startup/start-failure.ts';
+import { startFailureText } from './startup/start-failure.ts';
 import { welcome } from './startup/welcome.ts';
 
 // Only the user of this process may read its files (database, admin key), even in a shared folder.
 process.umask(0o077);
 
-const answer = commandAnswer(process.argv.slice(2));
-if (answer !== null) {
-  await new Promise((resolve) => process.stdout.write(answer, resolve));
+const requestedText = helpOrVersion(process.argv.slice(2));
+if (requestedText !== null) {
+  await new Promise((resolve) => process.stdout.write(requestedText, resolve));
   process.exit(0);
 }
 
@@ -31,7 +31,7 @@ enableCompileCache(join(settings.dataDir, 'compiled'));
 // Loaded after the settings: a faulty configuration is reported before the application is composed.
 const { startApp } = await import('./app.ts');
 const app = await startApp(settings, log).catch((error: unknown) => {
-  const reason = explainStart(error, settings);
+  const reason = startFailureText(error, settings);
   if (reason === null) log.error({ err: error }, 'could not start');
   else process.stderr.write(`Lensgate cannot start: ${reason}\n`);
   process.exit(1);

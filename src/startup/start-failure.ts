@@ -5,7 +5,7 @@ import type { Settings } from '../runtime/settings/settings.ts';
 type StartSettings = Pick<Settings, 'host' | 'port' | 'databaseUrl' | 'dataDir'>;
 
 /** Reason of a failed start as a message for the operator; null for an unexpected error, which is logged. */
-export function explainStart(error: unknown, settings: StartSettings): string | null {
+export function startFailureText(error: unknown, settings: StartSettings): string | null {
   const { port, host } = settings;
   switch (codeOf(error)) {
     case 'EADDRINUSE':

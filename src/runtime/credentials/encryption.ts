@@ -21,51 +21,51 @@ export interface Secrets {
 
 /** Encrypts with the current key for one purpose. Decrypts ciphertexts of that key and of former ones. */
 export interface Cipher {
-  /** Encrypts. `about` is authenticated but not stored, and must be the same for `open`. */
-  seal(plain: Uint8Array, about: string): Buffer;
-  /** Decrypts. Null when no known key opens the bytes with this `about`. */
-  open(sealed: Uint8Array, about: string): Buffer | null;
+  /** Encrypts. `authenticatedData` is not stored, and must be the same for `open`. */
+  seal(plain: Uint8Array, authenticatedData: string): Buffer;
+  /** Decrypts. Null when no known key opens the bytes with this `authenticatedData`. */
+  open(sealed: Uint8Array, authenticatedData: string): Buffer | null;
   /**
    * Decrypts a ciphertext of a former key, and encrypts its content with the current key. Null for any other
    * ciphertext.
    */
-  renewed(sealed: Uint8Array, about: string): Buffer | null;
+  renewed(sealed: Uint8Array, authenticatedData: string): Buffer | null;
 }
 
 export function cipherFor({ current, former }: Secrets, purpose: string): Cipher {
   const key = keyFor(current, purpose);
   const formerKeys = former.map((secret) => keyFor(secret, purpose));
-  const firstOpened = (keys: readonly Buffer[], sealed: Uint8Array, about: string): Buffer | null => {
+  const firstOpened = (keys: readonly Buffer[], sealed: Uint8Array, authenticatedData: string): Buffer | null => {
     for (const one of keys) {
-      const plain = open(one, sealed, about);
+      const plain = open(one, sealed, authenticatedData);
       if (plain !== null) return plain;
     }
     return null;
   };
   return {
-    seal: (plain, about) => seal(key, plain, about),
-    open: (sealed, about) => firstOpened([key, ...formerKeys], sealed, about),
-    renewed(sealed, about) {
-      if (open(key, sealed, about) !== null) return null;
-      const plain = firstOpened(formerKeys, sealed, about);
-      return plain === null ? null : seal(key, plain, about);
+    seal: (plain, authenticatedData) => seal(key, plain, authenticatedData),
+    open: (sealed, authenticatedData) => firstOpened([key, ...formerKeys], sealed, authenticatedData),
+    renewed(sealed, authenticatedData) {
+      if (open(key, sealed, authenticatedData) !== null) return null;
+      const plain = firstOpened(formerKeys, sealed, authenticatedData);
+      return plain === null ? null : seal(key, plain, authenticatedData);
     },
   };
 }
 
 /**
- * Encrypts. `about` is authenticated but not stored, and must be the same for `open`. The nonce is random when absent.
+ * Encrypts. `authenticatedData` is not stored, and must be the same for `open`. The nonce is random when absent.
  */
-export function seal(key: Buffer, plain: Uint8Array, about: string, nonce = randomBytes(NONCE_BYTES)): Buffer {
-  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(about));
+export function seal(key: Buffer, plain: Uint8Array, authenticatedData: string, nonce = randomBytes(NONCE_BYTES)): Buffer {
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(authenticatedData));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Decrypts. Null when the bytes are no ciphertext of this key with this `about`. */
-export function open(key: Buffer, sealed: Uint8Array, about: string): Buffer | null {
+/** Decrypts. Null when the bytes are no ciphertext of this key with this `authenticatedData`. */
+export function open(key: Buffer, sealed: Uint8Array, authenticatedData: string): Buffer | null {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
   try {
-    const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(about));
+    const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(authenticatedData));
     decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
     const plain = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
     return Buffer.concat([plain, decipher.final()]);

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { Guardrail, GuardedText, Inspection, Verdict } from '../../domain/guardrails/guardrail.ts';
 import type { GuardrailKind } from './active-guardrails.ts';
-import { GuardrailFault, readParams, SERVICE } from './params.ts';
+import { GuardrailFault, readParams, SERVICE_SETTINGS } from './params.ts';
 import { baseOf, createService } from './service.ts';
 
 /** Path of the generic guardrail format. A base address may already end with it. */
 const PATH = '/beta/litellm_basic_guardrail_api';
 
 const settings = z.looseObject({
-  ...SERVICE,
+  ...SERVICE_SETTINGS,
   headers: z.record(z.string(), z.string()).nullish(),
   additional_provider_specific_params: z.record(z.string(), z.unknown()).nullish(),
 });

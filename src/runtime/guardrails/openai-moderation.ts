@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Guardrail } from '../../domain/guardrails/guardrail.ts';
 import { inParallel } from '../../domain/in-parallel.ts';
 import type { GuardrailKind } from './active-guardrails.ts';
-import { GuardrailFault, readParams, SERVICE } from './params.ts';
+import { GuardrailFault, readParams, SERVICE_SETTINGS } from './params.ts';
 import { baseOf, createService, type Service } from './service.ts';
 
 const MODEL = 'omni-moderation-latest';
@@ -11,7 +11,7 @@ const OPENAI = 'https://api.openai.com/v1';
 const MAX_TEXTS_PER_REQUEST = 32;
 const MAX_CONCURRENT_REQUESTS = 4;
 
-const settings = z.looseObject({ ...SERVICE, model: z.string().min(1).nullish() });
+const settings = z.looseObject({ ...SERVICE_SETTINGS, model: z.string().min(1).nullish() });
 
 const result = z.looseObject({
   flagged: z.boolean(),

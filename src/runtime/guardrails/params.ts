@@ -13,11 +13,11 @@ export function readParams<Schema extends z.ZodType>(schema: Schema, params: unk
 }
 
 /** Default timeout of a service, in seconds. */
-export const DEADLINE_SECONDS = 10;
+export const DEFAULT_DEADLINE_SECONDS = 10;
 const MAX_SECONDS = 600;
 
 /** Common settings of the kinds that use `createService`. */
-export const SERVICE = {
+export const SERVICE_SETTINGS = {
   api_base: z.url({ protocol: /^https?$/ }).nullish(),
   api_key: z.string().nullish(),
   timeout: z.coerce.number().positive().max(MAX_SECONDS).nullish(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Guardrail, Inspection, Verdict } from '../../domain/guardrails/guardrail.ts';
 import { inParallel } from '../../domain/in-parallel.ts';
 import type { GuardrailKind } from './active-guardrails.ts';
-import { GuardrailFault, readParams, SERVICE } from './params.ts';
+import { GuardrailFault, readParams, SERVICE_SETTINGS } from './params.ts';
 import { baseOf, createService } from './service.ts';
 
 const MAX_CONCURRENT_REQUESTS = 8;
@@ -10,7 +10,7 @@ const MAX_CONCURRENT_REQUESTS = 8;
 const address = z.url({ protocol: /^https?$/ });
 
 const settings = z.looseObject({
-  ...SERVICE,
+  ...SERVICE_SETTINGS,
   presidio_analyzer_api_base: address.nullish(),
   presidio_anonymizer_api_base: address.nullish(),
   presidio_language: z.string().min(2).nullish(),

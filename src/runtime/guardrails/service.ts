@@ -3,7 +3,7 @@ import { collect } from '../../domain/bytes.ts';
 import { GuardrailFailed } from '../../domain/errors.ts';
 import type { Inspection, Verdict } from '../../domain/guardrails/guardrail.ts';
 import { HttpFailure, type HttpClient } from '../../domain/http.ts';
-import { DEADLINE_SECONDS } from './params.ts';
+import { DEFAULT_DEADLINE_SECONDS } from './params.ts';
 
 /** Maximum bytes of the answer of a service. */
 const ANSWER_LIMIT = 16 * 1024 * 1024;
@@ -40,7 +40,7 @@ export interface Service {
 
 export function createService(http: Pick<HttpClient, 'send'>, settings: ServiceSettings): Service {
   const { guardrail, failsOpen } = settings;
-  const deadlineMs = (settings.timeoutSeconds ?? DEADLINE_SECONDS) * 1000;
+  const deadlineMs = (settings.timeoutSeconds ?? DEFAULT_DEADLINE_SECONDS) * 1000;
   const failed = (reason: string): GuardrailFailed =>
     new GuardrailFailed(`The guardrail '${guardrail}' failed to respond: ${reason}`, guardrail);
   const unreachable = (reason: string, cause?: unknown): Unreachable =>

@@ -22,7 +22,7 @@ export function readArguments(argv: readonly string[]): Readonly<Record<string, 
 }
 
 /** Text for `--help` and `--version`; null when neither is given. */
-export function commandAnswer(argv: readonly string[]): string | null {
+export function helpOrVersion(argv: readonly string[]): string | null {
   if (argv.includes('--help') || argv.includes('-h')) return helpText();
   return argv.includes('--version') ? `Lensgate ${VERSION}\n` : null;
 }

@@ -11,9 +11,9 @@ export interface Environment {
   store(values: Readonly<Record<string, unknown>>): boolean;
 }
 
-/** `own`: variables of the process and the file. An empty variable counts as not set. */
-export function createEnvironment(own: NodeJS.ProcessEnv): Environment {
-  const variables = { ...own };
+/** `fixed` are the variables of the process and the file. An empty variable counts as not set. */
+export function createEnvironment(fixed: NodeJS.ProcessEnv): Environment {
+  const variables = { ...fixed };
   let stored: Readonly<Record<string, string>> = {};
   return {
     variables,
@@ -21,10 +21,10 @@ export function createEnvironment(own: NodeJS.ProcessEnv): Environment {
     store(values) {
       const next: Record<string, string> = {};
       for (const [name, value] of Object.entries(values))
-        if (typeof value === 'string' && value !== '' && (own[name] ?? '') === '') next[name] = value;
+        if (typeof value === 'string' && value !== '' && (fixed[name] ?? '') === '') next[name] = value;
       const removed = Object.keys(stored).filter((name) => next[name] === undefined);
       const fresh = Object.keys(next).filter((name) => next[name] !== stored[name]);
-      for (const name of removed) variables[name] = own[name];
+      for (const name of removed) variables[name] = fixed[name];
       for (const name of fresh) variables[name] = next[name];
       stored = next;
       return removed.length + fresh.length > 0;

@@ -163,7 +163,7 @@ const entriesOf = (raw: string): readonly string[] =>
     .filter((item) => item !== '');
 
 /** A map of texts in the file, or one text. No message repeats it. */
-export function texts(form: string): Kind<string | Readonly<Record<string, string>>> {
+export function textOrMap(form: string): Kind<string | Readonly<Record<string, string>>> {
   return kind<string | Readonly<Record<string, string>>>(
     form,
     (raw) => {

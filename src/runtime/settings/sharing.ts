@@ -20,15 +20,22 @@ interface Server {
 /** Shared budgets and limits, with the Redis server of the Redis settings, else of the cache settings. */
 export function sharingOf(values: SettingValues): SharingSettings {
   const { redisUsername: username, redisPassword: password, redisNamespace: namespace, redisSsl: isSecure } = values;
-  const own: Server = { url: values.redisUrl, host: values.redisHost, port: values.redisPort, username, password };
-  const cache: Server = {
+  const redisServer: Server = {
+    url: values.redisUrl,
+    host: values.redisHost,
+    port: values.redisPort,
+    username,
+    password,
+  };
+  const cacheServer: Server = {
     url: values.cacheUrl,
     host: values.cacheHost,
     port: values.cachePort,
     username,
     password: values.cachePassword ?? password,
   };
-  const url = addressOf(own, isSecure) ?? (values.cacheType === 'redis' ? addressOf(cache, isSecure) : null);
+  const cacheUrl = values.cacheType === 'redis' ? addressOf(cacheServer, isSecure) : null;
+  const url = addressOf(redisServer, isSecure) ?? cacheUrl;
   const isOn = values.sharedLimits === 'auto';
   return { isOn, redis: isOn && url !== null ? { url: new Secret(url), namespace } : null };
 }

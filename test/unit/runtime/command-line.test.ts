@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { VERSION } from '../../../src/domain/version.ts';
-import { commandAnswer } from '../../../src/runtime/settings/command-line.ts';
+import { helpOrVersion } from '../../../src/runtime/settings/command-line.ts';
 import { nearestOf } from '../../../src/runtime/settings/nearest-name.ts';
 import type { Setting } from '../../../src/runtime/settings/setting.ts';
 import { SETTING_GROUPS, SETTINGS } from '../../../src/runtime/settings/table.ts';
@@ -9,7 +9,7 @@ import { faultsFrom } from '../../support/read-settings.ts';
 const ROWS: readonly Setting[] = Object.values(SETTINGS);
 
 it('--help names every argument, variable and key of the table, with texts of at most 110 characters a line', () => {
-  const help = commandAnswer(['--port', '1', '--help']) ?? '';
+  const help = helpOrVersion(['--port', '1', '--help']) ?? '';
   for (const { argument, env = [], file } of ROWS)
     for (const name of [argument, ...env, file]) expect(help).toContain(name ?? '');
   expect(help).toContain(
@@ -19,8 +19,8 @@ it('--help names every argument, variable and key of the table, with texts of at
 });
 
 it('--version prints the version, and other arguments start the server', () => {
-  expect(commandAnswer(['--version'])).toBe(`Lensgate ${VERSION}\n`);
-  expect(commandAnswer(['--port', '1'])).toBeNull();
+  expect(helpOrVersion(['--version'])).toBe(`Lensgate ${VERSION}\n`);
+  expect(helpOrVersion(['--port', '1'])).toBeNull();
 });
 
 it('every setting is in one group, and every name is used once', () => {

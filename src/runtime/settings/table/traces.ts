@@ -1,6 +1,6 @@
 import { DEFAULT_INSERT_LIMITS } from '../../../domain/traces/insert-limits.ts';
 import { DEFAULT_CONCURRENT_INGESTS, DEFAULT_OTLP_LIMITS } from '../../../domain/traces/otlp-limits.ts';
-import { anyValue, secretText, text, texts, integer } from '../kinds.ts';
+import { anyValue, secretText, text, textOrMap, integer } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { clickHouseAddressFault, databaseNameFault } from './checks.ts';
 
@@ -131,7 +131,7 @@ export const EXPORT_SETTINGS = {
     description: 'Address of the collector. `/v1/traces` is appended, except to an address in the variable with `_TRACES_`.',
   }),
   exportHeaders: setting({
-    kind: texts('`name=value` pairs, comma-separated; a map in the file'),
+    kind: textOrMap('`name=value` pairs, comma-separated; a map in the file'),
     default: null,
     env: otel('HEADERS'),
     file: 'general_settings.otlp_headers',
