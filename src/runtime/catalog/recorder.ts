@@ -125,7 +125,7 @@ export function createCatalogRecorder({
     last === null || seenAt < last.at ? null : stateOfSnapshot(last.snapshot);
 
   /**
-   * Records a state and publishes its changes. Starts again when another process has recorded another state meanwhile.
+   * Records a state and publishes its changes. Compares again when another process has recorded a state meanwhile.
    */
   async function record(state: ServedState): Promise<void> {
     const { snapshot } = state;
@@ -146,24 +146,30 @@ export function createCatalogRecorder({
         head === null
           ? []
           : await flatMapYielding(differences, (item) => changesOf(item, { at, notBefore, snapshotId: snapshot.id }));
-      const wanted: RecordHead = { snapshotId: snapshot.id, takenAt: snapshot.takenAt, seenAt: at, confirmedAt: at };
+      const headToRecord: RecordHead = {
+        snapshotId: snapshot.id,
+        takenAt: snapshot.takenAt,
+        seenAt: at,
+        confirmedAt: at,
+      };
       const newHead: RecordHead =
         recordedHead ??
         (await history.record({
           from: head?.snapshotId ?? null,
-          head: wanted,
+          head: headToRecord,
           changes,
           entries: differences.map(({ entryId, after }) => ({ entryId, fields: after })),
         }));
-      if (newHead.snapshotId === snapshot.id) {
-        last = state;
-        knownHead = newHead;
-        if (changes.length > 0)
-          log.info({ changes: changes.length, snapshot: snapshot.id }, 'catalog changes recorded');
-        await publish(changes, newHead.seenAt, snapshot.id);
-        return;
+      if (newHead.snapshotId !== snapshot.id) {
+        // Another process has recorded another state. Compare with that state.
+        head = newHead;
+        continue;
       }
-      head = newHead;
+      last = state;
+      knownHead = newHead;
+      if (changes.length > 0) log.info({ changes: changes.length, snapshot: snapshot.id }, 'catalog changes recorded');
+      await publish(changes, newHead.seenAt, snapshot.id);
+      return;
     }
   }
 
