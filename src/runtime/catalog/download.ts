@@ -79,13 +79,12 @@ async function overHttp(
   };
   try {
     const response = await fetch(url, { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]) });
-    if (response.status !== 200) await response.body?.cancel();
+    if (response.status === 200)
+      return { bytes: await readAll(response), validator: response.headers.get('etag'), source: 'upstream' };
+    await response.body?.cancel();
     if (response.status === 304 && validator !== null) return null;
-    if (response.status !== 200) {
-      const retryAfterMs = retryAfterMsOf(response.headers.get('retry-after'));
-      throw new DownloadFailed(`the source answered ${response.status}`, { retryAfterMs });
-    }
-    return { bytes: await readAll(response), validator: response.headers.get('etag'), source: 'upstream' };
+    const retryAfterMs = retryAfterMsOf(response.headers.get('retry-after'));
+    throw new DownloadFailed(`the source answered ${response.status}`, { retryAfterMs });
   } catch (error) {
     if (error instanceof DownloadFailed) throw error;
     throw new DownloadFailed(`the source cannot be read: ${reasonOf(error)}`, { cause: error });

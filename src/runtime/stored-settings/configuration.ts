@@ -65,14 +65,8 @@ export function createConfiguration({
 }): RunningConfiguration {
   let config = declared;
   let stored: StoredSections = new Map();
-  let allowed = allowedList(config, stored);
-  let adjustments = adjustmentsOf(config, stored);
-  let budgets = budgetsOf(config, stored);
-  let globalBudget = globalBudgetOf(config, stored);
-  let throttleFraction = readThrottleFraction(config, stored);
-  let required = requiredParamsIn(config, stored);
+  let values = valuesIn(config, stored);
   let routing = routingIn(config, stored);
-  let isUnpricedBlocked = blocksUnpriced(config, stored);
   let outcome: ConfigReload | null = null;
   /** Number of reads that were started. */
   let startedReads = 0;
@@ -86,13 +80,7 @@ export function createConfiguration({
     if (next !== config || changesRouting(changed)) routing = routingIn(next, sections);
     config = next;
     stored = sections;
-    allowed = allowedList(config, stored);
-    adjustments = adjustmentsOf(config, stored);
-    budgets = budgetsOf(config, stored);
-    globalBudget = globalBudgetOf(config, stored);
-    throttleFraction = readThrottleFraction(config, stored);
-    required = requiredParamsIn(config, stored);
-    isUnpricedBlocked = blocksUnpriced(config, stored);
+    values = valuesIn(config, stored);
     if (changed.length > 0) for (const listener of listeners) listener(changed);
   }
 
@@ -100,13 +88,13 @@ export function createConfiguration({
     current: () => config,
     stored: () => stored,
     storesModels,
-    costAdjustments: () => adjustments,
-    providerBudgets: () => budgets,
-    globalBudget: () => globalBudget,
-    throttleFraction: () => throttleFraction,
-    requiredParams: () => required,
+    costAdjustments: () => values.costAdjustments,
+    providerBudgets: () => values.providerBudgets,
+    globalBudget: () => values.globalBudget,
+    throttleFraction: () => values.throttleFraction,
+    requiredParams: () => values.requiredParams,
     routing: () => routing,
-    blocksUnpriced: () => isUnpricedBlocked,
+    blocksUnpriced: () => values.blocksUnpriced,
     lastReload: () => outcome,
     setLastReload(next) {
       outcome = next;
@@ -132,13 +120,25 @@ export function createConfiguration({
       isAddress: (text) => proxyFault(text) === null,
       covers: isAmong,
       assertAllowed(addressOf) {
-        if (allowed === null) return;
+        const { allowedAddresses } = values;
+        if (allowedAddresses === null) return;
         const address = addressOf();
-        if (!isAmong(allowed, address)) throw addressRefusal(address);
+        if (!isAmong(allowedAddresses, address)) throw addressRefusal(address);
       },
     },
   };
 }
+
+/** Values of settings that are read at each change, and not at each use. */
+const valuesIn = (config: DeclaredConfig, stored: StoredSections) => ({
+  allowedAddresses: allowedList(config, stored),
+  costAdjustments: adjustmentsOf(config, stored),
+  providerBudgets: budgetsOf(config, stored),
+  globalBudget: globalBudgetOf(config, stored),
+  throttleFraction: readThrottleFraction(config, stored),
+  requiredParams: requiredParamsIn(config, stored),
+  blocksUnpriced: blocksUnpriced(config, stored),
+});
 
 function adjustmentsOf(config: DeclaredConfig, stored: StoredSections): CostAdjustments {
   const valueOf = (name: string): unknown => settingViewOf(config, stored, 'litellm_settings', name).effectiveValue;

@@ -44,9 +44,8 @@ class DutyLost extends Error {
 /**
  * Claims the job of each period when the period begins. Unless the process is alone, it also claims twice per lease
  * time. So it takes over jobs of processes that stopped during their work. A failed claim is repeated at the same
- * interval.
- * While the work runs, its lease is extended. A run that fails or exceeds its deadline is logged, and the work runs
- * again in the next period.
+ * interval. While the work runs, its lease is extended. A run that fails or exceeds its deadline is logged, and the
+ * work runs again in the next period.
  */
 export function createDutyRunner(options: DutyRunnerOptions): DutyRunner {
   const { duty, backend, alone, anchor, deadlineMs, firstClaimMs, work, onRun, clock, scheduler, log } = options;

@@ -12,7 +12,7 @@ const PAUSE_MS = 100;
 interface RetentionRound {
   /** Name of the removed records for the log, e.g. `traces`. */
   readonly what: string;
-  /** Age in days at which a record is removed, by its start. */
+  /** Age in days, counted from its start, at which a record is removed. */
   readonly days: number;
   /** Maximum number of records of one step. */
   readonly stepSize?: number;
@@ -24,8 +24,8 @@ interface RetentionRound {
 }
 
 /**
- * Removes old records in small steps until none is left. Rejects with the failure of a step, and with the signal's
- * reason between two steps.
+ * Removes old records in small steps until none is left. Rejects when a step fails. When the signal fires, rejects
+ * with its reason before the next step.
  */
 export async function removeOld({
   what,
