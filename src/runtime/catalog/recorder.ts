@@ -28,6 +28,7 @@ const MAX_WAITING = 8;
 const CONFIRM_MS = 60_000;
 /** Time without a check of the source, in ms, beyond which changes have a `notBefore`. */
 const LONG_UNCHECKED_MS = 10 * 60_000;
+/** Delay of the first retry, in ms. It doubles with each further retry. */
 const RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 
@@ -40,8 +41,8 @@ interface ServedState {
 }
 
 /**
- * Time of the changes of a state, and the earliest possible time when the source was not checked for long. The time is
- * after the last confirmation, also when the clocks of processes differ.
+ * Times of the changes of a state. `at` is after the last confirmation, also when the clocks of processes differ.
+ * `notBefore` is the last confirmation when it is long ago, because the changes may be that old.
  */
 function timesOfChanges(state: ServedState, head: RecordHead | null): { readonly at: Date; readonly notBefore: Date | null } {
   if (head === null) return { at: state.at, notBefore: null };

@@ -102,9 +102,10 @@ export function createSpanExporter(options: {
         warn('failed', () => ({ spans: spans.length, reason: tried.reason }), 'spans could not be exported');
         return;
       }
-      const doubled = Math.min(timing.retryMs * 2 ** (tries - 1), timing.maxRetryMs);
+      const doubledMs = Math.min(timing.retryMs * 2 ** (tries - 1), timing.maxRetryMs);
       // Jitter, so that not all processes retry at the same time.
-      await pause(Math.min(tried.afterMs ?? doubled * (0.5 + Math.random() / 2), timing.maxRetryMs));
+      const backoffMs = doubledMs * (0.5 + Math.random() / 2);
+      await pause(Math.min(tried.afterMs ?? backoffMs, timing.maxRetryMs));
     }
   }
 

@@ -1,11 +1,11 @@
 import type { TraceOutline, TraceOutlines } from '../../domain/traces/outline.ts';
 
-/** Capacity of the cache: total of `weightOf`. A larger outline is cached alone. */
+/** Maximum sum of the weights of the cached outlines. A larger outline is cached alone. */
 const MAX_WEIGHT = 100_000;
 
 /**
- * LRU cache of outlines. The latest outline is cached at any size; otherwise each page of its trace would read the
- * whole trace.
+ * LRU cache of outlines. The most recently used outline is cached at any size. Otherwise each page of its trace would
+ * read the whole trace.
  */
 export function createTraceOutlines(maxWeight = MAX_WEIGHT): TraceOutlines {
   const outlines = new Map<string, TraceOutline>();
