@@ -35,7 +35,9 @@ export interface LastGood {
 
 const addressOf = (url: string): string => hash('sha256', url, 'hex');
 
-/** Characters of the checksum. File format: a checksum of the rest, one line of JSON, the gzipped models. */
+// Format of the file: a checksum of the rest, a line end, one line of JSON (`Head`), and the gzipped models.
+
+/** Characters of the checksum. */
 const CHECKSUM_LENGTH = 64;
 
 /** Stores a state's price map for a restart without a network. The file is replaced atomically. */

@@ -17,14 +17,15 @@ const KNOWN_STORES = new Set(['clickhouse', 'database', 'postgres', 'postgresql'
 
 /** The ClickHouse server of the traces; null when the database stores them. Warnings never repeat a value. */
 export function clickHouseOf(values: SettingValues, warn: (warning: string) => void): ClickHouseSettings | null {
-  const named = values.traceStoreType?.toLowerCase() ?? null;
+  const storeName = values.traceStoreType?.toLowerCase() ?? null;
   // The warning does not repeat the value, which may be an address with a password.
-  if (named !== null && !KNOWN_STORES.has(named))
+  if (storeName !== null && !KNOWN_STORES.has(storeName))
     warn('The configuration names a store of traces that is not known: the database stores them.');
-  const url = named === null || named === 'clickhouse' ? values.clickHouseUrl : null;
+  const mayBeClickHouse = storeName === null || storeName === 'clickhouse';
+  const url = mayBeClickHouse ? values.clickHouseUrl : null;
   const readerUrl = values.clickHouseReaderUrl;
   if (url === null) {
-    if (named === 'clickhouse')
+    if (storeName === 'clickhouse')
       warn('The configuration names ClickHouse for traces, but CLICKHOUSE_URL is not set: the database stores them.');
     if (readerUrl !== null) warn('CLICKHOUSE_READER_URL has no effect: the database stores the traces.');
     return null;

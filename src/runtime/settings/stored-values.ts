@@ -40,10 +40,10 @@ const NEVER_STORED: ReadonlySet<string> = new Set([...FIXED_FIELDS, 'store_model
 
 /** Rows of the table that a start takes from stored `general_settings`, with the name of the setting. */
 const STORABLE = Object.entries<Setting>(SETTINGS).flatMap(([row, { file, kind }]) => {
-  const name = file?.startsWith(`${GENERAL}.`) === true ? file.slice(GENERAL.length + 1) : '';
-  return GENERAL_FIELDS.has(name) && !NEVER_STORED.has(name) && !isLive(file ?? '')
-    ? [{ row: row as SettingName, name, kind }]
-    : [];
+  if (file === undefined || !file.startsWith(`${GENERAL}.`)) return [];
+  const name = file.slice(GENERAL.length + 1);
+  const isStorable = GENERAL_FIELDS.has(name) && !NEVER_STORED.has(name) && !isLive(file);
+  return isStorable ? [{ row: row as SettingName, name, kind }] : [];
 });
 
 /**
