@@ -128,11 +128,11 @@ export function toDeployment(
   const credentialName = params.litellm_credential_name;
   // An entry that names a credential takes its missing parameters from there, not from the environment.
   const env = credentialName === undefined ? about.env : {};
-  const { provider, model: named } = providerOf(params.model);
-  const [, api, model = ''] = API_PREFIX.exec(named) ?? [];
+  const { provider, model: modelWithApi } = providerOf(params.model);
+  const [, api, model = ''] = API_PREFIX.exec(modelWithApi) ?? [];
   const responses = responsesOf(api, params.use_chat_completions_api, info?.mode);
   const vendor = vendorOf(provider);
-  const prefix = vendor?.modelPrefixes.find((one) => model.startsWith(one)) ?? '';
+  const vendorPrefix = vendor?.modelPrefixes.find((one) => model.startsWith(one)) ?? '';
   const inFile = (name: string): string | null => {
     const value = params[name];
     if (typeof value === 'number') return String(value);
@@ -149,16 +149,16 @@ export function toDeployment(
   const apiBase = params.api_base ?? (vendor && firstSet(vendor.baseVariables, env));
   const key = params.api_key ?? (vendor && firstSet(vendor.keyVariables, env));
   // A key of the environment is not used beside a credential of the file, nor at an address of another vendor.
-  const isWithheld = params.api_key === undefined && (hasCredentialInFile || !maySendKey(vendor, params.api_base));
+  const isKeyWithheld = params.api_key === undefined && (hasCredentialInFile || !maySendKey(vendor, params.api_base));
   return {
     id: info?.id ?? null,
     modelGroup: publicNameOf(modelName, info ?? {}),
     ...(teamId === null ? {} : { teamId }),
     provider,
-    upstreamModel: model.slice(prefix.length),
+    upstreamModel: model.slice(vendorPrefix.length),
     ...(responses === undefined ? {} : { responses }),
     apiBase: apiBase?.replace(/\/+$/, '') ?? null,
-    apiKey: key === null || isWithheld ? null : new Secret(key),
+    apiKey: key === null || isKeyWithheld ? null : new Secret(key),
     options: Object.fromEntries(valuesOf(OPTIONS)),
     secrets: Object.fromEntries(valuesOf(SECRETS).map(([name, value]) => [name, new Secret(value)])),
     ...(params.configurable_clientside_auth_params === undefined
@@ -298,14 +298,8 @@ interface KeyWarning {
 export function keyWarningOf(deployment: Deployment, env: NodeJS.ProcessEnv): KeyWarning | null {
   const { modelGroup, provider, apiBase, apiKey, secrets, credentialName, clientCredentials } = deployment;
   const vendor = vendorOf(provider);
-  if (
-    credentialName !== undefined ||
-    vendor === null ||
-    vendor.keyOptional ||
-    apiKey !== null ||
-    Object.keys(secrets).length > 0
-  )
-    return null;
+  const hasKey = apiKey !== null || Object.keys(secrets).length > 0 || credentialName !== undefined;
+  if (vendor === null || vendor.keyOptional || hasKey) return null;
   const named = [...vendor.keyVariables, ...Object.values(vendor.credentials).flat()].join(', ');
   if (maySendKey(vendor, apiBase ?? undefined)) {
     // A vendor without a fixed address is, at a configured address, a server of the operator. It may need no key.

@@ -13,6 +13,7 @@ import type { ConfigFault } from './config-fault.ts';
 
 /** Account of a provider in the environment. */
 export interface EnvironmentAccount {
+  /** Base address; null where there is none. */
   readonly base: string | null;
   readonly key: Secret | null;
   /** Identity that authenticates calls in place of a key; null where there is none. */
@@ -57,8 +58,8 @@ export function awsIdentity(service: string, given: JsonObject, environmentRegio
   const profile = textOf(given['aws_profile_name']);
   const role = textOf(given['aws_role_name']);
   if (keys === null && profile === null && role === null) return null;
-  const named = textOf(given['aws_region_name']) ?? '';
-  const region = REGION.test(named) ? named : environmentRegion;
+  const givenRegion = textOf(given['aws_region_name']) ?? '';
+  const region = REGION.test(givenRegion) ? givenRegion : environmentRegion;
   const account: AwsAccount = {
     keys,
     profile,
