@@ -80,11 +80,12 @@ export function createSharedBus<LocalBus extends Bus>(
     isSending = true;
     while (!outgoing.gone.isEmpty() || !outgoing.events.isEmpty()) {
       await new Promise((resolve) => setTimeout(resolve, MIN_MESSAGE_INTERVAL_MS).unref());
-      const halfBytes = ((messages?.mostBytes ?? 0) - FRAME_BYTES) / 2;
-      const events = outgoing.events.take({ bytes: halfBytes });
+      const bytesPerList = ((messages?.mostBytes ?? 0) - FRAME_BYTES) / 2;
+      const events = outgoing.events.take({ bytes: bytesPerList });
       // Spend is published before it is stored, but other processes read it from the store.
       if (events.some(([topic]) => topic === 'spend')) await storedSoFar().catch(() => {});
-      await send({ follows: localBus.subscriberCount() > 0, gone: outgoing.gone.take({ bytes: halfBytes }), events });
+      const gone = outgoing.gone.take({ bytes: bytesPerList });
+      await send({ follows: localBus.subscriberCount() > 0, gone, events });
     }
     isSending = false;
   }

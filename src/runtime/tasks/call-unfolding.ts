@@ -70,6 +70,7 @@ export function createUnfolding({
   }
 
   async function unfoldSteps(): Promise<void> {
+    /** Whether the rest of the log may wait until the load is low. */
     const mayWait = (): boolean => busy && !isOverdue();
     try {
       do await unfold();
