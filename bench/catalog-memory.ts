@@ -58,7 +58,7 @@ async function serveAll(): Promise<void> {
 /** Parses a price map and gzips its models, as the catalog does at a refresh, and drops both. */
 async function readAndDrop(): Promise<void> {
   const map = Object.fromEntries(loadEmbeddedMap().models);
-  await parsePriceMap(Buffer.from(JSON.stringify(map)), { currentCount: 0, packed: true });
+  await parsePriceMap(Buffer.from(JSON.stringify(map)), { currentCount: 0, wantsPacked: true });
 }
 
 await readAndDrop();

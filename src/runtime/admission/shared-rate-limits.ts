@@ -204,4 +204,3 @@ function standingsOf(counted: readonly CountedLimit[]): readonly RateStanding[] 
     }
   return standings;
 }
-

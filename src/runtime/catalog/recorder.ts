@@ -44,7 +44,10 @@ interface ServedState {
  * Times of the changes of a state. `at` is after the last confirmation, also when the clocks of processes differ.
  * `notBefore` is the last confirmation when it is long ago, because the changes may be that old.
  */
-function timesOfChanges(state: ServedState, head: RecordHead | null): { readonly at: Date; readonly notBefore: Date | null } {
+function timesOfChanges(
+  state: ServedState,
+  head: RecordHead | null,
+): { readonly at: Date; readonly notBefore: Date | null } {
   if (head === null) return { at: state.at, notBefore: null };
   const { confirmedAt } = head;
   const at = new Date(Math.max(state.at.getTime(), confirmedAt.getTime() + 1));

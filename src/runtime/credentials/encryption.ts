@@ -56,7 +56,12 @@ export function cipherFor({ current, former }: Secrets, purpose: string): Cipher
 /**
  * Encrypts. `authenticatedData` is not stored, and must be the same for `open`. The nonce is random when absent.
  */
-export function seal(key: Buffer, plain: Uint8Array, authenticatedData: string, nonce = randomBytes(NONCE_BYTES)): Buffer {
+export function seal(
+  key: Buffer,
+  plain: Uint8Array,
+  authenticatedData: string,
+  nonce = randomBytes(NONCE_BYTES),
+): Buffer {
   const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(authenticatedData));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
@@ -65,7 +70,9 @@ export function seal(key: Buffer, plain: Uint8Array, authenticatedData: string, 
 export function open(key: Buffer, sealed: Uint8Array, authenticatedData: string): Buffer | null {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
   try {
-    const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(authenticatedData));
+    const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES)).setAAD(
+      Buffer.from(authenticatedData),
+    );
     decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
     const plain = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
     return Buffer.concat([plain, decipher.final()]);

@@ -104,8 +104,7 @@ export function httpBackend(url: string, token: Secret): LensBackend {
     for (let retries = 0; ; retries += 1) {
       const answer = await sendOnce(request, signal);
       if (answer.status < 300) return answer;
-      if (!RETRIED_STATUSES.has(answer.status) || retries >= MAX_RETRIES)
-        throw failureOf(answer.status, answer.body);
+      if (!RETRIED_STATUSES.has(answer.status) || retries >= MAX_RETRIES) throw failureOf(answer.status, answer.body);
       await pause(delayOf(retries, answer.headers), signal);
     }
   }

@@ -18,8 +18,7 @@ const duration: Reader = (value) =>
     ? { value }
     : 'is not a duration such as 30s, 30m, 30h, 30d, 2w or 1mo';
 const text: Reader = (value) => (typeof value === 'string' && value.trim() !== '' ? { value } : 'is not a text');
-const isTextList = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string');
+const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every((one) => typeof one === 'string');
 const texts: Reader = (value) => (isTextList(value) ? { value } : 'is not a list of texts');
 const map: Reader = (value) => (isJsonObject(value) ? { value } : 'is not a map');
 

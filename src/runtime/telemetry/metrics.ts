@@ -191,7 +191,10 @@ async function openRegistry(options: MetricsOptions) {
     });
   }
   /** Metrics of an export of spans. */
-  function exportMetrics(countsOf: SpanExport['counts'], names: { total: string; waiting: string; destination: string }): void {
+  function exportMetrics(
+    countsOf: SpanExport['counts'],
+    names: { total: string; waiting: string; destination: string },
+  ): void {
     const { total, waiting, destination } = names;
     const exported = new Counter({
       name: total,

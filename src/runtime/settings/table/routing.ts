@@ -129,6 +129,7 @@ export const ROUTING_SETTINGS = {
     kind: flag(),
     default: false,
     file: 'general_settings.enforce_fallback_model_access',
-    description: 'Leaves out configured fallbacks that the key may not call. Fallbacks of a request are always checked.',
+    description:
+      'Leaves out configured fallbacks that the key may not call. Fallbacks of a request are always checked.',
   }),
 } as const;

@@ -128,7 +128,8 @@ export const EXPORT_SETTINGS = {
     default: null,
     env: otel('ENDPOINT'),
     file: 'general_settings.otlp_endpoint',
-    description: 'Address of the collector. `/v1/traces` is appended, except to an address in the variable with `_TRACES_`.',
+    description:
+      'Address of the collector. `/v1/traces` is appended, except to an address in the variable with `_TRACES_`.',
   }),
   exportHeaders: setting({
     kind: textOrMap('`name=value` pairs, comma-separated; a map in the file'),
