@@ -154,7 +154,7 @@ const memoryStore: CallStore = {
 const warn = (facts: unknown, event: string): void => console.error(event, facts);
 const records = createCallRecords({
   stores: [memoryStore],
-  watched: () => false,
+  hasSubscribers: () => false,
   changed: () => Promise.resolve(),
   log: { warn, error: warn, info: warn, debug: warn },
 });

@@ -9,7 +9,7 @@ import type { SpanPayload } from '../domain/traces/span.ts';
 import { createSerialExecutor } from '../runtime/tasks/serial-executor.ts';
 import { createThreadPool, transferableBuffer } from '../runtime/tasks/thread-pool.ts';
 import { createWorkQueueLimit } from '../runtime/tasks/work-queue-limit.ts';
-import { declaredSize, inflatedSize, packExport, payloadsAt, withoutSpans } from './pack-export.ts';
+import { declaredSize, estimatedInflatedSize, packExport, payloadsAt, withoutSpans } from './pack-export.ts';
 
 /**
  * A task of a worker thread. `pack` reads an export, `payloads` reads spans of a stored body, and `without` removes the
@@ -33,19 +33,20 @@ export type PackingFailure =
 export interface PackedMessage extends PackedText, Pick<PackedExport, 'body'> {}
 
 /**
- * Inflated size up to which an export is read in milliseconds. Such an export holds no slot while it waits to be read.
+ * Inflated size up to which an export is read in milliseconds. Such an export returns its slot before it waits in a
+ * queue.
  */
 const SLOTLESS_BYTES = 524_288;
 const MAX_THREADS = 4;
-/** Queue limit, in exports and in bytes as sent. */
+/** Maximum number of tasks that wait or run, and maximum bytes of their bodies as sent or stored. */
 const QUEUE_LIMIT = { tasks: 256, bytes: 64 << 20 };
-/** Heap limit of one thread: a hostile export ends its thread only. */
+/** Heap limit of one thread: an export that exceeds it ends only this thread, not the process. */
 const THREAD_HEAP_MIB = 512;
 
 /**
- * Reads exports and stored bodies. Reads exports up to `DEFAULT_OFFLOAD_BYTES` immediately, and larger ones up to
- * `offloadBytes` one per event loop turn on this thread. Reads stored bodies up to `offloadBytes` immediately. Worker
- * threads read the rest.
+ * Reads exports and stored bodies. Worker threads read what is larger than `offloadBytes` once inflated. This thread
+ * reads the rest: exports above `DEFAULT_OFFLOAD_BYTES` one per turn of the event loop, smaller exports and stored
+ * bodies immediately.
  */
 export interface TracePacker extends ExportPacker, BodyReader {
   /** Ends the threads. */
@@ -53,8 +54,8 @@ export interface TracePacker extends ExportPacker, BodyReader {
 }
 
 /**
- * `unpacking` limits the exports that are read concurrently. An export without a free slot is refused. Exports larger
- * than `SLOTLESS_BYTES` hold their slot until they are read.
+ * `unpacking` limits the exports that are read concurrently. An export that finds no free slot is refused. Exports
+ * larger than `SLOTLESS_BYTES` hold their slot until they are read.
  */
 export function createTracePacker({
   limits,
@@ -98,11 +99,11 @@ export function createTracePacker({
       }
     },
     async payloads(body, places, owner): Promise<readonly SpanPayload[]> {
-      if (inflatedSize(body) <= offloadBytes) return payloadsAt(body, places, owner, limits.valueBytes);
+      if (estimatedInflatedSize(body) <= offloadBytes) return payloadsAt(body, places, owner, limits.valueBytes);
       return pool.run({ kind: 'payloads', body, places, owner }, body.bytes.length);
     },
     async without(body, traceIds): Promise<ExportBody> {
-      if (inflatedSize(body) <= offloadBytes) return withoutSpans(body, traceIds);
+      if (estimatedInflatedSize(body) <= offloadBytes) return withoutSpans(body, traceIds);
       return pool.run({ kind: 'without', body, traceIds }, body.bytes.length);
     },
     close: () => pool.close(),
@@ -110,15 +111,16 @@ export function createTracePacker({
 }
 
 /**
- * Null when the inflated body is larger than `maxBytes`, because its declared size was wrong. A worker thread then has
- * to read the export.
+ * Reads an export whose declared size is at most `maxBytes`. Null when the declared size is wrong and the inflated body
+ * is larger: a worker thread then has to read the export.
  */
 function packUpTo(maxBytes: number, sent: SentExport, limits: OtlpLimits): PackedExport | null {
   const bodyBytes = Math.min(limits.bodyBytes, maxBytes);
   try {
     return packExport(sent, { ...limits, bodyBytes });
   } catch (error) {
-    if (error instanceof TooLarge && error.limit === bodyBytes && bodyBytes < limits.bodyBytes) return null;
+    const exceedsMaxBytes = error instanceof TooLarge && error.limit === bodyBytes && bodyBytes < limits.bodyBytes;
+    if (exceedsMaxBytes) return null;
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { transferableBuffer, type ThreadAnswer } from '../runtime/tasks/thread-p
 import { packExport, payloadsAt, withoutSpans } from './pack-export.ts';
 import type { PackedMessage, PackingFailure, PackingTask } from './export-packer.ts';
 
-// Module of the threads that read exports and stored bodies.
+// Module of the worker threads that read exports and stored bodies.
 
 const limits = workerData as OtlpLimits;
 
@@ -20,8 +20,8 @@ interface TaskResult {
 function perform(task: PackingTask): TaskResult {
   switch (task.kind) {
     case 'pack': {
-      const { body, ...read } = packExport(task.sent, limits);
-      const result: PackedMessage = { ...packedText(read), body };
+      const { body, ...tracesAndCalls } = packExport(task.sent, limits);
+      const result: PackedMessage = { ...packedText(tracesAndCalls), body };
       return { result, transferred: [...transferableBuffer(body.bytes), ...transferableBuffer(result.rows)] };
     }
     case 'payloads':

@@ -10,7 +10,7 @@ import { nearestCallAncestors } from '../domain/traces/estimates.ts';
 import { readHead, readPayload } from '../domain/traces/read-span.ts';
 import type { SpanHead, SpanPayload } from '../domain/traces/span.ts';
 import { SpanPlaces } from '../domain/traces/span-places.ts';
-import { type StoredSpan, rowsOfTraces } from '../domain/traces/span-rows.ts';
+import { type EndedRows, type StoredSpan, rowsOfTraces } from '../domain/traces/span-rows.ts';
 import { tallyOf } from '../domain/traces/trace.ts';
 import { blankSpans } from '../wire/otlp/blank-spans.ts';
 import { decodeSpans, otlpFormat, visitExport } from '../wire/otlp/decode.ts';
@@ -23,22 +23,22 @@ const MAX_CHUNK_BYTES = 1_048_576;
 const SPARE_BYTES = 1;
 /** This level compresses a plain body to about a third, in the time that inflating gzip takes. */
 const ZSTD_LEVEL = 1;
-const ZSTD_SHRINKS_BY = 3;
+const ZSTD_RATIO = 3;
 
-/** Inflated size of a body. For gzip it is the last 4 bytes, which the sender writes and which may be wrong. */
+/** Inflated size of a body. Gzip declares it in its last 4 bytes, which the sender writes and which may be wrong. */
 export function declaredSize({ bytes, contentEncoding }: Omit<SentExport, 'contentType'>): number {
   if (compressionOf(contentEncoding) === null) return bytes.length;
   return bytes.length < 4 ? 0 : new DataView(bytes.buffer, bytes.byteOffset).getUint32(bytes.length - 4, true);
 }
 
 /**
- * Estimated inflated size of a stored body. At least its compressed size, because gzip in several members declares only
- * the size of its last member.
+ * Estimated inflated size of a stored body. For gzip at least the compressed size: a body of several gzip members
+ * declares only the size of the last one.
  */
-export const inflatedSize = ({ compression, bytes }: ExportBody): number =>
+export const estimatedInflatedSize = ({ compression, bytes }: ExportBody): number =>
   compression === 'gzip'
     ? Math.max(bytes.length, declaredSize({ bytes, contentEncoding: 'gzip' }))
-    : bytes.length * ZSTD_SHRINKS_BY;
+    : bytes.length * ZSTD_RATIO;
 
 /** Reads an export and encodes it for the store. Throws InvalidInput and TooLarge. */
 export function packExport(sent: SentExport, limits: OtlpLimits): PackedExport {
@@ -108,8 +108,9 @@ function inflate(sent: SentExport, maxBytes: number): Uint8Array {
  * repeated garbage collection.
  */
 function releaseBuffer({ buffer, byteLength }: Uint8Array): void {
-  // Only a buffer that no other array uses: Node allocates small ones from a shared pool.
-  if (buffer instanceof ArrayBuffer && buffer.byteLength <= byteLength + SPARE_BYTES) buffer.transfer(0);
+  // Node allocates small arrays from a shared pool, whose buffer must not be freed.
+  const isUnshared = buffer instanceof ArrayBuffer && buffer.byteLength <= byteLength + SPARE_BYTES;
+  if (isUnshared) buffer.transfer(0);
 }
 
 const inflateBody = ({ compression, bytes }: ExportBody): Uint8Array =>
@@ -118,17 +119,17 @@ const inflateBody = ({ compression, bytes }: ExportBody): Uint8Array =>
 const compressBody = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } });
 
-/** The spans of one trace, as they are read. */
+/** The spans of one trace. The lists grow while the export is read. */
 interface TraceSpans {
   readonly traceId: string;
-  /** Index of each span in the lists. */
+  /** Index of each span in the three lists. */
   readonly places: SpanPlaces;
   readonly heads: SpanHead[];
   readonly storedSpans: StoredSpan[];
   readonly usages: (CallUsage | null)[];
 }
 
-/** The spans of each trace. Of several spans with the same id only the first is used. */
+/** The traces of an export and their calls. Of several spans of a trace with the same id, only the first counts. */
 function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, 'traces' | 'calls'> {
   const traces = new Map<string, TraceSpans>();
   let current: TraceSpans | null = null;
@@ -139,16 +140,17 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
     if (!places.add(span.spanId)) return;
     const read = readHead(span, sent.limits.valueBytes);
     const usage = callUsageOf(span, read);
-    const head = usage?.cacheReadTokens === null && read.type === 'llm' ? { ...read, cacheUnknown: true } : read;
+    const isCacheUnknown = usage?.cacheReadTokens === null && read.type === 'llm';
+    const head = isCacheUnknown ? { ...read, cacheUnknown: true } : read;
     heads.push(head);
     storedSpans.push({ head, payload: { kind: 'body', at } });
     usages.push(usage);
   });
   const calls: PlacedCall[] = [];
-  const all = [...traces.values()];
-  const rowsOfEach = rowsOfTraces(all.map(({ storedSpans }) => storedSpans));
-  const packed = rowsOfEach.map(({ rows, estimateEnds }, trace): PackedTrace => {
-    const { traceId, places, heads, usages } = all[trace] ?? missingPayload();
+  const spansOfTraces = [...traces.values()];
+  const rowsByTrace = rowsOfTraces(spansOfTraces.map(({ storedSpans }) => storedSpans));
+  const packed = spansOfTraces.map(({ traceId, places, heads, usages }, trace): PackedTrace => {
+    const { rows, ends } = rowsByTrace[trace] as EndedRows;
     for (const [place, usage] of usages.entries()) {
       const [head, estimateEnd] = [heads[place], estimateEnds[place]];
       if (usage !== null && head !== undefined && estimateEnd !== undefined)

@@ -8,9 +8,9 @@ import { createWriteBehind, type WriteBehind } from '../runtime/tasks/write-behi
 
 /** Maximum number of calls of one commit. Few large commits cost less than many small ones. */
 const BATCH_CALLS = 4_000;
-/** Number of records after which a group is encoded: together, so that code and data stay in the processor's cache. */
-const BATCH_ENCODED = 32;
-/** Maximum time that a smaller group waits to be encoded, in ms. */
+/** Number of records that are encoded together, so that code and data stay in the processor's cache. */
+const GROUP_RECORDS = 32;
+/** Maximum time that the records of a smaller group wait to be encoded, in ms. */
 const GATHER_MS = 5;
 
 /** Records of calls that wait for the stores. */
@@ -20,9 +20,9 @@ export interface CallRecords
   record(call: CallRecord): void;
   /** Position of the latest record: the number of records so far. */
   position(): number;
-  /** Position up to which every record is in the first store (the one that keeps spend), refused by it, or dropped. */
+  /** Position up to which the first store, which keeps spend, has stored, refused or dropped every record. */
   storedThrough(): number;
-  /** Runs a read of the first store while no commit to it runs; see WriteBehind. */
+  /** Runs a read of the first store while no commit to that store runs; see `WriteBehind`. */
   readonly betweenCommits: WriteBehind<CallRecord>['betweenCommits'];
 }
 
@@ -39,14 +39,14 @@ interface StoreQueue {
  */
 export function createCallRecords({
   stores,
-  watched,
+  hasSubscribers,
   changed,
   log,
 }: {
   /** The first store keeps spend. */
   readonly stores: readonly [CallStore, ...CallStore[]];
-  /** Whether there are subscribers, for whom records are encoded with a summary. */
-  readonly watched: () => boolean;
+  /** Whether clients subscribe to traces. Records are then encoded with a summary. */
+  readonly hasSubscribers: () => boolean;
   /**
    * Called after each commit, and when unfolding merges traces, with a function that returns the summaries of the
    * changed traces.
@@ -64,24 +64,27 @@ export function createCallRecords({
   function storeQueueOf(store: CallStore): StoreQueue {
     const unfolding = createUnfolding({ store, merged: (summaries) => changed(() => Promise.resolve(summaries)), log });
     /** Publishes and unfolds committed calls. Never throws, because a failure must not repeat the commit. */
-    async function publishAndUnfold(calls: number, summaries: () => Promise<readonly TraceSummary[]>): Promise<void> {
+    async function publishAndUnfold(
+      callCount: number,
+      summaries: () => Promise<readonly TraceSummary[]>,
+    ): Promise<void> {
       try {
         await changed(summaries);
-        await unfolding.committed(calls);
+        await unfolding.committed(callCount);
       } catch (error) {
-        log.warn({ err: error, calls }, 'calls are committed, but could not be unfolded or published');
+        log.warn({ err: error, calls: callCount }, 'calls are committed, but could not be unfolded or published');
       }
     }
-    let pending: (() => Promise<void>)[] = [];
+    let committed: (() => Promise<void>)[] = [];
     const queue = createWriteBehind<QueuedCall>({
       async commit(calls) {
         const summaries = await store.append(calls);
-        pending.push(() => publishAndUnfold(calls.length, summaries));
+        committed.push(() => publishAndUnfold(calls.length, summaries));
       },
       async afterCommit() {
-        const due = pending;
-        pending = [];
-        for (const run of due) await run();
+        const due = committed;
+        committed = [];
+        for (const publish of due) await publish();
       },
       faultOf(error) {
         if (error instanceof Unavailable) return 'store';
@@ -102,17 +105,16 @@ export function createCallRecords({
   let unencoded: CallRecord[] = [];
   let recordedCount = 0;
   /**
-   * For each record that the first store refused to encode and that `storedThrough` has not passed: the number of
-   * records queued before it.
+   * One number for each record that the first store refused to encode: how many records were queued for that store
+   * before. `storedThrough` removes the numbers that it has passed.
    */
-  const refusedAt: number[] = [];
-  /** Number of refused records that `storedThrough` has passed. */
+  const queuedBeforeRefused: number[] = [];
   let refusedPassed = 0;
 
   function encodeGathered(): void {
     const calls = unencoded;
     unencoded = [];
-    const withSummary = watched();
+    const withSummary = hasSubscribers();
     for (const call of calls) enqueue(call, withSummary);
   }
 
@@ -122,7 +124,7 @@ export function createCallRecords({
       try {
         queue.push(storeQueue.store.encode(call, withSummary));
       } catch (error) {
-        if (storeQueue === first) refusedAt.push(queue.settledCount() + queue.waiting());
+        if (storeQueue === first) queuedBeforeRefused.push(queue.settledCount() + queue.waiting());
         reportRefused(call.spend.callId, call.spend.traceId, error);
       }
     }
@@ -132,9 +134,9 @@ export function createCallRecords({
     record(call) {
       recordedCount += 1;
       // Encoded after the answer is sent: the caller does not wait for its record.
-      const gathered = unencoded.push(call);
-      if (gathered === 1) setTimeout(encodeGathered, GATHER_MS).unref();
-      else if (gathered === BATCH_ENCODED) afterSends(encodeGathered);
+      const gatheredCount = unencoded.push(call);
+      if (gatheredCount === 1) setTimeout(encodeGathered, GATHER_MS).unref();
+      else if (gatheredCount === GROUP_RECORDS) afterSends(encodeGathered);
     },
     async flush() {
       encodeGathered();
@@ -151,8 +153,8 @@ export function createCallRecords({
     position: () => recordedCount,
     storedThrough() {
       const settledCount = first.queue.settledCount();
-      for (let [before] = refusedAt; before !== undefined && before <= settledCount; [before] = refusedAt) {
-        refusedAt.shift();
+      while ((queuedBeforeRefused[0] ?? Number.POSITIVE_INFINITY) <= settledCount) {
+        queuedBeforeRefused.shift();
         refusedPassed += 1;
       }
       return settledCount + refusedPassed;

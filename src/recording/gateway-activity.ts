@@ -14,8 +14,8 @@ import type { ScheduledTask, Scheduler } from '../domain/scheduler.ts';
 /** Counts ended requests in memory and commits the counts to a store. */
 export interface ActivityCounter extends RequestCounter {
   /**
-   * Commits all counts so far. Rejects when the commit fails: the counts stay, and the next call commits them
-   * again. Calls run sequentially.
+   * Commits all counts so far. Rejects when the commit fails. The counts are then kept, and the next call commits
+   * them again. Calls run sequentially.
    */
   flush(): Promise<void>;
   /** Flushes and reports periodically from now on. */
@@ -32,7 +32,7 @@ export interface ActivityCounterOptions {
   /** Time from the end of a periodic flush to the next one, in ms. */
   readonly everyMs: number;
   readonly scheduler: Scheduler;
-  /** Called once a second with the counts since the last call, if there are any. */
+  /** Called once a second with the counts since the call before, if there are any. */
   readonly onCounts: (counts: readonly RouteCounts[]) => void;
 }
 
@@ -48,7 +48,10 @@ const REPORT_MS = 1_000;
 
 function addTo(tallies: Map<CountedRoute, Tally>, route: CountedRoute, { succeeded, failed }: ActivityCounts): void {
   const tally = tallies.get(route);
-  if (tally === undefined) return void tallies.set(route, { succeeded, failed });
+  if (tally === undefined) {
+    tallies.set(route, { succeeded, failed });
+    return;
+  }
   tally.succeeded += succeeded;
   tally.failed += failed;
 }
@@ -58,32 +61,34 @@ const rowsOf = (tallies: ReadonlyMap<CountedRoute, Tally>): readonly RouteCounts
 
 /** Counts by UTC day and route. The number of routes is fixed, so memory grows only with days without a commit. */
 class Tallies {
-  readonly #days = new Map<string, Map<CountedRoute, Tally>>();
-  #day: Map<CountedRoute, Tally> | null = null;
+  readonly #byDay = new Map<string, Map<CountedRoute, Tally>>();
+  /** Counts of the current day; null before the first request and after `take`. */
+  #current: Map<CountedRoute, Tally> | null = null;
   /** Start and end of the current day, Unix ms. */
-  #fromMs = 0;
-  #toMs = 0;
+  #startMs = 0;
+  #endMs = 0;
 
   add(route: CountedRoute, nowMs: number, counts: ActivityCounts): void {
-    const day = nowMs >= this.#fromMs && nowMs < this.#toMs && this.#day !== null ? this.#day : this.#enter(nowMs);
-    addTo(day, route, counts);
+    const isCurrentDay = nowMs >= this.#startMs && nowMs < this.#endMs;
+    const tallies = isCurrentDay && this.#current !== null ? this.#current : this.#selectDay(nowMs);
+    addTo(tallies, route, counts);
   }
 
-  #enter(nowMs: number): Map<CountedRoute, Tally> {
-    this.#fromMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
-    this.#toMs = this.#fromMs + DAY_MS;
-    const name = new Date(nowMs).toISOString().slice(0, 10);
-    const day = this.#days.get(name) ?? new Map<CountedRoute, Tally>();
-    this.#days.set(name, day);
-    this.#day = day;
-    return day;
+  #selectDay(nowMs: number): Map<CountedRoute, Tally> {
+    this.#startMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
+    this.#endMs = this.#startMs + DAY_MS;
+    const day = new Date(nowMs).toISOString().slice(0, 10);
+    const tallies = this.#byDay.get(day) ?? new Map<CountedRoute, Tally>();
+    this.#byDay.set(day, tallies);
+    this.#current = tallies;
+    return tallies;
   }
 
   /** Removes all counts and returns them as rows. */
   take(): readonly ActivityRow[] {
-    const rows = [...this.#days].flatMap(([day, routes]) => rowsOf(routes).map((counts) => ({ day, ...counts })));
-    this.#days.clear();
-    this.#day = null;
+    const rows = [...this.#byDay].flatMap(([day, tallies]) => rowsOf(tallies).map((counts) => ({ day, ...counts })));
+    this.#byDay.clear();
+    this.#current = null;
     return rows;
   }
 }
@@ -96,7 +101,7 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
   const tallies = new Tallies();
   /** Batch whose commit may have failed. It is repeated unchanged, so that the store counts it once. */
   let pending: ActivityBatch | null = null;
-  let lastNumber = 0;
+  let lastBatchNumber = 0;
   let lastFlush: Promise<void> = Promise.resolve();
   let tasks: readonly ScheduledTask[] = [];
   /** Counts since the last report. */
@@ -117,8 +122,8 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
   function takeBatch(): ActivityBatch | null {
     const rows = tallies.take();
     if (rows.length === 0) return null;
-    lastNumber += 1;
-    return { process, number: lastNumber, rows };
+    lastBatchNumber += 1;
+    return { process, number: lastBatchNumber, rows };
   }
 
   function flush(): Promise<void> {
@@ -136,7 +141,8 @@ export function createActivityCounter(options: ActivityCounterOptions): Activity
   return {
     routeOf: countedRouteOf,
     count(route, status) {
-      const counts = status >= 200 && status < 300 ? SUCCEEDED : FAILED;
+      const isSuccess = status >= 200 && status < 300;
+      const counts = isSuccess ? SUCCEEDED : FAILED;
       tallies.add(route, clock.now().getTime(), counts);
       addTo(unreported, route, counts);
     },

@@ -14,12 +14,13 @@ export interface GuardrailUseCounter {
   /** Counts the runs of a recorded call. Never throws. */
   count(call: CallRecord): void;
   /**
-   * Commits all counts so far. Rejects when the commit fails: the counts stay, and the next call commits them again.
+   * Commits all counts so far. Rejects when the commit fails. The counts are then kept, and the next call commits them
+   * again.
    */
   flush(): Promise<void>;
   /** Flushes periodically from now on. */
   start(): void;
-  /** Starts no further flush. */
+  /** Starts no further periodic flush. */
   stop(): void;
 }
 
@@ -34,10 +35,11 @@ interface GuardrailUseOptions {
 }
 
 /**
- * Maximum number of runs of one batch that are stored individually. All runs are counted; passed ones are not stored.
+ * Maximum number of runs of one batch that are stored individually. Passed runs are never stored individually. All runs
+ * are counted.
  */
-const MAX_RUNS = 1_000;
-/** How long single runs stay stored, in ms. */
+const MAX_STORED_RUNS = 1_000;
+/** How long the individual runs stay stored, in ms. */
 const RETENTION_MS = 90 * 86_400_000;
 
 type Counts = { -readonly [Name in keyof GuardrailDay]: GuardrailDay[Name] };
@@ -49,14 +51,15 @@ export function createGuardrailUseCounter({
   everyMs,
   scheduler,
 }: GuardrailUseOptions): GuardrailUseCounter {
+  /** Counts by day and guardrail. */
   const days = new Map<string, Counts>();
   /** Runs of the next batch that are stored individually. */
-  let runs: GuardrailRun[] = [];
+  let storedRuns: GuardrailRun[] = [];
   /** Batch whose commit may have failed. It is repeated unchanged, so that the store counts it once. */
   let pending: GuardrailUseBatch | null = null;
-  let lastNumber = 0;
+  let lastBatchNumber = 0;
   let lastFlush: Promise<void> = Promise.resolve();
-  let flushing: ScheduledTask | null = null;
+  let flushTask: ScheduledTask | null = null;
 
   function countRun(run: GuardrailRun): void {
     const day = run.at.toISOString().slice(0, 10);
@@ -76,23 +79,25 @@ export function createGuardrailUseCounter({
     counts[run.result] += 1;
     counts.latencyMs += run.latencyMs;
     days.set(key, counts);
-    if (run.result !== 'passed' && runs.length < MAX_RUNS) runs.push(run);
+    if (run.result !== 'passed' && storedRuns.length < MAX_STORED_RUNS) storedRuns.push(run);
   }
 
   function takeBatch(): GuardrailUseBatch | null {
     if (days.size === 0) return null;
-    lastNumber += 1;
-    const batch = { process, number: lastNumber, days: [...days.values()], runs };
+    lastBatchNumber += 1;
+    const batch = { process, number: lastBatchNumber, days: [...days.values()], runs: storedRuns };
     days.clear();
-    runs = [];
+    storedRuns = [];
     return batch;
   }
 
   async function commitAll(): Promise<void> {
-    for (pending ??= takeBatch(); pending !== null; pending = takeBatch()) {
+    pending ??= takeBatch();
+    while (pending !== null) {
       const now = clock.now();
-      // oxlint-disable-next-line no-await-in-loop -- batches come in the order of their numbers
+      // oxlint-disable-next-line no-await-in-loop -- batches are committed in the order of their numbers
       await store.add(pending, now, new Date(now.getTime() - RETENTION_MS));
+      pending = takeBatch();
     }
   }
 
@@ -108,8 +113,8 @@ export function createGuardrailUseCounter({
     },
     flush,
     start() {
-      flushing = scheduler.every({ name: 'guardrail-counts', everyMs, run: flush });
+      flushTask = scheduler.every({ name: 'guardrail-counts', everyMs, run: flush });
     },
-    stop: () => void flushing?.stop(),
+    stop: () => void flushTask?.stop(),
   };
 }

@@ -25,15 +25,16 @@ import { exportFormat } from './span-export.ts';
 /** How long the callbacks of a team are cached, in ms: as long as the rows of API keys. */
 const FRESH_MS = 4_000;
 /**
- * How long the absence of callbacks is cached, in ms, when there is no collector of the operator. A change evicts it.
+ * How long a team without callbacks is cached, in ms, if the operator has no collector: nothing is exported for such a
+ * team. A change of the team evicts it.
  */
-const NONE_MS = 60_000;
-/** Maximum number of teams in memory. The oldest is evicted. */
+const NO_EXPORT_MS = 60_000;
+/** Maximum number of cached teams. Beyond it, the team with the oldest read is evicted. */
 const MAX_TEAMS = 10_000;
 /** Maximum number of destinations with an open queue; the least recently used one is closed. */
 const MAX_DESTINATIONS = 64;
-/** Maximum number of waiting spans of one destination, and their bytes. */
-const QUEUE = { spans: 1_024, bytes: 2 << 20 } as const;
+/** Maximum number and bytes of the spans that wait for one destination. */
+const QUEUE_LIMIT = { spans: 1_024, bytes: 2 << 20 } as const;
 /** Maximum number of calls that wait for the callbacks of their team. */
 const MAX_WAITING = 4_096;
 /** Maximum time to send the queue of a closed destination, in ms. */
@@ -66,8 +67,8 @@ export interface TeamLogging extends CallRecorder {
 
 /** Collector of a callback; null for an unknown or incomplete callback. */
 function collectorOf({ name, vars }: TeamCallback): Pick<OtlpExportSettings, 'url' | 'headers'> | null {
-  const urlOf = (base: string | undefined, otherwise: string, path: string): string =>
-    `${(base === undefined || base === '' ? otherwise : base).replace(/\/+$/, '')}${path}`;
+  const urlOf = (base: string | undefined, defaultBase: string, path: string): string =>
+    `${(base === undefined || base === '' ? defaultBase : base).replace(/\/+$/, '')}${path}`;
   if (name === 'langsmith') {
     const { langsmith_api_key: key, langsmith_project: project, langsmith_base_url: base } = vars;
     if (key === undefined) return null;
@@ -100,11 +101,13 @@ export function createTeamLogging(options: {
   const { teams, secrets, shared, clock, log } = options;
   const warn = createSampledWarnings(log, { sample: 1, windowMs: 60_000 });
   const known = new Map<string, KnownTeam>();
-  const reading = new Map<string, Promise<KnownTeam | null>>();
-  /** All running reads, also those that an eviction removed from `reading`. */
+  /** Running reads by team, for calls of the same team to share. */
+  const sharedReads = new Map<string, Promise<KnownTeam | null>>();
+  /** All running reads, also those that an eviction removed from `sharedReads`. */
   const runningReads = new Set<Promise<KnownTeam | null>>();
+  /** Open destinations, the least recently used first. */
   const destinations = new Map<string, SpanExport>();
-  /** Team administrators choose the address: private ones are refused unless the operator allows them. */
+  /** Team administrators choose the addresses. Private addresses are refused unless the operator allows them. */
   const http: Pick<HttpClient, 'post'> = {
     post: (url, headers, body, about) => options.http.post(url, headers, body, { ...about, chosenByCaller: true }),
   };
@@ -143,15 +146,15 @@ export function createTeamLogging(options: {
   }
 
   function readOnce(teamId: string): Promise<KnownTeam | null> {
-    const running = reading.get(teamId);
+    const running = sharedReads.get(teamId);
     if (running !== undefined) return running;
     const started = read(teamId).finally(() => {
       runningReads.delete(started);
-      // After an eviction, a newer read may have replaced this one.
-      if (reading.get(teamId) === started) reading.delete(teamId);
+      // After an eviction, `sharedReads` may have a newer read.
+      if (sharedReads.get(teamId) === started) sharedReads.delete(teamId);
     });
     runningReads.add(started);
-    reading.set(teamId, started);
+    sharedReads.set(teamId, started);
     return started;
   }
 
@@ -167,7 +170,7 @@ export function createTeamLogging(options: {
   }
 
   function isFresh({ readAt, callbacks }: KnownTeam): boolean {
-    const maxAgeMs = callbacks.length === 0 && shared === null ? NONE_MS : FRESH_MS;
+    const maxAgeMs = callbacks.length === 0 && shared === null ? NO_EXPORT_MS : FRESH_MS;
     return clock.now().getTime() - readAt < maxAgeMs;
   }
 
@@ -182,24 +185,25 @@ export function createTeamLogging(options: {
         http,
         format: exportFormat('protobuf'),
         log,
-        queue: QUEUE,
+        queue: QUEUE_LIMIT,
       });
     destinations.delete(id);
     destinations.set(id, destination);
-    const [oldest] = destinations;
-    if (destinations.size > MAX_DESTINATIONS && oldest !== undefined) {
-      destinations.delete(oldest[0]);
-      void close(oldest[1]);
+    const [leastRecentlyUsed] = destinations;
+    if (destinations.size > MAX_DESTINATIONS && leastRecentlyUsed !== undefined) {
+      const [closedId, closed] = leastRecentlyUsed;
+      destinations.delete(closedId);
+      void close(closed);
     }
     return destination;
   }
 
   function send(team: KnownTeam, { span, childSpans }: CallRecord, teamId: string): void {
     if (team.isDisabled) return;
-    const own = team.callbacks
+    const ofTeam = team.callbacks
       .filter((one) => receivesOutcome(one, span.status === 'error'))
       .flatMap((one) => destinationOf(one) ?? []);
-    const targets = shared === null ? own : [shared, ...own];
+    const targets = shared === null ? ofTeam : [shared, ...ofTeam];
     if (targets.length === 0) return;
     const spans: readonly ExportedSpan[] = [span, ...(childSpans ?? [])].map((one) => exportedSpan(one, teamId));
     for (const target of targets) for (const one of spans) target.push(one);
@@ -229,12 +233,12 @@ export function createTeamLogging(options: {
     evict(teamId) {
       evictions += 1;
       known.delete(teamId);
-      reading.delete(teamId);
+      sharedReads.delete(teamId);
     },
     evictAll() {
       evictions += 1;
       known.clear();
-      reading.clear();
+      sharedReads.clear();
     },
     counts() {
       const all = [...destinations.values(), ...closing].map((one) => one.counts());
@@ -249,7 +253,7 @@ export function createTeamLogging(options: {
     },
     async drain(withinMs) {
       const endsMs = clock.now().getTime() + withinMs;
-      // Half of the time remains for the queues when the store does not answer.
+      // If the store does not answer, half of the time remains for the queues.
       await withDeadline(Promise.all(runningReads), withinMs / 2, () => {});
       const all = [...destinations.values(), ...closing, ...(shared === null ? [] : [shared])];
       const remainingMs = Math.max(0, endsMs - clock.now().getTime());

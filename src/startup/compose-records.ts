@@ -65,7 +65,7 @@ function composeSpanExport(
 function composeCallRecords({ log, shutdown }: StartContext, { stores, bus }: RecordParts): CallRecords {
   const records = createCallRecords({
     stores: stores.callSpans === null ? [stores.calls] : [stores.calls, stores.callSpans],
-    watched: () => bus.subscriberCount() > 0,
+    hasSubscribers: () => bus.subscriberCount() > 0,
     async changed(summaries) {
       if (bus.subscriberCount() > 0) publishChanges(bus, await summaries());
     },

@@ -63,7 +63,7 @@ for (const engine of ENGINES)
     function recorder() {
       return createCallRecords({
         stores: [stores.calls],
-        watched: () => false,
+        hasSubscribers: () => false,
         changed: async () => {},
         log: createLog('silent'),
       });

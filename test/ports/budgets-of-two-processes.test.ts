@@ -21,7 +21,7 @@ interface World {
 function aProcess(stores: Stores, world: World) {
   const records = createCallRecords({
     stores: [stores.calls],
-    watched: () => false,
+    hasSubscribers: () => false,
     changed: async () => {},
     log: createLog('silent'),
   });

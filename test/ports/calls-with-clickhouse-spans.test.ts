@@ -29,7 +29,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('call recording with spans in Cl
     const reported: TraceSummary[] = [];
     const records = createCallRecords({
       stores: [stores.calls, ...(stores.callSpans === null ? [] : [stores.callSpans])],
-      watched: () => true,
+      hasSubscribers: () => true,
       changed: async (summaries) => void reported.push(...(await summaries())),
       log,
     });

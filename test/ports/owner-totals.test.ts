@@ -165,7 +165,7 @@ for (const engine of ENGINES)
       await addKeys();
       const records = createCallRecords({
         stores: [stores.calls],
-        watched: () => false,
+        hasSubscribers: () => false,
         changed: async () => {},
         log: createLog('silent'),
       });
