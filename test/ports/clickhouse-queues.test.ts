@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { TraceKey } from '../../src/domain/traces/store.ts';
 import { type ClickHouseTraceStore, openClickHouseTraces } from '../../src/persistence/clickhouse/traces.ts';
-import { createSerializer, type Serializer } from '../../src/persistence/database/exclusive-work.ts';
+import { createMutex, type Mutex } from '../../src/persistence/database/mutex.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, TEAM_KEY, traceId } from './samples.ts';
@@ -46,7 +46,7 @@ async function aServer(changes: string[]): Promise<Server> {
 let scratch: ScratchDatabase;
 let server: Server;
 let traces: ClickHouseTraceStore;
-let bodyChanges: Serializer;
+let bodyMutex: Mutex;
 /** Statements that change rows, without their conditions. */
 let changes: string[];
 beforeEach(async () => {
@@ -55,7 +55,7 @@ beforeEach(async () => {
   scratch = await engine.create();
   changes = [];
   server = await aServer(changes);
-  bodyChanges = createSerializer();
+  bodyMutex = createMutex();
   const { port } = server.address() as AddressInfo;
   traces = await openClickHouseTraces(
     { url: `http://127.0.0.1:${port}`, database: 'd' },
@@ -65,7 +65,7 @@ beforeEach(async () => {
       annotated: () => Promise.resolve([]),
       log: { warn: () => {} },
       limit: undefined,
-      bodyChanges,
+      bodyMutex,
     },
   );
   changes.length = 0;
@@ -82,7 +82,7 @@ it.each([
   ['retention', () => traces.removeStartedBefore(1_000, 1)],
 ])('spans are stored while %s waits for another process', async (_name, change) => {
   const other = Promise.withResolvers<undefined>();
-  const held = bodyChanges(() => other.promise);
+  const held = bodyMutex(() => other.promise);
   const changed = change();
   const stored = traces.ingest([{ owner: TEAM_KEY, spans: [aSpan()] }]);
   const inserts = ['insert into span', 'insert into trace_by_start', 'insert into trace_summary'];

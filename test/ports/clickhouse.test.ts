@@ -6,7 +6,7 @@ import type { TraceStore } from '../../src/domain/traces/store.ts';
 import type { TraceSummary, TraceWindow } from '../../src/domain/traces/trace.ts';
 import { NO_TRACE_FILTERS } from '../../src/domain/traces/trace-search.ts';
 import type { ClickHouseLocation } from '../../src/persistence/clickhouse/client.ts';
-import { createSerializer } from '../../src/persistence/database/exclusive-work.ts';
+import { createMutex } from '../../src/persistence/database/mutex.ts';
 import { createClickHouseRemoval } from '../../src/persistence/clickhouse/trace-removal.ts';
 import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { type ProxyAnswer, startHoldingProxy } from '../support/holding-proxy.ts';
@@ -19,7 +19,7 @@ const EVER: TraceWindow = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER, after: n
 const TRACE = { traceId: traceId(1), traceRef: traceRefOf(TEAM_KEY, traceId(1)) };
 const DAY_MS = 86_400_000;
 const EVERY_REQUEST = '';
-const queues = () => ({ bodyChanges: createSerializer(), inTurn: createSerializer() });
+const mutexes = () => ({ bodyMutex: createMutex(), traceMutex: createMutex() });
 
 const refusal = (code: number, name: string): ProxyAnswer => ({
   status: 500,
@@ -267,7 +267,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
         return steps < step ? scratch.server.run(statement) : Promise.reject(new Unavailable('away'));
       },
     };
-    await expect(createClickHouseRemoval(failing, bodies, queues()).remove([TRACE])).rejects.toThrow('away');
+    await expect(createClickHouseRemoval(failing, bodies, mutexes()).remove([TRACE])).rejects.toThrow('away');
     const found = await traces.findSummaries(ALL, traceId(1), null);
     expect(found.map(({ traceRef }) => traceRef)).toEqual([TRACE.traceRef]);
     expect(await traces.remove(found)).toBe(1);
@@ -290,7 +290,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
         return steps < step ? scratch.server.run(statement) : Promise.reject(new Unavailable('away'));
       },
     };
-    await expect(createClickHouseRemoval(failing, bodies, queues()).remove([TRACE])).rejects.toThrow('away');
+    await expect(createClickHouseRemoval(failing, bodies, mutexes()).remove([TRACE])).rejects.toThrow('away');
     expect(await traces.removeStartedBefore(START_MS + 9, 10)).toBe(1);
     expect((await traces.findSummaries(ALL, traceId(1), null)).length).toBe(0);
     expect((await traces.listSummaries(ALL, EVER, 10)).map((summary) => summary.traceId)).toEqual([traceId(2)]);

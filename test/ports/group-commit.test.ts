@@ -109,7 +109,7 @@ describe('a group commit', () => {
     const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 2 });
     const preparation = Promise.withResolvers<Job>();
-    const later = commits.expected(preparation.promise).then(commits.submit);
+    const later = commits.awaitInput(preparation.promise).then(commits.submit);
     expect(await commits.submit(job('a'))).toBe('A');
     preparation.resolve(job('b'));
     expect(await later).toBe('B');
@@ -120,7 +120,7 @@ describe('a group commit', () => {
     const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 1 });
     const preparations = ['a', 'b', 'c'].map((name) => ({ name, prepared: Promise.withResolvers<Job>() }));
-    const stored = preparations.map(async ({ prepared }) => commits.submit(await commits.expected(prepared.promise)));
+    const stored = preparations.map(async ({ prepared }) => commits.submit(await commits.awaitInput(prepared.promise)));
     for (const { name, prepared } of preparations) {
       await new Promise(setImmediate);
       expect(groups).toEqual([]);
@@ -134,7 +134,7 @@ describe('a group commit', () => {
     const { groups, commit } = recordingCommit();
     const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 1 });
     const broken = [1, 2].map(() => Promise.withResolvers<Job>());
-    const refused = Promise.allSettled(broken.map(({ promise }) => commits.expected(promise)));
+    const refused = Promise.allSettled(broken.map(({ promise }) => commits.awaitInput(promise)));
     const first = commits.submit(job('a'));
     await new Promise(setImmediate);
     expect(groups).toEqual([]);
@@ -154,7 +154,7 @@ describe('a group commit', () => {
       const { groups, commit } = recordingCommit();
       const commits = createGroupCommit({ commit, limit, groupRows: 10, cores: 1 });
       const slow = [1, 2].map(() => Promise.withResolvers<Job>());
-      for (const { promise } of slow) void commits.expected(promise);
+      for (const { promise } of slow) void commits.awaitInput(promise);
       const stored = commits.submit(job('a'));
       // A commit waits at most 10 ms.
       await vi.advanceTimersByTimeAsync(9);

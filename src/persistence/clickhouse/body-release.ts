@@ -21,10 +21,10 @@ interface WholeRow extends BodyRow {
 }
 
 /**
- * Removes the payloads of a trace from a body when no span of the trace refers to the body any more. Deletes a body
- * without traces. Other traces keep their payloads even without spans: another process may not have stored the spans of
- * its export yet. The caller holds the lock of body changes. Otherwise two processes could change the same version, and
- * the later write would restore the trace that the earlier one removed.
+ * Releases bodies from removed traces: removes the payloads of such a trace when none of its spans refers to the body.
+ * Deletes a body without traces. A trace that is not removed keeps its payloads, even without spans: another process
+ * may not have stored the spans of its export yet. The caller is inside the body mutex. Otherwise two processes could
+ * change the same version, and the later write would restore the trace that the earlier write removed.
  */
 export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undefined) {
   /** The traces that still have spans in these bodies, by body. */
@@ -52,19 +52,19 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     );
   }
 
-  async function rewrite(bodyId: string, isGone: (traceId: string) => boolean, how: DeletionMode): Promise<void> {
+  async function rewrite(bodyId: string, isReleased: (traceId: string) => boolean, how: DeletionMode): Promise<void> {
     const [row] = await server.rows<WholeRow>(
       `select body_id, arrived, version, trace_ids, format, compression, base64Encode(bytes) as base64
        from export_body final where body_id = {id:String}`,
       { id: bodyId },
     );
     if (row === undefined) return;
-    const unreferenced = row.trace_ids.filter(isGone);
-    const remaining = row.trace_ids.filter((traceId) => !isGone(traceId));
+    const released = row.trace_ids.filter(isReleased);
+    const remaining = row.trace_ids.filter((traceId) => !isReleased(traceId));
     const body = { format: row.format, compression: row.compression, bytes: Buffer.from(row.base64, 'base64') };
-    const { format, compression, bytes } = await readerOf(bodies).without(body, unreferenced);
+    const { format, compression, bytes } = await readerOf(bodies).without(body, released);
     const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-    // The time in microseconds distinguishes versions that two processes create from the same one.
+    // The time in microseconds distinguishes versions that two processes create from the same earlier version.
     const version = Math.max(Number(row.version) + 1, Date.now() * 1_000);
     await server.insert('export_body', BODY_COLUMNS, [
       JSON.stringify([bodyId, row.arrived, version, remaining, format, compression, base64]),
@@ -72,7 +72,6 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     await drop(`body_id in ${listOf([bodyId])} and version < ${version}`, how);
   }
 
-  /** Releases bodies from removed traces. */
   return async function release(
     bodyIds: readonly string[],
     removed: ReadonlySet<string>,
@@ -85,20 +84,21 @@ export function createBodyRelease(server: ClickHouse, bodies: BodyReader | undef
     );
     if (rows.length === 0) return;
     const holders = await holdersOf(rows);
-    const goneFrom = (id: string) => (traceId: string) => removed.has(traceId) && !holders.get(id)?.has(traceId);
-    const unheld: string[] = [];
-    const shared: string[] = [];
+    const isReleasedIn = (bodyId: string) => (traceId: string) =>
+      removed.has(traceId) && !holders.get(bodyId)?.has(traceId);
+    const toDelete: string[] = [];
+    const toRewrite: string[] = [];
     for (const { body_id: id, trace_ids: traceIds } of rows) {
-      if (traceIds.every(goneFrom(id))) unheld.push(id);
-      else if (traceIds.some(goneFrom(id))) shared.push(id);
+      if (traceIds.every(isReleasedIn(id))) toDelete.push(id);
+      else if (traceIds.some(isReleasedIn(id))) toRewrite.push(id);
     }
-    for (const id of shared) await rewrite(id, goneFrom(id), how);
-    await inBatches(unheld, async (ids) => {
+    for (const id of toRewrite) await rewrite(id, isReleasedIn(id), how);
+    await inBatches(toDelete, async (ids) => {
       await drop(`body_id in ${listOf(ids)}`, how);
       return [];
     });
-    // A process over another database may have written a body in between. Each pass shortens lists of traces, so the
-    // recursion ends.
-    if (shared.length > 0) await release(shared, removed, how);
+    // The mutex does not exclude a process with another database, which may have written one of these bodies meanwhile.
+    // Each pass shortens lists of traces, so the recursion ends.
+    if (toRewrite.length > 0) await release(toRewrite, removed, how);
   };
 }

@@ -38,7 +38,7 @@ export interface ClickHouseLocation {
 const SETTINGS: ClickHouseSettings = {
   // A double cannot represent Unix nanoseconds exactly.
   output_format_json_quote_64bit_integers: 1,
-  // With asynchronous inserts too, an answer means that the rows are stored.
+  // An answer means that the rows are stored, also with asynchronous inserts.
   wait_for_async_insert: 1,
   // Errors must arrive as a status, before the answer begins.
   wait_end_of_query: 1,
@@ -61,7 +61,7 @@ export async function openClickHouse(location: ClickHouseLocation, database = lo
     url: clickHouseHttpUrl(location.url),
     database,
     application: 'lensgate',
-    // Idle timeout of a connection; not shorter than the timeout of inserts.
+    // Idle timeout of a connection. An insert may take longer than other statements.
     request_timeout: Math.max(TIMEOUT_MS, inserts.timeoutMs),
     max_open_connections: CONNECTIONS,
     // Parameters of a query are sent in its body when they are long: lists of ids may not fit into a URL.
@@ -125,15 +125,18 @@ function* pieces(rows: readonly string[]): Generator<string> {
   if (piece !== '') yield piece;
 }
 
-/** A UTF-16 unit is one to three bytes of UTF-8; a row ends with a line break. */
-const atMostBytes = (row: string): number => 3 * row.length + 1;
-const bytesOf = (row: string): number => Buffer.byteLength(row) + 1;
-const isWithin = (row: string, bytes: number): boolean => atMostBytes(row) <= bytes || bytesOf(row) <= bytes;
+const LINE_BREAK_BYTES = 1;
+/** A UTF-16 unit is at most this many bytes of UTF-8. */
+const MOST_BYTES_PER_UNIT = 3;
+/** Upper bound of `bytesOf`, without counting the bytes. */
+const mostBytesOf = (row: string): number => row.length * MOST_BYTES_PER_UNIT + LINE_BREAK_BYTES;
+const bytesOf = (row: string): number => Buffer.byteLength(row) + LINE_BREAK_BYTES;
+const isWithin = (row: string, limit: number): boolean => mostBytesOf(row) <= limit || bytesOf(row) <= limit;
 
 /** Batches of rows of at most `mostBytes` together. A larger row is a batch of its own. */
 function* batchesOf(rows: readonly string[], mostBytes: number): Generator<readonly string[]> {
   // The usual case, without counting bytes.
-  if (rows.reduce((total, row) => total + atMostBytes(row), 0) <= mostBytes) {
+  if (rows.reduce((total, row) => total + mostBytesOf(row), 0) <= mostBytes) {
     yield rows;
     return;
   }

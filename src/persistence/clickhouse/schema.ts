@@ -22,11 +22,13 @@ const columnOf = (column: Column): string => `${column.name} ${typeOf(column)} c
 const constraintOf = ({ name }: Column): string => `constraint ${name}_known check isNotNull(${name})`;
 
 /**
- * Partitions by day of arrival, dropped when they are empty. `arrived` is in Unix microseconds. All rows of an insert
- * have one arrival time, so the insert writes one part and is atomic.
+ * Arrival time, Unix microseconds. All rows of an insert have the same arrival time, so the insert writes one part and
+ * is atomic.
  */
 const ARRIVED = 'arrived UInt64 codec(ZSTD(1))';
-const BY_DAY = 'partition by intDiv(arrived, 86400000000)';
+const DAY_MICROSECONDS = 86_400_000_000;
+/** Partitions by day of arrival, dropped when they are empty. */
+const BY_DAY = `partition by intDiv(arrived, ${DAY_MICROSECONDS})`;
 /** Skips parts without the trace, which are nearly all. */
 const FIND_TRACE = 'index find_trace trace_id type bloom_filter(0.01) granularity 1';
 const SMALL_GRANULES = 'settings index_granularity = 1024';
@@ -35,8 +37,8 @@ function definitions({ span, summary }: ClickHouseTables): readonly string[] {
   const definitionsOf = (columns: readonly Column[]): string =>
     [...columns.map(columnOf), ...columns.filter(isRequiredNumber).map(constraintOf)].join(', ');
   return [
-    // Of the spans with the same id, from any partition, `final` returns the one with the greatest `earliness`: the
-    // first that arrived.
+    // Of the rows with the same span id, in any partition, `final` returns the row with the greatest `earliness`: the
+    // row that arrived first.
     `create table if not exists span (
       trace_id String codec(ZSTD(1)), trace_ref String codec(ZSTD(1)), team_id LowCardinality(String),
       key_hash LowCardinality(String), body_id String codec(ZSTD(1)), ${ARRIVED},

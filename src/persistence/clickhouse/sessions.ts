@@ -26,7 +26,7 @@ export async function sessionsOf(
 ): Promise<readonly SessionActivity[]> {
   const { startMs, endMs, after } = search;
   const where = allOf(condition, HAS_SESSION, beganIn(startMs, endMs));
-  const below =
+  const afterCursor =
     after === null
       ? ''
       : `having last_start_ms < {lastMs:Int64} or (last_start_ms = {lastMs:Int64} and session < {lastId:String})`;
@@ -38,7 +38,7 @@ export async function sessionsOf(
        toString(sum(toInt128(estimate))) as estimated, toString(min(start_ns)) as first_ns,
        toString(max(end_ns)) as last_ns, max(start_ms) as last_start_ms
      from trace_by_start final where ${where.text}
-     group by session ${below} order by last_start_ms desc, session desc limit {limit:UInt32}`,
+     group by session ${afterCursor} order by last_start_ms desc, session desc limit {limit:UInt32}`,
     { ...where.params, limit, lastMs: after?.lastStartMs ?? 0, lastId: storable(after?.sessionId ?? '') },
   );
   return rows.map((row) =>

@@ -12,8 +12,8 @@ import type { TraceIdentity } from '../../domain/traces/trace.ts';
 const MOST_SPANS = 8;
 
 /**
- * The labels of a trace from the attributes of its roots and first spans. Needed only when a summary is computed from
- * stored spans: a stored summary contains the labels.
+ * The labels of a trace from the attributes of its roots and first spans. For a summary that is computed from stored
+ * spans: their heads do not contain labels.
  */
 export async function storedLabels(
   identity: TraceIdentity,

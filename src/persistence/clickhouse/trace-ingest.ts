@@ -26,14 +26,17 @@ import {
 } from './trace-tables.ts';
 
 const NS_PER_MS = 1_000_000n;
+/** Values of the column `deleted` of `trace_by_start`. */
+const [NOT_DELETED, DELETED] = [0, 1];
 
 /** A trace that a commit touches. */
 interface ChangedTrace {
   readonly identity: TraceIdentity;
-  /** Its stored summary; null for a new trace, and for one of which only spans are stored. */
+  /** Its stored summary; null for a new trace, and for a trace that has stored spans only. */
   readonly before: TraceSummary | null;
   /** Number of its stored spans. */
-  readonly stored: number;
+  readonly storedSpans: number;
+  /** Its new spans. */
   readonly fresh: readonly IngestPart[];
 }
 
@@ -46,19 +49,27 @@ interface IngestedTrace {
   readonly formerStartsMs: readonly number[];
 }
 
+/** Whether the stored summary counts all stored spans. */
+const countsAllStored = ({ before, storedSpans }: ChangedTrace): boolean => (before?.spanCount ?? 0) === storedSpans;
+
 const startMsOf = ({ startNs }: Pick<TraceSummary, 'startNs'>): number => Number(startNs / NS_PER_MS);
 const sizeOf = (parts: readonly IngestPart[]): number =>
   parts.reduce((total, { spanIds }) => total + spanIds.length, 0);
 
-/** Arrival times in Unix microseconds: the current time, or one more than the last arrival time if that is later. */
-function microseconds(): () => number {
+/** Returns a clock of ascending, distinct arrival times in Unix microseconds. */
+function createArrivalClock(): () => number {
   let last = 0;
-  return () => (last = Math.max(last + 1, Date.now() * 1_000));
+  return () => {
+    last = Math.max(last + 1, Date.now() * 1_000);
+    return last;
+  };
 }
 
-/** Id that sorts by arrival and is unique across processes. */
+/** An id that is unique across processes. Ids sort by arrival time. */
 const bodyIdAt = (arrived: number): string =>
   `${arrived.toString(16).padStart(16, '0')}${randomBytes(8).toString('hex')}`;
+
+const FIRST_BODY_VERSION = 0;
 
 function bodyRow(
   { format, compression, bytes }: ExportBody,
@@ -66,14 +77,15 @@ function bodyRow(
 ): string {
   const traceIds = about.parts.map(({ identity }) => storable(identity.traceId));
   const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-  return JSON.stringify([about.bodyId, about.arrived, 0, traceIds, format, compression, base64]);
+  return JSON.stringify([about.bodyId, about.arrived, FIRST_BODY_VERSION, traceIds, format, compression, base64]);
 }
 
 /**
  * Commits jobs together, without transactions: bodies first, then spans in one atomic insert (several above the size
  * limit), then the summaries that make traces visible. Before the summaries, the spans of each trace are counted. The
- * number is unexpected when another process wrote to the trace at the same moment, or a killed process left it without
- * summary. Then its summary is computed from all of its spans. Of two summaries, the one with more spans wins.
+ * number is unexpected if another process wrote to the trace at the same time, or a killed process left it without
+ * summary. The new summary is then computed from all spans of the trace. Of two summaries, the one with more spans
+ * wins.
  */
 export function createClickHouseIngest(
   server: ClickHouse,
@@ -87,7 +99,7 @@ export function createClickHouseIngest(
     readonly findSpan: TraceStore['findSpan'];
   },
 ): (jobs: readonly IngestJob[]) => Promise<readonly (readonly TraceSummary[])[]> {
-  const now = microseconds();
+  const nextArrival = createArrivalClock();
   const spanColumns = [...SPAN_PREFIX, ...columnNames(tables.span)];
   const summaryColumns = [...SUMMARY_PREFIX, ...columnNames(tables.summary)];
   const listedColumns = [...LISTED_PREFIX, ...columnNames(tables.summary)];
@@ -130,14 +142,11 @@ export function createClickHouseIngest(
     const touched = [...identities].map(([ref, identity]): ChangedTrace => ({
       identity,
       before: summaries.get(ref) ?? null,
-      stored: stored.get(ref)?.size ?? 0,
+      storedSpans: stored.get(ref)?.size ?? 0,
       fresh: freshOf.get(ref) ?? [],
     }));
-    // A summary is also written when the stored one does not count all stored spans.
-    return {
-      fresh,
-      touched: touched.filter((trace) => trace.fresh.length > 0 || (trace.before?.spanCount ?? 0) !== trace.stored),
-    };
+    // A summary is also written when the stored summary does not count all stored spans.
+    return { fresh, touched: touched.filter((trace) => trace.fresh.length > 0 || !countsAllStored(trace)) };
   }
 
   /** Stores the new spans of each job: first all bodies, then all spans. */
@@ -172,12 +181,12 @@ export function createClickHouseIngest(
   /** The summary of a trace from all of its stored spans. */
   async function sumUp({ identity, before, fresh }: ChangedTrace): Promise<IngestedTrace> {
     const heads = await spansOf(identity);
-    const known = [
+    const labels = [
       before ?? NO_LABELS,
       await storedLabels(identity, heads, findSpan),
       ...fresh.map(({ tally }) => tally),
     ];
-    const summary = { ...addTally(null, identity, tallyOf(heads)), ...known.map(labelsIn).reduce(joinLabels) };
+    const summary = { ...addTally(null, identity, tallyOf(heads)), ...labels.map(labelsIn).reduce(joinLabels) };
     // Another process may list the trace under the start of any of its spans.
     const starts = new Set(heads.map(startMsOf));
     starts.delete(startMsOf(summary));
@@ -185,21 +194,22 @@ export function createClickHouseIngest(
   }
 
   /**
-   * The summary after a commit. `count` is the number of stored spans: if it is not the expected one, all spans are
+   * The summary after a commit. `count` is the number of spans that are stored now. If it is unexpected, all spans are
    * read.
    */
   async function grow(trace: ChangedTrace, count: number): Promise<IngestedTrace> {
-    const { identity, before, stored, fresh } = trace;
-    if ((before?.spanCount ?? 0) !== stored || stored + sizeOf(fresh) !== count) return sumUp(trace);
+    const { identity, before, storedSpans: storedBefore, fresh } = trace;
+    const isExpectedCount = storedBefore + sizeOf(fresh) === count;
+    if (!countsAllStored(trace) || !isExpectedCount) return sumUp(trace);
     const summary = fresh.reduce<TraceSummary | null>((sum, { tally }) => addTally(sum, identity, tally), before);
     if (summary === null) return sumUp(trace);
     // Spans of several pieces may describe one call.
     const pieces = fresh.length + (before === null ? 0 : 1);
-    const counted = pieces > 1 && mayRepeatCalls(summary);
-    const moved = before !== null && startMsOf(before) !== startMsOf(summary);
+    const mayCountTwice = pieces > 1 && mayRepeatCalls(summary);
+    const hasMoved = before !== null && startMsOf(before) !== startMsOf(summary);
     return {
-      summary: counted ? withCallsCountedOnce(summary, await spansOf(identity)) : summary,
-      formerStartsMs: moved ? [startMsOf(before)] : [],
+      summary: mayCountTwice ? withCallsCountedOnce(summary, await spansOf(identity)) : summary,
+      formerStartsMs: hasMoved ? [startMsOf(before)] : [],
     };
   }
 
@@ -208,15 +218,15 @@ export function createClickHouseIngest(
     const summaries: string[] = [];
     for (const { summary, formerStartsMs } of grown) {
       const row = encodeRow(tables.summary, summaryRowOf(summary));
-      // The span count is the version of a summary. The last value of the prefix is `deleted`.
-      listed.push(rowWith([arrived, summary.spanCount, 0], row));
-      summaries.push(rowWith([arrived, summary.spanCount], row));
+      const version = summary.spanCount;
+      listed.push(rowWith([arrived, version, NOT_DELETED], row));
+      summaries.push(rowWith([arrived, version], row));
       for (const startMs of formerStartsMs) {
         const emptied = encodeRow(tables.summary, { ...emptySummaryRow(summary), start_ms: startMs });
-        listed.push(rowWith([arrived, summary.spanCount, 1], emptied));
+        listed.push(rowWith([arrived, version, DELETED], emptied));
       }
     }
-    // The list first: a stored summary means that the commit is complete.
+    // `trace_by_start` first: a row of `trace_summary` means that the commit is complete.
     await server.insert('trace_by_start', listedColumns, listed);
     await server.insert('trace_summary', summaryColumns, summaries);
   }
@@ -224,7 +234,7 @@ export function createClickHouseIngest(
   return async (jobs) => {
     const { fresh, touched } = await lookUp(jobs);
     if (touched.length === 0) return jobs.map(() => []);
-    const arrived = now();
+    const arrived = nextArrival();
     await storeSpans(jobs, fresh, arrived);
     const counts = await countSpans(touched.map(({ identity }) => storable(identity.traceId)));
     const grown: IngestedTrace[] = [];

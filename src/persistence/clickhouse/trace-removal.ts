@@ -2,7 +2,7 @@ import type { BodyReader } from '../../domain/traces/packed.ts';
 import { payloadText } from '../../domain/traces/span-rows.ts';
 import type { TraceKey } from '../../domain/traces/store.ts';
 import { storable } from '../../domain/storable.ts';
-import type { Serializer } from '../database/exclusive-work.ts';
+import type { Mutex } from '../database/mutex.ts';
 import type { TraceRemoval } from '../traces/removal.ts';
 import { createBodyRelease } from './body-release.ts';
 import type { ClickHouse } from './client.ts';
@@ -31,12 +31,12 @@ interface KeyRow {
 
 const idsOf = (traces: readonly KeyRow[]): ReadonlySet<string> => new Set(traces.map(({ trace_id: id }) => id));
 
-/** Queues of the work that changes traces. Work that needs both takes `bodyChanges` first. */
-interface Queues {
-  /** Runs the changes of bodies of all processes one after another. */
-  readonly bodyChanges: Serializer;
-  /** Runs read-modify-write work of this process one after another, including ingest. */
-  readonly inTurn: Serializer;
+/** Work that needs both enters `bodyMutex` first. */
+interface Mutexes {
+  /** For changes of bodies, by all processes. */
+  readonly bodyMutex: Mutex;
+  /** For read-modify-write work on traces by this process, including ingest. */
+  readonly traceMutex: Mutex;
 }
 
 /** Conditions for the rows of these traces, one per statement. */
@@ -51,18 +51,18 @@ function* conditionsOf(traces: readonly KeyRow[]): Generator<string> {
 /**
  * Deletes or redacts traces. Each removal finds its traces by one table and changes that table last, so that the next
  * removal completes an interrupted one. For retention this table is `trace_by_start`; for an explicit removal,
- * `trace_summary`. Retention also completes interrupted explicit removals of expired traces, after all traces in
- * `trace_by_start`. It hides rows immediately and frees the disk with the next merge. An explicit removal frees the
- * disk immediately.
+ * `trace_summary`. When `trace_by_start` has no expired traces, retention completes interrupted explicit removals of
+ * expired traces. Retention hides rows immediately and frees the disk with the next merge. An explicit removal frees
+ * the disk immediately.
  */
 export function createClickHouseRemoval(
   server: ClickHouse,
   bodies: BodyReader | undefined,
-  { bodyChanges, inTurn }: Queues,
+  { bodyMutex, traceMutex }: Mutexes,
 ): TraceRemoval {
   const release = createBodyRelease(server, bodies);
   /** Runs an explicit removal. Ingest does not wait while the removal waits for another process. */
-  const exclusively = <Result>(work: () => Promise<Result>): Promise<Result> => bodyChanges(() => inTurn(work));
+  const exclusively = <Result>(work: () => Promise<Result>): Promise<Result> => bodyMutex(() => traceMutex(work));
 
   /** `newest_first` is the negative start. */
   const oldest = (beforeMs: number, most: number): Promise<readonly KeyRow[]> =>
@@ -104,8 +104,8 @@ export function createClickHouseRemoval(
   }
 
   /**
-   * The bodies with payloads of these traces, by the references of their spans. For traces without spans, which an
-   * interrupted removal left, it searches all bodies.
+   * The bodies with payloads of these traces. Spans refer to their bodies. For traces without spans, which an
+   * interrupted removal left, all bodies are searched.
    */
   async function bodiesOf(traces: readonly KeyRow[]): Promise<readonly string[]> {
     const refs = new Set(traces.map(({ trace_ref: ref }) => ref));
@@ -119,14 +119,14 @@ export function createClickHouseRemoval(
     );
     const found = rows.filter(({ trace_ref: ref }) => refs.has(ref));
     const withSpans = new Set(found.map(({ trace_ref: ref }) => ref));
-    const left = await bodiesWith(traces.filter(({ trace_ref: ref }) => !withSpans.has(ref)));
+    const unreferenced = await bodiesWith(traces.filter(({ trace_ref: ref }) => !withSpans.has(ref)));
     const referenced = found.map(({ body_id: id }) => id).filter((id) => id !== '');
-    return [...new Set([...referenced, ...left])];
+    return [...new Set([...referenced, ...unreferenced])];
   }
 
   /**
-   * The bodies with payloads of these trace ids. Searches all bodies: after an interrupted removal, no span refers to
-   * such a body any more.
+   * The bodies with payloads of the ids of these traces. Searches all bodies: after an interrupted removal, a body may
+   * have no span that refers to it.
    */
   async function bodiesWith(traces: readonly KeyRow[]): Promise<readonly string[]> {
     const rows = await inBatches(idsOf(traces), (ids) =>
@@ -138,10 +138,10 @@ export function createClickHouseRemoval(
     return [...new Set(rows.map(({ body_id: id }) => id))];
   }
 
-  /** Takes the lock before it deletes anything: a timeout of the lock must not leave bodies without spans. */
+  /** Enters the mutex before it deletes anything: a timeout of the mutex must not leave bodies without spans. */
   async function removeOldest(traces: readonly KeyRow[]): Promise<number> {
     if (traces.length === 0) return 0;
-    return bodyChanges(async () => {
+    return bodyMutex(async () => {
       const bodyIds = await bodiesOf(traces);
       await deleteFrom('trace_summary', traces, 'masked');
       await deleteFrom('span', traces, 'masked');
@@ -169,12 +169,12 @@ export function createClickHouseRemoval(
         await server.run(`alter table ${table} update ${changes} where ${condition} settings mutations_sync = 1`);
     };
     const payload = listOf([EMPTY_PAYLOAD]);
-    const texts = `input_preview = '', source = null`;
-    const ofTrace = `redacted_ms = ${atMs}, preview_ns = null, session_id = null, user_id = null, tags = null, root_labels = 0, ${texts}`;
-    await update('span', `body_id = '', body_at = null, payload = ${payload}, error = null, ${texts}`);
+    const textChanges = `input_preview = '', source = null`;
+    const summaryChanges = `redacted_ms = ${atMs}, preview_ns = null, session_id = null, user_id = null, tags = null, root_labels = 0, ${textChanges}`;
+    await update('span', `body_id = '', body_at = null, payload = ${payload}, error = null, ${textChanges}`);
     await release(bodyIds, idsOf(stored), 'rewritten');
-    await update('trace_by_start', ofTrace);
-    await update('trace_summary', ofTrace);
+    await update('trace_by_start', summaryChanges);
+    await update('trace_summary', summaryChanges);
   }
 
   /**
@@ -190,14 +190,14 @@ export function createClickHouseRemoval(
            and toInt64(partition) < {beforeDay:Int64}`,
         { table, beforeDay },
       );
-      // Spans decide about the bodies of their day: a body without spans on its day is left over from a killed process.
-      const deciding = table === 'export_body' ? 'span' : table;
+      // Bodies of a day without spans are left over from a killed process.
+      const countedTable = table === 'export_body' ? 'span' : table;
       for (const { day } of days) {
-        const [left] = await server.rows<{ rows: string }>(
-          `select count() as rows from ${deciding} where _partition_id = {day:String}`,
+        const [count] = await server.rows<{ rows: string }>(
+          `select count() as rows from ${countedTable} where _partition_id = {day:String}`,
           { day },
         );
-        if (left?.rows === '0') await server.run(`alter table ${table} drop partition ${Number(day)}`);
+        if (count?.rows === '0') await server.run(`alter table ${table} drop partition ${Number(day)}`);
       }
     }
   }
@@ -206,7 +206,7 @@ export function createClickHouseRemoval(
     async removeStartedBefore(beforeMs, most) {
       const listed = await removeOldest(await oldest(beforeMs, most));
       if (listed === most) return listed;
-      // Before the search of all summaries, which may time out.
+      // Empty days are dropped before the search of all summaries, which may time out.
       await dropEmptyDays(beforeMs);
       // Explicit removals that stopped before their last step left these summaries.
       return listed + (await removeOldest(await oldestSummaries(beforeMs, most - listed)));

@@ -117,7 +117,7 @@ export function filterCondition(filters: TraceFilters): Condition {
   );
 }
 
-/** The buckets with traces. A quantile is the duration at its rank in the bucket, so it is one that occurred. */
+/** The buckets with traces. A quantile is the duration at its rank in the bucket, so a trace had this duration. */
 export async function bucketsOf(
   server: ClickHouse,
   series: TraceSeries,

@@ -21,7 +21,7 @@ export function clickHouseTables(orm: Orm): ClickHouseTables {
 
 /** Columns before those of a span. `arrived` is in Unix microseconds. */
 export const SPAN_PREFIX = ['trace_id', 'trace_ref', 'team_id', 'key_hash', 'arrived', 'body_id'] as const;
-/** Columns before those of a summary. The greatest version is valid. */
+/** Columns before those of a summary. The row with the greatest version is valid. */
 export const SUMMARY_PREFIX = ['arrived', 'version'] as const;
 /** Columns before those of a summary in `trace_by_start`. */
 export const LISTED_PREFIX = [...SUMMARY_PREFIX, 'deleted'] as const;

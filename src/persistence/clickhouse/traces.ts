@@ -8,7 +8,7 @@ import type { TraceSearch } from '../../domain/traces/trace-search.ts';
 import type { TraceSummary } from '../../domain/traces/trace.ts';
 import type { AnnotatedSearch } from '../annotations/annotated-traces.ts';
 import type { Orm } from '../database/database.ts';
-import { createSerializer, type Serializer } from '../database/exclusive-work.ts';
+import { createMutex, type Mutex } from '../database/mutex.ts';
 import { createGroupCommit } from '../database/group-commit.ts';
 import { createInFlight } from '../database/in-flight.ts';
 import { columnNames } from '../database/rows.ts';
@@ -57,10 +57,11 @@ type FoundSpan = SpanRow & {
   readonly body_id: string;
 };
 
-/** The trace store in ClickHouse. `close` waits for running work. */
+/** The trace store in ClickHouse. */
 export interface ClickHouseTraceStore extends DrainableTraceStore {
   /** As `ingest`, for spans that are encoded already. */
   ingestParts(parts: readonly IngestPart[]): Promise<readonly TraceSummary[]>;
+  /** Waits for running work, then closes the connections. */
   close(): Promise<void>;
 }
 
@@ -69,8 +70,8 @@ interface Options extends Pick<StoresOptions, 'log'> {
   /** The traces of at most `most` matching annotations; null when more match. */
   readonly annotated: (search: AnnotatedSearch, most: number) => Promise<readonly TraceKey[] | null>;
   readonly limit: IngestLimit | undefined;
-  /** Runs the changes of bodies of all processes one after another. */
-  readonly bodyChanges: Serializer;
+  /** For changes of bodies, by all processes. */
+  readonly bodyMutex: Mutex;
 }
 
 /**
@@ -80,7 +81,7 @@ interface Options extends Pick<StoresOptions, 'log'> {
 export async function openClickHouseTraces(
   location: ClickHouseLocation,
   orm: Orm,
-  { bodies, annotated, log, limit = INGEST_LIMIT, bodyChanges }: Options,
+  { bodies, annotated, log, limit = INGEST_LIMIT, bodyMutex }: Options,
 ): Promise<ClickHouseTraceStore> {
   const server = await openClickHouse(location);
   // For the statement that creates the database of `location`.
@@ -114,11 +115,11 @@ export async function openClickHouseTraces(
     bodies,
     findSpan: (traces, spanId) => findSpan(server, traces, spanId),
   });
-  // Runs read-modify-write work sequentially: a summary must not restore a text that is being redacted.
-  const inTurn = createSerializer();
-  const removal = createClickHouseRemoval(server, bodies, { bodyChanges, inTurn });
+  // For read-modify-write work: an ingest must not restore a text of a summary that is being redacted.
+  const traceMutex = createMutex();
+  const removal = createClickHouseRemoval(server, bodies, { bodyMutex, traceMutex });
   const commits = createGroupCommit<IngestJob, readonly TraceSummary[]>({
-    commit: (jobs) => withSchema(() => inTurn(() => ingest(jobs))),
+    commit: (jobs) => withSchema(() => traceMutex(() => ingest(jobs))),
     limit,
     groupRows: GROUP_ROWS,
   });
@@ -201,18 +202,18 @@ export async function openClickHouseTraces(
 
   return {
     ingest: async (batches) => submit(jobOfBatches(batches)),
-    ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.expected(packed))),
+    ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.awaitInput(packed))),
     ingestParts: async (parts) => submit(jobOf(parts, { body: null, startsNewTraces: false })),
     listSummaries: (visibility, { startMs, endMs, after }, limitRows) =>
       withSchema(async () => {
         const where = allOf(beganIn(startMs, endMs), visibleTo(visibility));
         // `newest_first` is the negative start.
-        const below =
+        const afterCursor =
           after === null
             ? ''
             : `and newest_first >= -{at:Int64} and (newest_first > -{at:Int64} or trace_ref < {ref:String})`;
         const rows = await reader.rows<NewSummaryRow>(
-          `select ${columns} from trace_by_start final where ${where.text} ${below}
+          `select ${columns} from trace_by_start final where ${where.text} ${afterCursor}
            order by newest_first, trace_ref desc limit {limit:UInt32}`,
           { ...where.params, at: after?.startMs ?? 0, ref: after?.traceRef ?? '', limit: limitRows },
         );
@@ -223,9 +224,9 @@ export async function openClickHouseTraces(
         const { startMs, endMs, order, after } = search;
         const where = allOf(beganIn(startMs, endMs), await visibleAndPassing(visibility, search));
         const rank = RANKS[order];
-        const below = after === null ? '' : `and (${rank}, trace_ref) < ({rank:Int64}, {ref:String})`;
+        const afterCursor = after === null ? '' : `and (${rank}, trace_ref) < ({rank:Int64}, {ref:String})`;
         const rows = await reader.rows<NewSummaryRow>(
-          `select ${columns} from trace_by_start final where ${where.text} ${below}
+          `select ${columns} from trace_by_start final where ${where.text} ${afterCursor}
            order by ${rank} desc, trace_ref desc limit {limit:UInt32}`,
           { ...where.params, rank: String(after?.rank ?? 0n), ref: after?.traceRef ?? '', limit: limitRows },
         );

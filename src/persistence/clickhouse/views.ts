@@ -24,8 +24,8 @@ export const VIEW_QUERIES = {
 } as const;
 
 /**
- * Creates the views for people with `clickhouse client`, or replaces those of an earlier release. The store does not
- * need them. A failure, usually a missing right to create views, is logged as a warning.
+ * Creates the views for people with `clickhouse client`, or replaces the views of an earlier release. The store does
+ * not need the views. A failure, usually a missing right to create views, is logged as a warning.
  */
 export async function createViews(server: Pick<ClickHouse, 'run'>, log: StoresOptions['log']): Promise<void> {
   try {

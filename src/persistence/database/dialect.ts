@@ -71,7 +71,7 @@ function driverOver({ open, file, role, lockTimeoutMs, newSchema, failed }: Sqli
       const isClean = typeof closing === 'boolean' ? closing : await closing;
       const used = handle;
       if (!isClean && used !== null) await settleConnection(used).catch(() => discard(used));
-      // Also after a single statement: it is its own commit.
+      // Also after a statement outside a transaction, which is its own commit.
       checkpoints?.used();
     } finally {
       current = null;

@@ -10,15 +10,15 @@ export interface Weight {
 
 export interface GroupCommit<Job extends Weight, Result> {
   /**
-   * Queues a job; settles with its commit. Rejects with Unavailable when the queue is full. A job larger than the limit
-   * is accepted when nothing is queued or being committed: transports limit the size of a request.
+   * Queues a job; settles with its commit. Rejects with Unavailable when the queue is full. When nothing is queued or
+   * being committed, a job larger than the limit is accepted: transports limit the size of a request.
    */
   submit(job: Job): Promise<Result>;
   /**
-   * Awaits the input of a job that the caller submits right after. On one core, the next commit waits for it up to 10
-   * ms.
+   * Awaits the input of a job that the caller submits right afterwards. On one core, the next commit waits up to 10 ms
+   * for this job.
    */
-  expected<Part>(input: Part | Promise<Part>): Promise<Part>;
+  awaitInput<Part>(input: Part | Promise<Part>): Promise<Part>;
   /** Resolves when nothing is queued or being committed. */
   idle(): Promise<void>;
 }
@@ -29,7 +29,7 @@ interface Entry<Job, Result> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Longest wait of a commit for jobs in preparation, on one core, in ms. */
+/** Maximum wait of a commit for jobs in preparation, on one core, in ms. */
 const GATHER_MS = 10;
 
 /**
@@ -145,7 +145,7 @@ export function createGroupCommit<Job extends Weight, Result>({
         start();
       });
     },
-    async expected(input) {
+    async awaitInput(input) {
       inPreparation += 1;
       try {
         return await input;

@@ -10,7 +10,7 @@ import { locateDatabase } from './database-url.ts';
 import { accessTo } from './access.ts';
 import type { Database, Orm, SqlFlavour } from './database.ts';
 import { sqliteDialect } from './dialect.ts';
-import { createExclusiveWork } from './exclusive-work.ts';
+import { createDatabaseMutex } from './mutex.ts';
 import { withDomainErrors } from './faults.ts';
 import { createInFlight } from './in-flight.ts';
 import { createProcessMessages } from './process-messages.ts';
@@ -60,8 +60,8 @@ import { probeWrites } from './write-probe.ts';
 
 /** Timeout of opening a PostgreSQL connection, in ms. */
 const POSTGRES_CONNECT_MS = 5_000;
-/** Default of `lockTimeoutMs`: how long a write waits for a lock of another connection, in ms. */
-const LOCK_TIMEOUT_MS = 5_000;
+/** How long a write waits for a lock of another connection, in ms, unless `lockTimeoutMs` is given. */
+const DEFAULT_LOCK_TIMEOUT_MS = 5_000;
 /** Size of the PostgreSQL pool. One connection listens for messages of other processes. */
 const POSTGRES_POOL = { min: 0, max: 11 };
 
@@ -111,8 +111,8 @@ function databaseOver(orm: Orm, engine: Database['engine'], flavour: SqlFlavour)
 }
 
 /**
- * One connection writes. A second, read-only one serves reads: with WAL, reads do not wait for writes. MikroORM treats
- * the second one as a read replica.
+ * One connection writes. A second connection is read-only and serves reads: with WAL, reads do not wait for writes.
+ * MikroORM treats the second connection as a read replica.
  */
 async function openSqlite(file: string, options: DatabaseOptions, { newSchema }: Opening): Promise<Database> {
   const { engine, open } = await chooseSqlite(options);
@@ -122,7 +122,7 @@ async function openSqlite(file: string, options: DatabaseOptions, { newSchema }:
       { err: error },
       'SQLite could not checkpoint its log or close a connection; the next use retries.',
     );
-  const lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
+  const lockTimeoutMs = options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS;
   const orm = createOrm(options.log, {
     driver: SqliteDriver,
     dbName: file,
@@ -143,7 +143,7 @@ async function openPostgres(url: string, options: DatabaseOptions): Promise<Data
     // estimates a list in JSON as a large table. With JIT, PostgreSQL would compile for seconds a query that runs for
     // milliseconds.
     async onCreateConnection(connection) {
-      const text = `select set_config('lock_timeout', '${options.lockTimeoutMs ?? LOCK_TIMEOUT_MS}', false), set_config('jit', 'off', false)`;
+      const text = `select set_config('lock_timeout', '${options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS}', false), set_config('jit', 'off', false)`;
       await (connection as DatabaseConnection).executeQuery(CompiledQuery.raw(text));
     },
     pool: POSTGRES_POOL,
@@ -178,7 +178,7 @@ async function orClose<Result>(orm: Orm, work: () => Promise<Result>): Promise<R
 
 interface CallsAndTraces {
   readonly calls: CallStore;
-  /** Store of the spans of calls when `calls` stores their spend only; null: `calls` stores both. */
+  /** Store of the spans of calls, if `calls` stores only their spend; null if `calls` stores both. */
   readonly callSpans: CallStore | null;
   readonly spend: SpendStore;
   readonly spendReports: SpendReports;
@@ -209,8 +209,8 @@ async function openCallsAndTraces(database: Database, options: StoresOptions): P
   const { openClickHouseTraces } = await import('../clickhouse/traces.ts');
   const annotated = (search: AnnotatedSearch, most: number) =>
     database.readRows((db) => annotatedTraces(db, database.flavour, search, most));
-  const bodyChanges = createExclusiveWork(database, 'trace bodies');
-  const traces = await openClickHouseTraces(location, database.orm, { bodies, annotated, log, limit, bodyChanges });
+  const bodyMutex = createDatabaseMutex(database, 'trace bodies');
+  const traces = await openClickHouseTraces(location, database.orm, { bodies, annotated, log, limit, bodyMutex });
   return {
     // Calls that are still in the log are unfolded into the database.
     calls: createCallSpendStore({ spend: spendRows, log: calls }),

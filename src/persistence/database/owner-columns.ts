@@ -23,7 +23,7 @@ export const ownerProperties = ({ teamId, keyHash }: Owner): OwnerProperties => 
   keyHash: storable(keyHash),
 });
 
-/** Decodes an owner. An empty team, or a blank one of old rows, means no team: the row belongs to its key alone. */
+/** Decodes an owner. An empty team means no team: the row belongs to its key alone. Old rows may have a blank team. */
 export const ownerOfProperties = ({ teamId, keyHash }: OwnerProperties): Owner => ({
   teamId: nullIfBlank(teamId),
   keyHash,

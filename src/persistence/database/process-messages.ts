@@ -82,8 +82,9 @@ function keepListening(
       await follow(client);
     } catch (error) {
       if (client !== null && client !== current) client.release(true);
-      // Only the very first attempt has this wait. All other attempts follow a failure that is reported already.
-      if (waitMs === FIRST_WAIT_MS && !isStopped) failed(error);
+      // Later attempts follow a loss or a failed attempt, which is reported already.
+      const isFirstAttempt = waitMs === FIRST_WAIT_MS;
+      if (isFirstAttempt && !isStopped) failed(error);
       reconnectLater();
     }
   }

@@ -17,7 +17,7 @@ import type { Database } from './database.ts';
 import { type Declared, plainValues } from './plain-values.ts';
 import { entityTransaction } from './transaction.ts';
 
-/** Attempts of a change that conflicts with concurrent changes. */
+/** Maximum number of attempts of a change that conflicts with concurrent changes. */
 const ATTEMPTS = 5;
 
 const OLDEST_FIRST: object = { createdAt: 'asc', id: 'asc' };
@@ -41,7 +41,7 @@ export interface RowStoreOptions<Row, Filter, Sort extends string> {
   readonly ranks?: Readonly<Record<Exclude<Sort, 'created_at'>, string>>;
   /** Sorts whose ranks are numbers: the text of a place is then a decimal number. Absent when all ranks are texts. */
   readonly numbers?: readonly NoInfer<Sort>[];
-  /** Text of the conflict that a row caused. */
+  /** Error message for a row with a unique value that another row has. */
   readonly conflictText: (row: Row) => string;
 }
 
@@ -148,7 +148,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     const beyond = descending ? '$lt' : '$gt';
     const isNumber = numbers?.includes(sort) === true;
     const rank = new Map<string, string>(Object.entries({ ...ranks })).get(sort) ?? 'created_at';
-    // A number is the count of rows to skip, anything else the place of the last row before the page.
+    // `from` is the number of rows to skip, or the place of the last row before the page.
     const after = typeof from === 'number' ? [] : [beyondPlace(from, { rank, beyond, isNumber })];
     const options = {
       orderBy: [{ [raw(rank)]: direction }, { id: direction }],

@@ -37,7 +37,7 @@ export function rowTable<Name extends keyof Tables>(orm: Orm, name: Name): RowTa
   return { name, columns };
 }
 
-/** The same table without some columns: generated ones, or those that a reader does not need. */
+/** The same table without some columns: generated columns, or columns that a reader does not need. */
 export function tableWithout<Name extends keyof Tables>(
   { name, columns }: RowTable<Name>,
   ...unwanted: readonly (keyof Tables[Name] & string)[]
@@ -59,8 +59,10 @@ export function encodeRow<Name extends keyof Tables>(
   return JSON.stringify(columns.map(({ name }) => row[name])) as EncodedRow;
 }
 
-const storedValue = (value: unknown): unknown =>
-  typeof value === 'string' ? storable(value) : value instanceof Date ? value.getTime() : value;
+function storedValue(value: unknown): unknown {
+  if (typeof value === 'string') return storable(value);
+  return value instanceof Date ? value.getTime() : value;
+}
 
 /** Encodes the properties of an object as a row: times as Unix ms, texts as `storable` returns them. */
 export function encodeValues<Name extends keyof Tables>({ columns }: RowTable<Name>, values: object): EncodedRow {
@@ -69,9 +71,9 @@ export function encodeValues<Name extends keyof Tables>({ columns }: RowTable<Na
 }
 
 /**
- * Encoded rows as a query to insert from. Any number of rows is a single JSON parameter: the statement is short and has
- * no limit on parameters. Binding each value costs the main thread several times as much. 64-bit numbers may be text in
- * the JSON, and become numbers in their column.
+ * Encoded rows as a query to insert from. All rows are a single JSON parameter, so the statement stays short and does
+ * not reach the limit on parameters. Binding each value would cost the main thread several times as much. 64-bit
+ * numbers may be text in the JSON; their columns store them as numbers.
  */
 export function rowsFrom<Name extends keyof Tables>(
   flavour: SqlFlavour,
@@ -128,10 +130,9 @@ export function insertionInto<Name extends keyof Tables>(
   };
 }
 
-/**
- * Maximum rows and size (characters or bytes) of one statement, so that a step on the main thread takes milliseconds.
- */
+/** Maximum number of rows of one statement, so that its work on the main thread takes milliseconds. */
 const STATEMENT_ROWS = 1_000;
+/** Maximum size of the rows of one statement, in characters or bytes, for the same reason. */
 const STATEMENT_SIZE = 1 << 21;
 
 const lengthOf = (encodedRow: string): number => encodedRow.length;

@@ -1,8 +1,9 @@
 import { DomainError, Unavailable } from '../../domain/errors.ts';
 import { withDeadline } from '../../domain/with-deadline.ts';
 
-/** Maximum wait of `check` for a probe, and minimum time from the end of a probe to the next, in ms. */
+/** Maximum wait of `check` for a probe, in ms. */
 const WAIT_MS = 1_000;
+/** Minimum time from the end of a probe to the start of the next, in ms. */
 const PAUSE_MS = 1_000;
 
 /** Whether the database accepts writes, by the outcomes of the writes of all stores, and of probes. */
@@ -12,8 +13,8 @@ export interface WriteHealth {
   /** Number of failed writes since the start, retries included. Domain errors other than Unavailable do not count. */
   failures(): number;
   /**
-   * Resolves while writes work. Before the first write, and after a failed one, it probes the database, at most once a
-   * second. After a failed probe, or a write that failed with Unavailable, it throws Unavailable, within a second,
+   * Resolves while writes work. Before the first write and after a failed write, it probes the database, at most once
+   * a second. After a failed probe, or a write that failed with Unavailable, it throws Unavailable, within a second,
    * until a probe succeeds. It also throws while the first probe has no result.
    */
   check(): Promise<void>;
@@ -28,8 +29,8 @@ export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
   let state: 'working' | 'unknown' | 'failing' = 'unknown';
   let failures = 0;
   let lastError: unknown = null;
-  let running: Promise<void> | null = null;
-  let endedMs = Number.NEGATIVE_INFINITY;
+  let runningProbe: Promise<void> | null = null;
+  let lastProbeEndMs = Number.NEGATIVE_INFINITY;
 
   function fail(error: unknown): void {
     state = 'failing';
@@ -45,8 +46,8 @@ export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
     } catch (error) {
       fail(error);
     } finally {
-      endedMs = performance.now();
-      running = null;
+      lastProbeEndMs = performance.now();
+      runningProbe = null;
     }
   }
 
@@ -67,11 +68,12 @@ export function createWriteHealth(probe: () => Promise<void>): WriteHealth {
     failures: () => failures,
     async check() {
       if (state === 'working') return;
-      if (running === null && performance.now() - endedMs >= PAUSE_MS) running = runProbe();
-      if (running !== null) await withDeadline(running, WAIT_MS, () => {});
-      // After the first probe, the state is unknown when a write fails with an error such as refused data. That alone
-      // is no reason to throw.
-      const hasProbed = endedMs !== Number.NEGATIVE_INFINITY;
+      const isPauseOver = performance.now() - lastProbeEndMs >= PAUSE_MS;
+      if (runningProbe === null && isPauseOver) runningProbe = runProbe();
+      if (runningProbe !== null) await withDeadline(runningProbe, WAIT_MS, () => {});
+      // After the first probe, the state is unknown when a write fails with an error such as refused data. Such a write
+      // alone is no reason to throw.
+      const hasProbed = lastProbeEndMs !== Number.NEGATIVE_INFINITY;
       if (state === 'failing' || (state === 'unknown' && !hasProbed))
         throw new Unavailable('The database takes no writes.', undefined, { cause: lastError });
     },

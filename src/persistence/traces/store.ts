@@ -93,8 +93,7 @@ export function createTraceStore(
 
   return {
     ingest: async (batches) => submit(jobOfBatches(batches)),
-    // `expected` lets the next commit wait a few ms for this export.
-    ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.expected(packed))),
+    ingestExport: async (owner, packed) => submit(jobOfExport(owner, await commits.awaitInput(packed))),
     listSummaries: reads.listSummaries,
     searchSummaries: (visibility, search, limitRows) =>
       readRows(async (db) => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
 import type { BodyReader } from '../../../src/domain/traces/packed.ts';
 import type { ClickHouse } from '../../../src/persistence/clickhouse/client.ts';
-import { createSerializer } from '../../../src/persistence/database/exclusive-work.ts';
+import { createMutex } from '../../../src/persistence/database/mutex.ts';
 import { createClickHouseRemoval } from '../../../src/persistence/clickhouse/trace-removal.ts';
 
 interface TraceRow {
@@ -83,9 +83,9 @@ function aServer(tables: Rows, beforeEach: (statement: string) => void = () => {
 }
 
 const READER = { without: (body: object) => Promise.resolve({ ...body, bytes: Buffer.from('kept') }) };
-const queues = () => ({ bodyChanges: createSerializer(), inTurn: createSerializer() });
-const removalOn = (server: ClickHouse, { bodyChanges, inTurn } = queues()) =>
-  createClickHouseRemoval(server, READER as unknown as BodyReader, { bodyChanges, inTurn });
+const mutexes = () => ({ bodyMutex: createMutex(), traceMutex: createMutex() });
+const removalOn = (server: ClickHouse, { bodyMutex, traceMutex } = mutexes()) =>
+  createClickHouseRemoval(server, READER as unknown as BodyReader, { bodyMutex, traceMutex });
 
 const trace = (name: string): TraceRow => ({ trace_id: `id-${name}`, trace_ref: `ref-${name}` });
 const isWrite = (statement: string): boolean => /^(?:delete|insert|alter)/.test(statement);
@@ -147,14 +147,14 @@ it('retention deletes nothing while another process changes bodies', async () =>
   const tables = oneTrace();
   const { server } = aServer(tables);
   const busy = new Unavailable('The database cannot be used at the moment.');
-  const removal = removalOn(server, { ...queues(), bodyChanges: () => Promise.reject(busy) });
+  const removal = removalOn(server, { ...mutexes(), bodyMutex: () => Promise.reject(busy) });
   await expect(removal.removeStartedBefore(1_000, 10)).rejects.toEqual(busy);
   expect(tables).toEqual(oneTrace());
 });
 
 it('retention without old traces does not wait for another process', async () => {
   const { server } = aServer({ trace_by_start: [], trace_summary: [], span: [], export_body: [] });
-  const removal = removalOn(server, { ...queues(), bodyChanges: () => Promise.reject(new Unavailable('busy')) });
+  const removal = removalOn(server, { ...mutexes(), bodyMutex: () => Promise.reject(new Unavailable('busy')) });
   expect(await removal.removeStartedBefore(1_000, 10)).toBe(0);
 });
 

@@ -4,20 +4,19 @@ import type { Database } from './database.ts';
 import { withDomainErrors } from './faults.ts';
 import { transaction } from './transaction.ts';
 
-/** Runs work one after another. */
-export type Serializer = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Runs the work of all callers one after another, in the order of the calls. */
+export type Mutex = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Numbers of the advisory locks, by the name of the work that only one process at a time does. */
+/** Numbers of the advisory locks, by what a lock protects. */
 const LOCKS = { 'trace bodies': 7_214_001 } as const;
 
-/** Maximum wait for earlier work of this process, and for another process, in ms. */
+/** Maximum wait for earlier work of this process, and again for work of other processes, in ms. */
 const MAX_WAIT_MS = 60_000;
 
 /**
- * Runs the work of this process one after another. Throws Unavailable when earlier work takes a minute. The late work
- * is then never run.
+ * A mutex within this process. It throws Unavailable for work that waits for a minute. Such work never runs.
  */
-export function createSerializer(): Serializer {
+export function createMutex(): Mutex {
   let last: Promise<void> = Promise.resolve();
   return <Result>(work: () => Promise<Result>): Promise<Result> => {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -40,18 +39,18 @@ export function createSerializer(): Serializer {
 }
 
 /**
- * Runs the work of all processes over a database one after another. On PostgreSQL a transaction holds an advisory lock,
- * which ends with the process. A SQLite file belongs to one process (`process-lock.ts`). Throws Unavailable when
- * earlier work of this process takes a minute, or another process holds the lock for a minute.
+ * A mutex for all processes that share a database. On PostgreSQL a transaction holds an advisory lock, which ends with
+ * the process. A SQLite file belongs to one process (`process-lock.ts`). The mutex throws Unavailable for work that
+ * waits a minute for this process, or then a minute for another process.
  */
-export function createExclusiveWork(
+export function createDatabaseMutex(
   { orm, flavour }: Pick<Database, 'orm' | 'flavour'>,
   name: keyof typeof LOCKS,
-): Serializer {
-  const inTurn = createSerializer();
-  if (flavour === 'sqlite') return inTurn;
+): Mutex {
+  const mutex = createMutex();
+  if (flavour === 'sqlite') return mutex;
   return (work) =>
-    inTurn(() =>
+    mutex(() =>
       withDomainErrors(() =>
         transaction(orm, async (db) => {
           await sql`set local lock_timeout = ${sql.lit(MAX_WAIT_MS)}`.execute(db);

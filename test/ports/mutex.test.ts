@@ -4,11 +4,7 @@ import type { BodyReader } from '../../src/domain/traces/packed.ts';
 import type { ClickHouse } from '../../src/persistence/clickhouse/client.ts';
 import { createClickHouseRemoval } from '../../src/persistence/clickhouse/trace-removal.ts';
 import type { Database } from '../../src/persistence/database/database.ts';
-import {
-  createExclusiveWork,
-  createSerializer,
-  type Serializer,
-} from '../../src/persistence/database/exclusive-work.ts';
+import { createDatabaseMutex, createMutex, type Mutex } from '../../src/persistence/database/mutex.ts';
 import type { Tables } from '../../src/persistence/database/tables.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 
@@ -66,13 +62,13 @@ for (const engine of ENGINES)
     let scratch: ScratchDatabase;
     let database: Database;
     /** The same work in two processes. On SQLite there is one process. */
-    let processes: readonly [Serializer, Serializer];
+    let processes: readonly [Mutex, Mutex];
     beforeAll(async () => {
       scratch = await engine.create();
       database = await scratch.openBare();
-      const first = createExclusiveWork(database, 'trace bodies');
+      const first = createDatabaseMutex(database, 'trace bodies');
       const isShared = engine.name === 'postgresql';
-      processes = [first, isShared ? createExclusiveWork(await scratch.openBare(), 'trace bodies') : first];
+      processes = [first, isShared ? createDatabaseMutex(await scratch.openBare(), 'trace bodies') : first];
     });
     afterAll(() => scratch.remove());
 
@@ -114,8 +110,8 @@ for (const engine of ENGINES)
         return rounds(10);
       });
       const fastServer = aServer(versions, () => Promise.resolve());
-      const remove = (server: ClickHouse, bodyChanges: Serializer, id: string) =>
-        createClickHouseRemoval(server, READER, { bodyChanges, inTurn: createSerializer() }).remove([
+      const remove = (server: ClickHouse, bodyMutex: Mutex, id: string) =>
+        createClickHouseRemoval(server, READER, { bodyMutex, traceMutex: createMutex() }).remove([
           { traceId: id, traceRef: id },
         ]);
       const slow = remove(slowServer, one, 'b');

@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Unavailable } from '../../../src/domain/errors.ts';
-import { createSerializer } from '../../../src/persistence/database/exclusive-work.ts';
+import { createMutex } from '../../../src/persistence/database/mutex.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
 
 it('work that waits for a minute is refused and never runs', async () => {
-  const inTurn = createSerializer();
+  const mutex = createMutex();
   const held = Promise.withResolvers<string>();
-  const slow = inTurn(() => held.promise);
+  const slow = mutex(() => held.promise);
   const late = vi.fn<() => Promise<void>>(() => Promise.resolve());
-  const refused = inTurn(late).catch((error: unknown) => error);
+  const refused = mutex(late).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(30_000);
-  const next = inTurn(() => Promise.resolve('next'));
+  const next = mutex(() => Promise.resolve('next'));
   await vi.advanceTimersByTimeAsync(30_000);
   expect(await refused).toEqual(new Unavailable('Earlier changes of the same data take too long.', 2));
   held.resolve('slow');
@@ -21,9 +21,9 @@ it('work that waits for a minute is refused and never runs', async () => {
 });
 
 it('work that has begun has no deadline', async () => {
-  const inTurn = createSerializer();
+  const mutex = createMutex();
   const held = Promise.withResolvers<string>();
-  const slow = inTurn(() => held.promise);
+  const slow = mutex(() => held.promise);
   await vi.advanceTimersByTimeAsync(600_000);
   held.resolve('slow');
   expect(await slow).toBe('slow');
