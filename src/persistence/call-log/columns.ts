@@ -3,8 +3,8 @@ import type { StoredRow } from '../spend/spend-rows.ts';
 import type { NewSummaryRow } from '../traces/summary-rows.ts';
 
 /**
- * The values of an encoded call, in the order of its row. Only calls with extras have the values from `call_id` on, and
- * only calls with the extra `labels` those from `end_user` on.
+ * The values of an encoded call, in the order of its row. The row of a call without extras ends before `call_id`. The
+ * row of a call without the extra `labels` ends before `end_user`.
  */
 export const CALL_VALUES = {
   trace_id: 'text',
@@ -34,12 +34,13 @@ export const CALL_VALUES = {
 export type CallValue = keyof typeof CALL_VALUES;
 
 /**
- * Optional parts of a call; `cached` are its cache and reasoning tokens. All calls of a profile have the same extras.
+ * Optional parts of a call; `cached` stands for its cache and reasoning tokens. All calls of a profile have the same
+ * extras.
  */
 export const EXTRAS = ['call_id', 'preview', 'cached', 'error'] as const;
 /**
- * Extras of later versions. A profile has a flag for each extra. A profile of an earlier version ends before these
- * flags, which are then read as null.
+ * Extras that were added after the first version. A profile has a flag for each extra. A profile of the first version
+ * ends before the flags of these extras, which are then read as null.
  */
 export const LATER_EXTRAS = ['labels'] as const;
 export type Extra = (typeof EXTRAS)[number] | (typeof LATER_EXTRAS)[number];
@@ -158,7 +159,7 @@ const CALL_COLUMNS: {
     session_id: fromCallOrNull('session_id', 'labels'),
     user_id: fromCallOrNull('end_user', 'labels'),
     tags: fromCallOrNull('trace_tags', 'labels'),
-    // Bits: 1 for a session, 2 for a user that the root states. The span of a call in the log is a root.
+    // Bits: 1 if the root states a session, 2 if it states a user. The span of a call in the log is a root.
     root_labels: computed(
       (value) =>
         `case when ${value('session_id')} is null then 0 else 1 end + case when ${value('end_user')} is null then 0 else 2 end`,
@@ -205,7 +206,7 @@ export const sourceOf = <Table extends keyof CallTables>(table: Table, column: k
 interface ProfileColumn {
   readonly table: keyof CallTables;
   readonly column: string;
-  /** Calls with this extra have their own value. */
+  /** Calls with this extra have their own value. Null: all calls have the value of the profile. */
   readonly unless: Extra | null;
 }
 
@@ -224,9 +225,10 @@ const ALL_PROFILE_COLUMNS: readonly ProfileColumn[] = [
 ];
 const isLater = ({ unless }: ProfileColumn): boolean => LATER_EXTRAS.some((extra) => extra === unless);
 
-/** The columns whose values a profile contains, in this order. In a profile, a 0 or 1 for each of `EXTRAS` follows. */
+/** The columns whose values a profile contains, in this order. A flag, 0 or 1, for each of `EXTRAS` follows them. */
 export const PROFILE_COLUMNS: readonly ProfileColumn[] = ALL_PROFILE_COLUMNS.filter((column) => !isLater(column));
 /**
- * Columns added later. Their values follow the calls of a profile, so that profiles of earlier versions stay readable.
+ * Columns that were added after the first version. Their values follow the calls of a profile, so that profiles of the
+ * first version stay readable.
  */
 export const LATER_PROFILE_COLUMNS: readonly ProfileColumn[] = ALL_PROFILE_COLUMNS.filter(isLater);

@@ -25,7 +25,7 @@ import { namesText, summaryRowOf } from '../traces/summary-rows.ts';
  */
 export interface CallProfile {
   readonly owner: Owner;
-  /** Begin of the JSON list of a profile in a segment, up to the place of its calls. */
+  /** Start of the JSON list of a profile in a segment: `[` and all values before the place of its first call. */
   readonly head: string;
   /** Values of the same list after the calls, each with a comma before it. */
   readonly tail: string;
@@ -34,18 +34,15 @@ export interface CallProfile {
 /** An encoded call that is the only span of its trace. */
 export interface EncodedCall {
   readonly profile: CallProfile;
-  /**
-   * JSON list of the call's own values in the order of `CALL_VALUES`, then a comma. The list of a call without extras
-   * ends before `call_id`. The list of a call without the extra `labels` ends before `end_user`.
-   */
+  /** JSON list of the call's own values, in the order of `CALL_VALUES`, then a comma. */
   readonly row: string;
   /** One line of the body, with its line break; see `call-body.ts`. */
   readonly payload: string;
 }
 
 /**
- * For each member: `own` when each call has its own value, or a function for a value of the profile, which compares two
- * rows.
+ * For each member: `own` if each call has its own value. For a value that belongs to the profile, a function that
+ * compares this value in two rows.
  */
 type Sharing<Row> = { readonly [Member in keyof Row]: 'own' | ((left: Row, right: Row) => boolean) };
 
@@ -123,11 +120,9 @@ interface CachedProfile extends CallProfile {
   readonly span: SpanHead;
 }
 
-/**
- * Capacity of the profile cache, per key and in total. At the limit of a key its profiles are evicted, at the total
- * limit all profiles.
- */
+/** Maximum number of cached profiles of a key. The next new profile evicts the profiles of this key. */
 const MOST_PROFILES_PER_KEY = 64;
+/** Maximum number of cached profiles. The next new profile evicts all of them. */
 const MOST_PROFILES = 10_000;
 
 /** From this start time on, in ms, the end time in nanoseconds may overflow 63 bits. */
@@ -140,7 +135,7 @@ const NS_PER_MS = 1_000_000;
  */
 export function createCallEncoder(): (call: CallRecord, traceRef: string) => EncodedCall | null {
   const profiles = new Map<string, CachedProfile[]>();
-  /** Profiles created since the cache was last cleared. Some of them may be evicted already. */
+  /** Number of profiles created since the cache was last cleared. Some of them may be evicted already. */
   let profileCount = 0;
 
   function profileOf(call: CallRecord, traceRef: string, extras: Extras): CachedProfile {
@@ -200,7 +195,8 @@ const [TRACE_ID_INDEX, ID_INDEX, CALL_ID_INDEX] = [
 
 /** The ids of a call, from its encoded row. */
 export function idsOfRow(row: string): QueuedCall {
-  const values = JSON.parse(row.slice(0, -1)) as readonly string[];
+  const list = row.slice(0, -','.length);
+  const values = JSON.parse(list) as readonly string[];
   return { traceId: values[TRACE_ID_INDEX] ?? '', callId: values[CALL_ID_INDEX] ?? values[ID_INDEX] ?? '' };
 }
 
@@ -222,11 +218,14 @@ const isLabelled = ({ endUser, sessionId, tags }: SpendRow): boolean =>
 const isCached = (usage: SpendRow['usage']): boolean =>
   usage !== null && (usage.cacheReadTokens !== 0 || usage.cacheWriteTokens !== 0 || usage.reasoningTokens !== 0);
 
+/** A text that needs no escapes in JSON. */
 const PLAIN = /^[\w-]*$/;
-const jsonText = (value: string | null): string =>
-  value === null ? 'null' : PLAIN.test(value) ? `"${value}"` : JSON.stringify(storable(value));
+function jsonText(value: string | null): string {
+  if (value === null) return 'null';
+  return PLAIN.test(value) ? `"${value}"` : JSON.stringify(storable(value));
+}
 
-/** Duration of the call in ns; null when a time is out of range, or spend row and span differ in their times. */
+/** Duration of the call in ns; null if a time is out of range, or the times of spend row and span differ. */
 function durationOf({ spend, span }: CallRecord): number | null {
   const startMs = spend.startedAt.getTime();
   const durationNs = Number(span.endNs - span.startNs);
@@ -242,8 +241,8 @@ function durationOf({ spend, span }: CallRecord): number | null {
 }
 
 /**
- * Whether a span is a root without estimate, has a plain trace id, and has the same values as its spend row. Such
- * values are encoded once.
+ * Whether a span is a root without estimate, has a plain trace id, and shares the values that are encoded once with its
+ * spend row.
  */
 function spanMatchesSpendRow(
   { traceId, spanId, responseId, cost, usage, sessionId, endUser }: SpendRow,

@@ -26,11 +26,10 @@ export interface FaultyUnfoldingParts {
   readonly log: StoresOptions['log'];
 }
 
-/** Result of one call of the function. */
 interface UnfoldedSegment {
   /** Body number of the segment; null when no segment is left. */
   readonly number: number | null;
-  /** Summaries of the traces of its calls. */
+  /** Summaries of the traces of the segment's calls. */
   readonly summaries: readonly TraceSummary[];
 }
 
@@ -38,7 +37,7 @@ interface UnfoldedSegment {
  * Returns a function that unfolds the oldest segment call by call. Spans are stored first, which is idempotent. Then
  * one transaction stores the spend rows that are new, adds all totals and deletes the segment. So no cost is lost or
  * repeated when the process is killed, or when another process unfolds the same segment. A segment is set aside when it
- * cannot be read or none of its calls can be stored. It is not deleted, because the store may itself be faulty.
+ * cannot be read, or none of its calls can be stored. The fault may be in the store, so such a segment is not deleted.
  */
 export function createFaultyUnfolding(
   { orm, flavour }: Database,
@@ -102,18 +101,26 @@ export function createFaultyUnfolding(
       log.warn({ err, segment: segment.body_no }, 'A segment of the call log was set aside: it cannot be read.');
   }
 
-  /** Stores the spend of a segment's calls and deletes the segment. `isRefused`: the trace store refused all calls. */
-  async function settle(segment: WaitingSegment, calls: readonly CallRecord[], isRefused: boolean): Promise<void> {
+  /**
+   * Stores the spend of a segment's calls and deletes the segment. Sets it aside if `allSpansRefused`, or if all spend
+   * rows are refused.
+   */
+  async function settle(
+    segment: WaitingSegment,
+    calls: readonly CallRecord[],
+    allSpansRefused: boolean,
+  ): Promise<void> {
     const isSetAside = await transaction(orm, async (db) => {
       if (!(await isWaiting(db, segment))) return false;
-      const { results, refused } = isRefused
+      const { results, refused } = allSpansRefused
         ? { results: [], refused: calls }
         : await inHalves(calls, (some) => appendOrUndo(db, some));
       if (refused.length === calls.length) {
         await setAside(db, segment);
         return true;
       }
-      // The stored calls do not name their windows. The calls of a segment that have windows are all stored or all new.
+      // Spend rows do not name their budget windows. But if one call of a segment is new, all of its calls with windows
+      // are new.
       if (results.some((added) => added > 0)) await addToWindows(db, windowsOf(segment.totals));
       await deleteSegments(db, [segment]);
       // The payloads are in the span rows now.

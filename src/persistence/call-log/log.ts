@@ -34,6 +34,9 @@ const SEGMENTS_PER_STEP = 4;
 /** Maximum number of summaries of traces with a client's spans that are kept until the next step. */
 const MOST_MERGED = 1_000;
 
+/** A call of the log begins a trace. Further spans of this trace come from a client. */
+const hasClientSpans = ({ spanCount }: TraceSummary): boolean => spanCount > 1;
+
 /**
  * A segment is unfolded once: one transaction writes its rows and deletes it. The transaction fails if a row exists
  * already: after a repeated commit, or in a trace to which a client sent spans first. Then `faulty-segments.ts` unfolds
@@ -59,7 +62,7 @@ export function createCallLog(
 
   const unfoldFaultySegment = createFaultyUnfolding(database, { unfolding, addToWindows, ...faulty });
 
-  /** Unfolds at most `most` segments. Resolves to the body number of the last one; null when none is left. */
+  /** Unfolds at most `most` segments. Resolves to the body number of the last of them; null when none is left. */
   const unfoldSegments = (most: number): Promise<number | null> =>
     transaction(orm, async (db) => {
       const segments = await lockWaiting(db, flavour, { most });
@@ -79,7 +82,7 @@ export function createCallLog(
     });
 
   async function unfoldOldest(): Promise<number | null> {
-    // One faulty segment fails a whole transaction. Therefore the oldest segment is retried alone.
+    // One faulty segment fails the transaction of all. Therefore the oldest segment is retried alone.
     for (const most of [SEGMENTS_PER_STEP, 1])
       try {
         return await withDomainErrors(() => unfoldSegments(most));
@@ -87,7 +90,7 @@ export function createCallLog(
         if (error instanceof Unavailable) throw error;
       }
     const { number, summaries } = await unfoldFaultySegment();
-    merged = [...merged, ...summaries.filter(({ spanCount }) => spanCount > 1)].slice(-MOST_MERGED);
+    merged = [...merged, ...summaries.filter(hasClientSpans)].slice(-MOST_MERGED);
     return number;
   }
 
@@ -98,7 +101,10 @@ export function createCallLog(
     backlog = rows[0]?.calls ?? 0;
   }
 
-  /** Runs a step after the previous ones of this process. Resolves to the body number of its last segment, or null. */
+  /**
+   * Runs a step after the earlier steps of this process. Resolves to the body number of the last segment of this step,
+   * or null when no segment is left.
+   */
   function step(): Promise<number | null> {
     const current = lastStep.then(() =>
       inFlight.write(async () => {
@@ -126,7 +132,7 @@ export function createCallLog(
 
   return {
     async write(groups) {
-      // Segments are built inside the write, so that a close also waits for them.
+      // Segments are built inside `inFlight.write`, so that closing the store also waits for them.
       await inFlight.write(async () => {
         const segments: Segment[] = [];
         for (const calls of groups) segments.push(...(await segmentsOf(calls)));
@@ -146,7 +152,8 @@ export function createCallLog(
     async readable() {
       const written = await lastWritten();
       if (written === null) return;
-      for (let through: number | null = 0; through !== null && through < written;) through = await step();
+      let unfoldedThrough: number | null = 0;
+      while (unfoldedThrough !== null && unfoldedThrough < written) unfoldedThrough = await step();
     },
   };
 }

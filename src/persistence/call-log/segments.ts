@@ -37,8 +37,8 @@ export interface Segment {
 }
 
 /**
- * Size limits of a segment: a read of one payload inflates the whole body. A call with a larger payload is a segment of
- * its own.
+ * Limits of a segment: a read of one payload inflates the whole body. A call with a payload above the byte limit is a
+ * segment of its own.
  */
 const MOST_CALLS = 4_000;
 const MOST_BODY_BYTES = 1 << 20;
@@ -72,8 +72,9 @@ async function segmentOf(calls: readonly LoggedCall[]): Promise<Segment> {
   const rows: Buffer[] = [];
   const payloads: SlabPlace[] = [];
   for (const [{ head, tail }, group] of groups) {
+    const firstPlace = payloads.length;
     rows.push(
-      Buffer.from(`${payloads.length === 0 ? '[' : ','}${head},${payloads.length},[`),
+      Buffer.from(`${firstPlace === 0 ? '[' : ','}${head},${firstPlace},[`),
       ...piecesOf(group.map(({ row }) => row)),
       Buffer.from(`]${tail}]`),
     );
@@ -88,11 +89,14 @@ async function segmentOf(calls: readonly LoggedCall[]): Promise<Segment> {
   };
 }
 
-/** The bytes of these places, without the separator at the end. */
-const piecesOf = (places: readonly SlabPlace[]): readonly Buffer[] => {
+/** The bytes of these places. The separator after the last place, one byte, is left out. */
+function piecesOf(places: readonly SlabPlace[]): readonly Buffer[] {
   const pieces = mergeAdjacent(places);
-  return pieces.map(({ slab, start, end }, at) => slab.subarray(start, at === pieces.length - 1 ? end - 1 : end));
-};
+  return pieces.map(({ slab, start, end }, at) => {
+    const isLast = at === pieces.length - 1;
+    return slab.subarray(start, isLast ? end - 1 : end);
+  });
+}
 
 /** Appends a segment to the log. */
 export async function insertSegment(db: Kysely<Tables>, flavour: SqlFlavour, segment: Segment): Promise<void> {

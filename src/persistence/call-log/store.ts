@@ -33,7 +33,7 @@ class QueuedRoot implements LoggedCall {
   readonly windows: LoggedCall['windows'];
   /** Summary of the trace with this call alone; null for a call that was encoded without a summary. */
   readonly summary: TraceSummary | null;
-  /** Calls with equal numbers were part of the same commits so far; 0 before the first. */
+  /** Calls with equal numbers were part of the same commits so far; 0 before the first commit. */
   group = 0;
   readonly #rows: Buffer;
   readonly #rowStart: number;
@@ -77,8 +77,8 @@ class QueuedRoot implements LoggedCall {
 }
 
 /**
- * A call that is stored without the log: in its caller's trace, with guardrail spans, not representable in the log, or
- * with the log off. A call whose windows have their own amounts is such a call, too.
+ * A call that is stored without the log, because the log is off or cannot represent the call. The log represents no
+ * calls in a trace of their caller, with guardrail spans, or with windows that have their own amounts.
  */
 interface QueuedWholeCall extends QueuedCall {
   readonly kind: 'whole';
@@ -87,9 +87,9 @@ interface QueuedWholeCall extends QueuedCall {
 
 type QueuedRecord = QueuedRoot | QueuedWholeCall;
 
-/** The call store with the wait that reads of other stores need. */
+/** The call store, and the wait that other stores need before they read. */
 export interface ReadableCallStore extends CallStore<QueuedRecord> {
-  /** Resolves when every call committed before is unfolded, or its segment is set aside. */
+  /** Resolves when every call that is committed already is unfolded, or its segment is set aside. */
   readable(): Promise<void>;
 }
 
@@ -144,12 +144,13 @@ export function createCallStore(
     const keys = keysOf(calls);
     const known = await inFlight.run(() => storedTraces(keys).select('trace_ref').execute());
     const storedRefs = new Set(known.map(({ trace_ref: ref }) => ref));
-    const created = calls.flatMap(({ summary }) =>
+    const fromMemory = calls.flatMap(({ summary }) =>
       summary === null || storedRefs.has(summary.traceRef) ? [] : summary,
     );
-    if (created.length === calls.length) return created;
-    const fromMemory = new Set(created.map(({ traceRef }) => traceRef));
-    return [...created, ...(await unfoldedSummaries(keys.filter(([, ref = '']) => !fromMemory.has(ref))))];
+    if (fromMemory.length === calls.length) return fromMemory;
+    const refsFromMemory = new Set(fromMemory.map(({ traceRef }) => traceRef));
+    const otherKeys = keys.filter(([, ref = '']) => !refsFromMemory.has(ref));
+    return [...fromMemory, ...(await unfoldedSummaries(otherKeys))];
   }
 
   async function unfoldedSummaries(keys: readonly (readonly string[])[]): Promise<readonly TraceSummary[]> {
@@ -166,8 +167,8 @@ export function createCallStore(
 
   let lastGroup = 0;
   /**
-   * Calls of a commit, grouped by the commits that they were part of. So the calls of a group are all stored or all
-   * new, also when a failed commit is repeated together with later calls.
+   * Calls of a commit, grouped by the earlier commits that they were part of. A failed commit may be repeated together
+   * with later calls. Its earlier calls are then one group, which is completely stored or completely new.
    */
   function inGroups(roots: readonly QueuedRoot[]): readonly (readonly QueuedRoot[])[] {
     const groups = [...Map.groupBy(roots, ({ group }) => group).values()];
@@ -184,9 +185,9 @@ export function createCallStore(
     encode(call, withSummary = false) {
       const { callId, traceId } = call.spend;
       assertStorableCall(call);
-      const traceRef = call.span.parentSpanId === null ? traceRefOf(ownerOfCall(call.spend), traceId) : null;
-      const isForLog = call.childSpans === undefined && !hasOwnAmounts(call.spend);
-      const encoded = traceRef === null || !isForLog ? null : encodeCall(call, traceRef);
+      const isForLog = call.span.parentSpanId === null && call.below === undefined && !hasOwnAmounts(call.spend);
+      const traceRef = isForLog ? traceRefOf(ownerOfCall(call.spend), traceId) : null;
+      const encoded = traceRef === null ? null : encodeCall(call, traceRef);
       if (traceRef === null || encoded === null) {
         // Throws for amounts and times that no column can store.
         for (const cost of [call.spend.cost, call.span.cost]) amountText(cost ?? 0n);
@@ -195,7 +196,8 @@ export function createCallStore(
       }
       const { profile, row, payload } = encoded;
       const { owner } = profile;
-      // Made through its row, so that it equals what later reads return: columns cannot store every character.
+      // Converted to a row and back, so that it equals the summary of later reads: a column cannot store every
+      // character.
       const summary = withSummary
         ? summaryOf(summaryRowOf(growSummary(null, { traceId, traceRef, owner }, [call.span])))
         : null;
@@ -220,14 +222,14 @@ export function createCallStore(
 }
 
 /**
- * Whether windows of a call have their own amounts. Two processes may record such a call, the end of a batch. A segment
- * with it and with new calls would add its amounts again: totals of windows do not name calls.
+ * Whether windows of a call have their own amounts, as those of a call that ends a batch. Two processes may record such
+ * a call. In a segment with new calls its amounts would be added twice, because totals of windows do not name calls.
  */
 const hasOwnAmounts = ({ windows = [] }: SpendRow): boolean => windows.some(({ amount }) => amount !== undefined);
 
 /**
- * The labels of a call: its end user, and its tags except those of the user agent, which have no budgets. Null for
- * none.
+ * The labels of a call: its end user, and its tags. Tags of the user agent are left out, because they have no budgets.
+ * Null for a call without labels.
  */
 function labelsOf({ endUser, tags }: SpendRow): LoggedCall['labels'] {
   const requestTags = tags.filter((tag) => !tag.startsWith(AGENT_TAG));

@@ -33,11 +33,11 @@ export const textAt = ({ slab, start, end }: SlabPlace): string => slab.toString
 
 /** Merges places that are adjacent. */
 export function mergeAdjacent(places: Iterable<SlabPlace>): readonly SlabPlace[] {
-  const pieces: SlabPlace[] = [];
-  let current: { readonly slab: Buffer; readonly start: number; end: number } | null = null;
+  const pieces: { readonly slab: Buffer; readonly start: number; end: number }[] = [];
   for (const { slab, start, end } of places) {
-    if (current !== null && current.slab === slab && current.end === start) current.end = end;
-    else pieces.push((current = { slab, start, end }));
+    const last = pieces.at(-1);
+    if (last?.slab === slab && last.end === start) last.end = end;
+    else pieces.push({ slab, start, end });
   }
   return pieces;
 }

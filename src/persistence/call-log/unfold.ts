@@ -5,18 +5,17 @@ import { payloadsOfCalls } from '../../domain/traces/call-body.ts';
 import type { SqlFlavour } from '../database/database.ts';
 import type { RowTable } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
+import { CALL_VALUES, type CallTables, type CallValue, columnsOf, sourceOf, type Source } from './columns.ts';
 import {
-  CALL_VALUES,
-  type CallTables,
-  type CallValue,
-  columnsOf,
-  sourceOf,
-  PROFILE_COLUMNS,
-  EXTRAS,
-  LATER_PROFILE_COLUMNS,
-  LATER_EXTRAS,
-  type Source,
-} from './columns.ts';
+  ALL_PROFILE_COLUMNS,
+  CALLS_INDEX,
+  FLAG_NAMES,
+  flagName,
+  HEAD_NAMES,
+  PROFILE_NAMES,
+  profileName,
+  valueName,
+} from './sql-names.ts';
 import { NEW_SPEND, NEW_SPEND_COUNTS, NEW_SPEND_KEYS, dailyAdditions, dayOf, newSpendOf } from '../spend/daily-sums.ts';
 import { REPEATED } from '../sqlite/statement-cache.ts';
 import { spanHeadOf, type SpanRow } from '../traces/span-rows.ts';
@@ -30,7 +29,7 @@ export interface StoredSegment {
 
 /** Unfolds segments by SQL. The statements are built once. */
 export interface CallUnfolding {
-  /** Writes the rows of all calls of these segments. Fails for all when one of the rows exists. */
+  /** Writes the rows of all calls of these segments. Throws when one of the rows exists already. */
   unfold(db: Kysely<Tables>, segments: readonly StoredSegment[]): Promise<void>;
   /** The calls of a segment; `body` is its inflated body. */
   read(db: Kysely<Tables>, bodyNo: string, body: Uint8Array): Promise<readonly CallRecord[]>;
@@ -46,35 +45,31 @@ const TABLES = ['spend_row', 'trace_summary', 'span'] as const;
 const VALUES = Object.keys(CALL_VALUES) as CallValue[];
 /** Values that only calls with extras have. */
 const EXTRA_VALUES = new Set(VALUES.slice(VALUES.indexOf('call_id')));
-/** Index, in a profile, of the place of its first call. The list of its calls follows. */
-const PLACE_INDEX = PROFILE_COLUMNS.length + EXTRAS.length;
-const ALL_PROFILE_COLUMNS = [...PROFILE_COLUMNS, ...LATER_PROFILE_COLUMNS];
-const ALL_EXTRAS = [...EXTRAS, ...LATER_EXTRAS];
-/** Number of values after the list of calls; a profile of an earlier version has none of them. */
-const LATER_COUNT = LATER_PROFILE_COLUMNS.length + LATER_EXTRAS.length;
 
-/**
- * SQL of a column's value. Prefixes of names: `k_` value of the profile, `x_` flag of an extra in the profile, `v_`
- * value of the call.
- */
-function expressionOf(table: keyof CallTables, column: string, source: Source, traceNo: string): string {
-  const index = ALL_PROFILE_COLUMNS.findIndex((one) => one.table === table && one.column === column);
+/** SQL of a column's value. `traceNo` is the SQL of the trace number, a column of `span` only. */
+function expressionOf(table: keyof CallTables, column: string, source: Source, traceNo = 'null'): string {
+  const ofProfile = profileName(ALL_PROFILE_COLUMNS.findIndex((one) => one.table === table && one.column === column));
   switch (source.from) {
     case 'profile':
-      return `k_${index}`;
+      return ofProfile;
     case 'call': {
       const { value, extra, otherwise } = source;
-      if (extra === undefined) return `v_${value}`;
-      const other = otherwise === undefined ? `k_${index}` : otherwise === 'null' ? 'null' : `v_${otherwise}`;
-      return `case when x_${extra} = 1 then v_${value} else ${other} end`;
+      if (extra === undefined) return valueName(value);
+      const withoutExtra = valueWithoutExtra(otherwise, ofProfile);
+      return `case when ${flagName(extra)} = 1 then ${valueName(value)} else ${withoutExtra} end`;
     }
     case 'computed':
-      return source.of((value) => `v_${value}`);
+      return source.of(valueName);
     case 'body':
       return source.part === 'number' ? 'body_no' : 'place';
     case 'summary':
       return traceNo;
   }
+}
+
+function valueWithoutExtra(otherwise: CallValue | 'null' | undefined, ofProfile: string): string {
+  if (otherwise === undefined) return ofProfile;
+  return otherwise === 'null' ? 'null' : valueName(otherwise);
 }
 
 /** SQL condition: the call has an extra to which this value belongs. */
@@ -86,20 +81,27 @@ const hasExtraOf = (value: CallValue): string => {
       ),
     ),
   );
-  return [...extras].map((extra) => `x_${extra} = 1`).join(' or ');
+  return [...extras].map((extra) => `${flagName(extra)} = 1`).join(' or ');
 };
 
-const insertInto = (table: keyof CallTables, before: readonly string[] = []): string =>
-  `insert into ${table} (${[...before, ...columnsOf(table).map(([column]) => column)].map((column) => `"${column}"`).join(', ')})`;
-const valuesOf = (table: keyof CallTables, traceNo = 'null'): string =>
+/** `columnsBefore` are columns that precede those of `columnsOf`. */
+function insertInto(table: keyof CallTables, columnsBefore: readonly string[] = []): string {
+  const columns = [...columnsBefore, ...columnsOf(table).map(([column]) => column)];
+  return `insert into ${table} (${columns.map((column) => `"${column}"`).join(', ')})`;
+}
+
+const valuesOf = (table: keyof CallTables, traceNo?: string): string =>
   columnsOf(table)
     .map(([column, source]) => expressionOf(table, column, source, traceNo))
     .join(', ');
 
 const namedValues = (table: keyof CallTables): string =>
   columnsOf(table)
-    .map(([column, source]) => `${expressionOf(table, column, source, 'null')} as "${column}"`)
+    .map(([column, source]) => `${expressionOf(table, column, source)} as "${column}"`)
     .join(', ');
+
+/** Number of the first call of the first segment of a query. */
+const FIRST_CALL_NO = 1;
 
 /**
  * Queries over segments. Their parameter is a JSON list with the number of each segment and the number of its first
@@ -115,32 +117,24 @@ interface Selections {
   calls(profiles: string, more: readonly string[]): string;
 }
 
-const PROFILE_NAMES = [
-  'body_no',
-  ...ALL_PROFILE_COLUMNS.map((_column, position) => `k_${position}`),
-  ...ALL_EXTRAS.map((extra) => `x_${extra}`),
-];
-const CALL_NAMES = VALUES.map((value) => `v_${value}`);
+const SEGMENT_PROFILE_NAMES = ['body_no', ...PROFILE_NAMES, ...FLAG_NAMES];
+const CALL_NAMES = VALUES.map(valueName);
 
 function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, column: string) => string): Selections {
   const sqlite = flavour === 'sqlite';
   // `jsonb_extract` is faster than `->>` on a parsed value.
-  const pick = (from: string, at: number, type: string): string =>
-    sqlite ? `jsonb_extract(${from}, '$[${at}]')` : `cast(${from} ->> ${at} as ${type})`;
-  const profileValues = ALL_PROFILE_COLUMNS.map(({ table, column }, at) => {
-    const index = at < PROFILE_COLUMNS.length ? at : PLACE_INDEX + 1 + at - PROFILE_COLUMNS.length;
-    return `${pick('head', index, typeOf(table, column))} as k_${at}`;
+  const pick = (list: string, index: number, type: string): string =>
+    sqlite ? `jsonb_extract(${list}, '$[${index}]')` : `cast(${list} ->> ${index} as ${type})`;
+  const pickFromHead = (name: string, type: string): string => pick('head', HEAD_NAMES.indexOf(name), type);
+  const profileValues = ALL_PROFILE_COLUMNS.map(({ table, column }, index) => {
+    const name = profileName(index);
+    return `${pickFromHead(name, typeOf(table, column))} as ${name}`;
   });
-  const extras = ALL_EXTRAS.map((extra, at) => {
-    const index =
-      at < EXTRAS.length
-        ? PROFILE_COLUMNS.length + at
-        : PLACE_INDEX + 1 + LATER_PROFILE_COLUMNS.length + at - EXTRAS.length;
-    return `${pick('head', index, 'int')} as x_${extra}`;
-  });
-  const values = VALUES.map((value, at) => {
-    const own = pick('c.value', at, CALL_VALUES[value]);
-    return `${EXTRA_VALUES.has(value) ? `case when ${hasExtraOf(value)} then ${own} end` : own} as v_${value}`;
+  const flags = FLAG_NAMES.map((name) => `${pickFromHead(name, 'int')} as ${name}`);
+  const values = VALUES.map((value, index) => {
+    const own = pick('c.value', index, CALL_VALUES[value]);
+    const expression = EXTRA_VALUES.has(value) ? `case when ${hasExtraOf(value)} then ${own} end` : own;
+    return `${expression} as ${valueName(value)}`;
   });
   const segmentSource = sqlite
     ? 'json_each(?) w cross join call_segment s on s.body_no = w.value ->> 0 cross join jsonb_each(s.rows) p'
@@ -149,23 +143,21 @@ function selections(flavour: SqlFlavour, typeOf: (table: keyof CallTables, colum
   const callSource = sqlite
     ? 'jsonb_each(calls) c'
     : 'lateral jsonb_array_elements(calls) with ordinality c(value, at)';
-  // For each value that is read from a profile, SQLite copies the whole profile with thousands of calls. So `head`,
-  // here the profile without its calls, is extracted first.
-  const headPaths = Array.from(
-    { length: PLACE_INDEX + 1 + LATER_COUNT },
-    (_, at) => `'$[${at <= PLACE_INDEX ? at : at + 1}]'`,
-  );
-  const head = sqlite ? `jsonb_extract(p.value, ${headPaths.join(', ')})` : `p.value - ${PLACE_INDEX + 1}`;
-  const callsOf = sqlite ? pick('p.value', PLACE_INDEX + 1, '') : `p.value -> ${PLACE_INDEX + 1}`;
-  const place = pick('head', PLACE_INDEX, 'int');
-  // The offset keeps SQLite from inlining the query. The inlined query would extract the head again for each value in
-  // it. `materialized` would copy all calls.
+  // For each value that is read from a profile, SQLite copies the whole profile with thousands of calls. So the head
+  // is extracted first.
+  const headPaths = HEAD_NAMES.map((_name, index) => `'$[${index < CALLS_INDEX ? index : index + 1}]'`);
+  const head = sqlite ? `jsonb_extract(p.value, ${headPaths.join(', ')})` : `p.value - ${CALLS_INDEX}`;
+  const callsOf = sqlite ? `jsonb_extract(p.value, '$[${CALLS_INDEX}]')` : `p.value -> ${CALLS_INDEX}`;
+  const firstPlace = pickFromHead('first_place', 'int');
+  // The offset keeps SQLite from inlining `part`. Inlined, it would extract the head again for each value of the head.
+  // `materialized` would copy all calls.
   const [materialized, offset] = sqlite ? ['', 'limit -1 offset 0'] : ['materialized', ''];
   return {
     profiles: `with part as ${materialized} (
         select s.body_no, cast(w.value ->> 1 as int) as first_no, ${head} as head, ${callsOf} as calls from ${segmentSource} ${offset}
       )
-      select first_no + ${place} as profile_no, body_no, ${[...profileValues, ...extras].join(', ')}, ${place} as first_place, calls
+      select first_no + ${firstPlace} as profile_no, body_no, ${[...profileValues, ...flags].join(', ')},
+        ${firstPlace} as first_place, calls
       from part`,
     calls: (profiles, more) => `select ${[...more, ...values].join(', ')},
         ${sqlite ? 'first_place + c.key' : 'cast(first_place + c.at - 1 as int)'} as place
@@ -181,39 +173,39 @@ const FROM_CALLS = `from unfolded_profile cross join unfolded_call on call_no >=
       (select min(later.profile_no) from unfolded_profile later where later.profile_no > unfolded_profile.profile_no),
       ${Number.MAX_SAFE_INTEGER})`;
 
-/** Keys of `new_spend` that may be own values of a call; the other keys are values of the profile. */
+/** Keys of `new_spend` for which a call may have its own value. The other keys are always values of the profile. */
 const OWN_KEYS = ['v_tags', 'v_end_user'];
-const DAY_SUMS = [...NEW_SPEND_COUNTS.map((name) => `v_${name}`), 'total_ms', 'last_ms'];
-const DAY_TABLE_COLUMNS = ['of_profile', 'started_at', ...OWN_KEYS, 'calls', ...DAY_SUMS].join(', ');
+const DAY_SUM_NAMES = [...NEW_SPEND_COUNTS.map(valueName), 'total_ms', 'last_ms'];
+const DAY_TABLE_COLUMNS = ['of_profile', 'started_at', ...OWN_KEYS, 'calls', ...DAY_SUM_NAMES].join(', ');
 
 const spendValue = (column: keyof CallTables['spend_row']): string =>
-  expressionOf('spend_row', column, sourceOf('spend_row', column), 'null');
+  expressionOf('spend_row', column, sourceOf('spend_row', column));
 
 /**
- * Queries of the sums of calls by profile and day. SQLite sorts calls to group them, except by profile: calls are
- * stored in the order of their profiles. So the first query is for profiles without labels whose calls all start on one
- * day, the second for the other profiles.
+ * Two queries of the sums of calls by profile and day. SQLite sorts calls to group them, but not to group them by
+ * profile: calls are stored in the order of their profiles. The first query groups by profile only, so it is for
+ * profiles without labels whose calls all start on one day. The second query is for the other profiles.
  */
 function daysOfProfiles(): readonly string[] {
   const [startedAt, endedAt] = [spendValue('started_at'), spendValue('ended_at')];
-  const [first, last] = [dayOf(`min(${startedAt})`), dayOf(`max(${startedAt})`)];
+  const [firstDay, lastDay] = [dayOf(`min(${startedAt})`), dayOf(`max(${startedAt})`)];
   const sums = [
     'count(*)',
-    ...NEW_SPEND_COUNTS.map((name) => `sum(v_${name})`),
+    ...NEW_SPEND_COUNTS.map((name) => `sum(${valueName(name)})`),
     `sum(${endedAt} - ${startedAt})`,
     `max(${endedAt})`,
   ].join(', ');
   return [
-    `select profile_no, ${first}, ${OWN_KEYS.map(() => 'null').join(', ')}, ${sums} ${FROM_CALLS}
-      where x_labels is not 1 group by profile_no having ${first} = ${last}`,
+    `select profile_no, ${firstDay}, ${OWN_KEYS.map(() => 'null').join(', ')}, ${sums} ${FROM_CALLS}
+      where x_labels is not 1 group by profile_no having ${firstDay} = ${lastDay}`,
     `select of_profile, ${dayOf(startedAt)}, ${OWN_KEYS.join(', ')}, ${sums} ${FROM_CALLS}
       where profile_no not in (select of_profile from unfolded_day) group by 1, 2, 3, 4`,
   ];
 }
 
 /**
- * The query of `new_spend` from `unfolded_day`. For calls without the extra `cached`, the profile has some of the
- * counts. These are zero or null, so they need not be multiplied by the number of calls.
+ * The query of `new_spend` from `unfolded_day`. For calls without the extra `cached`, the counts of cached tokens are
+ * values of the profile. They are zero or null, so they need not be multiplied by the number of calls.
  */
 function newSpendOfDays(): string {
   const keys = NEW_SPEND_KEYS.map((name) => `${spendValue(name)} as ${name}`);
@@ -222,14 +214,17 @@ function newSpendOfDays(): string {
     from unfolded_day cross join unfolded_profile on profile_no = of_profile`;
 }
 
-const PROFILE_TABLE_COLUMNS = [...PROFILE_NAMES, 'first_place', 'calls'].join(', ');
+const PROFILE_TABLE_COLUMNS = [...SEGMENT_PROFILE_NAMES, 'first_place', 'calls'].join(', ');
 const CALL_TABLE_COLUMNS = ['of_profile', ...CALL_NAMES, 'place'].join(', ');
 const LAST_TRACE = `coalesce((select seq from sqlite_sequence where name = 'trace_summary'), 0)`;
+/** The last trace that was stored before these calls, for statements after the insert of their summaries. */
+const LAST_TRACE_BEFORE_CALLS = `${LAST_TRACE} - (select count(*) from unfolded_call)`;
 
 /**
  * SQLite: the calls are first copied to a temporary table, so that each JSON value is read once. Then each table is
- * filled in one pass, so that inserts stay at the end of each index. Calls are numbered from 1. The number of a profile
- * is that of its first call. SQLite has a single writer, so the numbers of new traces are known beforehand.
+ * filled in one pass, so that inserts stay at the end of each index. Calls are numbered from `FIRST_CALL_NO`. The
+ * number of a profile is that of its first call. SQLite has a single writer, so the numbers of new traces are known
+ * beforehand.
  */
 function sqliteStatements({ profiles, calls }: Selections, daily: readonly string[]): readonly string[] {
   return [
@@ -243,7 +238,7 @@ function sqliteStatements({ profiles, calls }: Selections, daily: readonly strin
     ...daily.map((statement) => `with ${NEW_SPEND} as materialized (${newSpendOfDays()}) ${statement}`),
     `${insertInto('trace_summary', ['trace_no'])} select ${LAST_TRACE} + call_no, ${valuesOf('trace_summary')} ${FROM_CALLS}`,
     `${insertInto('span')}
-      select ${valuesOf('span', `${LAST_TRACE} - (select count(*) from unfolded_call) + call_no`)} ${FROM_CALLS}`,
+      select ${valuesOf('span', `${LAST_TRACE_BEFORE_CALLS} + call_no`)} ${FROM_CALLS}`,
     'delete from unfolded_day',
     'delete from unfolded_call',
     'delete from unfolded_profile',
@@ -273,43 +268,44 @@ export function createCallUnfolding(
     return columns.find(({ name }) => name === column);
   };
   const selected = selections(flavour, (table, column) => columnOf(table, column)?.sqlType ?? 'text');
-  const withCalls = `with profile as materialized (${selected.profiles}), each_call as (${selected.calls('profile', PROFILE_NAMES)})`;
+  const withCalls = `with profile as materialized (${selected.profiles}), each_call as (${selected.calls('profile', SEGMENT_PROFILE_NAMES)})`;
   const daily = dailyAdditions(flavour);
   const texts = flavour === 'sqlite' ? sqliteStatements(selected, daily) : [postgresStatement(withCalls, daily)];
   /**
-   * A statement that reads segments has the list of segments as its parameter. The others have none: `REPEATED` makes
-   * them cacheable.
+   * The statement that reads segments has the list of segments as its parameter. The others have no parameter, so they
+   * are cached only with the mark `REPEATED`.
    */
   const statements = texts.map((text) => {
     const readsSegments = text.includes(selected.profiles);
     return { text: readsSegments ? text : `${REPEATED}${text}`, readsSegments };
   });
 
-  const readText = (table: 'spend_row' | 'span'): readonly string[] =>
+  const readableColumns = (table: 'spend_row' | 'span'): readonly string[] =>
     columnsOf(table).map(([column, source]) => {
-      const value = expressionOf(table, column, source, 'null');
+      const value = expressionOf(table, column, source);
       const { sqlType = 'text', runtimeType } = columnOf(table, column) ?? {};
-      const wide = sqlType.startsWith('big');
-      const read = wide ? `cast(${value} as ${runtimeType === 'number' ? 'double precision' : 'text'})` : value;
-      return `${read} as ${table}_${column}`;
+      const has64Bits = sqlType.startsWith('big');
+      const readType = runtimeType === 'number' ? 'double precision' : 'text';
+      return `${has64Bits ? `cast(${value} as ${readType})` : value} as ${table}_${column}`;
     });
-  const readAll = `${withCalls} select ${[...readText('spend_row'), ...readText('span')].join(', ')}, v_trace_id as trace_id from each_call order by place`;
+  const readColumns = [...readableColumns('spend_row'), ...readableColumns('span'), 'v_trace_id as trace_id'];
+  const readCalls = `${withCalls} select ${readColumns.join(', ')} from each_call order by place`;
 
   return {
     async unfold(db, segments) {
-      let firstNo = 1;
+      let callNo = FIRST_CALL_NO;
       const numbered: string[] = [];
       for (const { body_no: bodyNo, calls } of segments) {
-        numbered.push(`[${bodyNo},${firstNo}]`);
-        firstNo += calls;
+        numbered.push(`[${bodyNo},${callNo}]`);
+        callNo += calls;
       }
-      const json = `[${numbered.join(',')}]`;
+      const segmentList = `[${numbered.join(',')}]`;
       for (const { text, readsSegments } of statements)
-        await db.executeQuery(CompiledQuery.raw(text, readsSegments ? [json] : []));
+        await db.executeQuery(CompiledQuery.raw(text, readsSegments ? [segmentList] : []));
     },
     async read(db, bodyNo, body) {
       const { rows } = await db.executeQuery<Readonly<Record<string, unknown>> & { readonly trace_id: string }>(
-        CompiledQuery.raw(readAll, [`[[${bodyNo},1]]`]),
+        CompiledQuery.raw(readCalls, [`[[${bodyNo},${FIRST_CALL_NO}]]`]),
       );
       const payloads = payloadsOfCalls(body);
       return rows.map((row, place): CallRecord => {

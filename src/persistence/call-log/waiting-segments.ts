@@ -5,7 +5,7 @@ import type { SqlFlavour } from '../database/database.ts';
 import type { Tables } from '../database/tables.ts';
 import type { StoredSegment } from './unfold.ts';
 
-/** Lock timeout while another process unfolds, in ms. */
+/** How long to wait for the locks of another process that unfolds, in ms. */
 const LOCK_TIMEOUT_MS = 60_000;
 
 /** A segment that is not unfolded and not set aside. */
@@ -22,7 +22,6 @@ export async function lockWaiting(
   flavour: SqlFlavour,
   wanted: { readonly most: number } | { readonly bodyNo: string },
 ): Promise<readonly WaitingSegment[]> {
-  // Another process may hold the locks while it unfolds.
   if (flavour === 'postgresql') await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(db);
   const waiting = db
     .selectFrom('call_segment')

@@ -25,8 +25,8 @@ export type NoteKind =
   /** The answer of a call of the gateway. */
   | 'answered'
   /**
-   * An answer that no gateway call has, with one note for each span that names it. `estimated`: the estimate of the
-   * span may count. `unestimated`: another model call, whose tokens count.
+   * An answer that no gateway call has, with one note for each span that names the answer. `estimated`: the estimate of
+   * this span may count. `unestimated`: this span is any other model call, and its tokens count.
    */
   | 'estimated'
   | 'unestimated';
@@ -39,7 +39,7 @@ export interface NoteName {
 }
 
 export interface Note extends NoteName {
-  /** The span that names the answer; empty for kinds without one. */
+  /** The span that names the answer; empty for the kinds `above …` and `answered`. */
   readonly spanId: string;
 }
 
@@ -68,15 +68,15 @@ export interface CallNotes {
   visitAncestors(from: readonly NoteName[]): Promise<readonly VisitedAncestor[]>;
   /** The notes of spans that name these answers, each with its span. */
   naming(answers: readonly SpanOrAnswer[]): Promise<readonly (Note & { readonly span: CallCount })[]>;
-  /** For each of these answers, the estimate of the span with the lowest id among those noted as `estimated`. */
+  /** For each of these answers, the estimate of the span with the lowest id among the spans noted as `estimated`. */
   firstEstimates(answers: readonly SpanOrAnswer[]): Promise<readonly (SpanOrAnswer & { readonly estimate: Usd })[]>;
-  change(removed: readonly Note[], notesAdded: readonly Note[]): Promise<void>;
+  change(removed: readonly Note[], added: readonly Note[]): Promise<void>;
 }
 
 /** A trace with added spans. */
 export interface GrowingTrace {
   readonly trace: string;
-  /** Counts of the trace; null when it has no notes yet. Then `added` has all of its spans. */
+  /** Counts of the trace; null when it has no notes yet, and `added` has all of its spans. */
   readonly before: CountedOnce | null;
   /** The added spans, already stored. */
   readonly added: readonly CallCount[];
@@ -94,33 +94,35 @@ export async function countAdded(
 ): Promise<ReadonlyMap<string, CountedOnce>> {
   const tracesWithNotes = traces.filter(({ before }) => before !== null);
   const noted = keysOf(await notes.among(tracesWithNotes.flatMap(stepsOf), tracesWithNotes.flatMap(answersOf)));
-  const answers = traces.map((trace) => newAnswersOf(trace, noted));
-  const answeredNotes = await notes.naming(traces.flatMap(({ trace }, at) => namedIn(trace, answers[at] ?? [])));
+  const newAnswers = traces.map((trace) => newAnswersOf(trace, noted));
+  const answeredNotes = await notes.naming(
+    traces.flatMap(({ trace }, index) => namedIn(trace, newAnswers[index] ?? NO_NAMES)),
+  );
   const visited = await notes.visitAncestors([
-    ...traces.flatMap((trace, at) => startsOf(trace, noted, answers[at] ?? NO_NAMES)),
+    ...traces.flatMap((trace, index) => startsOf(trace, noted, newAnswers[index] ?? NO_NAMES)),
     ...answeredNotes.flatMap(startsAbove),
   ]);
   const byTrace = Map.groupBy(visited, ({ trace }) => trace);
-  const growths = traces.map((trace, at) =>
-    growthOf(trace, { noted, answered: answers[at] ?? NO_NAMES, ancestors: byTrace.get(trace.trace) ?? [] }),
+  const growths = traces.map((trace, index) =>
+    growthOf(trace, { noted, answered: newAnswers[index] ?? NO_NAMES, ancestors: byTrace.get(trace.trace) ?? [] }),
   );
   const answeredSpans = answeredNotes.map(({ trace, span }) => ({ trace, name: span.spanId }));
-  // An answered span with such a note is above a call: it did not count before.
+  // An answered span with a note of a kind `above …` did not count before.
   const notesAbove = keysOf(answeredSpans.length === 0 ? [] : await notes.among(answeredSpans, []));
-  const touched = growths.flatMap(({ trace, touched: names }) => namedIn(trace.trace, names));
-  const [removed, notesAdded] = [[...answeredNotes, ...growths.flatMap(notesToRemove)], growths.flatMap(notesToAdd)];
-  const before = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
-  await notes.change(removed, notesAdded);
-  const after = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
+  const touched = growths.flatMap(({ growing, touched: names }) => namedIn(growing.trace, names));
+  const estimatesBefore = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
+  await notes.change([...answeredNotes, ...growths.flatMap(notesToRemove)], growths.flatMap(notesToAdd));
+  const estimatesAfter = Map.groupBy(await notes.firstEstimates(touched), ({ trace }) => trace);
   const answeredByTrace = Map.groupBy(answeredNotes, ({ trace }) => trace);
   return new Map(
     growths.map((growth): readonly [string, CountedOnce] => {
-      const { trace } = growth.trace;
+      const { trace } = growth.growing;
       const spans = (answeredByTrace.get(trace) ?? []).map(({ span }) => span);
       const withoutNote = (kind: NoteKind): readonly CallCount[] =>
         spans.filter(({ spanId: name }) => !notesAbove.has(keyOf({ trace, kind, name })));
       const calls = callsOf(growth, { calls: withoutNote('above any call'), tokens: withoutNote('above usage') });
-      return [trace, { ...calls, ...estimatesOf(growth, before.get(trace) ?? [], after.get(trace) ?? []) }];
+      const estimates = estimatesOf(growth, estimatesBefore.get(trace) ?? [], estimatesAfter.get(trace) ?? []);
+      return [trace, { ...calls, ...estimates }];
     }),
   );
 }
@@ -147,7 +149,7 @@ const newAnswersOf = ({ trace, added }: GrowingTrace, noted: Keys): Keys =>
     }),
   );
 
-/** Where traversals start: parents of added spans that are calls or have calls below. */
+/** Where traversals start: at the parents of added spans that are calls or have calls below. */
 function startsOf({ trace, added }: GrowingTrace, noted: Keys, answered: Keys): readonly NoteName[] {
   return added.flatMap((span): readonly NoteName[] => {
     const name = parentIdOf(span);
@@ -173,12 +175,13 @@ function startsAbove({ trace, span }: Note & { readonly span: CallCount }): read
 
 /** Changes by the added spans. */
 interface Growth {
-  readonly trace: GrowingTrace;
+  readonly growing: GrowingTrace;
   readonly ancestors: readonly VisitedAncestor[];
   /** Stored ancestors with an estimate that no longer counts, because an added call describes the same call. */
   readonly repeatedCalls: readonly CallCount[];
-  /** Stored ancestors that no longer count as a call, and those whose tokens no longer count. */
+  /** Stored ancestors that no longer count as a call. */
   readonly replacedCalls: readonly CallCount[];
+  /** Stored ancestors whose tokens no longer count. */
   readonly replacedTokens: readonly CallCount[];
   /** Answers of stored ancestors that a call of the gateway had before. */
   readonly answeredBefore: Keys;
@@ -188,35 +191,36 @@ interface Growth {
   readonly touched: Keys;
   /** Whether an added span is a model call above a known call. */
   isRepeated(span: CallCount): boolean;
-  /** Whether an added span is above any call, or above a call with usage. */
+  /** Whether an added span is above any call. */
   isAboveCall(span: CallCount): boolean;
+  /** Whether an added span is above a call with usage. */
   isAboveUsage(span: CallCount): boolean;
   /** Whether a gateway call has the answer that an added span names. */
   isAnswered(span: CallCount): boolean;
 }
 
 function growthOf(
-  trace: GrowingTrace,
+  growing: GrowingTrace,
   {
     noted,
     answered,
     ancestors,
   }: { readonly noted: Keys; readonly answered: Keys; readonly ancestors: readonly VisitedAncestor[] },
 ): Growth {
-  const added = new Set(trace.added.map(({ spanId }) => spanId));
+  const added = new Set(growing.added.map(({ spanId }) => spanId));
   const above = keysOf(ancestors);
   const isAbove = (kind: NoteKind, name: string): boolean => {
-    const key = keyOf({ trace: trace.trace, kind, name });
+    const key = keyOf({ trace: growing.trace, kind, name });
     return noted.has(key) || above.has(key);
   };
-  const wasAnswered = (name: string): boolean => noted.has(keyOf({ trace: trace.trace, kind: 'answered', name }));
+  const wasAnswered = (name: string): boolean => noted.has(keyOf({ trace: growing.trace, kind: 'answered', name }));
   const storedAncestors = ancestors.filter(({ name }) => !added.has(name));
   const storedCallsAbove = (wanted: VisitedAncestor['kind']): readonly CallCount[] =>
     storedAncestors.flatMap(({ kind, span }) => (kind === wanted && span?.type === 'llm' ? span : []));
   const repeatedCalls = storedCallsAbove('above call').filter(isEstimated);
-  const estimated = [...trace.added.filter(isEstimated), ...repeatedCalls];
+  const estimated = [...growing.added.filter(isEstimated), ...repeatedCalls];
   return {
-    trace,
+    growing,
     ancestors,
     repeatedCalls,
     replacedCalls: storedCallsAbove('above any call'),
@@ -239,7 +243,7 @@ function growthOf(
 }
 
 /** Notes of stored spans to delete. */
-function notesToRemove({ trace: { trace }, repeatedCalls, replacedTokens }: Growth): readonly Note[] {
+function notesToRemove({ growing: { trace }, repeatedCalls, replacedTokens }: Growth): readonly Note[] {
   const noteOf = (kind: NoteKind, span: CallCount): readonly Note[] => {
     const name = answerIdOf(span);
     return name === null ? [] : [{ trace, kind, name, spanId: span.spanId }];
@@ -251,11 +255,11 @@ function notesToRemove({ trace: { trace }, repeatedCalls, replacedTokens }: Grow
 }
 
 function notesToAdd(growth: Growth): readonly Note[] {
-  const { trace, ancestors, answered, repeatedCalls, replacedTokens, answeredBefore } = growth;
-  const note = (kind: NoteKind, name: string, spanId = ''): Note => ({ trace: trace.trace, kind, name, spanId });
+  const { growing, ancestors, answered, repeatedCalls, replacedTokens, answeredBefore } = growth;
+  const note = (kind: NoteKind, name: string, spanId = ''): Note => ({ trace: growing.trace, kind, name, spanId });
   const replaced = new Set(replacedTokens.map(({ spanId }) => spanId));
   return [
-    // A boundary gets no note: traversals end there anyway. A missing span gets one, because its type is unknown.
+    // A boundary gets no note: traversals end at it anyway. A missing span gets a note, because its type is unknown.
     ...ancestors.flatMap(({ kind, name, span }) => (span !== null && isBoundary(span) ? [] : [note(kind, name)])),
     ...[...answered].map((name) => note('answered', name)),
     ...repeatedCalls.flatMap((span) => {
@@ -263,7 +267,7 @@ function notesToAdd(growth: Growth): readonly Note[] {
       if (name === null || replaced.has(span.spanId)) return [];
       return answered.has(name) || answeredBefore.has(name) ? [] : [note('unestimated', name, span.spanId)];
     }),
-    ...trace.added.flatMap((span) => {
+    ...growing.added.flatMap((span) => {
       const name = answerIdOf(span);
       if (name === null || growth.isAnswered(span)) return [];
       if (isEstimated(span) && !growth.isRepeated(span)) return [note('estimated', name, span.spanId)];
@@ -280,7 +284,7 @@ const hasOwnTokens = (growth: Growth, span: CallCount): boolean =>
 const isOwnCall = (growth: Growth, span: CallCount): boolean =>
   isCall(span) && !span.gateway && !growth.isAboveCall(span) && !growth.isAnswered(span);
 
-/** The stored calls among these that counted before and do not now, each once. */
+/** The stored calls that counted before and no longer count, each once: some of `replaced` and `answered`. */
 function replacedCallsOf({ answeredBefore }: Growth, replaced: readonly CallCount[], answered: readonly CallCount[]) {
   const before = replaced.filter((span) => !answeredBefore.has(answerIdOf(span) ?? ''));
   const removed = [...before, ...answered].filter((span) => isCall(span) && !span.gateway);
@@ -299,20 +303,20 @@ interface AnsweredCalls {
 type Calls = Omit<CountedOnce, 'estimate' | 'estimatedCalls'>;
 
 function callsOf(growth: Growth, answered: AnsweredCalls): Calls {
-  const { before, added } = growth.trace;
+  const { before, added } = growth.growing;
   const { llmCalls = 0, gatewayCalls = 0 } = before ?? {};
   const gateway = added.filter(isGatewayCall);
   const calls = added.filter((span) => isOwnCall(growth, span));
   const lostCalls = replacedCallsOf(growth, growth.replacedCalls, answered.calls);
   const callsNow = llmCalls + gateway.length + calls.length - lostCalls.length;
-  // With a call, only the tokens of calls count. Without one, the tokens of all spans do, until the first call arrives.
+  // In a trace with calls, only the tokens of calls count. In a trace without calls, the tokens of all spans count.
   const isFirstCall = callsNow > 0 && llmCalls === 0;
-  const more = callsNow === 0 ? added : [...gateway, ...added.filter((span) => hasOwnTokens(growth, span))];
-  const less = replacedCallsOf(growth, growth.replacedTokens, answered.tokens);
+  const newlyCounted = callsNow === 0 ? added : [...gateway, ...added.filter((span) => hasOwnTokens(growth, span))];
+  const noLongerCounted = replacedCallsOf(growth, growth.replacedTokens, answered.tokens);
   const sum = (member: 'inputTokens' | 'outputTokens'): number => {
     const total = (spans: readonly CallCount[]): number => spans.reduce((tokens, span) => tokens + span[member], 0);
     const countedBefore = isFirstCall ? 0 : (before?.[member] ?? 0);
-    return countedBefore + total(more) - total(less);
+    return countedBefore + total(newlyCounted) - total(noLongerCounted);
   };
   return {
     llmCalls: callsNow,
@@ -324,18 +328,18 @@ function callsOf(growth: Growth, answered: AnsweredCalls): Calls {
 
 type Estimate = { readonly estimate: Usd | null };
 
-/** Sum and number of the estimates that count: each one without an answer id, and the first one of each answer id. */
+/** Sum and number of the estimates that count: all without an answer id, and the first estimate of each answer id. */
 function estimatesOf(
   growth: Growth,
   before: readonly Estimate[],
   after: readonly Estimate[],
 ): Pick<CountedOnce, 'estimate' | 'estimatedCalls'> {
-  const { trace, repeatedCalls } = growth;
-  const hasNoAnswer = (span: CallCount): boolean => isEstimated(span) && answerIdOf(span) === null;
-  const more = [...trace.added.filter((span) => hasNoAnswer(span) && !growth.isRepeated(span)), ...after];
-  const less = [...repeatedCalls.filter(hasNoAnswer), ...before];
-  const estimatedCalls = (trace.before?.estimatedCalls ?? 0) + more.length - less.length;
+  const { growing, repeatedCalls } = growth;
+  const isWithoutAnswer = (span: CallCount): boolean => isEstimated(span) && answerIdOf(span) === null;
+  const newlyCounted = [...growing.added.filter((span) => isWithoutAnswer(span) && !growth.isRepeated(span)), ...after];
+  const noLongerCounted = [...repeatedCalls.filter(isWithoutAnswer), ...before];
+  const estimatedCalls = (growing.before?.estimatedCalls ?? 0) + newlyCounted.length - noLongerCounted.length;
   const sum = (of: readonly Estimate[]): bigint => of.reduce((total, { estimate }) => total + (estimate ?? 0n), 0n);
-  const estimate = clampUsd((trace.before?.estimate ?? 0n) + sum(more) - sum(less));
+  const estimate = clampUsd((growing.before?.estimate ?? 0n) + sum(newlyCounted) - sum(noLongerCounted));
   return { estimate: estimatedCalls === 0 ? null : estimate, estimatedCalls };
 }

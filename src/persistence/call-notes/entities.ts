@@ -9,7 +9,7 @@ export const CallNoteEntity = defineEntity({
   tableName: 'call_note',
   properties: {
     traceNo: p.bigint('string').primary(),
-    /** A number of `KINDS` in `notes.ts`, or 0 for the mark that a trace has notes. */
+    /** A number of `KINDS` in `notes.ts`, or `TRACE_MARK` for the row that marks a trace with notes. */
     kind: p.integer().primary(),
     name: p.text().primary(),
     spanId: p.text().primary(),

@@ -32,32 +32,33 @@ export function createNotedRecount(
       const counts = small.length === 0 ? [] : await whole.countsOf(db, small);
       if (large.length === 0) return new Map(counts);
       const notes = notesOf(db);
-      // An earlier statement has locked the traces. It cannot read the notes: in PostgreSQL, a statement that waits for
+      // The statement that locked the traces could not also read their notes: in PostgreSQL, a statement that waits for
       // a row lock sees other tables as they were before the wait.
       const noted = await notes.withNotes(large.map(({ number }) => number));
-      const toNote = large
+      const newlyNoted = large
         .filter(({ number, after }) => !noted.has(number) && mayRepeatCalls(after))
         .map(({ number }) => number);
-      // Notes are used with rows only: reads of single spans are slow in a block.
-      if (toNote.length > 0) await blocks.copyToRows(db, toNote);
-      const storedSpans = await readCounts(db, toNote);
-      await notes.markNoted(toNote);
+      // Notes are for spans in rows: to read single spans of a block is slow.
+      if (newlyNoted.length > 0) await blocks.copyToRows(db, newlyNoted);
+      const storedSpans = await readCounts(db, newlyNoted);
+      await notes.markNoted(newlyNoted);
       const growing = [
         // A trace without notes is counted from the start: all its stored spans count as added.
-        ...toNote.map((trace): GrowingTrace => ({ trace, before: null, added: storedSpans.get(trace) ?? [] })),
+        ...newlyNoted.map((trace): GrowingTrace => ({ trace, before: null, added: storedSpans.get(trace) ?? [] })),
         ...large
           .filter(({ number }) => noted.has(number))
           .map(({ number, before, added }): GrowingTrace => ({ trace: number, before, added: added() })),
       ];
       const notedCounts = growing.length === 0 ? new Map<string, CountedOnce>() : await countAdded(notes, growing);
-      // The added spans put the last call into a cycle. Then the tokens of all spans count, and notes do not have them.
-      const emptied = growing
+      // Added spans can put the last call of a trace into a cycle, in which no call counts. Without a call, the tokens
+      // of all spans count, and only the spans have them.
+      const withoutCalls = growing
         .filter(({ trace, before }) => (before?.llmCalls ?? 0) > 0 && notedCounts.get(trace)?.llmCalls === 0)
         .map(({ trace }) => trace);
-      const emptiedCounts = [...(await readCounts(db, emptied))].map(
+      const countsWithoutCalls = [...(await readCounts(db, withoutCalls))].map(
         ([trace, spans]) => [trace, countedOnce(spans)] as const,
       );
-      return new Map([...counts, ...notedCounts, ...emptiedCounts]);
+      return new Map([...counts, ...notedCounts, ...countsWithoutCalls]);
     },
   };
 }

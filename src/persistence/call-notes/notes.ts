@@ -9,8 +9,8 @@ import type { CallNotes, Note, NoteKind, NoteName, SpanOrAnswer, VisitedAncestor
 
 // SQL of the notes on calls. `count-added.ts` describes the kinds of notes and the queries.
 
-/** Kind of the row that marks a trace whose calls have notes. */
-const COUNTED = 0;
+/** Kind of the row that marks a trace with notes. */
+const TRACE_MARK = 0;
 const KINDS: Readonly<Record<NoteKind, number>> = {
   'above call': 1,
   'above any call': 2,
@@ -53,8 +53,8 @@ function textsFor(flavour: SqlFlavour) {
     flavour === 'postgresql' ? `cast(value ->> ${at} as ${type})` : `value ->> ${at}`;
   const given = `given as (select ${number(0, 'bigint')} as trace_no, ${number(1, 'integer')} as kind, value ->> 2 as name,
     value ->> 3 as span_id from ${list})`;
-  // The join order is from the parameter to the tables. In SQLite `cross join` fixes it. In PostgreSQL `offset 0`, and
-  // `limit` in existence checks, prevent hash joins of whole tables.
+  // Joins start at the parameter. In SQLite `cross join` fixes this order. In PostgreSQL `offset 0`, and `limit` in
+  // existence checks, prevent hash joins of whole tables.
   const spans = (where: string, join: 'cross' | 'left' = 'cross'): string =>
     flavour === 'postgresql'
       ? `${join} join lateral (select s.* from span s where ${where} offset 0) s ${join === 'left' ? 'on true' : ''}`
@@ -70,20 +70,20 @@ function textsFor(flavour: SqlFlavour) {
     .join(', ');
   return {
     among: `with ${given} select ${note} from given g where ${isNoted} is not null`,
-    climb: `with recursive ${given}, climbed (trace_no, kind, name) as (
+    visitAncestors: `with recursive ${given}, visited (trace_no, kind, name) as (
         select trace_no, kind, name from given
         union
         select g.trace_no, g.kind, s.parent_span_id
-        from climbed g ${spans('s.trace_no = g.trace_no and s.span_id = g.name')}
+        from visited g ${spans('s.trace_no = g.trace_no and s.span_id = g.name')}
         where s.type not in (${boundaries}) and s.parent_span_id <> s.span_id and ${isNoted} is null
       )
       select ${note}, ${span}, ${isAnswered} as answered
-      from climbed g ${spans('s.trace_no = g.trace_no and s.span_id = g.name', 'left')}
+      from visited g ${spans('s.trace_no = g.trace_no and s.span_id = g.name', 'left')}
       where ${isNoted} is null`,
     naming: `with ${given} select ${note}, ${span}
       from given g ${flavour === 'postgresql' ? 'join' : 'cross join'} call_note n on ${noted}
       ${spans('s.trace_no = n.trace_no and s.span_id = n.span_id')}`,
-    first: `with ${given} select ${note}, cast(s.estimate as text) as estimate
+    firstEstimates: `with ${given} select ${note}, cast(s.estimate as text) as estimate
       from (select g.*, (select min(n.span_id) from call_note n where ${noted}) as first_id from given g) g
       ${spans('s.trace_no = g.trace_no and s.span_id = g.first_id')}`,
     remove: `with ${given} delete from call_note where (trace_no, kind, name, span_id) in
@@ -95,9 +95,9 @@ function textsFor(flavour: SqlFlavour) {
 
 /** The notes of a database. */
 interface StoredCallNotes extends CallNotes {
-  /** The traces among these whose calls have notes. */
+  /** The traces among these that have notes. */
   withNotes(traces: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Marks these traces as traces whose calls have notes. */
+  /** Marks these traces as traces with notes. */
   markNoted(traces: readonly string[]): Promise<void>;
 }
 
@@ -130,11 +130,10 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
       },
       async visitAncestors(from) {
         const starts = new Set(from.map(({ trace, kind, name }) => parameterRow(trace, KINDS[kind], name)));
-        const found = await rows<AncestorRow>(texts.climb, [...starts]);
-        // Climbs of several statements may reach the same span.
-        return [
-          ...new Map(found.map((row) => [`${row.trace} ${row.kind} ${row.name}`, visitedAncestorOf(row)])).values(),
-        ];
+        const found = await rows<AncestorRow>(texts.visitAncestors, [...starts]);
+        // Traversals of several statements may reach the same span.
+        const byName = new Map(found.map((row) => [`${row.trace} ${row.kind} ${row.name}`, visitedAncestorOf(row)]));
+        return [...byName.values()];
       },
       async naming(answers) {
         const found = await rows<NoteRow & CountRow>(texts.naming, namesOfKinds(answers, 'estimated', 'unestimated'));
@@ -142,7 +141,7 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
       },
       async firstEstimates(answers) {
         const found = await rows<NoteRow & { readonly estimate: string }>(
-          texts.first,
+          texts.firstEstimates,
           namesOfKinds(answers, 'estimated'),
         );
         return found.map((row) => ({ ...nameOf(row), estimate: BigInt(row.estimate) as Usd }));
@@ -152,13 +151,13 @@ export function createCallNotes(flavour: SqlFlavour): (db: Kysely<Tables>) => St
         await rows(texts.insert, added.map(givenNote));
       },
       async withNotes(traces) {
-        const parameterRows = traces.map((trace) => parameterRow(trace, COUNTED, ''));
+        const parameterRows = traces.map((trace) => parameterRow(trace, TRACE_MARK, ''));
         return new Set((await rows<NoteRow>(texts.among, parameterRows)).map(({ trace }) => trace));
       },
       async markNoted(traces) {
         await rows(
           texts.insert,
-          traces.map((trace) => parameterRow(trace, COUNTED, '')),
+          traces.map((trace) => parameterRow(trace, TRACE_MARK, '')),
         );
       },
     };
