@@ -29,7 +29,7 @@ export function rowReader<Name extends keyof Tables>(
   const names = columns.map((column) => column.name);
   if (flavour === 'postgresql' || !packed)
     return { selection: everyColumn(table), names, rowOf: (found) => found as Row };
-  const values = columns.map((column) => valueOf(`${name}.${column.name}`, column));
+  const values = columns.map((column) => valueOf(name, column));
   // Each row starts as a copy of this object: V8 turns an object to which many members are added into a slow
   // dictionary.
   const blank = Object.fromEntries(names.map((column) => [column, null]));
@@ -45,6 +45,7 @@ export function rowReader<Name extends keyof Tables>(
   };
 }
 
-function valueOf(place: string, column: Column) {
-  return isWide(column) && column.runtimeType !== 'number' ? sql`cast(${sql.ref(place)} as text)` : sql.ref(place);
+function valueOf(table: string, column: Column) {
+  const value = sql.ref(`${table}.${column.name}`);
+  return isWide(column) && column.runtimeType !== 'number' ? sql`cast(${value} as text)` : value;
 }

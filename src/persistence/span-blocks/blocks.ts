@@ -13,16 +13,14 @@ import type { Tables } from '../database/tables.ts';
 import type { IngestPart } from '../traces/ingest-jobs.ts';
 import { SPAN_COLUMNS, type SpanRow } from '../traces/span-rows.ts';
 
-/** A trace with more spans, or more bytes of encoded spans, is read in pages, so its spans are stored as rows. */
+/** Limits of a trace in a block. A larger trace is read in pages, so its spans are stored as rows. */
 const MOST_SPANS = 100;
-const MOST_LENGTH = 65_536;
+const MOST_TRACE_BYTES = 65_536;
 /** Size limit of a block: a read of one trace loads the whole block from the file. */
-const BLOCK_BYTES = 524_288;
-/**
- * An empty JSON list and its padding. They overwrite the spans of a removed trace, so that other offsets stay valid.
- */
-const NOTHING = '[]';
-const BLANK = ' ';
+const MOST_BLOCK_BYTES = 524_288;
+/** Overwrite the spans of a removed trace, so that other offsets stay valid. */
+const EMPTY_LIST = '[]';
+const PADDING = ' ';
 
 /** The spans of one trace in a block: `length` bytes from offset `at`. */
 export interface BlockPlace {
@@ -31,7 +29,7 @@ export interface BlockPlace {
   readonly spans: number;
 }
 
-/** The spans of one export, concatenated: those of traces that begin with this export and fit into the block. */
+/** Spans of one export, concatenated. It has the traces that begin with this export and fit into the block. */
 export interface SpanBlock {
   /** The encoded spans, without their payloads. */
   readonly heads: Uint8Array;
@@ -45,10 +43,10 @@ export function blockOf(parts: readonly IngestPart[]): SpanBlock | null {
   let at = 0;
   for (const part of parts) {
     const { rows, spanIds } = part;
-    if (spanIds.length > MOST_SPANS || rows.length > MOST_LENGTH) continue;
+    if (spanIds.length > MOST_SPANS || rows.length > MOST_TRACE_BYTES) continue;
     const bytes = bytesOfRows(rows);
     const { length } = bytes;
-    if (length > MOST_LENGTH || at + length > BLOCK_BYTES) continue;
+    if (length > MOST_TRACE_BYTES || at + length > MOST_BLOCK_BYTES) continue;
     places.set(part, { at, length, spans: spanIds.length });
     pieces.push(bytes);
     at += length;
@@ -59,14 +57,14 @@ export function blockOf(parts: readonly IngestPart[]): SpanBlock | null {
 /** A copy of the block with the spans at these places overwritten. The length stays the same. */
 export function withoutPlaces(heads: Uint8Array, places: readonly Pick<BlockPlace, 'at' | 'length'>[]): Buffer {
   const copy = Buffer.from(heads);
-  for (const { at, length } of places) copy.fill(BLANK, at, at + length).write(NOTHING, at);
+  for (const { at, length } of places) copy.fill(PADDING, at, at + length).write(EMPTY_LIST, at);
   return copy;
 }
 
-/** A relation with the name and the columns of `span`. */
+/** A relation with the name `span` and the columns of that table. */
 export type SpanSource = AliasedRawBuilder<SpanRow, 'span'>;
 
-/** The two sources of spans. A read needs both. */
+/** The two sources of spans. The spans of a trace may come from both. */
 export interface SpanSources {
   readonly rows: SpanSource;
   /** Spans in blocks, as a subquery with the columns of `span`. */

@@ -8,8 +8,8 @@ import { type SpanBlock, blockOf } from './blocks.ts';
 import { summaryRowOf } from '../traces/summary-rows.ts';
 
 /** Maximum number of exports in one statement: few, so that each statement text stays prepared. */
-const MOST_BODIES = 4;
-/** Number of remembered traces; a power of two. */
+const MOST_EXPORTS = 4;
+/** Maximum number of remembered traces. */
 const SLOTS = 65_536;
 /** Hex digits of a trace ref that identify a remembered trace: 32 bits. */
 const PREFIX_DIGITS = 8;
@@ -32,11 +32,11 @@ export interface SingleStatementStore {
   exportsFrom(jobs: readonly IngestJob[]): readonly WholeExport[] | null;
   /** Resolves to the summaries by trace ref. Fails, and stores nothing, when one of the traces is stored already. */
   store(db: Kysely<Tables>, exports: readonly WholeExport[]): Promise<ReadonlyMap<string, TraceSummary>>;
-  /** Called with every stored trace, so that `exportsFrom` returns null for later pieces of it. */
+  /** Called with all stored traces, so that `exportsFrom` returns null for later pieces of these traces. */
   remember(traceRefs: Iterable<string>): void;
 }
 
-/** `no such table: arriving_export`, or `cannot modify arriving_export because it is a view` without its trigger. */
+/** `no such table: arriving_export`. Without the trigger: `cannot modify arriving_export because it is a view`. */
 const isViewMissing = (error: unknown): boolean => error instanceof Error && /\barriving_export\b/.test(error.message);
 
 /** For SQLite only: `instead of` triggers run several inserts in one statement. */
@@ -45,8 +45,8 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
   const values = columns.map((_name, place) => `value ->> ${place}`);
   const summaryColumns = columns.map((name) => `"${name}"`).join(', ');
   /**
-   * Temporary view and trigger, one per connection: a changed row layout needs no migration. Trace numbers increase in
-   * the order of the list, so that all of them follow from the last one.
+   * View and trigger are temporary, so that a changed row layout needs no migration. Trace numbers increase in the
+   * order of the list, so that all of them follow from the last number.
    */
   const temporaryDdl = [
     `create temp view if not exists arriving_export as
@@ -62,14 +62,14 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
         from jsonb_each(new.places);
     end`,
   ];
-  const textFor = (bodies: number): string =>
+  const textFor = (exportCount: number): string =>
     `insert or rollback into arriving_export (traces, places, format, compression, held_by, bytes, heads)
-      values ${Array.from({ length: bodies }, () => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`;
-  /** Hash table without chains: the latest trace of each slot, by 32 bits of its ref. */
+      values ${Array.from({ length: exportCount }, () => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`;
+  /** Hash table with one entry per slot: 32 bits of the ref of the trace that was stored most recently. */
   const remembered = new Uint32Array(SLOTS);
   /**
-   * Whether view and trigger were created. They exist as long as their connection, which is replaced after some
-   * failures.
+   * Whether view and trigger were created on the current connection. They end with their connection, which is replaced
+   * after some failures.
    */
   let isCreated = false;
 
@@ -111,7 +111,7 @@ export function createSingleStatementStore(newSummary: RowTable<'trace_summary'>
 
   return {
     exportsFrom(jobs) {
-      if (jobs.length > MOST_BODIES) return null;
+      if (jobs.length > MOST_EXPORTS) return null;
       const seen = new Set<string>();
       const exports: WholeExport[] = [];
       for (const job of jobs) {

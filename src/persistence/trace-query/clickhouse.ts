@@ -23,7 +23,7 @@ const MEMORY_BYTES = 512 * 1024 * 1024;
 /** Error codes of a server that refuses a setting of the query. */
 const REFUSED_SETTINGS = new Set(['164', '452']);
 /** Error code of a result with more rows or bytes than the limits. */
-const TOO_MANY_ROWS = '396';
+const RESULT_TOO_LARGE = '396';
 
 /** Limits of one query, and standard SQL semantics of outer joins, `union`, and aggregates without rows. */
 const SETTINGS: ClickHouseSettings = {
@@ -62,8 +62,14 @@ function conditionOf(visibility: Visibility): string {
 }
 
 function paramsOf(visibility: Visibility): Readonly<Record<string, string>> {
-  if (visibility.kind === 'team') return { team: visibility.teamId };
-  return visibility.kind === 'key' ? { key: visibility.keyHash } : {};
+  switch (visibility.kind) {
+    case 'all':
+      return {};
+    case 'team':
+      return { team: visibility.teamId };
+    case 'key':
+      return { key: visibility.keyHash };
+  }
 }
 
 interface Answer {
@@ -116,7 +122,7 @@ export async function runOnClickHouse(
     timeMs,
   }: { readonly visibility: Visibility; readonly signal: AbortSignal; readonly timeMs: number },
 ): Promise<QueryRows> {
-  // In ClickHouse a backslash is an escape, so a literal would end at another place than the guard assumes.
+  // In ClickHouse a backslash is an escape, so a literal could end at another place than the guard assumes.
   if (sql.includes('\\')) throw new InvalidInput('Invalid trace query: backslashes are not supported.');
   if (names.has('settings')) throw new InvalidInput('Invalid trace query: settings is not available.');
   const where = conditionOf(visibility);
@@ -142,10 +148,10 @@ function rowsOf({ meta, data }: Answer): readonly QueryRow[] {
   );
 }
 
-/** 64-bit integers that a double represents exactly become numbers; others stay text. */
+/** 64-bit integers arrive as text. Those that a double represents exactly become numbers. */
 function valueOf(value: unknown, type: string): unknown {
-  const isInteger = typeof value === 'string' && /^(?:Nullable\()?U?Int64\)?$/.test(type);
-  return isInteger && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  const is64BitInteger = typeof value === 'string' && /^(?:Nullable\()?U?Int64\)?$/.test(type);
+  return is64BitInteger && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 
 /** Converts a failure of a query to a domain error. */
@@ -154,7 +160,7 @@ function refusalOf(error: unknown): unknown {
   if (!isServerError(error)) return queryExceeded(error);
   if (REFUSED_SETTINGS.has(error.code))
     return new Unavailable('The trace store does not accept the limits of a query.', null, { cause: error });
-  if (isServerFailure(error) || error.code === TOO_MANY_ROWS) return queryExceeded(error);
+  if (isServerFailure(error) || error.code === RESULT_TOO_LARGE) return queryExceeded(error);
   return new InvalidInput(`Invalid trace query: ${messageOf(error)}`, [], { cause: error });
 }
 

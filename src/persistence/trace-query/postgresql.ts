@@ -29,9 +29,9 @@ const OF_QUERY = /^(?:42|22|21|25)/;
  */
 const BARRIER = sql.raw('offset 0');
 
-/** Maximum number of bytes of all rows: a character has at most 4. */
+/** Maximum number of bytes of all rows together. A character has at most 4 bytes. */
 const MAX_BYTES = QUERY_LIMITS.characters * 4;
-/** Part of names that a query cannot use. An error with it means too many bytes. */
+/** Part of names that a query cannot guess. An error message with this text means that the rows have too many bytes. */
 const SECRET = randomUUID();
 /**
  * Names around the query. `ROWS` is the relation of all its rows. `SIZE` is a column with the bytes of a row and of all
@@ -74,7 +74,7 @@ export function runOnPostgres(
     const foreign = relations.rows.find(({ name }) => names.has(name) && !VIEWS.has(name));
     if (foreign !== undefined) throw new InvalidInput(`Invalid trace query: ${foreign.name} is not available.`);
     const where = visibility.kind === 'all' ? sql`true` : sql`${conditionOf(visibility)} ${BARRIER}`;
-    // Not recursive: inside each expression, and in the expressions before it, its name still means the view.
+    // The `with` is not recursive, so inside `spans as (…)` the name `spans` still means the view.
     // Above `MAX_BYTES` the cast of a text to boolean fails, and the error message contains `SECRET`.
     const query = sql<QueryRow>`
       with spans as (select * from spans where ${where}),

@@ -1,12 +1,12 @@
 import { Unavailable } from '../../domain/errors.ts';
 import { QUERY_LIMITS } from '../../domain/traces/trace-query.ts';
 
-/** Limits parallel queries, in total and to one per owner. */
+/** Limits the queries that run in parallel, in total and to one per owner. */
 export interface QueryTurns {
   /**
-   * Runs a query when a slot is free and no other query of its owner runs. The oldest such query runs first. Throws
-   * Unavailable when another query of the owner waits, too many queries wait, or the wait is too long. Throws the
-   * reason of the signal when the signal aborts before the query starts.
+   * Runs a query when a slot is free and no other query of its owner runs. Of the queries that may run, the oldest runs
+   * first. Throws Unavailable when another query of the owner waits, too many queries wait, or the wait is too long.
+   * Throws the reason of the signal when the signal aborts before the query starts.
    */
   run<Result>(owner: string, signal: AbortSignal, query: () => Promise<Result>): Promise<Result>;
 }

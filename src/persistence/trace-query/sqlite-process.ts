@@ -4,13 +4,13 @@ import { QUERY_LIMITS, type QueryRow } from '../../domain/traces/trace-query.ts'
 import type { QueryAnswer, QueryRequest } from './sqlite.ts';
 import { restrict } from './sqlite-rules.ts';
 
-// Body of a process that runs one query and exits. It is a process, because its parent can kill a query that runs too
-// long.
+// Body of a process that runs one query and exits. The parent kills the process of a query that runs too long, which
+// would not be possible with a thread.
 
 /** Maximum memory of SQLite in this process, in bytes. */
 const HEAP_BYTES = 128 * 1024 * 1024;
 /** How long the query waits for a lock, in ms. */
-const LOCKED_MS = 2_000;
+const LOCK_TIMEOUT_MS = 2_000;
 
 /** A value of a row: integers that a double cannot represent exactly become text, bytes become hexadecimal text. */
 const answerValue = (value: unknown): unknown => {
@@ -20,7 +20,7 @@ const answerValue = (value: unknown): unknown => {
 
 function runQuery({ file, sql, visibility }: QueryRequest): QueryAnswer {
   const secret = randomBytes(16).toString('hex');
-  const database = new DatabaseSync(file, { readOnly: true, timeout: LOCKED_MS });
+  const database = new DatabaseSync(file, { readOnly: true, timeout: LOCK_TIMEOUT_MS });
   try {
     database.exec(`pragma hard_heap_limit = ${HEAP_BYTES}; pragma temp_store = memory`);
     restrict(database, visibility, secret);

@@ -6,14 +6,22 @@ const { SQLITE_DENY, SQLITE_OK, SQLITE_FUNCTION, SQLITE_READ, SQLITE_SELECT } = 
 
 /** Tables that the views read. */
 const TABLES = new Set(['trace_summary', 'span', 'sheet_trace', 'export_body', 'spend_row']);
-/** Table-valued functions that a query may name. */
-const FREE_TABLES = new Set(['json_each']);
+/** Functions that a query may read as a table. */
+const TABLE_FUNCTIONS = new Set(['json_each']);
 const VIEWS: ReadonlySet<string> = new Set(QUERY_VIEWS);
 /**
- * Functions that may use unlimited memory or access files. `query-guard.ts` checks the list of allowed functions
- * before.
+ * Functions that may use unlimited memory or access files. Earlier, `query-guard.ts` refuses all functions that are not
+ * in its list.
  */
-const REFUSED = new Set(['load_extension', 'zeroblob', 'randomblob', 'printf', 'format', 'readfile', 'writefile']);
+const REFUSED_FUNCTIONS = new Set([
+  'load_extension',
+  'zeroblob',
+  'randomblob',
+  'printf',
+  'format',
+  'readfile',
+  'writefile',
+]);
 
 /**
  * A limit without effect on the result. It keeps conditions of the query out of the view. Otherwise SQLite may evaluate
@@ -37,8 +45,8 @@ function conditionOf(visibility: Visibility): string {
 
 /**
  * Replaces the views of a connection by temporary views with the visible rows only, and forbids everything else. The
- * stored text of each view becomes a view with a secret name, and tables can be read only inside it. The name must be
- * secret, because SQLite reports the name of any subquery of the caller as if it were a view.
+ * stored text of each view becomes a view with a secret name, and only inside it tables can be read. The name must be
+ * secret: SQLite reports the name of any subquery of the caller as if it were a view.
  */
 export function restrict(database: DatabaseSync, visibility: Visibility, secret: string): void {
   const secrets = new Set<string>();
@@ -56,12 +64,13 @@ export function restrict(database: DatabaseSync, visibility: Visibility, secret:
   database.setAuthorizer((action, first, second, schema, context) => {
     if (action === SQLITE_SELECT) return SQLITE_OK;
     const isInside = context !== null && secrets.has(context);
-    if (action === SQLITE_FUNCTION) return isInside || !REFUSED.has(second ?? '') ? SQLITE_OK : SQLITE_DENY;
+    if (action === SQLITE_FUNCTION) return isInside || !REFUSED_FUNCTIONS.has(second ?? '') ? SQLITE_OK : SQLITE_DENY;
     if (action !== SQLITE_READ || first === null) return SQLITE_DENY;
-    // SQLite reports a view without a read column under the name in the query. Without a schema, it is the temporary
-    // view.
-    const isView = VIEWS.has(first) && (schema === 'temp' || (schema === null && second === ''));
-    if (FREE_TABLES.has(first) || secrets.has(first) || isView) return SQLITE_OK;
+    // For a view of which no column is read, SQLite reports no column, and no schema unless the query names one. A name
+    // without schema means the temporary view.
+    const isColumnlessRead = schema === null && second === '';
+    const isView = VIEWS.has(first) && (schema === 'temp' || isColumnlessRead);
+    if (TABLE_FUNCTIONS.has(first) || secrets.has(first) || isView) return SQLITE_OK;
     return isInside && TABLES.has(first) ? SQLITE_OK : SQLITE_DENY;
   });
 }

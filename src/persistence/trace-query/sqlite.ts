@@ -16,7 +16,7 @@ export type QueryAnswer =
   | { readonly kind: 'exceeded' };
 
 /** Maximum size of the old generation of the process's heap, in MiB. */
-const MEMORY_MB = 128;
+const MEMORY_MIB = 128;
 
 /** Runs a query in a new process without environment variables. The deadline or the signal kills the process. */
 export async function runOnSqlite(
@@ -25,7 +25,7 @@ export async function runOnSqlite(
 ): Promise<QueryRows> {
   const { fork } = await import('node:child_process');
   const child = fork(fileURLToPath(new URL('./sqlite-process.ts', import.meta.url)), [], {
-    execArgv: [`--max-old-space-size=${MEMORY_MB}`, '--no-warnings'],
+    execArgv: [`--max-old-space-size=${MEMORY_MIB}`, '--no-warnings'],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     serialization: 'advanced',

@@ -18,8 +18,8 @@ import { runOnPostgres } from './postgresql.ts';
 import { runOnSqlite } from './sqlite.ts';
 
 /**
- * SQL over the views. When ClickHouse stores the traces, only queries that name `spend` run in the database. `readable`
- * resolves when the call log is unfolded.
+ * SQL over the views `spans`, `traces` and `spend`. When ClickHouse stores the traces, only queries that name `spend`
+ * run in the database. `readable` resolves when the call log is unfolded.
  */
 export function createTraceQueries(
   database: Database,
@@ -55,9 +55,8 @@ export function createTraceQueries(
     { visibility, signal }: { readonly visibility: Visibility; readonly signal: AbortSignal },
   ): Promise<QueryRows> {
     if (traces) {
-      const isOfTraces = query.names.has('spans') || query.names.has('traces');
       if (!query.names.has('spend')) return runOnClickHouse(traces, query, { visibility, signal, timeMs });
-      if (isOfTraces)
+      if (query.names.has('spans') || query.names.has('traces'))
         throw new InvalidInput('Invalid trace query: spend is in another database than spans and traces.');
     }
     return location.kind === 'sqlite'

@@ -12,7 +12,7 @@ export function readerOf(bodies: BodyReader | undefined): BodyReader {
   return bodies;
 }
 
-/** The body without the traces of which no span is new: a later removal of such a trace would not find this body. */
+/** The body without the traces that have no new span: a later removal of such a trace would not find this body. */
 export async function bodyOfNew(
   bodies: BodyReader | undefined,
   { body, sent, fresh }: Readonly<Record<'sent' | 'fresh', readonly IngestPart[]>> & { readonly body: ExportBody },

@@ -62,8 +62,8 @@ export const TraceSummaryEntity = defineEntity({
   },
   uniques: [{ properties: ['traceId', 'traceRef'] }],
   indexes: [
-    // For "newest first": all traces, those of a team, those of a key without a team. A row is in the first index and
-    // in one of the next two.
+    // For "newest first": all traces, the traces of a team, the traces of a key without a team. A row is in the first
+    // index and in one of the next two.
     { properties: ['startMs', 'traceRef'] },
     { properties: ['teamId', 'startMs', 'traceRef'], where: `"team_id" <> ''` },
     { properties: ['keyHash', 'startMs', 'traceRef'], where: `"team_id" = ''` },
@@ -95,7 +95,7 @@ export const SpanEntity = defineEntity({
   name: 'SpanEntity',
   tableName: 'span',
   properties: {
-    /** Number of the trace. Rows of one trace are adjacent; new ones are appended. */
+    /** Number of the trace. Rows of one trace are adjacent, and new traces are appended. */
     traceNo: p.bigint('string').primary(),
     spanId: p.text().primary(),
     parentSpanId: p.text().nullable(),

@@ -83,12 +83,12 @@ export const changedByJob = (
     return [...refs].flatMap((ref) => changed.get(ref) ?? []);
   });
 
-/** The new spans of each job; `stored` has span ids by trace ref. A span in several jobs counts in the first. */
+/** The new spans of each job; `stored` has span ids by trace ref. A span of several jobs is new in the first job. */
 export function newParts(
   jobs: readonly IngestJob[],
   stored: ReadonlyMap<string, ReadonlySet<string>>,
 ): readonly (readonly IngestPart[])[] {
-  // Ids are a list until a trace occurs a second time, which is rare: a set costs CPU per id.
+  // The ids of a trace are a list until the trace occurs a second time, which is rare: a set costs CPU per id.
   const seen = new Map<string, readonly string[] | Set<string>>();
   for (const [traceRef, spanIds] of stored) seen.set(traceRef, new Set(spanIds));
   return jobs.map(({ parts }) =>
@@ -103,7 +103,8 @@ export function newParts(
       seen.set(traceRef, known);
       const added = new Set(part.spanIds.filter((spanId) => !known.has(spanId)));
       for (const spanId of added) known.add(spanId);
-      return added.size === 0 ? [] : [added.size === part.spanIds.length ? part : onlyWith(part, added)];
+      if (added.size === 0) return [];
+      return [added.size === part.spanIds.length ? part : onlyWith(part, added)];
     }),
   );
 }

@@ -59,23 +59,25 @@ function byKey(left: TraceIdentity, right: TraceIdentity): number {
   return left.traceRef < right.traceRef ? -1 : 1;
 }
 
+/** Values of the traces of a commit, by trace ref. */
+interface CommittedTraces {
+  /** The traces that were stored before. */
+  readonly known: ReadonlyMap<string, KnownTrace>;
+  /** The summaries after this commit. */
+  readonly grown: Summaries;
+  readonly numbers: ReadonlyMap<string, string>;
+}
+
 /**
  * The traces of a commit whose calls may be counted twice: traces that were stored before, or that have several pieces
  * in this commit.
  */
-function piecedTraces(
-  fresh: readonly IngestPart[],
-  /** Maps by trace ref: the traces stored before, the summaries after this commit, and the trace numbers. */
-  stored: {
-    readonly known: ReadonlyMap<string, KnownTrace>;
-    readonly grown: Summaries;
-    readonly numbers: ReadonlyMap<string, string>;
-  },
-): readonly PiecedTrace[] {
+function piecedTraces(fresh: readonly IngestPart[], committed: CommittedTraces): readonly PiecedTrace[] {
   const byTrace = Map.groupBy(fresh, ({ identity }) => identity.traceRef);
   return [...byTrace].flatMap(([ref, pieces]): readonly PiecedTrace[] => {
-    const [known, after, number] = [stored.known.get(ref), stored.grown.get(ref), stored.numbers.get(ref)];
-    if (after === undefined || number === undefined || (known === undefined && pieces.length === 1)) return [];
+    const [known, after, number] = [committed.known.get(ref), committed.grown.get(ref), committed.numbers.get(ref)];
+    const isOnePiece = known === undefined && pieces.length === 1;
+    if (after === undefined || number === undefined || isOnePiece) return [];
     const before = known?.summary ?? null;
     const added = () => pieces.flatMap(({ rows }) => spansOfRows(after.traceId, rows).map(({ head }) => head));
     return [{ number, before, after, added }];
@@ -127,16 +129,16 @@ export function createTraceIngest(
   }
 
   /**
-   * The stored traces, locked until the commit. SQLite has the write lock already. PostgreSQL locks rows, so a new
-   * trace first gets an empty row. Rows are inserted and locked in the order of their keys, so that processes cannot
-   * deadlock.
+   * The stored traces, locked until the commit. On SQLite the transaction has the write lock already. PostgreSQL locks
+   * rows, so a new trace first gets an empty row. Rows are inserted and locked in the order of their keys, so that
+   * processes cannot deadlock.
    */
   async function lockTraces(
     db: Kysely<Tables>,
     identities: readonly TraceIdentity[],
   ): Promise<ReadonlyMap<string, KnownTrace>> {
     if (flavour === 'postgresql') await storeSummaries(db, insert.summaryIfAbsent, identities.map(emptySummaryRow));
-    // Built once: its only parameter is the list of keys.
+    // The text is built once. Its only parameter is the list of keys.
     lockText ??= db
       .selectFrom('trace_summary')
       .select(everyColumn(tables.summary))
@@ -152,8 +154,8 @@ export function createTraceIngest(
   }
 
   /**
-   * Ids of stored spans, by trace ref: at least those of these jobs that are stored. Only known traces have stored
-   * spans.
+   * Ids of the stored spans of known traces, by trace ref: those that the jobs contain, and possibly others. Other
+   * traces have no stored spans.
    */
   async function storedSpans(
     db: Kysely<Tables>,
@@ -188,7 +190,7 @@ export function createTraceIngest(
     return held;
   }
 
-  /** The blocks, by index of the job: spans with which a trace begins, if their payloads are in a body. */
+  /** The blocks, by index of the job: the spans with which traces begin, if their payloads are in a body. */
   function blocksOfNew(
     jobs: readonly IngestJob[],
     fresh: readonly (readonly IngestPart[])[],
@@ -198,9 +200,9 @@ export function createTraceIngest(
     const blocks = new Map<number, SpanBlock>();
     if (!spanBlocks) return blocks;
     for (const [jobIndex, parts] of fresh.entries()) {
-      const first = parts.filter(({ identity }) => !knownRefs.has(identity.traceRef));
-      for (const { identity } of first) knownRefs.add(identity.traceRef);
-      const block = jobs[jobIndex]?.body ? blockOf(first) : null;
+      const partsOfNewTraces = parts.filter(({ identity }) => !knownRefs.has(identity.traceRef));
+      for (const { identity } of partsOfNewTraces) knownRefs.add(identity.traceRef);
+      const block = jobs[jobIndex]?.body ? blockOf(partsOfNewTraces) : null;
       if (block !== null) blocks.set(jobIndex, block);
     }
     return blocks;
@@ -220,7 +222,7 @@ export function createTraceIngest(
       grown.set(identity.traceRef, addTally(before, identity, tally));
     }
     const numbers = await storeSummaries(db, intoSummaries, [...grown.values()].map(summaryRowOf));
-    // Every part has a trace number, and every block a body number. A JSON `null` would make the insert fail.
+    // Every part has a trace number, and every block a body number. The JSON `null` would make the insert fail.
     const numberOf = ({ identity }: IngestPart): string => numbers.get(identity.traceRef) ?? 'null';
     const blocks = blocksOfNew(jobs, fresh, known);
     const held = await bodiesToKeep(jobs, fresh, blocks);
@@ -242,7 +244,7 @@ export function createTraceIngest(
     return grown;
   }
 
-  /** Stores spans of new traces. Fails for all when one of the traces is stored already. */
+  /** Stores spans of new traces. Throws when one of the traces is stored already. */
   const storeNewTraces = (db: Kysely<Tables>, jobs: readonly IngestJob[]): Promise<Summaries> =>
     storeParts(db, jobs, newParts(jobs, new Map()), new Map(), insert.summary);
 

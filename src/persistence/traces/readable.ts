@@ -4,7 +4,7 @@ import type { TraceStore } from '../../domain/traces/store.ts';
 
 type Method = (...parameters: never[]) => Promise<unknown>;
 
-/** The methods, each of which first waits for `readable`. */
+/** The same methods, each of which first waits for `readable`. */
 function waitingFor<Methods extends object>(methods: Methods, readable: () => Promise<void>): Methods {
   const after =
     (method: Method): Method =>
@@ -18,8 +18,8 @@ function waitingFor<Methods extends object>(methods: Methods, readable: () => Pr
 }
 
 /**
- * Spend store whose methods first wait until the call log is unfolded (ADR 0035), except `append` and retention. Totals
- * include the log and do not wait, except `totalsSince`.
+ * Spend store whose methods first wait until the call log is unfolded (ADR 0035). These do not wait: `append`,
+ * `removeStartedBefore`, and `totalOf`, `totalsOf` and `totalsOfOwners`, which include the log.
  */
 export const readableSpend = (
   { append, removeStartedBefore, totalOf, totalsOf, totalsOfOwners, ...others }: SpendStore,
@@ -37,7 +37,7 @@ export const readableSpend = (
 export const readableReports = (reports: SpendReports, readable: () => Promise<void>): SpendReports =>
   waitingFor(reports, readable);
 
-/** Trace store whose methods first wait until the call log is unfolded, except ingest and retention. */
+/** Trace store whose methods first wait until the call log is unfolded, except ingest and `removeStartedBefore`. */
 export const readableTraces = (
   { ingest, ingestExport, removeStartedBefore, ...others }: TraceStore,
   readable: () => Promise<void>,

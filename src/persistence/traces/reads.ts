@@ -33,7 +33,7 @@ export interface TraceReads extends Pick<TraceStore, 'listSummaries' | 'findSumm
   findSpans(trace: TraceKey, spanIds: readonly string[]): Promise<readonly FoundSpan[]>;
 }
 
-/** A visibility as a condition on summaries. Those of a team or key repeat the condition of its partial index. */
+/** A visibility as a condition on summaries. For a team or key, it includes the condition of the partial index. */
 export function visibleTo(kind: Visibility['kind'], owner: RawBuilder<string>) {
   return (where: ExpressionBuilder<Tables, 'trace_summary'>): Expression<SqlBool> => {
     switch (kind) {
@@ -49,7 +49,14 @@ export function visibleTo(kind: Visibility['kind'], owner: RawBuilder<string>) {
 
 /** The team or key of a visibility; empty for all. */
 export function ownerOf(visibility: Visibility): string {
-  return visibility.kind === 'team' ? visibility.teamId : visibility.kind === 'key' ? visibility.keyHash : '';
+  switch (visibility.kind) {
+    case 'all':
+      return '';
+    case 'team':
+      return visibility.teamId;
+    case 'key':
+      return visibility.keyHash;
+  }
 }
 
 const byVisibility = <Query>(
@@ -250,7 +257,7 @@ export function createTraceReads(
       inFlight.run(async () => {
         const { first, afterCursor } = pages[visibility.kind];
         const values = { owner: ownerOf(visibility), startMs, endMs, limit };
-        // Of the cursor and the end of the window, the query uses the lower one as its upper bound.
+        // The upper bound of the query is the cursor or the end of the window, whichever is lower.
         const rows =
           after === null || after.startMs >= endMs
             ? await first(reading(), { ...values, afterMs: 0, afterRef: '' })
@@ -261,7 +268,8 @@ export function createTraceReads(
       inFlight.run(async () => {
         const { byTraceId, byTraceRef } = lookups[visibility.kind];
         const values = { owner: ownerOf(visibility), traceId: storable(traceId), traceRef: storable(traceRef ?? '') };
-        return summariesIn(await (traceRef === null ? byTraceId : byTraceRef)(reading(), values));
+        const lookup = traceRef === null ? byTraceId : byTraceRef;
+        return summariesIn(await lookup(reading(), values));
       }),
     summariesOf: async (traces) => summariesIn(await summariesByKeys(reading(), { keys: keysOf(traces) })),
     listSpans: (traces) =>
@@ -275,7 +283,8 @@ export function createTraceReads(
       inFlight.run(async () => {
         const keys = keysOf([trace]);
         const values = { keys, afterNs: String(after?.startNs ?? 0n), afterId: after?.spanId ?? '', limit };
-        const rows = await (after === null ? spanPages.first : spanPages.afterCursor)(reading(), values);
+        const page = after === null ? spanPages.first : spanPages.afterCursor;
+        const rows = await page(reading(), values);
         return rows.map((row) => spanHeadOf(trace.traceId, headRows.rowOf(row)));
       }),
     findSpan: (traces, spanId) =>

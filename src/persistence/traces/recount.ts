@@ -30,6 +30,10 @@ export interface Recount {
   countsOf(db: Kysely<Tables>, traces: readonly GrownTrace[]): Promise<ReadonlyMap<string, CountedOnce>>;
 }
 
+/** The counts of a new trace; undefined if the sum of its pieces counts each call once. */
+const countsOfNew = ({ after, added }: PiecedTrace): CountedOnce | undefined =>
+  mayRepeatCalls(after) ? countedOnce(added()) : undefined;
+
 /** Counts each call of pieced traces once. Resolves to the summaries that differ from the sum of their pieces. */
 export async function recountCalls(
   db: Kysely<Tables>,
@@ -40,10 +44,11 @@ export async function recountCalls(
   const grown = traces.filter(isGrown);
   const counts = grown.length === 0 ? null : await recount.countsOf(db, grown);
   const result: TraceSummary[] = [];
-  for (const { number, before, after, added } of traces) {
-    const counted = before === null ? (mayRepeatCalls(after) ? countedOnce(added()) : undefined) : counts?.get(number);
+  for (const trace of traces) {
+    const { number, after } = trace;
+    const counted = isGrown(trace) ? counts?.get(number) : countsOfNew(trace);
     const summary = counted === undefined ? after : withCounts(after, counted);
-    if (isSame(summary, after)) continue;
+    if (hasSameCounts(summary, after)) continue;
     await storeCounts(db, number, summary);
     result.push(summary);
   }
@@ -61,5 +66,5 @@ const storeCounts = (db: Kysely<Tables>, number: string, summary: TraceSummary) 
 
 const COUNTED = ['spend', 'estimatedCalls', 'llmCalls', 'gatewayCalls', 'inputTokens', 'outputTokens'] as const;
 
-const isSame = (left: TraceSummary, right: TraceSummary): boolean =>
+const hasSameCounts = (left: TraceSummary, right: TraceSummary): boolean =>
   COUNTED.every((count) => left[count] === right[count]);

@@ -11,13 +11,21 @@ import { createBlockWriter, type BlockPlace, withoutPlaces } from '../span-block
 import { readerOf } from './bodies.ts';
 import type { TraceTables } from './ingest.ts';
 
-/** Free bytes that stay in the file, and maximum number of bytes that one step returns to the file system. */
+/** Free bytes up to which the file does not shrink. */
 const FREE_BYTES = 16 << 20;
+/** Maximum number of bytes that one step returns to the file system. */
 const STEP_BYTES = 4 << 20;
 /** Payload of a redacted span. */
-const NOTHING = payloadText({ input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] });
+const EMPTY_PAYLOAD = payloadText({
+  input: '',
+  output: '',
+  attributes: {},
+  resourceAttributes: {},
+  events: [],
+  links: [],
+});
 
-/** The labels of a redacted trace. */
+/** Columns of the labels of a redacted trace. */
 const NO_LABELS = { session_id: null, user_id: null, tags: null, root_labels: 0 };
 
 const keysOf = (traces: readonly TraceKey[]) => traces.map(({ traceId, traceRef }) => [traceId, traceRef]);
@@ -177,7 +185,7 @@ export function createTraceRemoval(
         await blocks.moveToRows(db, traceNos);
         await db
           .updateTable('span')
-          .set({ body_no: null, body_at: null, payload: NOTHING, input_preview: '', error: null, source: null })
+          .set({ body_no: null, body_at: null, payload: EMPTY_PAYLOAD, input_preview: '', error: null, source: null })
           .where('trace_no', 'in', numbers)
           .execute();
         await db

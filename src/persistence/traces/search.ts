@@ -34,12 +34,10 @@ const containsText = (flavour: Flavour, column: string, text: string): RawBuilde
     ? sql<SqlBool>`cast(${sql.ref(column)} as jsonb) @> to_jsonb(cast(${text} as text))`
     : sql<SqlBool>`exists (select 1 from json_each(${sql.ref(column)}) where value = ${text})`;
 
-/**
- * Condition: the trace has the tag of the product's own model calls, or lacks it. `tags` is null for a trace without
- * tags.
- */
+/** Condition: the trace has the tag of the product's own model calls, or lacks it. */
 function internalIs(flavour: Flavour, internal: boolean): RawBuilder<SqlBool> {
   const tagged = containsText(flavour, 'trace_summary.tags', INTERNAL_TAG);
+  // `tags` is null for a trace without tags.
   return internal ? tagged : sql<SqlBool>`(trace_summary.tags is null or not ${tagged})`;
 }
 
@@ -88,26 +86,31 @@ export function filterCondition(flavour: Flavour, filters: TraceFilters): RawBui
   return conditions.length === 0 ? sql<SqlBool>`1 = 1` : sql<SqlBool>`(${sql.join(conditions, sql` and `)})`;
 }
 
-const HALF = 2n ** 32n;
+/** Value of the lowest of the upper bits. */
+const UPPER_UNIT = 2n ** 32n;
 
-/** SQL that selects the sum of a column of picodollars in two halves: SQLite fails when a sum overflows 64 bits. */
+/**
+ * SQL that selects two sums of a column of picodollars: of the upper and of the lower 32 bits. SQLite fails when a sum
+ * overflows 64 bits.
+ */
 export const sumInHalves = (column: 'spend' | 'estimate') => sql`
-  cast(sum(${sql.ref(column)} / ${bigint(HALF)}) as text) as ${sql.ref(`${column}_high`)},
-  cast(sum(${sql.ref(column)} % ${bigint(HALF)}) as text) as ${sql.ref(`${column}_low`)}`;
+  cast(sum(${sql.ref(column)} / ${bigint(UPPER_UNIT)}) as text) as ${sql.ref(`${column}_high`)},
+  cast(sum(${sql.ref(column)} % ${bigint(UPPER_UNIT)}) as text) as ${sql.ref(`${column}_low`)}`;
 
-/** The sum from the two halves that `sumInHalves` selected; null without rows. */
+/** The sum from the two sums that `sumInHalves` selected; null without rows. */
 export const amountOf = (high: string | null, low: string | null): Usd | null =>
-  high === null || low === null ? null : ((BigInt(high) * HALF + BigInt(low)) as Usd);
+  high === null || low === null ? null : ((BigInt(high) * UPPER_UNIT + BigInt(low)) as Usd);
 
-/** The buckets with traces. A quantile is the duration at its rank, rounded up, so it is a duration that occurred. */
+/** The buckets with traces. A quantile is the duration at its rank in the bucket, so a trace had this duration. */
 export async function bucketsOf(
   db: Kysely<Tables>,
   series: TraceSeries,
   condition: RawBuilder<SqlBool>,
 ): Promise<readonly TraceBucket[]> {
   const { startMs, endMs, bucketMs } = series;
+  // The rank is rounded up.
   const quantile = (percent: number) =>
-    sql`cast(max(case when place = (many * ${sql.lit(percent)} + 99) / 100 then duration end) as text)`;
+    sql`cast(max(case when place = (bucket_size * ${sql.lit(percent)} + 99) / 100 then duration end) as text)`;
   const { rows } = await sql<BucketRow & Readonly<Record<'spend_high' | 'spend_low', string | null>>>`
     with found as (
       select (start_ms - ${bigint(startMs)}) / ${bigint(bucketMs)} as bucket, end_ns - start_ns as duration,
@@ -116,7 +119,7 @@ export async function bucketsOf(
       where start_ms >= ${bigint(startMs)} and start_ms < ${bigint(endMs)} and ${condition}
     ), ranked as (
       select found.*, row_number() over (partition by bucket order by duration) as place,
-        count(*) over (partition by bucket) as many
+        count(*) over (partition by bucket) as bucket_size
       from found
     )
     select cast(bucket as double precision) as bucket, count(*) as traces,

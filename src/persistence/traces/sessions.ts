@@ -26,7 +26,7 @@ export async function sessionsOf(
   const { after } = search;
   // Byte order on both engines.
   const id = flavour === 'postgresql' ? sql`session_id collate "C"` : sql`session_id collate binary`;
-  const below =
+  const isAfterCursor =
     after === null
       ? sql`1 = 1`
       : sql`(max(start_ms) < ${bigint(after.lastStartMs)}
@@ -40,7 +40,7 @@ export async function sessionsOf(
       cast(min(start_ns) as text) as first_ns, cast(max(end_ns) as text) as last_ns,
       cast(max(start_ms) as double precision) as last_start_ms
     from trace_summary where ${inWindow(search, condition)}
-    group by session_id having ${below} order by max(start_ms) desc, ${id} desc limit ${limit}`.execute(db);
+    group by session_id having ${isAfterCursor} order by max(start_ms) desc, ${id} desc limit ${limit}`.execute(db);
   return rows.map((row) =>
     sessionOf(row, {
       userId: row.first_user === row.last_user ? row.first_user : null,

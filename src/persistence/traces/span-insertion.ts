@@ -17,7 +17,7 @@ export function spanGroup(traceNo: string, bodyNo: string | null, rows: SpanRows
 /** Inserts spans and looks up stored ones. The statements are built once. */
 export interface SpanWriter {
   insert(db: Kysely<Tables>, groups: readonly SpanGroup[]): Promise<void>;
-  /** Ids of stored spans, by trace number: all of `wanted` that are stored, and possibly others of the same traces. */
+  /** Ids of stored spans, by trace number: all stored ids of `wanted`, and possibly others of the same traces. */
   stored(
     db: Kysely<Tables>,
     wanted: ReadonlyMap<string, readonly string[]>,
@@ -26,7 +26,8 @@ export interface SpanWriter {
 
 /**
  * The rows of a trace are sent as the JSON that ingest has encoded, without decoding. `rowsFrom` explains why they are
- * JSON. `joinedBlocks` joins the bodies as `b`, and each span of a span block as `h`.
+ * JSON. Aliases in the SQL: `g` is a group to insert and `s` one of its spans. `w` is a trace with wanted span ids and
+ * `i` one of these ids. `joinedBlocks` explains `t`, `b` and `h`.
  */
 export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'span'>): SpanWriter {
   const typeOf = (name: string): string => columns.find((column) => column.name === name)?.sqlType ?? 'text';
@@ -37,12 +38,12 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
     const values = SPAN_COLUMNS.map((name, position) => `cast(s.value ->> ${position} as ${typeOf(name)})`);
     return {
       insertText: `insert into span (${into})
-        select cast(t.value ->> 0 as bigint), cast(t.value ->> 1 as bigint), ${values.join(', ')}
-        from jsonb_array_elements($1::jsonb) t cross join lateral jsonb_array_elements(t.value -> 2) s`,
+        select cast(g.value ->> 0 as bigint), cast(g.value ->> 1 as bigint), ${values.join(', ')}
+        from jsonb_array_elements($1::jsonb) g cross join lateral jsonb_array_elements(g.value -> 2) s`,
       storedText: `select cast(span.trace_no as text) as trace_no, span.span_id
-        from jsonb_array_elements($1::jsonb) t
-        cross join lateral jsonb_array_elements_text(t.value -> 1) i
-        join span on span.trace_no = cast(t.value ->> 0 as bigint) and span.span_id = i.value
+        from jsonb_array_elements($1::jsonb) w
+        cross join lateral jsonb_array_elements_text(w.value -> 1) i
+        join span on span.trace_no = cast(w.value ->> 0 as bigint) and span.span_id = i.value
         union all
         select cast(t.trace_no as text), h.value ->> 0
         from jsonb_array_elements($1::jsonb) w cross join sheet_trace t ${joinedBlocks(flavour)}
@@ -55,11 +56,11 @@ export function createSpanWriter(flavour: SqlFlavour, { columns }: RowTable<'spa
     const values = SPAN_COLUMNS.map((_name, position) => `jsonb_extract(s.value, '$[${position}]')`);
     return {
       insertText: `${insertOrRollback(flavour)} into span (${into})
-        select t.value ->> 0, t.value ->> 1, ${values.join(', ')}
-        from jsonb_each(?) t, jsonb_each(t.value, '$[2]') s`,
+        select g.value ->> 0, g.value ->> 1, ${values.join(', ')}
+        from jsonb_each(?) g, jsonb_each(g.value, '$[2]') s`,
       storedText: `select cast(span.trace_no as text) as trace_no, span.span_id
-        from jsonb_each(?1) t, jsonb_each(t.value, '$[1]') i
-        cross join span on span.trace_no = t.value ->> 0 and span.span_id = i.value
+        from jsonb_each(?1) w, jsonb_each(w.value, '$[1]') i
+        cross join span on span.trace_no = w.value ->> 0 and span.span_id = i.value
         union all
         select cast(t.trace_no as text), jsonb_extract(h.value, '$[0]')
         from jsonb_each(?1) w cross join sheet_trace t ${joinedBlocks(flavour)}

@@ -33,7 +33,7 @@ export function spanHeadOf(traceId: string, row: Omit<SpanRow, 'trace_no' | 'pay
     inputPreview: row.input_preview,
     requestId: row.request_id,
     callId: row.call_id,
-    // Rows of earlier versions have no `gateway`: there, a cost implies a span of the gateway.
+    // Rows of earlier versions have no `gateway`. In these rows, a cost implies a span of the gateway.
     gateway: row.gateway === 1 || row.cost !== null,
     ...(row.gateway === 0 ? { cacheUnknown: true } : {}),
     cost: row.cost === null ? null : (BigInt(row.cost) as Usd),

@@ -91,8 +91,8 @@ export function summaryOf(row: NewSummaryRow): TraceSummary {
 }
 
 /**
- * Row of a trace without spans: PostgreSQL locks it until the commit replaces it; ClickHouse uses it for deleted rows
- * of `trace_by_start`.
+ * Row of a trace without spans. On PostgreSQL, an ingest locks this row until its commit replaces it. ClickHouse uses
+ * such rows as the deleted rows of `trace_by_start`.
  */
 export const emptySummaryRow = (identity: TraceIdentity): NewSummaryRow =>
   summaryRowOf(addTally(null, identity, tallyOf([])));
