@@ -5,8 +5,8 @@ import { encodeRow, insertionInto, type RowTable } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 import { costsByWindow } from './spend-rows.ts';
 
-/** How long the total of an ended window is kept, in ms: calls that began in it may end later. */
-const KEPT_MS = 2 * 86_400_000;
+/** How long the total of an ended window is kept, in ms: calls that began in the window may end later. */
+const RETENTION_MS = 2 * 86_400_000;
 /** Minimum time between removals of ended windows, in ms. */
 const REMOVAL_MS = 3_600_000;
 
@@ -36,9 +36,9 @@ export function createWindowTotalsAdder(
     nextRemovalMs = nowMs + REMOVAL_MS;
     await db
       .deleteFrom('budget_window')
-      // 0 is a window without end.
+      // A window without end has the end 0.
       .where('end_ms', '>', 0)
-      .where('end_ms', '<', nowMs - KEPT_MS)
+      .where('end_ms', '<', nowMs - RETENTION_MS)
       .execute();
   };
 }

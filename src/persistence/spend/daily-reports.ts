@@ -7,7 +7,7 @@ import { DAY_MS, MOST_KEY_CHARACTERS, DAY_KEY_COLUMNS, DAY_SUM_COLUMNS } from '.
 
 type Sql = RawBuilder<unknown>;
 
-/** Fields that the sums of days can be filtered and grouped by. */
+/** Fields by which the sums of days can be filtered and grouped. */
 const FIELDS: ReadonlySet<SpendField> = new Set([
   'key',
   'user',
@@ -22,7 +22,7 @@ const FIELDS: ReadonlySet<SpendField> = new Set([
   'callType',
 ]);
 
-/** A relation named `spend_row`: the sums of the whole days of a period, and the calls of its partial days. */
+/** A relation named `spend_row`: the sums of the whole days of a period, and each call of its partial days. */
 export interface DailyRelation {
   readonly relation: Sql;
   /** Conditions that a query of the relation must still apply. */
@@ -32,11 +32,11 @@ export interface DailyRelation {
   readonly sums: Sql;
 }
 
-/** Kind of sums: of all calls, of calls with tags, or of calls by tag or by end user. */
+/** Which sums: `all` of all calls, `tagged` of the calls with tags, `tag` by tag, `end_user` by end user. */
 type SumsKind = 'all' | 'tagged' | 'tag' | 'end_user';
 
-/** Whether the sums store a value whole. They truncate longer values. */
-const isShort = (value: string): boolean => value.length <= MOST_KEY_CHARACTERS;
+/** Whether the sums store a value completely. Longer values are truncated. */
+const isStoredWhole = (value: string): boolean => value.length <= MOST_KEY_CHARACTERS;
 
 /** The kind of sums that a grouping needs; null when it needs the calls. */
 function sumsKindOf({ by, filter }: SpendGrouping): SumsKind | null {
@@ -45,9 +45,9 @@ function sumsKindOf({ by, filter }: SpendGrouping): SumsKind | null {
   const byTag = by.includes('tag');
   const ofEndUsers = any.endUser !== undefined || some.includes('endUser');
   if (none.tag !== undefined) return null;
-  // A call with several of the tags would count several times.
+  // In a sum over several tags, a call with two of these tags would count twice.
   if (tags !== undefined && !byTag && tags.length !== 1) return null;
-  // Sums exist by tag and by end user, but not by both.
+  // No sums are by tag and by end user together.
   const ofTags = byTag || tags !== undefined;
   if (ofTags && (ofEndUsers || by.includes('endUser'))) return null;
   if (ofTags) return none.endUser === undefined ? 'tag' : null;
@@ -56,33 +56,33 @@ function sumsKindOf({ by, filter }: SpendGrouping): SumsKind | null {
   return some.includes('tag') ? 'tagged' : 'all';
 }
 
-const isDaily = (ms: number): boolean => ms % DAY_MS === 0;
+const isWholeDays = (ms: number): boolean => ms % DAY_MS === 0;
 
 /** Whether the sums of days have every field, value and bucket of a grouping. */
-function isAnswered({ by, filter, bucket }: SpendGrouping): boolean {
+function daySumsSuffice({ by, filter, bucket }: SpendGrouping): boolean {
   const { any, none = {}, some = [], requestId, sessionId, minCost, maxCost } = filter;
   if ([requestId, sessionId, minCost, maxCost].some((condition) => condition !== undefined)) return false;
-  if (bucket !== undefined && !(isDaily(bucket.ms) && isDaily(bucket.offsetMs))) return false;
+  if (bucket !== undefined && !(isWholeDays(bucket.ms) && isWholeDays(bucket.offsetMs))) return false;
   const fields = [...by, ...some, ...Object.keys(any), ...Object.keys(none)] as readonly SpendField[];
   if (!fields.every((field) => FIELDS.has(field))) return false;
-  return [...Object.values(any), ...Object.values(none)].flat().every(isShort);
+  return [...Object.values(any), ...Object.values(none)].flat().every(isStoredWhole);
 }
 
-/** The whole days of a period, and the parts of days before and after them. */
+/** The whole days of a period, and the partial days before and after them. */
 interface Parts {
   readonly days: readonly [from: number | null, to: number | null];
-  readonly edges: readonly (readonly [from: number, to: number])[];
+  readonly partialDays: readonly (readonly [from: number, to: number])[];
 }
 
 /** Null for a period without a whole day. */
 function partsOf({ from, to }: Pick<SpendFilter, 'from' | 'to'>): Parts | null {
-  const [begin, end] = [from?.getTime() ?? null, to?.getTime() ?? null];
-  const first = begin === null ? null : Math.ceil(begin / DAY_MS) * DAY_MS;
-  const last = end === null ? null : Math.floor(end / DAY_MS) * DAY_MS;
-  if (first !== null && last !== null && first >= last) return null;
-  const before = begin !== null && first !== null && begin < first ? [[begin, first] as const] : [];
-  const after = end !== null && last !== null && last < end ? [[last, end] as const] : [];
-  return { days: [first, last], edges: [...before, ...after] };
+  const [fromMs, toMs] = [from?.getTime() ?? null, to?.getTime() ?? null];
+  const daysFromMs = fromMs === null ? null : Math.ceil(fromMs / DAY_MS) * DAY_MS;
+  const daysToMs = toMs === null ? null : Math.floor(toMs / DAY_MS) * DAY_MS;
+  if (daysFromMs !== null && daysToMs !== null && daysFromMs >= daysToMs) return null;
+  const before = fromMs !== null && daysFromMs !== null && fromMs < daysFromMs ? [[fromMs, daysFromMs] as const] : [];
+  const after = toMs !== null && daysToMs !== null && daysToMs < toMs ? [[daysToMs, toMs] as const] : [];
+  return { days: [daysFromMs, daysToMs], partialDays: [...before, ...after] };
 }
 
 /** Columns of the sums of days, under the names of the relation. */
@@ -115,13 +115,21 @@ function ofDays(kind: SumsKind, [from, to]: Parts['days'], labels: Sql | null): 
     from ${sql.raw(isLabel ? 'spend_day_label' : 'spend_day')} where ${sql.join(conditions, sql` and `)}`;
 }
 
+/** SQL of the label of a call. */
+const LABEL_OF_CALL: Readonly<Record<SumsKind, string>> = {
+  all: 'null',
+  tagged: 'null',
+  tag: 'tag.value',
+  end_user: 'end_user',
+};
+
 /** The calls of a part of a day, each as a row of sums. By tag, a call has one row for each of its tags. */
-function ofCalls(kind: SumsKind, [from, to]: Parts['edges'][number], flavour: SqlFlavour): Sql {
+function ofCalls(kind: SumsKind, [from, to]: Parts['partialDays'][number], flavour: SqlFlavour): Sql {
   const conditions: Sql[] = [sql`started_at >= ${from}`, sql`started_at < ${to}`];
   if (kind === 'tagged' || kind === 'tag') conditions.push(sql`tags is not null`);
   if (kind === 'end_user') conditions.push(sql`end_user is not null`);
   const each = `${textsOf(flavour, 'tags')} as tag`;
-  const label = kind === 'tag' ? 'tag.value' : kind === 'end_user' ? 'end_user' : 'null';
+  const label = LABEL_OF_CALL[kind];
   return sql`select ${sql.raw(CALL_COLUMNS.join(', '))}, ${sql.raw(label)} as label
     from spend_row ${sql.raw(kind === 'tag' ? `cross join ${each}` : '')} where ${sql.join(conditions, sql` and `)}`;
 }
@@ -135,11 +143,20 @@ const SUMS = sql`
   cast(coalesce(sum(spend_row.cost), 0) as text) as cost,
   cast(max(spend_row.last_ms) as double precision) as last_ms`;
 
-/** The labels that a filter names; null for all. */
-const wantedLabels = (kind: SumsKind, { any }: SpendFilter): readonly string[] | null =>
-  (kind === 'tag' ? any.tag : kind === 'end_user' ? any.endUser : undefined) ?? null;
+/** The labels that a filter names; null for all labels, and for sums without labels. */
+function wantedLabels(kind: SumsKind, { any }: SpendFilter): readonly string[] | null {
+  switch (kind) {
+    case 'all':
+    case 'tagged':
+      return null;
+    case 'tag':
+      return any.tag ?? null;
+    case 'end_user':
+      return any.endUser ?? null;
+  }
+}
 
-/** The filter without period and labels, which the relation has applied. */
+/** The filter without its conditions on period and labels, which the relation applies. */
 function withoutLabels({ any, some = [], ...filter }: SpendFilter): SpendFilter {
   const { tag: _tag, endUser: _endUser, ...others } = any;
   return { ...filter, from: null, to: null, any: others, some: some.filter((field) => !isLabelField(field)) };
@@ -150,12 +167,12 @@ const isLabelField = (field: SpendField): boolean => field === 'tag' || field ==
 /** The relation for a grouping; null when the grouping needs the calls. */
 export function dailyRelation(grouping: SpendGrouping, flavour: SqlFlavour): DailyRelation | null {
   const { filter } = grouping;
-  const kind = isAnswered(grouping) ? sumsKindOf(grouping) : null;
+  const kind = daySumsSuffice(grouping) ? sumsKindOf(grouping) : null;
   const parts = partsOf(filter);
   if (kind === null || parts === null) return null;
   const wanted = wantedLabels(kind, filter);
   const labels = wanted === null ? null : textsIn(flavour, wanted.map(storable));
-  const union = [ofDays(kind, parts.days, labels), ...parts.edges.map((edge) => ofCalls(kind, edge, flavour))];
+  const union = [ofDays(kind, parts.days, labels), ...parts.partialDays.map((part) => ofCalls(kind, part, flavour))];
   const endUser = kind === 'end_user' ? sql`all_parts.label as end_user` : sql`null as end_user`;
   // `ofDays` filters by label to use its index. This condition filters the calls of partial days.
   const where = labels === null ? sql`` : sql`where all_parts.label in ${labels}`;

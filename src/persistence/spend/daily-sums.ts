@@ -5,13 +5,13 @@ import { type EncodedRow, rowsFrom, type RowTable, textsOf } from '../database/r
 import type { Tables } from '../database/tables.ts';
 
 /*
- * Sums of calls by day (UTC), for reports and budgets. They are updated in the transaction that stores the rows, and
- * stay when old rows are removed. Additions of several processes commute.
+ * Sums of calls by day (UTC), for reports and budgets. They are updated in the transaction that stores the spend rows,
+ * and stay when old spend rows are removed. Several processes may add to them in any order.
  */
 
 export const DAY_MS = 86_400_000;
 
-/** Longest text of a key column, in characters: an index entry of PostgreSQL has at most 2,704 bytes. */
+/** Maximum length of a text in a key column, in characters: an index entry of PostgreSQL has at most 2,704 bytes. */
 export const MOST_KEY_CHARACTERS = MAX_LABEL_CHARACTERS;
 
 /**
@@ -20,7 +20,7 @@ export const MOST_KEY_CHARACTERS = MAX_LABEL_CHARACTERS;
  */
 export const NEW_SPEND = 'new_spend';
 
-const cut = (column: string): string => `substr(coalesce(${column}, ''), 1, ${MOST_KEY_CHARACTERS})`;
+const truncated = (column: string): string => `substr(coalesce(${column}, ''), 1, ${MOST_KEY_CHARACTERS})`;
 
 /** Key columns that `spend_day` and `spend_day_label` share, without the day. */
 const SHARED_KEYS = ['key_hash', 'team_id', 'user_id', 'provider', 'model', 'model_group', 'call_type'] as const;
@@ -53,7 +53,7 @@ const NEW_SPEND_COLUMNS = [
 /** Key columns of both `spend_day` and `spend_day_label`, each with its value from a row of `new_spend`. */
 const KEYS: readonly (readonly [name: string, value: string])[] = [
   ['started_at', 'started_at'],
-  ...SHARED_KEYS.map((name) => [name, cut(name)] as const),
+  ...SHARED_KEYS.map((name) => [name, truncated(name)] as const),
 ];
 
 /** Sum columns, each with its value for a single spend row. */
@@ -79,9 +79,10 @@ const NEW_SPEND_SUMS: readonly (readonly [name: string, value: string])[] = [
 /** Key columns except the day, each with its value from a spend row, for a union with sums. */
 export const DAY_KEY_COLUMNS: readonly (readonly [name: string, value: string])[] = SHARED_KEYS.map((name) => [
   name,
-  cut(name),
+  truncated(name),
 ]);
 
+/** A table of sums, and the relation whose rows are added to it. */
 interface Target {
   readonly table: 'spend_day' | 'spend_day_label';
   readonly keys: readonly (readonly [name: string, value: string])[];
@@ -98,10 +99,10 @@ function addition({ table, keys, from }: Target): string {
   const sums = NEW_SPEND_SUMS.map(([, value]) => `cast(sum(${value}) as bigint)`);
   const values = [...keys.map(([, value]) => value), ...sums, 'max(last_ms)'];
   const updates = NEW_SPEND_SUMS.map(([name]) => `${name} = ${table}.${name} + excluded.${name}`);
-  const last = `last_ms = case when excluded.last_ms > ${table}.last_ms then excluded.last_ms else ${table}.last_ms end`;
+  const lastUpdate = `last_ms = case when excluded.last_ms > ${table}.last_ms then excluded.last_ms else ${table}.last_ms end`;
   return `insert into ${table} (${names.join(', ')})
     select ${values.join(', ')} from ${from} where 1 = 1 group by ${keyNumbers} order by ${keyNumbers}
-    on conflict (${keys.map(([name]) => name).join(', ')}) do update set ${[...updates, last].join(', ')}`;
+    on conflict (${keys.map(([name]) => name).join(', ')}) do update set ${[...updates, lastUpdate].join(', ')}`;
 }
 
 /** The query of `new_spend` from spend rows. */
@@ -130,7 +131,7 @@ export function dailyAdditions(flavour: SqlFlavour): readonly string[] {
     }),
     addition({
       table: 'spend_day_label',
-      keys: [['kind', 'kind'], ['label', cut('label')], ...KEYS],
+      keys: [['kind', 'kind'], ['label', truncated('label')], ...KEYS],
       from: labelled,
     }),
   ];

@@ -2,9 +2,9 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { SpendRow } from '../../domain/spend/spend-row.ts';
 
 /**
- * Usage and cost of one gateway call. Only the removal of error texts changes a row; not a managed entity. Times are
- * Unix ms. The primary key begins with the trace id, and trace ids that the gateway creates begin with the time. So
- * their rows of the same time are adjacent, and look-ups by span need no further index (ADR 0018).
+ * Usage and cost of one gateway call. Times are Unix ms. Only the removal of error texts changes a row. The primary key
+ * begins with the trace id, and trace ids that the gateway creates begin with the time. So rows of the same time are
+ * adjacent, and look-ups by span need no further index (ADR 0018). Not a managed entity.
  */
 export const SpendRowEntity = defineEntity({
   name: 'SpendRowEntity',
@@ -87,12 +87,13 @@ const sums = () => ({
   cost: p.bigint('string'),
   /** Total duration of successful calls, ms. */
   successMs: p.bigint('number'),
-  /** End of the last call, Unix ms. */
+  /** End of the call that ended last, Unix ms. */
   lastMs: p.bigint('number'),
 });
 
 /**
- * Sums of the calls of a day with equal key columns. An absent team or user is blank in the key. Not a managed entity.
+ * Sums of the calls of a day with equal key columns. A key column is an empty text for calls without its value. Not a
+ * managed entity.
  */
 export const SpendDayEntity = defineEntity({
   name: 'SpendDayEntity',
@@ -107,7 +108,7 @@ export const SpendDayEntity = defineEntity({
     model: p.text().primary(),
     modelGroup: p.text().primary(),
     callType: p.text().primary(),
-    /** 1 for calls with tags. */
+    /** 1 for calls with tags, 0 for calls without tags. */
     tagged: p.integer().primary(),
     ...sums(),
   },

@@ -10,7 +10,7 @@ import { costsByKey, type StoredRow, storedRowOf } from './spend-rows.ts';
 const keyOf = ({ traceId, spanId, id }: Pick<SpendRow, 'traceId' | 'spanId' | 'id'>): string =>
   `${traceId}:${spanId}:${id}`;
 
-/** Distinct rows in the order of their keys, so that all processes lock in one order. */
+/** Distinct rows in the order of their keys, so that all processes lock rows in the same order. */
 export const inOrder = (rows: readonly SpendRow[]): readonly SpendRow[] =>
   [...Map.groupBy(rows, keyOf)]
     .toSorted(([left], [right]) => (left < right ? -1 : 1))

@@ -8,40 +8,44 @@ import { elementsOf, textsIn, tuplesIn } from '../database/rows.ts';
 
 type Flavour = Database['flavour'];
 
+/*
+ * The queries identify an owner by two columns. For a member, `id` is the team and `member_user_id` the user. For any
+ * other kind, `member_user_id` is empty.
+ */
+
 /**
- * Kinds whose totals are stored under their own id. The total of any other kind is the sum over the keys of an owner.
+ * Kinds whose totals are stored under their own id. For any other kind, the total of an owner is the sum over its keys.
  */
 type NamedKind = 'key' | Exclude<SummedKind, KeyOwnerKind>;
 
 const isNamed = (kind: SummedKind | 'key'): kind is NamedKind =>
   kind === 'key' || kind === 'tag' || kind === 'end_user' || kind === 'window';
 
-/** The totals of the segments in the call log: `t.value` is one of them. */
+/** The totals of the segments in the call log: `t.value` is a total. */
 const loggedTotals = (flavour: Flavour): RawBuilder<unknown> =>
   sql`call_segment s cross join ${elementsOf(flavour, sql.ref('s.totals'))} t`;
 
 /**
- * Where totals of each kind are stored: a query without its last condition, and its column of the id. The query returns
- * the id as `one`, and an empty `other`: only ids of members have a second part. `loggedId` is the name of the id in a
- * total of the call log.
+ * Where totals of each kind are stored: a query that lacks the condition on the id, and the column of the id.
+ * `loggedId` is the name of the id in a total of the call log.
  */
 const STORED: Readonly<Record<NamedKind, readonly [totals: RawBuilder<unknown>, column: string, loggedId: string]>> = {
-  key: [sql`select key_hash as one, '' as other, total from key_spend where`, 'key_hash', 'key_hash'],
-  window: [sql`select name as one, '' as other, total from budget_window where`, 'name', 'window'],
+  key: [sql`select key_hash as id, '' as member_user_id, total from key_spend where`, 'key_hash', 'key_hash'],
+  window: [sql`select name as id, '' as member_user_id, total from budget_window where`, 'name', 'window'],
   tag: [
-    sql`select label as one, '' as other, cost as total from spend_day_label where kind = 'tag' and`,
+    sql`select label as id, '' as member_user_id, cost as total from spend_day_label where kind = 'tag' and`,
     'label',
     'label',
   ],
   end_user: [
-    sql`select label as one, '' as other, cost as total from spend_day_label where kind = 'end_user' and`,
+    sql`select label as id, '' as member_user_id, cost as total from spend_day_label where kind = 'end_user' and`,
     'label',
     'label',
   ],
 };
 
-/** The spend of keys, labels or windows as `one` and `total`, with the call log. */
-function named(flavour: Flavour, kind: NamedKind, ids: readonly string[]): RawBuilder<unknown> {
+/** The spend of keys, labels or windows, with the call log. */
+function totalsOfNamed(flavour: Flavour, kind: NamedKind, ids: readonly string[]): RawBuilder<unknown> {
   const among = (): RawBuilder<unknown> => textsIn(flavour, ids.map(storable));
   const [totals, column, loggedId] = STORED[kind];
   const name = sql`t.value ->> ${sql.lit(loggedId)}`;
@@ -52,37 +56,35 @@ function named(flavour: Flavour, kind: NamedKind, ids: readonly string[]): RawBu
     select ${name}, '', cast(t.value ->> 'total' as bigint) from ${loggedTotals(flavour)} where ${name} in ${among()} ${ofKind}`;
 }
 
-/** The spend of the keys of owners as `one`, `other` and `total`, with the call log. */
-function owned(flavour: Flavour): RawBuilder<unknown> {
+/** The spend of the keys of owners, with the call log. Reads the relation `owned`. */
+function totalsOfOwned(flavour: Flavour): RawBuilder<unknown> {
   return sql`
-    select o.one, o.other, k.total from owned o join key_spend k on k.key_hash = o.hash
+    select o.id, o.member_user_id, k.total from owned o join key_spend k on k.key_hash = o.hash
     union all
-    select o.one, o.other, cast(t.value ->> 'total' as bigint)
+    select o.id, o.member_user_id, cast(t.value ->> 'total' as bigint)
     from ${loggedTotals(flavour)} join owned o on o.hash = t.value ->> 'key_hash'`;
 }
 
-/**
- * The keys of owners, deleted ones too, as `hash`, `one` and `other`: the id of the owner, in two parts for a member.
- */
+/** The keys of owners, deleted keys included: the key as `hash`, and its owner as `id` and `member_user_id`. */
 export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly string[]): RawBuilder<unknown> {
   const among = (): RawBuilder<unknown> => textsIn(flavour, ids.map(storable));
   switch (kind) {
     case 'team':
-      return sql`select hash, team_id as one, '' as other from virtual_key where team_id in ${among()}`;
+      return sql`select hash, team_id as id, '' as member_user_id from virtual_key where team_id in ${among()}`;
     case 'user':
-      return sql`select hash, user_id as one, '' as other from virtual_key where user_id in ${among()}`;
+      return sql`select hash, user_id as id, '' as member_user_id from virtual_key where user_id in ${among()}`;
     case 'member': {
       const pairs = ids.map((id) => (JSON.parse(id) as readonly string[]).map(storable));
-      return sql`select hash, team_id as one, user_id as other from virtual_key
+      return sql`select hash, team_id as id, user_id as member_user_id from virtual_key
         where (team_id, user_id) in ${tuplesIn(flavour, 2, pairs)}`;
     }
     case 'project':
-      return sql`select hash, project_id as one, '' as other from virtual_key where project_id in ${among()}`;
+      return sql`select hash, project_id as id, '' as member_user_id from virtual_key where project_id in ${among()}`;
     case 'organization':
-      return sql`select k.hash, t.organization_id as one, '' as other from team t join virtual_key k on k.team_id = t.id
+      return sql`select k.hash, t.organization_id as id, '' as member_user_id from team t join virtual_key k on k.team_id = t.id
         where t.organization_id in ${among()}
         union all
-        select hash, organization_id as one, '' as other from virtual_key
+        select hash, organization_id as id, '' as member_user_id from virtual_key
         where organization_id in ${among()} and team_id is null`;
   }
 }
@@ -94,12 +96,15 @@ export const createTotalsOf =
   ({ reader, flavour, inFlight }: Database) =>
   (kind: SummedKind | 'key', ids: readonly string[]): Promise<ReadonlyMap<string, Usd>> =>
     inFlight.read(async () => {
-      const { rows } = await sql<{ one: string; other: string; total: string }>`
+      const { rows } = await sql<{ id: string; member_user_id: string; total: string }>`
         ${isNamed(kind) ? sql`` : sql`with owned as (${ownedKeys(flavour, kind, ids)})`}
-        select one, other, cast(sum(total) as text) as total
-        from (${isNamed(kind) ? named(flavour, kind, ids) : owned(flavour)}) spent group by one, other
+        select id, member_user_id, cast(sum(total) as text) as total
+        from (${isNamed(kind) ? totalsOfNamed(flavour, kind, ids) : totalsOfOwned(flavour)}) spent group by id, member_user_id
       `.execute(reader());
       return new Map(
-        rows.map(({ one, other, total }) => [kind === 'member' ? memberId(one, other) : one, BigInt(total) as Usd]),
+        rows.map(({ id, member_user_id: memberUserId, total }) => [
+          kind === 'member' ? memberId(id, memberUserId) : id,
+          BigInt(total) as Usd,
+        ]),
       );
     });

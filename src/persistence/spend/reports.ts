@@ -89,7 +89,7 @@ function isVisible({ keyHash, userId, teamIds = [] }: NonNullable<SpendFilter['v
   return sql`(${sql.join(visible, sql` or `)})`;
 }
 
-/** Whether a row has a value. Optional ids of older rows may be blank, which means none. */
+/** Condition that a row has a value. Optional ids of old rows may be blank, which means that they are absent. */
 const hasValue = (field: SpendField): Sql =>
   field === 'tag' ? sql`spend_row.tags is not null` : sql`coalesce(${COLUMNS[field]}, '') <> ''`;
 
@@ -132,9 +132,9 @@ interface StoredGroup extends Readonly<Record<string, unknown>> {
   readonly last_ms: number | null;
 }
 
-/** Optional ids of older rows may be blank, which means none. */
 const groupOf = (row: StoredGroup, by: SpendGrouping['by']): SpendGroup => ({
-  values: Object.fromEntries(by.map((field) => [field, nullIfBlank(row[`of_${field}`] as string | null)])),
+  // Optional ids of old rows may be blank, which means that they are absent.
+  values: Object.fromEntries(by.map((field) => [field, idOrNull(row[`of_${field}`] as string | null)])),
   startMs: row.start_ms,
   calls: row.calls,
   failures: row.failures,
@@ -176,7 +176,7 @@ interface GroupedRelation {
 /** Reports over spend rows, grouped inside the database. Sums of costs are exact. */
 export function createSpendReports({ orm, flavour, readRows }: Database): SpendReports {
   const spendRows = rowTable(orm, 'spend_row');
-  /** Sort columns of rows with an equal rank. */
+  /** Sort columns of rows with an equal value of `SORTS`. */
   const places = [sql`spend_row.started_at`, sql`spend_row.trace_id`, sql`spend_row.span_id`, sql`spend_row.id`];
 
   function pageOf({ filter, sort, descending, limit, from }: SpendPage): Sql {
@@ -186,7 +186,7 @@ export function createSpendReports({ orm, flavour, readRows }: Database): SpendR
     if (typeof from !== 'number') {
       const { startedAt, traceId, spanId, id, rank } = from;
       const after: unknown[] = [startedAt.getTime(), storable(traceId), storable(spanId), storable(id)];
-      // Only a place in the order of the start has no rank: the start is the first of `places`.
+      // A place in the order of the start has no rank, because the start is the first of `places`.
       const ranked = rank === undefined ? places : [SORTS[sort], ...places];
       if (rank !== undefined) after.unshift(sql`cast(${amountText(rank)} as bigint)`);
       conditions.push(sql`(${sql.join(ranked)}) ${descending ? sql`<` : sql`>`} (${sql.join(after)})`);
@@ -234,11 +234,11 @@ export function createSpendReports({ orm, flavour, readRows }: Database): SpendR
       }),
     count: (filter, most) =>
       readRows(async (db) => {
-        const { rows } = await sql<{ n: number }>`
-          select cast(count(*) as double precision) as n
+        const { rows } = await sql<{ matches: number }>`
+          select cast(count(*) as double precision) as matches
           from (select 1 as one from spend_row where ${matching(filter, flavour)} limit ${most}) matching
         `.execute(db);
-        return rows[0]?.n ?? 0;
+        return rows[0]?.matches ?? 0;
       }),
     groups: (grouping) =>
       readRows(async (db) => {

@@ -90,7 +90,7 @@ export function spendRowOf(row: StoredRow): SpendRow {
   };
 }
 
-/** Costs per key, in the order of the keys, so that all processes lock totals in one order. */
+/** Costs per key, in the order of the keys, so that all processes lock totals in the same order. */
 export function costsByKey(
   rows: readonly Pick<SpendRow, 'keyHash' | 'cost'>[],
 ): readonly { readonly key_hash: string; readonly total: string }[] {
@@ -110,9 +110,9 @@ export function costsByLabel(
   }[],
 ): readonly { readonly kind: string; readonly label: string; readonly total: string }[] {
   const totals = { tag: new Map<string, Usd>(), end_user: new Map<string, Usd>() };
-  const add = (sums: Map<string, Usd>, name: string, cost: Usd): unknown => {
+  const add = (sums: Map<string, Usd>, name: string, cost: Usd): void => {
     const label = truncateLabel(storable(name));
-    return sums.set(label, addUsd(sums.get(label) ?? ZERO_USD, cost));
+    sums.set(label, addUsd(sums.get(label) ?? ZERO_USD, cost));
   };
   for (const { cost, labels } of calls) {
     if (cost === null || labels === null) continue;
@@ -125,8 +125,8 @@ export function costsByLabel(
 }
 
 /**
- * Costs or other amounts per budget window, in the order of their names, so that all processes lock totals in one
- * order.
+ * Costs or other amounts per budget window, in the order of the names of windows, so that all processes lock totals in
+ * the same order.
  */
 export function costsByWindow(
   rows: readonly (Pick<SpendRow, 'cost'> & { readonly windows?: SpendRow['windows'] | undefined })[],

@@ -10,51 +10,56 @@ import { ownedKeys } from './owner-totals.ts';
 
 type Sql = RawBuilder<unknown>;
 
-/** The id of an owner in two parts, as `ownedKeys` returns it; the second part is empty except for a member. */
-function partsOf(kind: CountedKind, id: string): readonly [one: string, other: string] {
+/** The two columns of an owner, as `ownedKeys` returns them. */
+function ownerIdColumns(kind: CountedKind, id: string): readonly [id: string, memberUserId: string] {
   if (kind !== 'member') return [storable(id), ''];
   const [team = '', user = ''] = JSON.parse(id) as readonly string[];
   return [storable(team), storable(user)];
 }
 
-/** Owners with the start of their window and of the first whole day in it, Unix ms. All owners are one parameter. */
+/**
+ * Owners, each with the start of its window and the start of the first whole day in this window, Unix ms. All owners
+ * are one parameter.
+ */
 function wanted(flavour: SqlFlavour, kind: CountedKind, starts: readonly SpendStart[]): Sql {
   const rows = starts.map(({ id, from }) => {
     const ms = from.getTime();
-    return [...partsOf(kind, id), ms, Math.ceil(ms / DAY_MS) * DAY_MS];
+    return [...ownerIdColumns(kind, id), ms, Math.ceil(ms / DAY_MS) * DAY_MS];
   });
-  return sql`select t.value ->> 0 as one, t.value ->> 1 as other, cast(t.value ->> 2 as bigint) as start_ms,
+  return sql`select t.value ->> 0 as id, t.value ->> 1 as member_user_id, cast(t.value ->> 2 as bigint) as start_ms,
     cast(t.value ->> 3 as bigint) as day_ms from ${elementsOf(flavour, sql`${JSON.stringify(rows)}`)} as t`;
 }
 
 /**
- * The parts of days at the start of windows, with their calls as `r`: each distinct part reads its range of the index.
+ * The calls `r` of partial days `s`: from the start of a window to its first whole day. Each distinct partial day reads
+ * its range of the index.
  */
-const EDGES = sql`(select distinct start_ms, day_ms from wanted where start_ms < day_ms) s
+const PARTIAL_DAYS = sql`(select distinct start_ms, day_ms from wanted where start_ms < day_ms) s
   join spend_row r on r.started_at >= s.start_ms and r.started_at < s.day_ms`;
 
-/** The costs of keys or their owners as `one`, `other` and `cost`. */
+/** The costs of keys or their owners. */
 const OWNED = sql`
-  select w.one, w.other, d.cost from wanted w join owned o on o.one = w.one and o.other = w.other
+  select w.id, w.member_user_id, d.cost from wanted w join owned o on o.id = w.id and o.member_user_id = w.member_user_id
     join spend_day d on d.key_hash = o.hash and d.started_at >= w.day_ms
   union all
-  select w.one, w.other, r.cost from ${EDGES} join owned o on o.hash = r.key_hash
-    join wanted w on w.one = o.one and w.other = o.other and w.start_ms = s.start_ms`;
+  select w.id, w.member_user_id, r.cost from ${PARTIAL_DAYS} join owned o on o.hash = r.key_hash
+    join wanted w on w.id = o.id and w.member_user_id = o.member_user_id and w.start_ms = s.start_ms`;
 
-/** The costs of calls with a label, as `one`, `other` and `cost`. */
+/** The costs of calls with a label. */
 function labelled(flavour: SqlFlavour, kind: 'tag' | 'end_user'): Sql {
   const tags = sql`cross join ${sql.raw(textsOf(flavour, 'r.tags'))} as tag`;
   const label = kind === 'tag' ? sql`tag.value` : sql`r.end_user`;
   return sql`
-    select w.one, w.other, d.cost from wanted w
-      join spend_day_label d on d.kind = ${sql.lit(kind)} and d.label = w.one and d.started_at >= w.day_ms
+    select w.id, w.member_user_id, d.cost from wanted w
+      join spend_day_label d on d.kind = ${sql.lit(kind)} and d.label = w.id and d.started_at >= w.day_ms
     union all
-    select w.one, w.other, r.cost from ${EDGES} ${kind === 'tag' ? tags : sql``}
-      join wanted w on w.one = ${label} and w.start_ms = s.start_ms`;
+    select w.id, w.member_user_id, r.cost from ${PARTIAL_DAYS} ${kind === 'tag' ? tags : sql``}
+      join wanted w on w.id = ${label} and w.start_ms = s.start_ms`;
 }
 
-const keysThemselves = (flavour: SqlFlavour, hashes: readonly string[]): Sql =>
-  sql`select hash, hash as one, '' as other from virtual_key where hash in ${textsIn(flavour, hashes.map(storable))}`;
+/** Keys in the form of `ownedKeys`, each as its own owner. */
+const keysAsOwners = (flavour: SqlFlavour, hashes: readonly string[]): Sql =>
+  sql`select hash, hash as id, '' as member_user_id from virtual_key where hash in ${textsIn(flavour, hashes.map(storable))}`;
 
 /** The spend of each key, owner or label since the start of its window, in one statement. */
 export const createSpendSince =
@@ -63,16 +68,16 @@ export const createSpendSince =
     readRows(async (db) => {
       const ids = starts.map(({ id }) => id);
       const owned = (): Sql =>
-        kind === 'key' || isLabelKind(kind) ? keysThemselves(flavour, ids) : ownedKeys(flavour, kind, ids);
-      const { rows } = await sql<{ one: string; other: string; total: string | null }>`
+        kind === 'key' || isLabelKind(kind) ? keysAsOwners(flavour, ids) : ownedKeys(flavour, kind, ids);
+      const { rows } = await sql<{ id: string; member_user_id: string; total: string | null }>`
         with wanted as (${wanted(flavour, kind, starts)})
           ${isLabelKind(kind) ? sql`` : sql`, owned as (${owned()})`}
-        select one, other, cast(sum(cost) as text) as total
-        from (${isLabelKind(kind) ? labelled(flavour, kind) : OWNED}) spent group by one, other
+        select id, member_user_id, cast(sum(cost) as text) as total
+        from (${isLabelKind(kind) ? labelled(flavour, kind) : OWNED}) spent group by id, member_user_id
       `.execute(db);
       return new Map(
-        rows.map(({ one, other, total }) => [
-          kind === 'member' ? memberId(one, other) : one,
+        rows.map(({ id, member_user_id: memberUserId, total }) => [
+          kind === 'member' ? memberId(id, memberUserId) : id,
           BigInt(total ?? 0) as Usd,
         ]),
       );

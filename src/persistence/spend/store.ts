@@ -11,15 +11,15 @@ import { elementsOf, everyColumn, rowTable, textsIn, tuplesIn } from '../databas
 import { transaction } from '../database/transaction.ts';
 import { spendRowOf, type StoredRow } from './spend-rows.ts';
 
-/** First twelve hex digits of the trace ids that the gateway creates at this time, Unix ms. */
-const timeHex = (ms: number): string => Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
+/** The trace ids that the gateway creates at this time, Unix ms, begin with these twelve hex digits. */
+const traceIdPrefix = (ms: number): string => Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
 
 interface Interval {
   readonly from: number;
   readonly to: number;
 }
 
-/** The intervals to search; overlapping ones are merged. */
+/** The intervals to search. Overlapping intervals are merged. */
 function mergedIntervals(searched: readonly CallSearch[]): readonly Interval[] {
   const merged: Interval[] = [];
   for (const { fromMs: from, toMs: to } of searched.toSorted((left, right) => left.fromMs - right.fromMs)) {
@@ -69,7 +69,7 @@ export function createSpendStore(database: Database): SpendStore {
           flavour,
           searched.flatMap((call) => (call[name] === null ? [] : storable(call[name]))),
         );
-      const idRanges = mergedIntervals(searched).map(({ from, to }) => [timeHex(from), timeHex(to + 1)]);
+      const idRanges = mergedIntervals(searched).map(({ from, to }) => [traceIdPrefix(from), traceIdPrefix(to + 1)]);
       const found = sql<StoredRow>`
         select ${sql.join(everyColumn(spendRows))}
         from ${elementsOf(flavour, sql`${JSON.stringify(idRanges)}`)} w cross join spend_row
@@ -82,7 +82,7 @@ export function createSpendStore(database: Database): SpendStore {
       if (traces.length === 0) return;
       const keys = traces.map(({ traceId, keyHash }) => [storable(traceId), storable(keyHash)]);
       const ids = traces.map(({ traceId }) => storable(traceId));
-      // A condition on the trace id alone, too: it is the first column of the primary key, so the index is used.
+      // The primary key begins with the trace id. The condition on the trace id alone lets the database use its index.
       await transact((db) =>
         db
           .updateTable('spend_row')
@@ -101,11 +101,11 @@ export function createSpendStore(database: Database): SpendStore {
           .where('started_at', '<', beforeMs)
           .orderBy('started_at')
           .limit(most);
-        const [done] = await db
+        const [result] = await db
           .deleteFrom('spend_row')
           .where(sql`(trace_id, span_id, id)`, 'in', oldest)
           .execute();
-        return Number(done?.numDeletedRows ?? 0n);
+        return Number(result?.numDeletedRows ?? 0n);
       }),
     totalOf: async (keyHash) => (await totalsOf('key', [keyHash])).get(keyHash) ?? ZERO_USD,
     totalsOf: (keyHashes) => totalsOf('key', keyHashes),
