@@ -33,7 +33,7 @@ function handleOver(database: Database): SqliteHandle {
       const statement = database.prepare(sql, (error: Error | null) => (error ? reject(error) : resolve(statement)));
     });
 
-  /** Runs a cached statement. Preparing one is a round trip to another thread, and slower than a small statement. */
+  /** Runs a cached statement. To prepare it is a round trip to another thread, and slower than to run a small one. */
   async function repeat<Result>(start: Start<Result>, sql: string, parameters: readonly unknown[]): Promise<Result> {
     const known = statements.find(sql);
     const statement = known ?? (await prepare(sql));

@@ -8,12 +8,12 @@ const STEP_PAGES = 4_000;
  */
 const REST_PAGES = 256;
 /**
- * Maximum number of successive checkpoint passes; each further one checkpoints the pages committed during the pass
- * before.
+ * Maximum number of successive passes. Each pass after the first checkpoints the pages that were committed during the
+ * pass before it.
  */
 const MOST_PASSES = 4;
 
-/** Delay of a check of the log after a commit, in ms, because a check is a round trip to another thread. */
+/** Time from a commit to the check of the log, in ms. A check is a round trip to another thread. */
 const CHECK_DELAY_MS = 100;
 
 /** Keeps the write-ahead log short. */
@@ -47,8 +47,8 @@ export function createCheckpoints({
   let side: SqliteHandle | null = null;
   let timer: NodeJS.Timeout | null = null;
   let running: Promise<void> | null = null;
-  let restIsDue = false;
-  let closed = false;
+  let isRestDue = false;
+  let isClosed = false;
 
   async function checkLog(): Promise<void> {
     side ??= await openSide();
@@ -57,14 +57,15 @@ export function createCheckpoints({
       await side.all('pragma wal_checkpoint(passive)', []);
       if ((await pagesLeft(side)) <= REST_PAGES) break;
     }
-    restIsDue = true;
+    isRestDue = true;
   }
 
   async function checkLogSafely(): Promise<void> {
     try {
       await checkLog();
     } catch (error) {
-      // The log may grow to the size at which the writer checkpoints it. The next check opens a new connection.
+      // Until the next check, which opens a new connection, the log may grow. At `CHECKPOINT_PAGES` the writer
+      // checkpoints it.
       failed(error);
       const broken = side;
       side = null;
@@ -76,19 +77,19 @@ export function createCheckpoints({
 
   return {
     async beforeUse(writer) {
-      if (!restIsDue) return;
-      restIsDue = false;
+      if (!isRestDue) return;
+      isRestDue = false;
       await writer.all('pragma wal_checkpoint(passive)', []).catch(failed);
     },
     used() {
-      if (timer !== null || running !== null || closed) return;
+      if (timer !== null || running !== null || isClosed) return;
       timer = setTimeout(() => {
         timer = null;
         running = checkLogSafely();
       }, CHECK_DELAY_MS).unref();
     },
     async close() {
-      closed = true;
+      isClosed = true;
       if (timer !== null) clearTimeout(timer);
       await running;
       await side?.close().catch(failed);

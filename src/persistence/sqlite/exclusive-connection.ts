@@ -5,7 +5,7 @@ const ROW_STATEMENT = /^\s*(?:select|pragma|explain|with|values)\b/i;
 const RETURNING = /\breturning\b/i;
 const TEXT_LITERALS = /'(?:[^']|'')*'/g;
 
-/** MikroORM writes values into the SQL text, so the word `returning` may just be part of a value. */
+/** Ignores the word `returning` in text literals: MikroORM writes values into the SQL text. */
 function returnsRows({ query, sql }: CompiledQuery): boolean {
   if (query.kind === 'SelectQueryNode' || ROW_STATEMENT.test(sql)) return true;
   if (query.kind !== 'RawNode') return 'returning' in query && query.returning !== undefined;
@@ -29,8 +29,7 @@ async function perform<Row>(handle: SqliteHandle, compiled: CompiledQuery): Prom
   return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastRowId) };
 }
 
-/** After a violated constraint the state of the connection is known. */
-const isConstraint = (error: unknown): boolean =>
+const isViolatedConstraint = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT';
 
 /**
@@ -54,7 +53,8 @@ export function createExclusiveConnection(handle: SqliteHandle): ExclusiveConnec
   let inFlight: Promise<unknown> | null = null;
 
   function noteFailure(error: unknown): void {
-    if (!isConstraint(error)) isDoubtful = true;
+    // A violated constraint leaves the connection in a known state.
+    if (!isViolatedConstraint(error)) isDoubtful = true;
   }
   async function run(sql: string): Promise<void> {
     try {
@@ -105,8 +105,8 @@ export function createExclusiveConnection(handle: SqliteHandle): ExclusiveConnec
 }
 
 /**
- * Ends any transaction of a connection. Throws when one may still be open: `commit` fails while a statement that writes
- * is active.
+ * Ends any transaction of a connection. Throws when a transaction may still be open: `commit` fails while a statement
+ * that writes is active.
  */
 export async function settleConnection(handle: SqliteHandle): Promise<void> {
   // The rollback fails when no transaction is open, which is the usual case.

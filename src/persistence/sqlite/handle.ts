@@ -60,6 +60,10 @@ const WRITER_PRAGMAS = [
   'pragma temp_store = memory',
 ];
 
+/** Wait before a retry, in ms: at least the minimum, plus a random part of the spread. */
+const RETRY_MIN_MS = 10;
+const RETRY_SPREAD_MS = 40;
+
 /**
  * Retries while the file is busy, for at most `timeoutMs`. The switch to WAL needs the file exclusively. When several
  * processes open a new file concurrently, the switch fails immediately: the lock timeout does not apply to it.
@@ -71,9 +75,9 @@ async function retryWhileBusy(timeoutMs: number, attempt: () => Promise<unknown>
       await attempt();
       return;
     } catch (error) {
-      const busy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
-      if (!busy || performance.now() > endMs) throw error;
-      await wait(10 + Math.random() * 40);
+      const isBusy = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY';
+      if (!isBusy || performance.now() > endMs) throw error;
+      await wait(RETRY_MIN_MS + Math.random() * RETRY_SPREAD_MS);
     }
   }
 }

@@ -4,22 +4,22 @@ import type { SqliteParameter } from './handle.ts';
 const MOST_KEPT = 64;
 
 /**
- * Maximum total length of the parameters of a cached statement, in characters and bytes. The statement keeps its last
- * parameters in memory.
+ * Maximum total length of the parameters of a cached statement, in characters and bytes. A cached statement holds the
+ * parameters of its most recent run in memory.
  */
 const MOST_LENGTH = 524_288;
 
-/** Statements without parameters that repeat word for word. Others may have values in their text. */
+/** Statements without parameters that repeat word for word. Other such statements may have values in their text. */
 const WITHOUT_PARAMETERS: ReadonlySet<string> = new Set(['begin immediate', 'commit']);
 
-/** First characters of further statements without parameters that repeat word for word. */
+/** Prefix that marks any other statement without parameters that repeats word for word. */
 export const REPEATED = '/* repeated */ ';
 
 /** LRU cache of the prepared statements of one connection. */
 export interface StatementCache<Statement> {
   /** The statement of this text, which becomes the most recently used; undefined when none is cached. */
   find(sql: string): Statement | undefined;
-  /** Adds a statement. Beyond the capacity the least recently used one is evicted. */
+  /** Adds a statement. Beyond the capacity, the least recently used statement is evicted. */
   add(sql: string, statement: Statement): void;
   /** Removes a statement without calling `drop`: the caller releases it. */
   remove(sql: string): void;

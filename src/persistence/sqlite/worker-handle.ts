@@ -24,7 +24,7 @@ const CODES: Readonly<Record<number, string>> = {
 
 /** An error with the code and the message of the `sqlite3` package. */
 function errorFrom({ message, sqliteCode }: WorkerFailure): Error {
-  // The upper bytes are the extended result code.
+  // The lowest byte of an extended result code is the result code.
   const code = sqliteCode === null ? undefined : CODES[sqliteCode & 0xff];
   return code === undefined ? new Error(message) : Object.assign(new Error(`${code}: ${message}`), { code });
 }
