@@ -13,8 +13,8 @@ const MIGRATION_TABLE = 'schema_migration';
  * Maximum number of attempts. Several are needed, because processes that start together on an empty database conflict.
  */
 const ATTEMPTS = 8;
-/** How long a migration waits for locks, such as those of another migrating process, in ms. */
-const LOCKED_MS = 600_000;
+/** How long to wait for locks, such as those of another migrating process, in ms. */
+const MAX_LOCK_WAIT_MS = 600_000;
 
 function folderOf(flavour: SqlFlavour): string {
   return fileURLToPath(new URL(`./migrations/${flavour}/`, import.meta.url));
@@ -53,13 +53,14 @@ async function pending({ orm, flavour }: Database): Promise<readonly string[]> {
 
 /**
  * Applies all pending migrations or none. The migrator is loaded only when a migration is pending, which keeps a usual
- * start fast. When another process applies the same migrations concurrently, ours fail on tables that exist already, so
- * the pending ones are read again before a retry. A lock timeout does not count as an attempt: another process may
- * migrate for longer than a write waits for a lock.
+ * start fast. When another process applies the same migrations concurrently, they fail here on tables that exist
+ * already. So the pending migrations are read again before a retry. A lock timeout does not count as an attempt:
+ * another process may migrate for longer than a write waits for a lock.
  */
 export async function migrate(database: Database): Promise<void> {
-  const endMs = performance.now() + LOCKED_MS;
-  for (let attempt = 1; ;) {
+  const endMs = performance.now() + MAX_LOCK_WAIT_MS;
+  let attempt = 1;
+  for (;;) {
     if ((await pending(database)).length === 0) return;
     try {
       const { Migrator } = await import('@mikro-orm/migrations');

@@ -14,7 +14,7 @@ export interface StoresOptions {
   /** The ClickHouse server that stores the traces; null or absent: the database stores them. */
   readonly traces?: ClickHouseLocation | null;
   readonly log: { warn(facts: object, event: string): void };
-  /** Opens the bodies of exports and of logged calls. Without it, work that has to open a body throws. */
+  /** Opens the bodies of exports and of logged calls. Absent: work that has to open a body throws. */
   readonly bodies?: BodyReader;
   /** Which library runs SQLite; null or absent: `sqlite3` where it is installed, else `node:sqlite`. */
   readonly sqliteDriver?: 'sqlite3' | 'node:sqlite' | null;

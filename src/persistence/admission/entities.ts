@@ -8,20 +8,20 @@ export const AdmissionCounterEntity = defineEntity({
   tableName: 'admission_counter',
   properties: {
     name: p.text().primary(),
-    /** Base, version, window, and the share of each process, as JSON. */
+    /** JSON: base `b`, version `v`, start of the window `w`, and for each process its share `t` and stored part `c`. */
     state: p.text(),
-    /** Time of the last request, Unix ms. */
+    /** Time of the most recent request, Unix ms. */
     usedMs: p.bigint('number'),
   },
 });
 
-/** A process that holds shares of limits, and the end of its lease. Not a managed entity. */
+/** A process that holds shares of limits. Not a managed entity. */
 export const AdmissionProcessEntity = defineEntity({
   name: 'AdmissionProcessEntity',
   tableName: 'admission_process',
   properties: {
     name: p.text().primary(),
-    /** Unix ms, by the clock of the database. */
+    /** End of its lease, Unix ms, by the clock of the database. */
     untilMs: p.bigint('number'),
   },
 });

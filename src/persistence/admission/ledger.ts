@@ -18,7 +18,7 @@ const REMOVAL_MS = 300_000;
 /** Maximum number of counters that one removal deletes. */
 const REMOVAL_ROWS = 10_000;
 
-/** Answer to one share request. Amounts are texts, because JSON numbers may be rounded. */
+/** Answer to one share request. `granted` and `left` are texts, because JSON numbers may be rounded. */
 type Answer = readonly [known: boolean, granted: string, left: string, window: number, windowLeftMs: number];
 
 interface Answers {
@@ -49,7 +49,7 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
     requestShares: (process, asks) =>
       inFlight.run(async () => {
         const text = JSON.stringify(asks.map(encoded));
-        // The function takes two values of `spareDivisor`: for a single process, and per process for several.
+        // The function takes the divisor for a single process, and the divisor per process for several processes.
         const { rows } = await sql<{ answers: Answers }>`
           select admission_ask(${process}, ${LEDGER_LEASE_MS}::bigint, ${RATE_WINDOW_MS}::bigint, ${spareDivisor(1)}::numeric,
             ${spareDivisor(2) / 2}::numeric, ${text}::jsonb) as answers`.execute(writer());
@@ -76,12 +76,12 @@ export function createDatabaseLedger({ flavour, inFlight, writer }: Database): L
       inFlight.run(async () => {
         await sql`delete from admission_process where name = ${process}`.execute(writer());
       }),
-    // The database is closed with the stores.
+    // The connection belongs to the stores, which close it.
     close: () => Promise.resolve(),
   };
 }
 
-/** Amounts are texts, because JSON numbers may be rounded. */
+/** A share request as JSON. Amounts are texts, because JSON numbers may be rounded. */
 const encoded = (ask: ShareRequest, position: number) => ({
   position: `${position}`,
   counter: ask.counter,

@@ -10,8 +10,8 @@ import type { Tables } from '../database/tables.ts';
 type Flavour = Database['flavour'];
 
 /**
- * Maximum number of matching annotations from which a search selects its traces. When more match, the search checks
- * each trace for an annotation, and a page fills quickly.
+ * Up to this number of matching annotations, a search selects its traces from the annotations. When more match, the
+ * search checks each trace for an annotation, and fills a page quickly.
  */
 const MOST_PRESELECTED = 2_000;
 
@@ -24,12 +24,12 @@ export interface AnnotatedSearch {
 }
 
 /**
- * Last ms of the year 9999. Times of a filter are clamped to 1970 through 9999: no annotation is created before or
- * after.
+ * Last ms of the year 9999. Times of a filter are clamped to 1970 through 9999: no annotation is created in another
+ * year.
  */
 const LAST_MS = 253_402_300_799_999;
 
-/** A time as its column stores it: ms in SQLite. */
+/** A time as its column stores it: Unix ms in SQLite. */
 function timeOf(flavour: Flavour, time: Date): RawBuilder<unknown> {
   const ms = Math.max(0, Math.min(time.getTime(), LAST_MS));
   return flavour === 'postgresql'
@@ -56,7 +56,7 @@ function matching(flavour: Flavour, conditions: AnnotationConditions): readonly 
   return clauses.filter((clause) => clause !== null);
 }
 
-/** A visibility as conditions on annotations. For a team or key, they include the condition of the partial index. */
+/** A visibility as conditions on annotations. For a team or key, they include the condition of a partial index. */
 function visibleTo(visibility: Visibility): readonly RawBuilder<SqlBool>[] {
   switch (visibility.kind) {
     case 'all':
@@ -75,8 +75,8 @@ function visibleTo(visibility: Visibility): readonly RawBuilder<SqlBool>[] {
 }
 
 /**
- * Query of the trace keys of matching annotations. It returns at most one more than `most`, which shows that more
- * match.
+ * Query of the trace keys of matching annotations. It returns up to `most + 1` keys: the last one shows that more than
+ * `most` match.
  */
 export function annotatedQuery(
   flavour: Flavour,

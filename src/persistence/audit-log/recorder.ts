@@ -13,8 +13,8 @@ type RecordChange = (
 /** Records changes of rows. */
 export interface AuditRecorder extends Authorship {
   /**
-   * Recorder of changes by the author of the running work. It records nothing without a noun or an author. Call it
-   * before the first `await`.
+   * Recorder of changes by the author of the running work. It records nothing without a noun or an author. Call
+   * `forNoun` before the first `await`.
    */
   forNoun(noun: AuditNoun | undefined): RecordChange;
 }

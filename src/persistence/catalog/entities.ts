@@ -20,20 +20,20 @@ export const CatalogChangeEntity = defineEntity({
     field: p.text().nullable(),
     /** Kind of the field; null for an added or removed entry, and for an imported field of unknown kind. */
     kind: p.text().$type<FieldKind>().nullable(),
-    /** JSON. */
+    // Both values are JSON.
     oldValue: p.text(),
     newValue: p.text(),
     snapshotId: p.text().nullable(),
   },
   indexes: [
-    // Read backwards for "newest first": all changes, those of an entry, those of a field.
+    // Read backwards for "newest first": all changes, changes of an entry, changes of a field.
     { properties: ['atMs', 'number', 'key'] },
     { properties: ['entryId', 'atMs', 'number', 'key'] },
     { properties: ['field', 'atMs', 'number', 'key'] },
   ],
 });
 
-/** The last recorded fields of an entry. The next snapshot is compared with them. Not a managed entity. */
+/** The fields of an entry at the most recent snapshot, to compare with the next snapshot. Not a managed entity. */
 export const CatalogRecordedEntity = defineEntity({
   name: 'CatalogRecordedEntity',
   tableName: 'catalog_recorded',
@@ -63,12 +63,12 @@ export const CatalogSpanEntity = defineEntity({
   name: 'CatalogSpanEntity',
   tableName: 'catalog_span',
   properties: {
-    /** `recorded`, which exists once, or `imported` with its start. */
+    /** `recorded` for the one recorded period; `imported` and its start for an imported period. */
     name: p.text().primary(),
     fromMs: p.bigint('number'),
     /** Null while it continues. */
     toMs: p.bigint('number').nullable(),
-    // The head of the recorded span. All four are null for imported spans.
+    // The head: the most recent state of the recorded period. All four are null for imported periods.
     snapshotId: p.text().nullable(),
     takenMs: p.bigint('number').nullable(),
     seenMs: p.bigint('number').nullable(),

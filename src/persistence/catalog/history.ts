@@ -25,9 +25,9 @@ import {
 } from './rows.ts';
 import { storable } from '../../domain/storable.ts';
 
-/** Columns of the head: the last recorded state of the catalog. */
-const HEAD = ['snapshot_id', 'taken_ms', 'seen_ms', 'confirmed_ms'];
-/** Imported spans of time have no head. */
+/** Columns of the head: the most recently recorded state of the catalog. */
+const HEAD_COLUMNS = ['snapshot_id', 'taken_ms', 'seen_ms', 'confirmed_ms'];
+/** Imported periods have no head. */
 const NO_HEAD = { snapshot_id: null, taken_ms: null, seen_ms: null, confirmed_ms: null };
 
 /** Maximum number of changes of one entry in a result of `ofEntries`. */
@@ -58,12 +58,15 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
   const changeTable = rowTable(orm, 'catalog_change');
   const recordedTable = rowTable(orm, 'catalog_recorded');
   const spanTable = rowTable(orm, 'catalog_span');
-  const onSpan = (action: RawBuilder<unknown>) =>
+  const orOnConflict = (action: RawBuilder<unknown>) =>
     insertionInto(flavour, spanTable, sql`on conflict (name) do ${action} returning name`);
+  /** Inserts a period, by the action for a period that has this name already. */
   const putSpan = {
-    keep: onSpan(sql`nothing`),
-    move: onSpan(sql`update set ${sql.join(HEAD.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))}`),
-    lengthen: onSpan(sql`update set to_ms = excluded.to_ms where excluded.to_ms > catalog_span.to_ms`),
+    keep: orOnConflict(sql`nothing`),
+    updateHead: orOnConflict(
+      sql`update set ${sql.join(HEAD_COLUMNS.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))}`,
+    ),
+    lengthen: orOnConflict(sql`update set to_ms = excluded.to_ms where excluded.to_ms > catalog_span.to_ms`),
   };
   const putChanges = insertionInto(flavour, changeTable, sql`on conflict (key) do nothing returning key`);
   const putEntries = insertionInto(
@@ -75,11 +78,11 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
   const spansIn = (db: Kysely<Tables>) =>
     db.selectFrom('catalog_span').select(everyColumn(spanTable)).$castTo<SpanRow>();
   const recordIn = (db: Kysely<Tables>) => spansIn(db).where('name', '=', RECORDED);
-  /** Start of the recorded span, Unix ms; infinite when nothing is recorded yet. */
+  /** Start of the recorded period, Unix ms; infinite when nothing is recorded yet. */
   const recordedFrom = async (db: Kysely<Tables>): Promise<number> =>
     (await recordIn(db).executeTakeFirst())?.from_ms ?? Number.POSITIVE_INFINITY;
 
-  /** Resolves to whether a row was inserted or updated. `onConflict`: what to do with a span of this name. */
+  /** Resolves to whether a row was inserted or updated. */
   async function insertSpan(db: Kysely<Tables>, row: SpanRow, onConflict: keyof typeof putSpan): Promise<boolean> {
     return (await putSpan[onConflict](db, [encodeRow(spanTable, row)])).length > 0;
   }
@@ -102,7 +105,7 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
   }
 
   async function record(db: Kysely<Tables>, { from, head, changes, entries }: RecordStep) {
-    // The first step's row is the lock of all later steps: it is inserted before it is read.
+    // Later steps lock the row that the first step inserts.
     const isFirst = from === null && (await insertSpan(db, recordRowOf(head), 'keep'));
     if (!isFirst) {
       const row = await recordIn(db)
@@ -110,7 +113,7 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
         .executeTakeFirst();
       if (row === undefined) throw new Conflict('Nothing is recorded yet that this step could start from.');
       if (row.snapshot_id !== from) return headOf(row);
-      await insertSpan(db, recordRowOf(head), 'move');
+      await insertSpan(db, recordRowOf(head), 'updateHead');
     }
     await insertChanges(db, changes.values().map(changeRowOf));
     await writeEntries(db, entries);
@@ -118,8 +121,8 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
   }
 
   /**
-   * The newest price changes, additions and removals, oldest first. For each entry at most one more than the limit,
-   * which shows that older ones exist.
+   * The newest price changes, additions and removals, oldest first. For each entry up to `MOST_OF_ENTRY + 1`: the last
+   * one shows that older changes exist.
    */
   const newestOf = (db: Kysely<Tables>, entryIds: readonly string[]) => {
     const ranked = db
@@ -203,7 +206,8 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
           .selectFrom('catalog_change')
           .select(everyColumn(changeTable))
           .where(filterConditions(filters));
-        const rows = await (after === null ? passed : passed.where(olderThan(after)))
+        const page = after === null ? passed : passed.where(olderThan(after));
+        const rows = await page
           .orderBy('catalog_change.at_ms', 'desc')
           .orderBy('catalog_change.number', 'desc')
           .orderBy('catalog_change.key', 'desc')
@@ -216,7 +220,7 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
       readRows(async (db) => {
         if (wanted.length === 0) return [];
         const entryIds = wanted.map(storable);
-        // Recorded fields are read first, so that a concurrent change is in the changes that are read later.
+        // Recorded fields are read before the changes, so that no change of these fields is missing.
         const recorded = await db
           .selectFrom('catalog_recorded')
           .selectAll()
@@ -229,7 +233,7 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
         return entryIds.map((entryId): EntryHistory => {
           const newest = rows.get(entryId) ?? [];
           const complete = newest.length <= MOST_OF_ENTRY;
-          const changes = newest.slice(complete ? 0 : -MOST_OF_ENTRY).map(changeOf);
+          const changes = newest.slice(-MOST_OF_ENTRY).map(changeOf);
           return { entryId, changes, complete, fields: fields.get(entryId) ?? null, spans: covered };
         });
       }),

@@ -21,7 +21,7 @@ export function createReleaseStore({ orm, inFlight, find, change }: Database): R
       }),
     put: (release) =>
       inFlight.write(async () => {
-        // One statement: two processes may release the same field at the same time.
+        // One statement, because two processes may release the same field at the same time.
         await orm.em.fork().upsert(CatalogReleaseEntity, storedOf(release));
       }),
     remove: (releases) =>

@@ -7,10 +7,10 @@ import { storable, storableOrNull } from '../../domain/storable.ts';
 
 export type ChangeRow = Selectable<Tables['catalog_change']>;
 type RecordedRow = Selectable<Tables['catalog_recorded']>;
-/** A span of time that the history covers. */
+/** A period that the history covers. */
 export type SpanRow = Selectable<Tables['catalog_span']>;
 
-/** Name of the span that is recorded, not imported. */
+/** Name of the recorded period. All other periods are imported. */
 export const RECORDED = 'recorded';
 
 export function changeRowOf(change: CatalogChange, number: number): ChangeRow {
@@ -66,7 +66,7 @@ export function spanOf({ name, from_ms, to_ms }: SpanRow): HistorySpan {
   };
 }
 
-/** The last recorded state of the catalog, from the row of the recorded span. */
+/** The most recently recorded state of the catalog, from the row of the recorded period. */
 export function headOf({ snapshot_id, taken_ms, seen_ms, confirmed_ms }: SpanRow): RecordHead {
   return {
     snapshotId: snapshot_id ?? '',
@@ -77,8 +77,7 @@ export function headOf({ snapshot_id, taken_ms, seen_ms, confirmed_ms }: SpanRow
 }
 
 /**
- * The row of the recorded span with this last state. `from_ms` counts for a new row only: an existing row keeps its
- * start.
+ * The row of the recorded period with this head. Only a new row gets this `from_ms`: an existing row keeps its start.
  */
 export function recordRowOf({ snapshotId, takenAt, seenAt, confirmedAt }: RecordHead): SpanRow {
   return {

@@ -12,7 +12,7 @@ export const CheckoutEntity = defineEntity({
     mode: p.text().$type<CheckoutMode>(),
     secretHash: p.text(),
     sessionId: p.text().nullable().unique(),
-    /** State computed from its events, stored so that a check of its key reads one row. */
+    /** State computed from the payment events. Stored, so that a check of the checkout's key reads one row. */
     state: p.text().$type<CheckoutState>(),
     createdAt: p.type(UnixMsType),
     paidAt: p.type(UnixMsType).nullable(),

@@ -16,7 +16,7 @@ export async function lockPaymentEvents(em: SqlEntityManager, flavour: SqlFlavou
   if (flavour === 'postgresql') await sql`lock table payment_event in exclusive mode`.execute(em.getKysely());
 }
 
-/** Adds an event with its objects; null when its id is stored already. */
+/** Adds an event with its objects; null when an event with this id is stored already. */
 async function addEvent(em: SqlEntityManager, event: PaymentEvent): Promise<PaymentEventEntity | null> {
   const { id, fact, at, subject } = event;
   if ((await em.findOne(PaymentEventEntity, { id })) !== null) return null;
@@ -40,14 +40,14 @@ async function findCheckout(em: SqlEntityManager, event: PaymentEvent): Promise<
   const isOfOtherSession = event.sessionId !== null && (byId?.sessionId ?? event.sessionId) !== event.sessionId;
   if (byId !== null && !isOfOtherSession) return byId;
   const checkoutIds = (await eventsNaming(em, event.objects)).flatMap(({ checkoutId }) => checkoutId ?? []);
-  // Of several checkouts always the same one, whatever the order of the rows.
+  // Sorted, so that the order of the rows does not decide which of several checkouts is found.
   const [id] = checkoutIds.toSorted();
   return id === undefined ? null : em.findOne(CheckoutEntity, { id }, FOR_UPDATE);
 }
 
 /**
- * An event and all events without a checkout that are connected with it through shared objects, over any number of
- * steps.
+ * An event and all events without a checkout that are connected with it: through shared objects, directly or through
+ * other events.
  */
 async function connectedEvents(
   em: SqlEntityManager,

@@ -10,8 +10,8 @@ import { CheckoutEntity } from './entities.ts';
 import { FOR_UPDATE, lockPaymentEvents, storeEvent } from './payment-events.ts';
 
 /**
- * Reads through the writing connection, which on SQLite finishes earlier writes first: a buyer returns within
- * milliseconds of the payment event.
+ * Reads through the writing connection, which sees earlier writes: a buyer returns within milliseconds of the payment
+ * event.
  */
 const CURRENT = { connectionType: 'write' } as const;
 
@@ -32,7 +32,7 @@ function checkoutOf({
   return { ...checkout, key: hash === null || name === null || issuedAt === null ? null : { hash, name, issuedAt } };
 }
 
-/** Removes old unpaid checkouts, old events without a checkout, and objects without an event. */
+/** Removes unpaid checkouts and events without a checkout from before a time, and all objects without an event. */
 async function removeBefore(em: SqlEntityManager, before: Date): Promise<void> {
   const db = em.getKysely<Tables>();
   await em.nativeDelete(CheckoutEntity, { createdAt: { $lt: before }, paidAt: null });

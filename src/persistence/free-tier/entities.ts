@@ -5,11 +5,11 @@ export const FreeTierUseEntity = defineEntity({
   name: 'FreeTierUseEntity',
   tableName: 'free_tier_use',
   properties: {
-    /** UTC, `YYYY-MM-DD`: first in the key, so that past days are adjacent. */
+    /** UTC, `YYYY-MM-DD`: first in the key, so that the rows of past days are adjacent. */
     day: p.text().primary(),
     ipHash: p.text().primary(),
     used: p.integer(),
-    /** Result of the last reservation, so that the statement that reserves can return it. */
+    /** Calls that the most recent reservation granted, so that the statement that reserves can return them. */
     granted: p.integer(),
   },
 });

@@ -5,8 +5,9 @@ import { createGroupCommit, type Weight } from '../database/group-commit.ts';
 import { columnNames, encodeValues, rowsFrom, rowTable } from '../database/rows.ts';
 import type { Tables } from '../database/tables.ts';
 
-/** Maximum number of reservations that wait for their commit, and of reservations in one commit. */
-const WAITING = { rows: 20_000, bytes: Number.MAX_SAFE_INTEGER };
+/** Maximum number of reservations that wait for their commit. Their bytes are not limited. */
+const QUEUE_LIMIT = { rows: 20_000, bytes: Number.MAX_SAFE_INTEGER };
+/** Maximum number of reservations in one commit. */
 const GROUP_ROWS = 1_000;
 
 interface ReservationRequest extends Weight {
@@ -32,7 +33,7 @@ function sumsByClient(calls: readonly FreeTierCalls[]): readonly FreeTierCalls[]
 export function createFreeTierStore({ orm, flavour, readRows, writeRows, transact }: Database): FreeTierStore {
   const table = rowTable(orm, 'free_tier_use');
 
-  /** The calls as rows; `used` and `granted` both are the number of calls of a client and day, at most `most`. */
+  /** The calls as rows. `used` and `granted` are both the number of calls of a client and day, at most `most`. */
   function rowsOf(calls: readonly FreeTierCalls[], most: number): RawBuilder<unknown> {
     const encoded = sumsByClient(calls).map((sum) => {
       const number = Math.min(sum.calls, most);
@@ -46,7 +47,7 @@ export function createFreeTierStore({ orm, flavour, readRows, writeRows, transac
     calls: readonly FreeTierCalls[],
     limit: number,
   ): Promise<Map<string, Reserved>> {
-    // A new row grants what `rowsOf` has limited. A stored row grants at most what is left of the limit.
+    // A new row grants all calls, which `rowsOf` has limited. A stored row grants at most what is left of the limit.
     const left = sql<number>`${limit} - free_tier_use.used`;
     const grant = sql<number>`case when ${left} <= 0 then 0 when ${left} < excluded.granted then ${left} else excluded.granted end`;
     const rows = await db
@@ -61,14 +62,14 @@ export function createFreeTierStore({ orm, flavour, readRows, writeRows, transac
     return new Map(rows.map(({ day, ip_hash: ipHash, used, granted }) => [nameOf({ day, ipHash }), { used, granted }]));
   }
 
-  /** Reservations of one client share its grant, first come, first served. */
+  /** The reservations of one client share what is granted to this client, first come, first served. */
   async function commit(jobs: readonly ReservationRequest[]): Promise<readonly Reserved[]> {
     const results = new Map<ReservationRequest, Reserved>();
     for (const limit of new Set(jobs.map((job) => job.limit))) {
-      const alike = jobs.filter((job) => job.limit === limit);
-      const calls = alike.map(({ asked }) => asked);
+      const jobsWithLimit = jobs.filter((job) => job.limit === limit);
+      const calls = jobsWithLimit.map(({ asked }) => asked);
       const reserved = await writeRows((db) => reserveAll(db, calls, limit));
-      for (const job of alike) {
+      for (const job of jobsWithLimit) {
         const name = nameOf(job.asked);
         const { granted, used } = reserved.get(name) ?? { granted: 0, used: limit };
         const grantedToJob = Math.min(granted, job.asked.calls);
@@ -81,7 +82,7 @@ export function createFreeTierStore({ orm, flavour, readRows, writeRows, transac
 
   const reservations = createGroupCommit<ReservationRequest, Reserved>({
     commit,
-    limit: WAITING,
+    limit: QUEUE_LIMIT,
     groupRows: GROUP_ROWS,
   });
 

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 
 /**
- * Records the number of a batch of a process. Returns false for a batch that was committed before. Locks the process's
- * row.
+ * Records that a batch of a process is committed. Returns false for a batch that was committed before. Locks the row of
+ * the process in `activity_process`.
  */
 export async function recordIfNew(
   db: Kysely<Tables>,

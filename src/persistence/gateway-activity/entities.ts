@@ -15,13 +15,12 @@ export const GatewayActivityEntity = defineEntity({
   },
 });
 
-/**
- * The last batch of counts that a counter of a process committed; `id` is the id of the counter. Not a managed entity.
- */
+/** Number of the batch that a counter of a process committed most recently. Not a managed entity. */
 export const ActivityProcessEntity = defineEntity({
   name: 'ActivityProcessEntity',
   tableName: 'activity_process',
   properties: {
+    /** Id of the counter. */
     id: p.text().primary(),
     lastBatch: p.integer(),
     /** Unix ms. */

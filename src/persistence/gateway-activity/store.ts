@@ -14,8 +14,8 @@ import { columnNames, encodeValues, rowsFrom, rowTable, textsIn } from '../datab
 import type { Tables } from '../database/tables.ts';
 import { recordIfNew } from './batches.ts';
 
-/** How long the number of the last batch is kept, in ms: longer than a process retries a commit. */
-const PROCESS_MS = 7 * 86_400_000;
+/** How long a row of `activity_process` is kept, in ms. A process retries the commit of a batch for a shorter time. */
+const PROCESS_RETENTION_MS = 7 * 86_400_000;
 
 const COLUMNS: Readonly<Record<ActivityField, RawBuilder<string>>> = {
   day: sql.ref('gateway_activity.day'),
@@ -49,6 +49,13 @@ export function createGatewayActivityStore({ orm, flavour, readRows, transact }:
       .execute();
   }
 
+  async function removeExpiredProcesses(db: Kysely<Tables>, now: Date): Promise<void> {
+    await db
+      .deleteFrom('activity_process')
+      .where('written_at', '<', now.getTime() - PROCESS_RETENTION_MS)
+      .execute();
+  }
+
   function groupsOf({ from, to, by, categories, routes }: ActivityQuery): RawBuilder<StoredGroup> {
     const fields = by.map((field) => COLUMNS[field]);
     const selected = by.map((field) => sql`${COLUMNS[field]} as ${sql.ref(field)}`);
@@ -69,12 +76,8 @@ export function createGatewayActivityStore({ orm, flavour, readRows, transact }:
       transact(async (db) => {
         if (!(await recordIfNew(db, { process, number, now }))) return;
         await addRows(db, rows);
-        // Each process removes the old rows once, with its first batch.
-        if (number > 1) return;
-        await db
-          .deleteFrom('activity_process')
-          .where('written_at', '<', now.getTime() - PROCESS_MS)
-          .execute();
+        const isFirstBatch = number === 1;
+        if (isFirstBatch) await removeExpiredProcesses(db, now);
       }),
     groups: (wanted) =>
       readRows(async (db) => {

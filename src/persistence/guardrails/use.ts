@@ -10,10 +10,10 @@ import { GuardrailDayEntity, GuardrailRunEntity } from './entities.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Start of a day, Unix ms; `otherwise` for a text that is not a day. */
-const startOf = (day: string, otherwise: number): number => {
+/** Start of a day, Unix ms; `fallbackMs` for a text that is not a day. */
+const startOf = (day: string, fallbackMs: number): number => {
   const ms = Date.parse(`${day}T00:00:00Z`);
-  return Number.isNaN(ms) ? otherwise : ms;
+  return Number.isNaN(ms) ? fallbackMs : ms;
 };
 
 /** Use of guardrails: sums by day, and the runs that did not pass. A batch is added in one transaction. */

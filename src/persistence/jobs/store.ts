@@ -17,13 +17,13 @@ type JobRow = Selectable<Tables['job']>;
 type Builder = ExpressionBuilder<Tables, 'job'>;
 type Condition = ExpressionWrapper<Tables, 'job', SqlBool>;
 
-/** Jobs of a kind at an instant, in Unix ms. */
+/** Values of a query for jobs of a kind; `now` is Unix ms. */
 interface OfKind {
   readonly kind: string;
   readonly now: number;
 }
 
-/** A claim at an instant, in Unix ms. */
+/** Values of a query for the job of a claim; `now` is Unix ms. */
 interface OfClaim {
   readonly id: string;
   readonly attempt: number;
@@ -75,7 +75,7 @@ const jobOf = (row: JobRow): Job => ({
   error: row.error,
 });
 
-const jobOrNull = ([row]: readonly JobRow[]): Job | null => (row === undefined ? null : jobOf(row));
+const firstJob = ([row]: readonly JobRow[]): Job | null => (row === undefined ? null : jobOf(row));
 
 /**
  * Jobs as rows. Each change is one conditional statement, so that no job changes between a check and a write. As
@@ -97,7 +97,7 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
     });
   const addNew = addition(false);
   const addIfIdle = addition(true);
-  const dueOf = preparedQuery<OfKind, Pick<JobRow, 'id'>>((db, given) =>
+  const anyDue = preparedQuery<OfKind, Pick<JobRow, 'id'>>((db, given) =>
     db.selectFrom('job').select('id').where(due(given)).limit(1),
   );
   const claimFirst = preparedQuery<OfKind & { workerId: string; leaseEnd: number }, JobRow>((db, given) =>
@@ -138,8 +138,8 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
         .where(claimed(given, lease))
         .returning('id'),
     );
-  const endHeld = endingOf('>');
-  const endLost = endingOf('<=');
+  const endBeforeExpiry = endingOf('>');
+  const endAfterExpiry = endingOf('<=');
   const exhaustedOf = preparedQuery<OfKind & { most: number }, JobRow>((db, given) =>
     db
       .selectFrom('job')
@@ -151,34 +151,35 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
       .orderBy('due_at')
       .limit(given('most')),
   );
-  const retryClaim = preparedQuery<OfClaim & { dueAt: number; error: string; allowed: number }, JobRow>((db, given) =>
-    db
-      .updateTable('job')
-      .set((job) => {
-        const mostAttempts = job('most_attempts', '+', given('allowed'));
-        const isExhausted = job('attempts', '>=', mostAttempts);
-        return {
-          status: job.case().when(isExhausted).then<JobStatus>('dead').else<JobStatus>('queued').end(),
-          due_at: given('dueAt'),
-          most_attempts: mostAttempts,
-          finished_at: job
-            .case()
-            .when(isExhausted)
-            .then(job.cast<number>(given('now'), 'double precision'))
-            .end(),
-          error: given('error'),
-        };
-      })
-      .where(claimed(given, '>'))
-      .returningAll(),
+  const retryClaim = preparedQuery<OfClaim & { dueAt: number; error: string; moreAttempts: number }, JobRow>(
+    (db, given) =>
+      db
+        .updateTable('job')
+        .set((job) => {
+          const mostAttempts = job('most_attempts', '+', given('moreAttempts'));
+          const isExhausted = job('attempts', '>=', mostAttempts);
+          return {
+            status: job.case().when(isExhausted).then<JobStatus>('dead').else<JobStatus>('queued').end(),
+            due_at: given('dueAt'),
+            most_attempts: mostAttempts,
+            finished_at: job
+              .case()
+              .when(isExhausted)
+              .then(job.cast<number>(given('now'), 'double precision'))
+              .end(),
+            error: given('error'),
+          };
+        })
+        .where(claimed(given, '>'))
+        .returningAll(),
   );
-  const namedBy = preparedQuery<{ ids: string }, JobRow>((db, given) =>
+  const withIds = preparedQuery<{ ids: string }, JobRow>((db, given) =>
     db
       .selectFrom('job')
       .selectAll()
       .where('id', 'in', textsInJson(flavour, given('ids'))),
   );
-  /** Removes ended jobs of a kind, except the latest and the `earlier` ones directly before it. */
+  /** Removes ended jobs of a kind, except the job that ended last and the `earlier` jobs that ended before it. */
   const removeButLatest = preparedQuery<{ kind: string; earlier: number }, never>((db, given) =>
     db
       .deleteFrom('job')
@@ -199,26 +200,25 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
       await writeRows((db) => addNew(db, newRow(job, now)));
     },
     addIfIdle: async (job, now) => (await writeRows((db) => addIfIdle(db, newRow(job, now)))).length > 0,
-    hasDue: async (kind, now) => (await readRows((db) => dueOf(db, ofKind(kind, now)))).length > 0,
+    hasDue: async (kind, now) => (await readRows((db) => anyDue(db, ofKind(kind, now)))).length > 0,
     claim: async ({ kind, workerId, now, leaseMs }) =>
-      jobOrNull(
+      firstJob(
         await writeRows((db) => claimFirst(db, { ...ofKind(kind, now), workerId, leaseEnd: now.getTime() + leaseMs })),
       ),
     extend: async (claim, now, leaseMs) =>
-      jobOrNull(
-        await writeRows((db) => extendClaim(db, { ...ofClaim(claim, now), leaseEnd: now.getTime() + leaseMs })),
-      ),
+      firstJob(await writeRows((db) => extendClaim(db, { ...ofClaim(claim, now), leaseEnd: now.getTime() + leaseMs }))),
     async end(claim, { status, error }, now) {
       const ending = { ...ofClaim(claim, now), status, error: storable(error) };
-      return (await writeRows((db) => endHeld(db, ending))).length > 0;
+      return (await writeRows((db) => endBeforeExpiry(db, ending))).length > 0;
     },
     async retry(claim, { dueAt, error, counts }, now) {
-      // An attempt that does not count raises the maximum by one, so that it never exhausts the attempts of a job.
-      const again = { dueAt: dueAt.getTime(), error: storable(error), allowed: counts ? 0 : 1 };
-      return jobOrNull(await writeRows((db) => retryClaim(db, { ...ofClaim(claim, now), ...again })));
+      // An attempt that does not count raises the maximum by one.
+      const moreAttempts = counts ? 0 : 1;
+      const retry = { ...ofClaim(claim, now), dueAt: dueAt.getTime(), error: storable(error), moreAttempts };
+      return firstJob(await writeRows((db) => retryClaim(db, retry)));
     },
     cancel: async (id, now) =>
-      jobOrNull(
+      firstJob(
         await writeRows((db) =>
           db
             .updateTable('job')
@@ -233,10 +233,10 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
       (await readRows((db) => exhaustedOf(db, { ...ofKind(kind, now), most }))).map(jobOf),
     async markDead(claim, error, now) {
       const ending = { ...ofClaim(claim, now), status: 'dead', error: storable(error) } as const;
-      return (await writeRows((db) => endLost(db, ending))).length > 0;
+      return (await writeRows((db) => endAfterExpiry(db, ending))).length > 0;
     },
     findMany: async (ids) =>
-      (await readRows((db) => namedBy(db, { ids: JSON.stringify(ids.map(storable)) }))).map(jobOf),
+      (await readRows((db) => withIds(db, { ids: JSON.stringify(ids.map(storable)) }))).map(jobOf),
     list: async ({ kind, status }, most) => {
       const rows = await readRows((db) =>
         db
@@ -259,8 +259,8 @@ export function createJobStore({ orm, flavour, readRows, writeRows }: Database):
           .where('finished_at', '<', before.getTime())
           .orderBy('finished_at')
           .limit(most);
-        const [done] = await db.deleteFrom('job').where('id', 'in', oldest).execute();
-        return Number(done?.numDeletedRows ?? 0n);
+        const [result] = await db.deleteFrom('job').where('id', 'in', oldest).execute();
+        return Number(result?.numDeletedRows ?? 0n);
       }),
     async keepLatest(kind, most) {
       await writeRows((db) => removeButLatest(db, { kind: storable(kind), earlier: most - 1 }));

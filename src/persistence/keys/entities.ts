@@ -9,7 +9,7 @@ const LIVE = `"deleted_at" is null`;
 
 const TOTAL = 'coalesce((select total from key_spend where key_spend.key_hash = hash), 0)';
 
-/** Ranks of keys as SQL. A key without a rank comes first in ascending order, on both engines. */
+/** Sort ranks of keys as SQL. They are never null: a key without a value has the lowest rank, on both engines. */
 export const KEY_RANKS: Readonly<Record<KeySort, string>> = {
   created_at: 'created_at',
   updated_at: 'updated_at',
@@ -27,8 +27,8 @@ export const KEY_RANKS: Readonly<Record<KeySort, string>> = {
 /** Index of a list by rank. It also contains the column of the rank: otherwise PostgreSQL reads the row for it. */
 const rankIndex = (column: string, rank: string) => {
   const name = `virtual_key_${column}_list_index`;
-  const further = column === 'hash' ? '' : `, "${column}"`;
-  return { name, expression: `create index "${name}" on "virtual_key" ((${rank}), "hash"${further}) where ${LIVE}` };
+  const columns = column === 'hash' ? '"hash"' : `"hash", "${column}"`;
+  return { name, expression: `create index "${name}" on "virtual_key" ((${rank}), ${columns}) where ${LIVE}` };
 };
 
 /** A virtual key changes over time (blocked, renamed, rotated, deleted): a managed entity. */
@@ -49,7 +49,7 @@ export const VirtualKeyEntity = defineEntity({
     role: p.text().$type<Role>(),
     teamId: p.text().nullable(),
     userId: p.text().nullable(),
-    /** Project and organization of the settings, as columns for sums over keys. */
+    // Project and organization of the settings, as columns for sums over keys.
     projectId: p.text().nullable().index(),
     organizationId: p.text().nullable().index(),
     models: p.json().columnType('json').$type<readonly string[]>(),
@@ -84,7 +84,7 @@ export const VirtualKeyEntity = defineEntity({
     // For lists, counts and sums of the keys of an owner.
     { properties: ['teamId', 'deletedAt', 'hash'] },
     { properties: ['userId', 'deletedAt', 'hash'] },
-    // For lists and their counts: the columns of common filters that have no other index, so that a count reads no row.
+    // For lists and counts of lists. It contains the columns of common filters, so that a count reads no row.
     {
       name: 'virtual_key_list_index',
       properties: ['createdAt', 'hash', 'deletedAt', 'blocked', 'expiresAt', 'alias'],

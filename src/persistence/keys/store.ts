@@ -47,7 +47,7 @@ function keyOf(entity: VirtualKeyEntity): VirtualKey {
   };
 }
 
-/** Values of an entity. Members of a key that are not stored are left out. */
+/** Values of an entity. Members of a key that have no column are left out. */
 const storedOf = ({
   previousSecret,
   owners: _owners,
@@ -74,7 +74,7 @@ const aliasTaken = (alias: string | null, cause: unknown): Conflict =>
     field: 'key_alias',
   });
 
-/** Conditions on the expiry use the instant `now`, which is the same for all pages of a list. */
+/** `now` is the same instant for all pages of a list. */
 function statusWhere(status: KeyFilter['status'], now: Date): KeyWhere {
   switch (status) {
     case null:
@@ -111,9 +111,8 @@ function accessGroupWhere(id: string, flavour: SqlFlavour): KeyWhere {
     const naming = 'select member.value from access_group, json_each(key_ids) as member where access_group.id = ?';
     return { [raw(`(${named} or hash in (${naming}))`, [storable(id), storable(id)])]: [] };
   }
-  // The id as JSON, escaped for the regular expression.
-  const text = JSON.stringify(storable(id)).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
-  const pattern = String.raw`"accessGroupIds":\[${EARLIER_TEXTS}${text}`;
+  const idPattern = JSON.stringify(storable(id)).replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
+  const pattern = String.raw`"accessGroupIds":\[${EARLIER_TEXTS}${idPattern}`;
   // A quote inside an id is escaped in JSON, so that a hash in quotes matches a whole id only.
   const naming = `select 1 from access_group where id = ? and strpos(cast(key_ids as text), '"' || hash || '"') > 0`;
   return { [raw(`(cast(settings as text) ~ ? or exists (${naming}))`, [pattern, storable(id)])]: [] };
@@ -265,7 +264,7 @@ export function createKeyStore(database: Database): KeyStore {
 }
 
 /**
- * One page in two statements. The first finds the hashes of the page, in most orders from an index. The second reads
+ * One page in two statements. The first finds the hashes of the page, for most sorts from an index. The second reads
  * the rows of these hashes. So rows before the page are not read.
  */
 async function listKeys(em: SqlEntityManager, page: KeyPage, flavour: SqlFlavour): Promise<readonly VirtualKey[]> {
@@ -274,12 +273,12 @@ async function listKeys(em: SqlEntityManager, page: KeyPage, flavour: SqlFlavour
   const beyond = descending ? '$lt' : '$gt';
   const conditions = [whereOf(filter, { now, flavour })];
   if (typeof from !== 'number') {
-    const [rank, at] =
+    const [rank, value] =
       'createdAt' in from
         ? ['createdAt' as const, from.createdAt]
         : [raw(KEY_RANKS.budget_use), raw('cast(? as bigint)', [String(from.budgetUse)])];
     const hash = { [beyond]: storable(from.hash) };
-    conditions.push({ $or: [{ [rank]: { [beyond]: at } }, { [rank]: at, hash }] });
+    conditions.push({ $or: [{ [rank]: { [beyond]: value } }, { [rank]: value, hash }] });
   }
   const places = await em.find(
     VirtualKeyEntity,

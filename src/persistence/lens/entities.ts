@@ -78,6 +78,7 @@ export const DatasetEntity = defineEntity({
     name: p.text(),
     agentName: p.text(),
     teamId: p.text(),
+    /** Number of the latest revision. */
     latest: p.integer(),
     caseCount: p.integer(),
     ...stampColumns(),

@@ -67,7 +67,7 @@ export function createLensStore({ find, readRows, change: changeEntities }: Data
       else Object.assign(row, values);
       byId.delete(finding.id);
     }
-    // The rows left in the map have no finding any more.
+    // The rows that are left in the map have no finding any more.
     for (const row of byId.values()) em.remove(row);
   }
 

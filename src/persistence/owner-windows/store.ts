@@ -3,7 +3,8 @@ import type { Database } from '../database/database.ts';
 import { preparedQuery } from '../database/prepared-query.ts';
 
 /**
- * Reads whether a budget window of any user, team or budget has ended, in one statement over the indexes of their ends.
+ * Reads whether a budget window of any user, team or budget has ended. One statement reads the indexes on the ends of
+ * the windows.
  */
 export function createOwnerWindowStore({ readRows }: Database): OwnerWindowStore {
   const ended = preparedQuery<{ now: Date }, { readonly id: string }>((db, given) =>

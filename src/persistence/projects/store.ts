@@ -10,7 +10,7 @@ export const createProjectStore = (database: Database): ProjectStore =>
     audited: 'project',
     where: ({ teamIds, teamId, aliasPart, blocked }) => [
       ...matching({ teamId: teamIds, blocked }),
-      // A second condition on the team: one object cannot have both.
+      // Separate, because one object cannot have two conditions on `teamId`.
       ...matching({ teamId }),
       ...containing('alias', aliasPart),
     ],

@@ -10,7 +10,7 @@ export const ResponseEntity = defineEntity({
     teamId: p.text(),
     keyHash: p.text(),
     createdAt: p.bigint('number'),
-    /** Bytes of `sealed`, so that sums need not read it. */
+    /** Size of `sealed` in bytes, so that a sum of sizes does not read the contents. */
     bytes: p.integer(),
     /** Input and output, encrypted. */
     sealed: p.blob(),

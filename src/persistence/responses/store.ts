@@ -43,15 +43,20 @@ export function createResponseStore({
   const columns = everyColumn(tableWithout(rowTable(orm, 'response'), 'bytes'));
 
   /**
-   * A response and those that it continues, the latest first. Sizes are summed first: the content is not read beyond
-   * the response that exceeds `mostBytes`.
+   * A response and the responses that it continues, the latest first. Sizes are summed before contents are read. The
+   * response with which the sum exceeds `mostBytes` is the last.
    */
   const chainFrom = preparedQuery<{ id: string; mostTurns: number; mostBytes: number }, ResponseRow>((db, given) =>
     db
-      .withRecursive('turn(id, previous_id, place, so_far)', (recursive) =>
+      .withRecursive('turn(id, previous_id, place, total_bytes)', (recursive) =>
         recursive
           .selectFrom('response')
-          .select(['id', 'previous_id', sql<number>`1`.as('place'), sql<number>`cast(bytes as bigint)`.as('so_far')])
+          .select([
+            'id',
+            'previous_id',
+            sql<number>`1`.as('place'),
+            sql<number>`cast(bytes as bigint)`.as('total_bytes'),
+          ])
           .where('id', '=', given('id'))
           .unionAll(
             recursive
@@ -61,10 +66,10 @@ export function createResponseStore({
                 'earlier.id',
                 'earlier.previous_id',
                 eb('turn.place', '+', sql.lit(1)).as('place'),
-                eb('turn.so_far', '+', ref('earlier.bytes')).as('so_far'),
+                eb('turn.total_bytes', '+', ref('earlier.bytes')).as('total_bytes'),
               ])
               .where('turn.place', '<', given('mostTurns'))
-              .where('turn.so_far', '<=', given('mostBytes')),
+              .where('turn.total_bytes', '<=', given('mostBytes')),
           ),
       )
       .selectFrom('turn')

@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts';
 import { createRowStore } from '../database/row-store.ts';
 import { SettingsSectionEntity } from './entities.ts';
 
-/** Attempts of a change of a section that other requests create concurrently. */
+/** Maximum number of attempts to change a section that other requests create concurrently. */
 const ATTEMPTS = 5;
 
 /** Stored settings in the database, one row for each section. */

@@ -1,9 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/**
- * State of sign-ins between requests: a login, a code, or a count of failures (`PendingSignIn`). A managed entity.
- * `untilMs`, its expiry, is Unix ms.
- */
+/** State of a sign-in between requests: a login, a code, or a count of failures (`PendingSignIn`). A managed entity. */
 export const PendingSignInEntity = defineEntity({
   name: 'PendingSignInEntity',
   tableName: 'pending_sign_in',
@@ -12,6 +9,7 @@ export const PendingSignInEntity = defineEntity({
     kind: p.text(),
     content: p.text(),
     revision: p.integer(),
+    /** Expiry, Unix ms. */
     untilMs: p.bigint('number').index(),
   },
 });

@@ -3,7 +3,7 @@ import type { PendingSignInStore } from '../../domain/users/pending-sign-ins.ts'
 import type { Database } from '../database/database.ts';
 import { PendingSignInEntity } from './entities.ts';
 
-/** Pending sign-ins as managed entities. `add` also removes expired ones. */
+/** Pending sign-ins as managed entities. `add` also removes expired sign-ins. */
 export const createPendingSignInStore = ({ find, change }: Database): PendingSignInStore => ({
   add: (pending, { nowMs, most }) =>
     change(async (em) => {

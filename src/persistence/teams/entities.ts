@@ -38,7 +38,7 @@ export const TeamMemberEntity = defineEntity({
     userId: p.text().index(),
     role: p.text().$type<MemberRole>(),
     budgetId: p.text().nullable(),
-    /** Part of the member's total spend that preceded the last reset of its budget. Null without a reset. */
+    /** Total spend of the member at the most recent reset of its budget. Null without a reset. */
     spentBefore: p.type(UsdTextType).nullable(),
     ...stampColumns(),
   },

@@ -18,11 +18,11 @@ export const UpstreamObjectEntity = defineEntity({
     keyHash: p.text(),
     createdAt: p.type(UnixMsType),
     purpose: p.text().nullable(),
-    /** The last known state at the upstream. */
+    /** The most recently known state at the upstream. */
     shown: p.type(JsonTextType).$type<ShownObject>().nullable(),
     /** Labels of the call that created a batch; null for none. */
     labels: p.type(JsonTextType).$type<CallLabels>().nullable(),
-    /** Calls of a batch, or of its input file; null where they were not counted. */
+    /** Calls of a batch, or of its input file; null if they were not counted. */
     calls: p.type(JsonTextType).$type<BatchCalls>().nullable(),
     removedAt: p.type(UnixMsType).nullable(),
   },
