@@ -23,7 +23,7 @@ import {
 } from '../../src/domain/upstream-objects/upstream-object.ts';
 import { withKeyTags } from '../../src/domain/calls/call-tags.ts';
 import { withTokenCustomer } from '../../src/domain/calls/token-customer.ts';
-import type { GatewayCall, Place } from '../../src/gateway/gateway.ts';
+import type { GatewayCall, StoragePlace } from '../../src/gateway/gateway.ts';
 import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -71,7 +71,7 @@ export async function getObject(scope: Scope<ObjectPlatform>, kind: ObjectKind, 
 export function placeOf(
   scope: CallScope,
   { kind, id, deploymentId }: Pick<UpstreamObject, 'kind' | 'id' | 'deploymentId'>,
-): Place {
+): StoragePlace {
   const deployment = scope.platform.gateway.deployment(deploymentId);
   if (deployment !== null) return { deployment, model: deployment.modelGroup };
   const notFound = NOT_FOUND_TEXTS[kind](id).replace(/\.$/, '');
@@ -81,7 +81,7 @@ export function placeOf(
 /** One call about a stored object. */
 interface ObjectCall {
   readonly action: ObjectAction;
-  readonly place: Place;
+  readonly place: StoragePlace;
   /** Path after the path of the object's kind: empty, or `/{id}` with an optional suffix. */
   readonly tail: string;
   readonly body?: PassBody;

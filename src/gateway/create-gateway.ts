@@ -22,7 +22,7 @@ import type { BudgetAlerts } from './admission/budget-alerts.ts';
 import { createBatchReserver } from './admission/batch-limits.ts';
 import { withBudgetFallback, hasFallbacks } from './admission/budget-fallbacks.ts';
 import { createBudgets } from './admission/budgets.ts';
-import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withoutAlias } from './admission/key-rules.ts';
+import { assertKeyAllows, createRequiredParamCheck, requestOfKey, withAliasResolved } from './admission/key-rules.ts';
 import type { KeyOfOwner } from './calls/batch-recorder.ts';
 import { type CallTools, type OpenCall, openCall } from './calls/call.ts';
 import type { ProviderBudgets, RouteBudget } from '../domain/budgets/route-budget.ts';
@@ -66,7 +66,7 @@ export interface GatewayOptions {
   readonly admission: Admission;
   /** Budgets of tags and end users; none when absent. */
   readonly labelBudgets?: Pick<LabelBudgets, 'of'>;
-  /** As `KeyOfOwner`; no key is found when absent. */
+  /** Reads the key that owns a stored object. When absent, no key is found. */
   readonly keyOf?: KeyOfOwner;
   /** Budgets of providers, read for each call; none when absent. */
   readonly providerBudgets?: () => ProviderBudgets;
@@ -84,7 +84,7 @@ export interface GatewayOptions {
   readonly rateLimits: RateLimits;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Waits. Rejects with the signal's reason when it fires first. */
+  /** Waits. When the signal fires first, rejects with its reason. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Whether prompts and answers are stored in the span of a call. */
   readonly capturePrompts: boolean;
@@ -92,7 +92,7 @@ export interface GatewayOptions {
   readonly alwaysStreamUsage: boolean;
   /** Kind of the error for a used-up budget. */
   readonly budgetErrorKind: BudgetErrorKind;
-  /** Whether callers may send their own upstream key and address, for every deployment. */
+  /** Whether callers may send their own upstream key and address even for deployments that do not allow it. */
   readonly clientCredentials: boolean;
   /** Whether error messages list retries and fallbacks. */
   readonly reportsTries: boolean;
@@ -170,11 +170,11 @@ export function createGateway(
     pause: options.pause,
     random: options.random,
     reportsTries: options.reportsTries,
-    isRouteLimited: budgets.isRouteLimited,
+    hasRouteBudget: budgets.hasRouteBudget,
     checksFallbackBudgets: options.checksFallbackBudgets,
   });
 
-  const required = createRequiredParamCheck(budgets, options.requiredParams);
+  const requiredParams = createRequiredParamCheck(budgets, options.requiredParams);
   const bindToRegion = createRegionBinding(routeOf, options.labelBudgets);
 
   /** Route of a request's first attempt. Throws Forbidden, InvalidInput, and UnknownModel. */
@@ -185,7 +185,7 @@ export function createGateway(
     const found = inRegion(permittedFor(routeOf, key), request.region)(model, deploymentId);
     if (found === null) {
       assertNotBlocked(deployments, model, key?.teamId ?? null);
-      throw required.missingParam(key, request)?.error ?? unknownModel(endpoint.path, model, namedIn(endpoint));
+      throw requiredParams.missingParam(key, request)?.error ?? unknownModel(endpoint.path, model, namedIn(endpoint));
     }
     if (retries !== undefined) retrying.assertCallable(key, request, retries);
     return mockResponse === undefined ? found : mockOf(found, options.providers);
@@ -201,7 +201,7 @@ export function createGateway(
     }
   }
 
-  /** Routes again after a read of stored changes, even if it found none: another read may have loaded the model. */
+  /** Routes again after a read of stored changes, even if it found none: a concurrent read may have found the model. */
   async function routeAfterRead(caller: Caller, request: ModelRequest): Promise<Route> {
     await deployments.readChanges().catch(() => false);
     return routeFor(caller, request);
@@ -211,9 +211,9 @@ export function createGateway(
   async function requestForModel(caller: Caller, original: ModelRequest, model: string) {
     try {
       // The caller's own upstream credentials apply to the first model only.
-      const other = { ...original, model, credentials: null };
-      const named = caller.key === null ? other : withoutAlias(caller.key, other);
-      const request = await bindToRegion(caller, named);
+      const replaced = { ...original, model, credentials: null };
+      const resolved = caller.key === null ? replaced : withAliasResolved(caller.key, replaced);
+      const request = await bindToRegion(caller, resolved);
       return { request, route: routeFor(caller, request) };
     } catch (failure) {
       if (failure instanceof DomainError) return null;
@@ -232,39 +232,40 @@ export function createGateway(
 
   /** Checks a call's required parameters, reserves its cost and counts it in its limits. Returns its reserved route. */
   function admitted(call: OpenCall, caller: Caller, { request, route }: RoutedRequest) {
-    const refusing = required.assertPresent(caller, { deployment: call.deployment(), request, model: request.model });
+    const at = { deployment: call.deployment(), request, model: request.model };
+    const refusing = requiredParams.assertPresent(caller, at);
     if (refusing) return refusing;
     const reserving = retrying.reserve(call, { key: caller.key, request, route });
-    if (!(reserving instanceof Promise)) return limited(call, request, reserving);
+    if (!(reserving instanceof Promise)) return afterLimits(call, request, reserving);
     call.prepareLimit(request);
-    return reserving.then((reserved) => limited(call, request, reserved));
+    return reserving.then((reserved) => afterLimits(call, request, reserved));
   }
 
-  /** Binds `named` to the region of its customer; finds its first route. Sync without reads. Throws as `routeFor`. */
-  function routed(caller: Caller, named: ModelRequest): RoutedRequest | Promise<RoutedRequest> {
-    const placed = bindToRegion(caller, named);
-    return placed instanceof Promise
-      ? placed.then((request) => affordableRoute(caller, named, request))
-      : affordableRoute(caller, named, placed);
+  /** Binds a request to the region of its customer and finds its first route. Throws as `routeFor`. */
+  function routed(caller: Caller, original: ModelRequest): RoutedRequest | Promise<RoutedRequest> {
+    const bound = bindToRegion(caller, original);
+    return bound instanceof Promise
+      ? bound.then((request) => affordableRoute(caller, original, request))
+      : affordableRoute(caller, original, bound);
   }
 
-  function affordableRoute(caller: Caller, named: ModelRequest, request: ModelRequest) {
-    const route = routeOrRead(caller, request);
+  function affordableRoute(caller: Caller, original: ModelRequest, bound: ModelRequest) {
+    const route = routeOrRead(caller, bound);
     return route instanceof Promise
-      ? route.then((found) => affordable(caller, named, { request, route: found }))
-      : affordable(caller, named, { request, route });
+      ? route.then((found) => affordable(caller, original, { request: bound, route: found }))
+      : affordable(caller, original, { request: bound, route });
   }
 
-  /** The given request and route, or those of a budget fallback if the key's budget for the model is used up. */
-  function affordable(caller: Caller, named: ModelRequest, first: RoutedRequest) {
+  /** The given route, or that of a budget fallback if the key's budget for the model is used up. */
+  function affordable(caller: Caller, original: ModelRequest, first: RoutedRequest) {
     const { key } = caller;
     if (key === null || !hasFallbacks(key, first.request.model)) return first;
-    return withBudgetFallback(budgets, key, first, (model) => requestForModel(caller, named, model));
+    return withBudgetFallback(budgets, key, first, (model) => requestForModel(caller, original, model));
   }
 
   const guards = options.guardrails === undefined ? null : createGuards(options.guardrails, options.clock);
   const guardOf = createGuardOf(guards, () => deployments.current());
-  /** Usage of a model call whose client disconnected. */
+  // The calls that are opened below have a `ModelRequest`. `RecordedRequest` names only its recorded members.
   const abortedUsage: Parameters<typeof openCall>[1]['abortedUsage'] = (request, counted) =>
     usageOfAbortedCall(request as ModelRequest, counted);
   const uncountedUsage: Parameters<typeof openCall>[1]['uncountedUsage'] = (request, pieces) =>
@@ -296,10 +297,10 @@ export function createGateway(
     healthOf: (deploymentId) => health.of(deploymentId),
     cooldownMs: cooldowns.remainingMs,
     async admit(caller, received) {
-      const named = caller.key === null ? received : requestOfKey(caller.key, received);
-      const { request, route } = await routed(caller, named);
+      const original = caller.key === null ? received : requestOfKey(caller.key, received);
+      const { request, route } = await routed(caller, original);
       const at = { deployment: forRequest(route.deployment, request), request, model: request.model };
-      await required.assertPresent(caller, at);
+      await requiredParams.assertPresent(caller, at);
       await budgets.check(caller, at);
     },
     admitKey: async (caller) => budgets.checkKey(caller),
@@ -334,10 +335,10 @@ export function createGateway(
   };
 }
 
-/** Counts a call in its limits, then returns `reserved`. */
-function limited<Reserved>(call: OpenCall, request: ModelRequest, reserved: Reserved): Reserved | Promise<Reserved> {
+/** Counts a call in its limits, then returns `value`. */
+function afterLimits<Value>(call: OpenCall, request: ModelRequest, value: Value): Value | Promise<Value> {
   const limiting = call.limit(request);
-  return limiting === undefined ? reserved : limiting.then(() => reserved);
+  return limiting === undefined ? value : limiting.then(() => value);
 }
 
 /** Part of the request that names the model, for the error of an unknown model. */

@@ -17,11 +17,11 @@ import type { Realtime } from './sessions/realtime.ts';
 export interface Tries {
   /** Number of retries. */
   readonly retries: number;
-  /** Maximum number of retries at the last retry; null when none was made. */
+  /** Maximum number of retries that applied to the last retry; null without a retry. */
   readonly maxRetries: number | null;
   /** Number of fallback models that were called. */
   readonly fallbacks: number;
-  /** Maximum number of fallbacks of the request; null when it names none and no fallback was called. */
+  /** Maximum number of fallbacks; null when the request names none and no fallback was called. */
   readonly maxFallbacks: number | null;
 }
 
@@ -50,7 +50,7 @@ export interface GatewayCall {
   readonly editedBody?: ModelRequest['body'] | undefined;
   /** Cost; null before a streamed answer has ended, and when the price is unknown. */
   cost(): Usd | null;
-  /** Spend of the caller's key, including this call once its cost is known; null when it is not counted. */
+  /** Spend of the caller's key, including this call once its cost is known; null when the spend is not counted. */
   keySpend(): Usd | null;
   /** Milliseconds since the call entered the gateway. */
   elapsedMs(): number;
@@ -78,8 +78,8 @@ export interface RequestedRoute {
   readonly provider: string | null;
 }
 
-/** Deployment that stores an object, and the public name that selected it. */
-export interface Place {
+/** Deployment that stores an object, and the public model name that selected it. */
+export interface StoragePlace {
   readonly deployment: Deployment;
   readonly model: string;
 }
@@ -87,7 +87,7 @@ export interface Place {
 /** Routes, admits, calls, prices and records, independent of transport and vendor. */
 export interface Gateway {
   /**
-   * Resolves when the head of the answer arrives. Throws earlier failures, which are recorded once a deployment is
+   * Resolves when the head of the answer arrives. Throws a failure before that, and records it if a deployment was
    * selected.
    */
   call(caller: Caller, request: ModelRequest, signal: AbortSignal): Promise<GatewayCall>;
@@ -118,9 +118,8 @@ export interface OuterReservation<Answer> {
 /** Calls that are charged to a budget outside of the gateway and to the budgets of the caller. */
 export interface ReservedCalls {
   /**
-   * Calls a model and reads its answer. Renews the reservation meanwhile and settles it once with the cost. It settles
-   * with the estimate where the cost is not known, and with zero where the call or `read` fails. Throws what `call` and
-   * `read` throw.
+   * Calls a model and reads its answer. Renews the reservation until the answer is read, then settles it with the cost:
+   * the estimate where the cost is not known, zero where the call or `read` fails. Throws what `call` and `read` throw.
    */
   callReserved<Answer>(
     caller: Caller,
@@ -141,7 +140,7 @@ export interface ObjectGateway {
    * the first deployment that stores objects and that the caller may use. With a requested provider, it is the first of
    * that provider. Throws Forbidden, NotFound and Unsupported.
    */
-  placeFor(caller: Caller, requested: RequestedRoute): Place;
+  placeFor(caller: Caller, requested: RequestedRoute): StoragePlace;
   /** A deployment by its id; null when it is no longer configured. */
   deployment(id: string): Deployment | null;
   /**
@@ -163,7 +162,7 @@ export interface ForwardGateway {
   /**
    * Resolves when the head of the answer arrives, with any status. The budgets, limits and guardrails of the caller
    * apply. Throws refusals of budgets, limits and guardrails, UpstreamFailed, and Forbidden for a model without a price
-   * or a blocked end user. The failure is recorded once the guardrails are selected.
+   * or a blocked end user. Records a failure that occurs after the selection of the guardrails.
    */
   forward(caller: Caller, request: Forwarded, signal: AbortSignal): Promise<GatewayCall>;
   /** Number of answered calls without a known cost since the start of the process, by provider. */
@@ -197,7 +196,7 @@ export interface PreviewGateway {
 /** Probes deployments. */
 export interface ProbeGateway {
   /**
-   * Sends a small request to a deployment. Returns the reason as text when no probe exists for its model. Throws
+   * Sends a small request to a deployment. Returns a text with the reason when no probe exists for its model. Throws
    * LimitExceeded, and the signal's reason when it fires first.
    */
   probe(caller: Caller, deployment: Deployment, signal: AbortSignal): Promise<Probe | string>;

@@ -9,7 +9,7 @@ import { isGuardrailFailure } from '../guardrails/guarding.ts';
 import { guardrailSpans } from '../guardrails/guardrail-spans.ts';
 import type { HealthTracker, TrackedCall } from '../routing/health.ts';
 import { maskedForRecord } from './recorded-texts.ts';
-import { type Accounted, type ClosedCall, type Guarded, recordOf } from './record.ts';
+import { type RecordedRequest, type ClosedCall, type RecordedGuardrails, recordOf } from './record.ts';
 
 /** Gateway parts that a call account uses. */
 export interface AccountTools {
@@ -22,11 +22,11 @@ export interface AccountTools {
 
 /** A request and the deployment it is sent to. */
 export interface CallTarget {
-  readonly request: Accounted;
+  readonly request: RecordedRequest;
   readonly deployment: Deployment;
 }
 
-const NO_GUARDRAILS: ReturnType<Guarded['of']> = [];
+const NO_GUARDRAILS: ReturnType<RecordedGuardrails['of']> = [];
 
 /** Account of one call: ids, times, and its effect on the health of the deployment. `close` records the call. */
 export class CallAccount {
@@ -47,22 +47,22 @@ export class CallAccount {
   #resendCount = 0;
   #healthCall: TrackedCall | null;
   #isClosed = false;
-  #guard: Guarded | null = null;
+  #guard: RecordedGuardrails | null = null;
 
-  constructor(tools: AccountTools, about: CallTarget & { readonly caller: Caller; readonly signal: AbortSignal }) {
+  constructor(tools: AccountTools, options: CallTarget & { readonly caller: Caller; readonly signal: AbortSignal }) {
     const { clock, ids, health } = tools;
-    const { callId, parent } = about.request;
+    const { callId, parent } = options.request;
     this.callId = callId ?? ids.uuid();
     this.traceId = parent?.traceId ?? ids.traceId();
     this.spanId = ids.spanId();
     this.#tools = tools;
-    this.#caller = about.caller;
-    this.#signal = about.signal;
+    this.#caller = options.caller;
+    this.#signal = options.signal;
     this.#hasClientCallId = callId !== null;
     this.#startedAt = clock.now();
     this.#startMs = clock.monotonicMs();
-    this.#target = about;
-    this.#healthCall = health.begin(about.deployment.id);
+    this.#target = options;
+    this.#healthCall = health.begin(options.deployment.id);
   }
 
   get isClosed(): boolean {
@@ -105,12 +105,12 @@ export class CallAccount {
   }
 
   /** Replaces the recorded request by the request that guardrails have edited. */
-  setEditedRequest(request: Accounted): void {
+  setEditedRequest(request: RecordedRequest): void {
     this.#target = { request, deployment: this.#target.deployment };
   }
 
   /** Sets the guardrails that the call is recorded with. */
-  setGuard(guard: Guarded): void {
+  setGuard(guard: RecordedGuardrails): void {
     this.#guard = guard;
   }
 
@@ -132,7 +132,8 @@ export class CallAccount {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const { request, deployment } = this.#target;
-    // A client disconnect makes the upstream call fail: record it as abandoned. A shutdown is a failure.
+    // A disconnect of the client makes the upstream call fail, and the call is recorded as abandoned. A call that ends
+    // at shutdown is recorded as failed.
     const isDisconnect = this.#signal.aborted && !(this.#signal.reason instanceof DomainError);
     const recordedEnd = end === 'failed' && isDisconnect ? 'abandoned' : end;
     this.#record({

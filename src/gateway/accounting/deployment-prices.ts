@@ -16,9 +16,8 @@ import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { type Rate, rateFrom } from '../../domain/money.ts';
 
 /**
- * Tariff of a deployment. Each price is that of the configuration, else that of the first catalog row found for its
- * base model, `provider/model`, upstream model or public name. `provider/model` comes before the bare name, because
- * hosts have other prices than the model's vendor. Null when no token price is found, or tokens are not billed.
+ * Tariff of a deployment. Prices of the configuration take precedence over those of `catalogEntryFor`. Null when no
+ * token price is found, or tokens are not billed.
  */
 export function tariffOf(deployment: Deployment, catalog: CatalogSnapshot): Tariff | null {
   return pricesOf(deployment, catalog).tariff;
@@ -59,9 +58,9 @@ function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapsho
   const { perImage, perPixel } = imagePricesOf(row);
   const units = unitPricesOf(row);
   const tariff = readTariff(row);
+  const billsOtherUnit = [...Object.values(units), perImage, perPixel].some((price) => (price ?? 0n) !== 0n);
   // A zero token price beside a price for another unit means that tokens are not billed.
-  const billsTokens =
-    !isFree(tariff) || [...Object.values(units), perImage, perPixel].every((price) => (price ?? 0n) === 0n);
+  const billsTokens = !(isFree(tariff) && billsOtherUnit);
   return {
     ...tokenPrices(row, billsTokens ? tariff : null),
     services: billsTokens ? servicesOf(row) : {},
@@ -72,13 +71,13 @@ function pricesIn(row: PriceRow, deployment: Deployment, catalog: CatalogSnapsho
   };
 }
 
-const VIDEO = 'output_cost_per_second_';
+const VIDEO_PRICE_PREFIX = 'output_cost_per_second_';
 
 const videoPricesOf = (row: PriceRow): Prices['videos'] =>
   new Map(
     Object.keys(row).flatMap((key) => {
-      const rate = key.startsWith(VIDEO) ? rateFrom(row[key]) : null;
-      return rate === null ? [] : [[key.slice(VIDEO.length), rate] as const];
+      const rate = key.startsWith(VIDEO_PRICE_PREFIX) ? rateFrom(row[key]) : null;
+      return rate === null ? [] : [[key.slice(VIDEO_PRICE_PREFIX.length), rate] as const];
     }),
   );
 
@@ -100,7 +99,7 @@ function unitPricesOf(row: PriceRow): Prices['units'] {
 }
 
 /** Addresses of OpenAI that process in one region. */
-const REGION = /^https:\/\/(eu|us)\.api\.openai\.com(\/|$)/;
+const OPENAI_REGION = /^https:\/\/(eu|us)\.api\.openai\.com(\/|$)/;
 /** Unit of the factor for a region: millionths. */
 export const UPLIFT_PARTS = 1_000_000;
 
@@ -110,14 +109,20 @@ const locationOf = ({ options }: Deployment): string | undefined => options['ver
 const isInRegion = (deployment: Deployment): boolean =>
   deployment.provider.startsWith('vertex_ai') && (locationOf(deployment) ?? 'global') !== 'global';
 
+/** Maximum factor for a region. A larger one is treated as a mistake. */
+const MAX_UPLIFT = 100;
+
 /** The factor for processing in the region of a deployment, in millionths; null for none. */
 function upliftOf(deployment: Deployment, row: PriceRow): bigint | null {
-  const [, region] = REGION.exec(deployment.apiBase ?? '') ?? [];
-  const ofEndpoint = isInRegion(deployment) ? row['regional_endpoint_uplift_multiplier'] : undefined;
-  const multiplier = region === undefined ? ofEndpoint : row[`regional_processing_uplift_multiplier_${region}`];
-  // A factor above 100 is treated as a mistake.
-  if (typeof multiplier !== 'number' || !(multiplier > 0) || multiplier > 100) return null;
-  return BigInt(Math.round(multiplier * UPLIFT_PARTS));
+  const multiplier = multiplierOf(deployment, row);
+  const isPlausible = typeof multiplier === 'number' && multiplier > 0 && multiplier <= MAX_UPLIFT;
+  return isPlausible ? BigInt(Math.round(multiplier * UPLIFT_PARTS)) : null;
+}
+
+function multiplierOf(deployment: Deployment, row: PriceRow): PriceRow[string] {
+  const [, region] = OPENAI_REGION.exec(deployment.apiBase ?? '') ?? [];
+  if (region !== undefined) return row[`regional_processing_uplift_multiplier_${region}`];
+  return isInRegion(deployment) ? row['regional_endpoint_uplift_multiplier'] : undefined;
 }
 
 const tokenPrices = (row: PriceRow, tariff: Tariff | null): ServicePrices => ({
@@ -140,7 +145,7 @@ const isFree = (tariff: Tariff | null): boolean =>
   tariff !== null && (tariff.base.input ?? 0n) === 0n && (tariff.base.output ?? 0n) === 0n;
 
 /** Cached prices, and the facts of the deployment that they depend on. */
-interface KnownPrices extends Pick<Deployment, 'apiBase' | 'baseModel' | 'modelGroup' | 'provider'> {
+interface CachedPrices extends Pick<Deployment, 'apiBase' | 'baseModel' | 'modelGroup' | 'provider'> {
   readonly overrides: Deployment['priceOverrides'];
   /** Location at Google's cloud; undefined for none. */
   readonly location: string | undefined;
@@ -153,13 +158,13 @@ interface KnownPrices extends Pick<Deployment, 'apiBase' | 'baseModel' | 'modelG
 const PRICES_LIMIT = 10_000;
 
 /** Prices of deployments, cached by deployment and upstream model until the catalog is replaced. */
-export function createKnownPrices(current: () => CatalogSnapshot): (deployment: Deployment) => Prices {
+export function createPriceCache(current: () => CatalogSnapshot): (deployment: Deployment) => Prices {
   let snapshot: CatalogSnapshot | null = null;
   /** By the id of the deployment, then by upstream model. */
-  let known = new Map<string, Map<string, KnownPrices>>();
+  let cached = new Map<string, Map<string, CachedPrices>>();
   let size = 0;
 
-  function computed(deployment: Deployment, catalog: CatalogSnapshot): KnownPrices {
+  function computed(deployment: Deployment, catalog: CatalogSnapshot): CachedPrices {
     const { provider, priceOverrides: overrides, baseModel, apiBase, modelGroup } = deployment;
     const location = locationOf(deployment);
     return { provider, overrides, baseModel, apiBase, modelGroup, location, prices: pricesOf(deployment, catalog) };
@@ -169,11 +174,11 @@ export function createKnownPrices(current: () => CatalogSnapshot): (deployment: 
     const catalog = current();
     if (catalog !== snapshot || size > PRICES_LIMIT) {
       snapshot = catalog;
-      known = new Map();
+      cached = new Map();
       size = 0;
     }
     const { id, upstreamModel } = deployment;
-    const found = known.get(id)?.get(upstreamModel);
+    const found = cached.get(id)?.get(upstreamModel);
     // A reload may change the prices of a deployment, which keeps its id.
     if (
       found !== undefined &&
@@ -186,8 +191,8 @@ export function createKnownPrices(current: () => CatalogSnapshot): (deployment: 
     )
       return found.prices;
     const fresh = computed(deployment, catalog);
-    const models = known.get(id) ?? new Map<string, KnownPrices>();
-    known.set(id, models.set(upstreamModel, fresh));
+    const models = cached.get(id) ?? new Map<string, CachedPrices>();
+    cached.set(id, models.set(upstreamModel, fresh));
     if (found === undefined) size += 1;
     return fresh.prices;
   };

@@ -47,14 +47,14 @@ function valuesOf(catalog: CatalogSnapshot): SnapshotValues {
 export function entryOfModel(catalog: CatalogSnapshot, { models, provider }: CallNames): CatalogEntry | null {
   for (const name of models) {
     const model = name.replace(/^models\//, '');
-    const found = provider === null ? onlyOffer(catalog, model) : offerOf(catalog, catalogProvidersOf(provider), model);
-    if (found !== null) return found;
+    const entry = provider === null ? onlyOffer(catalog, model) : offerOf(catalog, catalogProvidersOf(provider), model);
+    if (entry !== null) return entry;
   }
   return null;
 }
 
 function offerOf(catalog: CatalogSnapshot, providers: readonly string[], model: string): CatalogEntry | null {
-  // The catalog names some parts of a provider as providers, such as `vertex_ai-language-models`.
+  // The catalog lists some services of a provider as providers of their own, such as `vertex_ai-language-models`.
   const isTheirs = (entry: CatalogEntry | null): entry is CatalogEntry =>
     entry !== null && providers.some((name) => entry.provider === name || entry.provider?.startsWith(`${name}-`));
   for (const provider of providers) {
@@ -68,7 +68,8 @@ function offerOf(catalog: CatalogSnapshot, providers: readonly string[], model: 
 const onlyOffer = (catalog: CatalogSnapshot, model: string): CatalogEntry | null =>
   valuesOf(catalog).offers.get(model.slice(model.lastIndexOf('/') + 1)) === 1 ? catalog.find(model) : null;
 
-const MODES = new Set(['chat', 'completion', 'responses', 'embedding']);
+/** Modes of catalog entries that may be billed by tokens only. */
+const TOKEN_MODES = new Set(['chat', 'completion', 'responses', 'embedding']);
 /** Names of prices of units other than tokens, requests and queries. */
 const OTHER_UNITS = /_cost_per_(?!token|reasoning_token|audio_token|image_token|video_token|request|query)/;
 /** Names of fields by which the price depends on the region or the customer. */
@@ -79,7 +80,7 @@ const MULTIPLIERS = /_uplift_multiplier|^provider_specific_entry$/;
  * subscriptions and unknown prices (ADR 0015).
  */
 function tariffOf(entry: CatalogEntry): Tariff | null {
-  if (!MODES.has(entry.mode ?? '')) return null;
+  if (!TOKEN_MODES.has(entry.mode ?? '')) return null;
   const row: PriceRow = entry.row;
   const isBilledOtherwise = Object.keys(row).some(
     (key) => MULTIPLIERS.test(key) || (OTHER_UNITS.test(key) && (rateFrom(row[key]) ?? 0n) !== 0n),
@@ -104,7 +105,8 @@ export function estimatorOf(catalog: CatalogSnapshot, named: CallNames): ReturnT
   const cached = tariffs.get(entry);
   const tariff = cached === undefined ? tariffOf(entry) : cached;
   tariffs.set(entry, tariff);
-  return tariff === null ? null : (tokens) => (countsEveryKind(tariff, tokens) ? costOfTokens(tariff, tokens) : null);
+  if (tariff === null) return null;
+  return (tokens) => (countsEveryKind(tariff, tokens) ? costOfTokens(tariff, tokens) : null);
 }
 
 /** 1,000 USD. A larger estimate comes from a wrong token count. A few of them would overflow the sums of a store. */
@@ -130,15 +132,15 @@ function costOfTokens(tariff: Tariff, tokens: CallTokens): Usd | null {
 function countsEveryKind(tariff: Tariff, tokens: CallTokens): boolean {
   const tier = tierFor(tariff, tokens.inputTokens);
   const prices = tier?.prices ?? tariff.base;
-  const isUsual = (own: Rate | null, usual: Rate | null): boolean => own === null || own === usual;
+  const hasOwnPrice = (own: Rate | null, usual: Rate | null): boolean => own !== null && own !== usual;
   const { cacheWriteTokens, longCacheWriteTokens, reasoningTokens } = tokens;
   const longWrite = (tier ?? tariff).longCacheWrite ?? null;
   const countsLongWrites =
     cacheWriteTokens === null ||
     cacheWriteTokens === 0 ||
     longCacheWriteTokens !== null ||
-    isUsual(longWrite, prices.cacheWrite ?? prices.input);
+    !hasOwnPrice(longWrite, prices.cacheWrite ?? prices.input);
   const countsReasoning =
-    reasoningTokens !== null || tokens.outputTokens === 0 || isUsual(prices.reasoning, prices.output);
+    reasoningTokens !== null || tokens.outputTokens === 0 || !hasOwnPrice(prices.reasoning, prices.output);
   return countsLongWrites && countsReasoning;
 }

@@ -33,21 +33,21 @@ function rowFor(deployment: Deployment, catalog: CatalogSnapshot, kind: ImageKin
   const { baseModel, upstreamModel, provider, modelGroup, priceOverrides } = deployment;
   if (hasPrice(priceOverrides)) return priceOverrides;
   const isSpecified = kind.size !== null || kind.quality !== null;
-  const names = [
+  const candidates = [
     ['', baseModel],
     [`${provider}/`, upstreamModel],
     ['', upstreamModel],
     ['', modelGroup],
   ] as const;
-  for (const [host, model] of names) {
+  for (const [prefix, model] of candidates) {
     if (model === null) continue;
-    const variant = variantIds(host, model, kind)
+    const variant = variantIds(prefix, model, kind)
       .map((id) => catalog.find(id))
       .find((entry) => entry !== null && hasPrice(entry.row));
     if (variant) return variant.row;
-    const { row } = catalog.find(`${host}${model}`) ?? {};
+    const { row } = catalog.find(`${prefix}${model}`) ?? {};
     if (row !== undefined && hasPrice(row))
-      return isSpecified && pricedBySize(catalog).has(`${host}${model}`) ? null : row;
+      return isSpecified && pricedBySize(catalog).has(`${prefix}${model}`) ? null : row;
   }
   return null;
 }

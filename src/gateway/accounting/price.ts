@@ -6,7 +6,7 @@ import type { Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { addUsd, type Rate, attoCost, type Usd, usdFromAtto, usdFromPartsOfAtto } from '../../domain/money.ts';
 import { adjustedCost, type CostAdjustments, NO_ADJUSTMENTS } from '../../domain/settings/cost-adjustments.ts';
-import { createKnownPrices, type ServicePrices, UPLIFT_PARTS } from './deployment-prices.ts';
+import { createPriceCache, type ServicePrices, UPLIFT_PARTS } from './deployment-prices.ts';
 import { imageCost } from './image-price.ts';
 
 /** Prices of file searches and of computer use are for a thousand searches or tokens. */
@@ -26,23 +26,23 @@ function withTools(cost: Usd | null, usage: Usage, tools: ToolPrices): Usd | nul
   if (webSearches + fileSearches + mapSearches + codeSessions + citationTokens === 0 && usesComputer === undefined)
     return cost;
   const costOfUses = (price: Rate | null, count: number): bigint => (price === null ? 0n : attoCost(price, count));
-  const atto =
+  let atto =
     costOfUses(tools.search[usage.searchSize ?? 'medium'], webSearches) +
     costOfUses(tools.fileSearches, fileSearches) / THOUSAND +
     costOfUses(tools.mapSearch, mapSearches) +
     costOfUses(tools.codeSession, codeSessions) +
-    costOfUses(tools.citation, citationTokens) +
-    (usesComputer === undefined
-      ? 0n
-      : (costOfUses(tools.computer.input, usage.inputTokens) + costOfUses(tools.computer.output, usage.outputTokens)) /
-        THOUSAND);
+    costOfUses(tools.citation, citationTokens);
+  if (usesComputer !== undefined) {
+    const { input, output } = tools.computer;
+    atto += (costOfUses(input, usage.inputTokens) + costOfUses(output, usage.outputTokens)) / THOUSAND;
+  }
   return addUsd(cost, usdFromAtto(atto));
 }
 
-/** Tokens of one kind and their prices. A null price stands for the price of text tokens. */
+/** Tokens of one kind, and the prices of this kind. Without its own price, a token costs as a text token. */
 interface TokenKind {
   readonly used: Partial<Pick<Usage, 'inputTokens' | 'outputTokens' | 'cacheReadTokens'>> | undefined;
-  readonly prices: Partial<AudioPrices>;
+  readonly ownPrices: Partial<AudioPrices>;
 }
 
 /**
@@ -65,31 +65,31 @@ export function costOf(
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = usage;
   const longWrites = Math.min(usage.longCacheWriteTokens ?? 0, cacheWriteTokens);
   const reasoning = Math.min(reasoningTokens, outputTokens);
-  let fresh = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
+  let uncached = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
   let cached = cacheReadTokens;
   let output = outputTokens - reasoning;
   const parts: (readonly [Rate | null, number])[] = [];
   const kinds: readonly TokenKind[] = [
-    { used: usage.audio, prices: audio },
-    { used: usage.image, prices: image },
-    { used: usage.video, prices: video },
+    { used: usage.audio, ownPrices: audio },
+    { used: usage.image, ownPrices: image },
+    { used: usage.video, ownPrices: video },
   ];
-  for (const { used, prices: own } of kinds) {
+  for (const { used, ownPrices } of kinds) {
     if (used === undefined) continue;
     const ofCached = Math.min(used.cacheReadTokens ?? 0, cached);
-    const ofFresh = Math.min(Math.max(0, (used.inputTokens ?? 0) - ofCached), fresh);
+    const ofUncached = Math.min(Math.max(0, (used.inputTokens ?? 0) - ofCached), uncached);
     const ofOutput = Math.min(used.outputTokens ?? 0, output);
     parts.push(
-      [own.cacheRead ?? prices.cacheRead ?? own.input ?? prices.input, ofCached],
-      [own.input ?? prices.input, ofFresh],
-      [own.output ?? prices.output, ofOutput],
+      [ownPrices.cacheRead ?? prices.cacheRead ?? ownPrices.input ?? prices.input, ofCached],
+      [ownPrices.input ?? prices.input, ofUncached],
+      [ownPrices.output ?? prices.output, ofOutput],
     );
     cached -= ofCached;
-    fresh -= ofFresh;
+    uncached -= ofUncached;
     output -= ofOutput;
   }
   parts.push(
-    [prices.input, fresh],
+    [prices.input, uncached],
     [prices.cacheRead ?? prices.input, cached],
     [prices.cacheWrite ?? prices.input, cacheWriteTokens - longWrites],
     [(tier ?? tariff).longCacheWrite ?? prices.cacheWrite ?? prices.input, longWrites],
@@ -109,11 +109,11 @@ export function costOf(
  * Usage of a call; `usage` is null when no tokens were counted. `measured` is a quantity in another unit, `charged` the
  * cost that the upstream reports.
  */
-type Used = Pick<Outcome, 'usage' | 'measured' | 'charged'>;
+type CallUsage = Pick<Outcome, 'usage' | 'measured' | 'charged'>;
 
 /** Prices calls, with the discount and the margin of the provider. Null where no price is known. */
 export interface Pricer {
-  (deployment: Deployment, used: Used): Usd | null;
+  (deployment: Deployment, used: CallUsage): Usd | null;
   /** Whether a deployment bills tokens, at the usual or off-peak prices. A price of zero counts. */
   billsTokens(deployment: Deployment): boolean;
 }
@@ -124,9 +124,9 @@ export function createPricer(
   adjustments: () => CostAdjustments = () => NO_ADJUSTMENTS,
   now: () => Date = () => new Date(),
 ): Pricer {
-  const pricesOf = createKnownPrices(current);
+  const pricesOf = createPriceCache(current);
 
-  function listPrice(deployment: Deployment, { usage, measured, charged }: Used): Usd | null {
+  function listPrice(deployment: Deployment, { usage, measured, charged }: CallUsage): Usd | null {
     // Prices of the configuration override the amount that the upstream reports.
     if (charged !== undefined && Object.keys(deployment.priceOverrides).length === 0) return charged;
     if (usage === null && measured === undefined) return null;
@@ -141,17 +141,21 @@ export function createPricer(
     const byTokens = usage === null ? null : withTools(withUplift, usage, prices.tools);
     if (measured === undefined) return byTokens;
     if (measured.unit === 'image') return byTokens ?? imageCost(deployment, current(), measured);
-    const rate =
-      (measured.unit === 'video_second' ? prices.videos.get(measured.resolution ?? '') : null) ??
-      prices.units[measured.unit];
+    const rateOfResolution =
+      measured.unit === 'video_second' ? prices.videos.get(measured.resolution ?? '') : undefined;
+    const rate = rateOfResolution ?? prices.units[measured.unit];
     if (rate === null) return byTokens;
-    if (measured.unit === 'second') return byTokens ?? secondsCost(rate, measured.count);
-    return measured.unit === 'video_second'
-      ? secondsCost(rate, measured.count)
-      : usdFromAtto(attoCost(rate, measured.count));
+    switch (measured.unit) {
+      case 'second':
+        return byTokens ?? secondsCost(rate, measured.count);
+      case 'video_second':
+        return secondsCost(rate, measured.count);
+      default:
+        return usdFromAtto(attoCost(rate, measured.count));
+    }
   }
 
-  const price = (deployment: Deployment, used: Used): Usd | null => {
+  const price = (deployment: Deployment, used: CallUsage): Usd | null => {
     const cost = listPrice(deployment, used);
     return cost === null ? null : adjustedCost(cost, deployment.provider, adjustments());
   };
@@ -182,8 +186,8 @@ const uplifted = (cost: Usd, uplift: bigint): Usd => {
   return ((cost * uplift + parts / 2n) / parts) as Usd;
 };
 
-/** Durations are rounded to microseconds. */
-const PARTS_OF_SECOND = 1_000_000;
+/** Billed durations are rounded to microseconds. */
+const MICROSECONDS = 1_000_000;
 
 const secondsCost = (perSecond: Rate, seconds: number): Usd =>
-  usdFromPartsOfAtto(attoCost(perSecond, Math.round(seconds * PARTS_OF_SECOND)), BigInt(PARTS_OF_SECOND));
+  usdFromPartsOfAtto(attoCost(perSecond, Math.round(seconds * MICROSECONDS)), BigInt(MICROSECONDS));

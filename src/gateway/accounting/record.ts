@@ -15,9 +15,9 @@ import type { Usd } from '../../domain/money.ts';
 import type { Span, SpanType } from '../../domain/traces/span.ts';
 import { MAX_VALUE_BYTES, truncateUnits, truncateConversation, truncateText } from '../../domain/traces/truncate.ts';
 
-/** Maximum characters of the input that a list of spans shows. */
+/** Maximum characters of the input preview of a span. */
 const PREVIEW_LIMIT = 240;
-/** Maximum bytes of a span name. With a wildcard deployment, callers choose the model name in it. */
+/** Maximum bytes of a span name. It contains the model name, which callers of a wildcard deployment choose. */
 const NAME_BYTES = 512;
 const SERVICE = 'lensgate';
 /** Shared object, so that writers can cache its encoding by identity. */
@@ -29,7 +29,7 @@ const RESEND_COUNT = 'http.request.resend_count';
 const NS_PER_MS = 1e6;
 
 /** Parts of a request that are recorded: a model call, or a call about a stored object. */
-export interface Accounted extends Pick<
+export interface RecordedRequest extends Pick<
   ModelRequest,
   'model' | 'body' | 'callId' | 'parent' | 'labels' | 'userAgent' | 'omitContent'
 > {
@@ -42,11 +42,11 @@ export interface Accounted extends Pick<
   };
 }
 
-/** Guardrails of a call, and their runs. */
-export interface Guarded {
+/** Guardrails of a call and their runs, for its record. */
+export interface RecordedGuardrails {
   /** Names of the guardrails. */
   readonly applied: readonly string[];
-  /** Their runs. */
+  /** Runs of the guardrails. */
   readonly entries: readonly GuardrailEntry[];
   /** Guardrails of a mode. */
   of(mode: GuardrailMode): readonly ActiveGuardrail[];
@@ -59,7 +59,7 @@ export interface ClosedCall {
   readonly traceId: string;
   readonly spanId: string;
   readonly caller: Caller;
-  readonly request: Accounted;
+  readonly request: RecordedRequest;
   readonly deployment: Deployment;
   readonly startedAt: Date;
   readonly durationMs: number;
@@ -73,7 +73,7 @@ export interface ClosedCall {
   /** Number of retries and fallbacks. */
   readonly resendCount: number;
   /** Null for a call without guardrails. */
-  readonly guard: Guarded | null;
+  readonly guard: RecordedGuardrails | null;
   /** Budget windows that the cost counts in; undefined for none. */
   readonly windows: SpendRow['windows'] | undefined;
 }
@@ -87,7 +87,7 @@ export function recordOf(call: ClosedCall): CallRecord {
   const input = call.capturePrompts ? inputText(request) : '';
   const startMs = startedAt.getTime();
   const startNs = BigInt(startMs) * 1_000_000n;
-  // Round once: the sum of a Unix time in ms and a fraction would be rounded a second time by the double.
+  // Computed without the start: a double cannot hold a Unix time in nanoseconds exactly.
   const durationNs = Math.round(call.durationMs * NS_PER_MS);
   const labelFields = spendLabels(request.labels, request.userAgent);
   const labels = request.labels === undefined ? undefined : labelsOfCall(labelFields);
@@ -204,9 +204,10 @@ function attributesOf(call: ClosedCall, errorType: string | null): Record<string
   return attributes;
 }
 
-const promptOf = ({ body, endpoint: { input } }: Accounted): unknown => (input === undefined ? '' : body[input.member]);
+const promptOf = ({ body, endpoint: { input } }: RecordedRequest): unknown =>
+  input === undefined ? '' : body[input.member];
 
-function inputText(request: Accounted): string {
+function inputText(request: RecordedRequest): string {
   const prompt = promptOf(request);
   return typeof prompt === 'string'
     ? truncateText(prompt, MAX_VALUE_BYTES)
@@ -214,7 +215,7 @@ function inputText(request: Accounted): string {
 }
 
 /** Start of the last message or text. An array of numbers is one text as token ids. */
-function preview(request: Accounted): string {
+function preview(request: RecordedRequest): string {
   const prompt = promptOf(request);
   const last: unknown = Array.isArray(prompt) && typeof prompt.at(-1) !== 'number' ? prompt.at(-1) : prompt;
   const content: unknown = (isMessage(last) ? last.content : last) ?? '';

@@ -3,18 +3,18 @@ import type { Caller } from '../../domain/caller.ts';
 import type { ActiveGuardrail, GuardedText, Inspection, Verdict } from '../../domain/guardrails/guardrail.ts';
 import { allTexts, requestTexts } from '../../domain/guardrails/texts/request-texts.ts';
 import { type Members, withTexts } from '../../domain/guardrails/texts/walk.ts';
-import type { Accounted } from './record.ts';
+import type { RecordedRequest } from './record.ts';
 
 /** Prompt and answer of a record. */
 interface RecordedTexts {
-  readonly request: Accounted;
+  readonly request: RecordedRequest;
   readonly outcome: Outcome | null;
 }
 
 /** Prompt and answer after the guardrails of the mode `logging_only`; null where neither may be recorded. */
 type Masked = RecordedTexts | null;
 
-interface Recording {
+interface MaskingContext {
   readonly guardrails: readonly ActiveGuardrail[];
   readonly caller: Caller;
   readonly callId: string;
@@ -57,7 +57,7 @@ function runInOrder(
  * checked are not recorded. Synchronous with guardrails that call no service.
  */
 export function maskedForRecord(
-  { guardrails, caller, callId, traceId }: Recording,
+  { guardrails, caller, callId, traceId }: MaskingContext,
   { request, outcome }: RecordedTexts,
 ): Masked | Promise<Masked> {
   const { endpoint, body, model } = request;
@@ -66,8 +66,8 @@ export function maskedForRecord(
   try {
     const places = endpoint.path === undefined ? allTexts(prompt) : requestTexts({ path: endpoint.path }, prompt);
     const answer = outcome?.text ?? null;
-    const sent = places.map(({ text }) => text);
-    const all = answer === null ? sent : [...sent, answer];
+    const promptTexts = places.map(({ text }) => text);
+    const allTextsOfCall = answer === null ? promptTexts : [...promptTexts, answer];
     const roles: readonly GuardedText['role'][] = [...places.map(({ role }) => role), 'assistant'];
     const check = ({ guardrail }: ActiveGuardrail, texts: readonly string[]): Verdict | Promise<Verdict> => {
       const signal = AbortSignal.timeout(DEADLINE_MS);
@@ -83,7 +83,7 @@ export function maskedForRecord(
         outcome: outcome === null || answer === null ? outcome : { ...outcome, text: texts.at(-1) ?? null },
       };
     };
-    const texts = runInOrder(guardrails, all, check);
+    const texts = runInOrder(guardrails, allTextsOfCall, check);
     return texts instanceof Promise ? texts.then(withCheckedTexts).catch(() => null) : withCheckedTexts(texts);
   } catch {
     return null;

@@ -42,6 +42,12 @@ export const createBatchReserver =
     return reserve(admission, limits, { calls, now: clock.now() });
   };
 
+/** A daily limit as a charge, with the window that the tokens count in. */
+interface TokenCharge extends Charge {
+  readonly daily: DailyLimit;
+  readonly window: BudgetWindow;
+}
+
 async function reserve(
   admission: Pick<Admission, 'reserve'>,
   limits: readonly DailyLimit[],
@@ -49,23 +55,28 @@ async function reserve(
 ): Promise<BatchReservation | null> {
   if (limits.length === 0) return null;
   const tokens = BigInt(allCalls(calls).tokens);
-  const windows = limits.map(({ scope, id }) => ({
-    ...budgetWindowOf({ scope: 'batch_tokens', ids: [scope, id], duration: '1d' }, now),
-    amount: tokens,
-  }));
-  // All tokens of a batch must fit. Admission does not count a call's own amount, so the limit is lowered by the
-  // tokens. One is added, because `at` refuses a use equal to the limit.
-  const charges = windows.map((window, index): Charge => ({
-    counter: windowCounter(window),
-    limit: BigInt(Math.floor(limits[index]?.limit ?? 0)) - tokens + 1n,
-    amount: tokens,
-    refused: 'at',
-  }));
+  const charges = limits.map((daily): TokenCharge => {
+    const { scope, id, limit } = daily;
+    const window = budgetWindowOf({ scope: 'batch_tokens', ids: [scope, id], duration: '1d' }, now);
+    return {
+      daily,
+      window: { ...window, amount: tokens },
+      counter: windowCounter(window),
+      // Admission compares only the earlier use with the limit. All tokens of a batch must fit, so the limit is lowered
+      // by them. One is added, because `at` also refuses a use that equals the limit.
+      limit: BigInt(Math.floor(limit)) - tokens + 1n,
+      amount: tokens,
+      refused: 'at',
+    };
+  });
   const decided = await admission.reserve(charges);
-  if (decided.kind === 'reserved') return reservationOf(decided, windows, tokens);
-  const index = charges.indexOf(decided.charge);
-  const { scope, id, limit } = limits[index] ?? { scope: 'api_key', id: '', limit: 0 };
-  const endMs = windows[index]?.endMs ?? 0;
+  if (decided.kind === 'reserved') {
+    const windows = charges.map(({ window }) => window);
+    return reservationOf(decided, windows, tokens);
+  }
+  const { daily, window } = decided.charge as TokenCharge;
+  const { scope, id, limit } = daily;
+  const { endMs } = window;
   const reset = `${new Date(endMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
   const remaining = Math.max(0, limit - Number(decided.used + decided.reserved));
   throw new RateLimited(

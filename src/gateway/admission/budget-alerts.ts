@@ -8,7 +8,7 @@ import { type Usd, usdFrom, ZERO_USD } from '../../domain/money.ts';
 import { amountText, resetText } from './budget-texts.ts';
 import type { LabelBudget, LabelBudgets } from './label-budgets.ts';
 import {
-  countedOf,
+  keyBudgetWindow,
   labelBudget,
   memberBudget,
   organizationBudget,
@@ -29,7 +29,7 @@ type AlertDetails = Pick<BudgetAlert, 'message' | 'keyHash'>;
 
 /** A soft budget of a call, as a charge that is checked and not reserved, with the text of its alert. */
 interface SoftCharge extends BudgetCharge {
-  /** End of its window, Unix ms; 0 where its spend is never reset. */
+  /** End of the budget window, Unix ms; 0 where the spend is never reset. */
   readonly windowEndMs: number;
 }
 
@@ -45,9 +45,9 @@ export function createBudgetAlerts(
   clock: Pick<Clock, 'now' | 'monotonicMs'>,
   publish: (alert: BudgetAlert) => void,
 ): BudgetAlerts {
-  const lastMs = new Map<string, number>();
+  const lastRefusalMs = new Map<string, number>();
   const crossed = new Set<string>();
-  /** Contains the amount: a changed soft budget gives another alert. */
+  /** Contains the limit: a changed soft budget gives another alert. */
   const nameOf = ({ scope, counter, limit, windowEndMs }: SoftCharge): string =>
     `${scope} ${limit} ${windowEndMs} ${counter}`;
   const publishAlert = (
@@ -60,11 +60,11 @@ export function createBudgetAlerts(
     refused(charge, details) {
       const name = `${charge.scope} ${charge.counter}`;
       const now = clock.monotonicMs();
-      const last = lastMs.get(name);
+      const last = lastRefusalMs.get(name);
       if (last !== undefined && now - last < MIN_ALERT_INTERVAL_MS) return;
-      lastMs.delete(name);
-      lastMs.set(name, now);
-      evictOldest(lastMs, MAX_BUDGETS);
+      lastRefusalMs.delete(name);
+      lastRefusalMs.set(name, now);
+      evictOldest(lastRefusalMs, MAX_BUDGETS);
       publishAlert('refused', charge, details);
     },
     isCrossed: (charge) => crossed.has(nameOf(charge)),
@@ -86,7 +86,7 @@ function softBudgetOfKey(key: VirtualKey): OwnerBudget {
     counter: keyCounter(key.hash),
     budget: null,
     soft: settings.softBudget === undefined ? owners?.budget?.softBudget : usdFrom(settings.softBudget),
-    ...countedOf(key),
+    ...keyBudgetWindow(key),
     subject: `Key=${key.alias ?? 'None'} (${key.name})`,
   };
 }
@@ -127,7 +127,7 @@ export function createSoftBudgets({
 }): SoftBudgets {
   function compare(key: VirtualKey | null, labels: readonly LabelBudget[]): void {
     for (const charge of softChargesOf(key, labels)) {
-      // This window has had its alert: the total is not read.
+      // The alert of this window was published, so the total is not read.
       if (alerts.isCrossed(charge)) continue;
       const decided = admission.check([charge]);
       // After a failed read the next call compares the total.

@@ -11,7 +11,7 @@ import { type CallWindows, NO_WINDOWS, type WindowBudget } from './window-budget
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
 import { amountText, budgetText, keyText, resetText, teamWindowText, keyWindowText } from './budget-texts.ts';
 import {
-  countedOf,
+  keyBudgetWindow,
   labelBudget,
   memberBudget,
   organizationBudget,
@@ -32,12 +32,12 @@ export interface BudgetCharge extends Charge {
   /** Owner of the budget, where the counter alone does not name it. */
   readonly owner?: string;
   /** Budget window with its own counter; absent where the budget counts in the total of its owner. */
-  readonly counts?: BudgetWindow;
+  readonly ownWindow?: BudgetWindow;
   /** The charge is checked and not counted, because another charge of the call counts in the same counter. */
   readonly isOnlyChecked?: true;
 }
 
-const isLimited = (limits: Limits | null | undefined): boolean =>
+const hasMaxBudget = (limits: Limits | null | undefined): boolean =>
   limits?.maxBudget !== null && limits?.maxBudget !== undefined;
 
 /** Whether a key has a budget of its own or of its owners. Budgets for single models are not included. */
@@ -46,18 +46,18 @@ export function hasBudget({ maxBudget, settings, owners }: VirtualKey): boolean 
   if (owners === undefined) return false;
   const { user, team, member, organization, project, budget } = owners;
   return (
-    isLimited(budget) ||
-    (team === null && isLimited(user?.limits)) ||
-    isLimited(team?.limits) ||
+    hasMaxBudget(budget) ||
+    (team === null && hasMaxBudget(user?.limits)) ||
+    hasMaxBudget(team?.limits) ||
     team?.windows !== undefined ||
-    isLimited(member?.limits) ||
-    isLimited(organization?.limits) ||
-    isLimited(project?.limits)
+    hasMaxBudget(member?.limits) ||
+    hasMaxBudget(organization?.limits) ||
+    hasMaxBudget(project?.limits)
   );
 }
 
 /** The key and the owners whose spend includes a cost. */
-export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): ChargedKey => ({
+export const chargedKeyOf = ({ hash, teamId, userId, owners }: VirtualKey): ChargedKey => ({
   keyHash: hash,
   teamId,
   userId,
@@ -65,7 +65,7 @@ export const chargedOf = ({ hash, teamId, userId, owners }: VirtualKey): Charged
   projectId: owners?.project?.id ?? null,
 });
 
-/** The budgets of key, owners and labels of a call, and its budget windows. Sorted in the order of the checks. */
+/** The budgets and budget windows of the key, the owners and the labels of a call, in the order of the checks. */
 export function chargesOf(
   key: VirtualKey | null,
   amount: Usd,
@@ -88,9 +88,9 @@ export function chargesOf(
   const windowCharge = keyWindowCharge(key, amount, ownCharge);
   // The charge of the window counts in the counter of the key, so the charge of the key only checks it.
   const own =
-    ownCharge === null || windowCharge === null
-      ? ownCharge
-      : { ...ownCharge, amount: ZERO_USD, isOnlyChecked: true as const };
+    ownCharge !== null && windowCharge !== null
+      ? { ...ownCharge, amount: ZERO_USD, isOnlyChecked: true as const }
+      : ownCharge;
   if (key.owners === undefined && labels.length === 0 && windows === NO_WINDOWS) {
     if (own === null) return windowCharge === null ? NO_CHARGES : [windowCharge];
     return windowCharge === null ? [own] : [own, windowCharge];
@@ -136,7 +136,7 @@ function addWindows(charges: BudgetCharge[], windows: readonly WindowBudget[], a
       refused: limit === 0n ? 'at' : BUDGET_REFUSES[scope],
       refusalText: (spent) => `${text(amountText(spent), amountText(limit))}${resetText(reset)}`,
       owner,
-      counts: window,
+      ownWindow: window,
     });
   }
 }
@@ -150,7 +150,7 @@ function keyCharge(key: VirtualKey, amount: Usd, now: Date): BudgetCharge | null
   const maxBudget = key.maxBudget ?? key.owners?.budget?.maxBudget ?? null;
   if (maxBudget === null) return null;
   const budget = currentBudgetOf({ maxBudget, metadata: key.metadata }, now) ?? maxBudget;
-  const { spentBefore, window } = countedOf(key);
+  const { spentBefore, window } = keyBudgetWindow(key);
   return {
     scope: 'key',
     counter: keyCounter(key.hash),
@@ -162,8 +162,8 @@ function keyCharge(key: VirtualKey, amount: Usd, now: Date): BudgetCharge | null
 }
 
 /**
- * Charge of the key's window with the smallest limit. Null without windows, and where the limit of the key's budget is
- * not larger.
+ * Charge of the key's window with the smallest limit. Null without windows, and where the key's own budget has an equal
+ * or smaller limit.
  */
 function keyWindowCharge(key: VirtualKey, amount: Usd, own: BudgetCharge | null): BudgetCharge | null {
   const windows = key.settings.budgetLimits;
@@ -204,17 +204,20 @@ function addOwner(charges: BudgetCharge[], owner: OwnerBudget | null, amount: Us
  */
 function addTeam(charges: BudgetCharge[], key: VirtualKey, amount: Usd): void {
   const team = key.owners?.team;
-  const at = charges.length;
+  const ownIndex = charges.length;
   addOwner(charges, teamBudget(key), amount);
-  const own = charges[at];
+  const own = charges[ownIndex];
   const [first, ...others] = team?.windows ?? [];
   if (team === undefined || team === null || first === undefined) return;
   const limitOf = ({ budget, spentBefore }: CountedWindow): Usd => (budget + spentBefore) as Usd;
   const least = others.reduce((one, other) => (limitOf(other) < limitOf(one) ? other : one), first);
   const limit = limitOf(least);
-  // Keep the stricter charge. At equal limits, `at` refuses more than `above`.
-  if (own !== undefined && (own.refused === 'at' ? own.limit <= limit : own.limit < limit)) return;
-  if (own !== undefined) charges[at] = { ...own, amount: ZERO_USD, isOnlyChecked: true };
+  if (own !== undefined) {
+    // At equal limits, the window is stricter than a budget that refuses only above its limit.
+    const isStricter = own.refused === 'at' ? own.limit <= limit : own.limit < limit;
+    if (isStricter) return;
+    charges[ownIndex] = { ...own, amount: ZERO_USD, isOnlyChecked: true };
+  }
   charges.push({
     scope: 'team_window',
     counter: spendCounter('team', team.id),

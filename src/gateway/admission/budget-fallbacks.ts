@@ -23,13 +23,13 @@ export const hasFallbacks = (key: VirtualKey, model: string): boolean => fallbac
  * is unchanged, and its reservation is refused. `locate` returns null for a model without a route for the key.
  */
 export async function withBudgetFallback<Request extends { readonly model: string }>(
-  { isModelSpent }: Pick<Budgets, 'isModelSpent'>,
+  { isModelBudgetUsedUp }: Pick<Budgets, 'isModelBudgetUsedUp'>,
   key: VirtualKey | null,
   first: RoutedRequest<Request>,
   locate: (model: string) => Promise<RoutedRequest<Request> | null>,
 ): Promise<RoutedRequest<Request>> {
   const isSpent = ({ request, route }: RoutedRequest<Request>): boolean | Promise<boolean> =>
-    key !== null && isModelSpent(key, { deployment: route.deployment, model: request.model });
+    key !== null && isModelBudgetUsedUp(key, { deployment: route.deployment, model: request.model });
   if (key === null || !(await isSpent(first))) return first;
   for (const model of new Set(fallbacksOf(key, first.request.model))) {
     const found = await locate(model);

@@ -6,7 +6,7 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import { BudgetExceeded, type BudgetErrorKind, RouteBudgetExceeded } from '../../domain/errors.ts';
 import { type BudgetWindow, windowCounter } from '../../domain/budgets/budget-window.ts';
 import type { ProviderBudgets, RouteBudget } from '../../domain/budgets/route-budget.ts';
-import { type CallWindows, createWindowBudgets, NO_WINDOWS, type Routed } from './window-budgets.ts';
+import { type CallWindows, createWindowBudgets, NO_WINDOWS, type RoutedModel } from './window-budgets.ts';
 import { throttleOf, withoutBudget } from '../../domain/keys/budget-throttle.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
@@ -60,26 +60,26 @@ export interface Budgets {
   /** Checks only the key's own budget, for requests without a model. Throws BudgetExceeded. */
   checkKey(caller: Caller): void | Promise<void>;
   /**
-   * Checks only the budgets before a stage: before the budget of all calls, or before those of the route. Throws as
-   * `check`.
+   * Checks only the budgets that come before a stage: before the budget of all calls (`global`), or before those of the
+   * provider and the deployment (`route`). Throws as `check`.
    */
   checkBefore(stage: Stage, caller: Caller, call: EstimatedCall): void | Promise<void>;
   /**
    * Whether the budget of a key for a model is used up, including reservations of running calls. Free models have no
    * budget. Synchronous when the spend of the budget is in memory.
    */
-  isModelSpent(key: VirtualKey, at: Routed): boolean | Promise<boolean>;
+  isModelBudgetUsedUp(key: VirtualKey, at: RoutedModel): boolean | Promise<boolean>;
   /**
    * Charges a cost without a reservation. Owners that `charged` does not name count the cost after the next read of
    * their spend.
    */
   charge(charged: ChargedKey | null, cost: Usd, also?: FurtherCounters): void;
   /** Budget windows that a call without a reservation counts in; undefined for none. */
-  windowsOf(key: VirtualKey | null, at: Routed, labels?: CallLabels): readonly BudgetWindow[] | undefined;
+  windowsOf(key: VirtualKey | null, at: RoutedModel, labels?: CallLabels): readonly BudgetWindow[] | undefined;
   /** As `windowsOf`, but waits for the budgets of labels that need a read. Throws Unavailable. */
-  readWindows(key: VirtualKey | null, at: Routed, labels?: CallLabels): Promise<readonly BudgetWindow[]>;
+  readWindows(key: VirtualKey | null, at: RoutedModel, labels?: CallLabels): Promise<readonly BudgetWindow[]>;
   /** Whether the provider or the deployment of a call has a budget. */
-  isRouteLimited(deployment: Deployment): boolean;
+  hasRouteBudget(deployment: Deployment): boolean;
   /** Publishes the alerts of soft budgets that a cost has crossed, after it was charged. */
   alertSoftBudgets(key: VirtualKey | null, labels: CallLabels | undefined): void;
   /**
@@ -98,18 +98,18 @@ interface FurtherCounters {
   readonly windows?: readonly BudgetWindow[] | undefined;
 }
 
-/** The labels of a call, and the budgets of those that have one. */
+/** The labels of a call, and their budgets. */
 interface NamedLabels {
   readonly labels: CallLabels | undefined;
-  readonly found: readonly LabelBudget[];
+  readonly budgetsOfLabels: readonly LabelBudget[];
 }
 
-const NO_LABELS: NamedLabels = { labels: undefined, found: [] };
+const NO_LABELS: NamedLabels = { labels: undefined, budgetsOfLabels: [] };
 
 /** A call whose expected cost is being reserved. */
 interface CallToReserve extends CountedCall {
   readonly call: EstimatedCall;
-  readonly found: readonly LabelBudget[];
+  readonly budgetsOfLabels: readonly LabelBudget[];
   readonly throttle: Throttle | undefined;
 }
 
@@ -149,12 +149,12 @@ export function createBudgets({
   readonly now?: () => Date;
 }): Budgets {
   const windowBudgets = createWindowBudgets(now, providerBudgets, globalBudget);
-  const soft = alerts && createSoftBudgets({ admission, labelBudgets, alerts });
+  const softBudgets = alerts && createSoftBudgets({ admission, labelBudgets, alerts });
 
   /** Throws the error of a refusal. Returns null for a free model, which no budget refuses. */
   function refuse(refusal: Refusal, call: EstimatedCall | undefined, key: VirtualKey | null): null {
     if (call !== undefined && isFree(call.deployment)) return null;
-    const error = exceeded(refusal, errorKind);
+    const error = budgetErrorOf(refusal, errorKind);
     const { charge } = refusal;
     if (alerts !== undefined && 'scope' in charge)
       alerts.refused(charge as BudgetCharge, { message: error.message, keyHash: key?.hash ?? null });
@@ -171,22 +171,23 @@ export function createBudgets({
   ): number | null {
     if (key === null || (charge as BudgetCharge).scope !== 'key') return null;
     const fraction = throttleOf(key, throttleFraction());
-    return fraction === null || (call !== undefined && isFree(call.deployment)) ? null : fraction;
+    if (fraction === null || call === undefined) return fraction;
+    return isFree(call.deployment) ? null : fraction;
   }
 
   function reserveAll(
     key: VirtualKey | null,
     call: EstimatedCall,
-    { labels, found }: NamedLabels,
+    { labels, budgetsOfLabels }: NamedLabels,
     throttle?: Throttle,
   ) {
-    if (found.length > 0) assertNoneBlocked(found);
-    const windows = windowBudgets.of(key, routedOf(call), found);
-    if (!isCharged(key, found, windows)) return null;
+    if (budgetsOfLabels.length > 0) assertNoneBlocked(budgetsOfLabels);
+    const windows = windowBudgets.of(key, routedOf(call), budgetsOfLabels);
+    if (!hasAnyBudget(key, budgetsOfLabels, windows)) return null;
     const expected = call.cost === undefined ? expectations.of(call.deployment, call.request) : knownCost(call.cost);
     const { deployment: at } = call;
     const { ofRoute: routeAt } = windowBudgets;
-    return reserveFor(key, { admission, key, labels, windows, expected, at, routeAt, call, found, throttle });
+    return reserveFor(key, { admission, key, labels, windows, expected, at, routeAt, call, budgetsOfLabels, throttle });
   }
 
   /**
@@ -197,8 +198,8 @@ export function createBudgets({
     payer: VirtualKey | null,
     reserving: CallToReserve,
   ): CostReservation | null | Promise<CostReservation | null> {
-    const { expected, found: labels, windows } = reserving;
-    const charges = chargesOf(payer, expected.cost, { now: now(), labels, windows });
+    const { expected, budgetsOfLabels, windows } = reserving;
+    const charges = chargesOf(payer, expected.cost, { now: now(), labels: budgetsOfLabels, windows });
     const decided = admission.reserve(charges);
     return decided instanceof Promise
       ? decided.then((decision) => reservedOrThrottled(decision, payer, charges, reserving))
@@ -227,7 +228,7 @@ export function createBudgets({
   ): void | Promise<void> {
     assertNoneBlocked(labels);
     const windows = windowsBefore(before, windowBudgets.of(key, call && routedOf(call), labels));
-    if (!isCharged(key, labels, windows)) return;
+    if (!hasAnyBudget(key, labels, windows)) return;
     const request = call?.request ?? null;
     const cost = call === undefined || request === null ? ZERO_USD : expectations.of(call.deployment, request).cost;
 
@@ -249,8 +250,8 @@ export function createBudgets({
     reserve({ key }, call, labels = call.request?.labels, throttle) {
       if (labels === undefined) return reserveAll(key, call, NO_LABELS, throttle);
       const found = labelBudgets.of(labels, key);
-      if (!(found instanceof Promise)) return reserveAll(key, call, { labels, found }, throttle);
-      return found.then((read) => reserveAll(key, call, { labels, found: read }, throttle));
+      if (!(found instanceof Promise)) return reserveAll(key, call, { labels, budgetsOfLabels: found }, throttle);
+      return found.then((read) => reserveAll(key, call, { labels, budgetsOfLabels: read }, throttle));
     },
     check({ key }, call, labels = call?.request?.labels, throttle) {
       const found = labelBudgets.of(labels, key);
@@ -270,7 +271,7 @@ export function createBudgets({
     async checkBefore(before, { key }, call) {
       await checkAll(key, call, await labelBudgets.of(call.request?.labels, key), { before });
     },
-    isModelSpent(key, { deployment, model }) {
+    isModelBudgetUsedUp(key, { deployment, model }) {
       const early = windowBudgets.ofKey(key, model);
       if (early.length === 0) return false;
       const charges = chargesOf(null, SMALLEST_COST, { now: now(), windows: { ...NO_WINDOWS, early } });
@@ -285,13 +286,13 @@ export function createBudgets({
     },
     windowsOf(key, at, labels) {
       const found = labelBudgets.of(labels, key);
-      // Labels that would need a read are left out: a call that counts in their budgets has a reservation.
+      // Budgets of labels that are not in memory are left out: a call that counts in them has a reservation.
       const windows = windowsIn(windowBudgets.of(key, at, found instanceof Promise ? [] : found));
       return windows.length === 0 ? undefined : windows;
     },
     readWindows: async (key, at, labels) => windowsIn(windowBudgets.of(key, at, await labelBudgets.of(labels, key))),
-    isRouteLimited: (deployment) => windowBudgets.ofRoute(deployment).length > 0,
-    alertSoftBudgets: soft?.alertIfCrossed ?? (() => {}),
+    hasRouteBudget: (deployment) => windowBudgets.ofRoute(deployment).length > 0,
+    alertSoftBudgets: softBudgets?.alertIfCrossed ?? (() => {}),
     spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
   };
 }
@@ -299,21 +300,21 @@ export function createBudgets({
 /** Smallest cost. With it, a check includes the reservations of running calls. */
 const SMALLEST_COST = 1n as Usd;
 
-const routedOf = ({ deployment, model = deployment.modelGroup }: EstimatedCall): Routed => ({ deployment, model });
+const routedOf = ({ deployment, model = deployment.modelGroup }: EstimatedCall): RoutedModel => ({ deployment, model });
 
 const windowsIn = ({ early, team, all, route }: CallWindows): readonly BudgetWindow[] =>
   [...early, ...team, ...all, ...route].map(({ window }) => window);
 
-const windowsBefore = (stage: Stage | undefined, windows: CallWindows): CallWindows =>
-  stage === undefined || windows === NO_WINDOWS
-    ? windows
-    : { ...windows, route: [], ...(stage === 'global' ? { all: [], team: [] } : {}) };
+function windowsBefore(stage: Stage | undefined, windows: CallWindows): CallWindows {
+  if (stage === undefined || windows === NO_WINDOWS) return windows;
+  return stage === 'route' ? { ...windows, route: [] } : { ...windows, route: [], all: [], team: [] };
+}
 
-const isCharged = (key: VirtualKey | null, labels: readonly LabelBudget[], windows: CallWindows): boolean =>
+const hasAnyBudget = (key: VirtualKey | null, labels: readonly LabelBudget[], windows: CallWindows): boolean =>
   windows !== NO_WINDOWS || labels.some(({ budget }) => budget !== null) || (key !== null && hasBudget(key));
 
 /** Error of a refusal. When reservations of running calls cause the refusal, the reported cost is the whole budget. */
-function exceeded({ charge, used }: Refusal, errorKind: BudgetErrorKind): BudgetExceeded | RouteBudgetExceeded {
+function budgetErrorOf({ charge, used }: Refusal, errorKind: BudgetErrorKind): BudgetExceeded | RouteBudgetExceeded {
   const spent = (used >= charge.limit ? used : charge.limit) as Usd;
   const text = 'refusalText' in charge ? (charge as BudgetCharge).refusalText(spent) : 'Budget has been exceeded!';
   const scope = 'scope' in charge ? (charge as BudgetCharge).scope : null;

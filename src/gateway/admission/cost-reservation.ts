@@ -6,7 +6,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { type Usd, ZERO_USD } from '../../domain/money.ts';
-import { type BudgetCharge, chargedOf } from './budget-charges.ts';
+import { type BudgetCharge, chargedKeyOf } from './budget-charges.ts';
 import type { ExpectedCost } from './expected-cost.ts';
 import { labelCounters } from './label-budgets.ts';
 import { type CallWindows, isOfRoute, NO_WINDOWS, type WindowBudget } from './window-budgets.ts';
@@ -28,7 +28,7 @@ export interface CostReservation {
   settle(cost: Usd | null, settled?: SettledCall): void;
   /** Budget windows that the cost of a call at this deployment counts in; undefined for none. */
   windowsAt(deployment: Deployment): readonly BudgetWindow[] | undefined;
-  /** Charges one turn of a session. `settle` takes the total cost of all turns. */
+  /** Charges one turn of a session. The final `settle` takes the total cost of all turns. */
   progress(cost: Usd): void;
 }
 
@@ -63,8 +63,8 @@ export class ChargedReservation implements CostReservation {
     const { at, routeAt, windows } = this.#call;
     const isElsewhere = deployment.id !== at.id;
     if (windows === NO_WINDOWS && !isElsewhere) return undefined;
-    const own = this.#charges.flatMap(({ scope, counts }) =>
-      counts === undefined || (isElsewhere && isOfRoute(scope)) ? [] : counts,
+    const own = this.#charges.flatMap(({ scope, ownWindow }) =>
+      ownWindow === undefined || (isElsewhere && isOfRoute(scope)) ? [] : ownWindow,
     );
     const all = isElsewhere ? [...own, ...routeAt(deployment).map(({ window }) => window)] : own;
     return all.length === 0 ? undefined : all;
@@ -77,15 +77,16 @@ export class ChargedReservation implements CostReservation {
     const { admission, at, expected, key, labels, routeAt } = this.#call;
     const isElsewhere = deployment.id !== at.id;
     const costs = this.#costs(cost);
-    if (!isElsewhere) this.#reservation.commit(costs);
-    else
+    if (isElsewhere) {
+      // The budgets of the reserved route do not count the cost; those of the last deployment do.
       this.#reservation.commit(
         costs.map((one, place) => (isOfRoute(this.#charges[place]?.scope ?? '') ? ZERO_USD : one)),
       );
-    if (isElsewhere) for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
-    // The cost also counts for owners whose budget does not apply to this key, such as the user of a team's key. Their
+      for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
+    } else this.#reservation.commit(costs);
+    // The cost also counts for owners whose budget does not apply to this key, such as the user of a team's key: that
     // budget may apply to other keys.
-    if (key !== null) this.#countOthers(countersOf(chargedOf(key)), cost);
+    if (key !== null) this.#countOthers(countersOf(chargedKeyOf(key)), cost);
     this.#countOthers(labelCounters(labels), cost);
     if (answered !== null) expected.learn(cost, answered.usage);
   }

@@ -18,7 +18,7 @@ export interface BudgetHolder {
 /** Limits of budget rows with the spend before the current window of each. */
 export interface CountedBudgets {
   of(holder: BudgetHolder, row: Budget): Promise<CountedLimits>;
-  /** The current window of a further budget of a team. */
+  /** The current window of an additional budget of a team, with the spend before it. */
   window(teamId: string, window: TeamWindow): Promise<CountedWindow>;
 }
 
@@ -71,7 +71,7 @@ export function createCountedBudgets(
    */
   recorded: () => Promise<unknown>,
 ): CountedBudgets {
-  const known = new Map<string, CachedSpend>();
+  const cache = new Map<string, CachedSpend>();
 
   async function read(holder: BudgetHolder, start: Date): Promise<Usd> {
     await recorded();
@@ -83,17 +83,17 @@ export function createCountedBudgets(
   function spentBefore(holder: BudgetHolder, start: Date): Promise<Usd> {
     const name = cacheKeyOf(holder, start);
     const nowMs = clock.monotonicMs();
-    const last = known.get(name);
+    const last = cache.get(name);
     if (last !== undefined && nowMs <= last.freshUntilMs) return last.spent;
     const isYoung = clock.now().getTime() - start.getTime() <= YOUNG_MS;
     const freshUntilMs = nowMs + (isYoung ? YOUNG_FRESH_MS : FRESH_MS);
     const entry = { freshUntilMs, spent: read(holder, start) };
-    known.delete(name);
-    known.set(name, entry);
+    cache.delete(name);
+    cache.set(name, entry);
     entry.spent.catch(() => {
-      if (known.get(name) === entry) known.delete(name);
+      if (cache.get(name) === entry) cache.delete(name);
     });
-    evictOldest(known, MAX_SPENDS);
+    evictOldest(cache, MAX_SPENDS);
     return entry.spent;
   }
 

@@ -80,7 +80,7 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
     evictOldest(averages, KINDS_LIMIT);
   }
 
-  /** Estimated cost of one turn of a session. */
+  /** Estimated cost of one turn of a realtime session. */
   const turnCost = (deployment: Deployment): Usd | null =>
     price(deployment, { usage: tokens(USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS) });
 
@@ -123,10 +123,12 @@ export function createCostExpectations(price: Pricer, catalog: () => CatalogSnap
         price(deployment, { usage: tokens(USUAL_OUTPUT_TOKENS, USUAL_OUTPUT_TOKENS * answers) })
       );
     }
-    const measured: BilledQuantity =
-      endpoint.billedBy === 'character' ? { unit: 'character', count: byteCount } : { unit: 'query', count: 1 };
-    const output = endpoint.billedBy === 'character' ? USUAL_OUTPUT_TOKENS : 0;
-    return price(deployment, { usage: tokens(Math.ceil(byteCount / BYTES_PER_TOKEN), output), measured });
+    const input = Math.ceil(byteCount / BYTES_PER_TOKEN);
+    if (endpoint.billedBy === 'character') {
+      const measured: BilledQuantity = { unit: 'character', count: byteCount };
+      return price(deployment, { usage: tokens(input, USUAL_OUTPUT_TOKENS), measured });
+    }
+    return price(deployment, { usage: tokens(input, 0), measured: { unit: 'query', count: 1 } });
   }
 
   return {

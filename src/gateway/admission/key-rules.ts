@@ -10,10 +10,10 @@ import type { Budgets, EstimatedCall } from './budgets.ts';
 
 /** A request with the model alias of its key replaced, and with the tags of the key, its team and its project. */
 export function requestOfKey(key: VirtualKey, request: ModelRequest): ModelRequest {
-  return withKeyTags(key, withoutAlias(key, request));
+  return withKeyTags(key, withAliasResolved(key, request));
 }
 
-export function withoutAlias(key: VirtualKey, request: ModelRequest): ModelRequest {
+export function withAliasResolved(key: VirtualKey, request: ModelRequest): ModelRequest {
   const model = resolveModelAlias(key, request.model);
   return model === request.model ? request : { ...request, model };
 }
@@ -29,10 +29,9 @@ export interface RequiredParamCheck {
   /** The first required parameter that a call lacks; null where it has all. */
   missingParam(key: VirtualKey | null, request: ModelRequest): MissingParam | null;
   /**
-   * Refuses a call that lacks a required parameter, unless a budget refuses it first. The end user is checked after the
-   * budgets of keys, owners and labels and before the budget of all calls. Other parameters are checked after that
-   * budget and before those of the route. Synchronous where no parameter is missing. Throws InvalidInput, and as
-   * `Budgets.check`.
+   * Refuses a call that lacks a required parameter, unless a budget refuses it first. The checks have this order:
+   * budgets of keys, owners and labels; the end user; the budget of all calls; other parameters; budgets of the route.
+   * Synchronous where no parameter is missing. Throws InvalidInput, and as `Budgets.check`.
    */
   assertPresent(caller: Caller, at: EstimatedCall & { readonly request: ModelRequest }): void | Promise<never>;
 }

@@ -108,7 +108,7 @@ interface LabelRow {
 
 const NO_ROW: LabelRow = { budgetId: null, blocked: false, customerRegion: undefined };
 
-/** The budget row that a label refers to, and block and region of an end user. */
+/** The budget row that a label refers to, and the block and the region of an end user. */
 interface LabelLimits extends Pick<LabelRow, 'blocked' | 'customerRegion'> {
   readonly row: Budget | null;
 }
@@ -144,7 +144,7 @@ export function createLabelBudgets(
 ): LabelBudgets {
   const entries = new Map<string, Entry>();
   let kinds: LabelKinds | null = null;
-  /** Number of `evictAll` calls. A read that began before the last of them does not fill the cache. */
+  /** Number of `evictAll` calls. A read that began before the latest one does not fill the cache. */
   let generation = 0;
   /** The running `readKinds`, which concurrent calls share. */
   let readingKinds: Promise<LabelKinds> | null = null;
@@ -166,10 +166,10 @@ export function createLabelBudgets(
     }
   }
 
-  async function entryOf(label: NamedLabel, limited: LabelLimits, readMs: number): Promise<Entry> {
-    const { row, blocked, customerRegion } = limited;
+  async function entryOf(label: NamedLabel, labelLimits: LabelLimits, readMs: number): Promise<Entry> {
+    const { row, blocked, customerRegion } = labelLimits;
     const isRestricted = blocked || customerRegion !== undefined;
-    if (row === null) return { readMs, found: isRestricted ? withoutBudget(label, limited) : null };
+    if (row === null) return { readMs, found: isRestricted ? withoutBudget(label, labelLimits) : null };
     const { scope, id } = label;
     const limits = await counted.of({ kind: scope, id }, row);
     const { maxBudget: budget, softBudget: soft, rpmLimit, tpmLimit, maxParallelRequests } = limits;
@@ -191,7 +191,7 @@ export function createLabelBudgets(
     };
   }
 
-  /** The row of each label: id of its budget, and block and region of an end user. */
+  /** The row of each label: the id of its budget, and the block and the region of an end user. */
   async function rowsOf(namedLabels: readonly NamedLabel[]): Promise<ReadonlyMap<NamedLabel, LabelRow>> {
     const idsOf = (scope: NamedLabel['scope']) => namedLabels.filter((one) => one.scope === scope).map(({ id }) => id);
     const [tagIds, userIds] = [idsOf('tag'), idsOf('end_user')];
@@ -223,8 +223,8 @@ export function createLabelBudgets(
       await Promise.all(
         namedLabels.map(async (label) => {
           const { budgetId, blocked, customerRegion } = rows.get(label) ?? NO_ROW;
-          const limited = { row: byId.get(budgetId ?? '') ?? null, blocked, customerRegion };
-          return [cacheKeyOf(label), await entryOf(label, limited, readMs)] as const;
+          const labelLimits = { row: byId.get(budgetId ?? '') ?? null, blocked, customerRegion };
+          return [cacheKeyOf(label), await entryOf(label, labelLimits, readMs)] as const;
         }),
       ),
     );

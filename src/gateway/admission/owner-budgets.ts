@@ -18,7 +18,7 @@ export interface OwnerBudget {
   readonly spentBefore: Usd;
   /** Subject of the refusal, e.g. `Team=<id>`. */
   readonly subject: string;
-  /** Its window; null or absent where the spend is never reset. */
+  /** Window of the budget; null or absent where the spend is never reset. */
   readonly window?: Window | null;
   /** Text of the refusal; `budgetText` when absent. */
   readonly textOf?: (subject: string, spent: Usd, budget: Usd) => string;
@@ -26,11 +26,10 @@ export interface OwnerBudget {
 
 /**
  * The window of a key's budget, and the key's spend before it. A key without its own window uses the window of the
- * budget row that the key names, even if the key has its own amount. An administrator who sets the spend of a key
- * changes the key's `spentBefore`. Because the larger of the key's and the row's value counts, the change holds until
- * the next window of the row begins.
+ * budget row that the key names, even if the key has its own amount. The larger `spentBefore` of key and row counts.
+ * A spend that an administrator sets changes the key's value, which applies until the row's next window begins.
  */
-export function countedOf(key: VirtualKey): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
+export function keyBudgetWindow(key: VirtualKey): Required<Pick<OwnerBudget, 'spentBefore' | 'window'>> {
   const row = key.budgetDuration === null ? (key.owners?.budget ?? null) : null;
   if (row === null) return { spentBefore: key.spentBefore, window: windowIn(key) };
   const { spentBefore } = row;
@@ -80,14 +79,14 @@ export function userBudget({ owners }: VirtualKey): OwnerBudget | null {
 }
 
 /** The window of a budget row, and the owner's spend before it. */
-const countedIn = (limits: CountedLimits | null): Pick<OwnerBudget, 'spentBefore' | 'window'> => ({
+const rowBudgetWindow = (limits: CountedLimits | null): Pick<OwnerBudget, 'spentBefore' | 'window'> => ({
   spentBefore: limits?.spentBefore ?? ZERO_USD,
   window: limits === null ? null : windowIn(limits),
 });
 
 /**
- * Null for a key that is not of a team member. `isEarly`: the member has its own budget, which is checked first and has
- * another error text.
+ * Null for a key that is not of a team member. `isEarly`: the member has its own budget, which is checked first and
+ * named differently in its error.
  */
 export function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly = false): OwnerBudget | null {
   const member = owners?.member ?? null;
@@ -97,7 +96,7 @@ export function memberBudget({ teamId, userId, owners }: VirtualKey, isEarly = f
     counter: spendCounter('member', memberId(teamId, userId)),
     budget: member.limits?.maxBudget,
     soft: member.limits?.softBudget,
-    ...countedIn(member.limits),
+    ...rowBudgetWindow(member.limits),
     subject: isEarly ? `TeamMember=${userId}:${teamId}` : `User=${userId} in Team=${teamId}`,
   };
 }
@@ -111,7 +110,7 @@ export function organizationBudget({ owners }: VirtualKey): OwnerBudget | null {
     counter: spendCounter('organization', id),
     budget: limits?.maxBudget,
     soft: limits?.softBudget,
-    ...countedIn(limits),
+    ...rowBudgetWindow(limits),
     subject: `Organization=${id}`,
   };
 }
@@ -125,7 +124,7 @@ export function projectBudget({ owners }: VirtualKey): OwnerBudget | null {
     counter: spendCounter('project', id),
     budget: limits?.maxBudget,
     soft: limits?.softBudget,
-    ...countedIn(limits),
+    ...rowBudgetWindow(limits),
     subject: `Project=${id}`,
   };
 }

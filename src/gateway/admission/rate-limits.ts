@@ -131,7 +131,7 @@ type ModelLimitField = 'model_rpm_limit' | 'model_tpm_limit';
 /** Name of each limit in a key's budget for a model. */
 const IN_BUDGET = { model_rpm_limit: 'rpmLimit', model_tpm_limit: 'tpmLimit' } as const;
 
-/** The key's own limit of a model: from its metadata; where that limits no model, from its budget for the model. */
+/** The key's own limit of a model: from its metadata; if they limit no model, from its budget for the model. */
 function ownKeyLimit({ metadata, settings }: VirtualKey, field: ModelLimitField, model: string): number | null {
   if (ownsModelLimits(metadata, field)) return modelLimit(metadata, field, model);
   const budgets = settings.modelMaxBudget;
@@ -195,8 +195,8 @@ function modelScopeOfTeam(key: VirtualKey, model: string): RateLimit | null {
   return { scope: 'model_per_team', id: `${key.teamId}:${model}`, requests, tokens };
 }
 
-/** What the limits read of a call. Without `bytes`, no tokens are reserved: they are counted at the end. */
-export type Limited = Pick<ModelRequest, 'model'> &
+/** Parts of a call that its limits read. Without `bytes`, tokens are not reserved, but counted at the call's end. */
+export type LimitedCall = Pick<ModelRequest, 'model'> &
   Partial<Pick<ModelRequest, 'endpoint' | 'body' | 'bytes'>> & {
     /** Calls of the batch that the call starts, by model. */
     readonly calls?: BatchCalls | undefined;
@@ -233,16 +233,16 @@ export function dailyLimitsOf(key: VirtualKey | null, labels: CallFacts['labels'
 export function batchScopesOf(
   key: VirtualKey | null,
   calls: BatchCalls,
-  facts: CallFacts = { tags: [], labels: [] },
+  facts: CallFacts = NO_FACTS,
 ): readonly RateLimit[] {
   const daily = new Set(dailyLimitsOf(key, facts.labels).map(({ scope, id }) => `${scope} ${id}`));
   const all = allCalls(calls);
   const scopes = new Map<string, RateLimit>();
-  for (const [model, own] of Object.entries(calls))
+  for (const [model, amountsOfModel] of Object.entries(calls))
     for (const limit of rateScopesOf(key, model, facts)) {
       const name = `${limit.scope} ${limit.id}`;
       const { requests: _requests, tokens: _tokens, ...others } = limit;
-      const amounts = limit.scope.startsWith('model_per_') ? own : all;
+      const amounts = limit.scope.startsWith('model_per_') ? amountsOfModel : all;
       if (!daily.has(name)) scopes.set(name, { ...limit, amounts });
       else if (limit.parallel !== undefined) scopes.set(name, { ...others, amounts: NO_AMOUNTS });
     }
@@ -257,12 +257,12 @@ export interface CallLimits {
    * Counts a call; null when it has no limit. Synchronous when this process holds a share of every limit and the limits
    * of its labels are in memory. Throws RateLimited when a limit is reached.
    */
-  admit(caller: Caller, call: Limited, labels?: CallLabels): RateAdmission | null | Promise<RateAdmission | null>;
+  admit(caller: Caller, call: LimitedCall, labels?: CallLabels): RateAdmission | null | Promise<RateAdmission | null>;
   /**
    * Requests the shares that `admit` will need, while the call waits for its budgets, so that one round trip serves
    * budgets and shares. Requests none for a batch, and where the limits of the labels are not in memory.
    */
-  prepare(caller: Caller, call: Limited, labels?: CallLabels): void;
+  prepare(caller: Caller, call: LimitedCall, labels?: CallLabels): void;
 }
 
 export function createCallLimits(
@@ -270,19 +270,19 @@ export function createCallLimits(
   clock: Pick<Clock, 'now'>,
   labelBudgets: Pick<LabelBudgets, 'of'> = NO_LABEL_BUDGETS,
 ): CallLimits {
-  function admitted(decided: RateAdmission | RateRefusal): RateAdmission {
-    if (decided.kind === 'refused') throw limited(decided, clock.now());
+  function admittedOrThrow(decided: RateAdmission | RateRefusal): RateAdmission {
+    if (decided.kind === 'refused') throw rateLimitError(decided, clock.now());
     return decided;
   }
 
-  const scopesOf = ({ key }: Caller, { calls, model }: Limited, facts: CallFacts): readonly RateLimit[] =>
+  const scopesOf = ({ key }: Caller, { calls, model }: LimitedCall, facts: CallFacts): readonly RateLimit[] =>
     calls === undefined ? rateScopesOf(key, model, facts) : batchScopesOf(key, calls, facts);
 
-  function count(caller: Caller, call: Limited, facts: CallFacts): RateAdmission | null | Promise<RateAdmission> {
+  function count(caller: Caller, call: LimitedCall, facts: CallFacts): RateAdmission | null | Promise<RateAdmission> {
     const scopes = scopesOf(caller, call, facts);
     if (scopes.length === 0) return null;
     const decided = limits.admit(scopes, tokensOf(caller, call, scopes));
-    return decided instanceof Promise ? decided.then(admitted) : admitted(decided);
+    return decided instanceof Promise ? decided.then(admittedOrThrow) : admittedOrThrow(decided);
   }
 
   return {
@@ -308,7 +308,11 @@ export function createCallLimits(
 }
 
 /** Expected tokens; zero where no limit counts them. */
-function tokensOf({ key }: Caller, { model, endpoint, body, bytes }: Limited, scopes: readonly RateLimit[]): number {
+function tokensOf(
+  { key }: Caller,
+  { model, endpoint, body, bytes }: LimitedCall,
+  scopes: readonly RateLimit[],
+): number {
   let smallestLimit = Infinity;
   for (const { tokens = Infinity } of scopes) if (tokens < smallestLimit) smallestLimit = tokens;
   if (smallestLimit === Infinity || endpoint === undefined || body === undefined || bytes === undefined) return 0;
@@ -331,7 +335,7 @@ function statedIn(metadata: VirtualKey['metadata'], model: string): number | nul
 }
 
 /** Error of the reference: its reset time is the window's length from now, not the end of the window. */
-function limited({ scope, id, type, limit, remaining }: RateRefusal, now: Date): RateLimited {
+function rateLimitError({ scope, id, type, limit, remaining }: RateRefusal, now: Date): RateLimited {
   const resetAt = new Date(now.getTime() + RATE_WINDOW_MS);
   const reset = `${resetAt.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
   const text = `Rate limit exceeded for ${scope}: ${id}. Limit type: ${type}. Current limit: ${limit}, Remaining: ${remaining}. Limit resets at: ${reset}`;

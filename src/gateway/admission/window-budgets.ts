@@ -25,13 +25,13 @@ export interface WindowBudget {
   readonly counter: string;
   readonly limit: Usd;
   readonly duration: string | null;
-  /** Text of a refusal without window and reset time. `spent` and `limit` are amounts in USD. */
+  /** Text of a refusal; window and reset time are added later. `spent` and `limit` are amounts in USD. */
   readonly text: (spent: string, limit: string) => string;
 }
 
 /** The budgets in whose windows a call counts. */
 export interface CallWindows {
-  /** Budgets of key, user and end user for the model. */
+  /** Budgets of key, user and end user for the model. They are checked before the others. */
   readonly early: readonly WindowBudget[];
   /** Budget of the team for the model. */
   readonly team: readonly WindowBudget[];
@@ -42,7 +42,7 @@ export interface CallWindows {
 }
 
 /** Target of a call: the public name of its model, and its deployment. */
-export interface Routed {
+export interface RoutedModel {
   readonly deployment: Deployment;
   readonly model: string;
 }
@@ -50,13 +50,13 @@ export interface Routed {
 const NONE: readonly WindowBudget[] = Object.freeze([]);
 export const NO_WINDOWS: CallWindows = Object.freeze({ early: NONE, team: NONE, all: NONE, route: NONE });
 
-/** Whether a scope is a provider or a deployment, so that another deployment of the model may be called. */
+/** Whether a scope is a provider or a deployment. Then another deployment of the model may have budget left. */
 export const isOfRoute = (scope: string): boolean => scope === 'provider' || scope === 'deployment';
 
 /** Finds the budgets of single models, providers, deployments and all calls that a call counts in. */
 export interface WindowBudgets {
   /** `NO_WINDOWS` for a call without such budgets. Without a target, only the budget of all calls. */
-  of(key: VirtualKey | null, at: Routed | undefined, labels: readonly LabelBudget[]): CallWindows;
+  of(key: VirtualKey | null, at: RoutedModel | undefined, labels: readonly LabelBudget[]): CallWindows;
   /** Only the budgets of a key for a model. */
   ofKey(key: VirtualKey, model: string): readonly WindowBudget[];
   /** Only the budgets of the provider and the deployment. */
@@ -75,7 +75,8 @@ export function createWindowBudgets(
   ): readonly WindowBudget[] {
     if (limit === null || limit < 0n) return NONE;
     const { scope, owner, text, model } = about;
-    const ids = scope === 'global' ? [] : model === undefined ? [owner] : [owner, model];
+    const idsOfOwner = model === undefined ? [owner] : [owner, model];
+    const ids = scope === 'global' ? [] : idsOfOwner;
     const window = budgetWindowOf({ scope, ids, duration }, now());
     return [{ scope, owner, window, counter: windowCounter(window), limit, duration, text }];
   }
@@ -125,7 +126,7 @@ export function createWindowBudgets(
     return ofModel(user.modelMaxBudget, about);
   }
 
-  /** The budget of a team for a model, which applies where the key has none for it. */
+  /** The budget of a team for a model. It applies to keys without a budget for the model. */
   function ofTeam({ owners }: VirtualKey, model: string): readonly WindowBudget[] {
     const team = owners?.team;
     const budgets = team?.metadata['model_max_budget'];

@@ -4,7 +4,7 @@ import { RouteBudgetExceeded } from '../../domain/errors.ts';
 import type { OpenCall } from './call.ts';
 import type { Route } from '../routing/route.ts';
 
-/** Parts of the reservation of a model call. */
+/** A model call, and the deployments at which its cost may be reserved. */
 interface Reserving {
   readonly request: ModelRequest;
   /** The deployments to try, in order: the selected one first. */
@@ -19,7 +19,7 @@ interface Reserving {
  */
 export async function reserveAffordable(call: OpenCall, { request, routes, forRequest }: Reserving): Promise<Route> {
   const refusals: RouteBudgetExceeded[] = [];
-  for (const route of routes)
+  for (const route of routes) {
     try {
       const deployment = forRequest(route.deployment, request);
       await call.reserve({ deployment, request, model: request.model });
@@ -29,5 +29,6 @@ export async function reserveAffordable(call: OpenCall, { request, routes, forRe
       if (!(failure instanceof RouteBudgetExceeded)) throw failure;
       refusals.push(failure);
     }
+  }
   throw new RouteBudgetExceeded(refusals.flatMap(({ budgets }) => budgets));
 }

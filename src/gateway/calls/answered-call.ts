@@ -8,12 +8,20 @@ import type { GatewayCall } from '../gateway.ts';
 /** Facts of an answered call. */
 type Facts = Pick<
   GatewayCall,
-  'callId' | 'modelGroup' | 'deployment' | 'tries' | 'limits' | 'exchange' | 'traceId' | 'spanId'
-> &
-  Pick<GatewayCall, 'guardrails' | 'editedBody'>;
+  | 'callId'
+  | 'modelGroup'
+  | 'deployment'
+  | 'tries'
+  | 'limits'
+  | 'exchange'
+  | 'traceId'
+  | 'spanId'
+  | 'guardrails'
+  | 'editedBody'
+>;
 
-/** The call that an answer belongs to. */
-export interface SettledByAnswer extends Pick<GatewayCall, 'cost' | 'keySpend' | 'elapsedMs'> {
+/** The call that an answer belongs to and settles. */
+export interface CallOfAnswer extends Pick<GatewayCall, 'cost' | 'keySpend' | 'elapsedMs'> {
   /** Settles the call. Has an effect only the first time. */
   settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void;
 }
@@ -30,12 +38,12 @@ export class AnsweredCall implements GatewayCall {
   readonly spanId: string;
   readonly guardrails: GatewayCall['guardrails'];
   readonly editedBody: GatewayCall['editedBody'];
-  readonly #call: SettledByAnswer;
+  readonly #call: CallOfAnswer;
   readonly #answer: Pick<Exchange, 'deltas'>;
   readonly #bytes: ByteStream;
 
   constructor(
-    call: SettledByAnswer,
+    call: CallOfAnswer,
     facts: Facts,
     answer: Pick<Exchange, 'deltas'>,
     bytes: ByteStream,
@@ -103,8 +111,8 @@ export class AnsweredCall implements GatewayCall {
   }
 }
 
-/** Settles after the last byte is forwarded, so that the client does not wait for the settlement. */
-function settlingBytes(source: ByteStream, call: SettledByAnswer): ByteStream {
+/** Settles the call after the last byte is forwarded, so that the client does not wait for the settlement. */
+function settlingBytes(source: ByteStream, call: CallOfAnswer): ByteStream {
   return {
     pipe(sink) {
       source.pipe({
@@ -115,7 +123,7 @@ function settlingBytes(source: ByteStream, call: SettledByAnswer): ByteStream {
         },
         fail(error) {
           sink.fail(error);
-          // The transport has closed the connection of a client that does not read: the client abandons the call.
+          // The transport disconnects a client that stops reading. Such a client has abandoned the call.
           call.settle(error instanceof ReaderStalled ? 'abandoned' : 'failed', error);
         },
       });
@@ -132,7 +140,7 @@ function settlingBytes(source: ByteStream, call: SettledByAnswer): ByteStream {
 /** Deltas of an answer. A failure is the last delta, not an exception. */
 function settlingDeltas(
   deltas: AsyncIterableIterator<ChatDelta>,
-  call: SettledByAnswer,
+  call: CallOfAnswer,
 ): AsyncIterableIterator<ChatDelta> {
   let hasEnded = false;
   return {

@@ -15,7 +15,7 @@ import { costOf } from '../accounting/price.ts';
 import { recordOf } from '../accounting/record.ts';
 import { isSameUpstream } from '../routing/route.ts';
 
-/** Maximum number of ids of recorded batches in memory. The store keeps one row per id. */
+/** Maximum number of batch ids in memory. At the limit all are dropped; the unique row id prevents a second row. */
 const RECORDED_LIMIT = 10_000;
 
 const NO_USAGE: Usage = {
@@ -33,17 +33,18 @@ const half = (rate: Rate | null): Rate | null => (rate === null ? null : ((rate 
  * long prompts do not apply, because the tokens are the sum of many calls. Null when no price is known.
  */
 function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
-  const plain = tokenPricesOf(row);
+  const standard = tokenPricesOf(row);
   const input = rateFrom(row['input_cost_per_token_batches']);
   const output = rateFrom(row['output_cost_per_token_batches']);
-  // A batch price covers cached and reasoning tokens too: without a rate of their own, they cost as input or output.
-  const ofKind = (rate: Rate | null): Rate | null => (input === null && output === null ? half(rate) : null);
+  const hasBatchPrice = input !== null || output !== null;
+  /** Rate of cached or reasoning tokens. With a batch price it is null: they cost as input or output. */
+  const ofKind = (rate: Rate | null): Rate | null => (hasBatchPrice ? null : half(rate));
   const base = {
-    input: input ?? half(plain.input),
-    output: output ?? half(plain.output),
-    cacheRead: rateFrom(row['cache_read_input_token_cost_batches']) ?? ofKind(plain.cacheRead),
-    cacheWrite: rateFrom(row['cache_creation_input_token_cost_batches']) ?? ofKind(plain.cacheWrite),
-    reasoning: ofKind(plain.reasoning),
+    input: input ?? half(standard.input),
+    output: output ?? half(standard.output),
+    cacheRead: rateFrom(row['cache_read_input_token_cost_batches']) ?? ofKind(standard.cacheRead),
+    cacheWrite: rateFrom(row['cache_creation_input_token_cost_batches']) ?? ofKind(standard.cacheWrite),
+    reasoning: ofKind(standard.reasoning),
   };
   return costOf({ base, tiers: [], boundIncluded: false, perRequest: null, pricedUpTo: null }, usage);
 }
@@ -55,11 +56,11 @@ function pricedAs(deployment: Deployment, model: string | null, deployments: rea
   const named = deployments.find((one) => one.upstreamModel === model && isSameUpstream(one, deployment));
   if (named !== undefined) return named;
   const { modelGroup, baseModel, priceOverrides } = deployment;
-  const other = { ...deployment, upstreamModel: model, baseModel: null, priceOverrides: {} };
-  if (deployment.provider !== 'azure') return { ...other, modelGroup: model };
+  const reported = { ...deployment, upstreamModel: model, baseModel: null, priceOverrides: {} };
+  if (deployment.provider !== 'azure') return { ...reported, modelGroup: model };
   // An Azure deployment name is chosen by its owner and does not identify a model.
   const isPriced = baseModel !== null || Object.keys(priceOverrides).length > 0;
-  return isPriced ? deployment : { ...other, modelGroup };
+  return isPriced ? deployment : { ...reported, modelGroup };
 }
 
 /** Facts that the cost of a batch depends on. */
@@ -70,21 +71,21 @@ interface BatchPrices {
 }
 
 /**
- * Reads the key that owns an object, also a deleted one, with its owners. The key of a signed token is not stored: its
- * owner is only the team of the object. Null for a credential without key and team.
+ * Reads the key that owns an object, even if it was deleted, with its `owners`. The key of a signed token is not
+ * stored: the result then has only the team of the object. Null for a credential without key and team.
  */
 export type KeyOfOwner = (owner: Owner) => Promise<VirtualKey | null>;
 
 /**
- * Public name of the model of a batch, as budgets name it. A file with calls of several models has the name of the
- * deployment.
+ * Public name of the model of a batch, as budgets name it. A batch with calls of several models has the public name of
+ * the deployment.
  */
 function publicModelOf({ modelGroup }: Deployment, calls: BatchCalls = {}): string {
   const [name = modelGroup, ...others] = Object.keys(calls);
   return others.length === 0 ? name : modelGroup;
 }
 
-/** Adds the windows of one use to those of a batch, by name, with the cost of the use as their amount. */
+/** Adds the cost of one use to the windows that it counts in. `sums` has the windows of the batch by name. */
 function addToWindows(sums: Map<string, CountedWindow>, windows: readonly BudgetWindow[], cost: Usd): void {
   for (const window of windows)
     sums.set(window.name, { ...window, amount: addUsd(sums.get(window.name)?.amount ?? ZERO_USD, cost) });
@@ -120,10 +121,11 @@ export function createBatchRecorder(
     const sums = new Map<string, CountedWindow>();
     if (cost !== null) {
       const key = await keyOf(owner);
-      for (const { deployment: at, cost: ofUse } of pricedUses) {
-        const model = publicModelOf(at, pricedUses.length === 1 ? calls : {});
+      for (const use of pricedUses) {
+        const model = publicModelOf(use.deployment, pricedUses.length === 1 ? calls : {});
         // oxlint-disable-next-line no-await-in-loop -- only the first one reads
-        addToWindows(sums, await budgets.readWindows(key, { deployment: at, model }, labels), ofUse ?? ZERO_USD);
+        const windowsOfUse = await budgets.readWindows(key, { deployment: use.deployment, model }, labels);
+        addToWindows(sums, windowsOfUse, use.cost ?? ZERO_USD);
       }
     }
     // A concurrent read of the batch may have recorded it.
@@ -170,6 +172,7 @@ export function createBatchRecorder(
     const { keyHash, teamId } = owner;
     if (cost === null) return;
     budgets.charge({ keyHash, teamId, userId: null, organizationId: null, projectId: null }, cost, { labels });
+    // Each window counts only the cost of the uses that belong to it.
     for (const window of windows) budgets.charge(null, window.amount, { windows: [window] });
   };
 }

@@ -7,15 +7,15 @@ import { DomainError } from '../../domain/errors.ts';
 import { plausibleCost, plausibleUsage } from '../../domain/inference/plausible-usage.ts';
 import { keySpendOf } from '../../domain/keys/virtual-key.ts';
 import { addUsd, type Usd } from '../../domain/money.ts';
-import { chargedOf } from '../admission/budget-charges.ts';
+import { chargedKeyOf } from '../admission/budget-charges.ts';
 import type { Budgets, EstimatedCall } from '../admission/budgets.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
 import { type AccountTools, CallAccount, type CallTarget } from '../accounting/call-account.ts';
 import type { BatchReservation } from '../admission/batch-limits.ts';
 import type { GatewayCall, Tries } from '../gateway.ts';
-import type { Accounted, Guarded } from '../accounting/record.ts';
-import type { CallLimits, Limited } from '../admission/rate-limits.ts';
-import { AnsweredCall, type SettledByAnswer } from './answered-call.ts';
+import type { RecordedRequest, RecordedGuardrails } from '../accounting/record.ts';
+import type { CallLimits, LimitedCall } from '../admission/rate-limits.ts';
+import { AnsweredCall, type CallOfAnswer } from './answered-call.ts';
 
 /** Parts of the gateway that a call uses. */
 export interface CallTools extends AccountTools {
@@ -24,33 +24,33 @@ export interface CallTools extends AccountTools {
   readonly limits: CallLimits;
 }
 
-/** An open call. `reserve` and `limit` admit it. It then fails before a response, or it is answered. Settled once. */
+/** An open call. `reserve` and `limit` admit it. It is settled once: when it fails, or at the end of its answer. */
 export interface OpenCall {
   readonly callId: string;
   readonly traceId: string;
   /**
-   * Reserves the expected cost, and releases an earlier reservation. The reservation ends with the call. Synchronous
-   * when `Budgets.reserve` is, and throws as it does.
+   * Reserves the expected cost until the call ends, and releases an earlier reservation. Returns a promise when
+   * `Budgets.reserve` does. Throws as `Budgets.reserve`.
    */
   reserve(at: EstimatedCall): void | Promise<void>;
   /**
    * Counts the call against its limits, until it ends. Synchronous when this process holds a share of every limit and
    * the limits of its labels are in memory. Throws RateLimited when a limit is reached.
    */
-  limit(call: Limited): void | Promise<void>;
+  limit(call: LimitedCall): void | Promise<void>;
   /** Requests the shares that `limit` will need, while the call waits for its budgets. */
-  prepareLimit(call: Limited): void;
-  /** Sets the batch that the call starts. Its tokens count if the call completes, and are released otherwise. */
+  prepareLimit(call: LimitedCall): void;
+  /** Sets the batch that the call starts. The batch counts its tokens if the call completes, and else releases them. */
   setBatch(batch: BatchReservation): void;
   /** Returns the call with its answer. `tries` defaults to no retry and no fallback. */
   answered(exchange: Exchange, tries?: Tries): GatewayCall;
-  /** Sets the answer that has arrived. It is charged even if it is not forwarded. */
+  /** Sets the answer that has arrived, which is charged even if it is not forwarded. */
   received(exchange: Exchange): void;
   failed(failure: unknown): void;
   /** Replaces the request by its edited form, which is recorded. */
-  setEditedRequest(request: Accounted): void;
+  setEditedRequest(request: RecordedRequest): void;
   /** Sets the guardrails that the call is recorded with. */
-  setGuard(guard: Guarded): void;
+  setGuard(guard: RecordedGuardrails): void;
   /** Sets a check of the upstream's answer. The result of `check` replaces the answer. */
   setAnswerCheck(check: (exchange: Exchange) => Exchange): void;
   /** Marks the call as sent to the upstream. From then on it may have a cost. */
@@ -77,49 +77,49 @@ const NO_OUTCOME: Outcome = {
 const NO_RETRIES: Tries = { retries: 0, maxRetries: null, fallbacks: 0, maxFallbacks: null };
 const NO_STANDINGS: GatewayCall['limits'] = Object.freeze([]);
 
-/** A call to open. */
-interface About extends CallTarget {
+/** Facts of a call when it opens. */
+interface CallOptions extends CallTarget {
   readonly caller: Caller;
   readonly signal: AbortSignal;
   /** Usage of a call whose client disconnected before the end of the answer; null where it is not known. */
   readonly abortedUsage?: (
-    request: Accounted,
+    request: RecordedRequest,
     abortedAnswer: { pieces: number; reported: Usage | null },
   ) => Usage | null;
   /** Usage of a complete answer that reports none; null where it is not billed by tokens. */
-  readonly uncountedUsage?: (request: Accounted, pieces: number) => Usage | null;
+  readonly uncountedUsage?: (request: RecordedRequest, pieces: number) => Usage | null;
   /** Cost of an answered call, where it is not the price of its usage. */
   readonly costOf?: (outcome: Outcome) => Usd | null;
 }
 
 /** Opens a call, before its admission. */
-export const openCall = (tools: CallTools, about: About): OpenCall => new Call(tools, about);
+export const openCall = (tools: CallTools, options: CallOptions): OpenCall => new Call(tools, options);
 
-class Call implements OpenCall, SettledByAnswer {
+class Call implements OpenCall, CallOfAnswer {
   readonly #tools: CallTools;
-  readonly #about: About;
+  readonly #options: CallOptions;
   readonly #account: CallAccount;
   #target: CallTarget;
   #exchange: Exchange | null = null;
-  #check: ((exchange: Exchange) => Exchange) | null = null;
+  #answerCheck: ((exchange: Exchange) => Exchange) | null = null;
   #cost: Usd | null = null;
   /** The last answer without streaming, and its outcome. This outcome is final, because the answer is complete. */
   #completeAnswer: Exchange | null = null;
   #completeOutcome: Outcome | null = null;
-  /** Whether the outcome of `#completeAnswer` is priced, even where no price is known. */
+  /** Whether `#completeOutcome` was priced by the catalog, even if no price was found. */
   #isPriced = false;
   #reserved: CostReservation | null = null;
-  #rate: RateAdmission | null = null;
+  #rateAdmission: RateAdmission | null = null;
   #batch: BatchReservation | null = null;
   #isSent = false;
-  /** Fraction of the rate limits that remains for a key whose budget is used up; undefined where all of them remain. */
+  /** Fraction of the rate limits that remains for a key whose budget is used up; undefined where they apply in full. */
   #limitFraction: number | undefined;
 
-  constructor(tools: CallTools, about: About) {
+  constructor(tools: CallTools, options: CallOptions) {
     this.#tools = tools;
-    this.#about = about;
-    this.#target = about;
-    this.#account = new CallAccount(tools, about);
+    this.#options = options;
+    this.#target = options;
+    this.#account = new CallAccount(tools, options);
   }
 
   get callId(): string {
@@ -134,15 +134,15 @@ class Call implements OpenCall, SettledByAnswer {
     return this.#account.elapsedMs();
   }
 
-  setGuard(guard: Guarded): void {
+  setGuard(guard: RecordedGuardrails): void {
     this.#account.setGuard(guard);
   }
 
   setAnswerCheck(check: (exchange: Exchange) => Exchange): void {
-    this.#check = check;
+    this.#answerCheck = check;
   }
 
-  setEditedRequest(request: Accounted): void {
+  setEditedRequest(request: RecordedRequest): void {
     this.#target = { request, deployment: this.#target.deployment };
     this.#account.setEditedRequest(request);
   }
@@ -152,7 +152,7 @@ class Call implements OpenCall, SettledByAnswer {
     const throttle = (fraction: number): void => {
       this.#limitFraction = fraction;
     };
-    const reserving = this.#tools.budgets.reserve(this.#about.caller, at, this.#target.request.labels, throttle);
+    const reserving = this.#tools.budgets.reserve(this.#options.caller, at, this.#target.request.labels, throttle);
     if (!(reserving instanceof Promise)) {
       this.#reserved = reserving;
       return;
@@ -163,22 +163,22 @@ class Call implements OpenCall, SettledByAnswer {
     });
   }
 
-  limit(limited: Limited): void | Promise<void> {
+  limit(limited: LimitedCall): void | Promise<void> {
     const limitFraction = this.#limitFraction;
     const counted = limitFraction === undefined ? limited : { ...limited, limitFraction };
-    const admitting = this.#tools.limits.admit(this.#about.caller, counted, this.#target.request.labels);
+    const admitting = this.#tools.limits.admit(this.#options.caller, counted, this.#target.request.labels);
     if (!(admitting instanceof Promise)) {
-      this.#rate = admitting;
+      this.#rateAdmission = admitting;
       return;
     }
     return admitting.then((admitted) => {
       if (this.#account.isClosed) admitted?.settle(null);
-      else this.#rate = admitted;
+      else this.#rateAdmission = admitted;
     });
   }
 
-  prepareLimit(limited: Limited): void {
-    this.#tools.limits.prepare(this.#about.caller, limited, this.#target.request.labels);
+  prepareLimit(limited: LimitedCall): void {
+    this.#tools.limits.prepare(this.#options.caller, limited, this.#target.request.labels);
   }
 
   received(exchange: Exchange): void {
@@ -217,7 +217,7 @@ class Call implements OpenCall, SettledByAnswer {
   }
 
   answered(received: Exchange, tries = NO_RETRIES): GatewayCall {
-    const exchange = this.#check === null ? received : this.#check(received);
+    const exchange = this.#answerCheck === null ? received : this.#answerCheck(received);
     this.#exchange = exchange;
     const account = this.#account;
     account.recordFirstByte();
@@ -227,7 +227,7 @@ class Call implements OpenCall, SettledByAnswer {
       modelGroup: request.model,
       deployment,
       tries,
-      limits: this.#rate?.standings ?? NO_STANDINGS,
+      limits: this.#rateAdmission?.standings ?? NO_STANDINGS,
       exchange,
       traceId: account.traceId,
       spanId: account.spanId,
@@ -240,20 +240,21 @@ class Call implements OpenCall, SettledByAnswer {
   }
 
   keySpend(): Usd | null {
-    const { key, keyHash } = this.#about.caller;
+    const { key, keyHash } = this.#options.caller;
     const total = this.#tools.budgets.spentBy(keyHash);
     if (total === null || key === null) return total;
     const spent = keySpendOf(key, total);
-    // The total includes a closed call. The cost of a stream is unknown before the close.
-    const uncounted = this.#account.isClosed || this.#exchange?.streaming !== false ? null : this.#priced();
-    return uncounted === null ? spent : addUsd(spent, uncounted);
+    // The total already includes a closed call. The cost of an open stream is not known yet.
+    const isMissing = !this.#account.isClosed && this.#exchange?.streaming === false;
+    const missing = isMissing ? this.#priced() : null;
+    return missing === null ? spent : addUsd(spent, missing);
   }
 
   settle(end: 'completed' | 'failed' | 'abandoned', failure?: unknown): void {
     const account = this.#account;
     if (account.isClosed) return;
     const { budgets, price } = this.#tools;
-    const { caller, signal } = this.#about;
+    const { caller, signal } = this.#options;
     const { request, deployment } = this.#target;
     // A DomainError as the reason means that the gateway ended the call, for example at shutdown.
     const hasCallerLeft =
@@ -262,17 +263,17 @@ class Call implements OpenCall, SettledByAnswer {
     const isComplete = end === 'completed' || this.#exchange?.streaming === false;
     const charged = aborted === null ? this.#priced(isComplete) : plausibleCost(price(deployment, aborted));
     const outcome = aborted ?? (this.#exchange === null ? null : this.#outcomeOf(this.#exchange, isComplete));
-    this.#rate?.settle(outcome === null ? null : usedTokens(outcome));
+    this.#rateAdmission?.settle(outcome === null ? null : usedTokens(outcome));
     const startedBatch = end === 'completed' ? this.#batch : null;
     const costWindows = charged === null ? undefined : this.#windows();
     const windows = startedBatch === null ? costWindows : [...(costWindows ?? []), ...startedBatch.windows];
-    // Record before charging: admission compares the record's position with a stored total to know whether the total
-    // includes this cost.
+    // Record before charging: admission compares the number of records so far with that of a stored total, to know
+    // whether the total includes this cost.
     account.close(end, { failure, outcome, cost: charged, windows });
     if (this.#reserved !== null)
       this.#reserved.settle(charged, { deployment, answered: end === 'completed' ? outcome : null });
     else if (charged !== null)
-      budgets.charge(caller.key === null ? null : chargedOf(caller.key), charged, {
+      budgets.charge(caller.key === null ? null : chargedKeyOf(caller.key), charged, {
         labels: request.labels,
         windows: costWindows,
       });
@@ -291,7 +292,7 @@ class Call implements OpenCall, SettledByAnswer {
     const { deployment, request } = this.#target;
     if (this.#reserved !== null) return this.#reserved.windowsAt(deployment);
     const at = { deployment, model: request.model };
-    return this.#tools.budgets.windowsOf(this.#about.caller.key, at, request.labels);
+    return this.#tools.budgets.windowsOf(this.#options.caller.key, at, request.labels);
   }
 
   /** The outcome of an answer. A complete answer without usage gets an estimate where it is billed by tokens. */
@@ -307,7 +308,7 @@ class Call implements OpenCall, SettledByAnswer {
   }
 
   #readOutcome(answer: Exchange, isComplete: boolean): Outcome {
-    const { costOf, uncountedUsage } = this.#about;
+    const { costOf, uncountedUsage } = this.#options;
     const reported = answer.outcome();
     const trusted = plausibleUsage(reported.usage);
     const outcome = trusted === reported.usage ? reported : { ...reported, usage: trusted };
@@ -317,12 +318,12 @@ class Call implements OpenCall, SettledByAnswer {
     return usage === null ? outcome : { ...outcome, usage };
   }
 
-  /** Cost of the answer. A whole answer is priced before it is sent, so that its headers contain the cost. */
+  /** Cost of the answer. An answer without streaming is priced before it is sent: its headers contain the cost. */
   #priced(isComplete = this.#exchange?.streaming === false): Usd | null {
     const exchange = this.#exchange;
-    if (this.#cost !== null || exchange === null || (this.#isPriced && this.#completeAnswer === exchange))
-      return this.#cost;
-    const { costOf } = this.#about;
+    const isDone = this.#cost !== null || (this.#isPriced && this.#completeAnswer === exchange);
+    if (exchange === null || isDone) return this.#cost;
+    const { costOf } = this.#options;
     const outcome = this.#outcomeOf(exchange, isComplete);
     this.#isPriced = this.#completeAnswer !== null && costOf === undefined;
     this.#cost = plausibleCost(
@@ -339,7 +340,7 @@ class Call implements OpenCall, SettledByAnswer {
     if (outcome.charged !== undefined || outcome.measured !== undefined) return null;
     if (outcome.finishReason !== null && outcome.usage !== null) return null;
     const abortedAnswer = { pieces: exchange?.pieces?.() ?? 0, reported: outcome.usage };
-    const usage = this.#about.abortedUsage?.(this.#target.request, abortedAnswer) ?? null;
+    const usage = this.#options.abortedUsage?.(this.#target.request, abortedAnswer) ?? null;
     return usage === null ? null : { ...outcome, usage };
   }
 }

@@ -14,8 +14,12 @@ export function asFallback(request: ModelRequest, { members }: Fallback, model: 
 }
 
 /** Text about failed fallbacks that the reference appends to the error message. */
-export function fallbackText(model: string, targets: readonly Fallback[], last: DomainError | undefined): string {
+export function fallbackText(
+  model: string,
+  targets: readonly Fallback[],
+  lastFailure: DomainError | undefined,
+): string {
   const names = JSON.stringify(targets.map((target) => target.model));
   const text = `. Received Model Group=${model}\nAvailable Model Group Fallbacks=${names}`;
-  return last === undefined ? text : `${text}\nError doing the fallback: ${last.message}`;
+  return lastFailure === undefined ? text : `${text}\nError doing the fallback: ${lastFailure.message}`;
 }

@@ -10,14 +10,14 @@ import type { Forwarded, Forwarder } from '../../domain/pass-through/forwarded.t
 import { type CallTools, openCall } from './call.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { ForwardGateway } from '../gateway.ts';
-import { unpriced } from '../routing/permitted-router.ts';
+import { noPriceOf } from '../routing/permitted-router.ts';
 import { checkForwarded, checkForwardedAnswer } from '../guardrails/guarded-forward.ts';
 import type { CallGuard, Guards } from '../guardrails/guarding.ts';
 
 /** Call type of forwarded requests in spend rows, as in the reference. */
 const CALL_TYPE = 'pass_through_endpoint';
 
-/** Model name of a call whose model is not known. The name has no price, so a used-up budget refuses the call. */
+/** Name of an unknown model. It has no price, so a call of it is never free: only free calls pass a used-up budget. */
 const NO_MODEL = 'unknown';
 
 /** Creates the calls of pass-through paths: admit, forward, price, record. */
@@ -28,8 +28,8 @@ export function createForwarding(
 ): ForwardGateway {
   const unpricedCalls = new Map<string, number>();
 
-  /** Creates a function that counts a call as unpriced, at most once. */
-  function createUnpricedCount({ provider }: Forwarded): () => void {
+  /** Creates a function that counts a call as unpriced when it is first called. */
+  function createUnpricedCounter({ provider }: Forwarded): () => void {
     let isCounted = false;
     return () => {
       if (!isCounted) unpricedCalls.set(provider, (unpricedCalls.get(provider) ?? 0) + 1);
@@ -38,20 +38,16 @@ export function createForwarding(
   }
 
   function costOf(request: Forwarded, deployment: Deployment, outcome: Outcome, countUnpriced: () => void): Usd | null {
-    const { cost, endpoint, fields, defaultCost } = request;
+    const { cost, defaultCost } = request;
     // An error of the target costs nothing.
     if (outcome.failure !== null) return ZERO_USD;
     if (cost !== null) return cost;
-    const requested = endpoint === null ? undefined : billedQuantityOf(endpoint, fields);
-    const used =
-      requested === undefined || outcome.measured !== undefined ? outcome : { ...outcome, measured: requested };
+    const used = withBilledQuantity(outcome, request);
+    let charged = tools.price(deployment, used);
     const { responseModel } = outcome;
-    const known = tools.price(deployment, used);
-    const priced =
-      known === null && responseModel !== null && responseModel !== deployment.upstreamModel
-        ? tools.price({ ...deployment, upstreamModel: responseModel, modelGroup: responseModel }, used)
-        : known;
-    const charged = priced ?? defaultCost;
+    if (charged === null && responseModel !== null && responseModel !== deployment.upstreamModel)
+      charged = tools.price({ ...deployment, upstreamModel: responseModel, modelGroup: responseModel }, used);
+    charged ??= defaultCost;
     if (charged === null) countUnpriced();
     return charged;
   }
@@ -59,11 +55,11 @@ export function createForwarding(
   /** The guardrails of a request; null for none. */
   function guardOf(caller: Caller, { model, guardrails }: Forwarded): CallGuard | null {
     if (guards === null) return null;
-    const hasGuardrails = !guards.isIdle() || (guardrails ?? []).length > 0;
+    const isAnyConfigured = !guards.isIdle() || (guardrails ?? []).length > 0;
     const mayUseKeyGuardrails = guardrails === undefined && caller.key !== null && namesGuardrails(caller.key);
-    if (!hasGuardrails && !mayUseKeyGuardrails) return null;
-    const only = guardrails === undefined ? {} : ({ configured: guardrails, configuredOnly: true } as const);
-    const guard = guards.open({ caller, model, ...only });
+    if (!isAnyConfigured && !mayUseKeyGuardrails) return null;
+    const restriction = guardrails === undefined ? {} : ({ configured: guardrails, configuredOnly: true } as const);
+    const guard = guards.open({ caller, model, ...restriction });
     return guard.isIdle() ? null : guard;
   }
 
@@ -71,8 +67,8 @@ export function createForwarding(
     unpriced: () => unpricedCalls,
     async forward(caller, request, signal) {
       const deployment = deploymentOf(request);
-      const countUnpriced = createUnpricedCount(request);
-      const { operation, model, fields: body, callId, parent, userAgent } = request;
+      const countUnpriced = createUnpricedCounter(request);
+      const { operation, model, fields, callId, parent, userAgent } = request;
       const { labels } = withKeyTags(caller.key, request);
       const guard = guardOf(caller, request);
       const call = openCall(tools, {
@@ -80,7 +76,7 @@ export function createForwarding(
         request: {
           endpoint: { operation, callType: CALL_TYPE },
           model,
-          body,
+          body: fields,
           callId,
           parent,
           ...(labels === undefined ? {} : { labels }),
@@ -93,7 +89,7 @@ export function createForwarding(
       if (guard !== null) call.setGuard(guard);
       let exchange: Exchange | null = null;
       try {
-        if (lacksConfiguredCost(request) && isBlocked(deployment)) throw unpriced(model);
+        if (lacksConfiguredCost(request) && isBlocked(deployment)) throw noPriceOf(model);
         const reserving = call.reserve(expectedOf(request, deployment));
         if (reserving !== undefined) {
           call.prepareLimit({ model });
@@ -121,27 +117,33 @@ export function createForwarding(
   };
 }
 
-/**
- * Whether a call names a model and has no configured cost. With `needsPrice`, the configured cost is only a default.
- */
-const lacksConfiguredCost = ({ cost, defaultCost, model, needsPrice = false }: Forwarded): boolean =>
-  (cost === null || needsPrice) && defaultCost === null && model !== NO_MODEL;
+/** Adds the billed quantity of the request where the answer reports none. */
+function withBilledQuantity(outcome: Outcome, { endpoint, fields }: Forwarded): Outcome {
+  if (outcome.measured !== undefined || endpoint === null) return outcome;
+  const measured = billedQuantityOf(endpoint, fields);
+  return measured === undefined ? outcome : { ...outcome, measured };
+}
 
-/**
- * Expected cost of a call: a fixed cost, the estimate of its endpoint, the default cost, or zero. Only the model of a
- * known endpoint can be free: any other call may name a free model that does not answer it.
- */
-function expectedOf({ cost, endpoint, fields: body, body: bytes, defaultCost, labels }: Forwarded, at: Deployment) {
-  // Where the endpoint is unknown, `cost` is returned too, and the estimate does not read the endpoint.
+/** Whether a call names a model, and neither its cost nor a default cost is configured. */
+function lacksConfiguredCost({ cost, defaultCost, model, needsPrice = false }: Forwarded): boolean {
+  // With `needsPrice`, nobody has configured `cost`: it is zero for every call.
+  const isConfigured = (cost !== null && !needsPrice) || defaultCost !== null;
+  return !isConfigured && model !== NO_MODEL;
+}
+
+/** Expected cost of a call: a fixed cost, the estimate of its endpoint, the default cost, or zero. */
+function expectedOf({ cost, endpoint, fields, body, defaultCost, labels }: Forwarded, target: Deployment) {
   const request = {
+    // Only an estimate reads the endpoint, and only a call to a known endpoint has an estimate.
     endpoint: endpoint ?? CHAT_COMPLETIONS,
-    body,
-    bytes,
+    body: fields,
+    bytes: body,
     ...(labels === undefined ? {} : { labels }),
   };
-  // A list of further models may contain one with a price.
-  if (cost === null && endpoint !== null && body['models'] === undefined) return { deployment: at, request };
-  const deployment = { ...at, upstreamModel: NO_MODEL, modelGroup: NO_MODEL };
+  const listsModels = fields['models'] !== undefined;
+  if (cost === null && endpoint !== null && !listsModels) return { deployment: target, request };
+  // The named model may be free although another model answers. `NO_MODEL` never counts as free.
+  const deployment = { ...target, upstreamModel: NO_MODEL, modelGroup: NO_MODEL };
   return { deployment, request, cost: cost ?? defaultCost ?? ZERO_USD };
 }
 

@@ -29,21 +29,24 @@ interface PassingTools {
   readonly keyOf?: KeyOfOwner;
 }
 
-/** The current deployments by id. The index is rebuilt when the list is replaced. */
-function indexOf(source: Pick<DeploymentSource, 'current'>): () => ReadonlyMap<string, Deployment> {
+/** Creates an index of the current deployments by id. It is rebuilt when the list is replaced. */
+function createDeploymentIndex(source: Pick<DeploymentSource, 'current'>): () => ReadonlyMap<string, Deployment> {
   let indexed = source.current();
   let index = deploymentsById(indexed);
   return () => {
     const current = source.current();
-    if (current !== indexed) [indexed, index] = [current, deploymentsById(current)];
+    if (current !== indexed) {
+      indexed = current;
+      index = deploymentsById(current);
+    }
     return index;
   };
 }
 
 /** Creates the calls about stored objects: select, admit, forward, record (ADR 0025). */
-export function createPassing(about: PassingTools): ObjectGateway {
-  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf } = about;
-  const byId = indexOf(deployments);
+export function createPassing(options: PassingTools): ObjectGateway {
+  const { deployments, providers, routeOf, tools, catalog, adjusted, reserveBatch, keyOf } = options;
+  const byId = createDeploymentIndex(deployments);
   const storesObjects = (deployment: Deployment): boolean => providerFor(deployment, providers).pass !== undefined;
 
   return {
@@ -102,7 +105,9 @@ export function createPassing(about: PassingTools): ObjectGateway {
         // No reservation, because the cost is not known yet: a batch is charged when it has ended.
         if (action.createsObject) {
           let limitFraction: number | undefined;
-          await tools.budgets.check(caller, undefined, labels, (fraction) => void (limitFraction = fraction));
+          await tools.budgets.check(caller, undefined, labels, (fraction) => {
+            limitFraction = fraction;
+          });
           await call.limit({ model, calls: request.calls, limitFraction });
           const batch = request.calls && (await reserveBatch(caller, request.calls, labels));
           if (batch) call.setBatch(batch);

@@ -17,7 +17,8 @@ const CALL_TYPE = 'ahealth_check';
 const ANSWER_LIMIT = 16 * 1024 * 1024;
 
 /**
- * Creates the probes of deployments. A probe is a normal call: it is priced and recorded, and counts for the health.
+ * Creates the probes of deployments. A probe is a normal call: it is priced, recorded, and counts for the health of its
+ * deployment.
  */
 export function createProbing({
   providers,
@@ -32,17 +33,18 @@ export function createProbing({
   readonly keep: (check: HealthCheck) => void;
 }): Omit<ProbeGateway, 'cooldownMs'> {
   /** Last probes by deployment id. */
-  const last = new Map<string, Probe>();
+  const lastProbes = new Map<string, Probe>();
   /** Running probes by deployment id. Concurrent requests share one. */
   const running = new Map<string, Promise<Probe>>();
 
-  function report({ keyHash, userId }: Caller, { id, modelGroup }: Deployment, { at, ...probe }: Probe): void {
-    last.set(id, { at, ...probe });
+  function keepResult({ keyHash, userId }: Caller, { id, modelGroup }: Deployment, probe: Probe): void {
+    lastProbes.set(id, probe);
+    const { at, ...result } = probe;
     keep({
       id: tools.ids.uuid(),
       deploymentId: id,
       modelGroup,
-      ...probe,
+      ...result,
       ...newStamps({ now: at, by: userId ?? keyHash }),
     });
   }
@@ -50,20 +52,20 @@ export function createProbing({
   async function send(
     caller: Caller,
     deployment: Deployment,
-    question: ProbeRequest,
+    probeRequest: ProbeRequest,
     signal: AbortSignal,
   ): Promise<Probe> {
-    const { endpoint, upstreamModel, timeoutSeconds } = question;
+    const { endpoint, upstreamModel, timeoutSeconds } = probeRequest;
     const { modelGroup: model } = deployment;
-    const body = { ...question.body, model };
+    const body = { ...probeRequest.body, model };
     const common = { model, body, callId: null, parent: null };
     const probed = { ...deployment, upstreamModel, timeoutSeconds };
-    const request = { ...common, endpoint: { ...endpoint, callType: CALL_TYPE } };
+    const recorded = { ...common, endpoint: { ...endpoint, callType: CALL_TYPE } };
     const at = tools.clock.now();
-    const call = openCall(tools, { caller, request, deployment: probed, signal });
+    const call = openCall(tools, { caller, request: recorded, deployment: probed, signal });
     const bytes = new TextEncoder().encode(JSON.stringify(body));
     const startMs = tools.clock.monotonicMs();
-    const result = (failure: Probe['failure']): Probe => ({
+    const probeWith = (failure: Probe['failure']): Probe => ({
       at,
       latencyMs: tools.clock.monotonicMs() - startMs,
       failure,
@@ -72,44 +74,44 @@ export function createProbing({
       const sent = { ...common, endpoint, bytes, stream: false, includeUsage: false };
       const answered = call.answered(await providerFor(probed, providers).send(probed, sent, signal));
       await answered.consume((stream) => collect(stream, ANSWER_LIMIT));
-      return result(null);
+      return probeWith(null);
     } catch (failure) {
       call.failed(failure);
       if (!(failure instanceof DomainError)) throw failure;
-      return result({ code: failure.code, message: failure.message });
+      return probeWith({ code: failure.code, message: failure.message });
     }
   }
 
   /** Stores and returns the failed probe of a deployment that cannot be called. */
   function misconfiguredProbe({ id }: Deployment, message: string): Probe {
     const probe: Probe = { at: tools.clock.now(), latencyMs: 0, failure: { code: 'UNAVAILABLE', message } };
-    last.set(id, probe);
+    lastProbes.set(id, probe);
     return probe;
   }
 
   return {
     async probe(caller, deployment, signal) {
       if (deployment.misconfigured !== undefined) return misconfiguredProbe(deployment, deployment.misconfigured);
-      const question = probeRequestFor(deployment, catalogEntryFor(deployment, catalog()));
+      const probeRequest = probeRequestFor(deployment, catalogEntryFor(deployment, catalog()));
       // A text is the reason why the deployment cannot be probed.
-      if (typeof question === 'string') return question;
+      if (typeof probeRequest === 'string') return probeRequest;
       // No reservation: a deployment has one probe at a time, of a few tokens.
       await tools.budgets.check(caller);
       const { id } = deployment;
       const shared = running.get(id);
       if (shared !== undefined) return await shared;
-      const probing = send(caller, deployment, question, signal).finally(() => running.delete(id));
+      const probing = send(caller, deployment, probeRequest, signal).finally(() => running.delete(id));
       running.set(id, probing);
       const probe = await probing;
-      report(caller, deployment, probe);
+      keepResult(caller, deployment, probe);
       return probe;
     },
     async probeOnce(caller, deployment, signal) {
-      const question = probeRequestFor(deployment, catalogEntryFor(deployment, catalog()));
-      if (typeof question === 'string') return question;
+      const probeRequest = probeRequestFor(deployment, catalogEntryFor(deployment, catalog()));
+      if (typeof probeRequest === 'string') return probeRequest;
       await tools.budgets.check(caller);
-      return await send(caller, deployment, question, signal);
+      return await send(caller, deployment, probeRequest, signal);
     },
-    lastProbe: (id) => last.get(id) ?? null,
+    lastProbe: (id) => lastProbes.get(id) ?? null,
   };
 }

@@ -26,10 +26,10 @@ interface RetryTools {
   /** Applies the timeout and the credentials of a request to a deployment. */
   readonly forRequest: (deployment: Deployment, request: ModelRequest) => Deployment;
   /** Whether the provider or the deployment of a call has a budget. */
-  readonly isRouteLimited: (deployment: Deployment) => boolean;
+  readonly hasRouteBudget: (deployment: Deployment) => boolean;
   /** Whether each fallback reserves its own expected cost. If not, the reservation of the first model stays. */
   readonly checksFallbackBudgets: boolean;
-  /** Waits. Rejects with the signal's reason when it fires first. */
+  /** Waits. When the signal fires first, rejects with its reason. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** A number from 0 to 1, excluding 1. */
   readonly random: () => number;
@@ -73,7 +73,7 @@ export interface Retrying {
 /** Counts of one call so far. */
 type MutableTries = { -readonly [Member in keyof Tries]: Tries[Member] };
 
-/** One model of a call: its first route, and its alternatives. */
+/** One model of a call: its first route, and the model group with the alternatives. */
 interface ModelTarget {
   readonly request: ModelRequest;
   readonly first: Route;
@@ -83,10 +83,10 @@ interface ModelTarget {
 
 /** An attempt that failed. */
 interface FailedAttempt extends Pick<ModelTarget, 'request' | 'group'> {
-  readonly at: Route;
-  /** Its deployment, with the timeout and the credentials of the request. */
+  readonly route: Route;
+  /** Deployment of `route`, with the timeout and the credentials of the request. */
   readonly deployment: Deployment;
-  /** Ids of the deployments that were called for this model, in order. A retried one occurs again. */
+  /** Ids of the deployments that were called for this model: one for each attempt, in order. */
   readonly called: readonly string[];
 }
 
@@ -96,15 +96,15 @@ interface Sending {
   readonly signal: AbortSignal;
   readonly beforeSend: BeforeSend | undefined;
   readonly key: VirtualKey | null;
-  /** Its first request. */
+  /** The request for the first model. */
   readonly request: ModelRequest;
   readonly tries: MutableTries;
-  /** Its last target. */
+  /** The target of the latest attempt. */
   target: CallTarget;
 }
 
 export function createRetrying(tools: RetryTools): Retrying {
-  const { cooldowns, forRequest, isRouteLimited, reportsTries } = tools;
+  const { cooldowns, forRequest, hasRouteBudget, reportsTries } = tools;
   /** The model group of a model name or deployment id. */
   const groupOf = (name: string, key: VirtualKey | null): string =>
     routerOfTeam(tools.routeOf, key).byId(name)?.deployment.modelGroup ?? name;
@@ -120,8 +120,8 @@ export function createRetrying(tools: RetryTools): Retrying {
       const pinned = routeOf(routeOf.byId(name)?.deployment.modelGroup ?? name, deploymentId);
       return pinned && { first: pinned, group: null };
     }
-    const single = routeOf.byId(name);
-    if (single !== null) return { first: single, group: null };
+    const deployed = routeOf.byId(name);
+    if (deployed !== null) return { first: deployed, group: null };
     const first = routeOf.all(name).length === 0 ? null : routeOf(name);
     return first && { first, group: name };
   }
@@ -139,7 +139,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     let request = original;
     let next = first;
     const called: string[] = [];
-    // The router selects a cooling deployment only where it finds no other.
+    // The router selects a cooling deployment only if all of its group are cooling. Without a group, it is called.
     if (isCooling(first)) {
       const all = membersOf(group, sending);
       if (all.length > 0) throw allCoolingDown(request.model, all, cooldowns);
@@ -154,7 +154,7 @@ export function createRetrying(tools: RetryTools): Retrying {
         exchange = await next.provider.send(deployment, request, signal);
       } catch (failure) {
         called.push(deployment.id);
-        next = await nextAfter(failure, { at: next, deployment, request, group, called }, sending);
+        next = await nextAfter(failure, { route: next, deployment, request, group, called }, sending);
         continue;
       }
       if (usesConfiguredCredentials(deployment, next)) cooldowns.succeeded(deployment);
@@ -164,16 +164,16 @@ export function createRetrying(tools: RetryTools): Retrying {
 
   /** The route of the next retry, after its delay. Throws `failure` on abort, and when no route may be called. */
   async function nextAfter(failure: unknown, attempt: FailedAttempt, sending: Sending): Promise<Route> {
-    const { at, deployment, request, group, called } = attempt;
+    const { route, deployment, request, group, called } = attempt;
     const { call, signal, tries } = sending;
     const retriesDone = called.length - 1;
     const all = membersOf(group, sending);
     if (signal.aborted) throw failure;
-    if (usesConfiguredCredentials(deployment, at) && !isCallersTimeout(failure, request))
+    if (usesConfiguredCredentials(deployment, route) && !isCallersTimeout(failure, request))
       cooldowns.failed(deployment, failure, { isAlone: all.length <= 1 });
     const available = all.filter((one) => !isCooling(one));
     const fresh = available.find((one) => !called.includes(one.deployment.id));
-    const most = maxRetries(failure, {
+    const retryLimit = maxRetries(failure, {
       requested: request.retries?.count ?? null,
       group: request.model,
       own: deployment.routing?.retries,
@@ -181,18 +181,18 @@ export function createRetrying(tools: RetryTools): Retrying {
       policy: tools.policyOf(),
     });
     const allCoolDown = available.length === 0 && all.length > 0;
-    if (retriesDone >= most || allCoolDown) {
-      if (reportsTries && most > 0 && failure instanceof DomainError)
-        failure.message += ` LiteLLM Retried: ${retriesDone} times, LiteLLM Max Retries: ${most}`;
+    if (retriesDone >= retryLimit || allCoolDown) {
+      if (reportsTries && retryLimit > 0 && failure instanceof DomainError)
+        failure.message += ` LiteLLM Retried: ${retriesDone} times, LiteLLM Max Retries: ${retryLimit}`;
       throw failure;
     }
     // No delay for a deployment that was not called yet.
     if (fresh === undefined) await tools.pause(delayMs(failure, retriesDone), signal);
-    let next = fresh ?? available.find((one) => one.deployment.id !== deployment.id) ?? at;
-    if (isRouteLimited(next.deployment))
+    let next = fresh ?? available.find((one) => one.deployment.id !== deployment.id) ?? route;
+    if (hasRouteBudget(next.deployment))
       next = await affordableAfter(failure, { next, available, request, called }, sending);
     tries.retries += 1;
-    tries.maxRetries = most;
+    tries.maxRetries = retryLimit;
     call.continueAt({ request, deployment: forRequest(next.deployment, request) }, failure);
     return next;
   }
@@ -214,8 +214,8 @@ export function createRetrying(tools: RetryTools): Retrying {
     { call }: Sending,
   ): Promise<Route> {
     const others = available.filter((one) => one.deployment.id !== next.deployment.id);
-    const isNew = (one: Route): boolean => !called.includes(one.deployment.id);
-    const routes = [next, ...others.filter(isNew), ...others.filter((one) => !isNew(one))] as const;
+    const wasCalled = (one: Route): boolean => called.includes(one.deployment.id);
+    const routes = [next, ...others.filter((one) => !wasCalled(one)), ...others.filter(wasCalled)] as const;
     try {
       return await reserveAffordable(call, { request, routes, forRequest });
     } catch (refusal) {
@@ -224,7 +224,7 @@ export function createRetrying(tools: RetryTools): Retrying {
   }
 
   /** The selected deployment, then the other deployments of its model that do not cool down. */
-  function tryable(first: Route, group: string | null, routeOf: Router): readonly [Route, ...Route[]] {
+  function routesToTry(first: Route, group: string | null, routeOf: Router): readonly [Route, ...Route[]] {
     const all = group === null ? [] : routeOf.all(group);
     const others = all.filter((one) => one.deployment.id !== first.deployment.id && !isCooling(one));
     return [first, ...others];
@@ -237,7 +237,7 @@ export function createRetrying(tools: RetryTools): Retrying {
     routeOf: Router,
   ): Promise<Route | DomainError> {
     try {
-      return await reserveAffordable(call, { request, routes: tryable(first, group, routeOf), forRequest });
+      return await reserveAffordable(call, { request, routes: routesToTry(first, group, routeOf), forRequest });
     } catch (failure) {
       if (failure instanceof DomainError) return failure;
       throw failure;
@@ -257,8 +257,8 @@ export function createRetrying(tools: RetryTools): Retrying {
     return policy.checksAccess ? targets.filter(({ model }) => mayCall(key, groupOf(model, key))) : targets;
   }
 
-  /** Sends a call to its fallbacks after the first model failed. Throws that failure when no fallback answers. */
-  async function fallBack(sending: Sending, failed: unknown): Promise<GatewayCall> {
+  /** Sends a call to its fallbacks after the first model failed. Throws as `Retrying.send` when none answers. */
+  async function fallBack(sending: Sending, failureOfFirst: unknown): Promise<GatewayCall> {
     const { call, key, request, tries, signal } = sending;
     const routeOf = permittedRoutes(sending);
     const failures: DomainError[] = [];
@@ -268,7 +268,7 @@ export function createRetrying(tools: RetryTools): Retrying {
       failures.push(failure);
       return failure;
     };
-    const firstFailure = collect(failed);
+    const firstFailure = collect(failureOfFirst);
     const failedAt = sending.target;
     const targets = targetsAfter(firstFailure, { key, request });
     if (targets.length === 0) throw firstFailure;
@@ -312,12 +312,12 @@ export function createRetrying(tools: RetryTools): Retrying {
     },
     reserve(call, { key, request, route }) {
       const deployment = call.deployment();
-      if (!isRouteLimited(deployment)) {
+      if (!hasRouteBudget(deployment)) {
         const reserving = call.reserve({ deployment, request, model: request.model });
         return reserving instanceof Promise ? reserving.then(() => route) : route;
       }
       const group = request.deploymentId === undefined ? request.model : null;
-      const routes = tryable(route, group, permittedRoutes({ key, request }));
+      const routes = routesToTry(route, group, permittedRoutes({ key, request }));
       return reserveAffordable(call, { request, routes, forRequest }).catch((failure: unknown) => {
         if (failure instanceof RouteBudgetExceeded) return failure;
         throw failure;
@@ -342,7 +342,7 @@ export function createRetrying(tools: RetryTools): Retrying {
   };
 }
 
-/** Whether the configured credentials were used: others change the id. Only then do results count for the cooldown. */
+/** Whether the configured credentials were used: credentials of the client change the id. */
 const usesConfiguredCredentials = (called: Deployment, { deployment }: Route): boolean => called.id === deployment.id;
 
 /** Whether a call failed by a timeout that its request set. */

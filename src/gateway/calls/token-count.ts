@@ -28,19 +28,19 @@ export function createTokenGateway(
       const guard = route.provider.countTokens === undefined ? null : guardOf(caller, withOwner, route);
       const call = { callId: received.callId ?? '', traceId: received.parent?.traceId ?? '', signal };
       const request = guard === null ? withOwner : await checkedRequest(guard, withOwner, call);
-      const count = await countedBy(route.provider, forRequest(route.deployment, request), request, signal);
-      return count === null ? { tokens: estimated(request), by: 'estimate' } : { tokens: count, by: 'upstream' };
+      const count = await upstreamCount(route.provider, forRequest(route.deployment, request), request, signal);
+      return count === null ? { tokens: estimatedTokens(request), by: 'estimate' } : { tokens: count, by: 'upstream' };
     },
   };
 }
 
-function estimated({ endpoint, body }: ModelRequest): number {
+function estimatedTokens({ endpoint, body }: ModelRequest): number {
   if (endpoint.dialect === 'generate-content') return estimateContentTokens(body);
   return endpoint.dialect === 'responses' ? estimateItemTokens(body) : estimateTokens(body);
 }
 
 /** Count of the upstream. Null for a provider without a token count, and for a failure that matches `cannotCount`. */
-async function countedBy(
+async function upstreamCount(
   { countTokens }: Provider,
   deployment: Deployment,
   request: ModelRequest,

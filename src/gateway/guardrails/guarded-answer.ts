@@ -6,12 +6,10 @@ import type { GuardedText, StreamSettings } from '../../domain/guardrails/guardr
 import { answerTexts, editedJson } from '../../domain/guardrails/texts/answer-texts.ts';
 import { isMembers, type Members, type TextPlace, withTexts } from '../../domain/guardrails/texts/walk.ts';
 import { guardedBytes, guardedDeltas } from './guarded-stream.ts';
-import type { CallGuard } from './guarding.ts';
+import type { CallGuard, RunningCall } from './guarding.ts';
 
 /** Maximum size of a complete answer, in bytes. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
-
-type RunningCall = Parameters<CallGuard['check']>[2];
 
 /** The answer of a guarded call. */
 export interface GuardedAnswer {
@@ -31,7 +29,10 @@ interface EditedAnswer {
   readonly texts: readonly string[] | null;
 }
 
-/** `passed` is called when the whole answer may be sent, with its edited texts; null where none was edited. */
+/**
+ * Prepares the checks of an answer. `passed` is called when the whole answer may be sent, with the edited texts; null
+ * where none was edited.
+ */
 export function guardAnswer(
   guard: CallGuard,
   {
@@ -45,7 +46,7 @@ export function guardAnswer(
   },
 ): GuardedAnswer {
   const { endpoint } = request;
-  let readExchange: Exchange | null = null;
+  let arrivedExchange: Exchange | null = null;
   let awaitRelease: () => Promise<void> = async () => undefined;
   let cancelled: { readonly failure: Error | undefined } | null = null;
 
@@ -58,8 +59,8 @@ export function guardAnswer(
   function guardStream(exchange: Exchange): Exchange {
     const streamGuard = {
       settings: streamSettings(guard),
-      // The last events of the Responses API repeat all texts: an edited text would be sent there without its edits.
-      isEditable: endpoint.dialect !== null && endpoint.dialect !== 'responses' && endpoint.dialect !== 'ide',
+      // The last events of the Responses API repeat all texts, and would contain an edited text without its edits.
+      isEditable: endpoint.dialect !== null && endpoint.dialect !== 'responses',
       check: checkStream,
       refusal: (where: string) => maskingRefusal(guard, where),
     };
@@ -124,16 +125,17 @@ export function guardAnswer(
         exchange.bytes.cancel(cancelled.failure);
         return exchange;
       }
-      readExchange = exchange;
+      arrivedExchange = exchange;
       const isChecked = guard.has('post_call');
       if (exchange.streaming) return isChecked ? guardStream(exchange) : exchange;
-      if (endpoint.answers.member === null || (!isChecked && request.reportsGuardrails !== true)) return exchange;
-      return guardWhole(exchange);
+      const hasTexts = endpoint.answers.member !== null;
+      const isRewritten = isChecked || request.reportsGuardrails === true;
+      return hasTexts && isRewritten ? guardWhole(exchange) : exchange;
     },
     checked: () => awaitRelease(),
     cancel(failure) {
       cancelled = { failure: failure instanceof Error ? failure : undefined };
-      readExchange?.bytes.cancel(cancelled.failure);
+      arrivedExchange?.bytes.cancel(cancelled.failure);
     },
   };
 }
@@ -191,8 +193,8 @@ const textOf = (places: readonly TextPlace[], texts: readonly string[], kind: Re
   places.map((place, index) => (kindOf(place) === kind ? (texts[index] ?? '') : '')).join('');
 
 /**
- * The deltas of a complete answer with its edited texts. The first delta of the text or the reasoning has all of it;
- * later ones are left out.
+ * The deltas of a complete answer with its edited texts. The first text delta has the whole text, and the first
+ * reasoning delta the whole reasoning. Later ones are left out.
  */
 async function* withEdits(
   deltas: AsyncIterableIterator<ChatDelta>,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../domain/json-object.ts';
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { answerTexts } from '../../domain/guardrails/texts/answer-texts.ts';
 import { withTexts } from '../../domain/guardrails/texts/walk.ts';
-import type { CallGuard } from './guarding.ts';
+import type { CallGuard, RunningCall } from './guarding.ts';
 import type { Deployment } from '../../domain/chat/provider.ts';
 import { InvalidInput } from '../../domain/errors.ts';
 import { repeatedName } from '../../domain/guardrails/texts/repeated-names.ts';
@@ -44,8 +44,6 @@ function deferStore(guard: CallGuard, request: ModelRequest): DeferredStore {
   };
 }
 
-type RunningCall = Parameters<CallGuard['check']>[2];
-
 /** Runs the guardrails of a deployment that have not run yet, before a request is sent to it. */
 export type BeforeSend = (deployment: Deployment, request: ModelRequest) => Promise<ModelRequest>;
 
@@ -59,7 +57,7 @@ type Send = (
  * The request with the texts that the guardrails of a mode edited; the same object when they edited none. `keep`
  * receives the edited request after each edit, even if a later guardrail throws. Throws Rejected for an edit of a form.
  */
-async function edited(
+async function editedRequest(
   guard: CallGuard,
   mode: 'pre_call' | 'during_call',
   { request, call }: { readonly request: ModelRequest; readonly call: RunningCall },
@@ -78,7 +76,8 @@ async function edited(
   return after(texts);
 }
 
-const READING_MODES = ['pre_call', 'during_call'] as const;
+/** Modes whose guardrails read the request. */
+export const REQUEST_MODES = ['pre_call', 'during_call'] as const;
 
 /**
  * Throws InvalidInput for a JSON body in which an object at the level `fromLevel` or deeper has a member twice. Parsers
@@ -89,7 +88,7 @@ export function assertNoRepeatedMember(
   guard: CallGuard,
   { bytes, form, fromLevel = 2 }: { readonly bytes: Uint8Array; readonly form?: unknown; readonly fromLevel?: number },
 ): void {
-  if (form !== undefined || !READING_MODES.some((mode) => guard.has(mode))) return;
+  if (form !== undefined || !REQUEST_MODES.some((mode) => guard.has(mode))) return;
   const name = repeatedName(bytes, fromLevel);
   if (name === null) return;
   const message = `An object of the body has the member '${name.slice(0, 256)}' twice, so the guardrails of this call cannot check it.`;
@@ -103,7 +102,7 @@ export async function checkedRequest(
   call: RunningCall,
 ): Promise<ModelRequest> {
   assertNoRepeatedMember(guard, request);
-  const checked = await edited(guard, 'pre_call', { request, call });
+  const checked = await editedRequest(guard, 'pre_call', { request, call });
   await guard.checkAtOnce('during_call', requestTexts(checked.endpoint, checked.body), call);
   return checked;
 }
@@ -111,9 +110,9 @@ export async function checkedRequest(
 /** Runs guardrails in parallel with the call. A check that blocks or fails aborts the returned signal. */
 function checkInParallel(guard: CallGuard, request: ModelRequest, call: RunningCall) {
   const stop = new AbortController();
-  const running = guard.checkAtOnce('during_call', requestTexts(request.endpoint, request.body), call);
-  running.catch((failure: unknown) => stop.abort(failure));
-  return { running, signal: AbortSignal.any([call.signal, stop.signal]) };
+  const checking = guard.checkAtOnce('during_call', requestTexts(request.endpoint, request.body), call);
+  checking.catch((failure: unknown) => stop.abort(failure));
+  return { checking, signal: AbortSignal.any([call.signal, stop.signal]) };
 }
 
 /**
@@ -129,31 +128,30 @@ export async function sendGuarded(
   const running = { callId: call.callId, traceId: call.traceId, signal };
   assertNoRepeatedMember(guard, request);
   const keep = (one: ModelRequest): void => call.setEditedRequest(one);
-  const checked = await edited(guard, 'pre_call', { request, call: running }, keep);
+  const checked = await editedRequest(guard, 'pre_call', { request, call: running }, keep);
   const parallel = guard.has('during_call') ? checkInParallel(guard, checked, running) : null;
   const deferred = deferStore(guard, checked);
   const answer = guardAnswer(guard, { request: checked, call: running, passed: deferred.passed });
   call.setAnswerCheck((exchange) => answer.withChecks(exchange));
   // A copy: `guard.add` adds the guardrails of deployments to `applied`.
   const own = [...guard.applied];
-  // Names of the guardrails that checked each body. A fallback may send its own body, or the first body without later
-  // edits.
-  const checks = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
+  // Names of the guardrails that checked each body. A fallback may have another body, or the first body without the
+  // edits of later checks.
+  const checkedBy = new Map<ModelRequest['body'], readonly string[]>([[checked.body, own]]);
   const beforeSend: BeforeSend = async (deployment, attempted) => {
     const { guardrails = [] } = deployment;
     guard.add(guardrails);
-    const done = checks.get(attempted.body) ?? [];
+    const done = checkedBy.get(attempted.body) ?? [];
     const due = [...own, ...guardrails].filter((name) => !done.includes(name));
     if (due.length === 0) return attempted;
-    const more = guard.only(due);
-    const rechecked = await checkedRequest(more, attempted, running);
-    checks.set(rechecked.body, [...done, ...due]);
+    const rechecked = await checkedRequest(guard.only(due), attempted, running);
+    checkedBy.set(rechecked.body, [...done, ...due]);
     if (rechecked !== attempted) call.setEditedRequest(rechecked);
     return rechecked;
   };
   try {
     const sending = send(call, { request: deferred.request, signal: parallel?.signal ?? signal, beforeSend });
-    const [answered] = await Promise.all([sending, parallel?.running]);
+    const [answered] = await Promise.all([sending, parallel?.checking]);
     await answer.checked();
     return answered.guarded(guard.applied, checked === request ? undefined : checked.body);
   } catch (failure) {

@@ -1,22 +1,20 @@
-import { type ByteStream, streamOfBytes, collect } from '../../domain/bytes.ts';
+import { streamOfBytes, collect } from '../../domain/bytes.ts';
 import type { Exchange } from '../../domain/chat/chat.ts';
 import { Rejected, Unavailable } from '../../domain/errors.ts';
-import type { GuardrailMode } from '../../domain/guardrails/definition.ts';
 import { editedJson } from '../../domain/guardrails/texts/answer-texts.ts';
 import { allTexts } from '../../domain/guardrails/texts/request-texts.ts';
 import { isMembers, type Members, type TextPlace, withTexts } from '../../domain/guardrails/texts/walk.ts';
 import type { Forwarded } from '../../domain/pass-through/forwarded.ts';
 import { streamSettings, maskingRefusal } from './guarded-answer.ts';
-import { assertNoRepeatedMember } from './guarded-call.ts';
+import { assertNoRepeatedMember, REQUEST_MODES } from './guarded-call.ts';
 import { guardedBytes } from './guarded-stream.ts';
-import type { CallGuard } from './guarding.ts';
-
-type RunningCall = Parameters<CallGuard['check']>[2];
+import type { CallGuard, RunningCall } from './guarding.ts';
 
 /** Maximum size of an answer that is checked, in bytes. */
 const ANSWER_LIMIT = 64 * 1024 * 1024;
 const OPENING_BRACE = 0x7b;
 
+/** Content encodings without compression. */
 const IDENTITY = /^\s*(identity)?\s*$/i;
 /** Whether the first byte after white space is a brace. */
 const beginsWithBrace = (bytes: Uint8Array): boolean => bytes.find((byte) => byte > 0x20) === OPENING_BRACE;
@@ -41,8 +39,7 @@ function bodyTexts(bytes: Uint8Array): readonly TextPlace[] {
  * repeated member.
  */
 export async function checkForwarded(guard: CallGuard, request: Forwarded, call: RunningCall): Promise<Forwarded> {
-  const modes: readonly GuardrailMode[] = ['pre_call', 'during_call'];
-  if (!modes.some((mode) => guard.has(mode))) return request;
+  if (!REQUEST_MODES.some((mode) => guard.has(mode))) return request;
   const { fields, body, headers } = request;
   const { 'content-encoding': encoding = 'identity', 'content-type': type = '' } = headers;
   if (body.length > 0 && !IDENTITY.test(encoding)) throw uncheckable(guard, 'a compressed body');
@@ -53,15 +50,15 @@ export async function checkForwarded(guard: CallGuard, request: Forwarded, call:
   const current = places.map(({ role, text }, index) => ({ role, text: texts[index] ?? text }));
   await guard.checkAtOnce('during_call', current, call);
   if (!isEdited) return request;
-  if (request.form !== undefined || isEmpty(fields) || !beginsWithBrace(body))
-    throw maskingRefusal(guard, 'in this body');
+  const isJsonObject = request.form === undefined && !isEmpty(fields) && beginsWithBrace(body);
+  if (!isJsonObject) throw maskingRefusal(guard, 'in this body');
   const changes = withTexts(fields, places, texts);
   return { ...request, fields: { ...fields, ...changes }, replaced: { ...request.replaced, ...changes } };
 }
 
 /** Content types of text. An absent content type counts as text. */
 const TEXT = /^\s*($|text\/|application\/([\w.-]+\+)?(json|xml|(x-)?ndjson|jsonl|(x-)?javascript|(x-)?yaml))/i;
-/** A character set that is not listed here. In the listed ones, ASCII characters have the bytes of UTF-8. */
+/** Any character set except those in which ASCII characters have the same bytes as in UTF-8. */
 const OTHER_CHARSET = /;\s*charset\s*=\s*"?(?!utf-?8\b|us-ascii\b|iso-8859-|windows-125)/i;
 const EVENTS = /^\s*text\/event-stream/i;
 
@@ -93,7 +90,7 @@ export async function checkForwardedAnswer(guard: CallGuard, exchange: Exchange,
   const bytes = await collect(exchange.bytes, ANSWER_LIMIT);
   if (bytes === null) throw new Unavailable('The answer is too large to be checked.', null);
   const checked = await editedBody(guard, bytes, call);
-  return { ...exchange, headers, bytes: bodyOf(checked) };
+  return { ...exchange, headers, bytes: streamOfBytes(checked) };
 }
 
 /** Error for a body or an answer whose texts the guardrails cannot read. */
@@ -102,16 +99,15 @@ function uncheckable(guard: CallGuard, what: string): Rejected {
   return new Rejected(`The guardrails of this call cannot check ${what}`, name);
 }
 
-const bodyOf = (bytes: Uint8Array): ByteStream => streamOfBytes(bytes);
-
 async function editedBody(guard: CallGuard, bytes: Uint8Array, call: RunningCall): Promise<Uint8Array> {
   const value = parsed(bytes);
+  const isJson = value !== undefined;
   // JSON that is no object is wrapped in one, so that its texts have a path.
-  const members: Members | null = value === undefined ? null : isMembers(value) ? value : { value };
-  const places = members === null ? wholeText(bytes) : allTexts(members);
+  const members: Members = isMembers(value) ? value : { value };
+  const places = isJson ? allTexts(members) : wholeText(bytes);
   const { texts, isEdited } = await guard.check('post_call', places, call);
   if (!isEdited) return bytes;
-  if (members === null) return Buffer.from(texts.join(''));
+  if (!isJson) return Buffer.from(texts.join(''));
   const edited = { ...members, ...withTexts(members, places, texts) };
   return Buffer.from(editedJson(isMembers(value) ? edited : edited['value']));
 }

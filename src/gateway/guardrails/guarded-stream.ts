@@ -21,19 +21,18 @@ interface StreamGuard {
   refusal(where: string): Error;
 }
 
-/** The texts that were received since the last check. */
+/** Buffers the texts that were received since the last check, and checks them. */
 function createWindow({ isEditable, check, refusal }: StreamGuard) {
-  const texts = createStreamTexts();
+  const streamTexts = createStreamTexts();
   return {
-    append: texts.append,
-    /** Whether texts wait for a check. */
-    hasNew: () => texts.waiting > 0,
-    /** The edited texts; null where the buffered texts stay. */
+    append: streamTexts.append,
+    /** The edited texts; null where none was edited. */
     async checked(isLast: boolean): Promise<ReadonlyMap<string, string> | null> {
-      const all = texts.texts(isLast);
-      const edited = all.length === 0 || (!isLast && texts.waiting === 0) ? null : await check(all, isLast);
-      if (edited !== null && (!isEditable || texts.hasCopies)) throw refusal('in this stream');
-      const released = texts.release(edited);
+      const all = streamTexts.texts(isLast);
+      const isCheckDue = all.length > 0 && (isLast || streamTexts.waiting > 0);
+      const edited = isCheckDue ? await check(all, isLast) : null;
+      if (edited !== null && (!isEditable || streamTexts.hasCopies)) throw refusal('in this stream');
+      const released = streamTexts.release(edited);
       if (released === null) throw refusal('that is sent already or cannot be replaced');
       return edited === null ? null : released;
     },
@@ -42,7 +41,7 @@ function createWindow({ isEditable, check, refusal }: StreamGuard) {
 
 interface GuardedBytes {
   readonly bytes: ByteStream;
-  /** Resolves when the first bytes may be sent, or the stream has ended. Rejects when the stream fails before. */
+  /** Resolves when the first bytes may be sent, or the stream has ended. Rejects when the stream fails before that. */
   readonly firstReleased: Promise<void>;
 }
 

@@ -35,7 +35,7 @@ interface GuardSelection {
 }
 
 /** Ids and abort signal of a call. */
-interface RunningCall {
+export interface RunningCall {
   readonly callId: string;
   readonly traceId: string;
   readonly signal: AbortSignal;
@@ -75,7 +75,7 @@ export interface CallGuard {
   checkAtOnce(mode: GuardrailMode, texts: readonly GuardedText[], call: RunningCall): Promise<void>;
   /** Adds guardrails that a deployment names. */
   add(names: readonly string[]): void;
-  /** The guard of the same call, limited to the guardrails with these names. */
+  /** A guard of the same call with only the guardrails of these names. */
   only(names: readonly string[]): CallGuard;
 }
 
@@ -87,16 +87,20 @@ export interface Guards {
    * The guardrails of a call. Throws InvalidInput for an unknown name of the request, and GuardrailMissing for any
    * other unknown name.
    */
-  open(about: GuardSelection): CallGuard;
+  open(selection: GuardSelection): CallGuard;
 }
 
 const NO_NAMES: readonly string[] = [];
 
 export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
-  function guardOf(about: GuardSelection, selected: readonly ActiveGuardrail[], entries: GuardrailEntry[]): CallGuard {
-    const inspects = (one: ActiveGuardrail): boolean => about.isEmbedding !== true || one.inspectsEmbeddings;
+  function guardOf(
+    selection: GuardSelection,
+    selected: readonly ActiveGuardrail[],
+    entries: GuardrailEntry[],
+  ): CallGuard {
+    const inspects = (one: ActiveGuardrail): boolean => selection.isEmbedding !== true || one.inspectsEmbeddings;
     const usable = selected.filter(inspects);
-    const applied = namesOfRuns(usable);
+    const applied = namesThatRun(usable);
     const of = (mode: GuardrailMode): readonly ActiveGuardrail[] => usable.filter((one) => hasMode(one, mode));
 
     function record(one: ActiveGuardrail, mode: GuardrailMode, verdict: Verdict | null, startMs: number): void {
@@ -118,10 +122,10 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
       const inspection: Inspection = {
         phase,
         texts: inspected,
-        model: about.model,
+        model: selection.model,
         callId,
         traceId,
-        caller: about.caller,
+        caller: selection.caller,
         signal,
       };
       let verdict: Verdict | null = null;
@@ -164,18 +168,18 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
         const fresh = names.filter((name) => !applied.includes(name));
         if (fresh.length === 0) return;
         const added = selectedGuardrails(active.current(), {
-          caller: about.caller,
+          caller: selection.caller,
           callerGuardrails: callerGuardrailsOf(null),
           request: NO_NAMES,
           configured: fresh,
           defaults: false,
         }).filter(inspects);
         for (const one of added) if (!usable.includes(one)) usable.push(one);
-        applied.push(...namesOfRuns(added));
+        applied.push(...namesThatRun(added));
       },
       only: (names) => {
         const some = usable.filter(({ definition }) => names.includes(definition.name));
-        return guardOf(about, some, entries);
+        return guardOf(selection, some, entries);
       },
     };
     return guard;
@@ -183,8 +187,8 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
 
   return {
     isIdle: () => active.current().length === 0,
-    open(about) {
-      const { caller, named = NO_NAMES, configured = NO_NAMES, configuredOnly } = about;
+    open(selection) {
+      const { caller, named = NO_NAMES, configured = NO_NAMES, configuredOnly } = selection;
       const selected = selectedGuardrails(active.current(), {
         caller,
         callerGuardrails: callerGuardrailsOf(configuredOnly === true ? null : caller.key),
@@ -192,18 +196,18 @@ export function createGuards(active: ActiveGuardrails, clock: Clock): Guards {
         configured,
         defaults: configuredOnly !== true,
       });
-      return guardOf(about, selected, []);
+      return guardOf(selection, selected, []);
     },
   };
 }
 
 /** Names of guardrails, each once, without those that only mask records. */
-function namesOfRuns(guardrails: readonly ActiveGuardrail[]): string[] {
-  const runs = guardrails.filter(({ definition }) => definition.modes.some((mode) => mode !== 'logging_only'));
-  return [...new Set(runs.map(({ definition }) => definition.name))];
+function namesThatRun(guardrails: readonly ActiveGuardrail[]): string[] {
+  const running = guardrails.filter(({ definition }) => definition.modes.some((mode) => mode !== 'logging_only'));
+  return [...new Set(running.map(({ definition }) => definition.name))];
 }
 
-/** The verdict. It becomes `blocked` if the number of edited texts differs: the edits cannot be assigned to texts. */
+/** The verdict. An edit with another number of texts blocks, because its texts cannot be assigned to places. */
 function checkedVerdict(verdict: Verdict, texts: readonly GuardedText[]): Verdict {
   if (verdict.kind !== 'edited' || verdict.texts.length === texts.length) return verdict;
   const error = 'The guardrail returned another number of texts than it was given';
@@ -227,31 +231,30 @@ export const isGuardrailFailure = (failure: unknown): boolean =>
 /** Selects the guardrails of a model call; null where none can run. */
 type GuardOf = (caller: Caller, request: ModelRequest, route: Route) => CallGuard | null;
 
-/** Returns whether any deployment names a guardrail. Computed once for each list of deployments. */
-function createAnyNamed(deployments: () => readonly Deployment[]): () => boolean {
+/** Creates a check whether any deployment names a guardrail. It runs once for each list of deployments. */
+function createNamedByDeployment(deployments: () => readonly Deployment[]): () => boolean {
   let checkedList: readonly Deployment[] | null = null;
-  let isAnyNamed = false;
+  let isNamed = false;
   return () => {
     const list = deployments();
     if (list !== checkedList) {
       checkedList = list;
-      isAnyNamed = list.some(({ guardrails }) => guardrails !== undefined && guardrails.length > 0);
+      isNamed = list.some(({ guardrails }) => guardrails !== undefined && guardrails.length > 0);
     }
-    return isAnyNamed;
+    return isNamed;
   };
 }
 
 export function createGuardOf(guards: Guards | null, deployments: () => readonly Deployment[]): GuardOf {
   if (guards === null) return () => null;
-  const anyNamed = createAnyNamed(deployments);
+  const isNamedByDeployment = createNamedByDeployment(deployments);
 
   return (caller, request, route) => {
     if (request.unguarded === true) return null;
     const { guardrails, reportsGuardrails, endpoint, model } = request;
-    const isIdle = guards.isIdle() && guardrails === undefined && reportsGuardrails !== true;
     const { key } = caller;
-    const keyNamesGuardrails = key !== null && namesGuardrails(key);
-    if (isIdle && !anyNamed() && !keyNamesGuardrails) return null;
+    const isAnyNamed = guardrails !== undefined || (key !== null && namesGuardrails(key)) || isNamedByDeployment();
+    if (guards.isIdle() && !isAnyNamed && reportsGuardrails !== true) return null;
     const guard = guards.open({
       caller,
       model,
@@ -260,6 +263,7 @@ export function createGuardOf(guards: Guards | null, deployments: () => readonly
       isEmbedding: endpoint.path === EMBEDDINGS.path,
     });
     // A fallback may call a deployment that names guardrails.
-    return guard.isIdle() && reportsGuardrails !== true && !anyNamed() ? null : guard;
+    const isNeeded = !guard.isIdle() || reportsGuardrails === true || isNamedByDeployment();
+    return isNeeded ? guard : null;
   };
 }

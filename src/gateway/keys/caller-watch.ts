@@ -26,7 +26,7 @@ interface WatchedCaller {
   readonly feeds: Set<WatchedFeed>;
   /** Whether a check is running. */
   checking: boolean;
-  /** Whether the key changed during the check, so that its result may be stale. */
+  /** Whether the key changed during the check, whose result may then be stale. */
   checkAgain: boolean;
 }
 
@@ -80,9 +80,10 @@ export function createCallerWatch(keyRing: Pick<KeyRing, 'current'>): CallerWatc
         for (const watched of ofKey.values()) if (!watched.checking) checkNow(watched);
     },
     check(keyHash) {
-      for (const watched of byKey.get(keyHash)?.values() ?? [])
+      for (const watched of byKey.get(keyHash)?.values() ?? []) {
         if (watched.checking) watched.checkAgain = true;
         else checkNow(watched);
+      }
     },
   };
 }

@@ -100,13 +100,13 @@ function createTokenIdentification(
     }
   }
 
-  /** Verifies a token that is not in memory. Concurrent requests with one token share the work. */
-  async function admit(accepting: TokenAcceptance, sent: SentToken): Promise<Caller> {
+  /** Verifies a token that is not in memory. Concurrent requests with one token share the verification. */
+  async function verifyAndIdentify(accepting: TokenAcceptance, sent: SentToken): Promise<Caller> {
     const { hash } = sent;
     const started = verifying.get(hash) ?? verify(accepting, sent).finally(() => verifying.delete(hash));
     verifying.set(hash, started);
     await started;
-    return ring.identifyHash(hash, nameOf);
+    return ring.identifyHash(hash, tokenName);
   }
 
   return (token, peer) => {
@@ -116,12 +116,12 @@ function createTokenIdentification(
     const hash = generator.hash(chosenTeam === null ? token : `${token}\n${chosenTeam}`);
     const known = tokens.use(hash);
     if (known !== undefined) {
-      if (known.identity.expiresAt > clock.now()) return ring.identifyHash(hash, nameOf);
+      if (known.identity.expiresAt > clock.now()) return ring.identifyHash(hash, tokenName);
       tokens.delete(hash);
       throw new Unauthenticated('Token Expired', 'expired');
     }
     if (peer !== undefined) failures.admit(peer, { looksUp: true });
-    return admit(acceptance, { token, hash, chosenTeam, peer });
+    return verifyAndIdentify(acceptance, { token, hash, chosenTeam, peer });
   };
 }
 
@@ -133,7 +133,7 @@ interface SentToken {
 }
 
 /** Name of a signed token in error messages. */
-const nameOf = (): string => 'JWT';
+const tokenName = (): string => 'JWT';
 
 function assertToken(token: string): void {
   if (token.length > TOKEN_LENGTH_LIMIT)

@@ -38,7 +38,7 @@ export interface KeyRing {
   evict(...keys: readonly KeyHashes[]): void;
   /** Evicts the keys of owners that were changed, so that their next calls read the store. */
   evictOwner(...owners: readonly KeyOwner[]): void;
-  /** Marks every cached key as stale: its next call reads the store. Without the store, cached keys stay usable. */
+  /** Marks every cached key as stale: its next call reads the store. If the store fails, the key stays usable. */
   markStale(): void;
   /** Re-reads the keys used since the last refresh, a batch per statement. Never rejects. */
   refresh(): Promise<void>;
@@ -55,7 +55,7 @@ export interface HashKeyRing extends KeyRing {
   identifyHash(secretHash: string, name: () => string): Caller | Promise<Caller>;
 }
 
-/** Maximum age in ms of a cached key that is used without a read. Changes by other processes take effect by then. */
+/** Age in ms up to which a cached key is used without a read, even if another process has changed it. */
 const FRESH_MS = 4_000;
 /** Age in ms up to which a cached key is used while the store fails. Older keys are refused with Unavailable. */
 const OUTAGE_MS = 60_000;
@@ -173,7 +173,7 @@ export function createKeyRing(options: {
 
   function usableCaller({ key, caller, secretHash }: KnownKey, name: () => string): Caller {
     const now = clock.now();
-    // A grace period may have ended since the key was read.
+    // The grace period of a replaced secret may have ended since the read.
     if (!acceptsSecret(key, secretHash, now)) throw unknownKey(name(), secretHash);
     assertUsable(key, now);
     return caller;
@@ -220,7 +220,8 @@ export function createKeyRing(options: {
     if (entry) {
       const age = nowMs - entry.readMs;
       const isFresh = age <= FRESH_MS && entry.readMs > staleUpToMs;
-      return isFresh || (nowMs < downUntilMs && age <= OUTAGE_MS) ? usableCaller(entry, name) : recheck(entry, name);
+      const isStoreDown = nowMs < downUntilMs;
+      return isFresh || (isStoreDown && age <= OUTAGE_MS) ? usableCaller(entry, name) : recheck(entry, name);
     }
     const refusedMs = unknown.get(hash);
     const isRefused = refusedMs !== undefined && nowMs - refusedMs < UNKNOWN_MS;
@@ -236,9 +237,9 @@ export function createKeyRing(options: {
     for (const entry of entries) {
       const { key: before, caller } = entry;
       const row = rows.get(entry.secretHash);
-      const replaced = row === undefined ? known.drop(entry) : known.renew(entry, row, readMs);
-      if (replaced && (row === undefined || !admitsSameCallers(before, row) || !haveSameRights(caller, entry.caller)))
-        reportChange(before.hash);
+      const wasUpdated = row === undefined ? known.drop(entry) : known.renew(entry, row, readMs);
+      const hasChanged = row === undefined || !admitsSameCallers(before, row) || !haveSameRights(caller, entry.caller);
+      if (wasUpdated && hasChanged) reportChange(before.hash);
     }
   }
 
@@ -263,7 +264,7 @@ export function createKeyRing(options: {
       return isMaster ? master : callerOfHash(hash, () => keyName(key), peer);
     },
     identifyHash(secretHash, name) {
-      // The secret is verified: an entry in `unknown` comes from a read before its row was written.
+      // The secret is valid: an entry in `unknown` comes from a read before the row of the key was written.
       unknown.delete(secretHash);
       return callerOfHash(secretHash, name);
     },

@@ -96,8 +96,8 @@ export function createKnownKeys(max = MAX_KEYS): KnownKeys {
 }
 
 /**
- * The weaker of the roles of a key and of its user. The default user represents the admin key: its row, which a team
- * membership creates, does not restrict the sessions of the administrator.
+ * The weaker of the roles of a key and of its user. The default user represents the admin key. A team membership may
+ * create a row of this user. The role of that row does not restrict the administrator's sessions.
  */
 export function roleOf({ role, userId, owners, token }: VirtualKey): Role {
   // The role of a token's key already includes the role of its user.

@@ -59,10 +59,12 @@ export async function mappedKeys(
   const refused = new Map<string, () => DomainError>();
   for (const [secretHash, token] of found) {
     const hash = hashByValue.get(token.identity.keyValue ?? '');
-    const key = hash === undefined ? undefined : byHash.get(hash);
     if (hash === undefined) {
       if (needsKey) refused.set(secretHash, unmapped);
-    } else if (key === undefined || key.deletedAt !== null) refused.set(secretHash, deletedKey);
+      continue;
+    }
+    const key = byHash.get(hash);
+    if (key === undefined || key.deletedAt !== null) refused.set(secretHash, deletedKey);
     else usable.set(secretHash, key);
   }
   const owned = await keys.withOwners(usable);

@@ -73,8 +73,10 @@ async function readOwners(stores: OwnerStores, keys: readonly VirtualKey[]): Pro
 }
 
 /** The greater of two spends; null when both are null. */
-const greaterSpend = (one: Usd | null, other: Usd | null): Usd | null =>
-  one === null || (other !== null && other > one) ? other : one;
+function greaterSpend(one: Usd | null, other: Usd | null): Usd | null {
+  if (one === null) return other;
+  return other !== null && other > one ? other : one;
+}
 
 type Grants = ReturnType<typeof modelGrantsOf>;
 

@@ -43,6 +43,7 @@ export function createSessionKeys(
   };
 }
 
+/** The key that opened a session; null for a session that no key opened. */
 const openerOf = ({ settings: { session } }: VirtualKey) => (session === undefined ? null : openingKey(session));
 
 /** Why a session is invalid; null for a valid one. */

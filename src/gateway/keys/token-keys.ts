@@ -102,12 +102,12 @@ async function bearersOf(
   const { users } = options.stores;
   const ids = distinct([...found.values()].map(({ identity }) => identity.userId));
   const byId = new Map((ids.length === 0 ? [] : await users.findMany(ids)).map((user) => [user.id, user]));
-  const missing = [...found.values()]
+  const unresolved = [...found.values()]
     .map(({ identity }) => identity)
     .filter(({ userId, email }) => (userId === null ? email !== null : !byId.has(userId)));
-  if (missing.length === 0) return tokensWithUsers(found, ({ userId }) => byId.get(userId ?? '') ?? null);
-  const subjects = distinct(missing.map(({ userId }) => userId));
-  const emails = distinct(missing.map(({ email }) => email));
+  if (unresolved.length === 0) return tokensWithUsers(found, ({ userId }) => byId.get(userId ?? '') ?? null);
+  const subjects = distinct(unresolved.map(({ userId }) => userId));
+  const emails = distinct(unresolved.map(({ email }) => email));
   const [bySubject, byEmail] = await Promise.all([
     subjects.length === 0 ? [] : users.all({ ...ALL_USERS, ssoUserIds: subjects }),
     emails.length === 0 ? [] : users.all({ ...ALL_USERS, emails }),
@@ -120,7 +120,7 @@ async function bearersOf(
     (email === null ? undefined : byEmailKey.get(emailKeyOf(email))) ??
     null;
   if (options.rules.createsUsers)
-    for (const identity of missing)
+    for (const identity of unresolved)
       if (identity.userId !== null && identity.role !== 'proxy_admin' && knownUser(identity) === null)
         // oxlint-disable-next-line no-await-in-loop -- two tokens may have one user
         byId.set(identity.userId, await createdUser(identity.userId, identity, options));
@@ -209,9 +209,8 @@ async function sharedAliases(
       const filter = { ...ALL_TEAMS, aliasPart: alias };
       const page = { filter, sort: 'created_at', descending: false, limit: MAX_COMPARED_TEAMS, from: 0 } as const;
       const alike = await stores.teams.list(page);
-      return alike.filter((team) => team.alias === alias).length === 1 && alike.length < MAX_COMPARED_TEAMS
-        ? []
-        : [alias];
+      const hasOneTeam = alike.filter((team) => team.alias === alias).length === 1;
+      return hasOneTeam && alike.length < MAX_COMPARED_TEAMS ? [] : [alias];
     }),
   );
   return new Set(shared.flat());
@@ -234,10 +233,11 @@ function draftsOf(
   { rules, generator, clock }: TokenKeyOptions,
 ): readonly VirtualKey[] {
   const { token, user } = bearer;
-  const { userId, role, refusal: invalid } = token.identity;
+  const { identity } = token;
+  const { userId, role } = identity;
   const draft = (teamId: string | null, refusal?: () => DomainError): VirtualKey =>
     tokenKey(bearer, { teamId, now: clock.now(), hash: generator.hash, refusal });
-  if (invalid !== null) return [draft(null, invalid)];
+  if (identity.refusal !== null) return [draft(null, identity.refusal)];
   if (userId !== null && user === null && role !== 'proxy_admin')
     return [draft(null, () => new Unauthenticated(`user '${userId}' does not exist.`, 'unknown'))];
   const teams = tokenTeamsOf(token, facts, rules);
@@ -255,8 +255,6 @@ function tokenKey(
   },
 ): VirtualKey {
   const { issuer, subject, role, organizationId, endUserId, routes, expiresAt } = identity;
-  // For a key, an empty list allows every model. For a token, it allows none.
-  const models = identity.models === null ? [] : identity.models.length === 0 ? [NO_MODELS] : identity.models;
   const { teamId, now, refusal } = about;
   const userId = user?.id ?? identity.userId;
   // Keys of later tokens of a bearer have the same hash, so that they own the same rows.
@@ -266,7 +264,7 @@ function tokenKey(
     secretHash,
     role: roleOfToken(role),
     userId,
-    models,
+    models: modelsOfToken(identity.models),
     settings: {
       ...(routes.length === 0 ? {} : { allowedRoutes: routes }),
       ...(organizationId === null ? {} : { organizationId }),
@@ -275,6 +273,12 @@ function tokenKey(
     ...(refusal === undefined ? {} : { refusal }),
     token: { endUserId, otherTeams: [], hasRole: role !== null },
   };
+}
+
+/** Models of the key of a token. An empty list allows every model for a key, and none for a token. */
+function modelsOfToken(models: TokenIdentity['models']): readonly string[] {
+  if (models === null) return [];
+  return models.length === 0 ? [NO_MODELS] : models;
 }
 
 const roleOfToken = (role: TokenIdentity['role']): Role => (role === null || role === 'team' ? 'internal_user' : role);

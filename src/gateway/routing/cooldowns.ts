@@ -24,16 +24,16 @@ interface Counts {
   failures: number;
   /** Start of the period, as long as a cooldown, in which `recent` and `recentByClass` are counted. */
   recentFromMs: number;
-  /** Failures by a fault of the deployment. */
+  /** Recent failures by a fault of the deployment. */
   recent: number;
-  /** All failures, by class. */
+  /** All recent failures, by class. */
   readonly recentByClass: Map<string, number>;
 }
 
 const MINUTE_MS = 60_000;
 /**
  * Maximum number of deployments with counts. The oldest is evicted. Counts of removed deployments stay in memory until
- * then.
+ * they are evicted.
  */
 const MAX_DEPLOYMENTS = 10_000;
 

@@ -11,9 +11,9 @@ import {
 import type { TeamRouter } from './route.ts';
 
 /**
- * Restricts a request to the region of its customer. A model without a deployment there is replaced by the customer's
- * default model, which is restricted only if it has a deployment there. Synchronous when the labels are in memory.
- * Throws Forbidden when the model cannot be replaced.
+ * Restricts a request to the region of its customer. A model without a deployment in the region is replaced by the
+ * customer's default model. That model is restricted only if it has a deployment in the region. Synchronous when the
+ * labels are in memory. Throws Forbidden when the model cannot be replaced.
  */
 type RegionBinding = (caller: Caller, request: ModelRequest) => ModelRequest | Promise<ModelRequest>;
 

@@ -47,7 +47,7 @@ interface RegistryState {
   readonly isTeamModel: DeploymentRegistry['isTeamModel'];
 }
 
-/** Key of a model name: common, or of a team. */
+/** Key of a model name, which is common or of a team. */
 const modelKeyOf = ({ modelGroup, teamId = '' }: Pick<Deployment, 'modelGroup' | 'teamId'>): string =>
   JSON.stringify([teamId, modelGroup]);
 
@@ -113,10 +113,12 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
       else all.push({ deployment: found, stored: row });
     };
     for (const deployment of configured) {
-      const whole = deployment.misconfigured === undefined ? complete(deployment) : deployment.misconfigured;
-      // A misconfigured deployment of the file is added to both lists. In `all`, its calls fail with 503.
-      add(typeof whole === 'string' ? { ...deployment, misconfigured: whole } : whole, deployment, null);
-      if (typeof whole === 'string') add(whole, deployment, null);
+      const whole = deployment.misconfigured ?? complete(deployment);
+      if (typeof whole === 'string') {
+        // A misconfigured deployment of the file is added to both lists. In `all`, its calls fail with 503.
+        add({ ...deployment, misconfigured: whole }, deployment, null);
+      }
+      add(whole, deployment, null);
     }
     const usedIds = new Set(configured.map(({ id }) => id));
     for (const row of rows)
@@ -138,15 +140,15 @@ export function createDeploymentRegistry(options: RegistryOptions): DeploymentRe
 
   async function readOnce(): Promise<boolean> {
     const parts = await Promise.all([options.deployments?.fingerprint() ?? '', options.credentials.fingerprint()]);
-    const found = parts.join('\n');
-    if (found === fingerprint) return false;
+    const latest = parts.join('\n');
+    if (latest === fingerprint) return false;
     const [storedDeployments, storedCredentials] = await Promise.all([
       options.deployments?.all({ ids: null }) ?? [],
       options.credentials.all({ ids: null }),
     ]);
     rows = storedDeployments;
     credentials = new Map(storedCredentials.map((one) => [one.id, one]));
-    fingerprint = found;
+    fingerprint = latest;
     built = build();
     return true;
   }

@@ -25,10 +25,10 @@ export function createFallbackRegistry({
 
   async function readOnce(): Promise<boolean> {
     if (store === null) return false;
-    const found = await store.fingerprint();
-    if (found === fingerprint) return false;
+    const latest = await store.fingerprint();
+    if (latest === fingerprint) return false;
     rows = await store.all({ model: null });
-    fingerprint = found;
+    fingerprint = latest;
     policy = withStoredFallbacks(base, rows);
     return true;
   }

@@ -16,7 +16,7 @@ export interface TrackedCall {
 }
 
 /** A call that is counted for its deployment. */
-class CountedCall implements TrackedCall {
+class HealthCall implements TrackedCall {
   readonly #stats: Stats;
   readonly #clock: Clock;
   #hasAnswered = false;
@@ -35,7 +35,7 @@ class CountedCall implements TrackedCall {
 
   ended(failure: unknown): void {
     this.#stats.inFlight -= 1;
-    const fault = (failure ?? null) === null ? null : healthFailureCode(failure);
+    const fault = failure === null || failure === undefined ? null : healthFailureCode(failure);
     // A refused call, or a disconnect before the response, is no evidence about the deployment.
     if (fault !== null || this.#hasAnswered) count(this.#stats, fault, this.#clock);
   }
@@ -93,7 +93,7 @@ export function createHealthTracker(clock: Clock): HealthTracker {
   }
 
   return {
-    begin: (id) => new CountedCall(statsOf(id), clock),
+    begin: (id) => new HealthCall(statsOf(id), clock),
     of(id) {
       const { recent, ...stats } = statsOf(id);
       return { ...stats, state: healthStateOf(recent, clock.monotonicMs()) };

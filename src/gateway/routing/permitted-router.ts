@@ -13,26 +13,27 @@ export const routerOfTeam = (router: TeamRouter, key: VirtualKey | null): Router
   key === null ? router : (router.forTeam(key.teamId) ?? router);
 
 /**
- * A router for a key: a name selects a model of its team before a common one. A key that may call a model by an access
- * group alone gets only the deployments of that group. The router does not check whether the key may call the model.
+ * A router for a key: a name selects a model of its team before a common one. Where a key may call a
+ * model only through access groups, it gets only the deployments of these groups. The router does not check whether the
+ * key may call the model.
  */
 export function permittedFor(router: TeamRouter, key: VirtualKey | null): Router {
   const routeOf = routerOfTeam(router, key);
   if (key?.accessGroupsOf === undefined) return routeOf;
   const known = permittedRouters.get(key);
-  if (known?.of === routeOf) return known.router;
+  if (known?.source === routeOf) return known.router;
   const permitted = filteredRouter(routeOf, (model) => {
     const lists = admittingGroups(key, model);
     if (lists.length === 0) return null;
     return ({ deployment: { accessGroups = [] } }) =>
       lists.every((groups) => groups.some((group) => accessGroups.includes(group)));
   });
-  permittedRouters.set(key, { of: routeOf, router: permitted });
+  permittedRouters.set(key, { source: routeOf, router: permitted });
   return permitted;
 }
 
 /** Cached filtered router of each key, and the router that it filters. */
-const permittedRouters = new WeakMap<VirtualKey, { readonly of: Router; readonly router: Router }>();
+const permittedRouters = new WeakMap<VirtualKey, { readonly source: Router; readonly router: Router }>();
 
 /** Region of the calls of a customer, and the model that replaces one without a deployment in the region. */
 export type CustomerRegion = NonNullable<LabelBudget['customerRegion']>;
@@ -93,13 +94,13 @@ export function pricedOnly(
     return found.priced;
   }
 
-  function priced(router: Router): Router {
+  function pricedRouter(router: Router): Router {
     const filtered = filteredRouter(router, () => (isOn() ? hasPrice : null));
     const select = (model: string, deploymentId?: string): Route | null => {
       if (!isOn()) return router(model, deploymentId);
       const found = filtered(model, deploymentId);
       const isUnpriced = found === null && router.all(model).length > 0 && filtered.all(model).length === 0;
-      if (isUnpriced) throw unpriced(model);
+      if (isUnpriced) throw noPriceOf(model);
       return found;
     };
     return Object.assign(select, { all: filtered.all, byId: filtered.byId });
@@ -108,12 +109,13 @@ export function pricedOnly(
   const ofTeam = (teamId: string | null): Router | null => {
     const own = routeOf.forTeam(teamId);
     if (own === null) return null;
-    const router = routers.get(own) ?? priced(own);
+    const router = routers.get(own) ?? pricedRouter(own);
     routers.set(own, router);
     return router;
   };
-  return Object.assign(priced(routeOf), { forTeam: ofTeam });
+  return Object.assign(pricedRouter(routeOf), { forTeam: ofTeam });
 }
 
-export const unpriced = (model: string): Forbidden =>
+/** Error for a call of a model without a price. */
+export const noPriceOf = (model: string): Forbidden =>
   new Forbidden(`The model ${model} has no price. Calls of models without a price are blocked.`, 'model_blocked');

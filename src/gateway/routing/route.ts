@@ -11,6 +11,7 @@ export interface Route {
 
 interface Group {
   readonly routes: readonly Route[];
+  /** Index of the route that is selected next. */
   next: number;
 }
 
@@ -109,13 +110,14 @@ export function filteredRouter(
       found = routeOf(model);
       if (found !== null && permitted(found)) return found;
     }
-    // `routeOf` may skip routes itself, so that the loop has not seen every route.
+    // `routeOf` may skip routes itself, so the loop may not have seen every route.
     return all(model)[0] ?? null;
   };
   const byId = (id: string): Route | null => {
     const found = routeOf.byId(id);
     if (found === null) return null;
-    return (permits(found.deployment.modelGroup)?.(found) ?? true) ? found : null;
+    const permitted = permits(found.deployment.modelGroup);
+    return permitted === null || permitted(found) ? found : null;
   };
   return Object.assign(select, { all, byId });
 }
@@ -199,12 +201,14 @@ export const isSameUpstream = (left: Deployment, right: Deployment): boolean =>
   left.apiKey?.reveal() === right.apiKey?.reveal() &&
   JSON.stringify(left.options) === JSON.stringify(right.options);
 
-/** Provider adapter for a deployment. Throws InvalidInput for an unknown provider. */
+/** Provider adapter for a deployment. Throws InvalidInput for an unknown provider without an `api_base`. */
 export function providerFor(deployment: Deployment, providers: readonly Provider[]): Provider {
   if (deployment.misconfigured !== undefined) return misconfiguredProvider;
-  const known = providers.find(({ name }) => name === deployment.provider);
-  const adapter = known ?? (deployment.apiBase === null ? undefined : providers.find(({ name }) => name === 'openai'));
-  if (adapter) return adapter;
+  const adapterOf = (provider: string): Provider | undefined => providers.find(({ name }) => name === provider);
+  const adapter = adapterOf(deployment.provider);
+  if (adapter !== undefined) return adapter;
+  const compatible = deployment.apiBase === null ? undefined : adapterOf('openai');
+  if (compatible !== undefined) return compatible;
   const message = `The model "${deployment.modelGroup}" names the provider "${deployment.provider}", which is not known. Set its api_base if it accepts chat completions.`;
   throw new InvalidInput(message);
 }

@@ -10,12 +10,15 @@ import { type CallTools, usedTokens } from '../calls/call.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { Realtime, RealtimeLimits } from './realtime.ts';
 import { openAccount } from './realtime-account.ts';
+import { NORMAL } from './close-codes.ts';
 import { createSession, type LiveSession } from './realtime-session.ts';
 import { permittedFor } from '../routing/permitted-router.ts';
 import { type TeamRouter, unknownModel } from '../routing/route.ts';
 
 const MINUTE_MS = 60_000;
 const SHUTTING_DOWN = 'The process is shutting down.';
+/** Time after which a refused client may try again, in seconds. */
+const RETRY_AFTER_SECONDS = 5;
 
 /** `lifeMs` is longer than the limits of vendors, which end sessions after 30 or 60 minutes. */
 const LIMITS: RealtimeLimits = {
@@ -41,13 +44,13 @@ export function createRealtime(
   /** Aborted at shutdown, to stop sessions that are opening. */
   const shutdown = new AbortController();
   /** Functions that resolve the promises of `ended`. */
-  let idle: (() => void)[] = [];
+  let endWaiters: (() => void)[] = [];
 
   const count = (): number => sessions.size + opening;
   function resolveIfIdle(): void {
     if (count() > 0) return;
-    for (const resolve of idle) resolve();
-    idle = [];
+    for (const resolve of endWaiters) resolve();
+    endWaiters = [];
   }
 
   return {
@@ -66,11 +69,12 @@ export function createRealtime(
       const { deployment, provider } = route;
       if (provider.openRealtime === undefined)
         throw new Unsupported(`${REALTIME.path}: The model \`${request.model}\` has no realtime sessions.`);
-      if (count() >= limits.sessions) throw new Unavailable('Too many realtime sessions are open. Try again later.', 5);
-      const about = { ...request, endpoint: REALTIME, body: {} };
+      if (count() >= limits.sessions)
+        throw new Unavailable('Too many realtime sessions are open. Try again later.', RETRY_AFTER_SECONDS);
+      const recordedRequest = { ...request, endpoint: REALTIME, body: {} };
       const callAccount = new CallAccount(
         { ...tools, capturePrompts: false },
-        { caller, request: about, deployment, signal },
+        { caller, request: recordedRequest, deployment, signal },
       );
       opening += 1;
       let reserved: CostReservation | null = null;
@@ -78,13 +82,15 @@ export function createRealtime(
       try {
         let limitFraction: number | undefined;
         const at = { deployment, request: null, model: request.model };
-        const reserving = budgets.reserve(caller, at, request.labels, (fraction) => void (limitFraction = fraction));
+        const reserving = budgets.reserve(caller, at, request.labels, (fraction) => {
+          limitFraction = fraction;
+        });
         tools.limits.prepare(caller, request, request.labels);
         reserved = await reserving;
         rate = await tools.limits.admit(caller, { ...request, limitFraction }, request.labels);
         const upstream = await provider.openRealtime(deployment, request, AbortSignal.any([signal, shutdown.signal]));
         if (shutdown.signal.aborted) {
-          upstream.socket.close(1000, '');
+          upstream.socket.close(NORMAL, '');
           throw new Unavailable(SHUTTING_DOWN);
         }
         callAccount.recordFirstByte();
@@ -132,7 +138,7 @@ export function createRealtime(
     count,
     ended: () =>
       new Promise((resolve) => {
-        idle.push(resolve);
+        endWaiters.push(resolve);
         resolveIfIdle();
       }),
     endAll() {

@@ -4,6 +4,8 @@ import { createResponseSession, type LiveResponseSession } from './response-sess
 import type { ResponseSessionLimits, ResponseSessions } from './response-sessions.ts';
 
 const MINUTE_MS = 60_000;
+/** Time after which a refused client may try again, in seconds. */
+const RETRY_AFTER_SECONDS = 5;
 
 /** `running` and `lifeMs` are OpenAI's limits. */
 const LIMITS: ResponseSessionLimits = {
@@ -23,21 +25,21 @@ export function createResponseSessions(
 ): ResponseSessions {
   const sessions = new Set<LiveResponseSession>();
   let opening = 0;
-  let retired = false;
+  let isRetired = false;
   /** Functions that resolve the promises of `ended`. */
-  let idle: (() => void)[] = [];
+  let endWaiters: (() => void)[] = [];
   const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
   function resolveIfIdle(): void {
     if (sessions.size + opening > 0) return;
-    for (const resolve of idle) resolve();
-    idle = [];
+    for (const resolve of endWaiters) resolve();
+    endWaiters = [];
   }
 
   return {
     open() {
       if (sessions.size + opening >= limits.sessions)
-        throw new Unavailable('Too many connections for responses are open. Try again later.', 5);
+        throw new Unavailable('Too many connections for responses are open. Try again later.', RETRY_AFTER_SECONDS);
       opening += 1;
       return {
         join(client) {
@@ -52,7 +54,7 @@ export function createResponseSessions(
           });
           sessions.add(session);
           session.listen();
-          if (retired) session.retire(shutdownError());
+          if (isRetired) session.retire(shutdownError());
         },
         abandon() {
           opening -= 1;
@@ -64,12 +66,12 @@ export function createResponseSessions(
       for (const session of sessions) session.runChecks();
     },
     retire() {
-      retired = true;
+      isRetired = true;
       for (const session of sessions) session.retire(shutdownError());
     },
     ended: () =>
       new Promise((resolve) => {
-        idle.push(resolve);
+        endWaiters.push(resolve);
         resolveIfIdle();
       }),
     endAll() {

@@ -34,17 +34,18 @@ export function openAccount(
   let usage: Usage | null = null;
   let cost: Usd | null = null;
 
-  /** Deployment whose prices apply. Transcription is done by another model with its own price. */
-  const pricedDeployment = (by: 'session' | 'transcription'): Deployment =>
-    by === 'session' || transcriptionModel === null || transcriptionModel === deployment.upstreamModel
-      ? deployment
-      : {
-          ...deployment,
-          upstreamModel: transcriptionModel,
-          modelGroup: transcriptionModel,
-          baseModel: null,
-          priceOverrides: {},
-        };
+  /** Deployment whose prices apply. Transcription may be done by another model with its own price. */
+  function pricedDeployment(by: 'session' | 'transcription'): Deployment {
+    if (by === 'session' || transcriptionModel === null) return deployment;
+    if (transcriptionModel === deployment.upstreamModel) return deployment;
+    return {
+      ...deployment,
+      upstreamModel: transcriptionModel,
+      modelGroup: transcriptionModel,
+      baseModel: null,
+      priceOverrides: {},
+    };
+  }
 
   return {
     add(fact) {
@@ -82,15 +83,15 @@ function sumOf(left: Usage, right: Usage): Usage {
     cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,
     cacheWriteTokens: left.cacheWriteTokens + right.cacheWriteTokens,
     reasoningTokens: left.reasoningTokens + right.reasoningTokens,
-    audio: partsOf(left.audio, right.audio),
-    image: partsOf(left.image, right.image),
+    audio: sumOfKind(left.audio, right.audio),
+    image: sumOfKind(left.image, right.image),
   };
 }
 
 const NO_TOKENS: AudioTokens = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 };
 
 /** Sum of the tokens of one kind in two usages. */
-const partsOf = (left = NO_TOKENS, right = NO_TOKENS): AudioTokens => ({
+const sumOfKind = (left = NO_TOKENS, right = NO_TOKENS): AudioTokens => ({
   inputTokens: left.inputTokens + right.inputTokens,
   outputTokens: left.outputTokens + right.outputTokens,
   cacheReadTokens: left.cacheReadTokens + right.cacheReadTokens,

@@ -9,7 +9,8 @@ import type { Budgets } from '../admission/budgets.ts';
 import type { CostReservation } from '../admission/cost-reservation.ts';
 import type { RealtimeClient, RealtimeLimits, RealtimeSession } from './realtime.ts';
 import type { RealtimeAccount } from './realtime-account.ts';
-import { chargedOf } from '../admission/budget-charges.ts';
+import { chargedKeyOf } from '../admission/budget-charges.ts';
+import { GOING_AWAY, INTERNAL_ERROR, NO_STATUS, NORMAL, POLICY } from './close-codes.ts';
 import { createSide, type Side } from './realtime-side.ts';
 
 /** A session as `createRealtime` manages it. */
@@ -24,7 +25,7 @@ export interface SessionParts {
   readonly request: RealtimeRequest;
   readonly deployment: Deployment;
   readonly upstream: RealtimeUpstream;
-  /** Ids, times and health of the call as which the session is recorded. */
+  /** Ids, times and health of the session, which is recorded as one call. */
   readonly callAccount: CallAccount;
   /** Usage and cost of the turns. */
   readonly account: RealtimeAccount;
@@ -49,13 +50,6 @@ interface Ending {
   readonly reason?: string;
   readonly silent?: boolean;
 }
-
-/** Close codes of RFC 6455. */
-const NORMAL = 1000;
-const GOING_AWAY = 1001;
-const NO_STATUS = 1005;
-const POLICY = 1008;
-const INTERNAL_ERROR = 1011;
 
 /** Relays messages between two open sockets, with backpressure in both directions. */
 export function createSession(parts: SessionParts): LiveSession {
@@ -85,7 +79,7 @@ export function createSession(parts: SessionParts): LiveSession {
         : parts.reserved.windowsAt(deployment);
     callAccount.close(end, { failure, outcome: account.outcome(), cost, windows });
     if (parts.reserved !== null) parts.reserved.settle(cost);
-    else if (cost !== null) budgets.charge(key === null ? null : chargedOf(key), cost, { labels, windows });
+    else if (cost !== null) budgets.charge(key === null ? null : chargedKeyOf(key), cost, { labels, windows });
     if (client !== null) {
       if (failure !== null && !silent) client.socket.send(client.errorEvent(failure, null));
       client.socket.close(code, reason);
@@ -161,7 +155,8 @@ export function createSession(parts: SessionParts): LiveSession {
   }
 
   async function assertStillAllowed(): Promise<void> {
-    ({ key } = await parts.identify());
+    const current = await parts.identify();
+    key = current.key;
     assertMayCall(key, request.model);
     await budgets.check({ ...parts.caller, key }, { deployment, request: null, model: request.model }, request.labels);
   }

@@ -25,13 +25,13 @@ export function createSide(
   let lastActivityMs = nowMs();
   let pingedMs = lastActivityMs;
   let isPaused = false;
-  /** While the send buffer is full: time of the last progress, and the buffered bytes then; null otherwise. */
-  let full: { readonly sinceMs: number; readonly waiting: number } | null = null;
+  /** Last progress of a full send buffer, and its bytes at that time; null while it is not full. */
+  let full: { readonly sinceMs: number; readonly bytes: number } | null = null;
 
   function stalled(): boolean {
     if (full === null) return false;
-    const waiting = socket.waiting();
-    if (waiting < full.waiting) full = { sinceMs: nowMs(), waiting };
+    const bytes = socket.waiting();
+    if (bytes < full.bytes) full = { sinceMs: nowMs(), bytes };
     return nowMs() - full.sinceMs > stalledMs;
   }
 
@@ -42,7 +42,7 @@ export function createSide(
     },
     send(message) {
       if (socket.send(message)) return true;
-      full ??= { sinceMs: nowMs(), waiting: socket.waiting() };
+      full ??= { sinceMs: nowMs(), bytes: socket.waiting() };
       return false;
     },
     drained() {
@@ -56,7 +56,7 @@ export function createSide(
     release() {
       if (!isPaused) return;
       isPaused = false;
-      // Pongs received during the pause are read only now.
+      // Pongs that arrived during the pause are read only now.
       lastActivityMs = nowMs();
       socket.resume();
     },

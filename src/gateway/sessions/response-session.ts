@@ -1,6 +1,7 @@
 import { InvalidInput, TooLarge } from '../../domain/errors.ts';
 import type { SocketEnd, SocketMessage } from '../../domain/realtime/sockets.ts';
 import type { RequestedTurn, Turn } from '../../domain/responses/turns.ts';
+import { GOING_AWAY, INTERNAL_ERROR, NORMAL } from './close-codes.ts';
 import { createSide } from './realtime-side.ts';
 import type { ResponseClient, ResponseSessionLimits } from './response-sessions.ts';
 
@@ -25,11 +26,6 @@ interface Running {
   /** The response; null before it starts. */
   answering: { readonly turn: Turn; close(end: End, failure?: Error): void } | null;
 }
-
-/** Close codes of RFC 6455. */
-const NORMAL = 1000;
-const GOING_AWAY = 1001;
-const INTERNAL_ERROR = 1011;
 
 /**
  * The turns of one connection. Each turn belongs to a lane, which the client may name. Turns of one lane run in order,
@@ -90,11 +86,12 @@ export function createResponseSession(
 
   /** Starts the turns that may start, in order of arrival. */
   function startWaiting(): void {
-    for (let at = 0; at < waiting.length && running.size < limits.running;) {
-      const requested = waiting[at];
-      if (requested === undefined || running.has(requested.lane)) at += 1;
+    let index = 0;
+    while (index < waiting.length && running.size < limits.running) {
+      const requested = waiting[index];
+      if (requested === undefined || running.has(requested.lane)) index += 1;
       else {
-        waiting.splice(at, 1);
+        waiting.splice(index, 1);
         waitingBytes -= requested.size;
         start(requested);
       }
@@ -185,7 +182,7 @@ export function createResponseSession(
   }
 
   let isReported = false;
-  /** Without running turns: ends a retired connection, and reports the end once. */
+  /** When no turn is running, ends a retired connection, and reports the end of the connection once. */
   function endWhenIdle(): void {
     if (running.size > 0 || isReported) return;
     if (ended === null && retired !== null) {

@@ -3,7 +3,7 @@ import { countersOf } from '../../../src/domain/admission/counters.ts';
 import { BudgetExceeded } from '../../../src/domain/errors.ts';
 import type { VirtualKey } from '../../../src/domain/keys/virtual-key.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../../../src/domain/money.ts';
-import { chargedOf, chargesOf, hasBudget } from '../../../src/gateway/admission/budget-charges.ts';
+import { chargedKeyOf, chargesOf, hasBudget } from '../../../src/gateway/admission/budget-charges.ts';
 import { createBudgets } from '../../../src/gateway/admission/budgets.ts';
 import type { CostReservation } from '../../../src/gateway/admission/cost-reservation.ts';
 import { anAdmission } from '../../support/admission.ts';
@@ -85,8 +85,8 @@ describe('budgets', () => {
   });
 
   it('have separate counters, also for ids with quotes and commas', () => {
-    const counters = countersOf(chargedOf(aKey({ teamId: 'a', userId: '","b' })));
-    const others = countersOf(chargedOf(aKey({ teamId: 'a","', userId: 'b' })));
+    const counters = countersOf(chargedKeyOf(aKey({ teamId: 'a', userId: '","b' })));
+    const others = countersOf(chargedKeyOf(aKey({ teamId: 'a","', userId: 'b' })));
     expect(counters.filter((counter) => others.includes(counter))).toEqual([`key:${aKey().hash}`]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { CatalogEntry, CatalogSnapshot } from '../../../src/domain/catalog/catalog.ts';
 import type { Deployment } from '../../../src/domain/chat/provider.ts';
-import { createKnownPrices } from '../../../src/gateway/accounting/deployment-prices.ts';
+import { createPriceCache } from '../../../src/gateway/accounting/deployment-prices.ts';
 import { aDeployment } from '../../support/chat.ts';
 
 const ROWS: Readonly<Record<string, CatalogEntry['row']>> = {
@@ -25,7 +25,7 @@ const CATALOG: CatalogSnapshot = {
 
 /** Prices of two states of one deployment, from the same cache. Both have the same configured prices. */
 function pricesBeforeAndAfter(before: Partial<Deployment>, after: Partial<Deployment>) {
-  const pricesOf = createKnownPrices(() => CATALOG);
+  const pricesOf = createPriceCache(() => CATALOG);
   const first = aDeployment(before);
   return [pricesOf(first), pricesOf({ ...first, ...after })] as const;
 }
