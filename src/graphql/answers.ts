@@ -13,7 +13,7 @@ const VALUE_WEIGHT = 8;
 
 /** Answers within `MAX_ANSWER_BYTES`. Larger ones become an error with the code TOO_LARGE. */
 export interface Answers {
-  /** The same result, or an error instead. A large result is serialised here, over several turns of the event loop. */
+  /** The same result, or an error if it is too large. Serialises a large result in several turns of the event loop. */
   bounded<Result extends ExecutionResult>(result: Result): Result | Promise<Result | ExecutionResult>;
   /** Bounds and serialises a result. The JSON is cached until the data of the result is garbage-collected. */
   encoded(result: ExecutionResult): Promise<ExecutionResult>;
@@ -23,7 +23,7 @@ export interface Answers {
   dataTextOf(data: unknown): string | null;
 }
 
-class TooLarge extends Error {}
+class AnswerTooLarge extends Error {}
 
 /** The result of an execution with at most `MAX_ERRORS` errors, or the refusal of too much work. */
 export function resultWithinLimits(result: ExecutionResult, { refusal }: Pick<Work, 'refusal'>): ExecutionResult {
@@ -39,10 +39,10 @@ export function createAnswers(turns: Turns): Answers {
 
   async function encode(result: ExecutionResult, data: object): Promise<ExecutionResult> {
     try {
-      texts.set(data, await new Encoding(turns).textOf(data));
+      texts.set(data, await new JsonEncoder(turns).textOf(data));
       return result;
     } catch (error) {
-      if (!(error instanceof TooLarge)) throw error;
+      if (!(error instanceof AnswerTooLarge)) throw error;
       return { errors: [tooLarge(`The answer has more than ${MAX_ANSWER_BYTES} bytes. Ask for less at once.`)] };
     }
   }
@@ -53,14 +53,9 @@ export function createAnswers(turns: Turns): Answers {
   return {
     bounded(result) {
       const { data } = result;
-      if (
-        data === null ||
-        data === undefined ||
-        texts.has(data) ||
-        weightOf(data, PIECE_CHARACTERS) <= PIECE_CHARACTERS
-      )
-        return result;
-      return encode(result, data);
+      if (data === null || data === undefined || texts.has(data)) return result;
+      const isSmall = weightOf(data, PIECE_CHARACTERS) <= PIECE_CHARACTERS;
+      return isSmall ? result : encode(result, data);
     },
     encoded: async (result) =>
       result.data === null || result.data === undefined ? result : await encode(result, result.data),
@@ -100,7 +95,7 @@ export function weightOf(value: unknown, max: number): number {
 const hasOwnJson = (value: object): boolean => 'toJSON' in value && typeof value.toJSON === 'function';
 
 /** Serialises a value in pieces, and yields to the event loop between them. */
-class Encoding {
+class JsonEncoder {
   readonly #turns: Turns;
   readonly #pieces: string[] = [];
   #bytes = 0;
@@ -116,7 +111,7 @@ class Encoding {
 
   #push(piece: string): void {
     this.#bytes += Buffer.byteLength(piece);
-    if (this.#bytes > MAX_ANSWER_BYTES) throw new TooLarge();
+    if (this.#bytes > MAX_ANSWER_BYTES) throw new AnswerTooLarge();
     this.#pieces.push(piece);
   }
 
@@ -130,7 +125,8 @@ class Encoding {
 
   async #writeText(text: string): Promise<void> {
     this.#push('"');
-    for (let start = 0; start < text.length;) {
+    let start = 0;
+    while (start < text.length) {
       let end = Math.min(start + PIECE_CHARACTERS, text.length);
       // A surrogate pair is not split.
       if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1))) end += 1;
@@ -144,7 +140,8 @@ class Encoding {
   async #writeList(items: readonly unknown[]): Promise<void> {
     this.#push('[');
     let separator = '';
-    for (let start = 0; start < items.length;) {
+    let start = 0;
+    while (start < items.length) {
       let weight = 0;
       let end = start;
       // A piece is full at a quarter of the maximum, because its last item adds its whole weight.

@@ -134,8 +134,8 @@ export function createEngine(
   const shutdownError = (): Unavailable => new Unavailable('The process is shutting down.');
 
   /**
-   * A failure as the client sees it, logged. Failures of feeds (live subscriptions) are counted: one blocked key may
-   * end many feeds.
+   * A failure as the client sees it, logged. Equal failures of feeds (live subscriptions) are logged once with their
+   * number: one blocked key may end many feeds.
    */
   function maskAndLog(error: unknown, of: 'request' | 'feed'): GraphQLError {
     const { requestId = randomIds.uuid(), requester } = current.getStore() ?? {};
@@ -219,7 +219,7 @@ export function createEngine(
       if (result === undefined || Array.isArray(result) || isAsyncIterable(result)) return undefined;
       const set = (bounded: ExecutionResult): void => {
         if (answers.dataTextOf(bounded.data) === null) return bounded === result ? undefined : setResult(bounded);
-        // Yoga calls `stringify`. It is not enumerable, so that it is no member of the answer.
+        // Yoga calls `stringify`, which is not enumerable so that it is no member of the answer.
         return setResult(Object.defineProperty({ ...bounded }, 'stringify', { value: answers.textOf }));
       };
       const bounded = answers.bounded(result);

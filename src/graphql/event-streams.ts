@@ -101,7 +101,7 @@ function createFramedWriter(textOf: (result: object) => string): FramedWriter {
   /** Bytes of results that several connections receive. */
   const frames = new WeakMap<object, Buffer>();
 
-  /** The last frame. Most events are written to all subscribers in a row, so this saves most look-ups in `frames`. */
+  /** The latest frame. Most events are written to all subscribers in a row, so this saves most look-ups in `frames`. */
   let latest: { readonly result: object; readonly frame: Buffer } | null = null;
 
   function frameOf(result: object): Buffer {

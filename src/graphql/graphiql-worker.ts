@@ -124,7 +124,7 @@ const STYLE = `
   }
 `;
 
-const BAR = `
+const KEY_BAR = `
   <form id="key-bar" autocomplete="off">
     <label for="key">Key</label>
     <input id="key" type="password" placeholder="sk-..." spellcheck="false" autocomplete="off" />
@@ -142,13 +142,13 @@ const SCRIPT = `
     field.value = sessionStorage.getItem('lensgate-key') ?? '';
     field.addEventListener('input', () => sessionStorage.setItem('lensgate-key', field.value.trim()));
     field.form.addEventListener('submit', (event) => event.preventDefault());
-    const proof = () =>
+    const csrfToken = () =>
       document.cookie.split('; ').find((one) => one.startsWith('lensgate_csrf='))?.slice('lensgate_csrf='.length) ?? '';
     const send = window.fetch.bind(window);
     window.fetch = (target, options = {}) => {
       const url = new URL(target instanceof Request ? target.url : target, location.href);
       const key = field.value.trim();
-      const [name, value] = key === '' ? ['x-csrf-token', proof()] : ['authorization', 'Bearer ' + key];
+      const [name, value] = key === '' ? ['x-csrf-token', csrfToken()] : ['authorization', 'Bearer ' + key];
       if (url.origin !== location.origin || value === '') return send(target, options);
       const headers = new Headers(options.headers ?? (target instanceof Request ? target.headers : undefined));
       if (!headers.has(name)) headers.set(name, value);
@@ -207,7 +207,7 @@ function render(): string {
     page.slice(0, head),
     `<style>${STYLE}</style>`,
     page.slice(head, root),
-    `${BAR}${ROOT}<script>${SCRIPT}</script>`,
+    `${KEY_BAR}${ROOT}<script>${SCRIPT}</script>`,
     page.slice(root + ROOT.length),
   ].join('');
 }

@@ -35,7 +35,7 @@ export function createGraphiQL() {
   }
 
   return {
-    /** Whether a browser requests the page. Its URL may contain a query, which GraphiQL stores there. */
+    /** Whether a browser requests the page. The URL may contain a query, because GraphiQL stores its query there. */
     wants({ method, headers }: IncomingMessage): boolean {
       return method === 'GET' && (headers.accept ?? '').includes('text/html');
     },
@@ -55,8 +55,7 @@ export function createGraphiQL() {
       if (notModified) return void response.end();
       response.setHeader('content-type', 'text/html; charset=utf-8');
       response.setHeader('content-security-policy', POLICY);
-      const accepted = request.headers['accept-encoding'] ?? '';
-      const encoding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null;
+      const encoding = encodingFor(request.headers['accept-encoding'] ?? '');
       if (encoding === null) {
         const inflate = createGunzip();
         inflate.end(gzip);
@@ -68,6 +67,11 @@ export function createGraphiQL() {
       response.end(body);
     },
   };
+}
+
+function encodingFor(accepted: string): 'br' | 'gzip' | null {
+  if (/\bbr\b/.test(accepted)) return 'br';
+  return /\bgzip\b/.test(accepted) ? 'gzip' : null;
 }
 
 const OK = 200;

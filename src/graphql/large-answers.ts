@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-const NAME = 'lensgate.large';
+const PLACEHOLDER_MEMBER = 'lensgate.large';
 const PLACEHOLDER = /\{"lensgate\.large":"([\da-f-]{36})"\}/;
 
 /**
@@ -15,12 +15,13 @@ export class LargeAnswers {
     if (dataText === null) return result;
     const name = randomUUID();
     this.#texts.set(name, dataText);
-    return { ...result, data: { [NAME]: name } };
+    return { ...result, data: { [PLACEHOLDER_MEMBER]: name } };
   }
 
   /** Replaces the placeholder of a message with the JSON. */
   restoreData(message: string): string {
-    const [place, name = ''] = (this.#texts.size > 0 && PLACEHOLDER.exec(message)) || [];
+    if (this.#texts.size === 0) return message;
+    const [place, name = ''] = PLACEHOLDER.exec(message) ?? [];
     const dataText = this.#texts.get(name);
     if (place === undefined || dataText === undefined) return message;
     this.#texts.delete(name);

@@ -28,8 +28,8 @@ export function createLazyGraphQL(options: Omit<GraphQLOptions, 'schema'>): Lazy
   let building: Promise<GraphQLTransport> | null = null;
   let closed = false;
 
-  const ensureBuilt = (): Promise<GraphQLTransport> =>
-    (building ??= build(options).then(
+  function ensureBuilt(): Promise<GraphQLTransport> {
+    building ??= build(options).then(
       (loaded) => {
         transport = loaded;
         if (closed) loaded.close();
@@ -40,7 +40,9 @@ export function createLazyGraphQL(options: Omit<GraphQLOptions, 'schema'>): Lazy
         building = null;
         throw failure;
       },
-    ));
+    );
+    return building;
+  }
 
   return {
     load: async () => void (await ensureBuilt()),

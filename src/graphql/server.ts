@@ -53,8 +53,9 @@ export function createGraphQL(options: GraphQLOptions): GraphQLTransport {
       const { contentType, text } = ready;
       const bytes = Buffer.byteLength(text);
       res.writeHead(200, { 'content-type': contentType, 'content-length': bytes });
-      // A text with one byte per character is ASCII. As Latin-1 it is copied, and not converted.
-      return void res.end(text, bytes === text.length ? 'latin1' : 'utf8');
+      const isAscii = bytes === text.length;
+      // As Latin-1, ASCII is copied and not converted.
+      return void res.end(text, isAscii ? 'latin1' : 'utf8');
     }
     assertReadable(req);
     const request = new yoga.fetchAPI.Request(`http://localhost${req.url ?? '/graphql'}`, {
@@ -116,7 +117,7 @@ export function createGraphQL(options: GraphQLOptions): GraphQLTransport {
   };
 }
 
-/** A request with its connection. Its signal is made on demand: most requests end without using it. */
+/** A request with its connection. The signal is created on demand: most requests do not use it. */
 class HttpRequester implements Requester {
   readonly request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -129,7 +130,8 @@ class HttpRequester implements Requester {
 
   /** Fires when the client disconnects before its answer is complete. */
   get signal(): AbortSignal {
-    return (this.#signal ??= disconnected(this.#response));
+    this.#signal ??= disconnected(this.#response);
+    return this.#signal;
   }
 }
 

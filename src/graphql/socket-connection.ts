@@ -19,6 +19,8 @@ export interface SocketLimits {
 /** Close codes: RFC 6455, the IANA registry, and the graphql-transport-ws protocol. */
 export const CLOSE = {
   unsupportedData: 1003,
+  /** The connection ended without a close frame. This code is never sent. */
+  noCloseFrame: 1006,
   tooLarge: 1009,
   serviceRestart: 1012,
   tryAgainLater: 1013,
@@ -73,7 +75,7 @@ export class SocketConnection {
       readonly requestId: string;
       readonly nowMs: () => number;
       readonly limits: SocketLimits;
-      /** Called once, with the code of the close frame, or 1006 without one. */
+      /** Called once, with the code of the close frame, or `CLOSE.noCloseFrame`. */
       readonly onClose: (code: number, reason: string) => void;
     },
   ) {

@@ -172,7 +172,9 @@ export function createGraphSockets(
           protocol: GRAPHQL_TRANSPORT_WS_PROTOCOL,
           send: (message) => connection.send(message),
           close: (code = CLOSE.internalError, reason = '') => connection.close(code, reason),
-          onMessage: (handler) => (handleMessage = handler),
+          onMessage(handler) {
+            handleMessage = handler;
+          },
         },
         { connection },
       );
@@ -214,11 +216,12 @@ const shutdownError = (): Unavailable => new Unavailable('The process is shuttin
  * Throws InvalidInput for a value that is not a string.
  */
 function keyOf(parameters: Readonly<Record<string, unknown>> | undefined): string | null {
-  const { authorization, Authorization = authorization, apiKey = Authorization } = parameters ?? {};
-  if (apiKey === undefined || apiKey === null || apiKey === '') return null;
-  if (typeof apiKey !== 'string')
+  const { apiKey, Authorization, authorization } = parameters ?? {};
+  const key = [apiKey, Authorization, authorization].find((value) => value !== undefined) ?? '';
+  if (key === '') return null;
+  if (typeof key !== 'string')
     throw new InvalidInput('`authorization` and `apiKey` of connection_init must be strings.');
-  return apiKey;
+  return key;
 }
 
 /** Close code of an error. Clients of the protocol retry only after codes for which a retry may help. */
@@ -233,5 +236,4 @@ function codeOf(error: unknown): number {
 const isProtocolError = (error: unknown): error is Error =>
   error instanceof Error && !(error instanceof GraphQLError) && error.message.startsWith('Unexpected message of type');
 
-/** How a connection ended, as a close code: 1006 stands for a connection without a close frame. */
-const codeOfEnd = (end: SocketEnd): number => (end.kind === 'closed' ? end.code : 1006);
+const codeOfEnd = (end: SocketEnd): number => (end.kind === 'closed' ? end.code : CLOSE.noCloseFrame);

@@ -13,11 +13,12 @@ interface CachedText {
 export class AnswerTexts {
   readonly #texts = new Map<string, CachedText>();
   #characters = 0;
-  #fields = 0;
+  #fieldCount = 0;
 
   /** A unique number for a field of a plan, as part of its cache keys. */
   nextField(): number {
-    return this.#fields++;
+    this.#fieldCount += 1;
+    return this.#fieldCount;
   }
 
   /** The cached text of a key, if it was computed from the same object; else undefined. */

@@ -7,7 +7,7 @@ export const MAX_CHARACTERS = 256 * 1024;
 export type VariableValues = GraphQLResolveInfo['variableValues'];
 
 /** One execution of a plan. */
-export interface Run {
+export interface PlanRun {
   readonly context: GraphContext;
   readonly variables: VariableValues;
   /** Arguments and info by the number of the field. */
@@ -23,10 +23,10 @@ export type Path = GraphQLResolveInfo['path'] | undefined;
  * The value of a field in the answer, or a promise of it. Throws or rejects for everything that would be an error of
  * the answer.
  */
-export type Complete = (value: unknown, run: Run, path: Path) => unknown;
+export type Complete = (value: unknown, run: PlanRun, path: Path) => unknown;
 
 /** Counts characters of the answer. Throws Unplanned when there are too many. */
-export function countCharacters(run: Run, characters: number): void {
+export function countCharacters(run: PlanRun, characters: number): void {
   run.characters += characters;
   if (run.characters > MAX_CHARACTERS) throw new Unplanned();
 }
@@ -87,10 +87,10 @@ export function ignoreRejections(pending: readonly Promise<void>[] | null): void
 
 /** Completes the items of a list or stream. */
 export function listOf(item: Complete, withPaths: boolean): Complete {
-  const completed = (value: unknown, run: Run, path: Path): unknown =>
+  const completed = (value: unknown, run: PlanRun, path: Path): unknown =>
     value instanceof Promise ? value.then((settled: unknown) => item(settled, run, path)) : item(value, run, path);
   const itemPath = (path: Path, key: number): Path => (withPaths ? { prev: path, key, typename: undefined } : path);
-  async function ofStream(values: AsyncIterable<unknown>, run: Run, path: Path): Promise<readonly unknown[]> {
+  async function ofStream(values: AsyncIterable<unknown>, run: PlanRun, path: Path): Promise<readonly unknown[]> {
     const items: unknown[] = [];
     for await (const value of values) items.push(await completed(value, run, itemPath(path, items.length)));
     return items;
@@ -106,9 +106,10 @@ export function listOf(item: Complete, withPaths: boolean): Complete {
     try {
       for (let at = 0; at < values.length; at += 1) {
         const value = completed(values[at], run, itemPath(path, at));
-        if (value instanceof Promise)
-          (pending ??= []).push(setWhenResolved(value, items as unknown as MutableData, at));
-        else items.push(value);
+        if (value instanceof Promise) {
+          pending ??= [];
+          pending.push(setWhenResolved(value, items as unknown as MutableData, at));
+        } else items.push(value);
       }
     } catch (error) {
       ignoreRejections(pending);

@@ -14,12 +14,9 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
-  Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
   type SelectionSetNode,
-  visit,
-  BREAK,
 } from 'graphql';
 import type { GraphContext } from '../../../schema/base/builder.ts';
 import { weightOf } from '../answers.ts';
@@ -33,11 +30,11 @@ import {
   MAX_CHARACTERS,
   type Path,
   setWhenResolved,
-  type Run,
+  type PlanRun,
   Unplanned,
   type VariableValues,
 } from './completion.ts';
-import { fieldsOf, type Fragments, fragmentsOf } from './selections.ts';
+import { fieldsOf, type Fragments, fragmentsOf, hasVariables, haveBranches } from './selections.ts';
 
 /** Approximate number of characters around a value: quotes, colon and comma. */
 const FRAME_CHARACTERS = 8;
@@ -53,8 +50,8 @@ export interface Plan {
 }
 
 /**
- * Null for operations that plans do not support, for example mutations, subscriptions, introspection, directives,
- * abstract types.
+ * Compiles an operation. Null where plans do not support it, for example for mutations, subscriptions, introspection,
+ * directives and abstract types.
  */
 export function createPlan(
   schema: GraphQLSchema,
@@ -94,7 +91,7 @@ class Compiler {
   readonly #operation: OperationDefinitionNode;
   readonly #fragments: Fragments;
   readonly #texts: AnswerTexts;
-  #fields = 0;
+  #fieldCount = 0;
 
   constructor(schema: GraphQLSchema, operation: OperationDefinitionNode, fragments: Fragments, texts: AnswerTexts) {
     this.#schema = schema;
@@ -104,7 +101,7 @@ class Compiler {
   }
 
   /** The JSON of the root. Fields are resolved concurrently, and written in the order of the selection. */
-  root(type: GraphQLObjectType, set: SelectionSetNode): (run: Run) => Promise<string> {
+  root(type: GraphQLObjectType, set: SelectionSetNode): (run: PlanRun) => Promise<string> {
     const fields = [...fieldsOf(this.#schema, type, [set], this.#fragments)].map(([key, nodes]) => ({
       name: JSON.stringify(key),
       complete: this.#field(type, key, nodes, this.#cachedText(type, nodes)),
@@ -157,24 +154,26 @@ class Compiler {
   }
 
   object(type: GraphQLObjectType, sets: readonly SelectionSetNode[]): Complete {
-    // Types that belong to an interface or a union have `isTypeOf`. As in the executor, it also checks values of fields
-    // whose type is the object type itself.
+    // Types that belong to an interface or a union have `isTypeOf`. The executor also checks it for fields whose type
+    // is the object type itself.
     const { isTypeOf } = type;
     const fields = [...fieldsOf(this.#schema, type, sets, this.#fragments)].map(([key, nodes]) => ({
       key,
       complete: this.#field(type, key, nodes),
     }));
-    const frame = fields.reduce((sum, { key }) => sum + key.length + FRAME_CHARACTERS, 0);
+    const frameCharacters = fields.reduce((sum, { key }) => sum + key.length + FRAME_CHARACTERS, 0);
     return (source, run, path) => {
       if (isTypeOf && isTypeOf(source, run.context, NO_INFO) !== true) throw new Unplanned();
-      countCharacters(run, frame);
+      countCharacters(run, frameCharacters);
       const data: Record<string, unknown> = {};
       let pending: Promise<void>[] | null = null;
       try {
         for (const { key, complete } of fields) {
           const value = complete(source, run, path);
-          if (value instanceof Promise) (pending ??= []).push(setWhenResolved(value, data, key));
-          else data[key] = value;
+          if (value instanceof Promise) {
+            pending ??= [];
+            pending.push(setWhenResolved(value, data, key));
+          } else data[key] = value;
         }
       } catch (error) {
         ignoreRejections(pending);
@@ -200,13 +199,14 @@ class Compiler {
     if (node === undefined || field === undefined) throw new Unplanned();
     const plainComplete = this.#value(field.type, nodes);
     const complete = wrap === null ? plainComplete : wrap(plainComplete);
-    const number = this.#fields++;
+    const number = this.#fieldCount;
+    this.#fieldCount += 1;
     const argsOf = this.#argsOf(field, node, number);
     const infoOf = this.#infoOf(parent, field, { key, nodes, number });
     const { resolve } = field;
     if (node.selectionSet === undefined && resolve) {
       const plainType = plainTypeOf(field.type);
-      // Most fields: values that need no conversion, in one step.
+      // The values of most fields need no conversion. They are checked here, without `complete`.
       return (source, run) => {
         const value: unknown = resolve(source, argsOf(run), run.context, infoOf(run, undefined));
         if (typeof value !== plainType)
@@ -269,40 +269,46 @@ class Compiler {
     field: GraphQLField<unknown, unknown>,
     node: FieldNode,
     number: number,
-  ): (run: Run) => Readonly<Record<string, unknown>> {
+  ): (run: PlanRun) => Readonly<Record<string, unknown>> {
     if (field.args.length === 0) return () => NO_ARGS;
     if (!hasVariables(node)) {
       const args = getArgumentValues(field, node);
       return () => ({ ...args });
     }
-    return (run) => (run.args[number] ??= getArgumentValues(field, node, run.variables));
+    return (run) => {
+      run.args[number] ??= getArgumentValues(field, node, run.variables);
+      return run.args[number];
+    };
   }
 
   /**
    * The info of a field. A field without selections has one info per run, because some have hundreds of sources. The
-   * path in it has no parent.
+   * path of this info has no parent.
    */
   #infoOf(
     parentType: GraphQLObjectType,
     { name: fieldName, type: returnType }: GraphQLField<unknown, unknown>,
     { key, nodes, number }: { readonly key: string; readonly nodes: readonly FieldNode[]; readonly number: number },
-  ): (run: Run, path: Path) => GraphQLResolveInfo {
+  ): (run: PlanRun, path: Path) => GraphQLResolveInfo {
     const fixed = {
       fieldName,
       fieldNodes: nodes,
       returnType,
       parentType,
       schema: this.#schema,
-      // As the executor of Yoga passes them: without wrappers.
+      // Definitions without wrappers, as the executor of Yoga passes them.
       fragments: this.#fragments as unknown as GraphQLResolveInfo['fragments'],
       rootValue: undefined,
       operation: this.#operation,
     };
-    const infoFor = (run: Run, path: Path) =>
+    const infoFor = (run: PlanRun, path: Path) =>
       ({ ...fixed, path, variableValues: run.variables }) as unknown as GraphQLResolveInfo;
     const pathWithoutParent = { prev: undefined, key, typename: parentType.name };
-    return (run, path) =>
-      path === undefined ? (run.infos[number] ??= infoFor(run, pathWithoutParent)) : infoFor(run, path);
+    return (run, path) => {
+      if (path !== undefined) return infoFor(run, path);
+      run.infos[number] ??= infoFor(run, pathWithoutParent);
+      return run.infos[number];
+    };
   }
 }
 
@@ -310,24 +316,13 @@ class Compiler {
 function plainTypeOf(type: GraphQLOutputType): 'string' | 'boolean' | null {
   const { name } = getNamedType(type);
   if (isListType(getNullableType(type))) return null;
-  return name === 'String' || name === 'ID' ? 'string' : name === 'Boolean' ? 'boolean' : null;
+  if (name === 'String' || name === 'ID') return 'string';
+  return name === 'Boolean' ? 'boolean' : null;
 }
 
 const NO_ARGS: Readonly<Record<string, unknown>> = Object.freeze({});
 /** `isTypeOf` of the types of this schema reads only the value. */
 const NO_INFO = {} as GraphQLResolveInfo;
-
-function hasVariables(node: FieldNode): boolean {
-  let found = false;
-  for (const argument of node.arguments ?? [])
-    visit(argument, {
-      [Kind.VARIABLE]() {
-        found = true;
-        return BREAK;
-      },
-    });
-  return found;
-}
 
 /** The value of a field without a resolver. */
 function property(
@@ -339,9 +334,3 @@ function property(
   const value: unknown = (source as Readonly<Record<string, unknown>>)[name];
   return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).apply(source, [...argsOf()]) : value;
 }
-
-/** Whether fields below these nodes have selections, so that they need a path. */
-const haveBranches = (nodes: readonly FieldNode[]): boolean =>
-  nodes.some(({ selectionSet }) =>
-    selectionSet?.selections.some((selection) => selection.kind !== Kind.FIELD || selection.selectionSet !== undefined),
-  );

@@ -29,11 +29,11 @@ type Request = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 /** Cache entry of one document text: the plan by operation name, or null for an operation without a plan. */
 type KnownDocument = Map<string, CheckedPlan | null>;
 
-/** A plan with the variables that were coerced and are within the limits, by their JSON. */
+/** A plan, and the sets of variables that were coerced and are within the limits, by their JSON. */
 interface CheckedPlan {
   readonly plan: Plan;
   readonly document: DocumentNode;
-  readonly variables: Map<string, CheckedVariables>;
+  readonly variableSets: Map<string, CheckedVariables>;
   /** How many more requests Yoga answers after a failed run of the plan, by key hash or client network. */
   readonly pauses: Map<string, number>;
 }
@@ -52,7 +52,7 @@ const MAX_BODY_BYTES = 32 * 1024;
 const MAX_VARIABLE_SETS = 16;
 /** Maximum number of operation names of one document text. Further ones get no plan. */
 const MAX_OPERATIONS = 8;
-/** After a failed run, Yoga answers this many requests of the caller: a request that fails in the plan runs twice. */
+/** Number of requests of a caller that Yoga answers after a failed run. A request that fails in a plan runs twice. */
 const PAUSE_REQUESTS = 16;
 /** Maximum number of pauses of one plan; a further one ends the oldest. */
 const MAX_PAUSES = 64;
@@ -76,7 +76,7 @@ interface Operation {
   readonly operationName: string | null;
 }
 
-const MEMBERS: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
+const REQUEST_MEMBERS: ReadonlySet<string> = new Set(['query', 'variables', 'operationName', 'extensions']);
 
 /** The operation of a body; null for every body that is not in the plain form. */
 function parseOperation(body: Uint8Array): Operation | null {
@@ -87,7 +87,7 @@ function parseOperation(body: Uint8Array): Operation | null {
     return null;
   }
   if (!isJsonObject(sent)) return null;
-  for (const member in sent) if (!MEMBERS.has(member)) return null;
+  for (const member in sent) if (!REQUEST_MEMBERS.has(member)) return null;
   const { query, variables = null, operationName = null, extensions = null } = sent;
   if (typeof query !== 'string' || (operationName !== null && typeof operationName !== 'string')) return null;
   if (variables !== null && !isJsonObject(variables)) return null;
@@ -179,7 +179,7 @@ function compilePlan(
     const document = parse(query);
     if (validate(schema, document).length > 0) return null;
     const plan = createPlan(schema, document, operationName, texts);
-    return plan === null ? null : { plan, document, variables: new Map(), pauses: new Map() };
+    return plan === null ? null : { plan, document, variableSets: new Map(), pauses: new Map() };
   } catch {
     return null;
   }
@@ -190,12 +190,12 @@ const NO_VARIABLES: JsonObject = {};
 /** The coerced variables of a request within the limits; null for others. */
 function variablesOf(
   engine: Engine,
-  { plan, document, variables: known }: CheckedPlan,
+  { plan, document, variableSets }: CheckedPlan,
   { variables, operationName }: Operation,
 ): CheckedVariables | null {
   const { variableDefinitions = [] } = plan.operation;
   const key = variables === null ? '' : JSON.stringify(variables);
-  const found = known.get(key);
+  const found = variableSets.get(key);
   if (found !== undefined) return found;
   const variableValues = variables ?? NO_VARIABLES;
   if (!engine.isWithinLimits({ document, operationName, variableValues })) return null;
@@ -203,7 +203,7 @@ function variablesOf(
   if (coerced.errors) return null;
   if (key.length > MAX_VARIABLES_CHARACTERS) return { values: coerced.variableValues, key: null };
   const entry = { values: coerced.variableValues, key };
-  if (known.size >= MAX_VARIABLE_SETS) known.clear();
-  known.set(key, entry);
+  if (variableSets.size >= MAX_VARIABLE_SETS) variableSets.clear();
+  variableSets.set(key, entry);
   return entry;
 }

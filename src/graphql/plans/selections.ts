@@ -1,4 +1,5 @@
 import {
+  BREAK,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -7,6 +8,7 @@ import {
   isAbstractType,
   Kind,
   type SelectionSetNode,
+  visit,
 } from 'graphql';
 import { Unplanned } from './completion.ts';
 
@@ -62,3 +64,22 @@ export function fieldsOf(
   for (const set of sets) collect(set);
   return fields;
 }
+
+/** Whether the arguments of a field contain variables. */
+export function hasVariables(node: FieldNode): boolean {
+  let found = false;
+  for (const argument of node.arguments ?? [])
+    visit(argument, {
+      [Kind.VARIABLE]() {
+        found = true;
+        return BREAK;
+      },
+    });
+  return found;
+}
+
+/** Whether fields below these nodes have selections, so that they need a path. */
+export const haveBranches = (nodes: readonly FieldNode[]): boolean =>
+  nodes.some(({ selectionSet }) =>
+    selectionSet?.selections.some((selection) => selection.kind !== Kind.FIELD || selection.selectionSet !== undefined),
+  );

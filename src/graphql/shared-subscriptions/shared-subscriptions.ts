@@ -55,7 +55,7 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, isEnab
   const operations = new Map<string, SharedOperation>();
   const documentNumbers = new WeakMap<DocumentNode, number>();
   let documents = 0;
-  let unshared = 0;
+  let unsharedOperations = 0;
 
   /** Number of a document object. The parser's cache returns the same object for the same text. */
   function numberOf(document: DocumentNode): number {
@@ -73,6 +73,12 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, isEnab
     const operation = getOperationAST(document, operationName)?.name?.value ?? null;
     const identity = [numberOf(document), operation, variables, rightsOf(caller)];
     return hash('sha256', JSON.stringify(identity), 'base64url');
+  }
+
+  /** A key that no other subscriber has. */
+  function unsharedKey(): string {
+    unsharedOperations += 1;
+    return String(unsharedOperations);
   }
 
   function join(operationKey: string): SharedOperation {
@@ -93,7 +99,7 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, isEnab
       if (!('schema' in valid)) return { errors: valid };
       const source = await createSourceEventStream(valid);
       if (!isAsyncIterable(source)) return source;
-      const operationKey = isEnabled ? operationKeyOf(args, scope.caller) : String((unshared += 1));
+      const operationKey = isEnabled ? operationKeyOf(args, scope.caller) : unsharedKey();
       const operation = join(operationKey);
       const execute = (event: unknown): EventResult =>
         resultOf(operation, event, () => {
@@ -120,7 +126,7 @@ export function createSharedSubscriptions(turns: Turns, answers: Answers, isEnab
   };
 }
 
-/** Properties of a caller that results depend on. The visible owners depend on its key and its user. */
+/** Properties of a caller that results depend on. Its key and its user decide which owners it sees. */
 function rightsOf(caller: Caller | null): unknown {
   if (caller === null) return null;
   const visibility = visibilityOf(caller);
