@@ -16,12 +16,12 @@ export interface HttpApplicationOptions {
   readonly graph: GraphEndpoints;
   readonly upgrades: Upgrades;
   readonly connections: Connections;
-  /** Counts requests when they end, refused and aborted ones too. */
+  /** Counts requests when they end, including refused and aborted ones. */
   readonly activity: RequestCounter;
   /** Called with failures of answers, as on a broken connection, and of middleware. */
   readonly failed: (error: Error) => void;
   /** Called with every error of a socket, for example because its bytes are not HTTP. */
-  readonly notHttp: (error: Error) => void;
+  readonly socketFailed: (error: Error) => void;
 }
 
 interface HttpApplicationSettings {
@@ -41,7 +41,7 @@ export interface HttpApplication {
   listen(): Promise<string>;
   /** Number of requests that are not answered yet. */
   openRequests(): number;
-  /** Closes the port. On open connections, refuses new requests, except those that `Drain.refuses` lets pass. */
+  /** Closes the port. On open connections, refuses new requests, except probes and unknown paths. */
   beginShutdown(): void;
   /** Waits for open answers and sessions for at most `graceMs`, then closes every connection. */
   finishShutdown(graceMs: number): Promise<void>;
@@ -57,7 +57,7 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
     keyHeader: settings.keyHeader,
     connections,
   });
-  server.on('connection', (socket) => socket.on('error', options.notHttp));
+  server.on('connection', (socket) => socket.on('error', options.socketFailed));
   const drain = createDrain(rest.refuse);
   const koa = createKoaApp({ rest, graph: options.graph, corsOrigins: settings.corsOrigins, drain, failed });
   const serveKoa = koa.callback();
@@ -79,7 +79,7 @@ export function createHttpApplication(options: HttpApplicationOptions): HttpAppl
     // A request of Node's server has a response of Node. All others come from the fast path.
     if (request instanceof IncomingMessage) return void serveKoa(request, response as ServerResponse);
     response.setHeader(REQUEST_ID_HEADER, requestIdOf(request.headers));
-    if (drain.refuses(request, response)) return;
+    if (drain.refuseIfDraining(request, response)) return;
     rest.serveHot(request, response).catch((error: Error) => {
       failed(error);
       response.destroy();

@@ -27,9 +27,11 @@ export interface Connections {
 const MAX_REFUSALS = 100;
 /** Maximum time that a refused client may take to read its answer, in ms. */
 const REFUSAL_MS = 1_000;
+/** Time after which a refused client may try again, in seconds. */
+const RETRY_AFTER_SECONDS = 1;
 /** The share of a network is checked from this fraction of `maxOpen` on. */
 const CHECK_SHARE_FROM = 1 / 2;
-/** Fraction of `maxOpen` that one network may then have without a known key. */
+/** While shares are checked: fraction of `maxOpen` that one network may have without a known key. */
 const NETWORK_SHARE = 1 / 4;
 
 export function createConnections({ maxOpen, networkOf, refused }: ConnectionLimits): Connections {
@@ -52,7 +54,8 @@ export function createConnections({ maxOpen, networkOf, refused }: ConnectionLim
     if (maxOpen === 0) return null;
     if (open >= maxOpen) return 'total';
     if (network === null || open < maxOpen * CHECK_SHARE_FROM) return null;
-    return (perNetwork.get(network) ?? 0) >= Math.max(1, Math.floor(maxOpen * NETWORK_SHARE)) ? 'network' : null;
+    const networkLimit = Math.max(1, Math.floor(maxOpen * NETWORK_SHARE));
+    return (perNetwork.get(network) ?? 0) >= networkLimit ? 'network' : null;
   }
 
   function authenticated(socket: object): void {
@@ -62,6 +65,18 @@ export function createConnections({ maxOpen, networkOf, refused }: ConnectionLim
     count(network, -1);
   }
 
+  function refuse(socket: Socket): void {
+    if (refusing >= MAX_REFUSALS) {
+      socket.destroy();
+      return;
+    }
+    refusing += 1;
+    socket.once('close', () => {
+      refusing -= 1;
+    });
+    answerRefusal(socket);
+  }
+
   /** Counts a connection, or refuses it. Returns whether it is admitted. */
   function admit(socket: Socket): boolean {
     const network = networkOf(socket.remoteAddress);
@@ -69,14 +84,6 @@ export function createConnections({ maxOpen, networkOf, refused }: ConnectionLim
     if (reason !== null) {
       refusedCounts[reason] += 1;
       refused(reason, network);
-      if (refusing >= MAX_REFUSALS) {
-        socket.destroy();
-        return false;
-      }
-      refusing += 1;
-      socket.once('close', () => {
-        refusing -= 1;
-      });
       refuse(socket);
       return false;
     }
@@ -105,8 +112,9 @@ export function createConnections({ maxOpen, networkOf, refused }: ConnectionLim
 }
 
 /** Answers 503 and closes. No dialect is known yet, so the body has the form of the proxy's surface. */
-function refuse(socket: Socket): void {
-  const { status, headers, contentType, body } = renderError('proxy', new Unavailable('Too many connections.', 1), {});
+function answerRefusal(socket: Socket): void {
+  const failure = new Unavailable('Too many connections.', RETRY_AFTER_SECONDS);
+  const { status, headers, contentType, body } = renderError('proxy', failure, {});
   const fields = { ...headers, 'content-type': contentType, 'content-length': body.length, connection: 'close' };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   const closeTimer = setTimeout(() => socket.destroy(), REFUSAL_MS);

@@ -6,7 +6,7 @@ const METHODS = 'GET, POST, PUT, PATCH, DELETE';
 /** How long a browser may reuse a preflight answer, in seconds; the default of the reference. */
 const MAX_AGE = '600';
 /**
- * Browsers read `*` as a header name where a request has credentials, so the names that clients need are listed too.
+ * Where a request has credentials, browsers read `*` as a header name. So the names that clients need are listed, too.
  */
 const EXPOSED = '*, x-request-id, x-litellm-call-id, x-catalog-snapshot, retry-after';
 const PREFLIGHT_VARY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers';
@@ -32,8 +32,9 @@ export function cors(origins: readonly string[]): Middleware {
     const headers = origin === undefined ? null : originHeaders(origin);
     if (headers !== null) context.set(headers);
     if (origin === undefined || !isPreflight(context.method, context.headers)) {
-      // Answers to POST are not cached; without an origin they stay equal to those of the fast path.
-      if (!everyOrigin && (origin !== undefined || context.method !== 'POST')) context.vary('Origin');
+      // A POST without an origin is answered as on the fast path. Caches do not store the answer.
+      const isPlainPost = origin === undefined && context.method === 'POST';
+      if (!everyOrigin && !isPlainPost) context.vary('Origin');
       if (headers !== null) context.set('access-control-expose-headers', EXPOSED);
       return next();
     }

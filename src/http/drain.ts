@@ -10,14 +10,14 @@ export interface Drain {
    * Answers a request that arrives during the shutdown with 503. Returns false before the shutdown, and for probes and
    * unknown paths, which are served. During the shutdown, every connection closes after its answer.
    */
-  refuses(request: Incoming, response: Outgoing): boolean;
+  refuseIfDraining(request: Incoming, response: Outgoing): boolean;
   /** Adds a request that is open until its place is removed. */
   add(request: Incoming, response: Outgoing): Place<Exchange>;
   /** Called once, when the answer of a request is complete or its connection has closed. */
   remove(place: Place<Exchange>): void;
   /** Number of open requests. */
   open(): number;
-  /** Begins the shutdown: `refuses` applies from now on. */
+  /** Begins the shutdown: from now on, `refuseIfDraining` refuses requests. */
   begin(): void;
   /**
    * Resolves when no answer is open, after `graceMs` at the latest. Shortly before `graceMs`, streams that are still
@@ -68,7 +68,7 @@ export function createDrain(refuse: (request: Incoming, response: Outgoing, erro
       if (open.remove(place) && open.size === 0) onIdle?.();
     },
     open: () => open.size,
-    refuses(request, response) {
+    refuseIfDraining(request, response) {
       if (!hasBegun) return false;
       response.shouldKeepAlive = false;
       return !PROBES.test(request.url ?? '') && refuseRequest(request, response);

@@ -5,6 +5,9 @@ import { FreeTierUsedUp } from '../domain/free-tier/free-tier.ts';
 import { randomIds } from '../runtime/identifiers.ts';
 import { createSampledWarnings, type Log } from '../runtime/telemetry/log.ts';
 
+/** Start of the error codes of Node's HTTP parser. */
+const PARSER_CODE_PREFIX = 'HPE_';
+
 const CLIENT_ABORT_CODES = new Set([
   'ECONNRESET',
   'EPIPE',
@@ -17,7 +20,8 @@ const CLIENT_ABORT_CODES = new Set([
 export function connectionFailureLog(log: Log): (error: NodeJS.ErrnoException) => void {
   return (error) => {
     const code = error.code ?? '';
-    if (!CLIENT_ABORT_CODES.has(code) && !code.startsWith('HPE_')) log.error({ err: error }, 'HTTP server failure');
+    if (!CLIENT_ABORT_CODES.has(code) && !code.startsWith(PARSER_CODE_PREFIX))
+      log.error({ err: error }, 'HTTP server failure');
   };
 }
 
@@ -25,7 +29,7 @@ export function connectionFailureLog(log: Log): (error: NodeJS.ErrnoException) =
 export function notHttpLog(log: Log): (error: NodeJS.ErrnoException) => void {
   const warn = createSampledWarnings(log);
   return ({ code = '', message }) => {
-    if (code.startsWith('HPE_'))
+    if (code.startsWith(PARSER_CODE_PREFIX))
       warn(code, () => ({ code, reason: message }), 'a request is incomplete or is not HTTP');
   };
 }

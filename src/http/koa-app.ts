@@ -32,7 +32,7 @@ export interface KoaAppOptions {
   readonly graph: GraphEndpoints | null;
   /** Origins whose pages may read answers in browsers; an empty list turns CORS off. */
   readonly corsOrigins: readonly string[];
-  readonly drain: Pick<Drain, 'refuses'> | null;
+  readonly drain: Pick<Drain, 'refuseIfDraining'> | null;
   /** Called with failures of answers, as on a broken connection, and of middleware. */
   readonly failed: (error: Error) => void;
 }
@@ -80,11 +80,11 @@ const answerErrors =
     }
   };
 
-/** Answers 503 during the shutdown, except to requests that `Drain.refuses` lets pass. */
+/** Answers 503 during the shutdown, except to probes and unknown paths. */
 const refuseDuringShutdown =
-  ({ refuses }: Pick<Drain, 'refuses'>): Middleware =>
+  ({ refuseIfDraining }: Pick<Drain, 'refuseIfDraining'>): Middleware =>
   (context, next) => {
-    if (!refuses(context.req, context.res)) return next();
+    if (!refuseIfDraining(context.req, context.res)) return next();
     context.respond = false;
     return undefined;
   };

@@ -13,7 +13,7 @@ import type { Requester } from '../graphql/requester.ts';
 type ClientOf = (peer: string | undefined, forwardedFor: string | undefined) => string;
 
 /** How clients are identified. */
-interface Clients {
+interface ClientIdentification {
   readonly networkOf: ClientOf;
   readonly addressOf: ClientOf;
 }
@@ -49,7 +49,7 @@ export function createScopes(
     readonly authenticated: (socket: object) => void;
   },
 ): Scopes {
-  const clients: Clients = { networkOf, addressOf };
+  const clients: ClientIdentification = { networkOf, addressOf };
 
   /** Null for a key that only lifts the limit of the free tier. Throws Unauthenticated for any other unknown key. */
   async function callerOfKey(key: string, request: Requester['request']): Promise<Caller | null> {
@@ -114,7 +114,7 @@ export class ClientDisconnected extends Error {
 /** The client of a request. Node joins repeated header lines into one. */
 function clientOf(
   { headers, socket }: Pick<Incoming, 'headers' | 'socket'>,
-  { networkOf, addressOf }: Clients,
+  { networkOf, addressOf }: ClientIdentification,
 ): Client {
   const forwardedFor = headers['x-forwarded-for']?.toString();
   const network = networkOf(socket.remoteAddress, forwardedFor);
@@ -125,13 +125,13 @@ function clientOf(
 class RequestScope implements Scope {
   readonly platform: Platform;
   readonly caller: Caller | null;
-  readonly #clients: Clients;
+  readonly #clients: ClientIdentification;
   readonly #response: Outgoing;
   #client: Client | null = null;
   #controller: AbortController | null = null;
   #loaders: Loaders | null = null;
 
-  constructor(platform: Platform, caller: Caller | null, clients: Clients, response: Outgoing) {
+  constructor(platform: Platform, caller: Caller | null, clients: ClientIdentification, response: Outgoing) {
     this.platform = platform;
     this.caller = caller;
     this.#clients = clients;
@@ -152,7 +152,10 @@ class RequestScope implements Scope {
         if (!response.writableFinished) controller.abort(failure ?? new ClientDisconnected());
       };
       if (response.destroyed) abort();
-      else response.on('close', abort).abort = abort;
+      else {
+        response.on('close', abort);
+        response.abort = abort;
+      }
       this.#controller = controller;
     }
     return this.#controller.signal;

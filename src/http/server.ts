@@ -72,8 +72,9 @@ export function createHttpServer(
   }
   function shouldUpgradeCallback(request: IncomingMessage): boolean {
     request.url = originForm(request.url ?? '/');
-    if (upgrades?.wants(request) === true) moveKey(request);
-    return upgrades?.wants(request) ?? false;
+    const isUpgrade = upgrades?.wants(request) ?? false;
+    if (isUpgrade) moveKey(request);
+    return isUpgrade;
   }
   const server = createServer({ ...timeouts, shouldUpgradeCallback }, (request, response) => {
     request.url = originForm(request.url ?? '/');
@@ -100,8 +101,11 @@ export function createHttpServer(
 }
 
 /** Path and query of a request target, which may be in absolute form (`http://host/path`). Starts with a slash. */
-const originForm = (target: string): string =>
-  target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^(?!\/)/, '/');
+function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
+  return path.startsWith('/') ? path : `/${path}`;
+}
 
 /** Resolves when the server listens. */
 export function listen(
@@ -121,5 +125,6 @@ export function listen(
 export function addressOf(server: Server, host: string): string {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const urlHost = host.includes(':') ? `[${host}]` : host;
+  return `http://${urlHost}:${port}`;
 }

@@ -133,13 +133,15 @@ export function createUpgrades(options: UpgradeOptions): Upgrades {
       protocol: route.protocol(request),
       maxMessageBytes: route.maxMessageBytes ?? maxMessageBytes,
     };
-    let client: OpenSocket | null = null;
+    let client: OpenSocket | null;
     try {
       client = await sockets.accept(request, socket, head, acceptance);
-    } finally {
-      if (client === null) opened.abandon();
+    } catch (error) {
+      opened.abandon();
+      throw error;
     }
-    if (client !== null) opened.join(client);
+    if (client === null) opened.abandon();
+    else opened.join(client);
   }
 
   async function serve(route: UpgradeRoute, exchange: UpgradeExchange): Promise<void> {

@@ -151,7 +151,7 @@ function composeHttp(
     connections,
     activity,
     failed: connectionFailureLog(log),
-    notHttp: notHttpLog(log),
+    socketFailed: notHttpLog(log),
   });
 }
 

@@ -225,7 +225,9 @@ class FastConnection implements AnsweringConnection {
   /** Serves a request whose body is not complete. The connection is not read until the body is requested. */
   #serveArriving({ path, headers, bodyLength }: RequestHead, firstBytes: Buffer): void {
     const socket = this.socket;
-    const arriving = new FastBody(bodyLength, () => void (socket.isPaused() && socket.resume()));
+    const arriving = new FastBody(bodyLength, () => {
+      if (socket.isPaused()) socket.resume();
+    });
     const request: ArrivingRequest = { method: 'POST', url: path, headers, socket, arriving };
     const response = this.#respondTo(request);
     response.requestArriving = true;

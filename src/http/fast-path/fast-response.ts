@@ -184,8 +184,9 @@ export class FastResponse implements Outgoing {
     const body = this.#hasBody ? sent : '';
     if (typeof body !== 'string' && (body.length > SMALL_CHUNK || this.#chunked)) return this.#endLarge(body);
     const isHeadSent = this.#head === '';
-    const rest =
-      typeof body === 'string' ? this.#head + (this.#chunked ? framedText(body) : body) : framed(this.#head, body, '');
+    let rest: Uint8Array | string;
+    if (typeof body === 'string') rest = this.#head + (this.#chunked ? framedText(body) : body);
+    else rest = framed(this.#head, body, '');
     this.#head = '';
     this.writableFinished = true;
     this.#isEnding = true;

@@ -12,6 +12,7 @@ export interface RequestHead {
 const HEAD_LIMIT = 16 * 1024;
 /** Maximum number of lines of a head, with the request line. */
 const LINES_LIMIT = 100;
+const END_OF_HEAD = '\r\n\r\n';
 const REQUEST_LINE = /^POST (\/[\x21-\x7e]*) HTTP\/1\.1$/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const VALUE = /^[\t\x20-\x7e]*$/;
@@ -30,8 +31,8 @@ const NOT_SERVED_HERE = new Set([
 
 /** Offset of the first byte after the head and its empty line; -1 when the head is not complete or too long. */
 export function endOfHead(bytes: Buffer): number {
-  const end = bytes.indexOf('\r\n\r\n', 0, 'latin1');
-  return end === -1 || end > HEAD_LIMIT ? -1 : end + 4;
+  const end = bytes.indexOf(END_OF_HEAD, 0, 'latin1');
+  return end === -1 || end > HEAD_LIMIT ? -1 : end + END_OF_HEAD.length;
 }
 
 /**
@@ -40,7 +41,7 @@ export function endOfHead(bytes: Buffer): number {
  * every other form, and Node's parser decides whether that is a request.
  */
 export function readRequestHead(text: string, paths: Pick<ReadonlySet<string>, 'has'>): RequestHead | null {
-  const lines = text.slice(0, -4).split('\r\n');
+  const lines = text.slice(0, -END_OF_HEAD.length).split('\r\n');
   const path = REQUEST_LINE.exec(lines[0] ?? '')?.[1];
   if (path === undefined || !paths.has(path) || lines.length > LINES_LIMIT) return null;
   const headers: Record<string, string> = {};
