@@ -122,8 +122,8 @@ function family(pid: number): readonly number[] {
   return [pid, ...children.flatMap(family)];
 }
 
-/** Binds each thread of a process and its descendants to `coreOf` its name. Null leaves a thread unbound. */
-export function bindThreads(pid: number, coreOf: (thread: string) => string | null): void {
+/** Pins each thread of a process and its descendants to the core that `coreOf` returns for its name; null leaves it free. */
+export function pinThreads(pid: number, coreOf: (thread: string) => string | null): void {
   for (const member of family(pid))
     for (const task of listed(`/proc/${member}/task`)) {
       const core = coreOf(content(`/proc/${member}/task/${task}/comm`).trim());

@@ -40,7 +40,7 @@ interface Place {
 const ONE: Place = { name: 'on one core', core: CORES.server, pinned: false };
 const BOTH: Place = { name: 'on both cores', core: CORES.both, pinned: false };
 const PINNED: Place = { name: 'on both cores, threads pinned', core: CORES.both, pinned: true };
-const PLACES = [ONE, BOTH, BOUND];
+const PLACES = [ONE, BOTH, PINNED];
 
 /** Figures of a placement and a number of connections, by round. */
 interface Trial {

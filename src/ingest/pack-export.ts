@@ -10,7 +10,7 @@ import { nearestCallAncestors } from '../domain/traces/estimates.ts';
 import { readHead, readPayload } from '../domain/traces/read-span.ts';
 import type { SpanHead, SpanPayload } from '../domain/traces/span.ts';
 import { SpanPlaces } from '../domain/traces/span-places.ts';
-import { type EndedRows, type StoredSpan, rowsOfTraces } from '../domain/traces/span-rows.ts';
+import { type EncodedTrace, type StoredSpan, rowsOfTraces } from '../domain/traces/span-rows.ts';
 import { tallyOf } from '../domain/traces/trace.ts';
 import { blankSpans } from '../wire/otlp/blank-spans.ts';
 import { decodeSpans, otlpFormat, visitExport } from '../wire/otlp/decode.ts';
@@ -150,7 +150,7 @@ function tracesOf(sent: Parameters<typeof visitExport>[0]): Pick<PackedExport, '
   const spansOfTraces = [...traces.values()];
   const rowsByTrace = rowsOfTraces(spansOfTraces.map(({ storedSpans }) => storedSpans));
   const packed = spansOfTraces.map(({ traceId, places, heads, usages }, trace): PackedTrace => {
-    const { rows, ends } = rowsByTrace[trace] as EndedRows;
+    const { rows, estimateEnds } = rowsByTrace[trace] as EncodedTrace;
     for (const [place, usage] of usages.entries()) {
       const [head, estimateEnd] = [heads[place], estimateEnds[place]];
       if (usage !== null && head !== undefined && estimateEnd !== undefined)

@@ -163,7 +163,7 @@ interface KeyCreator {
  * must send the required members for a key without a team. Throws Forbidden and InvalidInput.
  */
 export function assertMayCreate({ caller, memberRole, sent }: KeyCreator, draft: KeyDraft, rules: KeyRules): void {
-  const isOfTeam = idOrNull(draft.teamId) !== null;
+  const isOfTeam = nullIfBlank(draft.teamId) !== null;
   const rule = isOfTeam ? rules.team : rules.personal;
   const isAdmin = caller.role === 'proxy_admin';
   if (rule === null || (isAdmin && isOfTeam)) return;

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import type { Limits } from '../budgets/limits.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import { weakerRole } from '../owners/key-owners.ts';
 import type { Role } from '../role.ts';
 import { instantAfter } from './durations.ts';
@@ -113,7 +113,7 @@ export function boundedDraft(creation: KeyCreation, draft: KeyDraft): KeyDraft {
   if (granted !== null) throw keyOwnerRefusal(`Only proxy admins set ${granted} of a key.`);
   if (draft.role !== null && !isWeakerOrEqual(draft.role, caller.role))
     throw keyOwnerRefusal('Only proxy admins choose a role.');
-  assertUnbounded(caller, idOrNull(draft.teamId));
+  assertUnbounded(caller, nullIfBlank(draft.teamId));
   const models = draft.models.length === 0 ? (caller.key?.models ?? []) : draft.models;
   assertModels(caller, models);
   const routes = routesFor(creation, settings);

@@ -2,7 +2,7 @@ import { conditionList, conditionsOfList } from '../annotations/annotation-condi
 import { cursorState, cursorText } from '../cursor-text.ts';
 import { InvalidInput } from '../errors.ts';
 import type { Usd } from '../money.ts';
-import { idOrNull } from '../optional-id.ts';
+import { nullIfBlank } from '../optional-text.ts';
 import { TRACE_REF } from './cursor.ts';
 import { SPAN_STATUSES } from './span.ts';
 import type { TraceSummary } from './trace.ts';

@@ -202,7 +202,7 @@ function rowText({ head, payload }: StoredSpan): string {
   )},${quotedNameOrNull(head.model)},${countOrNull(head.inputTokens)},${countOrNull(head.outputTokens)},${quoted(head.inputPreview)},${quotedOrNull(
     head.requestId,
   )},${amountOrNull(head.cost)},${bodyAt},${quotedOrNull(ownPayload)},${quotedNameOrNull(head.provider)},${quotedNameOrNull(
-    textOrNull(head.framework),
+    nullIfEmpty(head.framework),
   )},${quotedOrNull(head.callId)},${gatewayOf(head)},${quotedOrNull(head.source && sourceText(head.source))},${amountOrNull(
     head.estimate,
   )}]`;

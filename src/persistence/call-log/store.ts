@@ -185,7 +185,7 @@ export function createCallStore(
     encode(call, withSummary = false) {
       const { callId, traceId } = call.spend;
       assertStorableCall(call);
-      const isForLog = call.span.parentSpanId === null && call.below === undefined && !hasOwnAmounts(call.spend);
+      const isForLog = call.span.parentSpanId === null && call.childSpans === undefined && !hasOwnAmounts(call.spend);
       const traceRef = isForLog ? traceRefOf(ownerOfCall(call.spend), traceId) : null;
       const encoded = traceRef === null ? null : encodeCall(call, traceRef);
       if (traceRef === null || encoded === null) {

@@ -134,7 +134,7 @@ interface StoredGroup extends Readonly<Record<string, unknown>> {
 
 const groupOf = (row: StoredGroup, by: SpendGrouping['by']): SpendGroup => ({
   // Optional ids of old rows may be blank, which means that they are absent.
-  values: Object.fromEntries(by.map((field) => [field, idOrNull(row[`of_${field}`] as string | null)])),
+  values: Object.fromEntries(by.map((field) => [field, nullIfBlank(row[`of_${field}`] as string | null)])),
   startMs: row.start_ms,
   calls: row.calls,
   failures: row.failures,

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../domain/json-object.ts';
-import type { KeyCaps, KeyDefaults, KeyMakers } from '../../domain/keys/generation-rules.ts';
+import type { KeyCaps, KeyCreationRule, KeyDefaults } from '../../domain/keys/generation-rules.ts';
 import { durationMs } from '../../domain/keys/durations.ts';
 import { type Usd, usdFrom } from '../../domain/money.ts';
 import type { Kind, Refusal } from './kinds.ts';
