@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongFilesFirst } from './test/support/long-files-first.ts';
 import { POLLING } from './test/support/polling.ts';
 
 /** Deadline of a hook, and of a test outside of `house`, in ms. Long enough for a machine under heavy load. */
@@ -36,6 +37,7 @@ const folder = (name: string, order = 0, setupFiles: readonly string[] = []) => 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/run-folder.ts',
+    sequence: { sequencer: LongFilesFirst },
     experimental: NODE_IMPORTS,
     projects: [
       folder('unit'),
