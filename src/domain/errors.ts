@@ -34,8 +34,8 @@ export abstract class DomainError extends Error {
 }
 
 /**
- * A failure that a caller can cause very often. It has no stack trace: nobody sees one, and it costs more time than the
- * rest of the refusal.
+ * A failure that a caller can cause very often. It has no stack trace: a stack trace is never shown, and costs more
+ * time than the rest of the refusal.
  */
 abstract class Refusal extends DomainError {
   constructor(message: string, options?: ErrorOptions) {
