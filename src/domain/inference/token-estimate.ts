@@ -12,7 +12,7 @@ const DOCUMENT_TOKENS = 3_000;
 
 /**
  * Estimate of the input tokens of a messages request: text by its bytes, images and documents with a fixed count.
- * It tends to be too high, because clients use it to stay below a limit.
+ * The result is rather too high than too low, because clients use it to stay below a limit.
  */
 export function estimateTokens({ system, messages, tools }: RequestBody): number {
   const turns = listOf(messages);

@@ -34,7 +34,7 @@ export interface KeyCreationRule {
   readonly requiredParams: readonly string[];
 }
 
-/** Rules of the configuration about new keys. `caps` and `checksAliases` apply to changes of keys, too. */
+/** Rules of the configuration about new keys. `caps` and `checksAliases` also apply to changes of keys. */
 export interface KeyRules {
   readonly defaults: KeyDefaults;
   readonly caps: KeyCaps;
@@ -76,7 +76,7 @@ const overLimit = (member: string, sent: unknown, cap: unknown): InvalidInput =>
   new InvalidInput(`${member} is over max limit set in config - user_value=${String(sent)}; max_value=${String(cap)}`);
 
 /**
- * Refuses limits above the caps of the configuration. In a change, null removes a limit, so it exceeds every cap.
+ * Refuses limits above the caps of the configuration. In a change, null removes a limit: it exceeds every cap.
  * Lifetimes are compared by their end when they begin now. Budget windows are compared by their length: a month is 30
  * days, because the windows `1mo` and `30d` are the same. Throws InvalidInput.
  */

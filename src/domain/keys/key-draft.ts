@@ -32,7 +32,7 @@ export interface KeyDraft {
   /** Members of the metadata that were sent beside `metadata`. */
   readonly metadataMembers?: JsonObject;
   readonly settings?: Omit<SettingsPatch, 'budgetLimits'>;
-  /** Budgets of windows. The budget of the key applies, too. */
+  /** Budgets of windows, in addition to the budget of the key. */
   readonly budgetLimits?: readonly WantedWindow[] | null;
   /** Reset interval of the spend that the budget limits, as a duration such as `1d`; null for never. */
   readonly budgetDuration?: string | null;

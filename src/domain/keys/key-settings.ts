@@ -4,7 +4,7 @@ type KeyType = (typeof KEY_TYPES)[number];
 
 type Named<Value> = Readonly<Record<string, Value>>;
 
-/** A budget of a window. The budget of the key applies, too. */
+/** A budget of a window, in addition to the budget of the key. */
 export interface KeyBudgetWindow {
   readonly budgetDuration: string;
   /** Decimal text, USD. */
@@ -79,7 +79,7 @@ export interface KeySettings {
   readonly projectId?: string;
   /** Organization of a key without a team. */
   readonly organizationId?: string;
-  /** Access groups whose models the key may call, too. */
+  /** Access groups whose models the key may also call. */
   readonly accessGroupIds?: readonly string[];
   readonly budgetLimits?: readonly KeyBudgetWindow[];
   readonly modelMaxBudget?: Named<ModelBudget>;

@@ -97,6 +97,7 @@ export interface KeyFilter {
   readonly organizationId?: string | null;
   readonly accessGroupId?: string | null;
   readonly blocked: boolean | null;
+  /** Null for all keys that are not deleted. */
   readonly status: KeyStatus | null;
   /** Only the keys a caller may list; null for an administrator. */
   readonly visibleTo: {
@@ -107,7 +108,7 @@ export interface KeyFilter {
   } | null;
 }
 
-/** `active`: neither blocked, expired nor deleted. `revoked`: blocked. No status lists all that are not deleted. */
+/** `active`: neither blocked, expired nor deleted. `revoked`: blocked. */
 export const KEY_STATUSES = ['active', 'expired', 'revoked', 'deleted'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
@@ -136,7 +137,8 @@ export interface KeyPage {
   readonly descending: boolean;
   readonly limit: number;
   /**
-   * Rows to skip, or the row after which the page begins; the latter with the sorts `created_at` and `budget_use` only.
+   * Number of rows to skip, or the row after which the page begins. A row is accepted only with the sorts `created_at`
+   * and `budget_use`.
    */
   readonly from: number | KeyPlace;
 }
@@ -152,7 +154,7 @@ export interface KeyStore {
   find(secretHash: string): Promise<VirtualKey | null>;
   /** The keys of these secrets, by the secret's hash; the same rule as `find`. */
   findBySecrets(secretHashes: readonly string[]): Promise<ReadonlyMap<string, VirtualKey>>;
-  /** The keys of these hashes that exist, deleted ones too, in no particular order. */
+  /** The keys of these hashes that exist, including deleted ones, in no particular order. */
   findMany(hashes: readonly string[]): Promise<readonly VirtualKey[]>;
   /** The keys with these aliases that are not deleted. */
   findAliases(aliases: readonly string[]): Promise<readonly VirtualKey[]>;

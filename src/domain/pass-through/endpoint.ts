@@ -8,7 +8,7 @@ import type { Secret } from '../secret.ts';
 export interface EndpointSettings {
   /** Query parameters that are sent where neither the request nor the target has them. */
   readonly defaultQuery: Readonly<Record<string, string>>;
-  /** Serves the paths below `path`, too. */
+  /** Also serves the paths below `path`. */
   readonly includeSubpath: boolean;
   /** USD of each answered call. A negative amount is shown and charges nothing. */
   readonly costPerRequest: number;

@@ -22,11 +22,9 @@ export interface ForwardedProvider {
   readonly prefixes: readonly string[];
   /** Default base address; null where every account or server has its own. */
   readonly base: string | null;
-  /**
-   * Environment variables that replace the base address, and those with the key. Of each list, the first that is set
-   * applies.
-   */
+  /** Environment variables that replace the base address; the first that is set applies. */
   readonly baseVariables: readonly string[];
+  /** Environment variables with the key; the first that is set applies. */
   readonly keyVariables: readonly string[];
   readonly keyForm: KeyForm;
   /** Whether it can be called without a key, such as a server of the operator. */

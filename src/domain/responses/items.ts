@@ -64,7 +64,7 @@ function asInput(item: ResponseItem): ResponseItem {
   return content;
 }
 
-/** The id in an item reference; null for other items. An item without type and role is a reference, too. */
+/** The id in an item reference; null for other items. An item without type and role is also a reference. */
 export function referencedId({ type, role, id }: ResponseItem): string | null {
   const isReference = type === 'item_reference' || ((type ?? null) === null && role === undefined);
   return isReference && typeof id === 'string' ? id : null;

@@ -5,7 +5,7 @@ export interface UpstreamResponse {
   readonly deploymentId: string;
   /** The upstream's own id. */
   readonly upstreamId: string;
-  /** Owner of the response; `keyHash` decides only where there is no team. */
+  /** Owner of the response. `keyHash` decides only for an owner without a team. */
   readonly owner: Owner;
 }
 

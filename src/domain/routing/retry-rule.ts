@@ -7,7 +7,7 @@ const TRANSIENT_STATUSES = new Set([408, 409, 429]);
 /** Wrong credential or model name: a retry at another deployment may succeed. */
 const DEPLOYMENT_STATUSES = new Set([401, 403, 404]);
 
-/** Whether a retry may succeed; `elsewhere` when it is sent to another deployment. */
+/** Whether a retry may succeed. `elsewhere`: the retry is sent to another deployment. */
 function isRetryable(failure: unknown, { elsewhere }: { readonly elsewhere: boolean }): boolean {
   if (!(failure instanceof UpstreamFailed)) return false;
   const { upstreamStatus: status } = failure;

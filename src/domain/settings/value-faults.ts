@@ -25,7 +25,7 @@ const ROUTER_KINDS: Readonly<Record<RouterField['type'], ValueKind>> = {
   Dictionary: 'map',
 };
 
-/** Faults of a value by the kind of its setting, in each section. An unknown setting has none, and neither has null. */
+/** Faults of a value by the kind of its setting, in each section. No faults for an unknown setting and for null. */
 export function valueFaults(section: string, name: string, value: unknown): readonly ValueFault[] {
   if (value === null) return [];
   if (section === GENERAL) return generalFaults(name, value);

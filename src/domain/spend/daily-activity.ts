@@ -32,7 +32,7 @@ export const sumOfSpend = (all: Iterable<SpendSums>): SpendSums => [...all].redu
 export const ACTIVITY_FIELDS = ['model', 'modelGroup', 'provider', 'callType'] as const;
 type ActivityField = (typeof ACTIVITY_FIELDS)[number];
 
-/** Field whose values are the entities of a report. Each day is broken down by it, too. */
+/** Field whose values are the entities of a report. Each day is also broken down by this field. */
 export type ActivityEntity = Extract<SpendField, 'user' | 'team' | 'organization' | 'agent' | 'tag' | 'endUser'>;
 
 /** Sums of the calls with one value of a field, in total and by key hash. */
@@ -100,7 +100,7 @@ export interface KeySums {
   readonly sums: SpendSums;
 }
 
-/** Sums by key, those of the highest cost first; of equal cost in the order of their hashes. */
+/** Sums by key, the highest cost first; keys of equal cost in the order of their hashes. */
 export const sumsByKey = (groups: readonly SpendGroup[]): readonly KeySums[] =>
   [...byKeyOf(groups)]
     .map(([hash, sums]) => ({ hash, sums }))
@@ -108,7 +108,7 @@ export const sumsByKey = (groups: readonly SpendGroup[]): readonly KeySums[] =>
 
 const uncachedTokens = ({ sums }: KeySums): number => sums.inputTokens - sums.cacheReadTokens;
 
-/** Keys with input tokens that were not read from a provider's cache, those with the most first. */
+/** Keys with input tokens that were not read from a provider's cache, the most of these tokens first. */
 export const byUncachedTokens = (keys: readonly KeySums[]): readonly KeySums[] =>
   keys
     .filter((key) => uncachedTokens(key) > 0)

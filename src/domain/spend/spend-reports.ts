@@ -2,8 +2,8 @@ import type { Usd } from '../money.ts';
 import type { KeyOwnerKind, SpendRow } from './spend-row.ts';
 
 /**
- * Properties of a call that reports filter and group by. `model` is `provider/name`; in filters, the name alone
- * matches, too. `organization` is the present organization of the call's team or, without a team, of its key. `agent`
+ * Properties of a call that reports filter and group by. `model` is `provider/name`; filters also match the
+ * name alone. `organization` is the present organization of the call's team or, without a team, of its key. `agent`
  * is the present agent of the key.
  */
 export const SPEND_FIELDS = [
@@ -40,7 +40,7 @@ export interface SpendFilter {
   readonly none?: FieldValues;
   /** Fields that must have a value. */
   readonly some?: readonly SpendField[];
-  /** Calls of the keys that belong to this owner now, deleted keys too. The id of a member is made by `memberId`. */
+  /** Calls of the keys, also deleted ones, that belong to this owner now. The id of a member is made by `memberId`. */
   readonly ownedBy?: { readonly kind: KeyOwnerKind; readonly id: string };
   /** The `responseId`, `callId` or `id` of the call. */
   readonly requestId?: string;
@@ -108,7 +108,7 @@ export interface SpendGroup extends SpendSums {
 export interface SpendGrouping {
   readonly filter: SpendFilter;
   readonly by: readonly SpendField[];
-  /** Groups by time, too: width of a bucket, and the offset of the time zone, which is added to start times. */
+  /** Also groups by time: width of a bucket, and the offset of the time zone, which is added to start times. */
   readonly bucket?: { readonly ms: number; readonly offsetMs: number };
   /** Maximum number of groups; those of the highest cost are kept. */
   readonly limit: number;

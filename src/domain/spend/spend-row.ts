@@ -110,7 +110,7 @@ export interface SpendStore {
    * Total spend of the keys of each of these owners, or of the calls with each of these labels. Deleted keys count, so
    * that deleting a key does not refill a budget. Owners without any spend are absent. Ids of members are made by
    * `memberId`. A window has the calls that were recorded with it in `windows`. Calls that are committed but not yet
-   * unfolded into rows count, too.
+   * unfolded into rows also count.
    */
   totalsOfOwners(kind: SummedKind, ids: readonly string[]): Promise<ReadonlyMap<string, Usd>>;
   /**

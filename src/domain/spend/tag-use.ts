@@ -67,7 +67,7 @@ export interface TagSums {
   readonly sums: SpendSums;
 }
 
-/** Sums by tag, those of the most calls first. `groups` are by tag and user. */
+/** Sums by tag, the most calls first. `groups` are by tag and user. */
 export const sumsByTag = (groups: readonly SpendGroup[]): readonly TagSums[] =>
   [...Map.groupBy(groups, ({ values }) => values.tag ?? '')]
     .map(([tag, own]) => ({

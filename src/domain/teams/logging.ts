@@ -78,7 +78,7 @@ const textsOf = (value: unknown): Readonly<Record<string, string>> =>
       )
     : {};
 
-/** Callbacks in the metadata of a team. Entries of other forms, and those after the eighth, are left out. */
+/** Callbacks in the metadata of a team. Malformed entries, and entries after the eighth, are left out. */
 export function teamCallbacks(metadata: JsonObject): readonly TeamCallback[] {
   const list = metadata[CALLBACKS];
   if (!Array.isArray(list)) return [];

@@ -4,7 +4,7 @@ import { assertWindowCount, windowEnd } from '../keys/durations.ts';
 import { type Usd, usdFrom, ZERO_USD } from '../money.ts';
 
 /**
- * A further budget of a team, with its own window. The budget of the team applies, too. It is stored as JSON, so its
+ * A budget of a team with its own window, in addition to the budget of the team. It is stored as JSON, so that its
  * times are ISO 8601 texts.
  */
 export interface TeamWindow extends WantedWindow {

@@ -67,7 +67,7 @@ export interface TraceSource {
   /** Address of the source; `https` only, so that it may be shown as a link. */
   readonly url: string;
   readonly title: string;
-  /** The user who started the run there; null when unknown. */
+  /** The user of the source who started the run; null when unknown. */
   readonly user: string | null;
 }
 

@@ -66,11 +66,11 @@ export interface TraceAgent {
   readonly parentAgent: string | null;
   readonly invocations: number;
   /**
-   * Model calls, each once: those below its spans up to the next agent span, and those below no agent span that name
-   * this agent.
+   * Model calls, each once. They are below its spans, up to the next agent span, or they are below no agent span and
+   * name this agent.
    */
   readonly llmCalls: number;
-  /** Tool calls below its spans up to the next agent span, and those below no agent span that name this agent. */
+  /** Tool calls, counted for the agent by the same rule. */
   readonly toolCalls: number;
   /** Tool calls that name the agent themselves. */
   readonly namedToolCalls: number;

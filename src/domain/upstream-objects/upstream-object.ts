@@ -11,7 +11,7 @@ const PREFIXES: Readonly<Record<ObjectKind, string>> = { file: 'file-', batch: '
 
 /**
  * An object stored at an upstream, under our own id. The upstream's id is never shown: all callers of a deployment
- * share one upstream credential, so any of them could read the object by it.
+ * share one upstream credential, so that any of them could read the object with the upstream's id.
  */
 export interface UpstreamObject {
   readonly id: string;

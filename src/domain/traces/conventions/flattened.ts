@@ -8,7 +8,7 @@ export interface FlattenedForm {
   readonly prefix: string;
   /** Role of a message without one. */
   readonly defaultRole: string;
-  /** The rest of the key that holds the role; likewise `content` and `name`. */
+  /** The rest of the key that holds the role of a message; the same for its content and its name. */
   readonly role: string;
   readonly content: string;
   readonly name: string;
