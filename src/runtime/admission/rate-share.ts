@@ -102,7 +102,7 @@ export class RateShare implements ShareHolder {
     return !this.#isOver() && this.#epoch === this.#shares.epoch() && this.used + amount <= this.#ceiling;
   }
 
-  /** Takes an amount. A negative amount is given back. */
+  /** Takes an amount. A negative amount is returned to the limit. */
   take(amount: number): void {
     if (this.#shares.isUnavailable()) this.#countAlone();
     if (this.#isOver()) {

@@ -79,8 +79,8 @@ const makers =
   (rolesMember: string): Reader =>
   (value) => {
     if (!isJsonObject(value)) return 'is not a map';
-    const members = [rolesMember, 'required_params'];
-    const unsupported = Object.keys(value).find((name) => !members.includes(name));
+    const members = new Set([rolesMember, 'required_params']);
+    const unsupported = Object.keys(value).find((name) => !members.has(name));
     if (unsupported !== undefined) return `has the unsupported member ${unsupported}`;
     const roles = value[rolesMember] ?? null;
     const requiredParams = value['required_params'] ?? [];
