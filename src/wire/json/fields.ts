@@ -35,7 +35,7 @@ export const withoutNulls = (fields: Fields): JsonObject =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 /**
- * Table for keys that come from outside. Without a prototype, so that keys such as `constructor` and `__proto__` have
+ * Table for keys that come from outside. It has no prototype, so that keys such as `constructor` and `__proto__` have
  * no value.
  */
 export const lookupTable = <Value>(entries: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>

@@ -12,9 +12,8 @@ export function keysInOrder(value: JsonObject, text: Uint8Array | null): readonl
   const keys = Object.keys(value);
   if (text === null || keys.length < 2 || !keys.some((key) => INTEGER_KEY.test(key))) return keys;
   const orderedKeys = [...new Set((topLevelMembers(text) ?? []).map(({ key }) => key))];
-  return orderedKeys.length === keys.length && orderedKeys.every((key) => Object.hasOwn(value, key))
-    ? orderedKeys
-    : keys;
+  const hasSameKeys = orderedKeys.length === keys.length && orderedKeys.every((key) => Object.hasOwn(value, key));
+  return hasSameKeys ? orderedKeys : keys;
 }
 
 /** JSON text of the last member with this key in the JSON text of an object. Null when there is none. */

@@ -1,6 +1,20 @@
 import type { ModelRequest } from '../../domain/chat/chat.ts';
 import { GATEWAY_FIELDS } from '../../domain/inference/gateway-fields.ts';
 
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  CR,
+  LF,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+  TAB,
+} from './bytes.ts';
 /** Position of one member of the outermost object in JSON text, in bytes. */
 export interface Member {
   /** Key with its escapes resolved. */
@@ -11,15 +25,6 @@ export interface Member {
   /** Offset after the value's last byte. */
   readonly end: number;
 }
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 
 /** The same bytes as a Buffer, for its native searches. Copies nothing. */
 export function asBuffer(bytes: Uint8Array): Buffer {
@@ -84,18 +89,18 @@ export function itemCount(json: Uint8Array, key: string): number | null {
 
 /**
  * A JSON object with some members set (JSON text) or removed (null). All other values keep their bytes. Of a repeated
- * key only the last value stays, as in JSON.parse. Otherwise an upstream that reads the first value would answer a
- * request that the gateway did not admit. Returns the same bytes when nothing changes, or when the text is not an
- * object.
+ * key only the last value stays, which is the value that the gateway has read. Otherwise an upstream that reads the
+ * first value would answer a request that the gateway did not admit. Returns the same bytes when nothing changes, or
+ * when the text is not an object.
  */
 export function withMembers(json: Uint8Array, changes: Readonly<Record<string, string | null>>): Uint8Array {
   const bytes = asBuffer(json);
   const members = topLevelMembers(json);
   if (members === null || isUnchanged(bytes, members, changes)) return json;
-  const last = new Map(members.map((member) => [member.key, member]));
+  const lastByKey = new Map(members.map((member) => [member.key, member]));
   const pieces: Uint8Array[] = [];
   for (const member of members) {
-    if (last.get(member.key) !== member) continue;
+    if (lastByKey.get(member.key) !== member) continue;
     const text = Object.hasOwn(changes, member.key) ? changes[member.key] : undefined;
     if (text === null) continue;
     pieces.push(pieces.length === 0 ? OPENING : SEPARATOR);
@@ -103,7 +108,7 @@ export function withMembers(json: Uint8Array, changes: Readonly<Record<string, s
     else pieces.push(bytes.subarray(member.start, member.valueStart), Buffer.from(text));
   }
   for (const [key, text] of Object.entries(changes)) {
-    if (text === null || last.has(key)) continue;
+    if (text === null || lastByKey.has(key)) continue;
     pieces.push(pieces.length === 0 ? OPENING : SEPARATOR, Buffer.from(`${JSON.stringify(key)}:${text}`));
   }
   pieces.push(pieces.length === 0 ? EMPTY_OBJECT : CLOSING);
@@ -148,20 +153,18 @@ function afterSpace(bytes: Buffer, from: number): number {
   let at = from;
   for (;;) {
     const byte = bytes[at];
-    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at;
+    if (byte !== SPACE && byte !== LF && byte !== CR && byte !== TAB) return at;
     at += 1;
   }
 }
 
-/**
- * Bytes that are compared one by one before the native search. Short strings are faster without the overhead of that
- * call.
- */
+/** Bytes that are compared one by one before the native search, whose call costs more than a short string. */
 const SHORT_STRING_BYTES = 64;
 
 /** Offset after the string that opens at `from`. -1 when the string is not closed. */
 function afterString(bytes: Buffer, from: number): number {
-  for (let at = from + 1; ;) {
+  let at = from + 1;
+  for (;;) {
     const shortEnd = at + SHORT_STRING_BYTES;
     while (at < shortEnd) {
       const byte = bytes[at];
@@ -171,10 +174,11 @@ function afterString(bytes: Buffer, from: number): number {
     }
     const quote = bytes.indexOf(QUOTE, at);
     if (quote === -1) return -1;
-    // The native search ignores escapes. The quote closes the string after an even number of backslashes.
+    // The native search ignores escapes. A quote after an odd number of backslashes is escaped.
     let before = quote - 1;
     while (before >= at && bytes[before] === BACKSLASH) before -= 1;
-    if ((quote - before) % 2 === 1) return quote + 1;
+    const backslashes = quote - 1 - before;
+    if (backslashes % 2 === 0) return quote + 1;
     at = quote + 1;
   }
 }
@@ -185,7 +189,8 @@ function afterValue(bytes: Buffer, from: number): number {
   if (first === QUOTE) return afterString(bytes, from);
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return afterScalar(bytes, from);
   let depth = 0;
-  for (let at = from; at < bytes.length;) {
+  let at = from;
+  while (at < bytes.length) {
     const byte = bytes[at];
     if (byte === QUOTE) {
       at = afterString(bytes, at);
@@ -205,7 +210,7 @@ function afterValue(bytes: Buffer, from: number): number {
 function afterScalar(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at += 1) {
     const byte = bytes[at];
-    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || (byte ?? 0) <= 0x20)
+    if (byte === COMMA || byte === CLOSE_BRACE || byte === CLOSE_BRACKET || (byte ?? 0) <= SPACE)
       return at === from ? -1 : at;
   }
   return -1;
@@ -222,7 +227,7 @@ export function keyText(bytes: Buffer, start: number, end: number): string {
   }
 }
 
-/** Returns a JSON object with another model name. Same bytes when there is nothing to change. */
+/** Returns a JSON object with another model name. Returns the same bytes when nothing changes. */
 export type ModelRewriter = (json: Buffer) => Buffer;
 
 /**
@@ -233,7 +238,7 @@ export type ModelRewriter = (json: Buffer) => Buffer;
 export function createModelRewriter(model: string): ModelRewriter {
   const modelJson = Buffer.from(JSON.stringify(model));
   let knownPrefix: Buffer | null = null;
-  /** Null while the upstream's model name is the one that the caller sent. */
+  /** Replacement of `knownPrefix`. Null when the prefix already has the caller's model name. */
   let newPrefix: Buffer | null = null;
   return (json) => {
     if (knownPrefix === null || !startsWith(json, knownPrefix)) {
@@ -251,36 +256,35 @@ export function createModelRewriter(model: string): ModelRewriter {
   };
 }
 
-function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  return bytes.length > prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+export function startsWith(bytes: Buffer, prefix: Buffer): boolean {
+  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
 }
 
 /**
- * Parsed JSON object whose array member `bulk` is replaced by an empty array. Vectors and images are megabytes that the
- * gateway does not read. Undefined when the bytes are not a JSON object. The content of `bulk` is not validated.
+ * Parsed JSON object whose array member `bulkKey` is replaced by an empty array. Vectors and images are megabytes that
+ * the gateway does not read. Undefined when the bytes are not a JSON object. The content of the array is not validated.
  */
-export function outlineOf(json: Uint8Array, bulk: string): unknown {
+export function outlineOf(json: Uint8Array, bulkKey: string): unknown {
   const bytes = asBuffer(json);
   const members = topLevelMembers(bytes);
   if (members === null) return undefined;
-  // Only the closing brace may follow the last member. Without members, the text is `{}`.
-  if (bytes.toString('latin1', members.at(-1)?.end ?? 0).replace(/\s/g, '') !== (members.length === 0 ? '{}' : '}'))
-    return undefined;
+  const afterMembers = bytes.toString('latin1', members.at(-1)?.end ?? 0).replace(/\s/g, '');
+  if (afterMembers !== (members.length === 0 ? '{}' : '}')) return undefined;
   try {
-    return Object.fromEntries(members.map((member) => [member.key, valueOf(bytes, member, bulk)]));
+    return Object.fromEntries(members.map((member) => [member.key, valueOf(bytes, member, bulkKey)]));
   } catch {
     return undefined;
   }
 }
 
-function valueOf(bytes: Buffer, { key, valueStart, end }: Member, bulk: string): unknown {
-  if (key === bulk && bytes[valueStart] === OPEN_BRACKET) return [];
+function valueOf(bytes: Buffer, { key, valueStart, end }: Member, bulkKey: string): unknown {
+  if (key === bulkKey && bytes[valueStart] === OPEN_BRACKET) return [];
   return JSON.parse(bytes.toString('utf8', valueStart, end));
 }
 
 /**
- * Changes that a request needs for the upstream, for `withMembers`: JSON text of a replaced member, null for a removed
- * one. Removes the gateway fields and applies `replaced`.
+ * Changes of a request for its upstream, in the form of `withMembers`. Removes the gateway fields and applies
+ * `replaced`.
  */
 export function upstreamChanges({
   body,

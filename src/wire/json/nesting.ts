@@ -1,12 +1,6 @@
-/** Maximum nesting depth of a JSON body. Bounds the recursion over a hostile body. */
+import { BACKSLASH, CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.ts';
+/** Maximum nesting depth of a JSON body. Limits the recursion over a hostile body. */
 export const MAX_NESTING = 500;
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 
 /** Whether JSON text nests arrays and objects deeper than the limit. Does not validate the text. */
 export function nestsTooDeep(json: Uint8Array, limit = MAX_NESTING): boolean {
@@ -25,15 +19,17 @@ export function nestsTooDeep(json: Uint8Array, limit = MAX_NESTING): boolean {
   return false;
 }
 
-/** Offset of the quote that closes the string with its first character at `from`. -1 when it is not closed. */
+/** Offset of the quote that closes a string. `from` is the offset after its opening quote. -1 for an open string. */
 function closingQuote(bytes: Buffer, from: number): number {
-  for (let start = from; ;) {
+  let start = from;
+  for (;;) {
     const quote = bytes.indexOf(QUOTE, start);
     if (quote === -1) return -1;
-    // The quote closes the string after an even number of backslashes.
+    // A quote after an odd number of backslashes is escaped.
     let before = quote - 1;
     while (before >= start && bytes[before] === BACKSLASH) before -= 1;
-    if ((quote - before) % 2 === 1) return quote;
+    const backslashes = quote - 1 - before;
+    if (backslashes % 2 === 0) return quote;
     start = quote + 1;
   }
 }

@@ -1,4 +1,5 @@
 import type { RequestBody, Shape, Unread } from '../../domain/inference/request-validation.ts';
+import { OPEN_BRACE, OPEN_BRACKET, QUOTE } from './bytes.ts';
 import { asBuffer, cacheMembers, keyText } from './members.ts';
 import { scanObject } from './scan.ts';
 
@@ -12,10 +13,11 @@ export interface PartiallyParsed {
 /** Minimum bytes of a member whose parsing is deferred. */
 const MIN_DEFERRED_BYTES = 1024;
 
+/** Shapes of values, by their first byte. */
 const SHAPES: ReadonlyMap<number | undefined, Shape> = new Map([
-  [0x22, 'text'],
-  [0x5b, 'list'],
-  [0x7b, 'object'],
+  [QUOTE, 'text'],
+  [OPEN_BRACKET, 'list'],
+  [OPEN_BRACE, 'object'],
 ]);
 
 const DATA_PROPERTY = { enumerable: true, configurable: true, writable: true } as const;
@@ -71,9 +73,9 @@ export function parsePartially(json: Uint8Array, overrides: RequestBody): Partia
   const members = scanned.map((member) => ({ ...member, key: keyText(bytes, member.start, member.keyEnd) }));
   cacheMembers(json, members);
   const deferred = new Map<string, DeferredMember>();
-  /** JSON text before `from`, with placeholders for the deferred members. */
+  /** JSON text before `restStart`, with placeholders for the deferred members. */
   let textBefore = '';
-  let from = 0;
+  let restStart = 0;
   for (const { key, valueStart: start, end, allObjects } of members) {
     const shape = allObjects ? 'objects' : SHAPES.get(bytes[start]);
     const getter = end - start < MIN_DEFERRED_BYTES ? undefined : DEFERRED_GETTERS.get(key);
@@ -82,10 +84,10 @@ export function parsePartially(json: Uint8Array, overrides: RequestBody): Partia
     if (shape === undefined || getter === undefined) continue;
     deferred.set(key, { shape, getter, bytes, start, end });
     // The placeholder 0 keeps the order of the members.
-    textBefore += `${bytes.toString('utf8', from, start)}0`;
-    from = end;
+    textBefore += `${bytes.toString('utf8', restStart, start)}0`;
+    restStart = end;
   }
-  const parsed = JSON.parse(textBefore + bytes.toString('utf8', from)) as Record<string, unknown>;
+  const parsed = JSON.parse(textBefore + bytes.toString('utf8', restStart)) as Record<string, unknown>;
   for (const key of Object.keys(overrides)) {
     deferred.delete(key);
     parsed[key] = overrides[key];
@@ -94,8 +96,8 @@ export function parsePartially(json: Uint8Array, overrides: RequestBody): Partia
 }
 
 /**
- * `parsed` with getters in place of the placeholders. With deferred members, the result is a copy. When a getter
- * replaces a value of an existing object, V8 turns the object into a hash table, and later reads are slow.
+ * `parsed` with getters in place of the placeholders. The object with getters is a copy. When a getter replaces a value
+ * of an existing object, V8 turns the object into a hash table, and later reads are slow.
  */
 function withDeferred(
   parsed: Readonly<Record<string, unknown>>,

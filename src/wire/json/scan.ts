@@ -1,3 +1,26 @@
+import {
+  CAPITAL_E,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  CR,
+  LF,
+  MINUS,
+  NINE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  PLUS,
+  POINT,
+  QUOTE,
+  SMALL_E,
+  SMALL_F,
+  SMALL_N,
+  SMALL_T,
+  SPACE,
+  TAB,
+  ZERO,
+} from './bytes.ts';
 import { MAX_NESTING } from './nesting.ts';
 import { STRING_END } from './string-end.ts';
 
@@ -34,7 +57,7 @@ export function scanObject(json: Uint8Array): readonly ScannedMember[] | null {
   return scan(json);
 }
 
-/** The used part of WebAssembly. The types of Node do not declare it. */
+/** The part of WebAssembly that is used here. Node's types do not declare it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
@@ -47,22 +70,6 @@ interface StringEnd {
 }
 
 const INVALID = -1;
-const QUOTE = 0x22;
-const PLUS = 0x2b;
-const COMMA = 0x2c;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
-const COLON = 0x3a;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const SMALL_E = 0x65;
-const SMALL_F = 0x66;
-const SMALL_N = 0x6e;
-const SMALL_T = 0x74;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** Creates a parser of the JSON grammar. Each `after…` function returns the offset after its token, or INVALID. */
 function createScan(): Scan {
@@ -70,13 +77,13 @@ function createScan(): Scan {
   const { memory, stringEnd } = new WebAssembly.Instance(module).exports as StringEnd;
   const text = new Uint8Array(memory.buffer);
   let members: ScannedMember[] = [];
-  /** Whether the latest array of depth 2, a value of the outermost object, contains only objects. */
+  /** Whether the most recent array among the members of the outermost object contains only objects. */
   let allObjects = false;
 
   function afterSpace(from: number): number {
     for (let at = from; ; at += 1) {
       const byte = text[at] ?? 0;
-      if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) return at;
+      if (byte > SPACE || (byte !== SPACE && byte !== LF && byte !== CR && byte !== TAB)) return at;
     }
   }
 
@@ -113,7 +120,8 @@ function createScan(): Scan {
       const valueStart = afterSpace(at + 1);
       const end = afterValue(valueStart, depth);
       if (end === INVALID) return INVALID;
-      if (depth === 1) {
+      const isOutermost = depth === 1;
+      if (isOutermost) {
         if (members.length === MAX_MEMBERS) return INVALID;
         members.push({ start, keyEnd, valueStart, end, allObjects: text[valueStart] === OPEN_BRACKET && allObjects });
       }
@@ -125,11 +133,12 @@ function createScan(): Scan {
   }
 
   function afterArray(from: number, depth: number): number {
-    if (depth === 2) allObjects = true;
+    const isMemberOfOutermost = depth === 2;
+    if (isMemberOfOutermost) allObjects = true;
     let at = afterSpace(from + 1);
     if (text[at] === CLOSE_BRACKET) return at + 1;
     for (;;) {
-      if (depth === 2 && text[at] !== OPEN_BRACE) allObjects = false;
+      if (isMemberOfOutermost && text[at] !== OPEN_BRACE) allObjects = false;
       const end = afterValue(at, depth);
       if (end === INVALID) return INVALID;
       at = afterSpace(end);
@@ -145,11 +154,12 @@ function createScan(): Scan {
   }
 
   function afterNumber(from: number): number {
-    let at = text[from] === MINUS ? from + 1 : from;
-    at = text[at] === ZERO ? at + 1 : afterDigits(at);
+    const integerStart = text[from] === MINUS ? from + 1 : from;
+    // No digit may follow a leading zero.
+    let at = text[integerStart] === ZERO ? integerStart + 1 : afterDigits(integerStart);
     if (at !== INVALID && text[at] === POINT) at = afterDigits(at + 1);
-    // `| 0x20` makes E lower case.
-    if (at === INVALID || ((text[at] ?? 0) | 0x20) !== SMALL_E) return at;
+    const hasExponent = at !== INVALID && (text[at] === SMALL_E || text[at] === CAPITAL_E);
+    if (!hasExponent) return at;
     const sign = text[at + 1];
     return afterDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
   }
