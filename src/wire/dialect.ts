@@ -57,8 +57,8 @@ export interface AnswerWriter {
 /** A dialect of upstreams. Callers of other dialects use it through translation. */
 export interface OutboundDialect {
   /**
-   * Writes a neutral chat as a request of this dialect. Adds to `losses` the settings that this dialect does not
-   * support.
+   * Writes a neutral chat as a request of this dialect. Adds to `losses` the settings and parts that this dialect does
+   * not support.
    */
   writeRequest(chat: NeutralChat, losses: Losses): RequestBody;
   /** Creates the reader of one streamed answer. */
@@ -90,13 +90,13 @@ export interface WholeAnswerContext {
   readonly model: string;
   /** Request of the caller, for answers whose form depends on it. */
   readonly body: RequestBody;
-  /** The request as a multipart form with its files. Absent for a JSON request. */
+  /** Multipart form of the request. Absent for a JSON request. */
   readonly form?: Form;
   /** Maximum characters of the answer text in the outcome. 0 keeps no text. */
   readonly textLimit: number;
   /** Maps an upstream id to the id that the caller sees. Identity when absent. */
   readonly idOf?: (upstreamId: string) => string;
-  /** `previous_response_id` of the caller, when the gateway sent the whole conversation instead. None when absent. */
+  /** `previous_response_id` of the caller. Present when the gateway sent the whole conversation instead of this id. */
   readonly previousId?: string | null;
 }
 
@@ -112,15 +112,15 @@ export interface WholeAnswer {
 export interface InspectorOptions {
   /** Model name as the caller sent it. */
   readonly model: string;
-  /** Remove the closing usage chunk, because only the gateway requested it. */
+  /** Whether to remove the closing usage chunk, because the gateway requested it and the caller did not. */
   readonly removeUsageChunk: boolean;
   /** Maximum characters of the answer text in the outcome. 0 keeps no text. */
   readonly textLimit: number;
   /** Maps an upstream id to the id that the caller sees. Identity when absent. */
   readonly idOf?: (upstreamId: string) => string;
-  /** `previous_response_id` of the caller, when the gateway sent the whole conversation instead. None when absent. */
+  /** `previous_response_id` of the caller. Present when the gateway sent the whole conversation instead of this id. */
   readonly previousId?: string | null;
-  /** Request of the caller, for answers that do not repeat its settings. None when absent. */
+  /** Request of the caller, for dialects whose answers depend on its settings. */
   readonly body?: RequestBody;
   /** Creates the error for an error that the upstream reports inside its stream. */
   readonly upstreamError: (error: AnswerError) => Error;
@@ -137,7 +137,7 @@ export interface StreamInspector {
   inspect(event: Buffer): Buffer | null | Error;
   /** Whether the answer has begun. Before that, a failure can still become an HTTP error. */
   readonly hasBegun: boolean;
-  /** Whether the stream may end now. An earlier end is a truncated answer. */
+  /** Whether the answer is complete. A stream that ends before is truncated. */
   readonly complete: boolean;
   outcome(): Outcome;
   /** Events so far that count as one output token each, as an estimate. Absent for answers without text. */

@@ -32,7 +32,7 @@ export function wholeExchange({ status, headers }: Head, { bytes, outcome, delta
   };
 }
 
-/** Bytes of model output in a delta. */
+/** Bytes that the model wrote in a delta. */
 function writtenBytes(delta: ChatDelta): number {
   if (delta.kind === 'toolCall') return Buffer.byteLength(`${delta.name ?? ''}${delta.arguments}`);
   return 'text' in delta ? Buffer.byteLength(delta.text) : 0;
@@ -44,7 +44,7 @@ export function unparsedExchange(head: Head, bytes: ByteStream, measured: Billed
   return { ...head, streaming: false, bytes, deltas: () => noDeltas(bytes), outcome: () => outcome };
 }
 
-const EMPTY_OUTCOME: Outcome = {
+export const EMPTY_OUTCOME: Outcome = {
   responseId: null,
   responseModel: null,
   finishReason: null,
@@ -90,12 +90,13 @@ function streamedDeltas(stream: ByteStream, inspector: StreamInspector): AsyncIt
   const chunks = iterate(stream);
   const events = createEventBuffer();
   const ready: ChatDelta[] = [];
-  /** Adds the deltas of a run of complete events to `ready`. */
-  const read = (run: Buffer | null): void => {
-    if (run === null) return;
-    for (let start = 0; start < run.length;) {
-      const end = endOfEvent(run, start);
-      const event = run.subarray(start, end);
+  /** Adds the deltas of complete events to `ready`. */
+  const read = (completeEvents: Buffer | null): void => {
+    if (completeEvents === null) return;
+    let start = 0;
+    while (start < completeEvents.length) {
+      const end = endOfEvent(completeEvents, start);
+      const event = completeEvents.subarray(start, end);
       const data = dataOf(event);
       if (data !== null) ready.push(...inspector.deltas(data, nameOf(event)));
       start = end;

@@ -18,18 +18,18 @@ export function createLineReframer(): Reframer {
   return {
     add(chunk, write) {
       const bytes = asBuffer(chunk);
-      const last = bytes.lastIndexOf(LF);
-      if (last === -1) {
+      const lastBreak = bytes.lastIndexOf(LF);
+      if (lastBreak === -1) {
         buffered.push(bytes);
         bufferedBytes += bytes.length;
         if (bufferedBytes > MAX_LINE_BYTES) throw new RangeError(`a line has more than ${MAX_LINE_BYTES} bytes`);
         return;
       }
-      // Decode complete lines only, so that no UTF-8 sequence is cut.
-      const whole = Buffer.concat([...buffered, bytes.subarray(0, last)]).toString('utf8');
-      buffered = [bytes.subarray(last + 1)];
-      bufferedBytes = bytes.length - last - 1;
-      writeLines(whole, write);
+      // Only complete lines are decoded, so that no UTF-8 sequence is cut.
+      const completeLines = Buffer.concat([...buffered, bytes.subarray(0, lastBreak)]).toString('utf8');
+      buffered = [bytes.subarray(lastBreak + 1)];
+      bufferedBytes = bytes.length - lastBreak - 1;
+      writeLines(completeLines, write);
     },
     end: (write) => writeLines(Buffer.concat(buffered).toString('utf8'), write),
   };

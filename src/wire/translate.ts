@@ -7,12 +7,13 @@ import { createEventBuffer, dataOf, endOfEvent, nameOf } from './sse/events.ts';
 /** End marker of streams in some dialects. It contains no step. */
 const DONE = Buffer.from('[DONE]');
 
-/** Steps of a run of complete events. */
-export function stepsOfRun(run: Buffer, reader: AnswerReader): AnswerStep[] {
+/** Steps of complete events. */
+export function stepsOfEvents(completeEvents: Buffer, reader: AnswerReader): readonly AnswerStep[] {
   const steps: AnswerStep[] = [];
-  for (let start = 0; start < run.length;) {
-    const end = endOfEvent(run, start);
-    const event = run.subarray(start, end);
+  let start = 0;
+  while (start < completeEvents.length) {
+    const end = endOfEvent(completeEvents, start);
+    const event = completeEvents.subarray(start, end);
     const data = dataOf(event);
     if (data !== null && !data.equals(DONE)) steps.push(...reader.read(parseJson(data), nameOf(event)));
     start = end;
@@ -43,14 +44,15 @@ export function translatedStream(
     pipe(sink: ByteSink) {
       let ended = false;
       /**
-       * Translates a run of events. A failure step cancels the source and fails the sink. Later steps and runs are
-       * ignored.
+       * Translates complete events. Ignores everything after a failure step, which cancels the source and fails the
+       * sink. `isLast` also writes the end of the answer.
        */
-      const write = (run: Buffer | null, end: () => string = () => ''): boolean => {
-        const steps = run === null ? [] : stepsOfRun(run, reader);
+      const write = (completeEvents: Buffer | null, isLast: boolean): boolean => {
+        const steps = completeEvents === null ? [] : stepsOfEvents(completeEvents, reader);
         const failure = steps.find((step) => step.kind === 'failure');
-        if (failure !== undefined) steps.length = steps.indexOf(failure);
-        const text = `${steps.map((step) => writer.write(step)).join('')}${failure === undefined ? end() : ''}`;
+        const stepsBefore = failure === undefined ? steps : steps.slice(0, steps.indexOf(failure));
+        let text = stepsBefore.map((step) => writer.write(step)).join('');
+        if (isLast && failure === undefined) text += writer.end();
         const wantsMore = text === '' ? true : sink.chunk(Buffer.from(text));
         if (failure === undefined) return wantsMore;
         ended = true;
@@ -59,9 +61,9 @@ export function translatedStream(
         return true;
       };
       source.pipe({
-        chunk: (bytes) => ended || write(events.add(bytes)),
+        chunk: (bytes) => ended || write(events.add(bytes), false),
         done() {
-          if (!ended) write(events.rest(), () => writer.end());
+          if (!ended) write(events.rest(), true);
           if (!ended) sink.done();
         },
         fail(error) {

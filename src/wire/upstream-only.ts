@@ -4,7 +4,7 @@ import type { AnswerError, NativeDialect, OutboundDialect } from './dialect.ts';
 import { parseJson } from './json/fields.ts';
 import { StepsInspector } from './sse/steps-inspector.ts';
 
-/** Creates the native dialect of upstreams whose dialect no caller uses. Its answers are always translated. */
+/** Creates the native dialect of upstreams whose dialect callers do not use. Its answers are always translated. */
 export function upstreamOnly(dialect: {
   readonly outbound: OutboundDialect;
   errorOf(value: unknown): AnswerError | null;

@@ -18,7 +18,7 @@ import { GENERATE_CONTENT_OUT } from '../../src/wire/generate-content/native.ts'
 import { list, object, parseJson, text } from '../../src/wire/json/fields.ts';
 import { messagesOut } from '../../src/wire/messages/native.ts';
 import { RESPONSES_OUT } from '../../src/wire/responses/native.ts';
-import { stepsOfRun } from '../../src/wire/translate.ts';
+import { stepsOfEvents } from '../../src/wire/translate.ts';
 import { aModelRequest } from '../support/chat.ts';
 import { joinedSteps } from '../support/random-answer.ts';
 import { ANSWER_CONTENT, type ContentKind, UPSTREAM_WIRES, type UpstreamWire } from '../support/upstream-wires.ts';
@@ -113,7 +113,7 @@ function completionGist(bytes: Buffer): ReturnType<typeof gist> {
 /** Text, tool calls and finish reason of an answer in the dialect of the caller. */
 function readBy({ reads }: Caller, bytes: Buffer, stream: boolean): ReturnType<typeof gist> {
   if (reads === null) return completionGist(bytes);
-  return gist(stream ? stepsOfRun(bytes, reads.reader()) : reads.stepsOf(parseJson(bytes)));
+  return gist(stream ? stepsOfEvents(bytes, reads.reader()) : reads.stepsOf(parseJson(bytes)));
 }
 
 /**

@@ -14,7 +14,7 @@ import { createHttpClient } from '../../src/runtime/http-client/client.ts';
 import { webSocketClient } from '../../src/runtime/network/web-sockets.ts';
 import { chatCompletionsOut } from '../../src/wire/chat-completions/native.ts';
 import { parseJson } from '../../src/wire/json/fields.ts';
-import { stepsOfRun } from '../../src/wire/translate.ts';
+import { stepsOfEvents } from '../../src/wire/translate.ts';
 import { aDeployment, aModelRequest } from '../support/chat.ts';
 import { joinedSteps } from '../support/random-answer.ts';
 
@@ -72,7 +72,7 @@ async function completionOf(provider: string, content: string, stream: boolean) 
   };
   const exchange = await send(provider, aModelRequest(body));
   const bytes = await bytesOf(exchange);
-  const steps = stream ? stepsOfRun(bytes, READS.reader()) : READS.stepsOf(parseJson(bytes));
+  const steps = stream ? stepsOfEvents(bytes, READS.reader()) : READS.stepsOf(parseJson(bytes));
   const { usage, finishReason } = exchange.outcome();
   return {
     steps: joinedSteps(steps).flatMap((step): unknown[] => {

@@ -4,8 +4,8 @@ import { eventText, type Reframer } from '../sse/reframed.ts';
 import { createMessageReader, type Message } from './messages.ts';
 
 /**
- * Converts AWS event streams to server-sent events. The event type is the name, the JSON payload is the data. Any other
- * message becomes an event `exception` with the data `{exception, message}`.
+ * Converts AWS event streams to server-sent events. A message of type `event` becomes an event with its name and JSON
+ * payload. Any other message becomes an event `exception` with the data `{exception, message}`.
  */
 export function createMessageReframer(): Reframer {
   const messages = createMessageReader();

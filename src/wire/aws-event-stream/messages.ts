@@ -23,8 +23,10 @@ export interface Message {
   readonly payload: Buffer;
 }
 
-/** Bytes of the prelude: two lengths and their checksum. */
+/** Bytes of the prelude: length of the message, length of its headers, and checksum of both. Each has 4 bytes. */
 const PRELUDE_BYTES = 12;
+const HEADERS_LENGTH_OFFSET = 4;
+const PRELUDE_CHECKSUM_OFFSET = 8;
 const CHECKSUM_BYTES = 4;
 /** Bytes of a message without headers and payload. */
 const MIN_MESSAGE_BYTES = PRELUDE_BYTES + CHECKSUM_BYTES;
@@ -54,7 +56,7 @@ export function createMessageReader(): MessageReader {
     add(chunk, onMessage) {
       buffered.push(asBuffer(chunk));
       bufferedBytes += chunk.length;
-      // Join only when something can be read. A long message in many chunks is then not copied for each chunk.
+      // Chunks are joined only when a message may be complete, so that a long message is not copied for each chunk.
       if (bufferedBytes < Math.max(messageBytes, PRELUDE_BYTES)) return;
       let rest = buffered.length === 1 && buffered[0] ? buffered[0] : Buffer.concat(buffered);
       messageBytes = lengthOf(rest);
@@ -75,10 +77,11 @@ export function createMessageReader(): MessageReader {
  */
 function lengthOf(bytes: Buffer): number {
   if (bytes.length < PRELUDE_BYTES) return 0;
-  if (crc32(bytes.subarray(0, 8)) !== bytes.readUInt32BE(8))
+  if (crc32(bytes.subarray(0, PRELUDE_CHECKSUM_OFFSET)) !== bytes.readUInt32BE(PRELUDE_CHECKSUM_OFFSET))
     throw new RangeError('the prelude checksum of a message is wrong');
   const length = bytes.readUInt32BE(0);
-  if (length < MIN_MESSAGE_BYTES + bytes.readUInt32BE(4) || length > MAX_MESSAGE_BYTES)
+  const minLength = MIN_MESSAGE_BYTES + bytes.readUInt32BE(HEADERS_LENGTH_OFFSET);
+  if (length < minLength || length > MAX_MESSAGE_BYTES)
     throw new RangeError(`a message has an invalid length of ${length} bytes`);
   return length;
 }
@@ -87,27 +90,36 @@ function readMessage(bytes: Buffer): Message {
   const end = bytes.length - CHECKSUM_BYTES;
   if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32BE(end))
     throw new RangeError('the checksum of a message is wrong');
-  const payloadAt = PRELUDE_BYTES + bytes.readUInt32BE(4);
-  return { headers: readHeaders(bytes.subarray(PRELUDE_BYTES, payloadAt)), payload: bytes.subarray(payloadAt, end) };
+  const payloadStart = PRELUDE_BYTES + bytes.readUInt32BE(HEADERS_LENGTH_OFFSET);
+  return {
+    headers: readHeaders(bytes.subarray(PRELUDE_BYTES, payloadStart)),
+    payload: bytes.subarray(payloadStart, end),
+  };
 }
 
-/** Bytes of a header value, by its type. -1: a 16-bit length precedes the value. */
-const VALUE_BYTES: readonly number[] = [0, 0, 1, 2, 4, 8, -1, -1, 8, 16];
+/** Size of a value that follows its length of 16 bits. */
+const VARIABLE = -1;
+/** Bytes of a header value, by its type. */
+const VALUE_BYTES: readonly number[] = [0, 0, 1, 2, 4, 8, VARIABLE, VARIABLE, 8, 16];
 const STRING_TYPE = 7;
 
 function readHeaders(bytes: Buffer): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (let at = 0; at < bytes.length;) {
-    const nameEnd = at + 1 + bytes.readUInt8(at);
+  let start = 0;
+  while (start < bytes.length) {
+    // A header has the length of its name, the name, the type of its value, and the value.
+    const nameStart = start + 1;
+    const nameEnd = nameStart + bytes.readUInt8(start);
     const type = bytes.readUInt8(nameEnd);
     const size = VALUE_BYTES[type];
     if (size === undefined) throw new RangeError(`a header of a message has the unknown type ${type}`);
-    const valueAt = nameEnd + (size === -1 ? 3 : 1);
-    const valueEnd = valueAt + (size === -1 ? bytes.readUInt16BE(nameEnd + 1) : size);
+    const afterType = nameEnd + 1;
+    const valueStart = size === VARIABLE ? afterType + 2 : afterType;
+    const valueEnd = valueStart + (size === VARIABLE ? bytes.readUInt16BE(afterType) : size);
     if (valueEnd > bytes.length) throw new RangeError('a header of a message exceeds the header block');
     if (type === STRING_TYPE)
-      headers[bytes.toString('utf8', at + 1, nameEnd)] = bytes.toString('utf8', valueAt, valueEnd);
-    at = valueEnd;
+      headers[bytes.toString('utf8', nameStart, nameEnd)] = bytes.toString('utf8', valueStart, valueEnd);
+    start = valueEnd;
   }
   return headers;
 }

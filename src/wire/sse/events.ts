@@ -1,8 +1,8 @@
-import { asBuffer } from '../json/members.ts';
+import { asBuffer, startsWith } from '../json/members.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** Maximum buffered bytes of an incomplete event. A larger one is a framing error. */
+/** Maximum buffered bytes of an incomplete event. A larger event is a framing error. */
 const EVENT_LIMIT = 32 * 1024 * 1024;
 
 const DATA_FIELD = Buffer.from('data:');
@@ -10,9 +10,12 @@ const SPACE = 0x20;
 const DATA_LINE = Buffer.from('data: ');
 const BLANK_LINE = Buffer.from('\n\n');
 
+/** A blank line is LF or CR LF. */
+const MAX_BLANK_LINE_BYTES = 2;
+
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Splits a byte stream into runs of complete events. Chunks may have any size. */
+/** Buffers a byte stream until events are complete. Chunks may have any size. */
 export interface EventBuffer {
   /** Bytes of all events that this chunk completes. Null when it completes none. Throws RangeError above the limit. */
   add(chunk: Uint8Array): Buffer | null;
@@ -28,7 +31,7 @@ export function createEventBuffer(limit = EVENT_LIMIT): EventBuffer {
   return {
     add(chunk) {
       const bytes = normaliseLineEnds(asBuffer(chunk));
-      // Join only when an event may end here. A long event in many chunks is then not copied for each chunk.
+      // Chunks are joined only when an event may end here, so that a long event is not copied for each chunk.
       if (bytes.indexOf(LF) === -1) {
         bufferedBytes += bytes.length;
         if (bufferedBytes > limit) throw new RangeError(`an event of its stream has more than ${limit} bytes`);
@@ -64,8 +67,9 @@ function createLineEndNormaliser(): (bytes: Buffer) => Buffer {
     let bytes = chunk;
     if (start !== null) {
       if (start.length > 0) bytes = Buffer.concat([start, bytes]);
-      start = bytes.length < BYTE_ORDER_MARK.length && startsWith(BYTE_ORDER_MARK, bytes) ? bytes : null;
-      if (start !== null) return Buffer.alloc(0);
+      const mayBecomeMark = bytes.length < BYTE_ORDER_MARK.length && startsWith(BYTE_ORDER_MARK, bytes);
+      start = mayBecomeMark ? bytes : null;
+      if (mayBecomeMark) return Buffer.alloc(0);
       if (startsWith(bytes, BYTE_ORDER_MARK)) bytes = bytes.subarray(BYTE_ORDER_MARK.length);
     }
     if (endedInCr && bytes.length > 0) {
@@ -83,7 +87,7 @@ function createLineEndNormaliser(): (bytes: Buffer) => Buffer {
   };
 }
 
-/** Offset after the last blank line. 0 when there is none. Lines end in LF or CR LF. */
+/** Offset after the last blank line. 0 when there is none. Lines end with LF or CR LF. */
 function endOfLastEvent(bytes: Buffer): number {
   for (let lf = bytes.lastIndexOf(LF); lf > 0; lf = bytes.lastIndexOf(LF, lf - 1)) {
     if (bytes[lf - 1] === LF || (bytes[lf - 1] === CR && bytes[lf - 2] === LF)) return lf + 1;
@@ -104,13 +108,11 @@ export function endOfEvent(bytes: Buffer, from: number): number {
 export function dataOf(event: Buffer): Buffer | null {
   if (startsWith(event, DATA_FIELD)) {
     const lf = event.indexOf(LF);
-    // After a single line, only the blank line follows: LF or CR LF.
-    const oneLine = lf === -1 || event.length - lf <= 3;
-    if (oneLine) {
-      const begin = event[DATA_FIELD.length] === SPACE ? DATA_FIELD.length + 1 : DATA_FIELD.length;
-      const end = lf === -1 ? event.length : event[lf - 1] === CR ? lf - 1 : lf;
-      return event.subarray(begin, end);
-    }
+    const begin = event[DATA_FIELD.length] === SPACE ? DATA_FIELD.length + 1 : DATA_FIELD.length;
+    if (lf === -1) return event.subarray(begin);
+    const bytesAfterLine = event.length - (lf + 1);
+    const hasOneLine = bytesAfterLine <= MAX_BLANK_LINE_BYTES;
+    if (hasOneLine) return event.subarray(begin, event[lf - 1] === CR ? lf - 1 : lf);
   }
   const lines = event
     .toString('utf8')
@@ -149,8 +151,4 @@ export function withData(event: Buffer, data: Uint8Array): Buffer {
     .map((line) => `${line}\n`)
     .join('');
   return otherFields === '' ? eventOf(data) : Buffer.concat([Buffer.from(otherFields), eventOf(data)]);
-}
-
-function startsWith(bytes: Buffer, prefix: Buffer): boolean {
-  return bytes.length >= prefix.length && bytes.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
 }

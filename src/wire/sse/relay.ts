@@ -3,13 +3,11 @@ import type { Outcome } from '../../domain/chat/chat.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
 import { createEventBuffer, endOfEvent, type EventBuffer } from './events.ts';
 
-/**
- * Buffered bytes at which the upstream is paused. Bytes are buffered while the reader is paused or not attached yet.
- */
+/** Buffered bytes at which the upstream is paused. Bytes are buffered before `pipe` and while the sink is paused. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 
 /**
- * Forwards a streamed answer from the upstream to one reader. It sends complete events only, unchanged unless the
+ * Forwards a streamed answer from the upstream to one sink. It sends complete events only, unchanged unless the
  * inspector of the dialect replaces them. A failure before `opened` resolves rejects `opened` and is not passed to the
  * sink.
  */
@@ -27,9 +25,9 @@ export class EventRelay implements ByteSink, ByteStream {
   #paused = false;
   #buffered: Uint8Array[] = [];
   #bufferedBytes = 0;
-  /** End of the source. The reader may still have to receive buffered bytes. */
+  /** End of the source. The sink may still have to receive buffered bytes. */
   #ended: { readonly error: Error | null } | null = null;
-  /** Whether nothing more is sent: the reader has received the end or has cancelled, or `opened` was rejected. */
+  /** Whether nothing more is sent: the sink has received the end or has cancelled, or `opened` was rejected. */
   #finished = false;
 
   constructor(source: ByteStream, inspector: StreamInspector, formatError: InspectorOptions['formatError']) {
@@ -50,8 +48,8 @@ export class EventRelay implements ByteSink, ByteStream {
   chunk(bytes: Uint8Array): boolean {
     if (this.#finished || this.#ended) return true;
     try {
-      const run = this.#events.add(bytes);
-      return run === null ? true : this.#forward(run);
+      const completeEvents = this.#events.add(bytes);
+      return completeEvents === null ? true : this.#forward(completeEvents);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.#end(this.#formatError(error.message));
@@ -92,16 +90,17 @@ export class EventRelay implements ByteSink, ByteStream {
     this.#source.cancel();
   }
 
-  /** Inspects and sends a run of complete events. False asks the upstream to pause. */
-  #forward(run: Buffer): boolean {
+  /** Inspects and sends complete events. False asks the upstream to pause. */
+  #forward(completeEvents: Buffer): boolean {
     const pieces: Uint8Array[] = [];
     let unchangedFrom = 0;
-    for (let start = 0; start < run.length;) {
-      const end = endOfEvent(run, start);
-      const event = run.subarray(start, end);
+    let start = 0;
+    while (start < completeEvents.length) {
+      const end = endOfEvent(completeEvents, start);
+      const event = completeEvents.subarray(start, end);
       const replacement = this.#inspector.inspect(event);
       if (replacement instanceof Error) {
-        if (start > unchangedFrom) pieces.push(run.subarray(unchangedFrom, start));
+        if (start > unchangedFrom) pieces.push(completeEvents.subarray(unchangedFrom, start));
         if (pieces.length > 0) this.#emit(Buffer.concat(pieces));
         this.#end(replacement);
         this.#source.cancel();
@@ -109,13 +108,14 @@ export class EventRelay implements ByteSink, ByteStream {
       }
       if (!this.#hasOpened && this.#inspector.hasBegun) this.#markOpen();
       if (replacement !== event) {
-        if (start > unchangedFrom) pieces.push(run.subarray(unchangedFrom, start));
+        if (start > unchangedFrom) pieces.push(completeEvents.subarray(unchangedFrom, start));
         if (replacement !== null) pieces.push(replacement);
         unchangedFrom = end;
       }
       start = end;
     }
-    if (unchangedFrom < run.length) pieces.push(unchangedFrom === 0 ? run : run.subarray(unchangedFrom));
+    if (unchangedFrom === 0) pieces.push(completeEvents);
+    else if (unchangedFrom < completeEvents.length) pieces.push(completeEvents.subarray(unchangedFrom));
     if (pieces.length === 0) return true;
     return this.#emit(pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces));
   }

@@ -13,8 +13,8 @@ interface InspectedDialect {
   /** Event data with the caller's model name. The same buffer when nothing changes. */
   rename(data: Buffer, value: Fields, model: string): Buffer;
   /**
-   * Whether an event certainly contains only content. Once the answer has begun, such events are not parsed when the
-   * outcome keeps no text. Absent: every event is parsed.
+   * Whether an event certainly contains only content. When the outcome keeps no text, such events are not parsed,
+   * except at the start of the answer. When this function is absent, every event is parsed.
    */
   isPiece?(data: Buffer): boolean;
 }

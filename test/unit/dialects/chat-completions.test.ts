@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Losses } from '../../../src/domain/chat/neutral-chat.ts';
 import { CHAT_COMPLETIONS_IN, chatCompletionsOut } from '../../../src/wire/chat-completions/native.ts';
-import { stepsOfRun } from '../../../src/wire/translate.ts';
+import { stepsOfEvents } from '../../../src/wire/translate.ts';
 import { dialectSuite } from './dialect-suite.ts';
 
 const OUT = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
@@ -137,7 +137,7 @@ describe('an answer with a content array', () => {
 
   it('has the same text and reasoning as a stream', () => {
     const chunk = { id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content } }] };
-    const steps = stepsOfRun(Buffer.from(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`), OUT.reader());
+    const steps = stepsOfEvents(Buffer.from(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`), OUT.reader());
     expect(steps.filter(({ kind }) => kind === 'text' || kind === 'reasoning')).toEqual(expected);
   });
 });

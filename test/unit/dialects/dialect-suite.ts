@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
 import type { AnswerContext, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
-import { stepsOfRun, translatedStream } from '../../../src/wire/translate.ts';
+import { stepsOfEvents, translatedStream } from '../../../src/wire/translate.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';
 import { type AnswerKinds, joinedSteps, randomAnswer } from '../../support/random-answer.ts';
 import { randomFrom } from '../../support/random.ts';
@@ -17,7 +17,7 @@ const ROUNDS = 200;
 
 /** Answer steps of a stream. */
 function read(text: string, outbound: OutboundDialect): AnswerStep[] {
-  return stepsOfRun(Buffer.from(text), outbound.reader());
+  return stepsOfEvents(Buffer.from(text), outbound.reader());
 }
 
 function write(steps: readonly AnswerStep[], inbound: InboundDialect): string {

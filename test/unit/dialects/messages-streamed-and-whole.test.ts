@@ -3,7 +3,7 @@ import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
 import { CHAT_COMPLETIONS_IN, chatCompletionsOut } from '../../../src/wire/chat-completions/native.ts';
 import type { AnswerContext, InboundDialect, OutboundDialect } from '../../../src/wire/dialect.ts';
 import { MESSAGES_IN, messagesOut } from '../../../src/wire/messages/native.ts';
-import { stepsOfRun } from '../../../src/wire/translate.ts';
+import { stepsOfEvents } from '../../../src/wire/translate.ts';
 import { joinedSteps, randomAnswer } from '../../support/random-answer.ts';
 import { randomFrom } from '../../support/random.ts';
 
@@ -26,7 +26,7 @@ interface Dialect {
 function streamed(steps: readonly AnswerStep[], { inbound, outbound }: Dialect): readonly AnswerStep[] {
   const writer = inbound.writer(CONTEXT);
   const text = `${steps.map((step) => writer.write(step)).join('')}${writer.end()}`;
-  return stepsOfRun(Buffer.from(text), outbound.reader());
+  return stepsOfEvents(Buffer.from(text), outbound.reader());
 }
 
 const whole = (steps: readonly AnswerStep[], { inbound, outbound }: Dialect): readonly AnswerStep[] =>

@@ -3,7 +3,7 @@ import type { AnswerStep } from '../../../src/domain/chat/answer-step.ts';
 import { Losses } from '../../../src/domain/chat/neutral-chat.ts';
 import { CHAT_COMPLETIONS_IN } from '../../../src/wire/chat-completions/native.ts';
 import type { OutboundDialect } from '../../../src/wire/dialect.ts';
-import { stepsOfRun, translatedStream } from '../../../src/wire/translate.ts';
+import { stepsOfEvents, translatedStream } from '../../../src/wire/translate.ts';
 import { fedStream, gather } from '../../support/byte-streams.ts';
 import { joinedSteps } from '../../support/random-answer.ts';
 
@@ -29,7 +29,7 @@ export function sampleAnswersSuite(
       'have the same content whole and streamed: %s',
       (_name, { whole, stream, steps }) => {
         expect(joinedSteps(outbound.stepsOf(whole))).toEqual(steps);
-        expect(joinedSteps(stepsOfRun(Buffer.from(stream), outbound.reader()))).toEqual(steps);
+        expect(joinedSteps(stepsOfEvents(Buffer.from(stream), outbound.reader()))).toEqual(steps);
       },
     );
 
