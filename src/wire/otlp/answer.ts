@@ -8,7 +8,7 @@ export interface OtlpBody {
 }
 
 const PROTOBUF = 'application/x-protobuf';
-/** Field 2, length-delimited: `message` of google.rpc.Status. */
+/** Tag of `google.rpc.Status.message`: field 2, length-delimited. */
 const STATUS_MESSAGE_TAG = 0x12;
 
 /** Media type of a Content-Type header, in lower case and without parameters. Protobuf when there is no header. */
@@ -52,7 +52,7 @@ export interface PartialSuccess {
 
 const FULL_SUCCESS: PartialSuccess = { rejectedSpans: 0, message: '' };
 
-/** Reads the answer to an accepted export. An unreadable body means full success, because the status was 2xx. */
+/** Reads the answer to an accepted export. Its status is 2xx, so an unreadable body means full success. */
 export function readPartialSuccess(body: Uint8Array, contentType?: string): PartialSuccess {
   if (body.length === 0) return FULL_SUCCESS;
   try {
@@ -74,26 +74,29 @@ function partialInJson(body: Uint8Array): PartialSuccess {
   };
 }
 
-/**
- * `partial_success { rejected_spans, error_message }`, field 1 of the answer. Tags: 0x0a is a message in field 1, 0x08
- * a number in field 1, 0x12 a text in field 2.
- */
+/** Tag of `ExportTraceServiceResponse.partial_success`: field 1, length-delimited. */
+const PARTIAL_SUCCESS_TAG = 0x0a;
+/** Tag of `ExportTracePartialSuccess.rejected_spans`: field 1, a varint. */
+const REJECTED_SPANS_TAG = 0x08;
+/** Tag of `ExportTracePartialSuccess.error_message`: field 2, length-delimited. */
+const ERROR_MESSAGE_TAG = 0x12;
+
 function partialInProtobuf(body: Uint8Array): PartialSuccess {
   const cursor = cursorOver(body);
   let rejectedSpans = 0;
   let message = '';
   while (cursor.at < body.length) {
     const tag = readVarint(cursor, body.length);
-    if (tag !== 0x0a) {
+    if (tag !== PARTIAL_SUCCESS_TAG) {
       skipField(cursor, tag, body.length);
       continue;
     }
     const end = readLength(cursor, body.length);
     while (cursor.at < end) {
-      const field = readVarint(cursor, end);
-      if (field === 0x08) rejectedSpans = readVarint(cursor, end);
-      else if (field === 0x12) message = readText(cursor, readLength(cursor, end));
-      else skipField(cursor, field, end);
+      const innerTag = readVarint(cursor, end);
+      if (innerTag === REJECTED_SPANS_TAG) rejectedSpans = readVarint(cursor, end);
+      else if (innerTag === ERROR_MESSAGE_TAG) message = readText(cursor, readLength(cursor, end));
+      else skipField(cursor, innerTag, end);
     }
   }
   return { rejectedSpans, message };

@@ -2,11 +2,12 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import { type JsonObject } from './json-text.ts';
 import { idOf } from './decode-json.ts';
 import { cursorOver, type ProtoCursor, readHex, readLength, readVarint, skipField } from './protobuf.ts';
+import { EXPORT_RESOURCE_SPANS, RESOURCE_SPANS_RESOURCE, RESOURCE_SPANS_SCOPE_SPANS, SPAN_TRACE_ID } from './tags.ts';
 
 /**
  * Erases all spans of these traces from an accepted export, repeated spans included. Also erases each resource and
- * scope without a remaining span. Other spans keep their positions: a blank span still counts, but must not be decoded.
- * Returns a new body.
+ * scope without a remaining span. An erased span becomes a blank one, so that other spans keep their positions. Blank
+ * spans must not be decoded. Returns a new body.
  */
 export function blankSpans(body: Uint8Array, format: 'protobuf' | 'json', traceIds: readonly string[]): Uint8Array {
   const removed = new Set(traceIds);
@@ -19,42 +20,42 @@ interface ByteRange {
   readonly to: number;
 }
 
-/** A resource or scope with its spans. */
+/** Spans with their parent, which is a resource or a scope. */
 interface Group {
-  /** Byte ranges of the resource or scope. Protobuf may split one message into several fields. */
-  readonly owners: ByteRange[];
+  /** Byte ranges of the parent. Protobuf may split one message into several fields. */
+  readonly parentRanges: ByteRange[];
   /** Whether a span remains. */
   hasSpans: boolean;
 }
 
-/** Field 1 of the export: a ResourceSpans. */
-const RESOURCE_SPANS_TAG = 0x0a;
-// In ResourceSpans and ScopeSpans, field 1 is the resource or scope, and field 2 is its content.
-const OWNER_TAG = 0x0a;
-const CONTENT_TAG = 0x12;
+/** Tag of the parent of a group: the resource of ResourceSpans, or the scope of ScopeSpans. Both have this tag. */
+const PARENT_TAG = RESOURCE_SPANS_RESOURCE;
+/** Tag of the content of a group: the ScopeSpans of a resource, or the spans of a scope. Both have this tag. */
+const CONTENT_TAG = RESOURCE_SPANS_SCOPE_SPANS;
 
 function blankProtobuf(body: Uint8Array, removed: ReadonlySet<string>): Uint8Array {
   const blanked = new Uint8Array(body);
   const cursor = cursorOver(body);
 
-  /** Blanks the spans of a group up to `end`, and its owner when no span remains. Returns whether a span remains. */
+  /** Blanks the spans of a group up to `end`, and its parent when no span remains. Returns whether a span remains. */
   function blankGroup(end: number, blankContent: (contentEnd: number) => boolean): boolean {
-    const group: Group = { owners: [], hasSpans: false };
+    const group: Group = { parentRanges: [], hasSpans: false };
     while (cursor.at < end) {
       const tag = readVarint(cursor, end);
-      if (tag !== OWNER_TAG && tag !== CONTENT_TAG) {
+      if (tag !== PARENT_TAG && tag !== CONTENT_TAG) {
         skipField(cursor, tag, end);
         continue;
       }
       const to = readLength(cursor, end);
-      if (tag === OWNER_TAG) group.owners.push({ from: cursor.at, to });
+      if (tag === PARENT_TAG) group.parentRanges.push({ from: cursor.at, to });
       else if (blankContent(to)) group.hasSpans = true;
       cursor.at = to;
     }
-    if (!group.hasSpans) for (const { from, to } of group.owners) blankOwner(blanked, from, to);
+    if (!group.hasSpans) for (const { from, to } of group.parentRanges) blankParent(blanked, from, to);
     return group.hasSpans;
   }
 
+  /** Blanks the span up to `end` if its trace is removed. Returns whether the span remains. */
   function blankSpan(end: number): boolean {
     const from = cursor.at;
     if (isBlank(cursor, end)) return false;
@@ -65,7 +66,7 @@ function blankProtobuf(body: Uint8Array, removed: ReadonlySet<string>): Uint8Arr
 
   while (cursor.at < body.length) {
     const tag = readVarint(cursor, body.length);
-    if (tag === RESOURCE_SPANS_TAG)
+    if (tag === EXPORT_RESOURCE_SPANS)
       blankGroup(readLength(cursor, body.length), (scopeEnd) => blankGroup(scopeEnd, (spanEnd) => blankSpan(spanEnd)));
     else skipField(cursor, tag, body.length);
   }
@@ -75,26 +76,26 @@ function blankProtobuf(body: Uint8Array, removed: ReadonlySet<string>): Uint8Arr
 /** Whether the span is already blank. Zero is not a valid tag. */
 const isBlank = ({ bytes, at }: ProtoCursor, end: number): boolean => at === end || bytes[at] === 0;
 
-/** Trace id of a span: its field 1, in hex. */
+/** Trace id of a span, in hex. */
 function traceIdIn(cursor: ProtoCursor, end: number): string {
   let traceId = '';
   while (cursor.at < end) {
     const tag = readVarint(cursor, end);
-    if (tag === 0x0a) traceId = readHex(cursor, readLength(cursor, end));
+    if (tag === SPAN_TRACE_ID) traceId = readHex(cursor, readLength(cursor, end));
     else skipField(cursor, tag, end);
   }
   return traceId;
 }
 
 /** Tag of a length-delimited field that resources and scopes do not have. */
-const UNKNOWN_BYTES = 0x7a;
+const UNKNOWN_FIELD_TAG = 0x7a;
 
 /** Overwrites a resource or scope with one unknown field of zeros, so that decoders still accept the message. */
-function blankOwner(bytes: Uint8Array, from: number, to: number): void {
-  // A message has no content or at least two bytes. An empty one needs no change.
+function blankParent(bytes: Uint8Array, from: number, to: number): void {
+  // A message that is not empty has at least two bytes: a tag and a value. An empty message needs no change.
   if (to - from < 2) return;
   bytes.fill(0, from, to);
-  bytes[from] = UNKNOWN_BYTES;
+  bytes[from] = UNKNOWN_FIELD_TAG;
   // The varint of the length is padded, so that the field ends where the message ends.
   const remaining = to - from - 1;
   const digits = [1, 2, 3, 4].find((count) => remaining - count < 0x80 ** count) ?? 5;

@@ -33,7 +33,6 @@ export function visitJson(
   visit: (span: RawSpan, position: number) => void,
   positions: ReadonlySet<number> | null = null,
 ): void {
-  // The remaining limits of this export. Decoding charges each value to them.
   const allowance = allowanceOf(limits);
   const request = parseJson(body, allowance);
   if (!isJsonObject(request)) throw undecodable('it is not a JSON object');
@@ -151,15 +150,17 @@ function textOf(value: unknown, name: string, allowance: Allowance): string {
 
 /**
  * Id as lower-case hex. Empty when absent. Accepts hex (OTLP/JSON) and base64 (JSON mapping of protobuf). Any other
- * text becomes an id that `assertSpan` and `assertLink` reject. Throws InvalidInput when a present value is not a
- * string.
+ * text becomes `INVALID_ID`. Throws InvalidInput when a present value is not a string.
  */
 export function idOf(value: unknown, bytes: 8 | 16, name: string): string {
   if (value === undefined || value === null || value === '') return '';
   if (typeof value !== 'string') throw undecodable(`${name} is not a string`);
   if (value.length === bytes * 2 && /^[0-9a-fA-F]+$/.test(value)) return value.toLowerCase();
-  return bytesOf(value)?.toHex() ?? '?';
+  return bytesOf(value)?.toHex() ?? INVALID_ID;
 }
+
+/** Id that `assertSpan` and `assertLink` reject. */
+const INVALID_ID = '?';
 
 /** Unix nanoseconds, from text or a number. 0 when absent. Throws InvalidInput. */
 function nanosOf(value: unknown, name: string): bigint {
@@ -170,7 +171,7 @@ function nanosOf(value: unknown, name: string): bigint {
   throw undecodable(`${name} is not a number of nanoseconds`);
 }
 
-/** Number of an enum value, given as number or as name with a common prefix. 0 when absent, -1 for an unknown name. */
+/** Number of an enum value, given as a number or as a name with this prefix. 0 when absent, -1 for an unknown name. */
 function enumOf(value: unknown, prefix: string, names: readonly string[]): number {
   if (value === undefined || value === null) return 0;
   if (typeof value === 'number') return value;
@@ -232,8 +233,11 @@ function integerOf(value: unknown, allowance: Allowance): AttributeValue {
 
 function doubleOf(value: unknown, allowance: Allowance): AttributeValue {
   if (typeof value !== 'string') return receivedValue(value, allowance);
-  const number = NON_FINITE[value] ?? (value.trim() === '' ? Number.NaN : Number(value));
-  return Number.isNaN(number) && value !== 'NaN' ? receivedValue(value, allowance) : number;
+  const nonFinite = NON_FINITE[value];
+  if (nonFinite !== undefined) return nonFinite;
+  const number = Number(value);
+  const isNumber = value.trim() !== '' && !Number.isNaN(number);
+  return isNumber ? number : receivedValue(value, allowance);
 }
 
 /** A value as received, even if it does not match its declared type. Every JSON value is a valid attribute value. */

@@ -14,13 +14,44 @@ import {
 } from './span-rules.ts';
 import { cursorOver, readFixed64, readHex, readLength, readVarint, skipField } from './protobuf.ts';
 import { nextTag, readAttribute, readString, type ValueReader } from './protobuf-values.ts';
-import { nullIfEmpty } from '../../domain/optional-text.ts';
+import {
+  EVENT_ATTRIBUTE,
+  EVENT_NAME,
+  EVENT_TIME,
+  EXPORT_RESOURCE_SPANS,
+  LINK_ATTRIBUTE,
+  LINK_SPAN_ID,
+  LINK_TRACE_ID,
+  RESOURCE_ATTRIBUTE,
+  RESOURCE_SPANS_RESOURCE,
+  RESOURCE_SPANS_SCOPE_SPANS,
+  SCOPE_ATTRIBUTE,
+  SCOPE_NAME,
+  SCOPE_SPANS_SCOPE,
+  SCOPE_SPANS_SPAN,
+  SCOPE_VERSION,
+  SPAN_ATTRIBUTE,
+  SPAN_END_TIME,
+  SPAN_EVENT,
+  SPAN_KIND,
+  SPAN_LINK,
+  SPAN_NAME,
+  SPAN_PARENT_SPAN_ID,
+  SPAN_SPAN_ID,
+  SPAN_START_TIME,
+  SPAN_STATUS,
+  SPAN_TRACE_ID,
+  STATUS_CODE,
+  STATUS_MESSAGE,
+} from './tags.ts';
+import { textOrNull } from '../../domain/optional-text.ts';
 
-/*
- * Tags are `field number << 3 | wire type`, from the published opentelemetry-proto files. A known field with another
- * wire type is skipped like an unknown field. Attributes are at nesting level 4 in a resource, 5 in a scope or span,
- * and 6 in an event or link.
- */
+/** Nesting levels of attributes in an export. */
+const RESOURCE_ATTRIBUTE_DEPTH = 4;
+const SCOPE_ATTRIBUTE_DEPTH = 5;
+const SPAN_ATTRIBUTE_DEPTH = 5;
+const EVENT_ATTRIBUTE_DEPTH = 6;
+const LINK_ATTRIBUTE_DEPTH = 6;
 
 type Resource = RawSpan['resource'];
 type InstrumentationScope = RawSpan['instrumentationScope'];
@@ -42,8 +73,9 @@ const NO_LINKS: readonly Link[] = Object.freeze([]);
 
 /**
  * Decodes an ExportTraceServiceRequest in protobuf. Passes each span to `visit` as soon as it is decoded, in order, so
- * that its values can be freed early. With `positions`, decodes only the spans at these positions, from 0. Throws
- * InvalidInput for an invalid request or span, and TooLarge above a limit, possibly after some spans.
+ * that its values can be freed early. With `positions`, decodes only the spans at these positions, from 0. A field with
+ * an unknown number or an unexpected wire type is skipped. Throws InvalidInput for an invalid request or span, and
+ * TooLarge above a limit, possibly after some spans.
  */
 export function visitProtobuf(
   body: Uint8Array,
@@ -55,28 +87,30 @@ export function visitProtobuf(
   const end = reader.bytes.length;
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x0a) readResourceSpans(reader, readLength(reader, end));
+    if (tag === EXPORT_RESOURCE_SPANS) readResourceSpans(reader, readLength(reader, end));
     else skipField(reader, tag, end);
   }
 }
 
 function readResourceSpans(reader: Reader, end: number): void {
   spendMessage(reader.allowance);
-  const resource: Resource = { attributes: readAhead(reader, end, readResourceAttributes) ?? NO_ATTRIBUTES };
+  const attributes = readAhead(reader, end, RESOURCE_SPANS_RESOURCE, readResourceAttributes);
+  const resource: Resource = { attributes: attributes ?? NO_ATTRIBUTES };
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x12) readScopeSpans(reader, readLength(reader, end), resource);
+    if (tag === RESOURCE_SPANS_SCOPE_SPANS) readScopeSpans(reader, readLength(reader, end), resource);
     else skipField(reader, tag, end);
   }
 }
 
 /**
- * Reads field 1 of a message and then resets the cursor. Field 1 applies to the whole message, but may follow the other
- * fields. If it is repeated, the last one counts. Undefined when it is missing.
+ * Reads one field of a message and then resets the cursor. The field applies to the whole message, but may follow the
+ * other fields. When the field is repeated, the last one counts. Undefined when the field is missing.
  */
 function readAhead<Value>(
   reader: Reader,
   end: number,
+  fieldTag: number,
   read: (reader: Reader, end: number) => Value,
 ): Value | undefined {
   const start = reader.at;
@@ -84,31 +118,32 @@ function readAhead<Value>(
   while (reader.at < end) {
     // Fields are charged in the second pass, where each span raises the limit.
     const tag = readVarint(reader, end);
-    if (tag === 0x0a) value = read(reader, readLength(reader, end));
+    if (tag === fieldTag) value = read(reader, readLength(reader, end));
     else skipField(reader, tag, end);
   }
   reader.at = start;
   return value;
 }
 
-/** Attributes of a resource: field 1 of its message. */
 function readResourceAttributes(reader: Reader, end: number): Attributes {
   const attributes: Record<string, AttributeValue> = {};
   let count = 0;
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x0a) readAttribute(reader, readLength(reader, end), attributes, ++count, 4);
-    else skipField(reader, tag, end);
+    if (tag === RESOURCE_ATTRIBUTE) {
+      count += 1;
+      readAttribute(reader, readLength(reader, end), attributes, count, RESOURCE_ATTRIBUTE_DEPTH);
+    } else skipField(reader, tag, end);
   }
   return attributes;
 }
 
 function readScopeSpans(reader: Reader, end: number, resource: Resource): void {
   spendMessage(reader.allowance);
-  const scope = readAhead(reader, end, readInstrumentationScope) ?? NO_SCOPE;
+  const scope = readAhead(reader, end, SCOPE_SPANS_SCOPE, readInstrumentationScope) ?? NO_SCOPE;
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x12) visitSpan(reader, readLength(reader, end), resource, scope);
+    if (tag === SCOPE_SPANS_SPAN) visitSpan(reader, readLength(reader, end), resource, scope);
     else skipField(reader, tag, end);
   }
 }
@@ -127,10 +162,12 @@ function readInstrumentationScope(reader: Reader, end: number): InstrumentationS
   let version = '';
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x0a) name = readString(reader, end);
-    else if (tag === 0x12) version = readString(reader, end);
-    else if (tag === 0x1a) readAttribute(reader, readLength(reader, end), attributes, ++count, 5);
-    else skipField(reader, tag, end);
+    if (tag === SCOPE_NAME) name = readString(reader, end);
+    else if (tag === SCOPE_VERSION) version = readString(reader, end);
+    else if (tag === SCOPE_ATTRIBUTE) {
+      count += 1;
+      readAttribute(reader, readLength(reader, end), attributes, count, SCOPE_ATTRIBUTE_DEPTH);
+    } else skipField(reader, tag, end);
   }
   return { name, version, attributes };
 }
@@ -155,47 +192,48 @@ function readSpan(reader: Reader, end: number, resource: Resource, scope: Instru
   while (reader.at < end) {
     const tag = nextTag(reader, end);
     switch (tag) {
-      case 0x0a:
+      case SPAN_TRACE_ID:
         traceId = readHex(reader, readLength(reader, end));
         break;
-      case 0x12:
+      case SPAN_SPAN_ID:
         spanId = readHex(reader, readLength(reader, end));
         break;
-      case 0x22:
+      case SPAN_PARENT_SPAN_ID:
         parentSpanId = readHex(reader, readLength(reader, end));
         break;
-      case 0x2a:
+      case SPAN_NAME:
         name = readString(reader, end);
         break;
-      case 0x30:
+      case SPAN_KIND:
         kind = readVarint(reader, end);
         break;
-      case 0x39:
+      case SPAN_START_TIME:
         startNs = readFixed64(reader, end);
         break;
-      case 0x41:
+      case SPAN_END_TIME:
         endNs = readFixed64(reader, end);
         break;
-      case 0x4a:
-        readAttribute(reader, readLength(reader, end), attributes, ++attributeCount, 5);
+      case SPAN_ATTRIBUTE:
+        attributeCount += 1;
+        readAttribute(reader, readLength(reader, end), attributes, attributeCount, SPAN_ATTRIBUTE_DEPTH);
         break;
-      case 0x5a:
+      case SPAN_EVENT:
         events ??= [];
         assertCount(events.length + 1, reader.allowance.limits.events, 'events');
         events.push(readEvent(reader, readLength(reader, end)));
         break;
-      case 0x6a:
+      case SPAN_LINK:
         links ??= [];
         assertCount(links.length + 1, reader.allowance.limits.links, 'links');
         links.push(readLink(reader, readLength(reader, end), index));
         break;
-      case 0x7a: {
+      case SPAN_STATUS: {
         const statusEnd = readLength(reader, end);
         while (reader.at < statusEnd) {
-          const field = nextTag(reader, statusEnd);
-          if (field === 0x12) statusMessage = readString(reader, statusEnd);
-          else if (field === 0x18) statusCode = readVarint(reader, statusEnd);
-          else skipField(reader, field, statusEnd);
+          const statusTag = nextTag(reader, statusEnd);
+          if (statusTag === STATUS_MESSAGE) statusMessage = readString(reader, statusEnd);
+          else if (statusTag === STATUS_CODE) statusCode = readVarint(reader, statusEnd);
+          else skipField(reader, statusTag, statusEnd);
         }
         break;
       }
@@ -230,10 +268,12 @@ function readEvent(reader: Reader, end: number): Event {
   const attributes: Record<string, AttributeValue> = {};
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x09) timeNs = readFixed64(reader, end);
-    else if (tag === 0x12) name = readString(reader, end);
-    else if (tag === 0x1a) readAttribute(reader, readLength(reader, end), attributes, ++count, 6);
-    else skipField(reader, tag, end);
+    if (tag === EVENT_TIME) timeNs = readFixed64(reader, end);
+    else if (tag === EVENT_NAME) name = readString(reader, end);
+    else if (tag === EVENT_ATTRIBUTE) {
+      count += 1;
+      readAttribute(reader, readLength(reader, end), attributes, count, EVENT_ATTRIBUTE_DEPTH);
+    } else skipField(reader, tag, end);
   }
   return { name, timeNs: eventTime(timeNs), attributes };
 }
@@ -246,10 +286,12 @@ function readLink(reader: Reader, end: number, spanIndex: number): Link {
   const attributes: Record<string, AttributeValue> = {};
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x0a) traceId = readHex(reader, readLength(reader, end));
-    else if (tag === 0x12) spanId = readHex(reader, readLength(reader, end));
-    else if (tag === 0x22) readAttribute(reader, readLength(reader, end), attributes, ++count, 6);
-    else skipField(reader, tag, end);
+    if (tag === LINK_TRACE_ID) traceId = readHex(reader, readLength(reader, end));
+    else if (tag === LINK_SPAN_ID) spanId = readHex(reader, readLength(reader, end));
+    else if (tag === LINK_ATTRIBUTE) {
+      count += 1;
+      readAttribute(reader, readLength(reader, end), attributes, count, LINK_ATTRIBUTE_DEPTH);
+    } else skipField(reader, tag, end);
   }
   assertLink(traceId, spanId, spanIndex);
   return { traceId, spanId, attributes };

@@ -26,7 +26,7 @@ export function otlpFormat(contentType?: string): Format {
 /**
  * Decodes an export and passes its spans to `visit` in order, each with its position from 0. The encoding follows from
  * the Content-Type. Throws InvalidInput for another media type, an undecodable body or an invalid span. Throws TooLarge
- * above a limit. It may throw after some spans: all of them must then be discarded.
+ * above a limit. When it throws, the spans that it has passed to `visit` must be discarded.
  */
 export function visitExport(
   {
@@ -36,8 +36,8 @@ export function visitExport(
   }: { readonly body: Uint8Array; readonly contentType: string | undefined; readonly limits: OtlpLimits },
   visit: (span: RawSpan, position: number) => void,
 ): void {
-  const visitIn = otlpFormat(contentType) === 'json' ? visitJson : visitProtobuf;
-  visitIn(body, limits, visit);
+  const visitSpans = otlpFormat(contentType) === 'json' ? visitJson : visitProtobuf;
+  visitSpans(body, limits, visit);
 }
 
 /** Decodes all spans of an export. Throws what `visitExport` throws. */
@@ -60,7 +60,10 @@ export function decodeSpans(
   positions: readonly number[],
 ): ReadonlyMap<number, RawSpan> {
   const spans = new Map<number, RawSpan>();
-  const visitIn = format === 'json' ? visitJson : visitProtobuf;
-  visitIn(body, NO_LIMITS, (span, position) => void spans.set(position, span), new Set(positions));
+  const addSpan = (span: RawSpan, position: number): void => {
+    spans.set(position, span);
+  };
+  const visitSpans = format === 'json' ? visitJson : visitProtobuf;
+  visitSpans(body, NO_LIMITS, addSpan, new Set(positions));
   return spans;
 }

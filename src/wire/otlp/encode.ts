@@ -2,6 +2,41 @@ import type { ExportedSpan } from '../../domain/traces/exported-span.ts';
 import { type Attributes, type AttributeValue, SPAN_KINDS, SPAN_STATUSES } from '../../domain/traces/span.ts';
 import type { OtlpBody } from './answer.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
+import {
+  ARRAY_VALUE,
+  ATTRIBUTE_KEY,
+  ATTRIBUTE_VALUE,
+  EXPORT_RESOURCE_SPANS,
+  MAP_ENTRY,
+  RESOURCE_ATTRIBUTE,
+  RESOURCE_SPANS_RESOURCE,
+  RESOURCE_SPANS_SCOPE_SPANS,
+  SCOPE_NAME,
+  SCOPE_SPANS_SCOPE,
+  SCOPE_SPANS_SPAN,
+  SCOPE_VERSION,
+  SPAN_ATTRIBUTE,
+  SPAN_END_TIME,
+  SPAN_KIND,
+  SPAN_NAME,
+  SPAN_PARENT_SPAN_ID,
+  SPAN_SPAN_ID,
+  SPAN_START_TIME,
+  SPAN_STATUS,
+  SPAN_TRACE_ID,
+  STATUS_CODE,
+  STATUS_MESSAGE,
+  VALUE_ARRAY,
+  VALUE_BOOL,
+  VALUE_BYTES,
+  VALUE_DOUBLE,
+  VALUE_INT,
+  VALUE_MAP,
+  VALUE_STRING,
+} from './tags.ts';
+
+/** Mark of a message that contains everything written before. */
+const START_MARK = 0;
 
 /** Resource attributes and instrumentation scope of all spans of an export. */
 export interface Sender {
@@ -16,70 +51,67 @@ export function encodeExport(spans: readonly ExportedSpan[], sender: Sender, enc
     : { contentType: 'application/x-protobuf', body: protobufOf(spans, sender) };
 }
 
-// Tags as in decode-protobuf.ts. The writer needs fields in reverse order.
-
+/** Writes fields in reverse order, as `ProtobufWriter` requires. */
 function protobufOf(spans: readonly ExportedSpan[], { resource, scope }: Sender): Uint8Array {
   const writer = new ProtobufWriter();
   for (const span of spans.toReversed()) writeSpan(writer, span);
   const scopeMark = writer.mark;
-  writer.text(0x12, scope.version);
-  writer.text(0x0a, scope.name);
-  writer.message(0x0a, scopeMark);
-  // ScopeSpans, and later ResourceSpans: with mark 0, all that is written so far is the content of the message.
-  writer.message(0x12, 0);
+  writer.text(SCOPE_VERSION, scope.version);
+  writer.text(SCOPE_NAME, scope.name);
+  writer.message(SCOPE_SPANS_SCOPE, scopeMark);
+  writer.message(RESOURCE_SPANS_SCOPE_SPANS, START_MARK);
   const resourceMark = writer.mark;
-  writeAttributes(writer, 0x0a, resource);
-  writer.message(0x0a, resourceMark);
-  writer.message(0x0a, 0);
+  writeAttributes(writer, RESOURCE_ATTRIBUTE, resource);
+  writer.message(RESOURCE_SPANS_RESOURCE, resourceMark);
+  writer.message(EXPORT_RESOURCE_SPANS, START_MARK);
   return writer.finish();
 }
 
 function writeSpan(writer: ProtobufWriter, span: ExportedSpan): void {
   const mark = writer.mark;
-  if (span.status !== 'unset') writer.varint(0x18, SPAN_STATUSES.indexOf(span.status));
-  if (span.statusMessage !== '') writer.text(0x12, span.statusMessage);
-  writer.message(0x7a, mark);
-  writeAttributes(writer, 0x4a, span.attributes);
-  writer.fixed64(0x41, span.endNs);
-  writer.fixed64(0x39, span.startNs);
-  if (span.kind !== 'UNSPECIFIED') writer.varint(0x30, SPAN_KINDS.indexOf(span.kind));
-  if (span.name !== '') writer.text(0x2a, span.name);
-  if (span.parentSpanId !== null) writer.hex(0x22, span.parentSpanId);
-  writer.hex(0x12, span.spanId);
-  writer.hex(0x0a, span.traceId);
-  writer.message(0x12, mark);
+  if (span.status !== 'unset') writer.varint(STATUS_CODE, SPAN_STATUSES.indexOf(span.status));
+  if (span.statusMessage !== '') writer.text(STATUS_MESSAGE, span.statusMessage);
+  writer.message(SPAN_STATUS, mark);
+  writeAttributes(writer, SPAN_ATTRIBUTE, span.attributes);
+  writer.fixed64(SPAN_END_TIME, span.endNs);
+  writer.fixed64(SPAN_START_TIME, span.startNs);
+  if (span.kind !== 'UNSPECIFIED') writer.varint(SPAN_KIND, SPAN_KINDS.indexOf(span.kind));
+  if (span.name !== '') writer.text(SPAN_NAME, span.name);
+  if (span.parentSpanId !== null) writer.hex(SPAN_PARENT_SPAN_ID, span.parentSpanId);
+  writer.hex(SPAN_SPAN_ID, span.spanId);
+  writer.hex(SPAN_TRACE_ID, span.traceId);
+  writer.message(SCOPE_SPANS_SPAN, mark);
 }
 
 function writeAttributes(writer: ProtobufWriter, tag: number, attributes: Attributes): void {
   for (const [key, value] of Object.entries(attributes).toReversed()) {
     const mark = writer.mark;
-    writeValue(writer, 0x12, value);
-    if (key !== '') writer.text(0x0a, key);
+    writeValue(writer, ATTRIBUTE_VALUE, value);
+    if (key !== '') writer.text(ATTRIBUTE_KEY, key);
     writer.message(tag, mark);
   }
 }
 
 function writeValue(writer: ProtobufWriter, tag: number, value: AttributeValue): void {
   const mark = writer.mark;
-  if (typeof value === 'string') writer.text(0x0a, value);
-  else if (typeof value === 'boolean') writer.varint(0x10, value ? 1 : 0);
-  else if (typeof value === 'bigint') writer.int64(0x18, value);
+  if (typeof value === 'string') writer.text(VALUE_STRING, value);
+  else if (typeof value === 'boolean') writer.varint(VALUE_BOOL, value ? 1 : 0);
+  else if (typeof value === 'bigint') writer.int64(VALUE_INT, value);
   else if (typeof value === 'number') writeNumber(writer, value);
   else if (isList(value)) {
-    for (const item of value.toReversed()) writeValue(writer, 0x0a, item);
-    writer.message(0x2a, mark);
-  } else if (value !== null && !(value instanceof Uint8Array)) {
-    writeAttributes(writer, 0x0a, value);
-    writer.message(0x32, mark);
-  } else if (value !== null) {
-    writer.hex(0x3a, value.toHex());
+    for (const item of value.toReversed()) writeValue(writer, ARRAY_VALUE, item);
+    writer.message(VALUE_ARRAY, mark);
+  } else if (value instanceof Uint8Array) writer.hex(VALUE_BYTES, value.toHex());
+  else if (value !== null) {
+    writeAttributes(writer, MAP_ENTRY, value);
+    writer.message(VALUE_MAP, mark);
   }
   writer.message(tag, mark);
 }
 
 function writeNumber(writer: ProtobufWriter, value: number): void {
-  if (Number.isSafeInteger(value)) writer.int64(0x18, BigInt(value));
-  else writer.double(0x21, value);
+  if (Number.isSafeInteger(value)) writer.int64(VALUE_INT, BigInt(value));
+  else writer.double(VALUE_DOUBLE, value);
 }
 
 const isList = (value: AttributeValue): value is readonly AttributeValue[] => Array.isArray(value);

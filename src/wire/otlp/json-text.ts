@@ -1,3 +1,17 @@
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  CR,
+  LF,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+  TAB,
+} from '../json/bytes.ts';
 import { type Allowance, assertDepth, assertNodes, grantNodesOfSpans, spendNode, undecodable } from './span-rules.ts';
 
 /** JSON object with unvalidated members. */
@@ -5,9 +19,9 @@ export interface JsonObject {
   readonly [name: string]: unknown;
 }
 
-/** A double represents every integer with up to this many digits. */
+/** A double represents every integer with up to this many digits exactly. */
 const MAX_EXACT_DIGITS = 15;
-/** 64-bit integers have at most 20 digits. Longer numbers are not converted, to bound the cost. */
+/** 64-bit integers have at most 20 digits. Longer numbers are not converted to bigints, to limit the cost. */
 const INTEGER = /^-?\d{1,20}$/;
 
 /**
@@ -31,9 +45,9 @@ function exactInteger(_name: string, value: unknown, context?: { readonly source
 
 /**
  * Charges the keys and values (nodes) of JSON text to the allowance, without parsing or validating it. Each span raises
- * the limit of nodes. Spans are counted by `spanId` keys, those of links included. Such a key may follow other members.
- * The nodes for the maximum number of spans are therefore granted first and corrected at the end. Returns whether the
- * text has numbers that may need a bigint.
+ * the limit of nodes. Spans are counted by `spanId` keys, those of links included. Their number is known only at the
+ * end, so the nodes for the maximum number of spans are granted first and corrected then. Returns whether the text has
+ * numbers that may need a bigint.
  */
 function chargeNodes(body: Buffer, allowance: Allowance): boolean {
   const { spans } = allowance.limits;
@@ -46,28 +60,29 @@ function chargeNodes(body: Buffer, allowance: Allowance): boolean {
   let hasLongNumbers = false;
   while (at < body.length) {
     switch (body[at] ?? 0) {
-      case 0x22: // "
+      case QUOTE:
         spendNode(allowance);
-        if (isSpanId(body, at)) spanIds++;
+        if (isSpanIdKey(body, at)) spanIds++;
         at = endOfString(body, at + 1);
         break;
-      case 0x7b: // {
-      case 0x5b: // [
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
         spendNode(allowance);
-        assertDepth(allowance, ++depth);
+        depth++;
+        assertDepth(allowance, depth);
         at++;
         break;
-      case 0x7d: // }
-      case 0x5d: // ]
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
         depth--;
         at++;
         break;
-      case 0x2c: // ,
-      case 0x3a: // :
-      case 0x20:
-      case 0x09:
-      case 0x0a:
-      case 0x0d:
+      case COMMA:
+      case COLON:
+      case SPACE:
+      case TAB:
+      case LF:
+      case CR:
         at++;
         break;
       default: {
@@ -84,14 +99,14 @@ function chargeNodes(body: Buffer, allowance: Allowance): boolean {
   return hasLongNumbers;
 }
 
-const SPAN_ID = Buffer.from('"spanId"');
+const SPAN_ID_KEY = Buffer.from('"spanId"');
 
-function isSpanId(body: Buffer, at: number): boolean {
-  for (let place = 0; place < SPAN_ID.length; place++) if (body[at + place] !== SPAN_ID[place]) return false;
+function isSpanIdKey(body: Buffer, at: number): boolean {
+  for (let index = 0; index < SPAN_ID_KEY.length; index++) if (body[at + index] !== SPAN_ID_KEY[index]) return false;
   return true;
 }
 
-/** Bytes that are compared one by one before a native search. Most strings are shorter, and this is faster for them. */
+/** Bytes that are compared one by one before the native search, whose call costs more than a short string. */
 const SHORT_STRING_BYTES = 32;
 
 function endOfString(body: Buffer, from: number): number {
@@ -100,26 +115,27 @@ function endOfString(body: Buffer, from: number): number {
     const shortEnd = Math.min(at + SHORT_STRING_BYTES, body.length);
     while (at < shortEnd) {
       const byte = body[at];
-      if (byte === 0x22) return at + 1;
-      at += byte === 0x5c ? 2 : 1;
+      if (byte === QUOTE) return at + 1;
+      at += byte === BACKSLASH ? 2 : 1;
     }
     if (at >= body.length) return body.length;
-    const quote = body.indexOf(0x22, at);
+    const quote = body.indexOf(QUOTE, at);
     if (quote === -1) return body.length;
-    // The quote closes the string after an even number of backslashes.
+    // A quote after an odd number of backslashes is escaped.
     let backslashes = 0;
-    while (quote - backslashes > at && body[quote - backslashes - 1] === 0x5c) backslashes++;
+    while (quote - backslashes > at && body[quote - backslashes - 1] === BACKSLASH) backslashes++;
     if (backslashes % 2 === 0) return quote + 1;
     at = quote + 1;
   }
 }
 
+/** Offset after a number, `true`, `false` or `null` that begins at `from`. */
 function endOfLiteral(body: Buffer, from: number): number {
   let at = from + 1;
   while (at < body.length) {
     const byte = body[at] ?? 0;
-    if (byte <= 0x20 || byte === 0x22 || byte === 0x2c || byte === 0x3a) return at;
-    if (byte === 0x5b || byte === 0x5d || byte === 0x7b || byte === 0x7d) return at;
+    if (byte <= SPACE || byte === QUOTE || byte === COMMA || byte === COLON) return at;
+    if (byte === OPEN_BRACKET || byte === CLOSE_BRACKET || byte === OPEN_BRACE || byte === CLOSE_BRACE) return at;
     at++;
   }
   return at;

@@ -1,6 +1,19 @@
 import type { Attributes, AttributeValue } from '../../domain/traces/span.ts';
 import { type Allowance, assertCount, assertDepth, setAttribute, spendNode, spendValue } from './span-rules.ts';
 import { type ProtoCursor, readDouble, readInt64, readLength, readVarint, skipField } from './protobuf.ts';
+import {
+  ARRAY_VALUE,
+  ATTRIBUTE_KEY,
+  ATTRIBUTE_VALUE,
+  MAP_ENTRY,
+  VALUE_ARRAY,
+  VALUE_BOOL,
+  VALUE_BYTES,
+  VALUE_DOUBLE,
+  VALUE_INT,
+  VALUE_MAP,
+  VALUE_STRING,
+} from './tags.ts';
 import { readInterned } from './text-cache.ts';
 
 /** Cursor over a protobuf body with the remaining budget of its export. */
@@ -22,34 +35,31 @@ export function readString(reader: ValueReader, end: number): string {
 }
 
 /**
- * Reads one KeyValue of an attribute list into `into`. `count` is its position in the list, from 1. `depth` is its
- * nesting level in the export.
+ * Reads one attribute and adds it to `attributes`. `count` is its position in the list, from 1. `depth` is its nesting
+ * level in the export.
  */
 export function readAttribute(
   reader: ValueReader,
   end: number,
-  into: Record<string, AttributeValue>,
+  attributes: Record<string, AttributeValue>,
   count: number,
   depth: number,
 ): void {
   assertCount(count, reader.allowance.limits.attributes, 'attributes');
-  readKeyValue(reader, end, into, depth);
+  readKeyValue(reader, end, attributes, depth);
 }
 
-function readKeyValue(reader: ValueReader, end: number, into: Record<string, AttributeValue>, depth: number): void {
+function readKeyValue(reader: ValueReader, end: number, target: Record<string, AttributeValue>, depth: number): void {
   assertDepth(reader.allowance, depth);
   let key = '';
   let value: AttributeValue = null;
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x0a) {
-      const after = readLength(reader, end);
-      spendValue(reader.allowance, after - reader.at);
-      key = readInterned(reader, after);
-    } else if (tag === 0x12) value = readAnyValue(reader, readLength(reader, end), depth + 1);
+    if (tag === ATTRIBUTE_KEY) key = readString(reader, end);
+    else if (tag === ATTRIBUTE_VALUE) value = readAnyValue(reader, readLength(reader, end), depth + 1);
     else skipField(reader, tag, end);
   }
-  setAttribute(into, key, value);
+  setAttribute(target, key, value);
 }
 
 function readAnyValue(reader: ValueReader, end: number, depth: number): AttributeValue {
@@ -59,25 +69,25 @@ function readAnyValue(reader: ValueReader, end: number, depth: number): Attribut
   while (reader.at < end) {
     const tag = nextTag(reader, end);
     switch (tag) {
-      case 0x0a:
+      case VALUE_STRING:
         value = readString(reader, end);
         continue;
-      case 0x10:
+      case VALUE_BOOL:
         value = readVarint(reader, end) !== 0;
         break;
-      case 0x18:
+      case VALUE_INT:
         value = readInt64(reader, end);
         break;
-      case 0x21:
+      case VALUE_DOUBLE:
         value = readDouble(reader, end);
         break;
-      case 0x2a:
+      case VALUE_ARRAY:
         value = readArray(reader, readLength(reader, end), depth + 1);
         break;
-      case 0x32:
-        value = readKeyValueList(reader, readLength(reader, end), depth + 1);
+      case VALUE_MAP:
+        value = readMap(reader, readLength(reader, end), depth + 1);
         break;
-      case 0x3a: {
+      case VALUE_BYTES: {
         const after = readLength(reader, end);
         spendValue(allowance, after - reader.at);
         // A copy, so that a small value does not keep the whole body in memory.
@@ -89,7 +99,7 @@ function readAnyValue(reader: ValueReader, end: number, depth: number): Attribut
         skipField(reader, tag, end);
         continue;
     }
-    // Texts and bytes are charged above.
+    // Texts and bytes are charged by their size, and do not reach this line.
     spendValue(allowance, 0);
   }
   return value;
@@ -100,18 +110,18 @@ function readArray(reader: ValueReader, end: number, depth: number): readonly At
   const values: AttributeValue[] = [];
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x0a) values.push(readAnyValue(reader, readLength(reader, end), depth + 1));
+    if (tag === ARRAY_VALUE) values.push(readAnyValue(reader, readLength(reader, end), depth + 1));
     else skipField(reader, tag, end);
   }
   return values;
 }
 
-function readKeyValueList(reader: ValueReader, end: number, depth: number): Attributes {
+function readMap(reader: ValueReader, end: number, depth: number): Attributes {
   assertDepth(reader.allowance, depth);
   const entries: Record<string, AttributeValue> = {};
   while (reader.at < end) {
     const tag = nextTag(reader, end);
-    if (tag === 0x0a) readKeyValue(reader, readLength(reader, end), entries, depth + 1);
+    if (tag === MAP_ENTRY) readKeyValue(reader, readLength(reader, end), entries, depth + 1);
     else skipField(reader, tag, end);
   }
   return entries;

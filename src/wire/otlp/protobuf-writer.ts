@@ -10,7 +10,7 @@ export class ProtobufWriter {
   /** Offset of the first written byte. */
   #at = INITIAL_BYTES;
 
-  /** Number of written bytes. Callers save it before they write a message and pass it to `message`. */
+  /** Number of written bytes. Callers read the mark before they write a message, and pass it to `message`. */
   get mark(): number {
     return this.#bytes.length - this.#at;
   }
@@ -42,46 +42,55 @@ export class ProtobufWriter {
   }
 
   fixed64(tag: number, value: bigint): void {
-    this.#reserve(9);
+    this.#reserve(8);
     this.#at -= 8;
     this.#bytes.writeBigUInt64LE(value, this.#at);
-    this.#bytes[--this.#at] = tag;
+    this.#writeTag(tag);
   }
 
   double(tag: number, value: number): void {
-    this.#reserve(9);
+    this.#reserve(8);
     this.#at -= 8;
     this.#bytes.writeDoubleLE(value, this.#at);
-    this.#bytes[--this.#at] = tag;
+    this.#writeTag(tag);
   }
 
   /** Signed 64-bit integer. A negative one takes ten bytes. */
   int64(tag: number, value: bigint): void {
-    const digits: number[] = [];
-    for (let rest = BigInt.asUintN(64, value); ; rest >>= 7n) {
-      digits.push(Number(rest & 0x7fn) | (rest > 0x7fn ? 0x80 : 0));
-      if (rest <= 0x7fn) break;
+    const bytes: number[] = [];
+    let rest = BigInt.asUintN(64, value);
+    while (rest > 0x7fn) {
+      bytes.push(Number(rest & 0x7fn) | 0x80);
+      rest >>= 7n;
     }
-    this.#put(digits);
-    this.#bytes[--this.#at] = tag;
+    bytes.push(Number(rest));
+    this.#write(bytes);
+    this.#writeTag(tag);
   }
 
   /** Unsigned integer below 2^53. */
   varint(tag: number, value: number): void {
-    const digits: number[] = [];
-    for (let rest = value; ; rest = Math.floor(rest / 128)) {
-      digits.push((rest % 128) | (rest > 127 ? 0x80 : 0));
-      if (rest <= 127) break;
+    const bytes: number[] = [];
+    let rest = value;
+    while (rest > 0x7f) {
+      bytes.push((rest % 0x80) | 0x80);
+      rest = Math.floor(rest / 0x80);
     }
-    this.#put(digits);
-    this.#bytes[--this.#at] = tag;
+    bytes.push(rest);
+    this.#write(bytes);
+    this.#writeTag(tag);
   }
 
-  /** Writes these bytes and reserves one more for the tag. */
-  #put(digits: readonly number[]): void {
-    this.#reserve(digits.length + 1);
-    this.#at -= digits.length;
-    this.#bytes.set(digits, this.#at);
+  #write(bytes: readonly number[]): void {
+    this.#reserve(bytes.length);
+    this.#at -= bytes.length;
+    this.#bytes.set(bytes, this.#at);
+  }
+
+  #writeTag(tag: number): void {
+    this.#reserve(1);
+    this.#at -= 1;
+    this.#bytes[this.#at] = tag;
   }
 
   /** Grows the buffer so that this many bytes fit before the written ones. */

@@ -41,15 +41,17 @@ const truncated = (): Error => undecodable('it ends in the middle of a field');
 export function readVarint(cursor: ProtoCursor, end: number): number {
   const { bytes } = cursor;
   let { at } = cursor;
-  let byte = at < end ? (bytes[at++] ?? 0) : endOfField();
+  let byte = at < end ? (bytes[at] ?? 0) : throwTruncated();
+  at++;
   if (byte < 0x80) {
     cursor.at = at;
     return byte;
   }
   let value = byte & 0x7f;
   let factor = 0x80;
-  for (let read = 1; read < MAX_VARINT_BYTES; read++) {
-    byte = at < end ? (bytes[at++] ?? 0) : endOfField();
+  for (let readBytes = 1; readBytes < MAX_VARINT_BYTES; readBytes++) {
+    byte = at < end ? (bytes[at] ?? 0) : throwTruncated();
+    at++;
     value += (byte & 0x7f) * factor;
     if (byte < 0x80) {
       cursor.at = at;
@@ -60,7 +62,7 @@ export function readVarint(cursor: ProtoCursor, end: number): number {
   throw undecodable('a varint is longer than ten bytes');
 }
 
-function endOfField(): never {
+function throwTruncated(): never {
   throw truncated();
 }
 
@@ -116,6 +118,7 @@ export function readHex(cursor: ProtoCursor, after: number): string {
 
 /** Skips a field. Throws InvalidInput for an invalid field number or wire type, and for a truncated field. */
 export function skipField(cursor: ProtoCursor, tag: number, end: number): void {
+  // The three lowest bits of a tag are the wire type, the others are the field number. It begins at 1.
   if (tag < 8 || tag > 0xffff_ffff) throw undecodable('a field has an invalid number');
   switch (tag & 7) {
     case WIRE_VARINT:

@@ -1,6 +1,12 @@
 import { InvalidInput, TooLarge } from '../../domain/errors.ts';
 import type { OtlpLimits } from '../../domain/traces/otlp-limits.ts';
-import { type AttributeValue, SPAN_KINDS, type SpanKind, type SpanStatus } from '../../domain/traces/span.ts';
+import {
+  type AttributeValue,
+  SPAN_KINDS,
+  SPAN_STATUSES,
+  type SpanKind,
+  type SpanStatus,
+} from '../../domain/traces/span.ts';
 
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 /** No limits, for stored bodies. Limits are checked when an export is accepted. */
@@ -16,7 +22,7 @@ export const NO_LIMITS: OtlpLimits = {
   valueBytes: UNLIMITED,
 };
 
-/** Remaining budget of one export while it is decoded. */
+/** Remaining limits of one export. Decoding charges each value to them. */
 export interface Allowance {
   readonly limits: OtlpLimits;
   /** Remaining fields (protobuf), or keys and values (JSON). */
@@ -30,12 +36,12 @@ const VALUE_BYTES = 16;
 /** Memory of one decoded resource, scope, span, event or link without its values, in bytes. */
 const MESSAGE_BYTES = 128;
 /**
- * Each span adds 1/64 of the node limit. By default, this share is enough for 128 attributes in JSON, the default of
- * SDKs.
+ * Each span adds 1/64 of the node limit. With the default limit, this is enough for 128 attributes in JSON, the default
+ * maximum of SDKs.
  */
 const NODE_LIMIT_DIVISOR = 64;
 
-/** Full budget for one export. */
+/** Full allowance for one export. */
 export function allowanceOf(limits: OtlpLimits): Allowance {
   return { limits, nodes: limits.nodes, spans: limits.spans, decodedBytes: limits.decodedBytes };
 }
@@ -60,18 +66,19 @@ export function grantNodesOfSpans(allowance: Allowance, spans = 1): void {
 /** Charges one value of this many bytes. Throws TooLarge. */
 export function spendValue(allowance: Allowance, bytes: number): void {
   allowance.decodedBytes -= bytes + VALUE_BYTES;
-  if (allowance.decodedBytes < 0) throw overBudget(allowance);
+  if (allowance.decodedBytes < 0) throw tooLargeDecoded(allowance);
 }
 
 /** Charges one resource, instrumentation scope, span, event or link. Throws TooLarge. */
 export function spendMessage(allowance: Allowance): void {
   allowance.decodedBytes -= MESSAGE_BYTES;
-  if (allowance.decodedBytes < 0) throw overBudget(allowance);
+  if (allowance.decodedBytes < 0) throw tooLargeDecoded(allowance);
 }
 
 /** Charges one span. Throws TooLarge. */
 export function spendSpan(allowance: Allowance): void {
-  if (--allowance.spans < 0) throw new TooLarge('The export has too many spans.', allowance.limits.spans);
+  allowance.spans--;
+  if (allowance.spans < 0) throw new TooLarge('The export has too many spans.', allowance.limits.spans);
   spendMessage(allowance);
 }
 
@@ -85,7 +92,7 @@ export function assertCount(count: number, limit: number, kind: 'attributes' | '
   if (count > limit) throw new TooLarge(`A span, resource or scope of the export has too many ${kind}.`, limit);
 }
 
-const overBudget = ({ limits }: Allowance): TooLarge =>
+const tooLargeDecoded = ({ limits }: Allowance): TooLarge =>
   new TooLarge('The export is too large once decoded.', limits.decodedBytes);
 
 /** Error for a body that is not an ExportTraceServiceRequest in its encoding. `why` completes the message. */
@@ -94,19 +101,18 @@ export function undecodable(why: string, cause?: unknown): InvalidInput {
 }
 
 /** Sets an attribute. Safe for every key, `__proto__` included. A later value replaces an earlier one. */
-export function setAttribute(into: Record<string, AttributeValue>, key: string, value: AttributeValue): void {
+export function setAttribute(target: Record<string, AttributeValue>, key: string, value: AttributeValue): void {
   if (key !== '__proto__') {
-    into[key] = value;
+    target[key] = value;
     return;
   }
   // Assignment to `__proto__` would change the prototype.
-  Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 const MAX_NS = 2n ** 63n - 1n;
 const NO_TRACE_ID = '0'.repeat(32);
 const NO_SPAN_ID = '0'.repeat(16);
-const STATUSES: readonly SpanStatus[] = ['unset', 'ok', 'error'];
 
 /** Ids and times of a span. An invalid value rejects the whole export. */
 export interface SpanIdentity {
@@ -140,13 +146,16 @@ function invalidSpan(index: number, fault: string): InvalidInput {
 }
 
 /** Event time, clamped to the valid range. An invalid event time does not reject the export. */
-export const eventTime = (timeNs: bigint): bigint => (timeNs > MAX_NS ? MAX_NS : timeNs < 0n ? 0n : timeNs);
+export function eventTime(timeNs: bigint): bigint {
+  if (timeNs > MAX_NS) return MAX_NS;
+  return timeNs < 0n ? 0n : timeNs;
+}
 
 /** Span kind of an OTLP number. `UNSPECIFIED` for unknown numbers. */
 export const spanKindOf = (value: number): SpanKind => SPAN_KINDS[value] ?? 'UNSPECIFIED';
 
 /** Status of an OTLP number. `unset` for unknown numbers. */
-export const spanStatusOf = (value: number): SpanStatus => STATUSES[value] ?? 'unset';
+export const spanStatusOf = (value: number): SpanStatus => SPAN_STATUSES[value] ?? 'unset';
 
 const isTraceId = (id: string): boolean => id.length === 32 && id !== NO_TRACE_ID;
 const isSpanId = (id: string): boolean => id.length === 16 && id !== NO_SPAN_ID;
