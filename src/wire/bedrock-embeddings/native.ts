@@ -20,9 +20,9 @@ export function embeddingRequest(model: string, body: RequestBody): RequestBody 
       input_type: body['input_type'] ?? 'search_document',
       output_dimension: body['dimensions'],
     });
-  const [only] = texts;
+  const [onlyText] = texts;
   if (texts.length !== 1) throw malformed('input', 'one string: this model embeds one text per request');
-  return withoutNulls({ inputText: only, dimensions: body['dimensions'] });
+  return withoutNulls({ inputText: onlyText, dimensions: body['dimensions'] });
 }
 
 /** Embedding answers of Bedrock models, converted to OpenAI's format. Only Amazon's models report input tokens. */
@@ -34,9 +34,9 @@ export const BEDROCK_EMBEDDINGS: NativeDialect = {
     if (error !== null) return { error };
     const { embedding, embeddings } = value;
     // Cohere's `embeddings` are a list, or an object with a list by type.
-    const many = Array.isArray(embeddings) ? embeddings : object(embeddings)['float'];
-    if (!Array.isArray(embedding) && !Array.isArray(many)) return null;
-    const vectors = Array.isArray(embedding) ? [embedding] : list(many);
+    const cohereVectors = Array.isArray(embeddings) ? embeddings : object(embeddings)['float'];
+    if (!Array.isArray(embedding) && !Array.isArray(cohereVectors)) return null;
+    const vectors = Array.isArray(embedding) ? [embedding] : list(cohereVectors);
     return embeddingsAnswer({ vectors, inputTokens: count(value['inputTextTokenCount']), model, body });
   },
 };

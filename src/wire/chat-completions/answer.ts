@@ -25,12 +25,13 @@ export function factsOf(value: unknown): AnswerFacts {
   const answer = object(value);
   let finishReason: string | null = null;
   for (const choice of list(answer['choices'])) finishReason ??= text(object(choice)['finish_reason']);
+  const hasChoices = Array.isArray(answer['choices']);
   return {
     // Azure's first chunk contains only filter results; its id and model are empty.
     id: text(answer['id']) || null,
     model: text(answer['model']) || null,
     finishReason,
-    usage: usageIn(answer) ?? (Array.isArray(answer['choices']) ? null : inputOnlyUsage(answer['usage'])),
+    usage: usageIn(answer) ?? (hasChoices ? null : inputOnlyUsage(answer['usage'])),
     error: errorOf(answer),
   };
 }
@@ -146,9 +147,8 @@ export function isUsageChunk(value: unknown): boolean {
 
 function isEmptyChoice(choice: unknown): boolean {
   const { delta, text: piece, finish_reason: reason } = object(choice);
-  return (
-    (reason ?? null) === null && (piece ?? '') === '' && Object.values(object(delta)).every((part) => part === null)
-  );
+  const isDeltaEmpty = Object.values(object(delta)).every((member) => member === null);
+  return (reason ?? null) === null && (piece ?? '') === '' && isDeltaEmpty;
 }
 
 /** Deltas of the first choice in one chunk of a stream, in order. */
@@ -164,7 +164,7 @@ export function deltasOfAnswer(value: unknown): readonly ChatDelta[] {
 function deltasOf(value: unknown, part: 'delta' | 'message'): readonly ChatDelta[] {
   const answer = object(value);
   const deltas: ChatDelta[] = [];
-  // Typed deltas contain one choice only. With n > 1 the other choices are forwarded as bytes.
+  // Other choices (with `n` > 1) are only forwarded as bytes.
   const choice = object(list(answer['choices']).find((one) => (object(one)['index'] ?? 0) === 0));
   const message = object(choice[part]);
   const reasoning = text(message['reasoning_content']) ?? text(message['reasoning']) ?? '';
@@ -193,11 +193,19 @@ function deltasOf(value: unknown, part: 'delta' | 'message'): readonly ChatDelta
 /** Deltas of one part of a content array. Reasoning models of Mistral answer with parts of text and thinking. */
 function deltasOfPart(part: Fields): readonly ChatDelta[] {
   const isThinking = part['type'] === 'thinking';
-  const words = isThinking
-    ? (text(part['thinking']) ??
-      list(part['thinking'])
-        .map((item) => text(object(item)['text']) ?? '')
-        .join(''))
-    : (text(part['text']) ?? '');
+  const words = isThinking ? thinkingText(part['thinking']) : (text(part['text']) ?? '');
   return words === '' ? [] : [{ kind: isThinking ? 'reasoning' : 'text', text: words }];
+}
+
+/** Text of a `thinking` member: a string, or a list of text parts. */
+const thinkingText = (thinking: unknown): string =>
+  text(thinking) ??
+  list(thinking)
+    .map((item) => text(object(item)['text']) ?? '')
+    .join('');
+
+/** Generated text of a delta: text, or name and arguments of a tool call. Empty for other deltas. */
+export function textOfDelta(delta: ChatDelta): string {
+  if (delta.kind === 'text') return delta.text;
+  return delta.kind === 'toolCall' ? `${delta.name ?? ''}${delta.arguments}` : '';
 }

@@ -1,23 +1,23 @@
 import type { ChatDelta, Outcome, Usage } from '../../domain/chat/chat.ts';
 import type { Usd } from '../../domain/money.ts';
 import type { InspectorOptions, StreamInspector } from '../dialect.ts';
+import { SMALL_N } from '../json/bytes.ts';
 import { parseJson } from '../json/fields.ts';
 import { createModelRewriter, type ModelRewriter } from '../json/members.ts';
 import { dataOf, eventOf } from '../sse/events.ts';
-import { chargedOf, deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk } from './answer.ts';
+import { chargedOf, deltasOfChunk, errorOf, factsOf, isAnswer, isUsageChunk, textOfDelta } from './answer.ts';
 
-/** Properties of a vendor's answers that the answers themselves do not show. */
+/** Properties of a vendor's answers that cannot be read from the answers. */
 export interface AnswerForm {
   /** Answers report the cost that the vendor bills. */
   readonly reportsCost?: boolean;
-  /** Do not rewrite the model name: the upstream selects a model for each call and reports it. */
+  /** The model name is not rewritten: the upstream selects a model for each call and reports it. */
   readonly keepsModel?: boolean;
 }
 
 const DONE = Buffer.from('[DONE]');
 /** Text in every chunk, as compact serializers write it. Chunks without it are parsed. */
 const FINISH_REASON = Buffer.from('"finish_reason":');
-const LETTER_N = 0x6e;
 const USAGE = Buffer.from('"usage":');
 const NULL = Buffer.from('null');
 
@@ -108,9 +108,8 @@ export class ChunkInspector implements StreamInspector {
 
   #keepText(chunk: unknown): void {
     for (const delta of deltasOfChunk(chunk)) {
-      const piece = delta.kind === 'text' ? delta.text : delta.kind === 'toolCall' ? toolText(delta) : '';
       const remaining = this.#options.textLimit - this.#text.length;
-      if (remaining > 0) this.#text += piece.slice(0, remaining);
+      if (remaining > 0) this.#text += textOfDelta(delta).slice(0, remaining);
     }
   }
 }
@@ -118,12 +117,16 @@ export class ChunkInspector implements StreamInspector {
 /** Whether a chunk with one choice has neither a finish reason nor usage. Searches its text instead of parsing it. */
 function isMiddle(data: Buffer): boolean {
   const reason = data.indexOf(FINISH_REASON);
-  // The only value that begins with n is null.
-  if (reason === -1 || data[reason + FINISH_REASON.length] !== LETTER_N) return false;
-  if (data.indexOf(FINISH_REASON, reason + FINISH_REASON.length) !== -1) return false;
+  if (reason === -1) return false;
+  const reasonValue = reason + FINISH_REASON.length;
+  // The only JSON value that begins with n is null.
+  if (data[reasonValue] !== SMALL_N) return false;
+  const hasSecondChoice = data.indexOf(FINISH_REASON, reasonValue) !== -1;
+  if (hasSecondChoice) return false;
   const usage = data.indexOf(USAGE);
-  return usage === -1 || data.indexOf(NULL, usage) === usage + USAGE.length;
+  return usage === -1 || isUsageNull(data, usage);
 }
 
-const toolText = (call: { readonly name: string | null; readonly arguments: string }): string =>
-  `${call.name ?? ''}${call.arguments}`;
+/** Whether the `usage` member at this offset is null. */
+const isUsageNull = (data: Buffer, usage: number): boolean =>
+  data.indexOf(NULL, usage + USAGE.length) === usage + USAGE.length;

@@ -1,4 +1,4 @@
-import type { ChatDelta, ModelRequest, Outcome } from '../../domain/chat/chat.ts';
+import type { ModelRequest, Outcome } from '../../domain/chat/chat.ts';
 import type {
   AnswerReader,
   InboundDialect,
@@ -9,7 +9,16 @@ import type {
 } from '../dialect.ts';
 import { object, parseJson } from '../json/fields.ts';
 import { asBuffer, createModelRewriter, outlineOf, upstreamChanges, withMembers } from '../json/members.ts';
-import { chargedOf, deltasOfAnswer, deltasOfChunk, errorOf, factsOf, isAnswer, searchUnitsOf } from './answer.ts';
+import {
+  chargedOf,
+  deltasOfAnswer,
+  deltasOfChunk,
+  errorOf,
+  factsOf,
+  isAnswer,
+  searchUnitsOf,
+  textOfDelta,
+} from './answer.ts';
 import { type AnswerForm, ChunkInspector } from './inspector.ts';
 import { readChat } from './read-request.ts';
 import { wholeChatCompletion } from './whole-answer.ts';
@@ -34,7 +43,7 @@ export function openAiNative(form: AnswerForm = {}): NativeDialect {
   };
 }
 
-/** A complete answer in OpenAI's format. `original` are its bytes, `value` is its parsed JSON or outline. */
+/** A complete answer in OpenAI's format. `value` is the parsed JSON or the outline of the bytes in `original`. */
 export function wholeAnswer(
   original: Uint8Array,
   value: unknown,
@@ -44,7 +53,7 @@ export function wholeAnswer(
   const { id, model: responseModel, finishReason, usage } = factsOf(value);
   const searchUnits = searchUnitsOf(value);
   const charged = reportsCost === true ? chargedOf(value) : undefined;
-  const text = textLimit === 0 ? null : textOf(deltasOfAnswer(value)).slice(0, textLimit);
+  const text = textLimit === 0 ? null : deltasOfAnswer(value).map(textOfDelta).join('').slice(0, textLimit);
   const reported: Outcome = { responseId: id, responseModel, finishReason, usage, failure: null, text };
   const outcome: Outcome =
     searchUnits === null && charged === undefined
@@ -60,15 +69,6 @@ export function wholeAnswer(
     outcome,
     deltas: () => deltasOfAnswer(value),
   };
-}
-
-function textOf(deltas: readonly ChatDelta[]): string {
-  return deltas
-    .map((delta) => {
-      if (delta.kind === 'text') return delta.text;
-      return delta.kind === 'toolCall' ? `${delta.name ?? ''}${delta.arguments}` : '';
-    })
-    .join('');
 }
 
 /** Dialect of callers that send chat completions. */

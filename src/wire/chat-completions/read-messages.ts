@@ -55,7 +55,7 @@ function readTexts(content: unknown, where: string): readonly TextPart[] {
     const part = object(item);
     const words = text(part['text']);
     if (words === null) throw malformed(`${where}[${index}]`, 'a part of type text');
-    return { kind: 'text', text: words, ...markOf(part) };
+    return { kind: 'text', text: words, ...cacheMarkOf(part) };
   });
 }
 
@@ -72,13 +72,13 @@ function readPart(part: Fields, where: string, losses: Losses): UserPart | null 
     case 'text': {
       const words = text(part['text']);
       if (words === null) throw malformed(`${where}.text`, 'a string');
-      return { kind: 'text', text: words, ...markOf(part) };
+      return { kind: 'text', text: words, ...cacheMarkOf(part) };
     }
     case 'image_url': {
       const image = part['image_url'];
       const url = text(image) ?? text(object(image)['url']);
       if (url === null) throw malformed(`${where}.image_url.url`, 'a URL or a data URL');
-      return { kind: 'image', source: sourceOf(url), detail: text(object(image)['detail']), ...markOf(part) };
+      return { kind: 'image', source: sourceOf(url), detail: text(object(image)['detail']), ...cacheMarkOf(part) };
     }
     case 'file':
       return readFile(object(part['file']), part, where);
@@ -98,8 +98,8 @@ function readFile(file: Fields, part: Fields, where: string): UserPart {
   const data = text(file['file_data']);
   const id = text(file['file_id']);
   const name = text(file['filename']);
-  if (data !== null) return { kind: 'file', source: sourceOf(data), name, ...markOf(part) };
-  if (id !== null) return { kind: 'file', source: { form: 'id', id }, name, ...markOf(part) };
+  if (data !== null) return { kind: 'file', source: sourceOf(data), name, ...cacheMarkOf(part) };
+  if (id !== null) return { kind: 'file', source: { form: 'id', id }, name, ...cacheMarkOf(part) };
   throw malformed(`${where}.file`, 'an object with file_data or file_id');
 }
 
@@ -132,7 +132,7 @@ function readAssistantContent(content: unknown, where: string, losses: Losses): 
   return content.flatMap((item, index): AssistantPart[] => {
     const part = object(item);
     const words = text(part['text']);
-    if (part['type'] === 'text' && words !== null) return [{ kind: 'text', text: words, ...markOf(part) }];
+    if (part['type'] === 'text' && words !== null) return [{ kind: 'text', text: words, ...cacheMarkOf(part) }];
     if (part['type'] === 'refusal') return [...readRefusal(part['refusal'])];
     losses.essential(`${where}[${index}]`);
     return [];
@@ -168,11 +168,11 @@ function readResult(message: Fields, where: string, losses: Losses): ToolResult 
   const callId = text(message['tool_call_id']) ?? text(message['name']);
   if (callId === null) throw malformed(`${where}.tool_call_id`, 'the id of the call it answers');
   const content = message['content'] ?? '';
-  return { callId, content: readParts(content, `${where}.content`, losses), failed: false, ...markOf(message) };
+  return { callId, content: readParts(content, `${where}.content`, losses), failed: false, ...cacheMarkOf(message) };
 }
 
-/** Reads `cache_control`, a member of Anthropic's API that many clients send in chat completions, too. */
-function markOf(part: Fields): { readonly cached?: CacheMark } {
+/** Reads `cache_control`, a member of Anthropic's API that many clients also send in chat completions. */
+function cacheMarkOf(part: Fields): { readonly cached?: CacheMark } {
   const mark = part['cache_control'];
   return isJsonObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {};
 }

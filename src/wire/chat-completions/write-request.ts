@@ -64,7 +64,7 @@ function writeMessage(message: NeutralMessage, where: string, losses: Losses): r
 }
 
 function writeTexts(parts: readonly TextPart[], where: string, losses: Losses): string {
-  for (const { cached } of parts) noteMark(cached, where, losses);
+  for (const { cached } of parts) noteCacheMark(cached, where, losses);
   return parts.map(({ text }) => text).join('\n\n');
 }
 
@@ -72,7 +72,7 @@ function writeTexts(parts: readonly TextPart[], where: string, losses: Losses): 
 function writeResults(results: readonly ToolResult[], where: string, losses: Losses): readonly Fields[] {
   const attachments: Fields[] = [];
   const toolMessages = results.map(({ callId, content, cached, failed }) => {
-    noteMark(cached, where, losses);
+    noteCacheMark(cached, where, losses);
     if (failed) losses.hint(`${where}.is_error`);
     const texts = content.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
     const others = content.filter(({ kind }) => kind !== 'text');
@@ -90,7 +90,7 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
 }
 
 function writePart(part: UserPart, where: string, losses: Losses): readonly Fields[] {
-  if (part.kind !== 'audio') noteMark(part.cached, where, losses);
+  if (part.kind !== 'audio') noteCacheMark(part.cached, where, losses);
   const source = part.kind === 'text' ? null : part.source;
   const url = source === null ? null : addressOf(source);
   switch (part.kind) {
@@ -115,7 +115,7 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
 }
 
 /** Adds a cache mark to `losses`. Upstreams of this dialect cache prompts automatically. */
-function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
+function noteCacheMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
   if (mark !== undefined) losses.hint(`${where}.cache_control`);
 }
 

@@ -4,9 +4,9 @@ import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { count, type Fields, list, object, text, lookupTable } from '../json/fields.ts';
 
 /** OpenAI finish reasons, by Cohere's. All others are `stop`. */
-const REASONS = lookupTable<string>({ MAX_TOKENS: 'length', TOOL_CALL: 'tool_calls' });
-/** HTTP statuses, by the finish reasons that are failures. */
-const FAILURES = lookupTable<string>({ ERROR: '500', ERROR_TOXIC: '500', TIMEOUT: '504' });
+const FINISH_REASONS = lookupTable<string>({ MAX_TOKENS: 'length', TOOL_CALL: 'tool_calls' });
+/** HTTP statuses of the finish reasons that are failures. */
+const FAILURE_STATUSES = lookupTable<string>({ ERROR: '500', ERROR_TOXIC: '500', TIMEOUT: '504' });
 
 /** Error of a body, or of an answer that ends with a failure. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
@@ -15,7 +15,7 @@ export function errorOf(value: unknown): AnswerError | null {
   if (typeof message === 'string') return { message, type: null, param: null, code: null };
   const ending = object(answer['type'] === 'message-end' ? answer['delta'] : answer);
   const reason = text(ending['finish_reason']);
-  const code = reason === null ? undefined : FAILURES[reason];
+  const code = reason === null ? undefined : FAILURE_STATUSES[reason];
   if (code === undefined || reason === null) return null;
   return { message: text(ending['error']) ?? `The answer ended with ${reason}.`, type: reason, param: null, code };
 }
@@ -23,7 +23,7 @@ export function errorOf(value: unknown): AnswerError | null {
 export const isAnswer = (value: unknown): boolean => isJsonObject(object(value)['message']);
 
 /**
- * Usage from `billed_units`. A count that is missing there comes from `tokens`, which includes tokens that are not
+ * Usage from `billed_units`. A count that `billed_units` lacks comes from `tokens`, which includes tokens that are not
  * billed.
  */
 function usageSteps(value: unknown): readonly AnswerStep[] {
@@ -48,13 +48,13 @@ function usageSteps(value: unknown): readonly AnswerStep[] {
   ];
 }
 
-const finishOf = (reason: unknown): readonly AnswerStep[] =>
-  typeof reason === 'string' ? [{ kind: 'finish', reason: REASONS[reason] ?? 'stop' }] : [];
+const finishSteps = (reason: unknown): readonly AnswerStep[] =>
+  typeof reason === 'string' ? [{ kind: 'finish', reason: FINISH_REASONS[reason] ?? 'stop' }] : [];
 
 const textSteps = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerStep[] =>
   typeof value === 'string' && value !== '' ? [{ kind, text: value }] : [];
 
-function callOf(item: unknown, index: number): AnswerStep {
+function toolCallStep(item: unknown, index: number): Extract<AnswerStep, { kind: 'toolCall' }> {
   const call = object(item);
   const { name, arguments: piece } = object(call['function']);
   return { kind: 'toolCall', index, id: text(call['id']), name: text(name), arguments: text(piece) ?? '' };
@@ -73,15 +73,15 @@ export function stepsOf(answer: unknown): readonly AnswerStep[] {
     { kind: 'begin', id: text(id), model: null },
     ...textSteps('reasoning', plan),
     ...list(content).flatMap((item) => contentSteps(object(item))),
-    ...list(calls).map(callOf),
-    ...finishOf(reason ?? 'COMPLETE'),
+    ...list(calls).map(toolCallStep),
+    ...finishSteps(reason ?? 'COMPLETE'),
     ...usageSteps(usage),
   ];
 }
 
 /** Reads a streamed answer. Each event has a `type`. */
 export function createCohereReader(): AnswerReader {
-  let calls = 0;
+  let callCount = 0;
   return {
     read(data) {
       const event = object(data);
@@ -96,14 +96,13 @@ export function createCohereReader(): AnswerReader {
         case 'tool-plan-delta':
           return textSteps('reasoning', message['tool_plan']);
         case 'tool-call-start':
-          calls += 1;
-          return [callOf(message['tool_calls'], calls - 1)];
-        case 'tool-call-delta': {
-          const piece = callOf(message['tool_calls'], calls - 1);
-          return calls === 0 || piece.kind !== 'toolCall' ? [] : [{ ...piece, id: null, name: null }];
-        }
+          callCount += 1;
+          return [toolCallStep(message['tool_calls'], callCount - 1)];
+        case 'tool-call-delta':
+          if (callCount === 0) return [];
+          return [{ ...toolCallStep(message['tool_calls'], callCount - 1), id: null, name: null }];
         case 'message-end':
-          return [...finishOf(delta['finish_reason']), ...usageSteps(delta['usage'])];
+          return [...finishSteps(delta['finish_reason']), ...usageSteps(delta['usage'])];
         default:
           return [];
       }

@@ -6,10 +6,10 @@ import { upstreamOnly } from '../upstream-only.ts';
 import { createCohereReader, errorOf, isAnswer, stepsOf } from './answer.ts';
 import { writeCohere } from './write-request.ts';
 
-/** Translates calls to Cohere's chat API, and its answers. */
+/** Translates calls to Cohere's chat API, and answers from it. */
 export const COHERE_OUT: OutboundDialect = { writeRequest: writeCohere, reader: createCohereReader, stepsOf };
 
-/** Reads errors and usage in answers of Cohere's chat API. No caller uses this dialect. */
+/** Reads errors and usage in answers of Cohere's chat API. Callers do not use this dialect. */
 export const COHERE_NATIVE: NativeDialect = upstreamOnly({ outbound: COHERE_OUT, errorOf, isAnswer });
 
 /** Cohere's embedding answers, converted to OpenAI's format. */

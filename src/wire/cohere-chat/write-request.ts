@@ -39,10 +39,11 @@ export function writeCohere(chat: NeutralChat, losses: Losses): RequestBody {
   });
 }
 
+const TOOL_CHOICES = { auto: null, none: 'NONE', required: 'REQUIRED', tool: 'REQUIRED' } as const;
+
 function writeTools({ tools, toolChoice }: NeutralChat): Fields {
-  // Cohere cannot require a certain tool. Send only that tool, with the choice REQUIRED.
+  // Cohere cannot require a certain tool. So only that tool is sent, with the choice REQUIRED.
   const offeredTools = toolChoice?.mode === 'tool' ? tools.filter(({ name }) => name === toolChoice.name) : tools;
-  const choice = { auto: null, none: 'NONE', required: 'REQUIRED', tool: 'REQUIRED' }[toolChoice?.mode ?? 'auto'];
   if (offeredTools.length === 0) return {};
   return {
     tools: offeredTools.map(({ name, description, parameters }) => ({
@@ -50,14 +51,14 @@ function writeTools({ tools, toolChoice }: NeutralChat): Fields {
       function: withoutNulls({ name, description, parameters }),
     })),
     ...(offeredTools.some(({ strict }) => strict === true) ? { strict_tools: true } : {}),
-    tool_choice: choice,
+    tool_choice: TOOL_CHOICES[toolChoice?.mode ?? 'auto'],
   };
 }
 
 function writeMessage(message: NeutralMessage, where: string, losses: Losses): readonly Fields[] {
   switch (message.role) {
     case 'system':
-      for (const { cached } of message.content) noteMark(cached, where, losses);
+      for (const { cached } of message.content) noteCacheMark(cached, where, losses);
       return [{ role: 'system', content: message.content.map(({ text }) => text).join('\n\n') }];
     case 'user':
       return [{ role: 'user', content: writeParts(message.content, where, losses) }];
@@ -73,7 +74,7 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
   if (parts.length === 1 && only?.kind === 'text' && only.cached === undefined) return only.text;
   return parts.flatMap((part, index): readonly Fields[] => {
     const place = `${where}.content[${index}]`;
-    if (part.kind !== 'audio') noteMark(part.cached, place, losses);
+    if (part.kind !== 'audio') noteCacheMark(part.cached, place, losses);
     if (part.kind === 'text') return [{ type: 'text', text: part.text }];
     const url = part.kind === 'image' ? addressOf(part.source) : null;
     if (part.kind === 'image' && url !== null)
@@ -83,10 +84,10 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
   });
 }
 
-/** Writes an assistant message. Reasoning becomes `tool_plan` when there are tool calls. Otherwise it is dropped. */
+/** Writes an assistant message. With tool calls, reasoning becomes `tool_plan`. Without tool calls, it is dropped. */
 function writeAssistant(parts: readonly AssistantPart[], where: string, losses: Losses): Fields {
   const textParts = parts.filter((part): part is TextPart => part.kind === 'text');
-  for (const { cached } of textParts) noteMark(cached, where, losses);
+  for (const { cached } of textParts) noteCacheMark(cached, where, losses);
   const refusals = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : []));
   const reasoning = parts.flatMap((part) => (part.kind === 'reasoning' ? [part.text] : [])).join('');
   const calls = parts.flatMap((part) => (part.kind === 'toolCall' ? [part] : []));
@@ -109,7 +110,7 @@ function writeAssistant(parts: readonly AssistantPart[], where: string, losses: 
 }
 
 function writeResult({ callId, content, cached }: ToolResult, where: string, losses: Losses): Fields {
-  noteMark(cached, where, losses);
+  noteCacheMark(cached, where, losses);
   const texts = content.flatMap((part, index) => {
     if (part.kind === 'text') return [part.text];
     losses.essential(`${where}.content[${index}]`);
@@ -118,7 +119,7 @@ function writeResult({ callId, content, cached }: ToolResult, where: string, los
   return { role: 'tool', tool_call_id: callId, content: texts.join('\n') };
 }
 
-function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
+function noteCacheMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
   if (mark !== undefined) losses.hint(`${where}.cache_control`);
 }
 

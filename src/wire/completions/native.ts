@@ -65,8 +65,11 @@ function createTextWriter(context: AnswerContext): AnswerWriter {
       if (step.kind === 'finish') return chunk('', step.reason);
       return step.kind === 'text' || step.kind === 'refusal' ? chunk(step.text, null) : '';
     },
-    end: () =>
-      `${context.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : ''}data: [DONE]\n\n`,
+    end() {
+      const usageChunk =
+        context.includeUsage && usage !== null ? event({ choices: [], usage: usageObject(usage) }) : '';
+      return `${usageChunk}data: [DONE]\n\n`;
+    },
   };
 }
 
@@ -85,7 +88,7 @@ function wholeCompletion(steps: readonly AnswerStep[], context: AnswerContext): 
   };
 }
 
-/** Dialect of text-completion upstreams, for chat callers. The chat-completions reader also reads their answers. */
+/** Dialect of text-completion upstreams, for chat callers. Answers are read like those of chat completions. */
 export const completionsOut = (form: CompletionForm): OutboundDialect => ({
   ...chatCompletionsOut({ maxTokensMember: 'max_tokens' }),
   writeRequest: (chat, losses) => writeCompletion(chat, losses, form),

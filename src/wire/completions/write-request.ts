@@ -48,8 +48,8 @@ function noteUnsupported(chat: NeutralChat, losses: Losses): void {
 }
 
 /**
- * Prompt with a speaker label for each user and assistant turn. Ends with the assistant's label, or with the
- * assistant's unfinished turn.
+ * Prompt with a speaker label for each user and assistant turn. When the last turn is the assistant's, the model
+ * continues this turn. Otherwise the prompt ends with the assistant's label.
  */
 function conversationOf(messages: readonly NeutralMessage[], texts: readonly string[]): string {
   const lines = messages.map(({ role }, index) => `${SPEAKERS[role]}${texts[index]}`);
@@ -78,7 +78,7 @@ function textOf(message: NeutralMessage, where: string, losses: Losses): string 
   return texts.join(message.role === 'assistant' ? '' : '\n');
 }
 
-/** Adds a dropped part to `losses`. Reasoning is only a hint, because only the model that produced it uses it. */
+/** Adds a dropped part to `losses`. Reasoning is only a hint, because it is of use only to the model that wrote it. */
 function noteDropped({ kind }: UserPart | AssistantPart, place: string, losses: Losses): void {
   if (kind === 'reasoning') losses.hint(place);
   else losses.essential(place);

@@ -5,7 +5,7 @@ import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { count, type Fields, list, object, text, lookupTable } from '../json/fields.ts';
 
 /** OpenAI finish reasons, by Converse stop reasons. All others are `stop`. */
-const REASONS = lookupTable<string>({
+const FINISH_REASONS = lookupTable<string>({
   tool_use: 'tool_calls',
   max_tokens: 'length',
   model_context_window_exceeded: 'length',
@@ -14,7 +14,7 @@ const REASONS = lookupTable<string>({
 });
 
 /** HTTP statuses, by the name of an exception inside a stream. */
-const STATUSES = lookupTable<string>({
+const EXCEPTION_STATUSES = lookupTable<string>({
   validationException: '400',
   accessDeniedException: '403',
   resourceNotFoundException: '404',
@@ -29,15 +29,19 @@ const STATUSES = lookupTable<string>({
 
 /** Error of an event or a body. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
-  const { exception, message, Message: capital, __type: type, output } = object(value);
-  const errorMessage = text(message) ?? text(capital);
+  const { exception, message, Message: capitalizedMessage, __type: type, output } = object(value);
+  const errorMessage = text(message) ?? text(capitalizedMessage);
   if (typeof exception === 'string') {
     const name = exception.charAt(0).toLowerCase() + exception.slice(1);
-    return { message: errorMessage || exception, type: exception, param: null, code: STATUSES[name] ?? '500' };
+    return {
+      message: errorMessage || exception,
+      type: exception,
+      param: null,
+      code: EXCEPTION_STATUSES[name] ?? '500',
+    };
   }
-  return errorMessage === null || output !== undefined
-    ? null
-    : { message: errorMessage, type: text(type)?.replace(/^.*#/, '') ?? null, param: null, code: null };
+  if (errorMessage === null || output !== undefined) return null;
+  return { message: errorMessage, type: text(type)?.replace(/^.*#/, '') ?? null, param: null, code: null };
 }
 
 export const isAnswer = (value: unknown): boolean => isJsonObject(object(object(value)['output'])['message']);
@@ -60,8 +64,8 @@ function usageSteps(value: unknown): readonly AnswerStep[] {
   return [{ kind: 'usage', usage: tokens }];
 }
 
-const finishOf = (reason: string, hasCalls: boolean): AnswerStep => {
-  const finishReason = REASONS[reason] ?? 'stop';
+const finishStep = (stopReason: string, hasCalls: boolean): AnswerStep => {
+  const finishReason = FINISH_REASONS[stopReason] ?? 'stop';
   return { kind: 'finish', reason: hasCalls && finishReason === 'stop' ? 'tool_calls' : finishReason };
 };
 
@@ -70,13 +74,13 @@ const BEGIN: AnswerStep = { kind: 'begin', id: null, model: null };
 /** Steps of a complete answer. */
 export function stepsOf(answer: unknown): readonly AnswerStep[] {
   const { output, stopReason, usage } = object(answer);
-  let calls = 0;
+  let callCount = 0;
   const content = list(object(object(output)['message'])['content']).flatMap((item): readonly AnswerStep[] => {
     const block = object(item);
     if (isJsonObject(block['toolUse'])) {
       const { toolUseId, name, input } = block['toolUse'];
-      const index = calls;
-      calls += 1;
+      const index = callCount;
+      callCount += 1;
       return [
         { kind: 'toolCall', index, id: text(toolUseId), name: text(name), arguments: JSON.stringify(input ?? {}) },
       ];
@@ -90,7 +94,7 @@ export function stepsOf(answer: unknown): readonly AnswerStep[] {
       ...proofSteps('redactedReasoning', redactedContent),
     ];
   });
-  return [BEGIN, ...content, finishOf(text(stopReason) ?? '', calls > 0), ...usageSteps(usage)];
+  return [BEGIN, ...content, finishStep(text(stopReason) ?? '', callCount > 0), ...usageSteps(usage)];
 }
 
 const textSteps = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerStep[] =>
@@ -99,19 +103,19 @@ const textSteps = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerS
 const proofSteps = (kind: 'reasoningProof' | 'redactedReasoning', value: unknown): readonly AnswerStep[] =>
   typeof value === 'string' && value !== '' ? [{ kind, proof: value }] : [];
 
-/** Reads a streamed answer. The event name is its type. */
+/** Reads a streamed answer. The name of an event is its type. */
 export function createConverseReader(): AnswerReader {
   /** Indexes of the content blocks that are tool calls, in call order. */
-  const calls: number[] = [];
-  /** Signature so far. It may arrive in several events. */
-  let proof = '';
+  const callBlocks: number[] = [];
+  /** Received part of the signature of a reasoning block. */
+  let partialProof = '';
 
   function readDelta(event: Fields): readonly AnswerStep[] {
     const delta = object(event['delta']);
     const { text: reasoning, signature, redactedContent } = object(delta['reasoningContent']);
-    if (typeof signature === 'string') proof += signature;
+    if (typeof signature === 'string') partialProof += signature;
     if (isJsonObject(delta['toolUse'])) {
-      const index = calls.indexOf(count(event['contentBlockIndex']) ?? -1);
+      const index = callBlocks.indexOf(count(event['contentBlockIndex']) ?? -1);
       const piece = text(delta['toolUse']['input']) ?? '';
       return index === -1 ? [] : [{ kind: 'toolCall', index, id: null, name: null, arguments: piece }];
     }
@@ -131,18 +135,18 @@ export function createConverseReader(): AnswerReader {
         case 'contentBlockStart': {
           const { toolUseId, name: tool } = object(object(event['start'])['toolUse']);
           if (typeof toolUseId !== 'string') return [];
-          calls.push(count(event['contentBlockIndex']) ?? calls.length);
-          return [{ kind: 'toolCall', index: calls.length - 1, id: toolUseId, name: text(tool), arguments: '' }];
+          callBlocks.push(count(event['contentBlockIndex']) ?? callBlocks.length);
+          return [{ kind: 'toolCall', index: callBlocks.length - 1, id: toolUseId, name: text(tool), arguments: '' }];
         }
         case 'contentBlockDelta':
           return readDelta(event);
         case 'contentBlockStop': {
-          const whole = proofSteps('reasoningProof', proof);
-          proof = '';
-          return whole;
+          const steps = proofSteps('reasoningProof', partialProof);
+          partialProof = '';
+          return steps;
         }
         case 'messageStop':
-          return [finishOf(text(event['stopReason']) ?? '', calls.length > 0)];
+          return [finishStep(text(event['stopReason']) ?? '', callBlocks.length > 0)];
         case 'metadata':
           return usageSteps(event['usage']);
         default:

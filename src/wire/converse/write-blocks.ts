@@ -11,7 +11,7 @@ import type {
 import { argumentsOf, type Fields, withoutNulls, lookupTable } from '../json/fields.ts';
 
 /** Document formats, by media type. */
-const DOCUMENTS = lookupTable<string>({
+const DOCUMENT_FORMATS = lookupTable<string>({
   'application/pdf': 'pdf',
   'text/csv': 'csv',
   'application/msword': 'doc',
@@ -31,8 +31,8 @@ export interface BlockWriter {
 
 /** Creates the writer of one request. It adds unsupported parts to `losses`. */
 export function createBlockWriter(losses: Losses): BlockWriter {
-  /** Document names of this request. Converse requires unique names. */
-  const names = new Set<string>();
+  /** Converse requires unique document names in a request. */
+  const usedNames = new Set<string>();
 
   function writeUserPart(part: UserPart, where: string): readonly Fields[] {
     const block = part.kind === 'text' ? textBlock(part.text) : sourceBlock(part, part.source, where);
@@ -47,9 +47,9 @@ export function createBlockWriter(losses: Losses): BlockWriter {
       if (format !== undefined) return [{ image: { format, source: location } }];
     }
     if (location !== null && part.kind === 'file') {
-      const format = DOCUMENTS[mediaTypeOf(source)];
+      const format = DOCUMENT_FORMATS[mediaTypeOf(source)];
       if (format !== undefined)
-        return [{ document: { format, name: documentName(part.name, names), source: location } }];
+        return [{ document: { format, name: documentName(part.name, usedNames), source: location } }];
     }
     losses.essential(where);
     return [];
@@ -100,11 +100,11 @@ export function createBlockWriter(losses: Losses): BlockWriter {
   };
 }
 
-/** Cache point. It follows the content to be cached. None without a mark. */
+/** Cache point, which follows the content to cache. Empty without a mark. */
 export const cachePoint = (mark: CacheMark | undefined): readonly Fields[] =>
   mark === undefined ? [] : [{ cachePoint: withoutNulls({ type: 'default', ttl: mark.ttl }) }];
 
-/** Text block. None for blank text, which Converse rejects. */
+/** Text block. Empty for blank text, which Converse rejects. */
 const textBlock = (text: string): readonly Fields[] => (text.trim() === '' ? [] : [{ text }]);
 
 const mediaTypeOf = (source: Source): string => (source.form === 'id' ? '' : (source.mediaType ?? '')).toLowerCase();
@@ -115,18 +115,18 @@ function locationOf(source: Source): Fields | null {
   return source.form === 'url' && source.url.startsWith('s3://') ? { s3Location: { uri: source.url } } : null;
 }
 
-/**
- * Unique document name with the allowed characters only. Adds it to `usedNames`. Converse allows 200 characters; those
- * above 180 are left for the number that makes the name unique.
- */
-function documentName(requested: string | null, usedNames: Set<string>): string {
-  const plain = (requested ?? 'document')
+/** Converse allows 200 characters. The difference is for the number that makes a name unique. */
+const MAX_NAME_LENGTH = 180;
+
+/** Unique document name with the allowed characters only. Adds the name to `usedNames`. */
+function documentName(fileName: string | null, usedNames: Set<string>): string {
+  const allowed = (fileName ?? 'document')
     .replace(/\.[A-Za-z0-9]+$/, '')
     .replace(/[^A-Za-z0-9\s\-()[\]]+/g, '-')
     .replace(/\s+/g, ' ')
     .trim()
-    .slice(0, 180);
-  const base = plain === '' ? 'document' : plain;
+    .slice(0, MAX_NAME_LENGTH);
+  const base = allowed === '' ? 'document' : allowed;
   let name = base;
   for (let number = 2; usedNames.has(name); number += 1) name = `${base} (${number})`;
   usedNames.add(name);

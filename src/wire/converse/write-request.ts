@@ -18,8 +18,8 @@ import { cachePoint, createBlockWriter } from './write-blocks.ts';
 const MIN_THINKING_BUDGET = 1024;
 
 /**
- * Writes a neutral chat as a Converse request. The URL contains the model and whether to stream. Adds unsupported parts
- * to `losses`.
+ * Writes a neutral chat as a Converse request. Model and streaming are not in the body, but in the URL. Adds
+ * unsupported parts to `losses`.
  */
 export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
   noteUnsupported(chat, losses);
@@ -44,8 +44,8 @@ export function writeConverse(chat: NeutralChat, losses: Losses): RequestBody {
 }
 
 /**
- * Adds the settings to `losses` that Converse does not support for any model. A seed is only a hint, because no vendor
- * guarantees deterministic answers. A penalty of 0 counts as not set.
+ * Adds to `losses` the settings that Converse supports for no model. A seed is only a hint, because no vendor
+ * guarantees deterministic answers. A penalty of 0 is the default.
  */
 function noteUnsupported(chat: NeutralChat, losses: Losses): void {
   if (chat.seed !== null) losses.hint('seed');
@@ -80,9 +80,9 @@ function writeMessages(messages: readonly NeutralMessage[], losses: Losses): rea
 function writeTools({ tools, toolChoice, messages }: NeutralChat, losses: Losses): Fields | null {
   if (tools.length === 0) return null;
   if (toolChoice?.mode === 'none') {
-    // Without tool calls no tools are needed, unless the conversation contains tool results. Converse then requires the
-    // tools, and has no tool choice `none`: where drops are allowed, `auto` is sent.
-    if (messages.every(({ role }) => role !== 'tool')) return null;
+    const hasToolResults = messages.some(({ role }) => role === 'tool');
+    if (!hasToolResults) return null;
+    // Converse requires the tools of tool results, and has no choice `none`. When the loss is allowed, `auto` is sent.
     losses.essential('tool_choice');
   }
   return withoutNulls({
@@ -121,8 +121,8 @@ function writeModelFields(chat: NeutralChat, losses: Losses): Fields {
 /** Thinking with a budget in tokens, below the output limit. Null when Claude would reject it. */
 function writeThinking(chat: NeutralChat, budget: number): Fields | null {
   const { maxOutputTokens: outputLimit } = chat;
-  const requested = Math.max(MIN_THINKING_BUDGET, budget);
-  const tokens = outputLimit === null ? requested : Math.min(requested, outputLimit - 1);
+  const wantedTokens = Math.max(MIN_THINKING_BUDGET, budget);
+  const tokens = outputLimit === null ? wantedTokens : Math.min(wantedTokens, outputLimit - 1);
   if (tokens < MIN_THINKING_BUDGET || forcesToolCall(chat) || hasResultWithoutThinking(chat.messages)) return null;
   return { type: 'enabled', budget_tokens: tokens };
 }
@@ -130,7 +130,7 @@ function writeThinking(chat: NeutralChat, budget: number): Fields | null {
 function writeOutputForm(output: OutputForm, losses: Losses): Fields | null {
   if (output.form === 'text') return null;
   if (output.form === 'json') {
-    // Requested by a system text, which does not bind the model as OpenAI's JSON mode does.
+    // The system text JSON_ONLY asks for JSON. It does not bind the model as OpenAI's JSON mode does.
     losses.hint('response_format');
     return null;
   }

@@ -20,20 +20,20 @@ const DROPPED = ['taskType', 'title', 'autoTruncate', 'documentOcr', 'audioTrack
 export function readEmbedRequest(method: EmbedMethod, model: string, body: RequestBody): EmbeddingsRequest {
   const requests = method === 'embedContent' ? [body] : objectsIn(body['requests'], 'requests');
   if (requests.length === 0) throw malformed('requests', 'an array of at least one request');
-  const [first = {}, ...others] = requests.map(settingsOf);
-  const dimensions = dimensionsOf(first);
-  if (others.some((other) => dimensionsOf(other) !== dimensions))
+  const settings = requests.map(settingsOf);
+  const [dimensions = null, ...otherDimensions] = settings.map(dimensionsOf);
+  if (otherDimensions.some((other) => other !== dimensions))
     throw malformed('requests', 'an array of requests with the same outputDimensionality');
   const input = requests.map((request, index) =>
     contentText(request['content'], method === 'embedContent' ? 'content' : `requests[${index}].content`),
   );
   return {
     body: { model, input, ...(dimensions === null ? {} : { dimensions }) },
-    dropped: DROPPED.filter((member) => [first, ...others].some((settings) => settings[member] !== undefined)),
+    dropped: DROPPED.filter((member) => settings.some((one) => one[member] !== undefined)),
   };
 }
 
-/** Settings of one request. They are beside its content, or in `embedContentConfig`. */
+/** Settings of one request, which are members of the request or of its `embedContentConfig`. */
 const settingsOf = (request: Fields): Fields => ({ ...request, ...object(request['embedContentConfig']) });
 
 const dimensionsOf = (settings: Fields): number | null =>

@@ -5,7 +5,7 @@ import type { AnswerError, AnswerReader } from '../dialect.ts';
 import { count, type Fields, list, object, text, lookupTable } from '../json/fields.ts';
 
 /** OpenAI finish reasons, by Google's. All others are `stop`. */
-const REASONS = lookupTable<string>({
+const FINISH_REASONS = lookupTable<string>({
   MAX_TOKENS: 'length',
   SAFETY: 'content_filter',
   RECITATION: 'content_filter',
@@ -19,7 +19,7 @@ const REASONS = lookupTable<string>({
   MODEL_ARMOR: 'content_filter',
 });
 
-/** Error of an answer. An answer that is one JSON array has the error in its first element. Null when there is none. */
+/** Error of an answer, or of the first element of an answer that is an array. Null when there is none. */
 export function errorOf(value: unknown): AnswerError | null {
   const { error } = object(Array.isArray(value) ? value[0] : value);
   if (!isJsonObject(error)) return null;
@@ -37,7 +37,7 @@ export const isAnswer = (value: unknown): value is Fields =>
   isJsonObject(value) &&
   (Array.isArray(value['candidates']) || isJsonObject(value['promptFeedback']) || isJsonObject(value['usageMetadata']));
 
-/** Usage. The prompt count includes cached tokens. Thinking tokens are not part of the candidates count. */
+/** Reads usage. `promptTokenCount` includes cached tokens. `candidatesTokenCount` does not include thinking tokens. */
 function usageOf(value: unknown): Usage | null {
   const usage = object(value);
   const prompt = count(usage['promptTokenCount']);
@@ -82,27 +82,27 @@ const searchesIn = (chunk: Fields): number =>
 const citesMaps = (chunk: Fields): boolean =>
   groundingOf(chunk).some((one) => list(one['groundingChunks']).some((part) => isJsonObject(object(part)['maps'])));
 
-/** Usage with the searches of the answer. Map searches count as one, because Google does not report their number. */
+/** Usage with the searches of the answer. An answer with maps counts as one map search: Google reports no number. */
 const withSearches = (usage: Usage, webSearches: number, hasMaps: boolean): Usage =>
   webSearches === 0 && !hasMaps
     ? usage
     : { ...usage, ...(webSearches === 0 ? {} : { webSearches }), ...(hasMaps ? { mapSearches: 1 } : {}) };
 
-/** Reads a streamed answer. Each event is a chunk. Also reads a complete answer as one chunk. */
+/** Reads a streamed answer, whose events are chunks. A complete answer can be read as one chunk. */
 export function createContentReader(): AnswerReader {
   let hasBegun = false;
-  let calls = 0;
+  let callCount = 0;
   let searches = 0;
   let hasMaps = false;
-  let finished = false;
+  let hasFinished = false;
 
   /** Steps of a part. Its proof is Google's signature, which callers send back with the part in later requests. */
   function readPart(part: Fields): readonly AnswerStep[] {
     const proof = text(part['thoughtSignature']);
     if (isJsonObject(part['functionCall'])) {
       const call = part['functionCall'];
-      const index = calls;
-      calls += 1;
+      const index = callCount;
+      callCount += 1;
       return [
         {
           kind: 'toolCall',
@@ -130,12 +130,12 @@ export function createContentReader(): AnswerReader {
       const candidate = object(list(chunk['candidates']).find((one) => (object(one)['index'] ?? 0) === 0));
       for (const part of list(object(candidate['content'])['parts'])) steps.push(...readPart(object(part)));
       const reason = text(candidate['finishReason']);
-      const blocked = text(object(chunk['promptFeedback'])['blockReason']);
-      if (!finished && (reason !== null || blocked !== null)) {
-        finished = true;
-        const finishReason = reason === null ? 'content_filter' : (REASONS[reason] ?? 'stop');
-        // Google reports STOP also for function calls.
-        steps.push({ kind: 'finish', reason: calls > 0 && finishReason === 'stop' ? 'tool_calls' : finishReason });
+      const blockReason = text(object(chunk['promptFeedback'])['blockReason']);
+      if (!hasFinished && (reason !== null || blockReason !== null)) {
+        hasFinished = true;
+        const finishReason = reason === null ? 'content_filter' : (FINISH_REASONS[reason] ?? 'stop');
+        // Google's reason STOP also ends answers with function calls.
+        steps.push({ kind: 'finish', reason: callCount > 0 && finishReason === 'stop' ? 'tool_calls' : finishReason });
       }
       searches += searchesIn(chunk);
       hasMaps ||= citesMaps(chunk);

@@ -11,13 +11,16 @@ interface ArrayStream {
 /** Converts server-sent events to one JSON array, for Google clients that do not request `alt=sse`. */
 export function arrayOfEvents(source: ByteStream): ArrayStream {
   const events = createEventBuffer();
+  /** Text before the next element. */
   let separator = '[';
-  /** Text of the elements that a run of complete events becomes. */
-  const arrayText = (run: Buffer | null): string => {
+  /** Text of the elements that complete events become. */
+  const elementsText = (completeEvents: Buffer | null): string => {
+    if (completeEvents === null) return '';
     let text = '';
-    for (let start = 0; run !== null && start < run.length;) {
-      const end = endOfEvent(run, start);
-      const data = dataOf(run.subarray(start, end));
+    let start = 0;
+    while (start < completeEvents.length) {
+      const end = endOfEvent(completeEvents, start);
+      const data = dataOf(completeEvents.subarray(start, end));
       start = end;
       if (data === null) continue;
       text += `${separator}${data.toString('utf8')}`;
@@ -29,13 +32,13 @@ export function arrayOfEvents(source: ByteStream): ArrayStream {
     pipe(sink) {
       source.pipe({
         chunk(bytes) {
-          const text = arrayText(events.add(bytes));
+          const text = elementsText(events.add(bytes));
           return text === '' ? true : sink.chunk(Buffer.from(text));
         },
         done() {
-          const rest = arrayText(events.rest());
-          // `arrayText` replaces the separator at the first element.
-          sink.chunk(Buffer.from(separator === '[' ? '[]' : `${rest}]`));
+          const rest = elementsText(events.rest());
+          const isEmpty = separator === '[';
+          sink.chunk(Buffer.from(isEmpty ? '[]' : `${rest}]`));
           sink.done();
         },
         fail: (error) => sink.fail(error),

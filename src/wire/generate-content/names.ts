@@ -1,7 +1,9 @@
 import { isJsonObject } from '../../domain/json-object.ts';
 import { type Fields } from '../json/fields.ts';
 
-const SNAKE = /_([a-z])/g;
+/** A name in camel case. */
+export const camelCase = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /**
  * Object with member names in camel case. Google accepts camel case and snake case. Converts one level only, because
@@ -10,10 +12,5 @@ const SNAKE = /_([a-z])/g;
 export function camelCased(value: unknown): Fields {
   if (!isJsonObject(value)) return {};
   if (!Object.keys(value).some((name) => name.includes('_'))) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      name.replace(SNAKE, (_, letter: string) => letter.toUpperCase()),
-      inner,
-    ]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [camelCase(name), inner]));
 }

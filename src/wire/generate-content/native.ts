@@ -51,9 +51,6 @@ function withPublicModel(json: Buffer, value: Fields, model: string): Buffer {
   return asBuffer(withMembers(json, { modelVersion: JSON.stringify(model) }));
 }
 
-/**
- * The request for Google: without gateway fields, `model` and `stream`. The URL contains the model and whether to
- * stream.
- */
+/** The request for Google, without gateway fields. `model` and `stream` are removed: the URL expresses both. */
 export const contentRequest = (request: ModelRequest): Uint8Array =>
   withMembers(request.bytes, { ...upstreamChanges(request), model: null, stream: null });

@@ -10,19 +10,24 @@ import { type Fields, list, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 import { camelCased } from './names.ts';
 
-/** A tool call without a result yet. Google's results may name the function instead of the call. */
+/** A tool call whose result was not read yet. */
 interface OpenCall {
   readonly id: string;
   readonly name: string;
 }
 
 /**
- * Reads the turns of a conversation. Function calls without an id get one, and results get the id of their call. Adds
- * unsupported parts to `losses`: an essential loss refuses the call unless drops are allowed. Throws InvalidInput.
+ * Reads the turns of a conversation. Function calls without an id get one. Results without an id belong to the first
+ * open call of their function. Adds unsupported parts to `losses`. Throws InvalidInput.
  */
 export function readContents(contents: unknown, losses: Losses): readonly NeutralMessage[] {
   const openCalls: OpenCall[] = [];
-  let calls = 0;
+  let generatedIds = 0;
+
+  function generateId(): string {
+    generatedIds += 1;
+    return `call_${generatedIds}`;
+  }
 
   function readModel(parts: readonly Fields[], where: string): NeutralMessage {
     const content = parts.flatMap((part, index): AssistantPart[] => {
@@ -31,7 +36,7 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
       if (part['functionCall'] !== undefined) {
         const name = text(call['name']);
         if (name === null) throw malformed(`${where}.parts[${index}].functionCall.name`, 'a string');
-        const id = text(call['id']) ?? `call_${(calls += 1)}`;
+        const id = text(call['id']) ?? generateId();
         openCalls.push({ id, name });
         const args = JSON.stringify(call['args'] ?? {});
         return [{ kind: 'toolCall', id, name, arguments: args, ...(proof === null ? {} : { proof }) }];
@@ -78,13 +83,18 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
     const content: UserPart[] = [];
     parts.forEach((part, index) => {
       const place = `${where}.parts[${index}]`;
-      if (part['functionResponse'] !== undefined) return void results.push(readResult(part, place));
+      if (part['functionResponse'] !== undefined) {
+        results.push(readResult(part, place));
+        return;
+      }
       const userPart = readPart(part, place, losses);
       if (userPart !== null) content.push(userPart);
     });
+    const hasResults = results.length > 0;
+    const hasOnlyResults = hasResults && content.length === 0;
     return [
-      ...(results.length === 0 ? [] : [{ role: 'tool' as const, results }]),
-      ...(content.length === 0 && results.length > 0 ? [] : [{ role: 'user' as const, content }]),
+      ...(hasResults ? [{ role: 'tool' as const, results }] : []),
+      ...(hasOnlyResults ? [] : [{ role: 'user' as const, content }]),
     ];
   }
 
@@ -102,14 +112,10 @@ export function readContents(contents: unknown, losses: Losses): readonly Neutra
 /** Function response as text: the string of a single `output`, `result` or `error` member, else the JSON text. */
 function textOfResponse(response: unknown): string {
   const fields = camelCased(response);
-  const [only, ...others] = Object.entries(fields);
-  if (
-    only !== undefined &&
-    others.length === 0 &&
-    ['output', 'result', 'error'].includes(only[0]) &&
-    typeof only[1] === 'string'
-  )
-    return only[1];
+  const entries = Object.entries(fields);
+  const [name = '', value] = entries[0] ?? [];
+  const isTextMember = ['output', 'result', 'error'].includes(name) && typeof value === 'string';
+  if (isTextMember && entries.length === 1) return value;
   return response === undefined ? '' : JSON.stringify(response);
 }
 

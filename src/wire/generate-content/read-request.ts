@@ -104,7 +104,8 @@ function readSystem(value: unknown): readonly NeutralMessage[] {
 function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
   return list(value).flatMap((item, index): readonly NeutralTool[] => {
     const { functionDeclarations, ...others } = camelCased(item);
-    if (Object.keys(others).length > 0) losses.essential(`tools[${index}].${Object.keys(others)[0] ?? ''}`);
+    const [unsupported] = Object.keys(others);
+    if (unsupported !== undefined) losses.essential(`tools[${index}].${unsupported}`);
     return list(functionDeclarations).map((one, position): NeutralTool => {
       const declared = camelCased(one);
       const name = text(declared['name']);
@@ -122,7 +123,7 @@ function parametersOf({ parametersJsonSchema, parameters }: Fields): Fields {
 function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
   const config = camelCased(camelCased(value)['functionCallingConfig']);
   const allowed = list(config['allowedFunctionNames']).filter((name) => typeof name === 'string');
-  const [first] = allowed;
+  const [firstAllowed] = allowed;
   switch (text(config['mode'])?.toUpperCase()) {
     case undefined:
     case 'MODE_UNSPECIFIED':
@@ -134,24 +135,25 @@ function readToolChoice(value: unknown, losses: Losses): ToolChoice | null {
       return { mode: 'none' };
     case 'ANY':
       if (allowed.length > 1) losses.essential('toolConfig.functionCallingConfig.allowedFunctionNames');
-      return first === undefined ? { mode: 'required' } : { mode: 'tool', name: first };
+      return firstAllowed === undefined ? { mode: 'required' } : { mode: 'tool', name: firstAllowed };
     default:
       throw malformed('toolConfig.functionCallingConfig.mode', 'one of AUTO, ANY, NONE, VALIDATED');
   }
 }
 
 function readOutputForm(config: Fields): OutputForm | null {
-  const schema = isJsonObject(config['responseJsonSchema'])
-    ? config['responseJsonSchema']
-    : isJsonObject(config['responseSchema'])
-      ? jsonSchemaOf(config['responseSchema'])
-      : null;
+  const schema = readOutputSchema(config);
   if (schema !== null) return { form: 'schema', name: 'answer', description: null, schema, strict: null };
   const mediaType = text(config['responseMimeType']);
   if (mediaType === null) return null;
   if (mediaType === 'text/plain') return { form: 'text' };
   if (mediaType === 'application/json') return { form: 'json' };
   throw malformed('generationConfig.responseMimeType', 'text/plain or application/json');
+}
+
+function readOutputSchema({ responseJsonSchema, responseSchema }: Fields): Fields | null {
+  if (isJsonObject(responseJsonSchema)) return responseJsonSchema;
+  return isJsonObject(responseSchema) ? jsonSchemaOf(responseSchema) : null;
 }
 
 function readReasoning(value: unknown): Reasoning | null {
@@ -162,5 +164,6 @@ function readReasoning(value: unknown): Reasoning | null {
   const shown = typeof config['includeThoughts'] === 'boolean' ? config['includeThoughts'] : null;
   // A negative budget means that the model decides.
   const budgetTokens = budget !== null && budget >= 0 ? budget : null;
-  return effort === null && budgetTokens === null && shown === null ? null : { effort, budgetTokens, shown };
+  const isEmpty = effort === null && budgetTokens === null && shown === null;
+  return isEmpty ? null : { effort, budgetTokens, shown };
 }

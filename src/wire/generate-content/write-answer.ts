@@ -4,7 +4,7 @@ import type { AnswerContext, AnswerWriter } from '../dialect.ts';
 import { argumentsOf, type Fields, lookupTable } from '../json/fields.ts';
 
 /** Google's finish reasons, by OpenAI's. All others are `OTHER`. */
-const REASONS = lookupTable<string>({
+const FINISH_REASONS = lookupTable<string>({
   stop: 'STOP',
   tool_calls: 'STOP',
   length: 'MAX_TOKENS',
@@ -23,7 +23,7 @@ interface PendingCall {
  * Converts the steps of an answer to Google's parts. A function call is one part, so its pieces are buffered until the
  * call is complete. Other content becomes parts immediately.
  */
-class Parts {
+class PartCollector {
   id: string;
   finishReason = 'STOP';
   usage: Usage | null = null;
@@ -52,7 +52,7 @@ class Parts {
         if (this.#call?.index === step.index) this.#call.proof = step.proof;
         return [];
       case 'finish':
-        this.finishReason = REASONS[step.reason] ?? 'OTHER';
+        this.finishReason = FINISH_REASONS[step.reason] ?? 'OTHER';
         return this.release();
       case 'usage':
         this.usage = step.usage;
@@ -95,18 +95,18 @@ const usageObject = (usage: Usage): Fields => ({
 
 /** Writes an answer as generateContent chunks. The last chunk contains finish reason and usage. */
 export function createContentWriter(context: AnswerContext): AnswerWriter {
-  const parts = new Parts(context.fallbackId);
+  const collector = new PartCollector(context.fallbackId);
   const event = (candidate: Fields, rest: Fields = {}): string =>
-    `data: ${JSON.stringify({ candidates: [{ ...candidate, index: 0 }], ...rest, modelVersion: context.model, responseId: parts.id })}\n\n`;
+    `data: ${JSON.stringify({ candidates: [{ ...candidate, index: 0 }], ...rest, modelVersion: context.model, responseId: collector.id })}\n\n`;
   return {
     write(step) {
-      const completed = parts.add(step);
-      return completed.length === 0 ? '' : event({ content: { parts: completed, role: 'model' } });
+      const parts = collector.add(step);
+      return parts.length === 0 ? '' : event({ content: { parts, role: 'model' } });
     },
     end() {
-      const remaining = parts.release();
+      const remaining = collector.release();
       const content = { parts: remaining.length === 0 ? [{ text: '' }] : remaining, role: 'model' };
-      const { usage, finishReason } = parts;
+      const { usage, finishReason } = collector;
       return event({ content, finishReason }, usage === null ? {} : { usageMetadata: usageObject(usage) });
     },
   };
@@ -114,7 +114,7 @@ export function createContentWriter(context: AnswerContext): AnswerWriter {
 
 /** A complete answer as a generateContent answer. */
 export function wholeContent(steps: readonly AnswerStep[], context: AnswerContext): unknown {
-  const collector = new Parts(context.fallbackId);
+  const collector = new PartCollector(context.fallbackId);
   const parts = [...steps.flatMap((step) => collector.add(step)), ...collector.release()];
   const { usage, finishReason, id } = collector;
   return {
@@ -125,17 +125,18 @@ export function wholeContent(steps: readonly AnswerStep[], context: AnswerContex
   };
 }
 
-/** Joins consecutive text parts. Text and thoughts stay separate. */
+/** Joins consecutive text parts. Text and thoughts stay separate. A signature ends its part. */
 function joinedTexts(parts: readonly Fields[]): readonly Fields[] {
   const joined: Fields[] = [];
   for (const part of parts) {
     const last = joined.at(-1);
-    const joins =
+    const continuesLast =
       typeof part['text'] === 'string' &&
       typeof last?.['text'] === 'string' &&
       last['thought'] === part['thought'] &&
       last['thoughtSignature'] === undefined;
-    if (joins) joined[joined.length - 1] = { ...last, ...part, text: `${String(last['text'])}${String(part['text'])}` };
+    if (continuesLast)
+      joined[joined.length - 1] = { ...last, ...part, text: `${String(last['text'])}${String(part['text'])}` };
     else joined.push(part);
   }
   return joined;

@@ -18,8 +18,8 @@ import { argumentsOf, type Fields, withoutNulls, lookupTable } from '../json/fie
 import { noteSingleToolCalls } from '../single-tool-calls.ts';
 
 /**
- * Writes a neutral chat as a generateContent request. Adds unsupported parts to `losses`: a hint is dropped, an
- * essential loss refuses the call unless drops are allowed. The URL contains the model and whether to stream.
+ * Writes a neutral chat as a generateContent request. Model and streaming are not in the body, but in the URL. Adds
+ * unsupported parts to `losses`.
  */
 export function writeGenerate(chat: NeutralChat, losses: Losses): RequestBody {
   noteSingleToolCalls(chat, losses);
@@ -70,14 +70,14 @@ const toolWriter =
   (losses: Losses) =>
   ({ name, description, parameters, strict, cached }: NeutralTool, index: number): Fields => {
     if (strict === true) losses.hint(`tools[${index}].strict`);
-    noteMark(cached, `tools[${index}]`, losses);
+    noteCacheMark(cached, `tools[${index}]`, losses);
     const hasNoParameters =
       isJsonObject(parameters['properties']) && Object.keys(parameters['properties']).length === 0;
     return withoutNulls({ name, description, parametersJsonSchema: hasNoParameters ? null : parameters });
   };
 
 /** Adds a cache mark to `losses`. Google caches prompts automatically, or by a separate request. */
-function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
+function noteCacheMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
   if (mark !== undefined) losses.hint(`${where}.cache_control`);
 }
 
@@ -91,7 +91,7 @@ function writeContents(messages: readonly NeutralMessage[], losses: Losses): rea
     if (message.role === 'system') {
       // Google has system text only at the start. Later system messages move there.
       if (hasTurns) losses.hint(`${where}.role`);
-      for (const { cached } of message.content) noteMark(cached, where, losses);
+      for (const { cached } of message.content) noteCacheMark(cached, where, losses);
       return;
     }
     hasTurns = true;
@@ -130,7 +130,7 @@ function writeParts(
       return message.content.flatMap((part): readonly Fields[] => {
         switch (part.kind) {
           case 'text':
-            noteMark(part.cached, where, losses);
+            noteCacheMark(part.cached, where, losses);
             return part.text === '' ? [] : [{ text: part.text }];
           case 'refusal':
             return [{ text: part.text }];
@@ -156,7 +156,7 @@ function writeResult(
   where: string,
   losses: Losses,
 ): readonly Fields[] {
-  noteMark(cached, where, losses);
+  noteCacheMark(cached, where, losses);
   const resultText = content.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n');
   const others = content.filter(({ kind }) => kind !== 'text');
   const response = failed ? { error: resultText } : (objectIn(resultText) ?? { result: resultText });
@@ -178,10 +178,10 @@ function objectIn(text: string): Fields | null {
 
 function writePart(part: UserPart, where: string, losses: Losses): readonly Fields[] {
   if (part.kind === 'text') {
-    noteMark(part.cached, where, losses);
+    noteCacheMark(part.cached, where, losses);
     return part.text === '' ? [] : [{ text: part.text }];
   }
-  if (part.kind !== 'audio') noteMark(part.cached, where, losses);
+  if (part.kind !== 'audio') noteCacheMark(part.cached, where, losses);
   if (part.kind === 'image' && part.detail !== null && part.detail !== 'auto') losses.hint(`${where}.detail`);
   const sourcePart = writeSource(part.source, part.kind);
   if (sourcePart === null) losses.essential(where);

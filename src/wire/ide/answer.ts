@@ -16,7 +16,8 @@ export function ideFaultOf(response: unknown): { readonly message: string; reado
   const { output, incomplete_details: details } = object(response);
   if (list(output).length > 0) return null;
   const reason = text(object(details)['reason']);
-  return { message: `The response has no output items${reason === null ? '' : `: ${reason}`}.`, code: null };
+  const suffix = reason === null ? '' : `: ${reason}`;
+  return { message: `The response has no output items${suffix}.`, code: null };
 }
 
 /** A complete response as a chat completion for an IDE, with all text and tool calls in one choice. */
@@ -57,7 +58,7 @@ function callsOf(steps: readonly AnswerStep[]): readonly object[] {
   }));
 }
 
-/** Usage of a chat completion, zero where the response has none. Details that the response does not have are null. */
+/** Usage of a chat completion: 0 tokens when the response reports none. Details that are not reported are null. */
 function countsOf(usage: Fields): object {
   const reported: Usage | null = usageOf(usage);
   const {

@@ -9,8 +9,8 @@ export type IdeRequest =
 
 /**
  * Detects the dialect of an IDE request. A request with `input` is a Responses request: its members `messages` and
- * `stream_options` are removed. Any other is a chat request: its tools and tool choice get the form of chat
- * completions.
+ * `stream_options` are removed. Any other request is a chat request: its tools and tool choice are converted to the
+ * form of chat completions.
  */
 export function readIdeRequest(body: RequestBody): IdeRequest {
   if (body['input'] !== undefined && body['input'] !== null) {

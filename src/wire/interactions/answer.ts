@@ -86,24 +86,29 @@ function argumentsOf(callArguments: unknown): unknown {
 const event = (type: string, rest: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ event_type: type, ...rest })}\n\n`;
 
+function statusOf(finishReason: string): string {
+  if (finishReason === 'tool_calls') return 'requires_action';
+  return finishReason === 'stop' ? 'completed' : 'incomplete';
+}
+
 /** Last event of a failed stream. */
 export const interactionFailure = (message: string, code: string): string =>
   event('error', { error: { code, message } });
 
-/** Writes the steps of an answer as the events of an interaction. The interaction has steps of its own, Google's. */
+/** Writes the steps of an answer as events of an interaction. Google calls the parts of an interaction steps, too. */
 export function createInteractionWriter(context: AnswerContext): AnswerWriter {
   let id = context.fallbackId;
   let hasBegun = false;
-  /** Number of started steps of the interaction. */
+  /** Number of started interaction steps. */
   let stepCount = 0;
-  /** The open step of the interaction, with text or thoughts. Null when none is open. */
+  /** The open interaction step with text or thoughts. Null when none is open. */
   let openStep: { readonly type: string; readonly index: number } | null = null;
   /**
-   * Indexes of steps of the interaction, by the index of their tool call. These steps stay open until the end, because
-   * pieces of several calls may alternate.
+   * Indexes of interaction steps, by the index of their tool call. These steps stay open until the end, because pieces
+   * of several calls may alternate.
    */
   const stepOfCall = new Map<number, number>();
-  let reason = 'stop';
+  let finishReason = 'stop';
   let usage: Usage | null = null;
 
   const interactionFields = (status: string): JsonObject => {
@@ -115,34 +120,34 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
     hasBegun = true;
     return event('interaction.created', { interaction: interactionFields('in_progress') });
   };
-  const close = (): string => {
-    const stopped = openStep === null ? '' : event('step.stop', { index: openStep.index });
+  const closeStep = (): string => {
+    const stopEvent = openStep === null ? '' : event('step.stop', { index: openStep.index });
     openStep = null;
-    return stopped;
+    return stopEvent;
   };
-  const start = (interactionStep: JsonObject): { readonly index: number; readonly text: string } => {
+  const startStep = (interactionStep: JsonObject): { readonly index: number; readonly startEvent: string } => {
     const index = stepCount;
     stepCount += 1;
-    return { index, text: event('step.start', { index, step: interactionStep }) };
+    return { index, startEvent: event('step.start', { index, step: interactionStep }) };
   };
-  const piece = (type: string, delta: JsonObject): string => {
+  const writePiece = (type: string, delta: JsonObject): string => {
     if (openStep?.type === type) return begin() + event('step.delta', { index: openStep.index, delta });
-    const before = begin() + close();
-    const started = start({ type });
-    openStep = { type, index: started.index };
-    return before + started.text + event('step.delta', { index: started.index, delta });
+    const before = begin() + closeStep();
+    const { index, startEvent } = startStep({ type });
+    openStep = { type, index };
+    return before + startEvent + event('step.delta', { index, delta });
   };
-  const callPiece = (step: Extract<AnswerStep, { kind: 'toolCall' }>): string => {
+  const writeCallPiece = (step: Extract<AnswerStep, { kind: 'toolCall' }>): string => {
     const delta = { type: 'arguments_delta', arguments: step.arguments };
-    const knownIndex = stepOfCall.get(step.index);
     const argumentsEvent = (index: number): string =>
       step.arguments === '' ? '' : event('step.delta', { index, delta });
+    const knownIndex = stepOfCall.get(step.index);
     if (knownIndex !== undefined) return argumentsEvent(knownIndex);
-    const before = begin() + close();
+    const before = begin() + closeStep();
     const call = { type: 'function_call', id: step.id ?? '', name: step.name ?? '', arguments: {} };
-    const started = start(call);
-    stepOfCall.set(step.index, started.index);
-    return before + started.text + argumentsEvent(started.index);
+    const { index, startEvent } = startStep(call);
+    stepOfCall.set(step.index, index);
+    return before + startEvent + argumentsEvent(index);
   };
 
   return {
@@ -153,19 +158,19 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
           return begin();
         case 'text':
         case 'refusal':
-          return piece('model_output', { type: 'text', text: step.text });
+          return writePiece('model_output', { type: 'text', text: step.text });
         case 'reasoning':
-          return piece('thought', { type: 'thought_summary', content: { type: 'text', text: step.text } });
+          return writePiece('thought', { type: 'thought_summary', content: { type: 'text', text: step.text } });
         case 'reasoningProof':
         case 'redactedReasoning':
-          return piece('thought', { type: 'thought_signature', signature: step.proof });
+          return writePiece('thought', { type: 'thought_signature', signature: step.proof });
         case 'toolCall':
-          return callPiece(step);
+          return writeCallPiece(step);
         case 'finish':
-          ({ reason } = step);
+          finishReason = step.reason;
           return '';
         case 'usage':
-          ({ usage } = step);
+          usage = step.usage;
           return '';
         case 'failure':
         case 'stopSequence':
@@ -174,10 +179,11 @@ export function createInteractionWriter(context: AnswerContext): AnswerWriter {
       }
     },
     end() {
-      const stops = [...stepOfCall.values()].map((index) => event('step.stop', { index })).join('');
-      const status = reason === 'tool_calls' ? 'requires_action' : reason === 'stop' ? 'completed' : 'incomplete';
+      const stopEvents = [...stepOfCall.values()].map((index) => event('step.stop', { index })).join('');
+      const status = statusOf(finishReason);
       const interaction = { ...interactionFields(status), ...(usage === null ? {} : { usage: countsOf(usage) }) };
-      return `${begin()}${close()}${stops}${event('interaction.completed', { interaction })}event: done\ndata: [DONE]\n\n`;
+      const completedEvent = event('interaction.completed', { interaction });
+      return `${begin()}${closeStep()}${stopEvents}${completedEvent}event: done\ndata: [DONE]\n\n`;
     },
   };
 }

@@ -2,34 +2,34 @@ import { isJsonObject } from '../../domain/json-object.ts';
 import { type Fields, text } from '../json/fields.ts';
 import { invalidInteraction } from './faults.ts';
 
-/** Content types of the API, unsupported ones included. */
+/** All content types of the API. Some are not supported. */
 const CONTENT_TYPES = new Set<unknown>(['text', 'image', 'document', 'audio', 'video']);
 
 /** Step types that may also occur in the content of a turn. */
 const STEPS_IN_TURNS = new Set<unknown>(['function_call', 'function_result', 'thought']);
 
 /**
- * Input of an interaction as input of the Responses API: a text stays a string, content and conversation steps become
- * items. Throws InvalidInput.
+ * Input of an interaction as input of the Responses API. A text stays a string. Steps become items, and consecutive
+ * content outside a step becomes one user message. Throws InvalidInput.
  */
 export function itemsOfInput(input: unknown): unknown {
   if (typeof input === 'string') return input;
   const steps: readonly unknown[] = Array.isArray(input) ? input : [input];
   const items: unknown[] = [];
-  let message: { readonly content: unknown[] } | null = null;
+  /** Content of the last item, while content outside a step can be added to it. */
+  let openContent: unknown[] | null = null;
   for (const [index, step] of steps.entries()) {
     const where = Array.isArray(input) ? `input.${index}` : 'input';
     if (!isJsonObject(step)) throw invalidInteraction(where, 'it must be an object');
     if (CONTENT_TYPES.has(step['type'])) {
-      // Consecutive content outside a step becomes one user message. The pushed item shares the `content` array.
-      if (message === null) {
-        message = { content: [] };
-        items.push({ type: 'message', role: 'user', ...message });
+      if (openContent === null) {
+        openContent = [];
+        items.push({ type: 'message', role: 'user', content: openContent });
       }
-      message.content.push(partOf(step, 'user', where));
+      openContent.push(partOf(step, 'user', where));
       continue;
     }
-    message = null;
+    openContent = null;
     items.push(...itemsOfStep(step, where));
   }
   return items;
@@ -105,17 +105,18 @@ function callOf({ id, name, arguments: callArguments }: Fields, where: string): 
 
 function resultOf({ call_id: id, result }: Fields, where: string): unknown {
   if (typeof id !== 'string') throw invalidInteraction(`${where}.call_id`, 'it must be a string');
-  const isText =
-    Array.isArray(result) && result.every((part) => isJsonObject(part) && typeof part['text'] === 'string');
-  const output = isText
-    ? result.map((part) => String((part as Fields)['text'])).join('\n')
-    : typeof result === 'string'
-      ? result
-      : JSON.stringify(result ?? null);
-  return { type: 'function_call_output', call_id: id, output };
+  return { type: 'function_call_output', call_id: id, output: textOfResult(result) };
 }
 
-/** A thought as a reasoning item. None without a signature. */
+/** Function result as text: a string, the joined texts of text parts, else JSON. */
+function textOfResult(result: unknown): string {
+  if (typeof result === 'string') return result;
+  if (!Array.isArray(result)) return JSON.stringify(result ?? null);
+  const texts = result.map((part: unknown) => (isJsonObject(part) ? part['text'] : null));
+  return texts.every((one) => typeof one === 'string') ? texts.join('\n') : JSON.stringify(result);
+}
+
+/** A thought as a reasoning item. Empty without a signature. */
 function thoughtOf({ signature, summary }: Fields): readonly unknown[] {
   if (typeof signature !== 'string') return [];
   const texts = (Array.isArray(summary) ? summary : []).flatMap((part: unknown) =>

@@ -4,7 +4,7 @@ import { type Fields, text, lookupTable } from '../json/fields.ts';
 import { invalidInteraction } from './faults.ts';
 import { itemsOfInput } from './items.ts';
 
-/** Names in the Responses API, by the name in the Interactions API. */
+/** Member names of the Responses API, by the name in the Interactions API. */
 const RENAMED = lookupTable<string>({
   system_instruction: 'instructions',
   previous_interaction_id: 'previous_response_id',
@@ -43,7 +43,7 @@ export function responseRequestOf(body: RequestBody): RequestBody {
     response_modalities,
     ...rest
   } = request;
-  assertText(response_modalities);
+  assertOnlyText(response_modalities);
   return {
     ...Object.fromEntries(Object.entries(rest).map(([name, value]) => [RENAMED[name] ?? name, value])),
     input: itemsOfInput(input),
@@ -53,7 +53,7 @@ export function responseRequestOf(body: RequestBody): RequestBody {
   };
 }
 
-function assertText(modalities: unknown): void {
+function assertOnlyText(modalities: unknown): void {
   if (modalities === undefined) return;
   if (!Array.isArray(modalities) || modalities.some((one) => String(one).toLowerCase() !== 'text'))
     throw invalidInteraction('response_modalities', 'only text is answered here');
@@ -68,15 +68,16 @@ function settingsOf(config: unknown): Fields {
     if (value === null || value === undefined) continue;
     if (SETTINGS.has(name)) settings[name] = value;
     else if (name === 'thinking_level') reasoning['effort'] = value;
-    else if (name === 'thinking_summaries') Object.assign(reasoning, value === 'auto' ? { summary: 'auto' } : {});
-    else if (name === 'tool_choice') settings['tool_choice'] = choiceOf(value);
+    else if (name === 'thinking_summaries') {
+      if (value === 'auto') reasoning['summary'] = 'auto';
+    } else if (name === 'tool_choice') settings['tool_choice'] = choiceOf(value);
     else throw invalidInteraction(`generation_config.${name}`, 'it cannot be honoured');
   }
   return Object.keys(reasoning).length === 0 ? settings : { ...settings, reasoning };
 }
 
 /** `tool_choice` of the Responses API, by Google's mode. */
-const MODES = new Map<unknown, string>([
+const TOOL_CHOICES = new Map<unknown, string>([
   ['auto', 'auto'],
   ['validated', 'auto'],
   ['any', 'required'],
@@ -84,8 +85,8 @@ const MODES = new Map<unknown, string>([
 ]);
 
 function choiceOf(value: unknown): unknown {
-  const mode = MODES.get(value);
-  if (mode !== undefined) return mode;
+  const choice = TOOL_CHOICES.get(value);
+  if (choice !== undefined) return choice;
   const allowed = isJsonObject(value) ? value['allowed_tools'] : null;
   const names = isJsonObject(allowed) ? allowed['tools'] : null;
   if (!isJsonObject(allowed) || !Array.isArray(names) || names.some((name) => typeof name !== 'string'))
@@ -94,7 +95,7 @@ function choiceOf(value: unknown): unknown {
       'it must be auto, any, none, validated or an object of allowed tools',
     );
   const tools = names.map((name: unknown) => ({ type: 'function', name }));
-  return { type: 'allowed_tools', mode: MODES.get(allowed['mode'] ?? 'auto') ?? 'auto', tools };
+  return { type: 'allowed_tools', mode: TOOL_CHOICES.get(allowed['mode'] ?? 'auto') ?? 'auto', tools };
 }
 
 function toolsOf(tools: unknown): readonly unknown[] {
@@ -121,9 +122,9 @@ function formatOf(format: unknown, mimeType: unknown): Fields {
   const isTextFormat = format?.['type'] === 'text';
   if (['audio', 'image', 'video'].includes(String(format?.['type'])))
     throw invalidInteraction('response_format', 'only text is answered here');
-  const type = (isTextFormat ? format['mime_type'] : undefined) ?? mimeType;
   // A format without `type: text` is itself the schema.
   const schema = isTextFormat ? format['schema'] : format;
   if (isJsonObject(schema)) return { text: { format: { type: 'json_schema', name: 'answer', schema } } };
-  return type === JSON_TYPE ? { text: { format: { type: 'json_object' } } } : {};
+  const formatMimeType = isTextFormat ? format['mime_type'] : undefined;
+  return (formatMimeType ?? mimeType) === JSON_TYPE ? { text: { format: { type: 'json_object' } } } : {};
 }

@@ -7,7 +7,7 @@ import { ANSWER_TOOL, finishReasonOf, usageOf } from './message.ts';
 /** Whether parsed JSON is an answer. */
 export const isMessage = (value: unknown): value is Fields => isJsonObject(value) && Array.isArray(value['content']);
 
-/** HTTP statuses, by error type. Errors inside a stream have no other status. */
+/** HTTP statuses, by error type. An error inside a stream has only its type. */
 const STATUS_OF_TYPE = lookupTable<string>({
   invalid_request_error: '400',
   authentication_error: '401',
@@ -86,39 +86,39 @@ export function stepsOfMessage(value: unknown): readonly AnswerStep[] {
 }
 
 /** Role of a content block: index of a tool call, `answer` for a call of `ANSWER_TOOL`, null for all others. */
-type Role = number | 'answer' | null;
+type BlockRole = number | 'answer' | null;
 
 /** Assigns indexes to the tool calls among the blocks of one message. */
 interface ToolCallIndex {
   /** Registers the block with this index and returns its role. */
-  open(block: unknown, index: number): Role;
+  open(block: unknown, index: number): BlockRole;
   /** Role of a registered block. */
-  at(index: number): Role;
+  at(index: number): BlockRole;
   /** Whether `ANSWER_TOOL` is the only called tool. */
   onlyAnswer(): boolean;
 }
 
 function createToolCallIndex(): ToolCallIndex {
-  const roles = new Map<number, Role>();
-  let calls = 0;
-  let answered = false;
+  const roles = new Map<number, BlockRole>();
+  let callCount = 0;
+  let hasAnswer = false;
   return {
     open(block, index) {
       const { type, name } = object(block);
       if (type !== 'tool_use') return null;
-      const role = name === ANSWER_TOOL ? 'answer' : calls;
-      if (role === 'answer') answered = true;
-      else calls += 1;
+      const role = name === ANSWER_TOOL ? 'answer' : callCount;
+      if (role === 'answer') hasAnswer = true;
+      else callCount += 1;
       roles.set(index, role);
       return role;
     },
     at: (index) => roles.get(index) ?? null,
-    onlyAnswer: () => answered && calls === 0,
+    onlyAnswer: () => hasAnswer && callCount === 0,
   };
 }
 
 /** Steps of a block. Ignores blocks of the provider's own tools, which callers of other dialects cannot request. */
-function stepsOfBlock(block: Fields, role: Role, state: 'started' | 'whole'): readonly AnswerStep[] {
+function stepsOfBlock(block: Fields, role: BlockRole, state: 'started' | 'whole'): readonly AnswerStep[] {
   switch (block['type']) {
     case 'text':
       return textStep('text', block['text']);
@@ -140,7 +140,7 @@ function stepsOfBlock(block: Fields, role: Role, state: 'started' | 'whole'): re
   }
 }
 
-function stepsOfDelta(delta: Fields, role: Role): readonly AnswerStep[] {
+function stepsOfDelta(delta: Fields, role: BlockRole): readonly AnswerStep[] {
   switch (delta['type']) {
     case 'text_delta':
       return textStep('text', delta['text']);
@@ -165,7 +165,7 @@ const textStep = (kind: 'text' | 'reasoning', value: unknown): readonly AnswerSt
 const proofStep = (value: unknown): readonly AnswerStep[] =>
   typeof value === 'string' && value !== '' ? [{ kind: 'reasoningProof', proof: value }] : [];
 
-/** Steps of the end of an answer. None without a stop reason. */
+/** Steps of the end of an answer. Empty without a stop reason. */
 function endSteps(fields: Fields, calls: ToolCallIndex): readonly AnswerStep[] {
   const stopReason = text(fields['stop_reason']);
   if (stopReason === null) return [];

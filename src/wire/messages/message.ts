@@ -12,7 +12,7 @@ export const NO_USAGE: Fields = { input_tokens: 0, output_tokens: 0 };
 export interface AnswerEnd {
   readonly finishReason: string | null;
   readonly stopSequence: string | null;
-  /** The answer is a refusal. */
+  /** Whether the answer is a refusal. */
   readonly hasRefusal: boolean;
 }
 

@@ -12,10 +12,10 @@ import { wholeMessage } from './whole-answer.ts';
 import { createEventWriter } from './write-answer.ts';
 import { type MessagesForm, writeMessagesRequest } from './write-request.ts';
 
-/** Prefix of Anthropic's content events. They contain neither usage nor a finish reason. */
-const PIECE = Buffer.from('{"type":"content_block_delta"');
+/** Start of Anthropic's content events, which contain neither usage nor a finish reason. */
+const PIECE_START = Buffer.from('{"type":"content_block_delta"');
 
-const isPiece = (data: Buffer): boolean => data.subarray(0, PIECE.length).equals(PIECE);
+const isPiece = (data: Buffer): boolean => data.subarray(0, PIECE_START.length).equals(PIECE_START);
 
 /** Native dialect of messages: answers are forwarded unchanged, except for the model name. */
 export const MESSAGES: NativeDialect = {
@@ -67,7 +67,7 @@ export function messagesOut(form: MessagesForm): OutboundDialect {
 
 /**
  * The request for an upstream of this dialect: with the upstream's model name and without gateway fields. Applies
- * `replaced`. All other values keep their bytes, `metadata` included: in this dialect it is a provider field.
+ * `replaced`. All other values keep their bytes. `metadata` stays, because Anthropic has a member of this name.
  */
 export const upstreamMessages = (request: ModelRequest, upstreamModel: string): Uint8Array =>
   withMembers(request.bytes, { ...upstreamChanges(request), model: JSON.stringify(upstreamModel) });

@@ -12,21 +12,20 @@ import type {
 import { type Fields, list, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
 
-/** Reads the system prompt as one message. No message when it is absent or empty. Throws InvalidInput. */
+/** Reads the system prompt as one message. Empty when the prompt is absent or empty. Throws InvalidInput. */
 export function readSystem(value: unknown, where: string): readonly NeutralMessage[] {
   if (value === undefined || value === null || value === '') return [];
   const content = readBlocks(value, where).map((block, index): TextPart => {
     const words = text(block['text']);
     if (words === null) throw malformed(`${where}[${index}]`, 'a block of type text');
-    return { kind: 'text', text: words, ...markOf(block) };
+    return { kind: 'text', text: words, ...cacheMarkOf(block) };
   });
   return content.length === 0 ? [] : [{ role: 'system', content }];
 }
 
 /**
  * Reads the turns of a conversation. Tool results come before other user content of the same turn, as other dialects
- * require. Adds unsupported blocks to `losses`: an essential loss refuses the call unless drops are allowed. Throws
- * InvalidInput.
+ * require. Adds unsupported blocks to `losses`. Throws InvalidInput.
  */
 export function readMessages(value: unknown, losses: Losses): readonly NeutralMessage[] {
   return list(value).flatMap((item, index): readonly NeutralMessage[] => {
@@ -64,9 +63,11 @@ function readUser(blocks: readonly Fields[], where: string, losses: Losses): rea
     if (block['type'] === 'tool_result') results.push(readResult(block, place, losses));
     else content.push(...readPart(block, place, losses));
   });
+  const hasResults = results.length > 0;
+  const hasOnlyResults = hasResults && content.length === 0;
   return [
-    ...(results.length === 0 ? [] : [{ role: 'tool', results } as const]),
-    ...(content.length === 0 && results.length > 0 ? [] : [{ role: 'user', content } as const]),
+    ...(hasResults ? [{ role: 'tool', results } as const] : []),
+    ...(hasOnlyResults ? [] : [{ role: 'user', content } as const]),
   ];
 }
 
@@ -76,7 +77,7 @@ function readResult(block: Fields, where: string, losses: Losses): ToolResult {
   const content = readBlocks(block['content'] ?? '', `${where}.content`).flatMap((inner, index) =>
     readPart(inner, `${where}.content[${index}]`, losses),
   );
-  return { callId, content, failed: block['is_error'] === true, ...markOf(block) };
+  return { callId, content, failed: block['is_error'] === true, ...cacheMarkOf(block) };
 }
 
 function readPart(block: Fields, where: string, losses: Losses): readonly UserPart[] {
@@ -84,10 +85,10 @@ function readPart(block: Fields, where: string, losses: Losses): readonly UserPa
     case 'text': {
       const words = text(block['text']);
       if (words === null) throw malformed(`${where}.text`, 'a string');
-      return [{ kind: 'text', text: words, ...markOf(block) }];
+      return [{ kind: 'text', text: words, ...cacheMarkOf(block) }];
     }
     case 'image':
-      return [{ kind: 'image', source: readSource(block, 'image/png', where), detail: null, ...markOf(block) }];
+      return [{ kind: 'image', source: readSource(block, 'image/png', where), detail: null, ...cacheMarkOf(block) }];
     case 'document':
       return readDocument(block, where, losses);
     default:
@@ -105,7 +106,7 @@ function readDocument(block: Fields, where: string, losses: Losses): readonly Us
       readPart(inner, `${where}.source.content[${index}]`, losses),
     );
   const name = text(block['title']);
-  return [{ kind: 'file', source: readSource(block, 'application/pdf', where), name, ...markOf(block) }];
+  return [{ kind: 'file', source: readSource(block, 'application/pdf', where), name, ...cacheMarkOf(block) }];
 }
 
 function readSource({ source: value }: Fields, defaultType: string, where: string): Source {
@@ -125,7 +126,7 @@ function readSource({ source: value }: Fields, defaultType: string, where: strin
 function readAssistantBlock(block: Fields, where: string, losses: Losses): readonly AssistantPart[] {
   switch (block['type']) {
     case 'text':
-      return [{ kind: 'text', text: text(block['text']) ?? '', ...markOf(block) }];
+      return [{ kind: 'text', text: text(block['text']) ?? '', ...cacheMarkOf(block) }];
     case 'thinking': {
       const thought = text(block['thinking']) ?? '';
       return [{ kind: 'reasoning', text: thought, proof: text(block['signature']) || null, redacted: false }];
@@ -145,7 +146,7 @@ function readAssistantBlock(block: Fields, where: string, losses: Losses): reado
 }
 
 /** Reads the `cache_control` mark of a block. */
-export function markOf(block: Fields): { readonly cached?: CacheMark } {
+export function cacheMarkOf(block: Fields): { readonly cached?: CacheMark } {
   const mark = block['cache_control'];
   return isJsonObject(mark) ? { cached: { ttl: text(mark['ttl']) } } : {};
 }

@@ -11,7 +11,7 @@ import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { isGatewayField } from '../../domain/inference/gateway-fields.ts';
 import { list, number, object, text } from '../json/fields.ts';
 import { malformed } from '../malformed.ts';
-import { markOf, readMessages, readSystem } from './read-messages.ts';
+import { cacheMarkOf, readMessages, readSystem } from './read-messages.ts';
 
 /** Members that `readMessagesRequest` reads. */
 const READ_MEMBERS = new Set([
@@ -71,7 +71,7 @@ export function readMessagesRequest(body: RequestBody, losses: Losses): NeutralC
 /** Unsupported members of a tool that are hints: they are dropped and reported. */
 const DROPPABLE_TOOL_MEMBERS = ['eager_input_streaming', 'input_examples', 'defer_loading', 'allowed_callers'] as const;
 
-/** Reads the caller's tools. Provider tools are not supported by other dialects and are added to `losses`. */
+/** Reads the caller's tools. Adds Anthropic's own tools to `losses`, because other dialects do not have them. */
 function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
   return list(value).flatMap((item, index): NeutralTool[] => {
     const tool = object(item);
@@ -90,7 +90,7 @@ function readTools(value: unknown, losses: Losses): readonly NeutralTool[] {
         description: text(tool['description']),
         parameters: isJsonObject(tool['input_schema']) ? tool['input_schema'] : { type: 'object', properties: {} },
         strict: typeof tool['strict'] === 'boolean' ? tool['strict'] : null,
-        ...markOf(tool),
+        ...cacheMarkOf(tool),
       },
     ];
   });
@@ -125,6 +125,12 @@ function readOutputForm(body: RequestBody, losses: Losses): OutputForm | null {
   return null;
 }
 
+/** Whether thoughts are shown, by `display`. */
+const DISPLAYS = new Map<unknown, boolean>([
+  ['summarized', true],
+  ['omitted', false],
+]);
+
 /** Reasoning settings. `adaptive` sets no budget: the model decides. */
 function readReasoning(body: RequestBody, losses: Losses): Reasoning | null {
   const config = object(body['output_config']);
@@ -135,7 +141,7 @@ function readReasoning(body: RequestBody, losses: Losses): Reasoning | null {
   if (thinking === undefined || thinking === null)
     return effort === null ? null : { effort, budgetTokens: null, shown: null };
   const { type, budget_tokens: budget, display } = object(thinking);
-  const shown = display === 'summarized' ? true : display === 'omitted' ? false : null;
+  const shown = DISPLAYS.get(display) ?? null;
   switch (type) {
     case 'disabled':
       return { effort: 'none', budgetTokens: null, shown: null };

@@ -34,18 +34,17 @@ export function wholeMessage(steps: readonly AnswerStep[], context: AnswerContex
 function blocksOf(steps: readonly AnswerStep[]): readonly Block[] {
   const blocks: Block[] = [];
   const calls = new Map<number, Extract<Block, { type: 'tool_use' }>>();
-  const last = (): Block | undefined => blocks.at(-1);
-  /** The open thinking block. Creates one when there is none. A signature closes a block. */
-  const thinkingBlock = (): Extract<Block, { type: 'thinking' }> => {
-    const open = last();
-    if (open?.type === 'thinking' && open.signature === '') return open;
+  /** The last block if it is a thinking block without a signature, else a new thinking block. */
+  const openThinkingBlock = (): Extract<Block, { type: 'thinking' }> => {
+    const last = blocks.at(-1);
+    if (last?.type === 'thinking' && last.signature === '') return last;
     const block: Extract<Block, { type: 'thinking' }> = { type: 'thinking', thinking: '', signature: '' };
     blocks.push(block);
     return block;
   };
   const addText = (text: string): void => {
-    const open = last();
-    if (open?.type === 'text') open.text += text;
+    const last = blocks.at(-1);
+    if (last?.type === 'text') last.text += text;
     else if (text !== '') blocks.push({ type: 'text', text });
   };
   for (const step of steps) {
@@ -55,10 +54,10 @@ function blocksOf(steps: readonly AnswerStep[]): readonly Block[] {
         addText(step.text);
         break;
       case 'reasoning':
-        if (step.text !== '') thinkingBlock().thinking += step.text;
+        if (step.text !== '') openThinkingBlock().thinking += step.text;
         break;
       case 'reasoningProof':
-        thinkingBlock().signature = step.proof;
+        openThinkingBlock().signature = step.proof;
         break;
       case 'redactedReasoning':
         blocks.push({ type: 'redacted_thinking', data: step.proof });

@@ -7,19 +7,19 @@ import { type AnswerEnd, messageIdOf, NO_USAGE, stopFields, usageFields } from '
 /** Ping event. Keeps an idle connection open. */
 export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
-type Kind = 'text' | 'thinking' | 'tool';
+type BlockKind = 'text' | 'thinking' | 'tool';
 
 /**
  * Writes an answer as the events of a message. Content is written immediately, in a block of its kind. The stop reason
- * waits for the usage, because one event contains both.
+ * is written at the end, because its event also contains the usage.
  */
 export function createEventWriter(context: AnswerContext): AnswerWriter {
   /** Indexes of content blocks, by the index of their tool call. */
   const blockOfCall = new Map<number, number>();
   let hasBegun = false;
   let blockCount = 0;
-  /** Kind of the open block, which is the last one. Null when no block is open. */
-  let openKind: Kind | null = null;
+  /** Kind of the most recently started block. Null when this block is closed. */
+  let openKind: BlockKind | null = null;
   let answerEnd: AnswerEnd = { finishReason: null, stopSequence: null, hasRefusal: false };
   let usage: Usage | null = null;
 
@@ -39,17 +39,17 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
     return `${event('message_start', { message })}${PING}`;
   }
 
-  const close = (): string => {
+  const closeBlock = (): string => {
     if (openKind === null) return '';
     openKind = null;
     return event('content_block_stop', { index: blockCount - 1 });
   };
 
-  function start(kind: Kind, block: Fields): string {
-    const closed = close();
+  function startBlock(kind: BlockKind, block: Fields): string {
+    const closeEvent = closeBlock();
     openKind = kind;
     blockCount += 1;
-    return `${closed}${event('content_block_start', { index: blockCount - 1, content_block: block })}`;
+    return `${closeEvent}${event('content_block_start', { index: blockCount - 1, content_block: block })}`;
   }
 
   const delta = (fields: Fields, index = blockCount - 1): string =>
@@ -57,25 +57,25 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
 
   function writeText(piece: string): string {
     if (piece === '') return '';
-    const started = openKind === 'text' ? '' : start('text', { type: 'text', text: '' });
-    return `${started}${delta({ type: 'text_delta', text: piece })}`;
+    const startEvents = openKind === 'text' ? '' : startBlock('text', { type: 'text', text: '' });
+    return `${startEvents}${delta({ type: 'text_delta', text: piece })}`;
   }
 
   /** Starts a thinking block, unless one is open. */
   const startThinking = (): string =>
-    openKind === 'thinking' ? '' : start('thinking', { type: 'thinking', thinking: '', signature: '' });
+    openKind === 'thinking' ? '' : startBlock('thinking', { type: 'thinking', thinking: '', signature: '' });
 
   function writeToolCall({ index, id, name, arguments: piece }: Extract<AnswerStep, { kind: 'toolCall' }>): string {
-    const begunBlock = blockOfCall.get(index);
-    let started = '';
-    if (begunBlock === undefined) {
+    const knownBlock = blockOfCall.get(index);
+    let startEvents = '';
+    if (knownBlock === undefined) {
       const identity = { id: id ?? `${messageIdOf(context)}_${index}`, name: name ?? '' };
-      started = start('tool', { type: 'tool_use', ...identity, input: {} });
+      startEvents = startBlock('tool', { type: 'tool_use', ...identity, input: {} });
       blockOfCall.set(index, blockCount - 1);
     }
-    if (piece === '') return started;
-    // A late piece of an earlier call has the block index of that call. Clients join pieces by this index.
-    return `${started}${delta({ type: 'input_json_delta', partial_json: piece }, begunBlock ?? blockCount - 1)}`;
+    if (piece === '') return startEvents;
+    // Clients join pieces by block index. So a late piece of an earlier call keeps the index of its block.
+    return `${startEvents}${delta({ type: 'input_json_delta', partial_json: piece }, knownBlock ?? blockCount - 1)}`;
   }
 
   function writeContent(step: AnswerStep): string {
@@ -88,14 +88,14 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
       case 'reasoning':
         return step.text === '' ? '' : `${startThinking()}${delta({ type: 'thinking_delta', thinking: step.text })}`;
       case 'reasoningProof':
-        return `${startThinking()}${delta({ type: 'signature_delta', signature: step.proof })}${close()}`;
+        return `${startThinking()}${delta({ type: 'signature_delta', signature: step.proof })}${closeBlock()}`;
       case 'redactedReasoning':
-        return `${start('thinking', { type: 'redacted_thinking', data: step.proof })}${close()}`;
+        return `${startBlock('thinking', { type: 'redacted_thinking', data: step.proof })}${closeBlock()}`;
       case 'toolCall':
         return writeToolCall(step);
       case 'finish':
         answerEnd = { ...answerEnd, finishReason: step.reason };
-        return close();
+        return closeBlock();
       case 'begin':
       case 'usage':
       case 'stopSequence':
@@ -115,8 +115,8 @@ export function createEventWriter(context: AnswerContext): AnswerWriter {
     },
     end() {
       const counts = usage === null ? NO_USAGE : usageFields(usage);
-      const last = event('message_delta', { delta: stopFields(answerEnd), usage: counts });
-      return `${begin(null)}${close()}${last}${event('message_stop', {})}`;
+      const endEvent = event('message_delta', { delta: stopFields(answerEnd), usage: counts });
+      return `${begin(null)}${closeBlock()}${endEvent}${event('message_stop', {})}`;
     },
   };
 }

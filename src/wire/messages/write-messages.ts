@@ -18,7 +18,7 @@ interface Turn {
   readonly content: readonly Fields[];
 }
 
-/** Content of the user turn that is added to a conversation without a first user turn. This dialect requires one. */
+/** Content of the user turn that is added before a first turn of the assistant, because Anthropic requires one. */
 const PLACEHOLDER_TEXT: Fields = { type: 'text', text: '.' };
 
 /** System prompt: all system messages in order, then `addition`. Null when there is none. */
@@ -71,7 +71,7 @@ function blocksOf(
 const writeParts = (parts: readonly UserPart[], where: string, losses: Losses): readonly Fields[] =>
   parts.flatMap((part, index) => writePart(part, `${where}[${index}]`, losses));
 
-/** Text block. None for blank text, which Anthropic rejects. */
+/** Text block. Empty for blank text, which Anthropic rejects. */
 const textBlock = (text: string, cached?: CacheMark): Fields[] =>
   text.trim() === '' ? [] : [withoutNulls({ type: 'text', text, cache_control: cacheControl(cached) })];
 

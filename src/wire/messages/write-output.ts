@@ -10,7 +10,7 @@ interface Output {
   readonly format: Fields | null;
   /** The tool whose arguments are the answer, for models without structured outputs. */
   readonly tools: readonly Fields[];
-  /** Whether the system prompt must request JSON, because no setting does. */
+  /** Whether the system prompt must request JSON. Anthropic has no setting for JSON without a schema. */
   readonly jsonOnly: boolean;
 }
 

@@ -12,10 +12,7 @@ export interface MessagesForm {
   readonly maxTokens: number;
 }
 
-/**
- * Writes a neutral chat as a messages request. Adds unsupported parts to `losses`: a hint is dropped, an essential loss
- * refuses the call unless drops are allowed. Throws InvalidInput.
- */
+/** Writes a neutral chat as a messages request. Adds unsupported parts to `losses`. Throws InvalidInput. */
 export function writeMessagesRequest(chat: NeutralChat, losses: Losses, { maxTokens }: MessagesForm): RequestBody {
   const features = featuresOf(chat.model);
   noteUnsupported(chat, losses);
@@ -68,8 +65,8 @@ function toolChoiceOf({ tools, toolChoice, parallelToolCalls }: NeutralChat, ans
   if (tools.length === 0) return null;
   if (toolChoice === null && parallelToolCalls !== false) return null;
   const choice = writeToolChoice(toolChoice ?? { mode: 'auto' });
-  const single = parallelToolCalls === false && choice['type'] !== 'none';
-  return single ? { ...choice, disable_parallel_tool_use: true } : choice;
+  const allowsSingleCall = parallelToolCalls === false && choice['type'] !== 'none';
+  return allowsSingleCall ? { ...choice, disable_parallel_tool_use: true } : choice;
 }
 
 function writeToolChoice(choice: ToolChoice): Fields {

@@ -4,7 +4,7 @@ import { effortOf, thoughtBudgetOf } from '../../domain/chat/reasoning.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 import type { ModelFeatures } from './model-features.ts';
 
-/** Thinking settings of a request, and the output limit that goes with them. */
+/** Thinking settings of a request, and its output limit, which may include the thinking budget. */
 export interface Thinking {
   readonly thinking: Fields | null;
   readonly effort: string | null;
@@ -16,7 +16,7 @@ const MIN_BUDGET = 1024;
 
 /**
  * Thinking settings for a chat and the features of its model. `maxTokens` applies when the caller sets no limit.
- * `answersByTool`: the request has the answer tool and forces a tool call. A forced tool call keeps thinking off.
+ * `answersByTool` means that the request forces a call of the answer tool. A forced tool call keeps thinking off.
  */
 export function writeThinking(
   chat: NeutralChat,
@@ -34,10 +34,11 @@ export function writeThinking(
     return none;
   }
   const isForced = answersByTool || forcesToolCall(chat);
-  if (isForced && effort !== 'none') losses.hint('reasoning_effort');
+  const cannotThink = isForced && effort !== 'none';
+  if (cannotThink) losses.hint('reasoning_effort');
   if (features.thinks === 'by effort') {
     const settings = byEffort(effort, reasoning);
-    return isForced && effort !== 'none' ? { ...none, effort: settings.effort } : { ...none, ...settings };
+    return cannotThink ? { ...none, effort: settings.effort } : { ...none, ...settings };
   }
   // Older models do not think by default.
   if (isForced || effort === 'none') return none;
@@ -50,13 +51,16 @@ function byEffort(effort: string | null, { shown }: Reasoning): Pick<Thinking, '
   return { thinking, effort: effort === 'minimal' ? 'low' : effort };
 }
 
-const displayOf = (shown: boolean | null): string | null => (shown === null ? null : shown ? 'summarized' : 'omitted');
+function displayOf(shown: boolean | null): string | null {
+  if (shown === null) return null;
+  return shown ? 'summarized' : 'omitted';
+}
 
 /** Thinking with a budget below the output limit. Null when the request cannot enable thinking. */
 function byBudget(chat: NeutralChat, reasoning: Reasoning, maxTokens: number, losses: Losses): Thinking | null {
-  const requested = Math.max(MIN_BUDGET, thoughtBudgetOf(reasoning) ?? MIN_BUDGET);
+  const wantedBudget = Math.max(MIN_BUDGET, thoughtBudgetOf(reasoning) ?? MIN_BUDGET);
   const outputLimit = chat.maxOutputTokens;
-  const budget = outputLimit === null ? requested : Math.min(requested, outputLimit - 1);
+  const budget = outputLimit === null ? wantedBudget : Math.min(wantedBudget, outputLimit - 1);
   if (budget < MIN_BUDGET || hasResultWithoutThinking(chat.messages)) {
     losses.hint('reasoning_effort');
     return null;

@@ -11,7 +11,7 @@ export function errorOf(value: unknown): AnswerError | null {
 
 export const isAnswer = (value: unknown): boolean => isJsonObject(object(value)['message']);
 
-/** Usage. Only the last line of an answer has it. */
+/** Reads usage, which only the last line of an answer has. */
 function usageSteps(line: Fields): readonly AnswerStep[] {
   const inputTokens = count(line['prompt_eval_count']);
   const outputTokens = count(line['eval_count']);
@@ -33,13 +33,13 @@ function usageSteps(line: Fields): readonly AnswerStep[] {
 /** Reads an answer. Each line of a stream has the form of a complete answer, with a piece of the message. */
 export function createOllamaReader(): AnswerReader {
   let hasBegun = false;
-  let calls = 0;
+  let callCount = 0;
 
-  function callOf(item: unknown): AnswerStep {
+  function toolCallStep(item: unknown): AnswerStep {
     const { id, function: calledFunction } = object(item);
     const { name, arguments: input } = object(calledFunction);
-    const index = calls;
-    calls += 1;
+    const index = callCount;
+    callCount += 1;
     return {
       kind: 'toolCall',
       index,
@@ -58,9 +58,10 @@ export function createOllamaReader(): AnswerReader {
       hasBegun = true;
       if (typeof thinking === 'string' && thinking !== '') steps.push({ kind: 'reasoning', text: thinking });
       if (typeof content === 'string' && content !== '') steps.push({ kind: 'text', text: content });
-      steps.push(...list(toolCalls).map(callOf));
+      steps.push(...list(toolCalls).map(toolCallStep));
       if (line['done'] === true) {
-        const reason = line['done_reason'] === 'length' ? 'length' : calls > 0 ? 'tool_calls' : 'stop';
+        const completeReason = callCount > 0 ? 'tool_calls' : 'stop';
+        const reason = line['done_reason'] === 'length' ? 'length' : completeReason;
         steps.push({ kind: 'finish', reason }, ...usageSteps(line));
       }
       return steps;

@@ -5,14 +5,14 @@ import { upstreamOnly } from '../upstream-only.ts';
 import { createOllamaReader, errorOf, isAnswer } from './answer.ts';
 import { writeOllama } from './write-request.ts';
 
-/** Translates calls to Ollama's chat API, and its answers. */
+/** Translates calls to Ollama's chat API, and answers from it. */
 export const OLLAMA_OUT: OutboundDialect = {
   writeRequest: writeOllama,
   reader: createOllamaReader,
   stepsOf: (answer) => createOllamaReader().read(answer, null),
 };
 
-/** Reads errors and usage in answers of Ollama's chat API. No caller uses this dialect. */
+/** Reads errors and usage in answers of Ollama's chat API. Callers do not use this dialect. */
 export const OLLAMA_NATIVE: NativeDialect = upstreamOnly({ outbound: OLLAMA_OUT, errorOf, isAnswer });
 
 /** Ollama's embedding answers, converted to OpenAI's format. */

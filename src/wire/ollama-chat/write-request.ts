@@ -12,10 +12,7 @@ import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { argumentsOf, type Fields, withoutNulls } from '../json/fields.ts';
 import { noteSingleToolCalls } from '../single-tool-calls.ts';
 
-/**
- * Writes a neutral chat as a request of Ollama's chat API. Adds unsupported parts to `losses`: a hint is dropped, an
- * essential loss refuses the call unless drops are allowed.
- */
+/** Writes a neutral chat as a request of Ollama's chat API. Adds unsupported parts to `losses`. */
 export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
   noteSingleToolCalls(chat, losses);
   if (chat.endUser !== null) losses.hint('user');
@@ -51,7 +48,7 @@ export function writeOllama(chat: NeutralChat, losses: Losses): RequestBody {
 }
 
 function writeMessages(messages: readonly NeutralMessage[], losses: Losses): readonly Fields[] {
-  const names = new Map<string, string>();
+  const toolNamesByCall = new Map<string, string>();
   return messages.flatMap((message, index): readonly Fields[] => {
     const where = `messages[${index}]`;
     switch (message.role) {
@@ -61,17 +58,21 @@ function writeMessages(messages: readonly NeutralMessage[], losses: Losses): rea
         return [{ role: 'user', ...writeParts(message.content, where, losses) }];
       case 'tool':
         return message.results.map(({ callId, content, cached }) => {
-          noteMark(cached, where, losses);
+          noteCacheMark(cached, where, losses);
           // Ollama's results have the tool name instead of the call id.
-          return { role: 'tool', tool_name: names.get(callId) ?? callId, ...writeParts(content, where, losses) };
+          return {
+            role: 'tool',
+            tool_name: toolNamesByCall.get(callId) ?? callId,
+            ...writeParts(content, where, losses),
+          };
         });
       case 'assistant': {
         const calls = message.content.flatMap((part) => (part.kind === 'toolCall' ? [part] : []));
-        for (const { id, name } of calls) names.set(id, name);
+        for (const { id, name } of calls) toolNamesByCall.set(id, name);
         if (calls.some(({ proof }) => proof !== undefined)) losses.hint(`${where}.tool_calls.proof`);
         const textOf = (...kinds: readonly string[]): string =>
           message.content.map((part) => ('text' in part && kinds.includes(part.kind) ? part.text : '')).join('');
-        for (const part of message.content) if (part.kind === 'text') noteMark(part.cached, where, losses);
+        for (const part of message.content) if (part.kind === 'text') noteCacheMark(part.cached, where, losses);
         return [
           withoutNulls({
             role: 'assistant',
@@ -94,7 +95,7 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
   const texts: string[] = [];
   parts.forEach((part, index) => {
     const place = `${where}.content[${index}]`;
-    if (part.kind !== 'audio') noteMark(part.cached, place, losses);
+    if (part.kind !== 'audio') noteCacheMark(part.cached, place, losses);
     if (part.kind === 'text') texts.push(part.text);
     else if (part.kind === 'image' && part.source.form === 'data') images.push(part.source.base64);
     else losses.essential(place);
@@ -102,7 +103,7 @@ function writeParts(parts: readonly UserPart[], where: string, losses: Losses): 
   return withoutNulls({ content: texts.join('\n'), images: images.length === 0 ? null : images });
 }
 
-function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
+function noteCacheMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
   if (mark !== undefined) losses.hint(`${where}.cache_control`);
 }
 

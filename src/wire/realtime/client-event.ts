@@ -5,7 +5,7 @@ import { type Fields, parseJson } from '../json/fields.ts';
 import { nestsTooDeep } from '../json/nesting.ts';
 import { fieldsAt, type SessionNames, TRANSCRIPTION_PATHS, withMember } from './fields.ts';
 
-/** Paths of the objects that can contain the model of the session. */
+/** Paths of the objects that can contain the model of the session. The empty path is the event itself. */
 const MODEL_PATHS = [['session'], ['response'], []] as const;
 
 /**
@@ -29,7 +29,7 @@ export function translateClientEvent(
     const name = modelAt(event, path);
     if (name === null) continue;
     if (name !== names.publicName) {
-      // The error for a model that the caller may not call comes first.
+      // A caller who may not call the other model gets the error about access, not the one below.
       assertMayCall(name);
       throw invalidModel(path, 'The model of a session cannot change. Open another session for another model.');
     }

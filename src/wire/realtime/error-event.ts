@@ -7,7 +7,7 @@ const MAX_PARSED_BYTES = 1024 * 1024;
 /** Maximum characters of an event id that an error repeats. */
 const MAX_ID_CHARACTERS = 512;
 
-/** An `error` event of the gateway. `rejected` is the caller's event that caused it. Null when there is none. */
+/** An `error` event of the gateway. `rejected` is the caller's event that caused the error, or null. */
 export function errorEvent(
   eventId: string,
   error: {

@@ -81,17 +81,19 @@ function sessionOf(event: Fields): RealtimeFact {
 }
 
 /**
- * Usage of a response or a transcription: tokens, or seconds of audio. Implausible counts are replaced by an estimate
- * from the size of `spoken`, the output or transcript. Null when the event reports no usage.
+ * Usage of a response or a transcription: tokens, or seconds of audio. Invalid and implausible counts are replaced by
+ * an estimate from the size of `spoken`, which is the output or the transcript. Null when the event reports no usage.
  */
 function usageFact(by: 'session' | 'transcription', usage: Fields | undefined, spoken: unknown): RealtimeFact | null {
   const seconds = number(usage?.['seconds']);
   if (seconds !== null && seconds >= 0)
     return { kind: 'used', by, usage: null, measured: { unit: 'second', count: seconds } };
-  if (usage === undefined || (usage['input_tokens'] === undefined && usage['output_tokens'] === undefined)) return null;
+  if (usage === undefined) return null;
   const counts = [usage['input_tokens'], usage['output_tokens']];
-  const isCounted = counts.every((one) => one === undefined || one === null || count(one) !== null);
-  return { kind: 'used', by, usage: (isCounted ? plausibleUsage(usageOf(usage)) : null) ?? estimateOf(spoken) };
+  if (counts.every((one) => one === undefined)) return null;
+  const areValid = counts.every((one) => one === undefined || one === null || count(one) !== null);
+  const reported = areValid ? plausibleUsage(usageOf(usage)) : null;
+  return { kind: 'used', by, usage: reported ?? estimateOf(spoken) };
 }
 
 /** Estimated usage. Input tokens equal output tokens, because the size of the conversation is unknown. */

@@ -4,13 +4,14 @@ import type { ChatDelta, Outcome } from '../../domain/chat/chat.ts';
 import { OutcomeCollector } from '../../domain/chat/outcome.ts';
 import type { AnswerReader, InspectorOptions, StreamInspector } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
+import { startsWith } from '../json/members.ts';
 import { dataOf, nameOf, withData } from '../sse/events.ts';
 import { createEventReader, errorOf, isFinalType } from './read-answer.ts';
 import { renamedEvent, type PublicNames } from './rename.ts';
 
 const DONE = Buffer.from('[DONE]');
 const QUOTE = 0x22;
-/** Prefix of OpenAI's events, whose first member is the type. Events without it are parsed. */
+/** Prefix of OpenAI's events, whose first member is the type. Events without this prefix are parsed. */
 const TYPE_PREFIX = Buffer.from('{"type":"response.');
 const DELTA_SUFFIX = Buffer.from('.delta"');
 /** Maximum bytes of an event that are searched for the end of its type. */
@@ -90,10 +91,12 @@ export class ResponseInspector implements StreamInspector {
   }
 }
 
+/** Whether the type of an event ends with `.delta`. False for an event that does not begin with its type. */
 function isPiece(data: Buffer): boolean {
-  if (data.length < TYPE_PREFIX.length || data.compare(TYPE_PREFIX, 0, TYPE_PREFIX.length, 0, TYPE_PREFIX.length) !== 0)
-    return false;
+  if (!startsWith(data, TYPE_PREFIX)) return false;
   const suffixStart = data.subarray(0, MAX_TYPE_BYTES).indexOf(DELTA_SUFFIX);
-  // The match must end at the first quote after the prefix. Then it is inside the value of `type`.
-  return suffixStart !== -1 && data.indexOf(QUOTE, TYPE_PREFIX.length) === suffixStart + DELTA_SUFFIX.length - 1;
+  if (suffixStart === -1) return false;
+  const endOfType = data.indexOf(QUOTE, TYPE_PREFIX.length);
+  const endOfSuffix = suffixStart + DELTA_SUFFIX.length - 1;
+  return endOfType === endOfSuffix;
 }

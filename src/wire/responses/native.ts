@@ -26,13 +26,13 @@ export const RESPONSES_NATIVE: NativeDialect = {
     for (const step of steps) collector.add(step);
     const id = text(value['id']);
     const outcome = collector.outcome();
+    const runsInBackground = value['status'] === 'queued' || value['status'] === 'in_progress';
     return {
       bytes: renamedResponse(bytes, value, { model, idOf, previousId }),
-      // A background response has not ended, so it has no finish reason and no usage yet.
       outcome: {
         ...outcome,
         responseId: id === null ? null : idOf(id),
-        finishReason: value['status'] === 'queued' || value['status'] === 'in_progress' ? null : outcome.finishReason,
+        finishReason: runsInBackground ? null : outcome.finishReason,
         usage: usageOfResponse(value),
       },
       deltas: () => steps.filter(isChatDelta),
@@ -55,7 +55,7 @@ export const RESPONSES_OUT: OutboundDialect = {
   stepsOf: stepsOfResponse,
 };
 
-/** Whether an upstream of this dialect accepts an item. It rejects reasoning without a proof of OpenAI. */
+/** Whether an upstream of this dialect accepts an item. Reasoning needs a proof of OpenAI. */
 const isAcceptedItem = (value: unknown): boolean => {
   const { type, encrypted_content: proof } = object(value);
   return type !== 'reasoning' || isOpenAiProof(proof);

@@ -1,7 +1,7 @@
 import { thoughtSignatureFields } from '../chat-completions/write-answer.ts';
 import { createInputUnwrapper, unwrapInput } from './custom-tools.ts';
 
-/** Emits an event of one output item. `rest` are its members besides type, sequence number and output index. */
+/** Emits an event of one output item. `rest` are the members besides type, sequence number and output index. */
 export type EmitEvent = (type: string, rest: object) => void;
 
 /** An output item that is not complete yet. */
@@ -50,9 +50,9 @@ export function openReasoning(id: string, emit: EmitEvent): OpenReasoning {
         const part = { type: 'summary_text', text };
         emit('response.reasoning_summary_part.done', { item_id: id, summary_index: 0, part });
       }
-      const done = item(status);
-      emit('response.output_item.done', { item: done });
-      return done;
+      const finalItem = item(status);
+      emit('response.output_item.done', { item: finalItem });
+      return finalItem;
     },
   };
 }
@@ -99,14 +99,14 @@ export function openMessage(id: string, emit: EmitEvent): OpenMessage {
     },
     close(status) {
       closePart();
-      const done = item(status);
-      emit('response.output_item.done', { item: done });
-      return done;
+      const finalItem = item(status);
+      emit('response.output_item.done', { item: finalItem });
+      return finalItem;
     },
   };
 }
 
-/** A call of a tool of the caller. */
+/** A call of one of the caller's tools. */
 export interface OpenCall extends OpenItem {
   add(piece: string): void;
   addProof(proof: string): void;
@@ -133,25 +133,25 @@ export function openCall(
     [member]: text,
     ...(proof === null ? {} : thoughtSignatureFields(proof)),
   });
-  const delta = (piece: string): void => {
+  const emitDelta = (piece: string): void => {
     if (piece !== '') emit(`${eventPrefix}.delta`, { item_id: id, delta: piece });
   };
   emit('response.output_item.added', { item: item('', 'in_progress') });
   return {
     add(piece) {
       rawArguments += piece;
-      delta(unwrapper === null ? piece : unwrapper.add(piece));
+      emitDelta(unwrapper === null ? piece : unwrapper.add(piece));
     },
     addProof(value) {
       proof = value;
     },
     close(status) {
-      delta(unwrapper?.rest() ?? '');
+      emitDelta(unwrapper?.rest() ?? '');
       const text = custom ? unwrapInput(rawArguments) : rawArguments;
       emit(`${eventPrefix}.done`, { item_id: id, [member]: text, ...(custom ? {} : { name }) });
-      const done = item(text, status);
-      emit('response.output_item.done', { item: done });
-      return done;
+      const finalItem = item(text, status);
+      emit('response.output_item.done', { item: finalItem });
+      return finalItem;
     },
   };
 }

@@ -19,15 +19,18 @@ export function errorOf(value: unknown): AnswerError | null {
   const fields = object(value);
   if (fields['object'] === 'response' || isJsonObject(fields['response'])) return null;
   const { error, type } = fields;
-  // The error is in the member `error`. An `error` event may have the members of the error at the top level.
-  const errorFields = isJsonObject(error) ? error : type === 'error' ? fields : null;
-  if (errorFields === null)
-    return typeof error === 'string' ? { message: error, type: null, param: null, code: null } : null;
-  const code = errorFields['code'];
+  if (isJsonObject(error)) return readError(error, text(error['type']));
+  // An `error` event may have the members of the error at the top level. Its `type` is then the type of the event.
+  if (type === 'error') return readError(fields, null);
+  return typeof error === 'string' ? { message: error, type: null, param: null, code: null } : null;
+}
+
+function readError(fields: Fields, type: string | null): AnswerError {
+  const { code } = fields;
   return {
-    message: text(errorFields['message']) ?? JSON.stringify(errorFields),
-    type: errorFields === fields ? null : text(errorFields['type']),
-    param: text(errorFields['param']),
+    message: text(fields['message']) ?? JSON.stringify(fields),
+    type,
+    param: text(fields['param']),
     code: typeof code === 'number' ? String(code) : text(code),
   };
 }
@@ -43,16 +46,16 @@ function endSteps(response: Fields): readonly AnswerStep[] {
     const code = text(error['code']) ?? 'server_error';
     return [{ kind: 'failure', message: text(error['message']) ?? 'The response failed.', code }, ...usageSteps];
   }
-  return [{ kind: 'finish', reason: reasonOf(response) }, ...usageSteps];
+  return [{ kind: 'finish', reason: finishReasonOf(response) }, ...usageSteps];
 }
 
-function reasonOf(response: Fields): string {
+function finishReasonOf(response: Fields): string {
   if (response['status'] === 'incomplete')
     return object(response['incomplete_details'])['reason'] === 'content_filter' ? 'content_filter' : 'length';
   return list(response['output']).some((item) => CALL_TYPES.has(object(item)['type'])) ? 'tool_calls' : 'stop';
 }
 
-const beginOf = (response: Fields): AnswerStep => ({
+const beginStep = (response: Fields): AnswerStep => ({
   kind: 'begin',
   id: text(response['id']),
   model: text(response['model']),
@@ -61,27 +64,27 @@ const beginOf = (response: Fields): AnswerStep => ({
 /** Steps of a complete response. */
 export function stepsOfResponse(answer: unknown): readonly AnswerStep[] {
   const response = object(answer);
-  let calls = 0;
+  let callCount = 0;
   const output = list(response['output']).flatMap((value): AnswerStep[] => {
     const item = object(value);
     switch (item['type']) {
       case 'reasoning': {
         const reasoning = reasoningTextOf(item);
-        return [...(reasoning === '' ? [] : [{ kind: 'reasoning' as const, text: reasoning }]), ...proofOf(item)];
+        return [...(reasoning === '' ? [] : [{ kind: 'reasoning' as const, text: reasoning }]), ...proofSteps(item)];
       }
       case 'message':
         return list(item['content']).flatMap((part) => stepsOfPart(object(part)));
       case 'function_call':
       case 'custom_tool_call': {
-        const index = calls;
-        calls += 1;
-        return [callOf(item, index), argumentsOf(index, wholeArguments(item)), ...callProofOf(item, index)];
+        const index = callCount;
+        callCount += 1;
+        return [callStep(item, index), argumentsStep(index, wholeArguments(item)), ...callProofSteps(item, index)];
       }
       default:
         return [];
     }
   });
-  return [beginOf(response), ...output, ...endSteps(response)];
+  return [beginStep(response), ...output, ...endSteps(response)];
 }
 
 function stepsOfPart(part: Fields): readonly AnswerStep[] {
@@ -91,13 +94,13 @@ function stepsOfPart(part: Fields): readonly AnswerStep[] {
   return part['type'] === 'refusal' && refusal !== '' ? [{ kind: 'refusal', text: refusal }] : [];
 }
 
-function proofOf(item: Fields): readonly AnswerStep[] {
+function proofSteps(item: Fields): readonly AnswerStep[] {
   const proof = text(item['encrypted_content']);
   if (proof === null) return [];
   return [{ kind: reasoningTextOf(item) === '' ? 'redactedReasoning' : 'reasoningProof', proof }];
 }
 
-const callOf = (item: Fields, index: number): AnswerStep => ({
+const callStep = (item: Fields, index: number): AnswerStep => ({
   kind: 'toolCall',
   index,
   id: text(item['call_id']),
@@ -105,7 +108,7 @@ const callOf = (item: Fields, index: number): AnswerStep => ({
   arguments: '',
 });
 
-const argumentsOf = (index: number, piece: string): AnswerStep => ({
+const argumentsStep = (index: number, piece: string): AnswerStep => ({
   kind: 'toolCall',
   index,
   id: null,
@@ -115,7 +118,7 @@ const argumentsOf = (index: number, piece: string): AnswerStep => ({
 
 const wholeArguments = (item: Fields): string => text(item['arguments']) ?? text(item['input']) ?? '';
 
-function callProofOf(item: Fields, index: number): readonly AnswerStep[] {
+function callProofSteps(item: Fields, index: number): readonly AnswerStep[] {
   const proof = text(object(object(item['extra_content'])['google'])['thought_signature']);
   return proof === null ? [] : [{ kind: 'toolCallProof', index, proof }];
 }
@@ -131,7 +134,7 @@ export function createEventReader(): AnswerReader {
   function begin(response: Fields): readonly AnswerStep[] {
     if (hasBegun) return [];
     hasBegun = true;
-    return [beginOf(response)];
+    return [beginStep(response)];
   }
 
   function argumentsPiece(event: Fields): readonly AnswerStep[] {
@@ -139,7 +142,7 @@ export function createEventReader(): AnswerReader {
     const piece = text(event['delta']) ?? '';
     if (call === undefined || piece === '') return [];
     call.hasArguments = true;
-    return [argumentsOf(call.index, piece)];
+    return [argumentsStep(call.index, piece)];
   }
 
   function reasoningStep(event: Fields): readonly AnswerStep[] {
@@ -155,24 +158,24 @@ export function createEventReader(): AnswerReader {
     if (!CALL_TYPES.has(item['type'])) return [];
     const index = calls.size;
     calls.set(event['output_index'], { index, hasArguments: false });
-    return [callOf(item, index)];
+    return [callStep(item, index)];
   }
 
   function itemDone(event: Fields): readonly AnswerStep[] {
     const item = object(event['item']);
     needsSeparator = false;
-    if (item['type'] === 'reasoning') return proofOf(item);
+    if (item['type'] === 'reasoning') return proofSteps(item);
     const call = calls.get(event['output_index']);
     if (call === undefined) return [];
     // Some upstreams send the arguments only with the complete item.
     const argumentsText = wholeArguments(item);
-    const late = call.hasArguments || argumentsText === '' ? [] : [argumentsOf(call.index, argumentsText)];
-    return [...late, ...callProofOf(item, call.index)];
+    const lateArguments = call.hasArguments || argumentsText === '' ? [] : [argumentsStep(call.index, argumentsText)];
+    return [...lateArguments, ...callProofSteps(item, call.index)];
   }
 
   function responseEnded(response: Fields): readonly AnswerStep[] {
     const [end, ...usageSteps] = endSteps(response);
-    // Not every upstream repeats the output items at the end. Then only earlier events show tool calls.
+    // Some upstreams do not repeat the output items at the end, so tool calls are known only from earlier events.
     if (end?.kind === 'finish' && end.reason === 'stop' && calls.size > 0)
       return [...begin(response), { kind: 'finish', reason: 'tool_calls' }, ...usageSteps];
     return [...begin(response), ...(end === undefined ? [] : [end]), ...usageSteps];

@@ -13,9 +13,8 @@ import { malformed } from '../malformed.ts';
 import { wrapInput } from './custom-tools.ts';
 
 /**
- * Reads the input of a request as messages. Text, reasoning and calls of one answer become one message, and so do
- * consecutive results. Adds unsupported items to `losses`: an essential loss refuses the call unless drops are allowed.
- * Throws InvalidInput.
+ * Reads the input of a request as messages. Text, reasoning and calls of one answer become one message. Consecutive
+ * results become one message. Adds unsupported items to `losses`. Throws InvalidInput.
  */
 export function readInput(input: unknown, losses: Losses): readonly NeutralMessage[] {
   if (typeof input === 'string') return [{ role: 'user', content: [{ kind: 'text', text: input }] }];
@@ -35,10 +34,10 @@ function mergedWith(last: NeutralMessage | undefined, next: NeutralMessage): Neu
   if (last?.role === 'tool' && next.role === 'tool')
     return { role: 'tool', results: [...last.results, ...next.results] };
   if (last?.role !== 'assistant' || next.role !== 'assistant') return null;
-  const has = (message: { readonly content: readonly AssistantPart[] }, kind: AssistantPart['kind']): boolean =>
+  const hasPart = (message: { readonly content: readonly AssistantPart[] }, kind: AssistantPart['kind']): boolean =>
     message.content.some((part) => part.kind === kind);
-  // Text after text is another answer, unless tool calls of the first message still wait for results.
-  if (has(next, 'text') && has(last, 'text') && !has(last, 'toolCall')) return null;
+  // Text after text is another answer. After a tool call it belongs to the same answer, because no result came between.
+  if (hasPart(next, 'text') && hasPart(last, 'text') && !hasPart(last, 'toolCall')) return null;
   return { role: 'assistant', content: [...last.content, ...next.content] };
 }
 
@@ -155,14 +154,9 @@ function readCall(item: Fields, where: string): AssistantPart {
   if (name === null) throw malformed(`${where}.name`, 'a string');
   if (id === null) throw malformed(`${where}.call_id`, 'a string');
   const proof = text(object(object(item['extra_content'])['google'])['thought_signature']);
-  return {
-    kind: 'toolCall',
-    id,
-    name,
-    arguments:
-      item['type'] === 'custom_tool_call' ? wrapInput(text(item['input']) ?? '') : (text(item['arguments']) ?? '{}'),
-    ...(proof === null ? {} : { proof }),
-  };
+  const isCustom = item['type'] === 'custom_tool_call';
+  const callArguments = isCustom ? wrapInput(text(item['input']) ?? '') : (text(item['arguments']) ?? '{}');
+  return { kind: 'toolCall', id, name, arguments: callArguments, ...(proof === null ? {} : { proof }) };
 }
 
 function readResult(item: Fields, where: string, losses: Losses): ToolResult {

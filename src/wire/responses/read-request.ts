@@ -43,10 +43,11 @@ const DROPPABLE_MEMBERS = new Set([
   'prompt_cache_options',
   'context_management',
   'max_tool_calls',
+  'truncation',
 ]);
 
 /** Values of `include` that need no support: the data is always included, or it belongs to provider tools. */
-const INCLUDED =
+const SUPPORTED_INCLUDE =
   /^(reasoning\.encrypted_content|(file_search|web_search|code_interpreter|computer)_call.*|message\.input_image.*)$/;
 
 /** Predicates by member: whether its value requests the default behaviour. */
@@ -54,7 +55,7 @@ const REQUESTS_DEFAULT = lookupTable<(value: unknown) => boolean>({
   background: (value) => value === false,
   top_logprobs: (value) => value === 0,
   truncation: (value) => value === 'disabled',
-  include: (value) => list(value).every((one) => typeof one === 'string' && INCLUDED.test(one)),
+  include: (value) => list(value).every((one) => typeof one === 'string' && SUPPORTED_INCLUDE.test(one)),
   stream_options: (value) => isJsonObject(value),
 });
 
@@ -92,7 +93,7 @@ function noteUnsupportedMembers(body: RequestBody, losses: Losses): void {
   for (const [member, value] of Object.entries(body)) {
     if (value === null || value === undefined || READ_MEMBERS.has(member) || isGatewayField(member)) continue;
     if (REQUESTS_DEFAULT[member]?.(value) === true) continue;
-    if (DROPPABLE_MEMBERS.has(member) || member === 'truncation') losses.hint(member);
+    if (DROPPABLE_MEMBERS.has(member)) losses.hint(member);
     else losses.essential(member);
   }
 }
@@ -150,6 +151,7 @@ function readOutputForm({ format, verbosity }: Fields, losses: Losses): OutputFo
 function readReasoning(value: unknown): Reasoning | null {
   const settings = object(value);
   const effort = text(settings['effort']);
-  const shown = (settings['summary'] ?? settings['generate_summary'] ?? null) === null ? null : true;
+  const summary = settings['summary'] ?? settings['generate_summary'] ?? null;
+  const shown = summary === null ? null : true;
   return effort === null && shown === null ? null : { effort, budgetTokens: null, shown };
 }

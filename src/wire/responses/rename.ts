@@ -7,7 +7,7 @@ export interface PublicNames {
   readonly model: string;
   /** Maps an upstream id to the id that the caller sees. */
   readonly idOf: (upstreamId: string) => string;
-  /** `previous_response_id` of the caller, when the gateway sent the whole conversation instead. */
+  /** `previous_response_id` of the caller. Present when the gateway sent the whole conversation instead of this id. */
   readonly previousId?: string | null;
 }
 

@@ -1,5 +1,6 @@
 import { type JsonObject, isJsonObject } from '../../domain/json-object.ts';
 import type { ByteStream } from '../../domain/bytes.ts';
+import { OPEN_BRACE } from '../json/bytes.ts';
 import { parseJson, text, lookupTable } from '../json/fields.ts';
 import { createEventBuffer, dataOf, endOfEvent, nameOf } from '../sse/events.ts';
 
@@ -17,7 +18,6 @@ interface SocketMessageOptions {
   readonly ended: (response: JsonObject, status: 'completed' | 'failed') => void;
 }
 
-const OPEN_BRACE = 0x7b;
 /** Bytes of the smallest object with a type, `{"type":""}`. Smaller data is not an event. */
 const MIN_EVENT_BYTES = 11;
 const SEQUENCE_NUMBER = '"sequence_number":';
@@ -33,21 +33,23 @@ const FINAL_TYPES = Object.keys(FINAL_STATUSES).map((name) => Buffer.from(name))
 /** Converts server-sent events to messages, one per chunk, without the SSE framing. Events have no size limit. */
 export function socketMessages(source: ByteStream, { streamId, ended }: SocketMessageOptions): SocketMessages {
   const events = createEventBuffer(Number.POSITIVE_INFINITY);
-  let last: Buffer = Buffer.alloc(0);
+  /** Data of the most recently sent event. */
+  let lastData: Buffer = Buffer.alloc(0);
 
   /** Sends complete events as messages. False when the sink asks to pause. */
-  function deliver(run: Buffer, take: (message: Buffer) => boolean): boolean {
+  function deliver(completeEvents: Buffer, send: (message: Buffer) => boolean): boolean {
     let wantsMore = true;
-    for (let start = 0; start < run.length;) {
-      const end = endOfEvent(run, start);
-      const event = run.subarray(start, end);
+    let start = 0;
+    while (start < completeEvents.length) {
+      const end = endOfEvent(completeEvents, start);
+      const event = completeEvents.subarray(start, end);
       start = end;
       const data = dataOf(event);
       // Comments, and the `[DONE]` marker of some upstreams, are not messages.
       if (data === null || data[0] !== OPEN_BRACE || data.length < MIN_EVENT_BYTES) continue;
       if (FINAL_TYPES.some((name) => event.includes(name))) reportEnd(event, data);
-      last = data;
-      wantsMore = take(withStreamId(data, streamId));
+      lastData = data;
+      wantsMore = send(withStreamId(data, streamId));
     }
     return wantsMore;
   }
@@ -63,8 +65,8 @@ export function socketMessages(source: ByteStream, { streamId, ended }: SocketMe
     pipe(sink) {
       source.pipe({
         chunk(bytes) {
-          const run = events.add(bytes);
-          return run === null || deliver(run, (message) => sink.chunk(message));
+          const completeEvents = events.add(bytes);
+          return completeEvents === null || deliver(completeEvents, (message) => sink.chunk(message));
         },
         done() {
           const rest = events.rest();
@@ -77,17 +79,15 @@ export function socketMessages(source: ByteStream, { streamId, ended }: SocketMe
     resume: () => source.resume(),
     cancel: (failure) => source.cancel(failure),
     nextNumber() {
-      const nameStart = last.lastIndexOf(SEQUENCE_NUMBER);
-      const number =
-        nameStart === -1
-          ? Number.NaN
-          : Number.parseInt(last.toString('latin1', nameStart + SEQUENCE_NUMBER.length), 10);
+      const nameStart = lastData.lastIndexOf(SEQUENCE_NUMBER);
+      if (nameStart === -1) return 0;
+      const number = Number.parseInt(lastData.toString('latin1', nameStart + SEQUENCE_NUMBER.length), 10);
       return Number.isNaN(number) ? 0 : number + 1;
     },
   };
 }
 
-/** Event data with a `stream_id` as first member. All other bytes stay. */
+/** Event data with `stream_id` as its first member. Unchanged when `streamId` is null. */
 function withStreamId(data: Buffer, streamId: string | null): Buffer {
   if (streamId === null) return data;
   return Buffer.concat([Buffer.from(`{"stream_id":${JSON.stringify(streamId)},`), data.subarray(1)]);

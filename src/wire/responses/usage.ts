@@ -22,7 +22,8 @@ export function usageOfResponse(response: Fields): Usage | null {
     response['prompt_cache_retention'],
   );
   const items = list(response['output']).map(object);
-  if (usage === null || items.every(({ type }) => typeof type !== 'string' || !type.endsWith('_call'))) return usage;
+  const hasCalls = items.some(({ type }) => typeof type === 'string' && type.endsWith('_call'));
+  if (usage === null || !hasCalls) return usage;
   const ofType = (type: string): readonly Fields[] => items.filter((item) => item['type'] === type);
   const webSearches = ofType('web_search_call').length;
   const fileSearches = ofType('file_search_call').length;

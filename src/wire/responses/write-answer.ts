@@ -17,8 +17,12 @@ import {
 import { responseObject, type ResponseState } from './response-object.ts';
 import { lookupTable } from '../json/fields.ts';
 
-type Reason = ResponseState['reason'];
-const REASONS = lookupTable<Reason>({ length: 'max_output_tokens', content_filter: 'content_filter' });
+type IncompleteReason = ResponseState['reason'];
+/** Reasons for an incomplete response, by finish reason. */
+const INCOMPLETE_REASONS = lookupTable<IncompleteReason>({
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+});
 
 /**
  * Writes an answer as the events of a response. Content is written immediately. The last event has the complete
@@ -30,7 +34,7 @@ export class ResponseWriter implements AnswerWriter {
   readonly #customTools: ReadonlySet<string>;
   #id: string;
   /** Events that `write` and `end` have not returned yet. */
-  #text = '';
+  #pendingEvents = '';
   #sequence = 0;
   #hasBegun = false;
   /** Final items by output index. Null while an item is open. */
@@ -39,10 +43,10 @@ export class ResponseWriter implements AnswerWriter {
   #openReasoning: { readonly item: OpenReasoning; readonly index: number } | null = null;
   /** Open calls by call index. A call stays open until the end, because pieces of several calls may alternate. */
   readonly #calls = new Map<number, { readonly item: OpenCall; readonly index: number }>();
-  #reason: Reason = null;
+  #incompleteReason: IncompleteReason = null;
   #usage: Usage | null = null;
   /** The response of the last event. Null before `end`. */
-  #last: JsonObject | null = null;
+  #finalResponse: JsonObject | null = null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -54,24 +58,24 @@ export class ResponseWriter implements AnswerWriter {
     if (step.kind === 'begin') this.#id = this.#context.followUp?.ownId ?? step.id ?? this.#id;
     if (step.kind === 'usage') this.#usage = step.usage;
     else this.#add(step);
-    return this.#takeText();
+    return this.#takeEvents();
   }
 
   end(): string {
     this.#begin();
     this.#closeAll();
-    const status = this.#reason === null ? 'completed' : 'incomplete';
+    const status = this.#status();
     const response = this.#response(status);
-    // Store the response before its last event is sent: the client may refer to it right after that event.
+    // The response is stored before its last event is sent, because the client may use its id right after that event.
     const isNotStored = this.#context.followUp?.store?.(response) === false;
-    this.#last = isNotStored ? { ...response, store: false } : response;
-    this.#event(`response.${status}`, { response: this.#last });
-    return this.#takeText();
+    this.#finalResponse = isNotStored ? { ...response, store: false } : response;
+    this.#event(`response.${status}`, { response: this.#finalResponse });
+    return this.#takeEvents();
   }
 
   /** The complete response. Null before `end`. */
   whole(): JsonObject | null {
-    return this.#last;
+    return this.#finalResponse;
   }
 
   #add(step: Exclude<AnswerStep, { kind: 'usage' }>): void {
@@ -102,8 +106,9 @@ export class ResponseWriter implements AnswerWriter {
         this.#calls.get(step.index)?.item.addProof(step.proof);
         break;
       case 'finish':
-        this.#reason = REASONS[step.reason] ?? null;
-        // A response without items counts as failed, so an empty answer becomes an empty message.
+        this.#incompleteReason = INCOMPLETE_REASONS[step.reason] ?? null;
+        // Some readers, such as `ideFaultOf`, treat a response without items as failed. So an empty answer becomes an
+        // empty message.
         if (this.#output.length === 0) this.#message().add('output_text', '');
         this.#closeAll();
         break;
@@ -182,14 +187,18 @@ export class ResponseWriter implements AnswerWriter {
 
   #close(open: { readonly item: OpenItem; readonly index: number } | null): void {
     if (open === null) return;
-    this.#output[open.index] = open.item.close(this.#reason === null ? 'completed' : 'incomplete');
+    this.#output[open.index] = open.item.close(this.#status());
+  }
+
+  #status(): 'completed' | 'incomplete' {
+    return this.#incompleteReason === null ? 'completed' : 'incomplete';
   }
 
   #response(status: ResponseState['status']): JsonObject {
     return responseObject(this.#context, {
       id: this.#id,
       status,
-      reason: this.#reason,
+      reason: this.#incompleteReason,
       output: this.#output.filter((item) => item !== null),
       usage: status === 'in_progress' ? null : this.#usage,
       completedAt: status === 'completed' ? (this.#context.now?.() ?? this.#context.createdAt) : null,
@@ -197,14 +206,15 @@ export class ResponseWriter implements AnswerWriter {
   }
 
   #event(type: string, rest: object): void {
-    this.#text += `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#sequence, ...rest })}\n\n`;
+    const data = JSON.stringify({ type, sequence_number: this.#sequence, ...rest });
+    this.#pendingEvents += `event: ${type}\ndata: ${data}\n\n`;
     this.#sequence += 1;
   }
 
-  #takeText(): string {
-    const text = this.#text;
-    this.#text = '';
-    return text;
+  #takeEvents(): string {
+    const events = this.#pendingEvents;
+    this.#pendingEvents = '';
+    return events;
   }
 }
 

@@ -16,23 +16,20 @@ import type { RequestBody } from '../../domain/inference/request-validation.ts';
 import { addressOf } from '../data-url.ts';
 import { type Fields, withoutNulls } from '../json/fields.ts';
 
-/**
- * Writes a neutral chat as a Responses request with `store: false`. Adds unsupported parts to `losses`: a hint is
- * dropped, an essential loss refuses the call unless drops are allowed.
- */
+/** Writes a neutral chat as a Responses request with `store: false`. Adds unsupported parts to `losses`. */
 export function writeResponseRequest(chat: NeutralChat, losses: Losses): RequestBody {
   noteUnsupported(chat, losses);
-  const [first, ...others] = chat.messages;
+  const [first] = chat.messages;
   const hasInstructions = first?.role === 'system';
-  const items = hasInstructions ? others : chat.messages;
+  const firstInput = hasInstructions ? 1 : 0;
   const effort = chat.reasoning === null ? null : effortOf(chat.reasoning);
   const thinks = chat.reasoning !== null && effort !== 'none';
   return withoutNulls({
     model: chat.model,
     instructions: hasInstructions ? writeTexts(first.content, 'messages[0]', losses) : null,
-    input: items.flatMap((message, index) =>
-      writeMessage(message, `messages[${index + (hasInstructions ? 1 : 0)}]`, losses),
-    ),
+    input: chat.messages
+      .slice(firstInput)
+      .flatMap((message, index) => writeMessage(message, `messages[${firstInput + index}]`, losses)),
     stream: chat.stream ? true : null,
     tools: chat.tools.length === 0 ? null : chat.tools.map((tool, index) => writeTool(tool, `tools[${index}]`, losses)),
     tool_choice: chat.toolChoice === null ? null : writeToolChoice(chat.toolChoice),
@@ -69,14 +66,14 @@ function writeMessage(message: NeutralMessage, where: string, losses: Losses): r
       return writeAnswer(message.content, where, losses);
     case 'tool':
       return message.results.map(({ callId, content, cached }) => {
-        noteMark(cached, where, losses);
+        noteCacheMark(cached, where, losses);
         return { type: 'function_call_output', call_id: callId, output: writeParts(content, where, losses) };
       });
   }
 }
 
 function writeTexts(parts: readonly TextPart[], where: string, losses: Losses): string {
-  for (const { cached } of parts) noteMark(cached, where, losses);
+  for (const { cached } of parts) noteCacheMark(cached, where, losses);
   return parts.map(({ text }) => text).join('\n\n');
 }
 
@@ -92,7 +89,7 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
     losses.essential(where);
     return [];
   }
-  noteMark(part.cached, where, losses);
+  noteCacheMark(part.cached, where, losses);
   if (part.kind === 'text') return [{ type: 'input_text', text: part.text }];
   const { source } = part;
   const id = source.form === 'id' ? source.id : null;
@@ -112,21 +109,21 @@ function writePart(part: UserPart, where: string, losses: Losses): readonly Fiel
 }
 
 /** Adds a cache mark to `losses`. Upstreams of this dialect cache prompts automatically. */
-function noteMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
+function noteCacheMark(mark: CacheMark | undefined, where: string, losses: Losses): void {
   if (mark !== undefined) losses.hint(`${where}.cache_control`);
 }
 
-/** Prefix of OpenAI's encrypted reasoning. OpenAI rejects requests with the proof of another vendor. */
-const PROOF = /^gAAAA/;
+/** Prefix of OpenAI's encrypted reasoning. */
+const OPENAI_PROOF = /^gAAAA/;
 
-/** Whether a proof is encrypted reasoning of an upstream of this dialect. */
-export const isOpenAiProof = (proof: unknown): proof is string => typeof proof === 'string' && PROOF.test(proof);
+/** Whether a proof is OpenAI's encrypted reasoning. OpenAI rejects requests with the proof of another vendor. */
+export const isOpenAiProof = (proof: unknown): proof is string => typeof proof === 'string' && OPENAI_PROOF.test(proof);
 
 function writeAnswer(parts: readonly AssistantPart[], where: string, losses: Losses): readonly Fields[] {
   return parts.flatMap((part): Fields[] => {
     switch (part.kind) {
       case 'text':
-        noteMark(part.cached, where, losses);
+        noteCacheMark(part.cached, where, losses);
         return [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: part.text }] }];
       case 'refusal':
         return [{ type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: part.text }] }];
@@ -150,8 +147,8 @@ function writeTool(
   where: string,
   losses: Losses,
 ): Fields {
-  noteMark(cached, where, losses);
-  // This API is strict by default. Other dialects are not, so their default is sent.
+  noteCacheMark(cached, where, losses);
+  // Tools of this API are strict by default. Tools of other dialects are not, so `false` is sent.
   return withoutNulls({ type: 'function', name, description, parameters, strict: strict ?? false });
 }
 
