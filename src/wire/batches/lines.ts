@@ -24,9 +24,10 @@ interface Line {
 function* linesOf(form: Form, { bodyStart, bodyEnd }: FormPart): Generator<Line> {
   const bytes = asBuffer(form.bytes);
   let number = 0;
-  for (let start = bodyStart; start < bodyEnd;) {
-    const found = bytes.subarray(start, bodyEnd).indexOf(LF);
-    const end = found === -1 ? bodyEnd : start + found;
+  let start = bodyStart;
+  while (start < bodyEnd) {
+    const length = bytes.subarray(start, bodyEnd).indexOf(LF);
+    const end = length === -1 ? bodyEnd : start + length;
     number += 1;
     const line = { bytes: bytes.subarray(start, end), start, end, number };
     if (end - start > MAX_LINE_BYTES) throw invalidLine(line, `has more than ${MAX_LINE_BYTES} bytes`);
@@ -56,24 +57,24 @@ export function firstModelOf(form: Form, file: FormPart): string | null {
 
 /**
  * A batch file with renamed models, as pieces to send in order. Unchanged bytes are not copied. Calls `rename` once for
- * each model, and `count` for each line with its model and the bytes of its `body`. Yields to the event loop after each
- * 256 KiB. Throws InvalidInput for an invalid line, and what `rename` throws.
+ * each model, and `onLine` for each line with its model and the size of its `body` in bytes. Yields to the event loop
+ * after each 256 KiB. Throws InvalidInput for an invalid line, and what `rename` throws.
  */
 export async function withRenamedModels(
   form: Form,
   file: FormPart,
   rename: (model: string) => string,
-  count: (model: string, bytes: number) => void = () => {},
+  onLine: (model: string, bodyBytes: number) => void = () => {},
 ): Promise<readonly Uint8Array[]> {
   const bytes = asBuffer(form.bytes);
   const pieces: Uint8Array[] = [];
   const names = new Map<string, string>();
-  /** Offset in the form up to which `pieces` replaces the file. */
+  /** Offset in the form up to which `pieces` contains the file. */
   let copiedTo = file.bodyStart;
   let lastYield = file.bodyStart;
   for (const line of linesOf(form, file)) {
     const { start, end, model } = readModelAndBody(line);
-    count(model, end - start);
+    onLine(model, end - start);
     let name = names.get(model);
     if (name === undefined) {
       name = rename(model);

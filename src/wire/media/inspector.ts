@@ -21,7 +21,7 @@ export class MediaInspector implements StreamInspector {
   readonly #options: InspectorOptions;
   #hasBegun = false;
   #complete = false;
-  #images = 0;
+  #completedImages = 0;
   #usage: Usage | null = null;
   #measured: BilledQuantity | undefined;
   #failure: Outcome['failure'] = null;
@@ -59,7 +59,7 @@ export class MediaInspector implements StreamInspector {
       this.#complete = true;
       return event;
     }
-    if (isPartial(event, data)) {
+    if (isPartialImage(event, data)) {
       this.#hasBegun = true;
       return event;
     }
@@ -85,9 +85,9 @@ export class MediaInspector implements StreamInspector {
     const type = text(event['type']) ?? '';
     if (type.endsWith('.completed')) {
       this.#complete = true;
-      this.#images += 1;
+      this.#completedImages += 1;
       this.#usage = addUsage(this.#usage, imageUsageOf(event['usage']));
-      this.#measured = measuredImages(this.#images, event, this.#options.body ?? {});
+      this.#measured = measuredImages(this.#completedImages, event, this.#options.body ?? {});
     }
     if (type === 'transcript.text.delta') this.#keepText(text(event['delta']) ?? '');
     if (type === 'transcript.text.done') {
@@ -104,5 +104,5 @@ export class MediaInspector implements StreamInspector {
   }
 }
 
-const isPartial = (event: Buffer, data: Buffer): boolean =>
+const isPartialImage = (event: Buffer, data: Buffer): boolean =>
   nameOf(event)?.endsWith(PARTIAL_IMAGE) ?? data.subarray(0, TYPE_SEARCH_BYTES).includes(PARTIAL_IMAGE);

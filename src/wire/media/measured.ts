@@ -7,7 +7,7 @@ import { soundSeconds } from '../sound/length.ts';
 /** One year in seconds. A longer duration is implausible and is ignored. */
 const MAX_SECONDS = 31_536_000;
 
-/** A number of images. Size and quality come from the answer, else from the request; null when neither has them. */
+/** Billed images. Size and quality come from the answer, else from the request. Null when neither has them. */
 export function measuredImages(count: number, answer: Fields, body: RequestBody): BilledQuantity {
   const setting = (member: string): string | null => text(answer[member]) ?? text(body[member]);
   return { unit: 'image', count, size: setting('size'), quality: setting('quality') };
@@ -19,7 +19,7 @@ export function measuredSeconds(answer: Fields): BilledQuantity | undefined {
   return seconds === null ? undefined : { unit: 'second', count: seconds };
 }
 
-/** Seconds of the uploaded recording. Undefined without a file, or without a certain and plausible duration. */
+/** Seconds of the uploaded recording. Undefined without a file, and when its duration is unknown or implausible. */
 export function measuredRecording(form: Form | undefined): BilledQuantity | undefined {
   const file = form?.parts.find(({ name, filename }) => name === 'file' && filename !== null);
   if (form === undefined || file === undefined) return undefined;
@@ -32,7 +32,8 @@ const SUBTITLE_FORMATS = new Set<unknown>(['srt', 'vtt']);
 const END_TIME = /-->[ \t]*(?:(\d+):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})/g;
 
 /**
- * Seconds up to the end of the last subtitle. Undefined without subtitles. Silence after it is unknown and not billed.
+ * Seconds up to the end of the last subtitle. Undefined without subtitles. Silence after the last subtitle is unknown
+ * and not billed.
  */
 export function measuredSubtitles(subtitles: string, format: unknown): BilledQuantity | undefined {
   if (!SUBTITLE_FORMATS.has(format)) return undefined;
@@ -46,7 +47,6 @@ export function measuredSubtitles(subtitles: string, format: unknown): BilledQua
 function secondsOf(answer: Fields): number | null {
   const reported = object(answer['usage'])['seconds'] ?? answer['duration'];
   const seconds = typeof reported === 'string' && reported.trim() !== '' ? Number(reported) : reported;
-  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 && seconds < MAX_SECONDS
-    ? seconds
-    : null;
+  if (typeof seconds !== 'number') return null;
+  return seconds >= 0 && seconds < MAX_SECONDS ? seconds : null;
 }

@@ -5,16 +5,14 @@ import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { errorOf, isAnswer } from '../chat-completions/answer.ts';
 import type { NativeDialect, WholeAnswer } from '../dialect.ts';
 import { object, parseJson, text } from '../json/fields.ts';
-import { itemCount, outlineOf } from '../json/members.ts';
+import { asBuffer, itemCount, outlineOf } from '../json/members.ts';
 import { MediaInspector } from './inspector.ts';
 import { measuredImages, measuredRecording, measuredSeconds, measuredSubtitles } from './measured.ts';
 import { imageUsageOf, transcriptUsageOf } from './usage.ts';
 import { upstreamRequest } from '../chat-completions/native.ts';
 import { contentTypeOf, upstreamForm } from '../multipart/form.ts';
 
-/**
- * Image answers. Image data is not parsed. The outcome has the reported tokens, and number, size and quality of images.
- */
+/** Image answers. Image data is not parsed. The outcome has the reported tokens, and the images as billed quantity. */
 const IMAGES: NativeDialect = {
   errorOf,
   whole(bytes, { body }) {
@@ -34,7 +32,7 @@ const PLAIN_FORMATS = new Set<unknown>(['text', 'srt', 'vtt']);
 
 /**
  * Transcripts, in JSON or as plain text. The outcome has the reported tokens and seconds of audio. When the answer
- * reports neither, the seconds come from the recording or the subtitles, where known.
+ * reports neither, the seconds come from the recording, else from the subtitles.
  */
 const TRANSCRIPTS: NativeDialect = {
   errorOf,
@@ -43,18 +41,19 @@ const TRANSCRIPTS: NativeDialect = {
     const error = errorOf(value);
     if (error !== null) return { error };
     const answer = object(value);
+    const format = body['response_format'];
     const jsonText = text(answer['text']);
-    if (jsonText === null && (isJsonObject(value) || !PLAIN_FORMATS.has(body['response_format']))) return null;
-    const transcript = jsonText ?? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+    const isPlainText = !isJsonObject(value) && PLAIN_FORMATS.has(format);
+    if (jsonText === null && !isPlainText) return null;
+    const transcript = jsonText ?? asBuffer(bytes).toString('utf8');
     const usage = transcriptUsageOf(answer['usage']);
-    const reported = jsonText === null ? undefined : measuredSeconds(answer);
-    const recording = usage === null && reported === undefined ? measuredRecording(form) : undefined;
+    const reported = isPlainText ? undefined : measuredSeconds(answer);
+    const hasReport = usage !== null || reported !== undefined;
+    const recording = hasReport ? undefined : measuredRecording(form);
+    const subtitles = isPlainText ? measuredSubtitles(transcript, format) : undefined;
     return wholeAnswer(bytes, {
       usage,
-      measured:
-        reported ??
-        recording ??
-        (jsonText === null ? measuredSubtitles(transcript, body['response_format']) : undefined),
+      measured: reported ?? recording ?? subtitles,
       text: textLimit === 0 ? null : transcript.slice(0, textLimit),
     });
   },

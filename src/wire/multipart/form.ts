@@ -15,6 +15,8 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const CR = 0x0d;
 const LF = 0x0a;
 const DASH = 0x2d;
+const SPACE = 0x20;
+const TAB = 0x09;
 
 /**
  * Finds the parts of a multipart form. Does not copy their content. Throws InvalidInput for a form that violates RFC
@@ -32,20 +34,24 @@ export function readForm(body: Uint8Array, contentType: string): Form {
     throw invalidForm('it does not begin with its boundary');
   for (;;) {
     const afterBoundary = start + opening.length;
-    if (bytes[afterBoundary] === DASH && bytes[afterBoundary + 1] === DASH) {
-      if (!/^(\r\n)?$/.test(bytes.toString('latin1', afterBoundary + 2, afterBoundary + 5)))
-        throw invalidForm('data follows its last boundary');
+    const isLastBoundary = bytes[afterBoundary] === DASH && bytes[afterBoundary + 1] === DASH;
+    if (isLastBoundary) {
+      const afterForm = afterBoundary + 2;
+      const trailing = bytes.toString('latin1', afterForm, afterForm + CRLF.length + 1);
+      if (trailing !== '' && trailing !== CRLF) throw invalidForm('data follows its last boundary');
       return { boundary, bytes, parts, end: start };
     }
     if (parts.length === MAX_PARTS) throw invalidForm(`it has more than ${MAX_PARTS} parts`);
     const headersStart = afterLine(bytes, afterBoundary);
-    const headersEnd = bytes.subarray(headersStart, headersStart + MAX_HEADER_BYTES).indexOf(HEAD_END);
-    if (headersEnd === -1) throw invalidForm('the headers of a part do not end, or are too long');
-    const bodyStart = headersStart + headersEnd + HEAD_END.length;
-    // Some parsers accept one line break as the end of the headers and as the start of the delimiter. Reject that.
+    const headersLength = bytes.subarray(headersStart, headersStart + MAX_HEADER_BYTES).indexOf(HEAD_END);
+    if (headersLength === -1) throw invalidForm('the headers of a part do not end, or are too long');
+    const headersEnd = headersStart + headersLength;
+    const bodyStart = headersEnd + HEAD_END.length;
+    // The search begins before the line break that ends the headers. When this line break already belongs to the
+    // delimiter, parsers read the part differently, so the form is rejected.
     const bodyEnd = bytes.indexOf(delimiter, bodyStart - CRLF.length);
     if (bodyEnd < bodyStart) throw invalidForm('it does not end with its boundary');
-    const headers = headersOf(bytes.toString('utf8', headersStart, headersStart + headersEnd));
+    const headers = headersOf(bytes.toString('utf8', headersStart, headersEnd));
     parts.push({ ...headers, start, bodyStart, bodyEnd });
     start = bodyEnd + CRLF.length;
   }
@@ -57,7 +63,7 @@ export function readForm(body: Uint8Array, contentType: string): Form {
  */
 function afterLine(bytes: Buffer, from: number): number {
   let at = from;
-  while (bytes[at] === 0x20 || bytes[at] === 0x09) at += 1;
+  while (bytes[at] === SPACE || bytes[at] === TAB) at += 1;
   if (bytes[at] !== CR || bytes[at + 1] !== LF) throw invalidForm('its boundary is not followed by a line break');
   return at + CRLF.length;
 }
@@ -106,7 +112,8 @@ function textOf(form: Form, { name, bodyStart, bodyEnd }: FormPart): string {
 
 /** `Content-Type` header of a form. */
 export function contentTypeOf({ boundary }: Form): string {
-  return `multipart/form-data; boundary=${/^[0-9A-Za-z'+_\-.]+$/.test(boundary) ? boundary : `"${boundary}"`}`;
+  const needsQuotes = !/^[0-9A-Za-z'+_\-.]+$/.test(boundary);
+  return `multipart/form-data; boundary=${needsQuotes ? `"${boundary}"` : boundary}`;
 }
 
 /**
@@ -121,6 +128,7 @@ export function withParts(
 ): readonly Uint8Array[] {
   const { bytes, parts, boundary, end } = form;
   const pieces: Uint8Array[] = [];
+  /** Offset up to which the form is in `pieces`, changed or removed. */
   let copiedTo = parts[0]?.start ?? end;
   const copyUpTo = (to: number): void => {
     if (to > copiedTo) pieces.push(bytes.subarray(copiedTo, to));
@@ -128,15 +136,15 @@ export function withParts(
   for (const [index, part] of parts.entries()) {
     const changed = change(part);
     if (changed === undefined) continue;
-    if (typeof changed === 'object' && changed !== null) {
+    if (changed === null || typeof changed === 'string') {
+      copyUpTo(part.start);
+      if (changed !== null) pieces.push(fieldPart(boundary, part.name, changed));
+      copiedTo = parts[index + 1]?.start ?? end;
+    } else {
       copyUpTo(part.bodyStart);
       pieces.push(...changed);
       copiedTo = part.bodyEnd;
-      continue;
     }
-    copyUpTo(part.start);
-    if (changed !== null) pieces.push(fieldPart(boundary, part.name, changed));
-    copiedTo = parts[index + 1]?.start ?? end;
   }
   copyUpTo(end);
   for (const [name, text] of Object.entries(added)) pieces.push(fieldPart(boundary, name, text));
@@ -151,7 +159,7 @@ function fieldPart(boundary: string, name: string, text: string): Uint8Array {
 
 /**
  * A form for the upstream, in pieces to send in order. Sets the upstream's model name, even when the form has no model.
- * Removes the gateway fields and `metadata`, which is a gateway field in forms. Other parts keep their bytes.
+ * Removes the gateway fields, and `metadata`, which only the gateway reads in forms. Other parts keep their bytes.
  */
 export function upstreamForm(form: Form, upstreamModel: string): readonly Uint8Array[] {
   const added = form.parts.some(({ name }) => name === 'model') ? {} : { model: upstreamModel };

@@ -24,14 +24,14 @@ export function isForm(contentType: string | undefined): boolean {
 
 /** Boundary in a content type. Throws InvalidInput for a missing boundary and for invalid parameters. */
 export function boundaryOf(contentType: string): string {
-  const boundary = parametersOf(afterFirstWord(contentType)).get('boundary');
+  const boundary = parametersOf(afterSemicolon(contentType)).get('boundary');
   if (boundary === undefined) throw invalidForm('its content type has no boundary');
   if (!BOUNDARY.test(boundary)) throw invalidForm('its boundary violates RFC 2046');
   return boundary;
 }
 
 /** The text of a header value after its first semicolon. */
-const afterFirstWord = (value: string): string => (value.includes(';') ? value.slice(value.indexOf(';') + 1) : '');
+const afterSemicolon = (value: string): string => (value.includes(';') ? value.slice(value.indexOf(';') + 1) : '');
 
 /** Transfer encodings that do not change the bytes of a part. */
 const IDENTITY_ENCODING = /^(7bit|8bit|binary)$/i;
@@ -51,7 +51,7 @@ export function headersOf(text: string): PartHeaders {
   }
   const disposition = headers.get('content-disposition') ?? '';
   if (!/^form-data\s*;/i.test(disposition)) throw invalidForm('a part has no Content-Disposition of form-data');
-  const parameters = parametersOf(afterFirstWord(disposition));
+  const parameters = parametersOf(afterSemicolon(disposition));
   const name = parameters.get('name') ?? '';
   if (name === '') throw invalidForm('a part has no name');
   if (parameters.has('name*')) throw invalidForm('the name of a part is encoded');
@@ -64,17 +64,18 @@ export function headersOf(text: string): PartHeaders {
 
 const PARAMETER = /^[ \t]*([!#$%&'*+\-.^_`|~0-9A-Za-z]+)=(?:"([^"]*)"|([^\s";,]+))[ \t]*(?:;|$)/;
 
-/** Parameters after the first word of a header. Rejects an escaped quote, because parsers differ in reading it. */
+/** Parameters of a header value. Rejects an escaped quote, because parsers differ in reading it. */
 function parametersOf(text: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();
-  for (let rest = text; rest.trim() !== '';) {
-    const [all = '', name = '', quoted, bare] = PARAMETER.exec(rest) ?? [];
+  let rest = text;
+  while (rest.trim() !== '') {
+    const [matched = '', name = '', quoted, bare] = PARAMETER.exec(rest) ?? [];
     const value = quoted ?? bare;
     // `PARAMETER` ends a quoted value at an escaped quote, after the backslash.
     if (value === undefined || value.endsWith('\\')) throw invalidForm('a header has an invalid parameter');
     if (parameters.has(name.toLowerCase())) throw invalidForm(`a header has the parameter ${name} twice`);
     parameters.set(name.toLowerCase(), value);
-    rest = rest.slice(all.length);
+    rest = rest.slice(matched.length);
   }
   return parameters;
 }

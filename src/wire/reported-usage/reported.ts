@@ -3,7 +3,7 @@ import type { Usage } from '../../domain/chat/chat.ts';
 import type { BilledQuantity } from '../../domain/inference/billed-quantity.ts';
 import { count, type Fields, list, number, object, text } from '../json/fields.ts';
 
-/** Reported usage of an answer, or of one event of a stream. Null and undefined where it reports none. */
+/** Reported usage of an answer, or of one event of a stream. Members that are not reported are null or undefined. */
 export interface Reported {
   readonly usage: Usage | null;
   readonly measured: BilledQuantity | undefined;
@@ -11,7 +11,7 @@ export interface Reported {
   readonly model: string | null;
 }
 
-/** Members with input tokens, of all vendors. The first one with a count applies. */
+/** Members with input tokens, of all vendors. The first member with a count applies. */
 const INPUT_MEMBERS = [
   'prompt_tokens',
   'input_tokens',
@@ -21,7 +21,7 @@ const INPUT_MEMBERS = [
   'input_token_count',
   'inputTextTokenCount',
 ] as const;
-/** Members with output tokens, of all vendors. */
+/** Members with output tokens, of all vendors. The first member with a count applies. */
 const OUTPUT_MEMBERS = [
   'completion_tokens',
   'output_tokens',
@@ -44,10 +44,9 @@ const firstCount = (fields: Fields, names: readonly string[]): number | null => 
 
 /** Tokens of an object with the members of any known vendor. Null when it has none. */
 function tokensIn(fields: Fields): Usage | null {
-  const input =
-    firstCount(fields, INPUT_MEMBERS) ??
-    (firstCount(fields, OUTPUT_MEMBERS) === null ? firstCount(fields, TOTAL_MEMBERS) : null);
   const output = firstCount(fields, OUTPUT_MEMBERS);
+  const total = output === null ? firstCount(fields, TOTAL_MEMBERS) : null;
+  const input = firstCount(fields, INPUT_MEMBERS) ?? total;
   if (input === null && output === null) return null;
   // OpenAI's `prompt_tokens` include cached tokens.
   const excludesCached = fields['prompt_tokens'] === undefined;
@@ -74,7 +73,7 @@ const NO_USAGE: Usage = {
   reasoningTokens: 0,
 };
 
-/** The greater count of each kind. Counts of a stream are cumulative, and some events have only a part of them. */
+/** The greater count of each kind. Counts of a stream are cumulative, and some events lack some of the counts. */
 export function mergedUsage(left: Usage | null, right: Usage | null): Usage | null {
   if (left === null || right === null) return left ?? right;
   return {
@@ -87,7 +86,7 @@ export function mergedUsage(left: Usage | null, right: Usage | null): Usage | nu
 }
 
 /** Input and output tokens of all parts of an answer, such as the texts of a batch. Null when no part has tokens. */
-const sumOfUsages = (parts: readonly (Usage | null)[]): Usage | null =>
+const sumOfTokens = (parts: readonly (Usage | null)[]): Usage | null =>
   parts.reduce<Usage | null>((sum, part) => {
     if (part === null) return sum;
     const { inputTokens, outputTokens } = sum ?? NO_USAGE;
@@ -118,25 +117,29 @@ function usageOfParts({ predictions, results }: Fields): Usage | null {
     return typeof tokens === 'number' && tokens >= 0 ? { ...NO_USAGE, inputTokens: Math.ceil(tokens) } : null;
   });
   const generated = list(results).map((one) => tokensIn(object(one)));
-  return sumOfUsages([...embedded, ...generated]);
+  return sumOfTokens([...embedded, ...generated]);
 }
 
-/** One year. A longer duration is implausible and is ignored. */
+/** One year in seconds. A longer duration is implausible and is ignored. */
 const MAX_SECONDS = 31_536_000;
 
-/**
- * Seconds of audio, as reported by Deepgram (seconds), Azure's fast transcription (ms) or Azure's recognition (ticks of
- * 100 ns). Null when missing or implausible.
- */
+/** Seconds of audio in an answer. Null when missing or implausible. */
 function secondsIn(answer: Fields): number | null {
-  const { Duration: ticks, durationMilliseconds: ms, RecognitionStatus: recognitionStatus } = answer;
-  const seconds =
-    number(object(answer['metadata'])['duration']) ??
-    (number(ms) === null ? null : Number(ms) / 1e3) ??
-    (recognitionStatus === undefined || number(ticks) === null ? null : Number(ticks) / 1e7);
+  const seconds = reportedSeconds(answer);
   return seconds !== null && seconds >= 0 && seconds < MAX_SECONDS ? seconds : null;
 }
 
+/** Duration from Deepgram (seconds), Azure's fast transcription (ms) or Azure's recognition (ticks of 100 ns). */
+function reportedSeconds(answer: Fields): number | null {
+  const seconds = number(object(answer['metadata'])['duration']);
+  if (seconds !== null) return seconds;
+  const milliseconds = number(answer['durationMilliseconds']);
+  if (milliseconds !== null) return milliseconds / 1e3;
+  const ticks = answer['RecognitionStatus'] === undefined ? null : number(answer['Duration']);
+  return ticks === null ? null : ticks / 1e7;
+}
+
+/** Billed quantity in an answer: audio, pages or credits of a document, searches or images. */
 function measuredIn(answer: Fields): BilledQuantity | undefined {
   const seconds = secondsIn(answer);
   if (seconds !== null) return { unit: 'second', count: seconds };
@@ -172,10 +175,11 @@ export function createdVideo(answer: unknown): BilledQuantity | undefined {
   const { object: kind, status, seconds, size } = object(answer);
   if (kind !== 'video' || status === 'failed') return undefined;
   const length = number(seconds) ?? Number(text(seconds) ?? Number.NaN);
-  if (!(length > 0 && length < MAX_SECONDS)) return undefined;
+  const isPlausible = length > 0 && length < MAX_SECONDS;
+  if (!isPlausible) return undefined;
   const sides = (text(size) ?? '').split('x').map(Number);
-  const side = sides.length === 2 ? Math.min(...sides) : Number.NaN;
-  const resolution = Number.isInteger(side) ? (RESOLUTIONS[side] ?? `${side}p`) : null;
+  const shorterSide = sides.length === 2 ? Math.min(...sides) : Number.NaN;
+  const resolution = Number.isInteger(shorterSide) ? (RESOLUTIONS[shorterSide] ?? `${shorterSide}p`) : null;
   return { unit: 'video_second', count: length, resolution };
 }
 

@@ -4,8 +4,8 @@ import { mp4Seconds } from './mp4.ts';
 import { oggSeconds } from './ogg.ts';
 
 /**
- * Duration of a recording in seconds, from its container. Null when the container does not give a certain duration.
- * Never an estimate, because calls are billed by it (ADR 0025).
+ * Duration of a recording in seconds, from its container. Null when the container does not give a certain duration. The
+ * duration is never an estimate, because calls are billed by it (ADR 0025).
  */
 export function soundSeconds(file: Uint8Array): number | null {
   const bytes = asBuffer(file);
@@ -29,25 +29,38 @@ const UNKNOWN_SIZE = 0xff_ff_ff_ff;
 
 /** Maximum number of chunks, the data chunk included. */
 const MAX_CHUNKS = 1_000;
+/** `RIFF`, the size of the file, and `WAVE`. */
+const RIFF_HEADER_BYTES = 12;
+/** Name and size of a chunk. */
+const CHUNK_HEADER_BYTES = 8;
+/** Required fields of the format chunk. */
+const FORMAT_BYTES = 16;
+/** Offsets in the format chunk. */
+const SAMPLE_RATE_OFFSET = 4;
+const BLOCK_BYTES_OFFSET = 12;
 
 function wavSeconds(bytes: Buffer): number | null {
   let rate = 0;
+  /** Bytes of one sample of all channels. */
   let blockBytes = 0;
-  for (let at = 12, count = 0; count < MAX_CHUNKS && at + 8 <= bytes.length; count += 1) {
-    const size = bytes.readUInt32LE(at + 4);
-    const body = at + 8;
+  let at = RIFF_HEADER_BYTES;
+  for (let count = 0; count < MAX_CHUNKS && at + CHUNK_HEADER_BYTES <= bytes.length; count += 1) {
     const name = bytes.toString('latin1', at, at + 4);
+    const size = bytes.readUInt32LE(at + 4);
+    const body = at + CHUNK_HEADER_BYTES;
     if (name === 'fmt ') {
-      if (size < 16 || body + 16 > bytes.length || !FIXED_SIZE_FORMATS.has(bytes.readUInt16LE(body))) return null;
-      rate = bytes.readUInt32LE(body + 4);
-      blockBytes = bytes.readUInt16LE(body + 12);
+      const isComplete = size >= FORMAT_BYTES && body + FORMAT_BYTES <= bytes.length;
+      if (!isComplete || !FIXED_SIZE_FORMATS.has(bytes.readUInt16LE(body))) return null;
+      rate = bytes.readUInt32LE(body + SAMPLE_RATE_OFFSET);
+      blockBytes = bytes.readUInt16LE(body + BLOCK_BYTES_OFFSET);
     }
     if (name === 'data') {
       if (rate === 0 || blockBytes === 0) return null;
       const remaining = bytes.length - body;
-      // The writer of a stream may leave the size 0. It is then not known.
+      // A size of 0 before data means that the writer did not know the size.
       if (size === 0 && remaining > 0) return null;
-      return Math.floor(Math.min(size === UNKNOWN_SIZE ? remaining : size, remaining) / blockBytes) / rate;
+      const soundBytes = size === UNKNOWN_SIZE ? remaining : Math.min(size, remaining);
+      return Math.floor(soundBytes / blockBytes) / rate;
     }
     // Chunks are padded to an even size.
     at = body + size + (size % 2);
@@ -57,9 +70,11 @@ function wavSeconds(bytes: Buffer): number | null {
 
 /** Duration from the 36-bit sample count of the STREAMINFO block. Null when the count is 0, which means unknown. */
 function flacSeconds(bytes: Buffer): number | null {
+  // `fLaC` and the header of the first block precede its content.
   const infoStart = 8;
   // The low seven bits of byte 4 are the type of the first block: 0 is STREAMINFO.
-  if (bytes.length < infoStart + 18 || ((bytes[4] ?? 0) & 0x7f) !== 0) return null;
+  const isStreamInfo = ((bytes[4] ?? 0) & 0x7f) === 0;
+  if (!isStreamInfo || bytes.length < infoStart + 18) return null;
   // From byte 10 of the block: 20 bits of sample rate, 8 bits of channels and sample size, 36 bits of sample count.
   const rate = bytes.readUIntBE(infoStart + 10, 3) >>> 4;
   const samples = ((bytes[infoStart + 13] ?? 0) & 0x0f) * 2 ** 32 + bytes.readUInt32BE(infoStart + 14);

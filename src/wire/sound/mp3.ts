@@ -9,7 +9,7 @@ const RATES = [44_100, 48_000, 32_000] as const;
 const RATE_DIVISORS = [4, null, 2, 1] as const;
 /** Minimum number of frames of an MP3 file. A single frame may be a coincidence. */
 const MIN_FRAMES = 2;
-/** Tags that may follow the last frame. */
+/** Starts of tags that may follow the last frame. */
 const TAGS = /^(TAG|APETAGEX|LYRICSBEGIN|ID3)/;
 
 interface Frame {
@@ -29,61 +29,80 @@ export function mp3Seconds(bytes: Buffer): number | null {
   if (info !== null) at += first.bytes;
   let samples = 0;
   let frames = 0;
-  for (; at < bytes.length; frames += 1) {
+  while (at < bytes.length) {
     const frame = frameAt(bytes, at);
     if (frame === null) {
       if (!isTrailer(bytes.subarray(at))) return null;
       break;
     }
     if (frame.rate !== first.rate) return null;
-    // The last frame is truncated and not played.
-    if (at + frame.bytes > bytes.length) break;
+    const isTruncated = at + frame.bytes > bytes.length;
+    // Players do not play a truncated frame.
+    if (isTruncated) break;
     samples += frame.samples;
+    frames += 1;
     at += frame.bytes;
   }
   return frames < MIN_FRAMES ? null : (samples - (info?.padding ?? 0)) / first.rate;
 }
 
-/**
- * Offset of the first frame, after an optional ID3v2 tag. The size of the tag has seven bits per byte. A flag adds a
- * footer of 10 bytes.
- */
+/** Bytes of the header of an ID3v2 tag, and of its optional footer. */
+const TAG_HEADER_BYTES = 10;
+const TAG_FOOTER_BYTES = 10;
+
+/** Offset of the first frame, after an optional ID3v2 tag. */
 function afterTag(bytes: Buffer): number {
-  if (bytes.length < 10 || bytes.toString('latin1', 0, 3) !== 'ID3') return 0;
-  const size = bytes.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
-  return 10 + size + (((bytes[5] ?? 0) & 0x10) === 0 ? 0 : 10);
+  if (bytes.length < TAG_HEADER_BYTES || bytes.toString('latin1', 0, 3) !== 'ID3') return 0;
+  // The size has seven bits per byte.
+  const size = bytes.subarray(6, TAG_HEADER_BYTES).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+  const hasFooter = ((bytes[5] ?? 0) & 0x10) !== 0;
+  return TAG_HEADER_BYTES + size + (hasFooter ? TAG_FOOTER_BYTES : 0);
 }
+
+const FRAME_HEADER_BYTES = 4;
+const BYTES_PER_KBIT = 125;
 
 /**
  * The frame whose header begins at `at`. Null without the eleven sync bits, for another layer and for reserved values.
  */
 function frameAt(bytes: Buffer, at: number): Frame | null {
-  if (at + 4 > bytes.length) return null;
-  const head = bytes.readUInt32BE(at);
-  const divisor = RATE_DIVISORS[(head >>> 19) & 3] ?? null;
-  const isLayer3 = ((head >>> 17) & 3) === 1;
-  if (head >>> 21 !== 0x7ff || divisor === null || !isLayer3) return null;
+  if (at + FRAME_HEADER_BYTES > bytes.length) return null;
+  const header = bytes.readUInt32BE(at);
+  const hasSyncBits = header >>> 21 === 0x7ff;
+  const divisor = RATE_DIVISORS[(header >>> 19) & 3] ?? null;
+  const isLayer3 = ((header >>> 17) & 3) === 1;
+  if (!hasSyncBits || divisor === null || !isLayer3) return null;
   const isMpeg1 = divisor === 1;
-  const bitrate = BITRATES[isMpeg1 ? 0 : 1][(head >>> 12) & 15] ?? 0;
-  const baseRate = RATES[(head >>> 10) & 3];
+  const bitrate = BITRATES[isMpeg1 ? 0 : 1][(header >>> 12) & 15] ?? 0;
+  const baseRate = RATES[(header >>> 10) & 3];
   if (bitrate === 0 || baseRate === undefined) return null;
   const rate = baseRate / divisor;
   const samples = isMpeg1 ? 1152 : 576;
-  // 125 converts kbit to bytes. The last bit adds a padding byte.
-  const size = Math.floor((samples * bitrate * 125) / rate) + ((head >>> 9) & 1);
-  return { bytes: size, samples, rate, isMono: ((head >>> 6) & 3) === 3, isMpeg1 };
+  const paddingBytes = (header >>> 9) & 1;
+  const size = Math.floor((samples * bitrate * BYTES_PER_KBIT) / rate) + paddingBytes;
+  const isMono = ((header >>> 6) & 3) === 3;
+  return { bytes: size, samples, rate, isMono, isMpeg1 };
 }
 
+/** Bytes of the side information that follows the header of a frame. */
+function sideInformationBytes({ isMono, isMpeg1 }: Frame): number {
+  if (isMpeg1) return isMono ? 17 : 32;
+  return isMono ? 9 : 17;
+}
+
+/** Bytes of the optional fields of an info frame, by the bit of their flag: frames, bytes, seek table, quality. */
+const INFO_FIELD_BYTES = [4, 4, 100, 4] as const;
+
 /** Info frame (VBRI, Xing, Info) with the number of padding samples. Null for a frame with sound. */
-function infoFrame(frame: Buffer, { isMono, isMpeg1 }: Frame): { readonly padding: number } | null {
+function infoFrame(frame: Buffer, facts: Frame): { readonly padding: number } | null {
   if (frame.toString('latin1', 36, 40) === 'VBRI') return { padding: 0 };
-  // The name follows the header and the side information, whose size depends on version and channels.
-  const nameStart = 4 + (isMpeg1 ? (isMono ? 17 : 32) : isMono ? 9 : 17);
+  const nameStart = FRAME_HEADER_BYTES + sideInformationBytes(facts);
   if (!/^(Xing|Info)$/.test(frame.toString('latin1', nameStart, nameStart + 4))) return null;
-  const flags = frame.length < nameStart + 8 ? 0 : frame.readUInt32BE(nameStart + 4);
-  // Optional fields by flag: frame count, byte count, seek table, quality.
-  const encoderStart =
-    nameStart + 8 + (flags & 1 ? 4 : 0) + (flags & 2 ? 4 : 0) + (flags & 4 ? 100 : 0) + (flags & 8 ? 4 : 0);
+  const flagsStart = nameStart + 4;
+  const fieldsStart = flagsStart + 4;
+  const flags = frame.length < fieldsStart ? 0 : frame.readUInt32BE(flagsStart);
+  const fieldBytes = INFO_FIELD_BYTES.reduce<number>((sum, bytes, bit) => sum + (flags & (1 << bit) ? bytes : 0), 0);
+  const encoderStart = fieldsStart + fieldBytes;
   if (frame.length < encoderStart + 24 || frame[encoderStart] === 0) return { padding: 0 };
   // Twelve bits each: the samples that the encoder added before and after the sound.
   const delays = frame.readUIntBE(encoderStart + 21, 3);

@@ -6,18 +6,27 @@ interface Box {
 
 /** Maximum number of boxes of one level that are read. */
 const MAX_BOXES = 1_000;
+/** Size and name of a box. */
+const HEADER_BYTES = 8;
+/** Size, name and 64-bit size of a box. */
+const LONG_HEADER_BYTES = 16;
+/** Value of the size field when a 64-bit size follows the name. */
+const LONG_SIZE = 1;
+/** Value of the size field when the box extends to the end. */
+const SIZE_TO_END = 0;
 
 /** Boxes of one level, in order. Stops before a truncated box. */
 function* boxesIn(bytes: Buffer): Generator<Box> {
-  for (let at = 0, count = 0; count < MAX_BOXES && at + 8 <= bytes.length; count += 1) {
-    // 1 means that a 64-bit size follows the name, 0 that the box extends to the end.
+  let at = 0;
+  for (let count = 0; count < MAX_BOXES && at + HEADER_BYTES <= bytes.length; count += 1) {
     const sizeField = bytes.readUInt32BE(at);
-    if (sizeField === 1 && at + 16 > bytes.length) return;
-    const head = sizeField === 1 ? 16 : 8;
-    const size =
-      sizeField === 1 ? Number(bytes.readBigUInt64BE(at + 8)) : sizeField === 0 ? bytes.length - at : sizeField;
-    if (size < head || at + size > bytes.length) return;
-    yield { name: bytes.toString('latin1', at + 4, at + 8), body: bytes.subarray(at + head, at + size) };
+    const hasLongSize = sizeField === LONG_SIZE;
+    const headerBytes = hasLongSize ? LONG_HEADER_BYTES : HEADER_BYTES;
+    if (at + headerBytes > bytes.length) return;
+    const shortSize = sizeField === SIZE_TO_END ? bytes.length - at : sizeField;
+    const size = hasLongSize ? Number(bytes.readBigUInt64BE(at + HEADER_BYTES)) : shortSize;
+    if (size < headerBytes || at + size > bytes.length) return;
+    yield { name: bytes.toString('latin1', at + 4, at + 8), body: bytes.subarray(at + headerBytes, at + size) };
     at += size;
   }
 }
@@ -31,29 +40,37 @@ const boxesOf = (bytes: Buffer, name: string): readonly Buffer[] =>
  */
 export function mp4Seconds(bytes: Buffer): number | null {
   const [movie] = boxesOf(bytes, 'moov');
-  const [head] = movie === undefined ? [] : boxesOf(movie, 'mvhd');
-  if (movie === undefined || head === undefined || boxesOf(movie, 'mvex').length > 0) return null;
+  if (movie === undefined) return null;
+  const [movieHead] = boxesOf(movie, 'mvhd');
+  const isFragmented = boxesOf(movie, 'mvex').length > 0;
+  if (movieHead === undefined || isFragmented) return null;
   const [track, another] = boxesOf(movie, 'trak').filter(isSound);
-  const [trackHead] = track === undefined || another !== undefined ? [] : boxesOf(track, 'tkhd');
-  const [unitsPerSecond, length] = [timescaleOf(head), trackHead === undefined ? null : durationOf(trackHead)];
+  if (track === undefined || another !== undefined) return null;
+  const [trackHead] = boxesOf(track, 'tkhd');
+  const unitsPerSecond = timescaleOf(movieHead);
+  const length = trackHead === undefined ? null : durationOf(trackHead);
   return unitsPerSecond === null || length === null ? null : length / unitsPerSecond;
 }
 
 function isSound(track: Buffer): boolean {
   const [media] = boxesOf(track, 'mdia');
   const [handler] = media === undefined ? [] : boxesOf(media, 'hdlr');
-  return handler?.toString('latin1', 8, 12) === 'soun';
+  const handlerType = handler?.toString('latin1', 8, 12);
+  return handlerType === 'soun';
 }
 
-/** Time units per second of the movie. Null when missing. Boxes of version 1 (the first byte) have 64-bit times. */
+/** Whether a box has 64-bit times: its first byte is the version 1. Times of version 0 have 32 bits. */
+const hasLongTimes = (head: Buffer): boolean => head[0] === 1;
+
+/** Time units per second of the movie. Null when missing. */
 function timescaleOf(head: Buffer): number | null {
-  const at = head[0] === 1 ? 20 : 12;
+  const at = hasLongTimes(head) ? 20 : 12;
   return head.length < at + 4 ? null : head.readUInt32BE(at) || null;
 }
 
 /** Duration of a track in time units. Null when unknown: all bits are set, or zero. */
 function durationOf(head: Buffer): number | null {
-  if (head[0] === 1) {
+  if (hasLongTimes(head)) {
     const length = head.length < 36 ? 0n : head.readBigUInt64BE(28);
     return length === 0n || length > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(length);
   }

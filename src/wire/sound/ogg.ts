@@ -1,6 +1,10 @@
 /** Bytes of a page header without its segment table. */
-const HEAD_BYTES = 27;
-/** Opus positions are in samples of this rate in Hz, whatever the rate of the recording. */
+const HEADER_BYTES = 27;
+/** Offsets in a page header. */
+const POSITION_OFFSET = 6;
+const SERIAL_OFFSET = 14;
+const SEGMENT_COUNT_OFFSET = 26;
+/** Sample rate of Opus positions in Hz. The recording may have another rate. */
 const OPUS_RATE = 48_000;
 /** Maximum number of samples of one packet. */
 const MAX_PACKET_SAMPLES = { opus: 5_760, vorbis: 8_192 } as const;
@@ -27,31 +31,33 @@ export function oggSeconds(bytes: Buffer): number | null {
   let codec: Codec | null = null;
   let serial: number | null = null;
   // Positions of the first and the last page on which a packet ends.
-  let first: number | null = null;
-  let last: number | null = null;
-  for (let at = 0, pages = 0; at < bytes.length; pages += 1) {
+  let firstPosition: number | null = null;
+  let lastPosition: number | null = null;
+  let at = 0;
+  for (let pages = 0; at < bytes.length; pages += 1) {
     if (pages === MAX_PAGES) return null;
-    if (at + HEAD_BYTES > bytes.length || bytes.toString('latin1', at, at + 4) !== 'OggS') return null;
-    const segments = bytes[at + 26] ?? 0;
-    const body = at + HEAD_BYTES + segments;
-    const size = bytes.subarray(at + HEAD_BYTES, body).reduce((sum, segment) => sum + segment, 0);
+    if (at + HEADER_BYTES > bytes.length || bytes.toString('latin1', at, at + 4) !== 'OggS') return null;
+    const segments = bytes[at + SEGMENT_COUNT_OFFSET] ?? 0;
+    const body = at + HEADER_BYTES + segments;
+    const size = bytes.subarray(at + HEADER_BYTES, body).reduce((sum, segment) => sum + segment, 0);
     if (body + size > bytes.length) return null;
-    serial ??= bytes.readUInt32LE(at + 14);
-    if (serial !== bytes.readUInt32LE(at + 14)) return null;
+    const pageSerial = bytes.readUInt32LE(at + SERIAL_OFFSET);
+    serial ??= pageSerial;
+    if (pageSerial !== serial) return null;
     codec ??= codecOf(bytes.subarray(body, body + size));
     if (codec === null) return null;
-    const position = bytes.readBigInt64LE(at + 6);
+    const position = bytes.readBigInt64LE(at + POSITION_OFFSET);
     // -1 means that no packet ends on this page. Header pages have position 0.
     if (position > 0n) {
-      last = Number(position);
-      first ??= last;
+      lastPosition = Number(position);
+      firstPosition ??= lastPosition;
     }
     at = body + size;
   }
-  if (codec === null || first === null || last === null) return null;
-  // Unless the start is missing, the first position is at most the number of samples that one page can hold.
-  const isCut = first > codec.maxPacketSamples * MAX_PACKETS_PER_PAGE;
-  return isCut ? null : (last - codec.skipped) / codec.rate;
+  if (codec === null || firstPosition === null || lastPosition === null) return null;
+  const maxPageSamples = codec.maxPacketSamples * MAX_PACKETS_PER_PAGE;
+  const lacksStart = firstPosition > maxPageSamples;
+  return lacksStart ? null : (lastPosition - codec.skipped) / codec.rate;
 }
 
 function codecOf(packet: Buffer): Codec | null {
