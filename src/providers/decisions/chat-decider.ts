@@ -41,7 +41,7 @@ interface Calls {
 /**
  * Creates a decider that uses any chat model. It tries three methods for each question, in this order:
  * 1. Log probabilities of one token, where the upstream reports them: one call for each question.
- * 2. Votes, where the deployment sets `decisionVotes`: several equal calls for each question, each of which names a
+ * 2. Votes, where the deployment sets `decisionVotes`: several equal calls for each question. Each answer names a
  *    label.
  * 3. Weights that the model states itself (`self_reported`): one call for up to 32 questions.
  * A question that no method answers gets a refusal as answer.
@@ -50,7 +50,7 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
   /** Deployments without log probabilities, with the time of the next attempt, in ms of the monotonic clock. */
   const logprobsRetryAtMs = new WeakMap<Deployment, number>();
 
-  const reportsLogprobs = (deployment: Deployment): boolean =>
+  const mayReportLogprobs = (deployment: Deployment): boolean =>
     (logprobsRetryAtMs.get(deployment) ?? 0) <= clock.monotonicMs();
 
   /**
@@ -73,7 +73,7 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
   /** Answer by log probabilities. Null when they are missing or unclear, or the question has too many options. */
   async function answerByLogprobs(calls: Calls, question: LabelledQuestion): Promise<Answer | null> {
     const labels = labelsOf(question);
-    if (labels === null || labels.length > TOP_LOGPROBS || !reportsLogprobs(calls.deployment)) return null;
+    if (labels === null || labels.length > TOP_LOGPROBS || !mayReportLogprobs(calls.deployment)) return null;
     const settings = { max_tokens: 1, temperature: 1, logprobs: true, top_logprobs: TOP_LOGPROBS };
     const answer = await unlessUnsupported(ask(calls, labelMessages(calls.input, question, labels), settings));
     const reading =
@@ -91,11 +91,12 @@ export function createChatDecider(chat: Provider, clock: Clock): Decider {
     const schema = { name: 'weights', strict: true, schema: weightSchema(questions) };
     const format = { response_format: { type: 'json_schema', json_schema: schema } };
     const first = await unlessUnsupported(ask(calls, messages, format));
-    const weights = (first === null ? null : weightsIn(first)) ?? weightsIn(await ask(calls, messages, {}));
+    let weights = first === null ? null : weightsIn(first);
+    weights ??= weightsIn(await ask(calls, messages, {}));
     return weights === null ? questions.map(() => ({ kind: 'refusal' })) : weightedAnswers(weights, questions);
   }
 
-  /** Answers by votes: `count` calls for each question. Null where too few of them name a label. */
+  /** Answers by votes: `count` calls for each question. Null for a question where too few answers name a label. */
   async function answersByVotes(
     calls: Calls,
     questions: readonly LabelledQuestion[],
@@ -197,7 +198,7 @@ function chatRequest(request: ModelRequest, body: Fields): ModelRequest {
   };
 }
 
-/** The answer. Null when the upstream or its dialect does not support the request. Throws all other failures. */
+/** Waits for an answer. Null when the upstream or its dialect does not support the request. Throws other failures. */
 async function unlessUnsupported(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer;

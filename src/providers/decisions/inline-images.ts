@@ -1,5 +1,4 @@
 import { collect } from '../../domain/bytes.ts';
-import type { Deployment } from '../../domain/chat/provider.ts';
 import type { DecisionTerms, ImageRules } from '../../domain/decisions/decider.ts';
 import type { DecisionRequest, Media } from '../../domain/decisions/decision.ts';
 import { imagesIn, mediaTypeOf, withImages } from '../../domain/decisions/media.ts';
@@ -19,19 +18,16 @@ const DEFAULT_MAX_BYTES = 20 * 1024 * 1024;
  */
 const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
 
-/** Terms of a decision, with its deployment. */
-type InlineTerms = DecisionTerms & { readonly deployment: Deployment };
-
 /**
- * Creates the function that replaces images at addresses with their content. Addresses come from callers: private ones
- * are refused, and redirects are not followed. `deadlineMs` is the deadline of one image. Throws InvalidInput for an
- * image that cannot be read, and for images above `MAX_TOTAL_LENGTH` together.
+ * Creates the function that replaces images at addresses with data URLs. Addresses come from callers: private ones are
+ * refused, and redirects are not followed. `deadlineMs` is the deadline of one image. Throws InvalidInput for an image
+ * that cannot be read, and when all data URLs together are longer than `MAX_TOTAL_LENGTH`.
  */
 export function createImageInliner(
   http: HttpClient,
   deadlineMs = IMAGE_DEADLINE_MS,
-): (decision: DecisionRequest, rules: ImageRules, terms: InlineTerms) => Promise<DecisionRequest> {
-  async function download(url: string, limit: number, { request, signal }: InlineTerms): Promise<string> {
+): (decision: DecisionRequest, rules: ImageRules, terms: DecisionTerms) => Promise<DecisionRequest> {
+  async function download(url: string, limit: number, { request, signal }: DecisionTerms): Promise<string> {
     const deadline = AbortSignal.timeout(deadlineMs);
     const combined = AbortSignal.any([signal, deadline]);
     try {

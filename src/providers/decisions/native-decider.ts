@@ -62,7 +62,7 @@ export function createNativeDecider(http: HttpClient, vendor: DecisionVendor): D
       const { images } = abilitiesOf(deployment, terms.request);
       const fit = fitTermsOf(deployment, terms.request);
       const fitted = images?.inline
-        ? withImageRules(await inlineImages(decision, images, { deployment, ...terms }), images, fit)
+        ? withImageRules(await inlineImages(decision, images, terms), images, fit)
         : decision;
       const groups = splitDecision(fitted, deployment.mostQuestions ?? vendor.mostQuestions ?? null);
       const decisions = await inParallel(groups, CONCURRENCY, async (group, index) => {
@@ -136,8 +136,8 @@ async function bodyOf(vendor: DecisionVendor, deployment: Deployment, decision: 
   const { upstreamModel } = deployment;
   if (vendor.format === 'standard') return JSON.stringify(writeStandard(decision, upstreamModel));
   const urls = imagesIn(decision.input);
-  const none = { textOf: () => null, members: {} };
-  const images = urls.length === 0 ? none : ((await vendor.images?.(urls)) ?? none);
+  const converted = urls.length === 0 ? undefined : await vendor.images?.(urls);
+  const images = converted ?? { textOf: () => null, members: {} };
   return writeNamedMap(decision, vendor.model === undefined ? upstreamModel : vendor.model(deployment), images);
 }
 

@@ -23,7 +23,7 @@ export interface DecisionVendor {
   readonly model?: (deployment: Deployment) => string | null;
   /** Abilities of the vendor's models. None when absent. */
   readonly abilities?: (deployment: Deployment, request: ModelRequest) => Partial<Abilities>;
-  /** Converts images in messages to the named-map format. When absent, such images are omitted. */
+  /** Converts images in messages to the named-map format. When this function is absent, these images are omitted. */
   readonly images?: (urls: readonly string[]) => ImagesInState | Promise<ImagesInState>;
   /** Removes the vendor's envelope from an answer. */
   readonly unwrapAnswer?: (answer: unknown, deployment: Deployment) => unknown;
@@ -100,8 +100,8 @@ const openAi: DecisionVendor = {
 };
 
 /**
- * Parts of a data URL: media type in lower case, content in the standard base64 alphabet. The content in `url` keeps
- * the received alphabet.
+ * Parts of a data URL: media type in lower case, content in the standard base64 alphabet. `url` has the media type in
+ * lower case, too, but its content keeps the received alphabet.
  */
 function dataUrlParts(url: string): { readonly type: string; readonly base64: string; readonly url: string } {
   const [, type = '', base64 = ''] = /^data:([^;,]+)[^,]*,(.*)$/is.exec(url) ?? [];
@@ -118,10 +118,10 @@ async function assetName(url: string): Promise<string> {
 const typesafe = namedMapVendor('/v1/systemone', {
   abilities({ headers = {}, upstreamModel }, { forwarded = {} }) {
     const allHeaders = Object.entries({ ...headers, ...forwarded });
-    const isOn = allHeaders.some(
+    const acceptsImages = allHeaders.some(
       ([name, value]) => name.toLowerCase() === TYPESAFE_IMAGES && value.trim().toLowerCase() === 'true',
     );
-    if (!isOn) return {};
+    if (!acceptsImages) return {};
     return { images: TYPESAFE_RULES, assets: true, boxes: TYPESAFE_BOXES.has(upstreamModel) };
   },
   async images(urls) {
@@ -161,7 +161,7 @@ const cloudflare: DecisionVendor = namedMapVendor('', {
   },
 });
 
-/** Model name of the function `ai_decide` of Databricks. It has its own path, because it is not a serving endpoint. */
+/** Model name of the Databricks function `ai_decide`. The function has another path than a serving endpoint. */
 const AI_DECIDE = 'ai_decide';
 const isAiDecide = ({ upstreamModel }: Deployment): boolean => upstreamModel === AI_DECIDE;
 

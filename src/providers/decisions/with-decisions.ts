@@ -35,14 +35,14 @@ export function createNativeDeciders(http: HttpClient): DeciderOf {
 const CHAT_MODES = new Set<string | null | undefined>([undefined, null, 'chat', 'completion', 'responses']);
 
 /**
- * Adds the chat decider to `nativeOf`: for chat models of a provider without decision models, and for each deployment
- * with `use_chat_for_decisions`.
+ * Adds the chat decider to `nativeDeciderOf`: for chat models of a provider without decision models, and for each
+ * deployment with `use_chat_for_decisions`.
  */
-export function withChatDecider(nativeOf: DeciderOf, chat: Provider, clock: Clock): DeciderOf {
+export function withChatDecider(nativeDeciderOf: DeciderOf, chat: Provider, clock: Clock): DeciderOf {
   const chatDecider = createChatDecider(chat, clock);
   return (deployment) => {
     if (deployment.decidesByChat === true) return chatDecider;
-    return nativeOf(deployment) ?? (CHAT_MODES.has(deployment.probe?.mode) ? chatDecider : null);
+    return nativeDeciderOf(deployment) ?? (CHAT_MODES.has(deployment.probe?.mode) ? chatDecider : null);
   };
 }
 
@@ -90,7 +90,7 @@ async function sendDecision({
   const { body } = request;
   const fitTerms = fitTermsOf(deployment, request);
   const core = format === 'standard' ? readStandard(body) : readNamedMap(body, request.bytes);
-  // After weak answers of another model, only their questions are asked again.
+  // When an earlier model has answered some questions only weakly, only these questions are sent.
   const { earlier } = request;
   const positions = earlier?.open ?? [...core.questions.keys()];
   const questions = positions.flatMap((position) => core.questions[position] ?? []);
@@ -101,8 +101,8 @@ async function sendDecision({
   const calibratedAnswer = (question: Question, answer: Answer): Answer =>
     calibrateAnswer(question, answer, { model: fitTerms.model, scope, temperatures });
   /**
-   * Reports an answer of the decider. `index` is the place of its question among the sent ones, `position` in the
-   * caller's request.
+   * Reports an answer of the decider. `index` is the place of its question among the sent questions, `position` its
+   * place in the caller's request.
    */
   function answered(index: number, answer: Answer): void {
     const position = positions[fit.sent[index] ?? index] ?? index;
@@ -128,7 +128,7 @@ async function sendDecision({
 }
 
 function answerText(format: DecisionFormat, decision: Decision, questions: readonly Question[], model: string): string {
-  if (format === 'named-map') return writeNamedMapAnswer(decision, questions, {});
+  if (format === 'named-map') return writeNamedMapAnswer(decision, questions);
   return JSON.stringify(writeStandardAnswer(decision, questions, model));
 }
 

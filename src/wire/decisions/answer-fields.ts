@@ -10,7 +10,7 @@ export function requiredObject(value: unknown, where: string): Fields {
   throw new InvalidAnswer(`${where} is not an object`);
 }
 
-/** A number, or a number as text, which LiteLLM accepts, too. Throws InvalidAnswer. */
+/** A number, or a number as text, as LiteLLM accepts it. Throws InvalidAnswer. */
 export function requiredNumber(value: unknown, where: string): number {
   const parsed = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
@@ -53,7 +53,7 @@ export function boxConfidence(answer: Fields, where: string): number | null {
   return requiredNumber(answer['confidence'], `${where}.confidence`);
 }
 
-/** Token counts without cached, reasoning and media tokens. */
+/** Usage with input and output tokens only. */
 export const plainUsage = (inputTokens: number, outputTokens: number): Usage => ({
   inputTokens,
   outputTokens,

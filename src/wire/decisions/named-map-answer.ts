@@ -109,11 +109,8 @@ function readBox({ box, confidence, ...more }: Fields, where: string): Answer {
   };
 }
 
-/**
- * Writes a decision as the body of an answer in the named-map format, as JSON text. Refusals are omitted. `more` has
- * further members of the body.
- */
-export function writeNamedMapAnswer(decision: Decision, questions: readonly Question[], more: Members): string {
+/** Writes a decision as the body of an answer in the named-map format, as JSON text. Refusals are omitted. */
+export function writeNamedMapAnswer(decision: Decision, questions: readonly Question[]): string {
   const keys = questionKeys(questions);
   const answers = questions.flatMap((question, index): readonly [string, ReadonlyMap<string, unknown>][] => {
     const answer = decision.answers[index];
@@ -129,7 +126,6 @@ export function writeNamedMapAnswer(decision: Decision, questions: readonly Ques
       ['answers', new Map(answers)],
       ['usage', { input_tokens: inputTokens, output_tokens: outputTokens, ...decision.usageMore }],
       ...Object.entries(decision.more),
-      ...Object.entries(more),
     ]),
   );
 }
@@ -168,11 +164,11 @@ function writeAnswer(question: Question, answer: Exclude<Answer, { kind: 'refusa
 
 type ScoreAnswer = Extract<Answer, { kind: 'score' }>;
 
-/** Texts of the levels: the upstream's, else those of the request. */
+/** Texts of the levels by index: from the upstream, else from the request. */
 function legendOf(question: Question, { legend }: ScoreAnswer): ReadonlyMap<string, unknown> {
   const levels = question.kind === 'score' ? question.levels : [];
-  const requested = levels.map(({ label }, index): [string, unknown] => [String(index), contentValue(label)]);
-  return new Map([...requested, ...(legend ?? [])]);
+  const requestTexts = levels.map(({ label }, index): [string, unknown] => [String(index), contentValue(label)]);
+  return new Map([...requestTexts, ...(legend ?? [])]);
 }
 
 /** A probability for every level of the question, in the order of the levels. 0 when the upstream reports none. */

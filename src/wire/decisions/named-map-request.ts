@@ -23,8 +23,8 @@ const MAX_OPTIONS = 255;
 const MAX_LEVELS = 10;
 
 /**
- * Reads state and questions of a request in the named-map format. `text` is the request's JSON text. It has the
- * original order of integer names and options, which JavaScript objects sort. Throws InvalidInput.
+ * Reads state and questions of a request in the named-map format. JavaScript objects sort integer names, so the order
+ * of questions and options is read from `text`, the JSON text of the request. Throws InvalidInput.
  */
 export function readNamedMap(body: Fields, text: Uint8Array | null): DecisionCore {
   if (body['input'] !== undefined && body['state'] !== undefined)
@@ -119,11 +119,11 @@ function readLevels(value: unknown, where: string): ScoreQuestion['levels'] {
   return value.map((one: unknown, index) => ({ label: readContent(one, `${where}.${index}`), description: null }));
 }
 
-/** Replacements for images in messages, because this format has no messages. */
+/** Replacements for images in messages. This format has no messages. */
 export interface ImagesInState {
   /** Text in the state that replaces an image. Null omits it. */
   readonly textOf: (url: string) => string | null;
-  /** Members of the request with the images. */
+  /** Members of the request that contain the images. */
   readonly members: Members;
 }
 

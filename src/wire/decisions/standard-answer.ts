@@ -98,15 +98,16 @@ function readChoice(answer: Fields, where: string): Answer {
 }
 
 function readScore(answer: Fields, where: string): Answer {
-  const entries = entriesOf(answer, where).map((one) => ({
-    level: String(requiredCount(one['value'], `${where}.probabilities`)),
-    probability: requiredNumber(one['probability'], `${where}.probabilities`),
-  }));
   return {
     kind: 'score',
     score: requiredNumber(answer['score'], `${where}.score`),
     confidence: requiredNumber(answer['confidence'], `${where}.confidence`),
-    probabilities: new Map(entries.map(({ level, probability }) => [level, probability])),
+    probabilities: new Map(
+      entriesOf(answer, where).map((one) => [
+        String(requiredCount(one['value'], `${where}.probabilities`)),
+        requiredNumber(one['probability'], `${where}.probabilities`),
+      ]),
+    ),
     legend: null,
     more: {},
   };
@@ -118,6 +119,7 @@ function entriesOf(answer: Fields, where: string): readonly Fields[] {
   return probabilities.map((one: unknown) => requiredObject(one, `${where}.probabilities`));
 }
 
+/** Value of an option as text: a string or a boolean. Throws InvalidAnswer. */
 function valueText(value: unknown, where: string): string {
   if (typeof value === 'boolean') return String(value);
   return requiredText(value, where);

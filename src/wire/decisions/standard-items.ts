@@ -3,8 +3,10 @@ import type { Item, Members, Part } from '../../domain/decisions/decision.ts';
 import { type Fields } from '../json/fields.ts';
 import { assertKnown, invalidDecision } from './faults.ts';
 
-/** Optional member of parts. It marks the end of a cached prefix. */
-const BREAKPOINT = 'prompt_cache_breakpoint';
+/** Members of all parts of items. `prompt_cache_breakpoint` marks the end of a cached prefix. */
+const ITEM_PART_MEMBERS = ['type', 'prompt_cache_breakpoint'];
+/** Members of all parts of instructions. */
+const INSTRUCTION_PART_MEMBERS = ['type'];
 const USER_PARTS = ['input_text', 'input_image', 'input_json'];
 const OUTPUT_PARTS = ['input_text', 'input_image'];
 
@@ -67,7 +69,7 @@ function readMessage(value: Fields, where: string): Item {
 function readCall(value: Fields, member: 'arguments' | 'input', where: string): Item {
   assertKnown(value, ['type', 'id', 'call_id', 'name', member, 'namespace', 'status'], where);
   assertTexts(value, ['call_id', 'name', member], where);
-  assertTexts(value, ['id', 'namespace', 'status'], where, true);
+  assertOptionalTexts(value, ['id', 'namespace', 'status'], where);
   const { [member]: content, ...sent } = value;
   return { role: `call of ${String(value['name'])}`, content: String(content), sent, member };
 }
@@ -75,7 +77,7 @@ function readCall(value: Fields, member: 'arguments' | 'input', where: string): 
 function readOutput(value: Fields, where: string): Item {
   assertKnown(value, ['type', 'id', 'call_id', 'output', 'status'], where);
   assertTexts(value, ['call_id'], where);
-  assertTexts(value, ['id', 'status'], where, true);
+  assertOptionalTexts(value, ['id', 'status'], where);
   const { output, ...sent } = value;
   return {
     role: 'output of a call',
@@ -85,47 +87,54 @@ function readOutput(value: Fields, where: string): Item {
   };
 }
 
-function assertTexts(value: Fields, members: readonly string[], where: string, isOptional = false): void {
-  for (const member of members) {
-    const content = value[member];
-    if (typeof content === 'string' || (isOptional && (content === undefined || content === null))) continue;
-    throw invalidDecision(`${where}.${member}`, 'it must be a string');
-  }
+function assertTexts(value: Fields, members: readonly string[], where: string): void {
+  for (const member of members)
+    if (typeof value[member] !== 'string') throw invalidDecision(`${where}.${member}`, 'it must be a string');
+}
+
+function assertOptionalTexts(value: Fields, members: readonly string[], where: string): void {
+  const present = members.filter((member) => value[member] !== undefined && value[member] !== null);
+  assertTexts(value, present, where);
 }
 
 function readContent(value: unknown, types: readonly string[], where: string): string | readonly Part[] {
   if (typeof value === 'string') return value;
-  return readParts(value, types, where);
+  return readParts(value, types, ITEM_PART_MEMBERS, where);
 }
 
 /** Reads instructions that are an array of parts. Throws InvalidInput. */
 export const readInstructionParts = (value: unknown, where: string): readonly Part[] =>
-  readParts(value, USER_PARTS, where, false);
+  readParts(value, USER_PARTS, INSTRUCTION_PART_MEMBERS, where);
 
-function readParts(value: unknown, types: readonly string[], where: string, withBreakpoints = true): readonly Part[] {
+/** Reads parts of these types. `commonMembers` are the members that a part of any type may have. */
+function readParts(
+  value: unknown,
+  types: readonly string[],
+  commonMembers: readonly string[],
+  where: string,
+): readonly Part[] {
   if (!Array.isArray(value)) throw invalidDecision(where, 'it must be a string or an array of parts');
   return value.map((one: unknown, index) => {
     const place = `${where}.${index}`;
     if (!isJsonObject(one) || !types.includes(String(one['type'])))
       throw invalidDecision(place, `it must be an object with a type of ${types.join(', ')}`);
-    return readPart(one, place, withBreakpoints);
+    return readPart(one, commonMembers, place);
   });
 }
 
-function readPart(value: Fields, where: string, withBreakpoints: boolean): Part {
-  const known = ['type', ...(withBreakpoints ? [BREAKPOINT] : [])];
+function readPart(value: Fields, commonMembers: readonly string[], where: string): Part {
   switch (value['type']) {
     case 'input_image': {
-      assertKnown(value, [...known, 'image_url', 'detail'], where);
+      assertKnown(value, [...commonMembers, 'image_url', 'detail'], where);
       assertTexts(value, ['image_url'], where);
-      assertTexts(value, ['detail'], where, true);
+      assertOptionalTexts(value, ['detail'], where);
       return { kind: 'image', url: String(value['image_url']), sent: sentOf(value) };
     }
     case 'input_json': {
       const { data } = value;
-      assertKnown(value, [...known, 'data'], where);
-      if (!isJsonObject(data) && !(Array.isArray(data) && data.every(isJsonObject)))
-        throw invalidDecision(`${where}.data`, 'it must be an object or an array of objects');
+      assertKnown(value, [...commonMembers, 'data'], where);
+      const areObjects = Array.isArray(data) ? data.every(isJsonObject) : isJsonObject(data);
+      if (!areObjects) throw invalidDecision(`${where}.data`, 'it must be an object or an array of objects');
       return { kind: 'json', data, sent: sentOf(value) };
     }
     case 'refusal': {
@@ -134,7 +143,7 @@ function readPart(value: Fields, where: string, withBreakpoints: boolean): Part 
       return { kind: 'text', text: String(value['refusal']), sent: value };
     }
     default: {
-      assertKnown(value, [...known, 'text'], where);
+      assertKnown(value, [...commonMembers, 'text'], where);
       assertTexts(value, ['text'], where);
       return { kind: 'text', text: String(value['text']), sent: sentOf(value) };
     }

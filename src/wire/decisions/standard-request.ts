@@ -15,7 +15,7 @@ import { InvalidInput } from '../../domain/errors.ts';
 import { type Fields } from '../json/fields.ts';
 import { assertKnown, invalidDecision } from './faults.ts';
 import { readInstructionParts, readItems, writeItem } from './standard-items.ts';
-import { contentText, spacedJson } from './texts.ts';
+import { contentText } from './texts.ts';
 
 const MAX_OPTIONS = 255;
 const MAX_LEVELS = 10;
@@ -143,11 +143,11 @@ function writeInput(input: DecisionInput, images: readonly Media[]): unknown {
   if (typeof input === 'object' && 'items' in input) return input.items.map(writeItem);
   const text = contentText(input);
   if (images.length === 0) return text;
-  const pictures = images.map((image) => ({ type: 'input_image', image_url: addressOf(image) }));
-  return [{ role: 'user', type: 'message', content: [...pictures, { type: 'input_text', text }] }];
+  const imageParts = images.map((image) => ({ type: 'input_image', image_url: imageUrlOf(image) }));
+  return [{ role: 'user', type: 'message', content: [...imageParts, { type: 'input_text', text }] }];
 }
 
-const addressOf = (image: Media): string =>
+const imageUrlOf = (image: Media): string =>
   typeof image === 'string' ? image : `data:${image.contentType};base64,${image.base64}`;
 
 /** Default instructions. The standard format requires instructions, the named-map format does not. */
@@ -206,14 +206,13 @@ const instructionsOf = (instructions: Instructions | null, fallback: string): un
 
 type Rules = readonly (readonly ['true' | 'false', string | { readonly json: unknown } | null])[];
 
+/** Instructions of a predicate. The standard format has no rules, so they become paragraphs of the instructions. */
 function predicateText(instructions: Instructions | null, rules: Rules): unknown {
   if (typeof instructions === 'object' && instructions !== null && 'parts' in instructions)
     return instructionsOf(instructions, DEFAULT_INSTRUCTIONS.predicate);
-  const paragraphs = rules.flatMap(([answer, rule]) =>
+  const ruleTexts = rules.flatMap(([answer, rule]) =>
     rule === null ? [] : [`Answer ${answer} when: ${contentText(rule)}`],
   );
-  const text =
-    instructions === null ? [] : [typeof instructions === 'string' ? instructions : spacedJson(instructions.json)];
-  const all = [...text, ...paragraphs];
-  return all.length === 0 ? DEFAULT_INSTRUCTIONS.predicate : all.join('\n\n');
+  const paragraphs = [...(instructions === null ? [] : [contentText(instructions)]), ...ruleTexts];
+  return paragraphs.length === 0 ? DEFAULT_INSTRUCTIONS.predicate : paragraphs.join('\n\n');
 }

@@ -5,18 +5,19 @@ const BLANK_LINE = '\n\n';
 
 /**
  * JSON text with a space after commas and colons, and ASCII characters only. LiteLLM sends objects in this form. The
- * prompt cache of an upstream matches identical bytes only.
+ * prompt cache of an upstream compares bytes, so both share its entries.
  */
 export function spacedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
   if (isJsonObject(value))
     return `{${Object.entries(value)
-      .map(([key, inner]) => `${ascii(key)}: ${spacedJson(inner)}`)
+      .map(([key, inner]) => `${asciiLiteral(key)}: ${spacedJson(inner)}`)
       .join(', ')}}`;
-  return typeof value === 'string' ? ascii(value) : JSON.stringify(value);
+  return typeof value === 'string' ? asciiLiteral(value) : JSON.stringify(value);
 }
 
-const ascii = (text: string): string =>
+/** JSON string literal of a text, with ASCII characters only. */
+const asciiLiteral = (text: string): string =>
   JSON.stringify(text).replaceAll(
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -48,18 +49,18 @@ export const plainInstructions = (instructions: Instructions): Content =>
   typeof instructions === 'object' && 'parts' in instructions ? partsText(instructions.parts) : instructions;
 
 /**
- * Items as one text. When an item has another role than `user`, each item begins with its role in brackets. `imageText`
- * returns the text that replaces an image. Null omits the image.
+ * Items as one text. Each item begins with its role in brackets, unless all roles are `user`. `imageText` returns the
+ * text that replaces an image, or null to omit the image.
  */
 export function itemsText(items: readonly Item[], imageText: (url: string) => string | null): string {
-  const namesRoles = items.some(({ role }) => role !== 'user');
+  const showsRoles = items.some(({ role }) => role !== 'user');
   return items
     .flatMap(({ role, content }) => {
       const pieces =
         typeof content === 'string'
           ? [content]
           : content.flatMap((part) => (part.kind === 'image' ? imageText(part.url) : textOf(part)) ?? []);
-      if (!namesRoles) return pieces;
+      if (!showsRoles) return pieces;
       return [`[${role}]\n${pieces.join(BLANK_LINE)}`];
     })
     .join(BLANK_LINE);

@@ -125,7 +125,7 @@ function throughNamedMap(request: Json): unknown {
 function answerThroughNamedMap(request: Json, answer: Json): unknown {
   const { questions } = readStandard(request);
   const first = readStandardAnswer(answer, questions);
-  const second = readNamedMapAnswer(JSON.parse(writeNamedMapAnswer(first, questions, {})), questions);
+  const second = readNamedMapAnswer(JSON.parse(writeNamedMapAnswer(first, questions)), questions);
   return writeStandardAnswer(second, questions, 'unused');
 }
 

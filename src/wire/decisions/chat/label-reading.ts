@@ -6,9 +6,9 @@ import { list, number, object, text } from '../../json/fields.ts';
 export const TOP_LOGPROBS = 20;
 /** Minimum sum of the label probabilities. A lower sum means that the model answers with other text. */
 const MIN_LABEL_MASS = 0.5;
-/** Maximum probability of unlisted labels, relative to the listed labels, that counts as 0. */
+/** Up to this probability, relative to the listed labels, unlisted labels count as 0. */
 const MISSING_TOLERANCE = 0.01;
-/** Rounding of the upstream may raise the sum of the listed probabilities above 1 by this much. */
+/** Rounding by the upstream may raise the sum of the listed probabilities above 1 by this much. */
 const ROUNDING_TOLERANCE = 1e-6;
 
 /** Reading of the labels of one answer. */
@@ -29,8 +29,8 @@ const trimmedToken = (token: string): string => token.replaceAll(/[\u0120\u2581]
 
 function alternativesOf(answer: unknown): readonly Alternative[] | null {
   const [choice] = list(object(answer)['choices']);
-  const [position] = list(object(object(choice)['logprobs'])['content']);
-  const listed = list(object(position)['top_logprobs']).flatMap((entry): readonly Alternative[] => {
+  const [firstToken] = list(object(object(choice)['logprobs'])['content']);
+  const listed = list(object(firstToken)['top_logprobs']).flatMap((entry): readonly Alternative[] => {
     const token = text(object(entry)['token']);
     const logprob = number(object(entry)['logprob']);
     return token === null || logprob === null ? [] : [{ token: trimmedToken(token), probability: Math.exp(logprob) }];
@@ -40,9 +40,8 @@ function alternativesOf(answer: unknown): readonly Alternative[] | null {
 
 /**
  * Reads the probabilities of labels from the first token of a chat completion. A token that differs from a label only
- * by surrounding spaces counts for the label. `ignoreCase` also merges upper and lower case. Unlisted labels count as 0
- * when their possible probability, relative to the listed labels, is at most `MISSING_TOLERANCE`. Otherwise the reading
- * is `unclear`.
+ * by surrounding spaces counts for the label; with `ignoreCase` also one that differs by case. When the unlisted labels
+ * can have more probability than `MISSING_TOLERANCE`, the reading is `unclear`.
  */
 export function readLabels(answer: unknown, labels: readonly string[], ignoreCase: boolean): LabelReading {
   const alternatives = alternativesOf(answer);
@@ -60,11 +59,11 @@ export function readLabels(answer: unknown, labels: readonly string[], ignoreCas
   const missing = labelMasses.filter((value) => value === 0).length;
   const smallest = Math.min(...alternatives.map(({ probability }) => probability));
   // A label that is not listed is at most as probable as the least probable listed token.
-  const unlisted = missing === 0 ? 0 : Math.min(missing * smallest, Math.max(0, 1 - listedSum));
-  if (unlisted / labelMass > MISSING_TOLERANCE) return { kind: 'unclear' };
+  const maxUnlisted = missing === 0 ? 0 : Math.min(missing * smallest, Math.max(0, 1 - listedSum));
+  if (maxUnlisted / labelMass > MISSING_TOLERANCE) return { kind: 'unclear' };
   const probabilities = normalised(labelMasses);
   if (probabilities === null) return { kind: 'unclear' };
-  const missingBound = missing === 0 ? null : unlisted / (labelMass + unlisted);
+  const missingBound = missing === 0 ? null : maxUnlisted / (labelMass + maxUnlisted);
   return {
     kind: 'read',
     probabilities,

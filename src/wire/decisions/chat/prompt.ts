@@ -77,13 +77,12 @@ export function labelMessages(
 /** Name and instructions of a question as text. */
 export function questionText(question: LabelledQuestion): string {
   const { name, instructions } = question;
-  const instructed = instructions === null ? '' : instructionsText(instructions);
-  const text =
-    [name === null ? '' : `Question: ${name}`, instructed].filter(Boolean).join('\n') ||
-    'Question: which label applies?';
-  return text;
+  const nameLine = name === null ? '' : `Question: ${name}`;
+  const instructionLines = instructions === null ? '' : instructionsText(instructions);
+  return [nameLine, instructionLines].filter(Boolean).join('\n') || 'Question: which label applies?';
 }
 
+/** Instructions as text, without their images. */
 const instructionsText = (instructions: Instructions): string =>
   typeof instructions === 'object' && 'parts' in instructions && instructions.parts.some(isImage)
     ? contentText(plainInstructions({ parts: instructions.parts.filter((part) => !isImage(part)) }))

@@ -19,8 +19,8 @@ export function votedLabel(answer: unknown, labels: readonly string[], ignoreCas
 }
 
 /**
- * Answer computed from votes. A vote is the index of a label, or null for other text. Null when too few votes name a
- * label.
+ * Answer computed from votes. A vote is the index of a label, or null for other text. The answer is null when too few
+ * votes name a label.
  */
 export function votedAnswer(
   question: LabelledQuestion,

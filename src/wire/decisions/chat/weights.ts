@@ -14,10 +14,12 @@ const labelKeyOf = (index: number): string => `l${index}`;
 /** Messages that ask for a weight for every label of every question, as one JSON object. */
 export function weightMessages(input: DecisionInput, questions: readonly LabelledQuestion[]): readonly PromptMessage[] {
   const questionTexts = questions.map((question, index) => {
-    const labels = optionLines(question).map((line, label) => `${labelKeyOf(label)}: ${line}`);
+    const labels = optionLines(question).map((line, labelIndex) => `${labelKeyOf(labelIndex)}: ${line}`);
     return [keyOf(index), questionText(question), `Labels:\n${labels.join('\n')}`].join('\n');
   });
-  const form = `The JSON object has a member for each question (${keyOf(0)}${questions.length > 1 ? ` to ${keyOf(questions.length - 1)}` : ''}). Each member is an object with a number for each of its labels.`;
+  const lastKey = keyOf(questions.length - 1);
+  const keys = questions.length > 1 ? `${keyOf(0)} to ${lastKey}` : keyOf(0);
+  const form = `The JSON object has a member for each question (${keys}). Each member is an object with a number for each of its labels.`;
   return messagesFor(SYSTEM, input, [...questionTexts, form].join('\n\n'));
 }
 
