@@ -19,26 +19,24 @@ export interface TokenCounter {
   readonly count: NonNullable<Provider['countTokens']>;
 }
 
-/**
- * Creates the function that requests a token count. `member` names the member of the answer that contains the count.
- */
+/** Creates the function that requests a token count and reads it from the member `countMember` of the answer. */
 export function createTokenCount(
   http: HttpClient,
   {
     prepare,
     errorOf,
-    member,
+    countMember,
   }: {
     readonly prepare: (deployment: Deployment, request: ModelRequest) => UpstreamCall | Promise<UpstreamCall>;
     readonly errorOf: NativeDialect['errorOf'];
-    readonly member: string;
+    readonly countMember: string;
   },
 ): TokenCounter['count'] {
   return async (deployment, request, signal) => {
     const call = await prepare(deployment, request);
     const answer = await sendCall(http, deployment, call, { signal, errorOf, owner: request.owner });
     const bytes = await readBody(deployment, answer, MAX_ERROR_BYTES);
-    const tokens = bytes === null ? null : count(object(parseJson(bytes))[member]);
+    const tokens = bytes === null ? null : count(object(parseJson(bytes))[countMember]);
     if (tokens === null) throw malformedAnswer(deployment, 'it has no token count');
     return tokens;
   };

@@ -7,7 +7,7 @@ import { parseJson } from '../wire/json/fields.ts';
 import { withoutSecrets } from './secrets.ts';
 
 /** Error classes of LiteLLM, by the HTTP status of the upstream. */
-const ERROR_CLASSES: Readonly<Record<number, string>> = {
+const ERROR_CLASSES_OF_STATUSES: Readonly<Record<number, string>> = {
   400: 'BadRequestError',
   401: 'AuthenticationError',
   403: 'PermissionDeniedError',
@@ -24,7 +24,7 @@ const ERROR_CLASSES: Readonly<Record<number, string>> = {
 
 const errorClassOf = (status: number | null): string => {
   if (status === null) return 'APIConnectionError';
-  return ERROR_CLASSES[status] ?? (status >= 500 ? 'InternalServerError' : 'APIError');
+  return ERROR_CLASSES_OF_STATUSES[status] ?? (status >= 500 ? 'InternalServerError' : 'APIError');
 };
 
 /** Maximum characters that an error message quotes from a body that is not JSON. */
@@ -63,7 +63,7 @@ function upstreamFailure(
   );
 }
 
-/** Failure for an answer with an error status. `body` is null when it is too large to read. */
+/** Failure for an answer with an error status. */
 export function errorAnswerFailure(
   deployment: Deployment,
   { status, body, headers = {} }: ErrorAnswer,
@@ -83,6 +83,7 @@ export function errorAnswerFailure(
 
 interface ErrorAnswer {
   readonly status: number;
+  /** Null for a body that is too large to read. */
   readonly body: Uint8Array | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -92,8 +93,8 @@ const secondsOf = (header: string | undefined): number | null =>
   header !== undefined && /^\d{1,6}(\.\d+)?$/.test(header) ? Number(header) : null;
 
 /**
- * Failure for an error inside an answer with a 2xx status. Its status is the error code when that is 400 to 599, else
- * 500.
+ * Failure for an error inside an answer with a 2xx status. An error code from 400 to 599 is the status of the failure.
+ * Without such a code, the status is 500.
  */
 export function errorInAnswer(deployment: Deployment, error: AnswerError): UpstreamFailed {
   const code = Number(error.code);

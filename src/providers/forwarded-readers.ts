@@ -6,7 +6,8 @@ import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import { createMessageReader, type Message } from '../wire/aws-event-stream/messages.ts';
 import { chargedOf } from '../wire/chat-completions/answer.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
-import { parseJson, text } from '../wire/json/fields.ts';
+import { EMPTY_OUTCOME } from '../wire/exchange.ts';
+import { object, parseJson, text } from '../wire/json/fields.ts';
 import { asBuffer } from '../wire/json/members.ts';
 import { mergedUsage, createdVideo, type Reported, reportedIn } from '../wire/reported-usage/reported.ts';
 import { createEventBuffer, dataOf, endOfEvent } from '../wire/sse/events.ts';
@@ -20,7 +21,7 @@ const MAX_PARSED_BYTES = 4 * 1024 * 1024;
 export interface UsageReader {
   add(bytes: Uint8Array): void;
   end(): void;
-  /** Outcome read so far; null when nothing was read. Its usage is null when the answer reports none. */
+  /** Outcome of the part that has been read; null when nothing was read. */
   outcome(): Outcome | null;
   /** Events of a stream so far; zero for a whole answer. */
   readonly events: number;
@@ -37,8 +38,8 @@ export interface ForwardedAnswer {
 
 const LF = 0x0a;
 /**
- * Every event with usage contains one of these ends of a member name (`usage`, `promptTokenCount`). Other events are
- * not parsed.
+ * Parts of member names that report usage, such as `usage` and `promptTokenCount`. An event with none of these parts is
+ * not parsed. First letters are left out, because vendors write some in upper case.
  */
 const USAGE_MARKERS = ['sage"', 'okenCount', 'billed_units', 'sageMetadata'] as const;
 const mayContainUsage = (data: Buffer): boolean => USAGE_MARKERS.some((mark) => data.includes(mark));
@@ -46,53 +47,38 @@ const mayContainUsage = (data: Buffer): boolean => USAGE_MARKERS.some((mark) => 
 /** Collects the usage that a whole answer or the events of a stream report. */
 function createUsageTally(provider: string) {
   let usage: Usage | null = null;
-  let last: Reported | null = null;
+  let measured: Reported['measured'];
+  let model: string | null = null;
   let lastEventWithUsage: unknown = null;
   return {
     add(event: unknown) {
       const reported = reportedIn(event);
       if (reported === null) return;
       usage = mergedUsage(usage, reported.usage);
-      last = {
-        ...reported,
-        measured: reported.measured ?? last?.measured,
-        model: reported.model ?? last?.model ?? null,
-      };
+      measured = reported.measured ?? measured;
+      model = reported.model ?? model;
       if (reported.usage !== null) lastEventWithUsage = event;
     },
     outcome(): Outcome | null {
       const charged = provider === 'openrouter' ? chargedOf(lastEventWithUsage) : undefined;
-      if (last === null || (usage === null && last.measured === undefined && charged === undefined)) return null;
-      return {
-        responseId: null,
-        responseModel: last.model,
-        finishReason: null,
+      const outcome = {
+        ...EMPTY_OUTCOME,
+        responseModel: model,
         usage,
-        ...(last.measured === undefined ? {} : { measured: last.measured }),
+        ...(measured === undefined ? {} : { measured }),
         ...(charged === undefined ? {} : { charged }),
-        failure: null,
-        text: null,
       };
+      return hasBilledQuantity(outcome) ? outcome : null;
     },
   };
 }
 
-const EMPTY_OUTCOME: Outcome = {
-  responseId: null,
-  responseModel: null,
-  finishReason: null,
-  usage: null,
-  failure: null,
-  text: null,
-};
-
-/** Whether an outcome has a billed quantity. */
-const isBilled = ({ usage, measured, charged }: Outcome): boolean =>
+export const hasBilledQuantity = ({ usage, measured, charged }: Outcome): boolean =>
   usage !== null || measured !== undefined || charged !== undefined;
 
 /** Reads a whole answer when it has ended. */
 export function wholeReader({ request, dialect }: ForwardedAnswer): UsageReader {
-  const { endpoint, model, fields: body, form, provider } = request;
+  const { endpoint, model, fields, form, provider } = request;
   let gathered: GatheredBytes | null = new GatheredBytes();
   let outcome: Outcome | null = null;
 
@@ -101,7 +87,7 @@ export function wholeReader({ request, dialect }: ForwardedAnswer): UsageReader 
       dialect?.whole(bytes, {
         endpoint: knownEndpoint,
         model,
-        body,
+        body: fields,
         textLimit: 0,
         ...(form === undefined ? {} : { form }),
       }) ?? null;
@@ -128,11 +114,8 @@ export function wholeReader({ request, dialect }: ForwardedAnswer): UsageReader 
       const bytes = gathered?.take() ?? null;
       gathered = null;
       if (bytes === null) return;
-      const dialectOutcome = endpoint === null ? null : readDialect(bytes, endpoint);
-      outcome =
-        dialectOutcome !== null && isBilled(dialectOutcome)
-          ? dialectOutcome
-          : (readKnownMembers(bytes) ?? dialectOutcome);
+      outcome = endpoint === null ? null : readDialect(bytes, endpoint);
+      if (outcome === null || !hasBilledQuantity(outcome)) outcome = readKnownMembers(bytes) ?? outcome;
     },
     outcome: () => outcome,
   };
@@ -140,12 +123,12 @@ export function wholeReader({ request, dialect }: ForwardedAnswer): UsageReader 
 
 /** Reads server-sent events. */
 export function eventReader({ request, dialect }: ForwardedAnswer): UsageReader {
-  const { model, provider, fields: body } = request;
+  const { model, provider, fields } = request;
   const failure = (message: string): UpstreamFailed => new UpstreamFailed(message, { provider, upstreamStatus: null });
   const inspector =
     dialect?.inspector({
       model,
-      body,
+      body: fields,
       removeUsageChunk: false,
       textLimit: 0,
       upstreamError: ({ message }) => failure(message),
@@ -165,7 +148,9 @@ export function eventReader({ request, dialect }: ForwardedAnswer): UsageReader 
   }
 
   function read(completeEvents: Buffer | null): void {
-    for (let start = 0; completeEvents !== null && isReadable && start < completeEvents.length;) {
+    if (completeEvents === null) return;
+    let start = 0;
+    while (isReadable && start < completeEvents.length) {
       const end = endOfEvent(completeEvents, start);
       readEvent(completeEvents.subarray(start, end));
       start = end;
@@ -229,8 +214,8 @@ export function messageReader({ request }: ForwardedAnswer): UsageReader {
     events += 1;
     const value = parseJson(payload);
     tally.add(value);
-    const inner = typeof value === 'object' && value !== null && 'bytes' in value ? text(value.bytes) : null;
-    if (inner !== null) tally.add(parseJson(Buffer.from(inner, 'base64')));
+    const encoded = text(object(value)['bytes']);
+    if (encoded !== null) tally.add(parseJson(Buffer.from(encoded, 'base64')));
   }
   return {
     get events() {

@@ -4,6 +4,7 @@ import type { Forwarded } from '../domain/pass-through/forwarded.ts';
 import { openAiNative } from '../wire/chat-completions/native.ts';
 import { COHERE_NATIVE } from '../wire/cohere-chat/native.ts';
 import type { NativeDialect } from '../wire/dialect.ts';
+import { EMPTY_OUTCOME } from '../wire/exchange.ts';
 import { GENERATE_CONTENT } from '../wire/generate-content/native.ts';
 import { count } from '../wire/json/fields.ts';
 import { MEDIA } from '../wire/media/native.ts';
@@ -12,6 +13,7 @@ import { RESPONSES_NATIVE } from '../wire/responses/native.ts';
 import {
   type UsageReader,
   eventReader,
+  hasBilledQuantity,
   lineReader,
   messageReader,
   type ForwardedAnswer,
@@ -79,26 +81,20 @@ const tokenUsage = (inputTokens: number, outputTokens: number): Usage => ({
 /** Estimated bytes of text per token. */
 const BYTES_PER_TOKEN = 4;
 
-const EMPTY_OUTCOME: Outcome = {
-  responseId: null,
-  responseModel: null,
-  finishReason: null,
-  usage: null,
-  failure: null,
-  text: null,
-};
-
 /**
- * Creates the reader of the usage of an answer, for its cost. When an endpoint billed by tokens reports no usage, its
- * tokens are estimated. The estimate is one input token for 4 bytes of the request. For generated text it is one output
- * token for each event of a stream, or for 4 bytes of a whole answer. Output tokens of a stream that ends early are at
- * least its events. Null for a call with a fixed cost.
+ * Creates the reader of the usage of an answer, for its cost. Null for a call with a fixed cost.
+ *
+ * When an endpoint billed by tokens reports no usage, the tokens are estimated:
+ * - input: one token for 4 bytes of the request
+ * - generated text: one token for each event of a stream, or for 4 bytes of a whole answer
+ *
+ * A stream that ends early has at least as many output tokens as events.
  */
 export function createUsageReader(request: Forwarded, headers: Readonly<Record<string, string>>): UsageReader | null {
-  const { endpoint, provider, body, cost } = request;
+  const { endpoint, provider, cost } = request;
   if (cost !== null) return null;
   const dialect = endpoint === null ? null : dialectOf(endpoint, provider);
-  const inner = readerByContentType({ request, dialect }, headers);
+  const bodyReader = readerByContentType({ request, dialect }, headers);
   const headerUsage = usageInHeaders(headers);
   const isBilledByTokens = endpoint !== null && endpoint.medium === undefined && endpoint.billedBy === undefined;
   const hasTextOutput = (endpoint?.dialect ?? null) !== null;
@@ -107,32 +103,37 @@ export function createUsageReader(request: Forwarded, headers: Readonly<Record<s
 
   function estimatedOutputTokens(): number {
     if (!hasTextOutput) return 0;
-    const events = inner?.events ?? 0;
+    const events = bodyReader?.events ?? 0;
     return events > 0 ? events : Math.ceil(answerBytes / BYTES_PER_TOKEN);
   }
 
   function outcome(): Outcome {
-    const reported = inner?.outcome() ?? EMPTY_OUTCOME;
-    const { usage, measured, charged } = reported;
+    const reported = bodyReader?.outcome() ?? EMPTY_OUTCOME;
+    const { usage } = reported;
     if (usage === null && headerUsage !== null) return { ...reported, usage: headerUsage };
-    if (usage !== null && !ended && isBilledByTokens && inner !== null && inner.events > usage.outputTokens)
-      return { ...reported, usage: { ...usage, outputTokens: inner.events } };
-    if (usage !== null || measured !== undefined || charged !== undefined || !isBilledByTokens || answerBytes === 0)
-      return reported;
-    return { ...reported, usage: tokenUsage(Math.ceil(body.length / BYTES_PER_TOKEN), estimatedOutputTokens()) };
+    if (!isBilledByTokens) return reported;
+    if (usage !== null) {
+      const endedEarly = !ended;
+      const events = bodyReader?.events ?? 0;
+      const hasMoreEvents = events > usage.outputTokens;
+      return endedEarly && hasMoreEvents ? { ...reported, usage: { ...usage, outputTokens: events } } : reported;
+    }
+    if (hasBilledQuantity(reported) || answerBytes === 0) return reported;
+    const inputTokens = Math.ceil(request.body.length / BYTES_PER_TOKEN);
+    return { ...reported, usage: tokenUsage(inputTokens, estimatedOutputTokens()) };
   }
 
   return {
     get events() {
-      return inner?.events ?? 0;
+      return bodyReader?.events ?? 0;
     },
     add(bytes) {
       answerBytes += bytes.length;
-      inner?.add(bytes);
+      bodyReader?.add(bytes);
     },
     end() {
       ended = true;
-      inner?.end();
+      bodyReader?.end();
     },
     outcome,
   };

@@ -39,7 +39,7 @@ export function createForwarder(http: HttpClient, sources: CredentialSources): F
       const request = original.cloud === undefined ? original : await withCloudCredentials(original, sources);
       const controller = new AbortController();
       const deadline = setTimeout(
-        () => controller.abort(tooLong(request)),
+        () => controller.abort(answerTimedOut(request)),
         request.timeoutSeconds * MAX_ANSWER_TIME_FACTOR * 1000,
       );
       deadline.unref();
@@ -111,13 +111,13 @@ function redirectOf({ method }: Forwarded, url: string, { status, headers }: Ups
 }
 
 async function send(http: HttpClient, request: Forwarded, signal: AbortSignal): Promise<UpstreamAnswer> {
-  const { method, url, credentials, replaced: members, timeoutSeconds, owner = '' } = request;
+  const { method, url, credentials, replaced, timeoutSeconds, owner = '' } = request;
   const credentialNames = new Set(Object.keys(credentials).map((name) => name.toLowerCase()));
   const headers = Object.fromEntries(
     Object.entries(request.headers).filter(([name]) => !credentialNames.has(name.toLowerCase())),
   );
   for (const [name, value] of Object.entries(credentials)) headers[name] = value.reveal();
-  const body = members === undefined ? request.body : withMembers(request.body, asJsonTexts(members));
+  const body = replaced === undefined ? request.body : withMembers(request.body, asJsonTexts(replaced));
   const pieces = body.length === 0 ? NO_BODY : [body];
   const { cloud } = request;
   const sentHeaders =
@@ -135,7 +135,7 @@ function exchangeOf(request: Forwarded, answer: UpstreamAnswer, release: () => v
   const headers = withoutCredentials(request, answer.headers);
   if (Number(headers['content-length'] ?? 0) > request.answerLimit) {
     answer.body.cancel();
-    throw tooLarge(request);
+    throw answerTooLarge(request);
   }
   const isError = status >= 400;
   const reader = isError ? null : createUsageReader(request, headers);
@@ -165,8 +165,8 @@ function withoutCredentials(
 }
 
 /**
- * The body of an answer. Fails above the answer limit. Passes every forwarded chunk to the reader. Calls `release` at
- * the end.
+ * The body of an answer. Fails above the answer limit. Passes every forwarded chunk to the reader. Calls `release` when
+ * the body ends, fails or is cancelled.
  */
 function boundedBytes(
   request: Forwarded,
@@ -190,7 +190,7 @@ function boundedBytes(
           size += bytes.length;
           if (size > request.answerLimit) {
             body.cancel();
-            fail(sink, tooLarge(request));
+            fail(sink, answerTooLarge(request));
             return false;
           }
           reader?.add(bytes);
@@ -214,24 +214,15 @@ function boundedBytes(
   };
 }
 
-const upstreamFailure = (
-  { provider }: Forwarded,
-  message: string,
-  details: Partial<UpstreamFailed> = {},
-): UpstreamFailed =>
-  new UpstreamFailed(message, { provider, upstreamStatus: null, timedOut: details.timedOut ?? false });
+function answerTimedOut({ provider, timeoutSeconds }: Forwarded): UpstreamFailed {
+  const message = `The answer was not complete within ${timeoutSeconds * MAX_ANSWER_TIME_FACTOR} seconds.`;
+  return new UpstreamFailed(message, { provider, upstreamStatus: null, timedOut: true });
+}
 
-const tooLong = (request: Forwarded): UpstreamFailed =>
-  upstreamFailure(
-    request,
-    `The answer was not complete within ${request.timeoutSeconds * MAX_ANSWER_TIME_FACTOR} seconds.`,
-    {
-      timedOut: true,
-    },
-  );
-
-const tooLarge = (request: Forwarded): UpstreamFailed =>
-  upstreamFailure(request, `The answer has more than ${request.answerLimit} bytes.`);
+function answerTooLarge({ provider, answerLimit }: Forwarded): UpstreamFailed {
+  const message = `The answer has more than ${answerLimit} bytes.`;
+  return new UpstreamFailed(message, { provider, upstreamStatus: null, timedOut: false });
+}
 
 /** Converts a transport failure to UpstreamFailed. Returns other errors unchanged. */
 function failureOf({ provider }: Forwarded, error: unknown): unknown {

@@ -22,8 +22,8 @@ export interface Protocol {
   /** Native dialect of an endpoint. Null when the vendor does not have that endpoint. */
   dialectOf(endpoint: Endpoint, deployment: Deployment): NativeDialect | null;
   /**
-   * Whether the upstream of a deployment may not have an endpoint, although `dialectOf` returns a dialect. False when
-   * absent.
+   * Whether the upstream of a deployment may lack an endpoint for which `dialectOf` returns a dialect. False when this
+   * function is absent.
    */
   mayLackEndpoint?(endpoint: Endpoint, deployment: Deployment): boolean;
   /** URL, headers and body of a request. A promise when a credential must be loaded first. */
@@ -34,7 +34,7 @@ export interface Protocol {
    */
   storageTarget?(deployment: Deployment, path: `/${string}`): CallTarget;
   /** Converts a streamed body to server-sent events. Absent when the vendor sends them. */
-  events?(body: ByteStream): ByteStream;
+  toEvents?(body: ByteStream): ByteStream;
 }
 
 /** Renders a request of a native dialect as it would be sent. */
@@ -42,8 +42,8 @@ type NativePreview = NonNullable<Provider['preview']>;
 
 /** A provider with native dialects only. Callers of other dialects need `withTranslation`. */
 export interface NativeProvider extends Provider {
-  /** Whether the upstream of the deployment has this endpoint, so that no translation is needed. */
-  answers(endpoint: Endpoint, deployment: Deployment): boolean;
+  /** Whether the provider has a native dialect for this endpoint, so that no translation is needed. */
+  supportsEndpoint(endpoint: Endpoint, deployment: Deployment): boolean;
   /** See `Protocol.mayLackEndpoint`. */
   readonly mayLackEndpoint?: (endpoint: Endpoint, deployment: Deployment) => boolean;
   /** Token counter of the upstream. Absent when it has none. */
@@ -53,8 +53,8 @@ export interface NativeProvider extends Provider {
 /** Maximum bytes of a complete answer. A larger one cannot be priced and is rejected. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 /**
- * Media types that are not streams, an empty one included. All others are accepted, because some upstreams send an
- * incorrect type.
+ * Media types that are not streams; an empty type is one of them. All others are accepted, because some upstreams send
+ * an incorrect type.
  */
 const NON_STREAM_TYPES = /^(\s*$|application\/(json|problem)|text\/html)/i;
 /** Media types that are not audio: an error body or an HTML page. */
@@ -67,7 +67,7 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
     name: protocol.name,
     ...(mayLackEndpoint === undefined ? {} : { mayLackEndpoint }),
     ...(storageTarget === undefined ? {} : { pass: createPassThrough(http, storageTarget) }),
-    answers: (endpoint, deployment) => protocol.dialectOf(endpoint, deployment) !== null,
+    supportsEndpoint: (endpoint, deployment) => protocol.dialectOf(endpoint, deployment) !== null,
     preview: createPreview(protocol),
     async send(configured, request, signal) {
       const dialect = protocol.dialectOf(request.endpoint, configured);
@@ -82,7 +82,8 @@ export function createHttpProvider(http: HttpClient, protocol: Protocol): Native
       });
       const context: AcceptedAnswer = { deployment, request, answer, dialect };
       if (request.stream && !isCompleteAnswer(context)) return await streamedExchange(context, protocol);
-      if (request.endpoint.answers.member === null) return await forwardedExchange(context);
+      const isParsed = request.endpoint.answers.member !== null;
+      if (!isParsed) return await forwardedExchange(context);
       return completeExchange(await readBody(deployment, answer, MAX_ANSWER_BYTES), context);
     },
   };
@@ -103,7 +104,7 @@ const createPreview =
     };
   };
 
-/** The deployment with the secrets of this call, so that they are redacted, too. */
+/** The deployment with the secrets of one call added, so that they are redacted as well. */
 const withSecrets = (deployment: Deployment, more: Deployment['secrets']): Deployment => ({
   ...deployment,
   secrets: { ...deployment.secrets, ...more },
@@ -125,7 +126,7 @@ const EVENT_STREAM = /^\s*text\/event-stream/i;
 const isCompleteAnswer = ({ request, answer }: AcceptedAnswer): boolean =>
   request.endpoint.medium === 'transcript' && !EVENT_STREAM.test(answer.headers['content-type'] ?? '');
 
-/** Exchange of a complete answer. It is parsed first, because a 200 may contain an error or invalid data. */
+/** Exchange of a complete answer. The answer is parsed first, because a 200 may contain an error or invalid data. */
 function completeExchange(
   bytes: Uint8Array | null,
   { deployment, request, answer, dialect }: AcceptedAnswer,
@@ -160,7 +161,7 @@ async function streamedExchange(
     upstreamError: (error) => errorInAnswer(deployment, error),
     formatError,
   });
-  const body = protocol.events?.(answer.body) ?? answer.body;
+  const body = protocol.toEvents?.(answer.body) ?? answer.body;
   const relay = new EventRelay(withUpstreamFailures(deployment, body), inspector, formatError);
   await relay.opened;
   return relayedExchange(headOf(answer), relay, inspector);

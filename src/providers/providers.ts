@@ -42,15 +42,16 @@ import { type TranslationTarget, withTranslation } from './translating.ts';
 
 export { demoDeployment } from './demo/demo.ts';
 
-/** OpenAI deprecates `max_tokens`. Compatible vendors still use it. */
-const OPENAI = chatCompletionsOut({ maxTokensMember: 'max_completion_tokens' });
-const COMPATIBLE = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
+const OPENAI_CHAT_OUT = chatCompletionsOut({ maxTokensMember: 'max_completion_tokens' });
+/** OpenAI deprecates `max_tokens`, but compatible vendors still use it. */
+const COMPATIBLE_CHAT_OUT = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
 /** Maximum output tokens in the messages dialect, when neither caller nor deployment sets a limit. As in LiteLLM. */
 const DEFAULT_MAX_TOKENS = 4096;
 
 const isOpenAiAddress = (apiBase: string | null): boolean =>
   apiBase === null || apiBase.startsWith(new URL(COMPATIBLE_VENDORS.openai.base ?? '').origin);
 
+const toCompatibleChat = (): TranslationTarget => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE_CHAT_OUT });
 const toGenerateContent = (): TranslationTarget => ({ endpoint: GENERATE_CONTENT, dialect: GENERATE_CONTENT_OUT });
 const toMessages = ({ options }: Deployment): TranslationTarget => ({
   endpoint: MESSAGES,
@@ -85,13 +86,13 @@ const decisionOnlyProvider = (name: string): Provider => ({
 
 /** All providers. A deployment selects one by the prefix of its model. */
 export function createProviders(tools: ProviderTools): readonly Provider[] {
-  const nativeOf = createNativeDeciders(tools.http);
+  const nativeDeciderOf = createNativeDeciders(tools.http);
   const { temperatures = UNCALIBRATED } = tools;
   return [
     ...generalProviders(tools).map((one) =>
-      withDecisions(one, withChatDecider(nativeOf, one, tools.clock), temperatures),
+      withDecisions(one, withChatDecider(nativeDeciderOf, one, tools.clock), temperatures),
     ),
-    ...DECISION_ONLY_PROVIDERS.map((name) => withDecisions(decisionOnlyProvider(name), nativeOf, temperatures)),
+    ...DECISION_ONLY_PROVIDERS.map((name) => withDecisions(decisionOnlyProvider(name), nativeDeciderOf, temperatures)),
   ];
 }
 
@@ -102,7 +103,8 @@ function generalProviders({ http, sockets, googleTokens, awsAccounts }: Provider
       const compatible = withTranslation(createHttpProvider(http, compatibleProtocol(name)), (deployment) => {
         if (deployment.responses === 'only') return { endpoint: RESPONSES, dialect: RESPONSES_OUT };
         if (differencesOf(name).chats === false) return toCompletions(deployment);
-        const dialect = name === 'openai' && isOpenAiAddress(deployment.apiBase) ? OPENAI : COMPATIBLE;
+        const dialect =
+          name === 'openai' && isOpenAiAddress(deployment.apiBase) ? OPENAI_CHAT_OUT : COMPATIBLE_CHAT_OUT;
         return { endpoint: CHAT_COMPLETIONS, dialect };
       });
       const realtime = compatibleRealtime(name);
@@ -117,11 +119,11 @@ function generalProviders({ http, sockets, googleTokens, awsAccounts }: Provider
       ...withTranslation(createHttpProvider(http, azure), ({ responses }) =>
         responses === 'only'
           ? { endpoint: RESPONSES, dialect: RESPONSES_OUT }
-          : { endpoint: CHAT_COMPLETIONS, dialect: OPENAI },
+          : { endpoint: CHAT_COMPLETIONS, dialect: OPENAI_CHAT_OUT },
       ),
       openRealtime: createOpenRealtime(sockets, azureRealtime),
     },
-    withTranslation(createHttpProvider(http, azureAi), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
+    withTranslation(createHttpProvider(http, azureAi), toCompatibleChat),
     ...(['bedrock', 'bedrock_converse'] as const).map((name) =>
       withTranslation(createHttpProvider(http, bedrock(name, awsAccounts)), () => ({
         endpoint: CONVERSE,
@@ -134,6 +136,6 @@ function generalProviders({ http, sockets, googleTokens, awsAccounts }: Provider
     ...(['ollama', 'ollama_chat'] as const).map((name) =>
       withTranslation(createHttpProvider(http, ollama(name)), () => ({ endpoint: OLLAMA_CHAT, dialect: OLLAMA_OUT })),
     ),
-    withTranslation(createDemo(), () => ({ endpoint: CHAT_COMPLETIONS, dialect: COMPATIBLE })),
+    withTranslation(createDemo(), toCompatibleChat),
   ];
 }

@@ -39,12 +39,12 @@ export function createOpenRealtime(
   return async (deployment, request, signal) => {
     const timeoutMs = Math.min(deployment.timeoutSeconds * 1000, MAX_OPENING_MS);
     const headers = { ...request.headers, ...vendor.authHeadersOf(deployment) };
-    // `https` becomes `wss`.
+    // Replaces `http` by `ws`, and so `https` by `wss`.
     const url = vendor.addressOf(deployment, request).replace(/^http/i, 'ws');
     try {
       return upstreamOf(deployment, request, await sockets.connect(url, headers, { signal, timeoutMs }));
     } catch (error) {
-      // A 2xx or 3xx answer did not open a WebSocket either.
+      // A status below 400 is a refusal, too: only 101 opens a WebSocket.
       if (error instanceof SocketRefused && error.status < 400) throw sessionFailure(deployment, error.message);
       if (error instanceof SocketRefused) throw errorAnswerFailure(deployment, error, errorOf);
       throw transportFailure(deployment, error);

@@ -22,7 +22,7 @@ export interface TranslationTarget {
 }
 
 /**
- * Extends a native provider to callers of all dialects. Requests in a dialect of the upstream are forwarded in it. All
+ * Extends a native provider to callers of all dialects. Requests in a dialect of the upstream are not translated. All
  * others are translated to the target of `targetOf`, and their answers back. When an endpoint that the upstream may
  * lack is absent, the request is translated, and the endpoint is not called again for 10 minutes (`AbsentEndpoints`).
  * Settings that the upstream does not support are rejected with InvalidInput, or dropped and reported in `dropped`.
@@ -34,14 +34,14 @@ export function withTranslation(
   const absentEndpoints = createAbsentEndpoints();
   const { preview } = native;
   const mayLackEndpoint = native.mayLackEndpoint?.bind(native) ?? ((): boolean => false);
-  /** Sends a request in its own dialect. Null when the upstream does not have the endpoint. */
+  /** Sends a request without translation. Null when the upstream does not have the endpoint. */
   async function sendNative(
     deployment: Deployment,
     request: ModelRequest,
     signal: AbortSignal,
   ): Promise<Exchange | null> {
     const { endpoint } = request;
-    if (!native.answers(endpoint, deployment) || absentEndpoints.has(endpoint, deployment)) return null;
+    if (!native.supportsEndpoint(endpoint, deployment) || absentEndpoints.has(endpoint, deployment)) return null;
     try {
       return await native.send(deployment, request, signal);
     } catch (failure) {
@@ -68,12 +68,12 @@ export function withTranslation(
     ...(preview === undefined ? {} : { preview: translatedPreview(native, preview, targetOf) }),
     send(deployment, request, signal) {
       const { endpoint } = request;
-      const isPresent =
-        native.answers(endpoint, deployment) &&
+      const isSurelyPresent =
+        native.supportsEndpoint(endpoint, deployment) &&
         !mayLackEndpoint(endpoint, deployment) &&
         !absentEndpoints.has(endpoint, deployment);
-      // Most calls take this path. It allocates no further promise.
-      return isPresent ? native.send(deployment, request, signal) : sendOrTranslate(deployment, request, signal);
+      // Most calls are sent directly, which saves the promises of `sendOrTranslate`.
+      return isSurelyPresent ? native.send(deployment, request, signal) : sendOrTranslate(deployment, request, signal);
     },
   };
 }
@@ -88,8 +88,8 @@ interface TranslatedRequest {
 }
 
 /**
- * Translates a request. Throws Unsupported for an endpoint without a translation, and InvalidInput for an invalid
- * request and for essential members that may not be dropped.
+ * Translates a request. Throws Unsupported for an endpoint without a translation. Throws InvalidInput for an invalid
+ * request, and for essential members that the upstream does not support and that may not be dropped.
  */
 function translation(
   deployment: Deployment,
@@ -113,7 +113,7 @@ const translatedPreview =
     targetOf: (deployment: Deployment) => TranslationTarget,
   ): NonNullable<Provider['preview']> =>
   async (deployment, request) => {
-    if (native.answers(request.endpoint, deployment)) return await preview(deployment, request);
+    if (native.supportsEndpoint(request.endpoint, deployment)) return await preview(deployment, request);
     const { translated, dropped } = translation(deployment, request, targetOf);
     return { ...(await preview(deployment, translated)), dropped };
   };
@@ -125,7 +125,8 @@ function translatedCount(
 ): NonNullable<Provider['countTokens']> {
   return async (deployment, request, signal) => {
     const { dialect } = request.endpoint;
-    const inbound = dialect === null || dialect === endpoint.dialect ? undefined : INBOUND[dialect];
+    const needsNoTranslation = dialect === null || dialect === endpoint.dialect;
+    const inbound = needsNoTranslation ? undefined : INBOUND[dialect];
     if (inbound === undefined) return await count(deployment, request, signal);
     const losses = new Losses();
     const chat = { ...inbound.readRequest(request.body, losses), model: deployment.upstreamModel };
@@ -235,7 +236,7 @@ const MAX_ENTRIES = 1_000;
 /** Statuses for an unknown path or method. */
 const ABSENT_STATUSES = new Set([404, 405, 501]);
 
-/** Endpoints that an upstream does not have, as a status 404, 405 or 501 reports. By provider, address and path. */
+/** Endpoints that answered with status 404, 405 or 501, by provider, address and path. */
 export interface AbsentEndpoints {
   has(endpoint: Endpoint, deployment: Deployment): boolean;
   /** Records the endpoint of `request` when `failure` shows that it is absent. Returns whether it was recorded. */
@@ -266,11 +267,11 @@ export function createAbsentEndpoints(nowMs: () => number = Date.now): AbsentEnd
   };
 }
 
-/**
- * Whether a failure is about the path. A 404 can also be about the model, or about a response that the request names.
- */
+/** Whether a failure shows that the upstream does not have the endpoint. */
 function isAbsence(failure: unknown, { body }: ModelRequest): boolean {
   if (!(failure instanceof UpstreamFailed) || !ABSENT_STATUSES.has(failure.upstreamStatus ?? 0)) return false;
+  // A 404 can also be about the model, or about an earlier response that the request names.
   const namesResponse = (body['previous_response_id'] ?? body['conversation'] ?? null) !== null;
-  return failure.upstreamStatus !== 404 || (failure.upstreamCode !== 'model_not_found' && !namesResponse);
+  const mayConcernOther = namesResponse || failure.upstreamCode === 'model_not_found';
+  return failure.upstreamStatus !== 404 || !mayConcernOther;
 }

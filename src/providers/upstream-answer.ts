@@ -15,17 +15,18 @@ export interface UpstreamCall {
   readonly body: Uint8Array | readonly Uint8Array[];
   /** Method. POST when absent. */
   readonly method?: HttpMethod;
-  /** Credentials of this call besides those of the deployment, by name. They are redacted, too. */
+  /** Credentials of this call besides those of the deployment, by name. Both are redacted. */
   readonly credentials?: Readonly<Record<string, Secret>>;
 }
 
 /** Maximum bytes of an error body. */
 export const MAX_ERROR_BYTES = 1024 * 1024;
 
-/** Abort signal of a call, owner for its share of the connections, and reader of error bodies in its dialect. */
 interface CallTerms {
   readonly signal: AbortSignal;
+  /** Whose share of the connections the call uses. */
   readonly owner: ModelRequest['owner'];
+  /** Reads error bodies. */
   readonly errorOf: NativeDialect['errorOf'];
 }
 

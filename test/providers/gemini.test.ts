@@ -41,5 +41,5 @@ it('embeddings are requested and answered in the format of OpenAI', async () => 
 });
 
 it('Gemini has no endpoint for moderations', () => {
-  expect(provider.answers(MODERATIONS, aDeployment())).toBe(false);
+  expect(provider.supportsEndpoint(MODERATIONS, aDeployment())).toBe(false);
 });

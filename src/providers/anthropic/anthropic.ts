@@ -8,7 +8,7 @@ import { createTokenCount, type TokenCounter } from '../counting.ts';
 const ANTHROPIC_BASE = 'https://api.anthropic.com';
 /** Default `anthropic-version`. A caller's own header replaces it. */
 const VERSION = '2023-06-01';
-/** Suffixes of a configured `api_base` that are removed. Clients of this API include different parts of the path. */
+/** Suffix that is removed from a configured `api_base`. Addresses in use end with different parts of the path. */
 const BASE_SUFFIX = /\/v1(\/messages)?$/;
 
 /** Protocol of Anthropic and of compatible servers (`api_base`, with or without `/v1`). */
@@ -30,5 +30,5 @@ export const anthropic: Protocol = {
 export const anthropicCount = (http: HttpClient): TokenCounter => ({
   endpoint: COUNT_TOKENS,
   members: ['model', 'system', 'messages', 'tools', 'tool_choice'],
-  count: createTokenCount(http, { prepare: anthropic.prepare, errorOf, member: 'input_tokens' }),
+  count: createTokenCount(http, { prepare: anthropic.prepare, errorOf, countMember: 'input_tokens' }),
 });

@@ -12,8 +12,8 @@ import { type RealtimeVendor, sessionQuery } from '../realtime.ts';
 
 /** Default API version: the latest stable one. Earlier versions report no usage in streams. */
 const API_VERSION = '2024-10-21';
-/** Values of `api_version` that select the API without versions. */
-const UNVERSIONED = new Set(['v1', 'latest', 'preview']);
+/** Values of `api_version` that select Azure's newer API (`/openai/v1`). Other values are dates of the older API. */
+const NEWER_API_VERSIONS = new Set(['v1', 'latest', 'preview']);
 
 const NATIVE = openAiNative();
 /** Dialect of Azure's model router. Its answers keep their model name: the router selects a model for each call. */
@@ -25,7 +25,7 @@ export const azure: Protocol = {
   name: 'azure',
   dialectOf,
   prepare(deployment, request) {
-    const model = deployment.upstreamModel.replace(/^model_router\//, '');
+    const model = withoutRouterPrefix(deployment.upstreamModel);
     return {
       url: addressOf(deployment, model, request.endpoint),
       ...contentOf(deployment, request, model),
@@ -49,10 +49,12 @@ export const azureAi: Protocol = {
     const version = deployment.options['api_version'];
     return {
       url: version === undefined ? path : `${path}?api-version=${encodeURIComponent(version)}`,
-      ...contentOf(deployment, request, deployment.upstreamModel.replace(/^model_router\//, '')),
+      ...contentOf(deployment, request, withoutRouterPrefix(deployment.upstreamModel)),
     };
   },
 };
+
+const withoutRouterPrefix = (upstreamModel: string): string => upstreamModel.replace(/^model_router\//, '');
 
 /** Headers and body of a request, in the format of its endpoint. */
 function contentOf(
@@ -64,8 +66,8 @@ function contentOf(
     const { contentType, body } = mediaRequest(request, model);
     return { headers: headersOf(deployment, contentType), body };
   }
-  const isResponse = isResponsesEndpoint(request.endpoint) && deployment.provider === 'azure';
-  const body = isResponse ? upstreamResponseRequest(request, model) : upstreamRequest(request, model);
+  const usesResponsesApi = isResponsesEndpoint(request.endpoint) && deployment.provider === 'azure';
+  const body = usesResponsesApi ? upstreamResponseRequest(request, model) : upstreamRequest(request, model);
   return { headers: headersOf(deployment), body };
 }
 
@@ -78,8 +80,10 @@ function dialectOf(endpoint: Endpoint, { provider, upstreamModel, responses }: D
   // Not every model at Azure has the Responses API, so the setting `responses` of the deployment decides.
   if (isResponsesEndpoint(endpoint))
     return provider === 'azure' && (responses === 'only' || responses === 'also') ? RESPONSES_NATIVE : null;
-  if (dialect !== null && responses === 'only') return null;
-  if (dialect !== null && dialect !== 'chat-completions' && dialect !== 'completions') return null;
+  const isChatOrCompletion = dialect === 'chat-completions' || dialect === 'completions';
+  if (isChatOrCompletion && responses === 'only') return null;
+  // Endpoints without a dialect, such as embeddings, have OpenAI's format.
+  if (dialect !== null && !isChatOrCompletion) return null;
   return ROUTER.test(upstreamModel) ? ROUTER_NATIVE : NATIVE;
 }
 
@@ -93,7 +97,7 @@ function addressOf({ apiBase, options }: Deployment, model: string | null, { pat
   const version = options['api_version'];
   const newerPath = version === undefined || version === 'v1' ? path : withVersion(path, version);
   if (base.endsWith('/openai/v1')) return `${base}${newerPath}`;
-  if (version !== undefined && UNVERSIONED.has(version)) return `${base}/openai/v1${newerPath}`;
+  if (version !== undefined && NEWER_API_VERSIONS.has(version)) return `${base}/openai/v1${newerPath}`;
   const datedPath = withVersion(path, version ?? API_VERSION);
   if (isAccountPath) return `${base}/openai${datedPath}`;
   if (base.includes('/openai/deployments/')) return `${base}${datedPath}`;

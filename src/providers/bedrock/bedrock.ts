@@ -28,7 +28,8 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
       const { endpoint, body, stream } = request;
       const isChat = endpoint.dialect === 'converse';
       const bytes = isChat ? request.bytes : Buffer.from(JSON.stringify(embeddingRequest(model, body)));
-      const action = isChat ? (stream ? 'converse-stream' : 'converse') : 'invoke';
+      const chatAction = stream ? 'converse-stream' : 'converse';
+      const action = isChat ? chatAction : 'invoke';
       const url = `${baseOf(deployment, region)}/model/${encodeURIComponent(model)}/${action}`;
       const headers = { 'content-type': 'application/json' };
       const { apiKey } = deployment;
@@ -38,29 +39,29 @@ export function bedrock(name: 'bedrock' | 'bedrock_converse', accounts: AwsAccou
       const signed = await signedHeaders({ url, headers, body: bytes }, credentials, { region, at: new Date() });
       return { url, headers: signed, body: bytes, credentials: secretsOf(credentials) };
     },
-    events: (body: ByteStream) => reframedStream(body, createMessageReframer()),
+    toEvents: (body: ByteStream) => reframedStream(body, createMessageReframer()),
   };
 }
 
 /**
  * Form of a region in a model name or ARN. The region becomes part of the host name, and callers choose the model names
- * of a deployment with a wildcard. So no other text of a model name is accepted as a region.
+ * of a deployment with a wildcard. So a text of another form is not used as a region.
  */
 const REGION = '[a-z]{2}(?:-[a-z]+)+-\\d';
-const PREFIXED = new RegExp(`^(${REGION})/(.+)$`);
-const RESOURCE = new RegExp(`^arn:[^:]*:bedrock:(${REGION}):`);
+const MODEL_WITH_REGION = new RegExp(`^(${REGION})/(.+)$`);
+const MODEL_ARN = new RegExp(`^arn:[^:]*:bedrock:(${REGION}):`);
 
 /**
- * Region and model. The region is the prefix of the model name, else `aws_region_name`, else that of an ARN, else the
- * default.
+ * Region and model. The region is the prefix of the model name, else `aws_region_name`, else the region in the ARN of
+ * the model, else the default.
  */
 function regionAndModelOf({ upstreamModel, options }: Deployment): {
   readonly region: string;
   readonly model: string;
 } {
-  const prefixed = PREFIXED.exec(upstreamModel);
+  const prefixed = MODEL_WITH_REGION.exec(upstreamModel);
   const model = prefixed?.[2] ?? upstreamModel;
-  const region = prefixed?.[1] ?? options['aws_region_name'] ?? RESOURCE.exec(model)?.[1];
+  const region = prefixed?.[1] ?? options['aws_region_name'] ?? MODEL_ARN.exec(model)?.[1];
   return { region: region ?? DEFAULT_REGION, model };
 }
 
@@ -71,15 +72,15 @@ function baseOf({ apiBase, options }: Deployment, region: string): string {
 }
 
 /**
- * Credentials to sign with: the access keys of a deployment without profile, role and web identity, else those that
- * `accounts` resolves. Throws UpstreamFailed when there are none, or only one of two access keys.
+ * Credentials to sign with. The access keys of the deployment are used directly when it has no profile, role or web
+ * identity. Otherwise `accounts` resolves the credentials. Throws UpstreamFailed when it finds none, and for a
+ * deployment with only one of the two access keys.
  */
 async function credentialsOf(deployment: Deployment, region: string, accounts: AwsAccounts): Promise<AwsCredentials> {
   const account = accountOf(deployment, region);
   const { keys, profile, role, webIdentityToken } = account;
   if (keys !== null && profile === null && role === null && webIdentityToken === null) return keys;
-  // One of the two access keys without the other is a configuration error. Credentials from other places must not be
-  // used instead.
+  // A single access key is a configuration error. Credentials from other places must not be used instead.
   if (keys === null && hasAnyAccessKey(deployment))
     throw credentialsFailure(
       deployment,

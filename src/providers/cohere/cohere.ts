@@ -51,7 +51,7 @@ function bodyOf({ upstreamModel }: Deployment, request: ModelRequest): Uint8Arra
   const embedRequest = withoutNulls({
     model: upstreamModel,
     texts: textsToEmbed(body),
-    // OpenAI's API has no input type, but Cohere requires one. A caller may send Cohere's member.
+    // OpenAI's API has no input type, but Cohere requires one. A caller may send `input_type`.
     input_type: body['input_type'] ?? 'search_document',
     embedding_types: ['float'],
     output_dimension: body['dimensions'],

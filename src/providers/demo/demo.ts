@@ -37,7 +37,7 @@ const ANSWERS = {
 export function createDemo(): NativeProvider {
   return {
     name: 'demo',
-    answers: ({ dialect }) => dialect === null || dialect === 'chat-completions' || dialect === 'completions',
+    supportsEndpoint: ({ dialect }) => dialect === null || dialect === 'chat-completions' || dialect === 'completions',
     async send(_deployment, request, signal) {
       signal.throwIfAborted();
       return await ANSWERS[request.endpoint.operation](request);

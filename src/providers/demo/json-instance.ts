@@ -6,7 +6,7 @@ import { lookupTable } from '../../wire/json/fields.ts';
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
 
-/** At levels deeper than this, alternatives without nesting are preferred and lists are empty. */
+/** At deeper levels, lists are empty, and of several alternatives the first without nesting is chosen. */
 const PREFERRED_MAX_LEVEL = 12;
 /** Maximum nesting depth of an instance. */
 const MAX_LEVEL = 100;
@@ -52,7 +52,7 @@ const PATTERN_TEXTS = ['demo', 'Demo', 'DEMO', '1', '1.0', 'A1', 'AAA', '12345',
  * only some texts are tried, and lookaround is not supported. Throws InvalidInput for a schema that demands more than
  * 2,000 values or 100 levels.
  */
-export const instanceOf = (schema: unknown): unknown => new InstanceBuilder(schema).of(schema, 0);
+export const instanceOf = (schema: unknown): unknown => new InstanceBuilder(schema).valueFor(schema, 0);
 
 class InstanceBuilder {
   readonly #root: unknown;
@@ -62,22 +62,28 @@ class InstanceBuilder {
     this.#root = root;
   }
 
-  of(schema: unknown, level: number): unknown {
+  valueFor(schema: unknown, level: number): unknown {
     this.#values += 1;
     if (this.#values > MAX_VALUES || level > MAX_LEVEL)
       throw new InvalidInput('The JSON schema demands too many values of the demo model.');
     if (!isJsonObject(schema)) return 'demo';
-    const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
-    if (typeof reference === 'string') return this.of(mergedSchema([own, this.#at(reference)]), level);
-    if (Array.isArray(allOf)) return this.of(mergedSchema([own, ...allOf.map((one) => this.#resolved(one))]), level);
+    const { $ref: reference, allOf, anyOf, oneOf, ...rest } = schema;
+    if (typeof reference === 'string') return this.valueFor(mergedSchema([rest, this.#at(reference)]), level);
+    if (Array.isArray(allOf)) {
+      const parts = allOf.map((one) => this.#resolved(one));
+      return this.valueFor(mergedSchema([rest, ...parts]), level);
+    }
     const alternatives = list(anyOf ?? oneOf);
-    if (alternatives.length > 0) return this.of(mergedSchema([own, this.#alternativeOf(alternatives, level)]), level);
+    if (alternatives.length > 0) {
+      const alternative = this.#alternativeOf(alternatives, level);
+      return this.valueFor(mergedSchema([rest, alternative]), level);
+    }
     if ('const' in schema) return schema['const'];
-    const [choice] = list(schema['enum']);
-    return choice === undefined ? this.#ofType(schema, level) : choice;
+    const [firstChoice] = list(schema['enum']);
+    return firstChoice === undefined ? this.#valueOfType(schema, level) : firstChoice;
   }
 
-  #ofType(schema: JsonObject, level: number): unknown {
+  #valueOfType(schema: JsonObject, level: number): unknown {
     switch (typeOf(schema) ?? 'string') {
       case 'null':
         return null;
@@ -98,13 +104,14 @@ class InstanceBuilder {
   #objectFor(schema: JsonObject, level: number): JsonObject {
     const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
     const names = list(schema['required']).filter((name) => typeof name === 'string');
-    return Object.fromEntries(names.map((name) => [name, this.of(properties[name], level + 1)]));
+    return Object.fromEntries(names.map((name) => [name, this.valueFor(properties[name], level + 1)]));
   }
 
   #listFor(schema: JsonObject, level: number): readonly unknown[] {
     const fixed = list(schema['prefixItems']);
-    const least = level > PREFERRED_MAX_LEVEL ? 0 : Math.min(number(schema['minItems']) ?? fixed.length, MAX_LENGTH);
-    return Array.from({ length: least }, (_, index) => this.of(fixed[index] ?? schema['items'], level + 1));
+    const least = Math.min(number(schema['minItems']) ?? fixed.length, MAX_LENGTH);
+    const length = level > PREFERRED_MAX_LEVEL ? 0 : least;
+    return Array.from({ length }, (_, index) => this.valueFor(fixed[index] ?? schema['items'], level + 1));
   }
 
   #textFor(schema: JsonObject): string {
@@ -138,8 +145,8 @@ class InstanceBuilder {
 
   #resolved(schema: unknown): JsonObject {
     if (!isJsonObject(schema)) return {};
-    const { $ref: reference, ...own } = schema;
-    return typeof reference === 'string' ? mergedSchema([own, this.#at(reference)]) : schema;
+    const { $ref: reference, ...rest } = schema;
+    return typeof reference === 'string' ? mergedSchema([rest, this.#at(reference)]) : schema;
   }
 
   /** The schema at a JSON pointer of the document. Empty when it is missing or in another document. */
@@ -166,11 +173,11 @@ function mergedSchema(schemas: readonly JsonObject[]): JsonObject {
   };
 }
 
-/** The first type that is not null, or the type that the other keywords imply. */
+/** The first type other than `null`, else `null`. Without a `type`, the type that the other keywords imply. */
 function typeOf({ type, properties, items, prefixItems }: JsonObject): string | null {
   const types = typeof type === 'string' ? [type] : list(type).filter((one) => typeof one === 'string');
-  const found = types.find((one) => one !== 'null') ?? types[0];
-  if (found !== undefined) return found.toLowerCase();
+  const preferred = types.find((one) => one !== 'null') ?? types[0];
+  if (preferred !== undefined) return preferred.toLowerCase();
   if (isJsonObject(properties)) return 'object';
   return items !== undefined || prefixItems !== undefined ? 'array' : null;
 }
@@ -182,13 +189,17 @@ function typeOf({ type, properties, items, prefixItems }: JsonObject): string | 
 function numberFor(schema: JsonObject): number {
   const step = number(schema['multipleOf']) ?? (typeOf(schema) === 'integer' ? 1 : 0);
   // An exclusive bound is replaced by an inclusive one: one step further inside, or 0.5 without a step.
-  const above = number(schema['exclusiveMinimum']);
-  const below = number(schema['exclusiveMaximum']);
-  const least = Math.max(number(schema['minimum']) ?? -Infinity, above === null ? -Infinity : above + (step || 0.5));
-  const most = Math.min(number(schema['maximum']) ?? Infinity, below === null ? Infinity : below - (step || 0.5));
+  const distance = step === 0 ? 0.5 : step;
+  const above = number(schema['exclusiveMinimum']) ?? -Infinity;
+  const below = number(schema['exclusiveMaximum']) ?? Infinity;
+  const least = Math.max(number(schema['minimum']) ?? -Infinity, above + distance);
+  const most = Math.min(number(schema['maximum']) ?? Infinity, below - distance);
   const preferred = Math.min(Math.max(1, least), most);
-  // With a distance of 0.5, close exclusive bounds leave no number. The middle between them is valid.
-  if (step === 0) return least > most && above !== null && below !== null ? (above + below) / 2 : preferred;
+  if (step === 0) {
+    // Between close exclusive bounds, a distance of 0.5 leaves no number. The middle between them is valid.
+    const areTooClose = least > most && Number.isFinite(above) && Number.isFinite(below);
+    return areTooClose ? (above + below) / 2 : preferred;
+  }
   const up = Math.ceil(preferred / step) * step;
   return up <= most ? up : Math.floor(preferred / step) * step;
 }

@@ -7,10 +7,14 @@ interface CountedText {
   readonly tokens: number;
 }
 
-/** Texts of a prompt or an input: one or several, as strings or token arrays. A token array becomes its numbers. */
+/**
+ * Texts of a prompt or an input: one or several, as strings or token arrays. The text of a token array is the list of
+ * its numbers.
+ */
 export function countedTexts(input: unknown): readonly CountedText[] {
-  const several = Array.isArray(input) && !input.some((item) => typeof item === 'number');
-  return (several ? (input as readonly unknown[]) : [input]).map((item) => {
+  const isTokenArray = Array.isArray(input) && input.some((item) => typeof item === 'number');
+  const items: readonly unknown[] = Array.isArray(input) && !isTokenArray ? input : [input];
+  return items.map((item) => {
     if (typeof item === 'string') return { text: item, tokens: countTokens(item) };
     if (Array.isArray(item)) return { text: item.join(' '), tokens: item.length };
     const text = JSON.stringify(item);
@@ -82,18 +86,19 @@ function toolsOf(tools: unknown): readonly Tool[] {
 function calledTool(body: JsonObject, prompt: string, isResult: boolean): Tool | null {
   const choice = body['tool_choice'];
   const { mode, tools: allowed } = object(object(choice)['allowed_tools']);
-  const tools = allowed === undefined ? toolsOf(body['tools']) : onlyNamed(toolsOf(body['tools']), toolsOf(allowed));
-  const { name } = object(object(choice)['function']);
-  const forced = tools.find((tool) => tool.name === name);
-  if (forced !== undefined) return forced;
+  const tools = allowed === undefined ? toolsOf(body['tools']) : onlyAllowed(toolsOf(body['tools']), toolsOf(allowed));
+  const { name: chosenName } = object(object(choice)['function']);
+  const chosen = tools.find((tool) => tool.name === chosenName);
+  if (chosen !== undefined) return chosen;
   if (choice === 'none') return null;
-  const named = tools.find((tool) => prompt.includes(tool.name));
+  const mentioned = tools.find((tool) => prompt.includes(tool.name));
   // Mistral's clients send `any`.
-  if (choice === 'required' || choice === 'any' || mode === 'required') return named ?? tools[0] ?? null;
-  return isResult ? null : (named ?? null);
+  const isRequired = choice === 'required' || choice === 'any' || mode === 'required';
+  if (isRequired) return mentioned ?? tools[0] ?? null;
+  return isResult ? null : (mentioned ?? null);
 }
 
-const onlyNamed = (tools: readonly Tool[], allowed: readonly Tool[]): readonly Tool[] =>
+const onlyAllowed = (tools: readonly Tool[], allowed: readonly Tool[]): readonly Tool[] =>
   tools.filter(({ name }) => allowed.some((one) => one.name === name));
 
 /** Arguments that are valid for the tool. Arguments are always an object, also for a schema of another type. */

@@ -34,4 +34,4 @@ function textOf(document: unknown): string {
 }
 
 const dot = (left: Float32Array, right: Float32Array): number =>
-  left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0);
+  left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);

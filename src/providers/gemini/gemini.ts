@@ -66,5 +66,5 @@ const prepareCount: Protocol['prepare'] = (deployment, { body }) => {
 export const geminiCount = (http: HttpClient): TokenCounter => ({
   endpoint: COUNT_CONTENT_TOKENS,
   members: ['contents', 'systemInstruction', 'tools', 'toolConfig'],
-  count: createTokenCount(http, { prepare: prepareCount, errorOf, member: 'totalTokens' }),
+  count: createTokenCount(http, { prepare: prepareCount, errorOf, countMember: 'totalTokens' }),
 });

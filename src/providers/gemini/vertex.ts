@@ -8,7 +8,7 @@ import { withMembers } from '../../wire/json/members.ts';
 import type { Protocol } from '../http-provider.ts';
 
 const GLOBAL_LOCATION = 'global';
-/** `anthropic_version` of Google Cloud. It is a member of the body there. */
+/** Value of the body member `anthropic_version`, which Vertex AI requires. */
 const ANTHROPIC_VERSION = 'vertex-2023-10-16';
 
 /** Whether a model is Anthropic's. Such models use the messages dialect, all others generateContent. */
@@ -53,7 +53,7 @@ function googleCall(request: ModelRequest): PublisherCall {
   return { publisher: 'google', method, body: contentRequest(request) };
 }
 
-/** A call of Anthropic's API, but with the model in the URL and the version in the body. */
+/** A call of Anthropic's API. On Google Cloud, the model is in the URL and the version in the body. */
 function anthropicCall(request: ModelRequest): PublisherCall {
   const body = withMembers(upstreamMessages(request, ''), {
     model: null,
@@ -68,7 +68,7 @@ function anthropicCall(request: ModelRequest): PublisherCall {
   };
 }
 
-/** Access token and its project. Throws UpstreamFailed without a token; its message has no part of the credentials. */
+/** Access token and its project. Throws UpstreamFailed without a token. The message quotes no credentials. */
 async function tokenOf({ secrets, provider }: Deployment, tokens: CloudTokens): ReturnType<CloudTokens['for']> {
   try {
     return await tokens.for(secrets['vertex_credentials'] ?? null);

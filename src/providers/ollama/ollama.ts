@@ -29,7 +29,7 @@ export function ollama(name: 'ollama' | 'ollama_chat'): Protocol {
         body: isChat ? request.bytes : embedBody(deployment, request),
       };
     },
-    events: (body) => reframedStream(body, createLineReframer()),
+    toEvents: (body) => reframedStream(body, createLineReframer()),
   };
 }
 

@@ -23,7 +23,7 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
     url: `${deployment.apiBase ?? base ?? refuseWithoutBase(deployment)}${path}`,
     headers: headersOf(deployment, differences, contentType),
   });
-  /** Cached last target of each credential. Most calls of a deployment use the same endpoint. */
+  /** The most recent target of each credential. Most calls of a deployment use the same endpoint. */
   const lastTargets = new WeakMap<Secret, JsonTarget>();
   function jsonTargetOf(deployment: Deployment, path: string): CallTarget {
     const { apiKey, apiBase, options } = deployment;
@@ -57,11 +57,10 @@ export function compatibleProtocol(name: CompatibleVendor): Protocol {
   return {
     name,
     dialectOf,
-    mayLackEndpoint: ({ path }, deployment) =>
-      path.startsWith(RESPONSES.path) &&
-      deployment.responses === undefined &&
-      deployment.apiBase !== null &&
-      deployment.apiBase !== base,
+    mayLackEndpoint({ path }, { apiBase, responses }) {
+      const isOtherAddress = apiBase !== null && apiBase !== base;
+      return isOtherAddress && responses === undefined && path.startsWith(RESPONSES.path);
+    },
     ...(differences.hasFiles === true ? { storageTarget: (deployment, path) => targetOf(deployment, path) } : {}),
     prepare(deployment, request) {
       const { endpoint } = request;
@@ -104,7 +103,7 @@ function headersOf(
 /** Protocol of OpenAI, and of compatible servers without a vendor name (`api_base`). */
 export const openAiCompatible: Protocol = compatibleProtocol('openai');
 
-/** Vendors with the realtime API. Generic compatible servers are assumed to have it. */
+/** Vendors with the realtime API. Servers without a vendor name are assumed to have it. */
 const REALTIME_VENDORS: ReadonlySet<CompatibleVendor> = new Set<CompatibleVendor>([
   'openai',
   'custom_openai',

@@ -10,7 +10,7 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' && 
 const idOf = (value: unknown): string | null => textOf(value) ?? textOf(fieldsOf(value)['id']);
 
 /** Facts by subscription status. `incomplete` has none. `past_due` is active, because Stripe retries the payment. */
-const SUBSCRIPTIONS = new Map<unknown, PaymentFact>(
+const SUBSCRIPTION_FACTS = new Map<unknown, PaymentFact>(
   Object.entries({
     active: 'subscription_active',
     trialing: 'subscription_active',
@@ -23,7 +23,7 @@ const SUBSCRIPTIONS = new Map<unknown, PaymentFact>(
 );
 
 /** Facts by dispute status. Open and lost disputes withdraw money. Warnings and won disputes do not. */
-const DISPUTES = new Map<unknown, PaymentFact>(
+const DISPUTE_FACTS = new Map<unknown, PaymentFact>(
   Object.entries({
     needs_response: 'disputed',
     under_review: 'disputed',
@@ -39,16 +39,16 @@ const DISPUTES = new Map<unknown, PaymentFact>(
 );
 
 /** Payment fact of a checkout session. Null while it is open. */
-function sessionFact({ status, payment_status: payment }: JsonObject): PaymentFact | null {
+function sessionFact({ status, payment_status: paymentStatus }: JsonObject): PaymentFact | null {
   if (status === 'expired') return 'expired';
   if (status !== 'complete') return null;
-  return payment === 'paid' || payment === 'no_payment_required' ? 'paid' : 'processing';
+  return paymentStatus === 'paid' || paymentStatus === 'no_payment_required' ? 'paid' : 'processing';
 }
 
-const subscriptionFact = ({ status }: JsonObject): PaymentFact | null => SUBSCRIPTIONS.get(status) ?? null;
-const disputeFact = ({ status }: JsonObject): PaymentFact | null => DISPUTES.get(status) ?? null;
+const subscriptionFact = ({ status }: JsonObject): PaymentFact | null => SUBSCRIPTION_FACTS.get(status) ?? null;
+const disputeFact = ({ status }: JsonObject): PaymentFact | null => DISPUTE_FACTS.get(status) ?? null;
 
-/** Handled event types, with the function that reads the fact from the object. Other types are ignored. */
+/** Handled event types, with the function that reads the fact from the object of the event. */
 const FACTS = new Map<unknown, (object: JsonObject) => PaymentFact | null>(
   Object.entries({
     'checkout.session.completed': sessionFact,
@@ -73,8 +73,8 @@ const FACTS = new Map<unknown, (object: JsonObject) => PaymentFact | null>(
 export const EVENT_TYPES: readonly string[] = [...FACTS.keys()].map(String);
 
 /** Ids of the Stripe objects of one purchase, from the current and earlier forms of the API. */
-function objectsOf(object: JsonObject): readonly string[] {
-  const parent = fieldsOf(fieldsOf(object['parent'])['subscription_details']);
+function objectIdsOf(object: JsonObject): readonly string[] {
+  const subscriptionDetails = fieldsOf(fieldsOf(object['parent'])['subscription_details']);
   const payment = fieldsOf(object['payment']);
   const ids = [
     object['id'],
@@ -82,20 +82,21 @@ function objectsOf(object: JsonObject): readonly string[] {
     object['charge'],
     object['subscription'],
     object['invoice'],
-    parent['subscription'],
+    subscriptionDetails['subscription'],
     payment['payment_intent'],
     payment['charge'],
   ].map(idOf);
   return [...new Set(ids.flatMap((id) => id ?? []))];
 }
 
-/** Checkout id in the metadata of an object or of its parent. Null when there is none. */
-function checkoutOf(object: JsonObject): string | null {
-  const details = ['parent', 'subscription_details'].map((name) => fieldsOf(object[name]));
-  const sources = [object, ...details, ...details.map((detail) => fieldsOf(detail['subscription_details']))];
-  return (
-    sources.map(({ metadata }) => textOf(fieldsOf(metadata)[CHECKOUT_METADATA_KEY])).find((id) => id !== null) ?? null
+/** Checkout id in the metadata of an object, its parent or its subscription. Null when there is none. */
+function checkoutIdOf(object: JsonObject): string | null {
+  const parent = fieldsOf(object['parent']);
+  const subscriptions = [object, parent].map((one) => fieldsOf(one['subscription_details']));
+  const ids = [object, parent, ...subscriptions].map(({ metadata }) =>
+    textOf(fieldsOf(metadata)[CHECKOUT_METADATA_KEY]),
   );
+  return ids.find((id) => id !== null) ?? null;
 }
 
 function eventOf(source: { id: string; fact: PaymentFact; seconds: unknown }, object: JsonObject): PaymentEvent | null {
@@ -107,9 +108,9 @@ function eventOf(source: { id: string; fact: PaymentFact; seconds: unknown }, ob
     fact: source.fact,
     at,
     subject,
-    objects: objectsOf(object),
+    objects: objectIdsOf(object),
     sessionId: object['object'] === 'checkout.session' ? subject : null,
-    checkoutId: checkoutOf(object),
+    checkoutId: checkoutIdOf(object),
   };
 }
 

@@ -20,6 +20,8 @@ const ATTEMPT_MS = 10_000;
 /** Timeout of one operation with all retries and pauses, in ms. */
 const OPERATION_MS = 25_000;
 const RETRIES = 2;
+/** Retry delay in errors for callers, in seconds. */
+const RETRY_SECONDS = 5;
 /** Maximum age of a webhook signature, in seconds. Older messages are rejected as replays. */
 const TOLERANCE_SECONDS = 300;
 const EVENTS_PER_PAGE = 100;
@@ -36,12 +38,13 @@ function clientOptions(apiBase: string | null) {
   if (apiBase === null) return bounds;
   const { protocol, hostname, port } = new URL(apiBase);
   const isHttp = protocol === 'http:';
+  const defaultPort = isHttp ? 80 : 443;
   return {
     ...bounds,
     protocol: isHttp ? ('http' as const) : ('https' as const),
     // Without the brackets of an IPv6 address.
     host: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? (isHttp ? 80 : 443) : port,
+    port: port === '' ? defaultPort : port,
   };
 }
 
@@ -50,16 +53,20 @@ export function createStripe(account: StripeAccount): PaymentProvider {
   const { secretKey, webhookSecret, priceId, mode } = account;
   let client: Promise<Stripe> | null = null;
   const library = () => import('stripe').then((module) => module.Stripe);
+  const missingNames = [
+    ...(secretKey === null ? ['STRIPE_SECRET_KEY'] : []),
+    ...(priceId === null ? ['STRIPE_PRICE_ID'] : []),
+  ];
 
   function connectedClient(): Promise<Stripe> {
-    if (secretKey === null)
-      throw missingSettings(['STRIPE_SECRET_KEY', ...(priceId === null ? ['STRIPE_PRICE_ID'] : [])]);
-    return (client ??= library().then((Library) => new Library(secretKey.reveal(), clientOptions(account.apiBase))));
+    if (secretKey === null) throw missingSettings(missingNames);
+    client ??= library().then((Library) => new Library(secretKey.reveal(), clientOptions(account.apiBase)));
+    return client;
   }
 
   /**
-   * Runs an operation with a total timeout: the timeout of Stripe's library is for each attempt, without retries and
-   * pauses.
+   * Runs an operation with a timeout for all attempts and pauses together. The timeout of Stripe's library is for one
+   * attempt.
    */
   async function callStripe<Answer>(operation: (stripe: Stripe) => Promise<Answer>): Promise<Answer> {
     const stripe = await connectedClient();
@@ -76,9 +83,9 @@ export function createStripe(account: StripeAccount): PaymentProvider {
     mode,
     configured: secretKey !== null && priceId !== null,
     async openSession(draft) {
-      if (secretKey !== null && priceId === null) throw missingSettings(['STRIPE_PRICE_ID']);
+      if (priceId === null) throw missingSettings(missingNames);
       const { id, url } = await callStripe((stripe) =>
-        stripe.checkout.sessions.create(sessionOf(draft, mode, priceId ?? ''), { idempotencyKey: draft.checkoutId }),
+        stripe.checkout.sessions.create(sessionOf(draft, mode, priceId), { idempotencyKey: draft.checkoutId }),
       );
       if (url === null) throw new Unavailable('Stripe returned a checkout session without a URL.', RETRY_SECONDS);
       return { id, url };
@@ -139,8 +146,6 @@ function sessionOf({ checkoutId, successUrl, cancelUrl }: SessionDraft, mode: Ch
   };
 }
 
-/** Retry delay in the errors, in seconds. */
-const RETRY_SECONDS = 5;
 /** Form of Stripe's codes, parameter names and request ids. Other values are not copied into messages. */
 const IDENTIFIER = /^[\w.[\]-]{1,80}$/;
 

@@ -16,7 +16,7 @@ function chatOnly(): { readonly provider: NativeProvider; readonly sentRequests:
     sentRequests,
     provider: {
       name: 'chat-only',
-      answers: ({ dialect }) => dialect === 'chat-completions',
+      supportsEndpoint: ({ dialect }) => dialect === 'chat-completions',
       send(deployment, request, signal) {
         sentRequests.push(request);
         return demo.send(deployment, request, signal);
