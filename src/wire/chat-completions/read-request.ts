@@ -73,7 +73,8 @@ export function readChat(body: RequestBody, losses: Losses): NeutralChat {
 }
 
 /**
- * Adds the members of a request that are not read to `losses`. Gateway fields, nulls and default values are no loss.
+ * Adds to `losses` the members of a request for which `isRead` returns false. Gateway fields, nulls and default values
+ * are no loss.
  */
 export function noteUnsupportedMembers(body: RequestBody, losses: Losses, isRead: (member: string) => boolean): void {
   for (const [member, value] of Object.entries(body)) {

@@ -100,7 +100,8 @@ function collectParts(steps: readonly AnswerStep[]): AnswerParts {
 }
 
 function addCall(calls: ToolCall[], step: Extract<AnswerStep, { kind: 'toolCall' }>): void {
-  const call = (calls[step.index] ??= { id: '', name: '', arguments: '', proof: null });
+  const call = calls[step.index] ?? { id: '', name: '', arguments: '', proof: null };
+  calls[step.index] = call;
   call.id = step.id ?? call.id;
   call.name = step.name ?? call.name;
   call.arguments += step.arguments;
