@@ -54,11 +54,11 @@ async function removeBefore(em: SqlEntityManager, before: Date): Promise<void> {
 }
 
 /** Checkouts and payment events as managed entities. */
-export function createCheckoutStore({ orm, flavour, find, change }: Database): CheckoutStore {
+export function createCheckoutStore({ orm, flavour, inFlight, find, change }: Database): CheckoutStore {
   const plain = plainValues(orm, CheckoutEntity);
   const read = (entity: CheckoutEntity | null): Checkout | null => entity && checkoutOf(plain(entity));
   const findBy = (where: FilterQuery<CheckoutEntity>): Promise<Checkout | null> =>
-    find(async (em) => read(await em.findOne(CheckoutEntity, where, CURRENT)));
+    inFlight.read(async () => read(await orm.em.fork().findOne(CheckoutEntity, where, CURRENT)));
 
   return {
     add: (checkout) =>

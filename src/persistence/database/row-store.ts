@@ -178,7 +178,7 @@ export function createRowStore<Row extends StoredRow, Filter, Sort extends strin
     },
     find: (id) => inFlight.read(async () => (await findRows([{ id: storable(id) }]))[0] ?? null),
     findMany: (ids) => inFlight.read(() => findRows(matching({ id: ids }))),
-    all: (filter) => inFlight.run(() => findRows(where(filter))),
+    all: (filter) => inFlight.read(() => findRows(where(filter))),
     list: (page) => inFlight.run(() => listRows(page)),
     count: (filter) => inFlight.run(() => orm.em.fork().count(entity, query(where(filter)))),
     change(id, change) {

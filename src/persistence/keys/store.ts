@@ -212,8 +212,9 @@ export function createKeyStore(database: Database): KeyStore {
     find: (secretHash) => inFlight.read(async () => (await keysOfSecrets([secretHash])).get(secretHash) ?? null),
     findBySecrets: (secretHashes) => inFlight.read(() => keysOfSecrets(secretHashes)),
     findMany: (hashes) =>
-      find(async (em) => {
-        return (await em.find(VirtualKeyEntity, { hash: { $in: hashes.map(storable) } })).map(keyOf);
+      inFlight.read(async () => {
+        const found = await orm.em.fork().find(VirtualKeyEntity, { hash: { $in: hashes.map(storable) } });
+        return found.map(keyOf);
       }),
     findAliases: (aliases) =>
       find(async (em) => {

@@ -174,7 +174,7 @@ interface GroupedRelation {
 }
 
 /** Reports over spend rows, grouped inside the database. Sums of costs are exact. */
-export function createSpendReports({ orm, flavour, readRows }: Database): SpendReports {
+export function createSpendReports({ orm, flavour, inFlight, reader, readRows }: Database): SpendReports {
   const spendRows = rowTable(orm, 'spend_row');
   /** Sort columns of rows with an equal value of `SORTS`. */
   const places = [sql`spend_row.started_at`, sql`spend_row.trace_id`, sql`spend_row.span_id`, sql`spend_row.id`];
@@ -241,8 +241,8 @@ export function createSpendReports({ orm, flavour, readRows }: Database): SpendR
         return rows[0]?.matches ?? 0;
       }),
     groups: (grouping) =>
-      readRows(async (db) => {
-        const { rows } = await (groupsOf(grouping) as RawBuilder<StoredGroup>).execute(db);
+      inFlight.read(async () => {
+        const { rows } = await (groupsOf(grouping) as RawBuilder<StoredGroup>).execute(reader());
         return rows.map((row) => groupOf(row, grouping.by));
       }),
   };
