@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Stores } from '../../src/persistence/stores.ts';
 import { POLLING } from '../support/polling.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
@@ -12,6 +14,27 @@ const BEFORE_NOON = {
   by: [],
   limit: 1,
 } as const;
+
+/** Delay of the close of a connection in `startLateClosingProxy`, in ms: longer than the wait before the first retry. */
+const LATE_CLOSE_MS = 300;
+
+/**
+ * Proxy in front of PostgreSQL. It passes the close of a connection by the server on after `LATE_CLOSE_MS`, like a
+ * server without CPU time between its last message and the close.
+ */
+async function startLateClosingProxy({ hostname, port }: URL): Promise<number> {
+  const proxy = createServer({ allowHalfOpen: true }, (client) => {
+    const server = connect({ host: hostname, port: Number(port || 5432), allowHalfOpen: true });
+    for (const socket of [client, server]) socket.on('error', () => {});
+    client.pipe(server);
+    server.pipe(client, { end: false });
+    server.once('end', () => void setTimeout(() => client.end(), LATE_CLOSE_MS));
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => void proxy.close());
+  return (proxy.address() as AddressInfo).port;
+}
 
 describe.skipIf(engine.skipReason !== null)('a look-up of a key on PostgreSQL', () => {
   let scratch: ScratchDatabase;
@@ -60,5 +83,13 @@ describe.skipIf(engine.skipReason !== null)('a look-up of a key on PostgreSQL', 
   ])('succeeds when the read of %s loses its connection', async (_of, table, read, found) => {
     const stores = await scratch.open();
     expect(await readLosingItsConnection(table, () => read(stores))).toEqual(found);
+  });
+
+  it('succeeds when the server closes the lost connection after the first retry', async () => {
+    const url = new URL(String(scratch.options.databaseUrl));
+    url.port = `${await startLateClosingProxy(url)}`;
+    url.hostname = '127.0.0.1';
+    const { keys } = await scratch.open({ databaseUrl: url.href });
+    expect(await readLosingItsConnection('virtual_key', () => keys.find('x'))).toBe(null);
   });
 });

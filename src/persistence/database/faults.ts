@@ -53,18 +53,22 @@ function isLostConnection(error: unknown): boolean {
   );
 }
 
-/** Wait before the retry of a read, in ms. In this time the pool removes the lost connection. */
-const RETRY_DELAY_MS = 25;
+/**
+ * Waits before the retries of a read, in ms. The pool removes a lost connection when the server has closed it. A busy
+ * server closes it some time after the error: the first retry may then get the same connection, and fails at the close.
+ */
+const RETRY_DELAYS_MS = [25, 100];
 
-/** Runs a read, and retries it once when its connection was lost. */
+/** Runs a read, and retries it twice while its connection is lost. */
 export async function retryLostRead<Result>(read: () => Promise<Result>): Promise<Result> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!isLostConnection(error)) throw error;
-    await setTimeout(RETRY_DELAY_MS);
-    return read();
-  }
+  for (const delayMs of RETRY_DELAYS_MS)
+    try {
+      return await read();
+    } catch (error) {
+      if (!isLostConnection(error)) throw error;
+      await setTimeout(delayMs);
+    }
+  return read();
 }
 
 /** Whether a PostgreSQL statement ran into the lock timeout. */

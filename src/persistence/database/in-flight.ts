@@ -6,7 +6,7 @@ import type { WriteHealth } from './write-health.ts';
 export interface InFlight {
   /** Runs work. Throws Unavailable when the database cannot be reached, or is closing. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** As `run`, for a read that gateway calls wait for: it is retried once when its connection is lost. */
+  /** As `run`, for a read that gateway calls wait for: it is retried twice while its connection is lost. */
   read<Result>(work: () => Promise<Result>): Promise<Result>;
   /** As `run`, for work that writes. Its outcome counts for the readiness of the process. */
   write<Result>(work: () => Promise<Result>): Promise<Result>;
