@@ -91,7 +91,8 @@ export interface LedgerSnapshot {
  * without asking. All parts together never exceed the limit, except by one call of a budget.
  *
  * When a process sends no request for the length of its lease, its shares expire. Its slots are then free. Of its use
- * of budgets, only the stored part stays counted. Its use of a window stays counted until the window ends.
+ * of budgets, only the stored part stays counted. Its use of a window stays counted until the window ends. A process
+ * that was stalled reports its shares again. Until its open calls end, they may exceed a limit of slots.
  */
 export interface Ledger {
   /**

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { LEDGER_LEASE_MS } from '../../../src/domain/admission/ledger.ts';
 import type { RateAdmission, RateLimit, RateLimits } from '../../../src/domain/admission/rate-limits.ts';
 import { createMemoryAdmission } from '../../../src/runtime/admission/memory-admission.ts';
 import { createSharedRateLimits } from '../../../src/runtime/admission/shared-rate-limits.ts';
@@ -143,6 +144,18 @@ describe('shares of limits', () => {
     expect(await admitted(other.limits, slots(3), 1)).toHaveLength(0);
     await ledger.leave('p');
     expect(await admitted(other.limits, slots(3), 1)).toHaveLength(1);
+  });
+
+  it('are free for other processes after a stall as long as the lease, and count again after the stall', async () => {
+    const [one, other] = [aProcess('p'), aProcess('q')];
+    await admitted(one.limits, slots(3), 3);
+    // No timer fires meanwhile, so that `p` sends no heartbeat.
+    ledger.nowMs += LEDGER_LEASE_MS;
+    expect(await admitted(other.limits, slots(3), 4)).toHaveLength(3);
+    expect(ledger.shareOf('p', SLOTS)).toBe(0n);
+    await pass(500);
+    expect(ledger.shareOf('p', SLOTS)).toBe(3n);
+    expect(await admitted(one.limits, slots(3), 1)).toHaveLength(0);
   });
 
   it('are local while the ledger is unavailable: each process admits at most the limit, and reports its calls later', async () => {
