@@ -44,7 +44,7 @@ import {
   STATUS_CODE,
   STATUS_MESSAGE,
 } from './tags.ts';
-import { textOrNull } from '../../domain/optional-text.ts';
+import { nullIfEmpty } from '../../domain/optional-text.ts';
 
 /** Nesting levels of attributes in an export. */
 const RESOURCE_ATTRIBUTE_DEPTH = 4;

@@ -16,7 +16,7 @@ const CONTEXT: AnswerContext = {
 const ROUNDS = 200;
 
 /** Answer steps of a stream. */
-function read(text: string, outbound: OutboundDialect): AnswerStep[] {
+function read(text: string, outbound: OutboundDialect): readonly AnswerStep[] {
   return stepsOfEvents(Buffer.from(text), outbound.reader());
 }
 
@@ -37,7 +37,7 @@ export function dialectSuite(
   { inbound, outbound, kinds }: { inbound: InboundDialect; outbound: OutboundDialect; kinds: AnswerKinds },
 ): void {
   describe(`the dialect ${dialect}`, () => {
-    const answers = (): readonly AnswerStep[][] => {
+    const answers = (): readonly (readonly AnswerStep[])[] => {
       const random = randomFrom(20_261_121);
       return Array.from({ length: ROUNDS }, () => randomAnswer(random, kinds));
     };
