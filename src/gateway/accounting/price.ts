@@ -145,14 +145,9 @@ export function createPricer(
       measured.unit === 'video_second' ? prices.videos.get(measured.resolution ?? '') : undefined;
     const rate = rateOfResolution ?? prices.units[measured.unit];
     if (rate === null) return byTokens;
-    switch (measured.unit) {
-      case 'second':
-        return byTokens ?? secondsCost(rate, measured.count);
-      case 'video_second':
-        return secondsCost(rate, measured.count);
-      default:
-        return usdFromAtto(attoCost(rate, measured.count));
-    }
+    if (measured.unit === 'second') return byTokens ?? secondsCost(rate, measured.count);
+    if (measured.unit === 'video_second') return secondsCost(rate, measured.count);
+    return usdFromAtto(attoCost(rate, measured.count));
   }
 
   const price = (deployment: Deployment, used: CallUsage): Usd | null => {

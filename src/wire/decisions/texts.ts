@@ -7,7 +7,7 @@ const BLANK_LINE = '\n\n';
  * JSON text with a space after commas and colons, and ASCII characters only. LiteLLM sends objects in this form. The
  * prompt cache of an upstream compares bytes, so both share its entries.
  */
-export function spacedJson(value: unknown): string {
+function spacedJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spacedJson).join(', ')}]`;
   if (isJsonObject(value))
     return `{${Object.entries(value)
