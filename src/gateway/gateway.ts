@@ -118,8 +118,9 @@ export interface OuterReservation<Answer> {
 /** Calls that are charged to a budget outside of the gateway and to the budgets of the caller. */
 export interface ReservedCalls {
   /**
-   * Calls a model and reads its answer. Renews the reservation until the answer is read, then settles it with the cost:
-   * the estimate where the cost is not known, zero where the call or `read` fails. Throws what `call` and `read` throw.
+   * Calls a model and reads its answer. Renews the reservation until the answer is read, then settles it with the cost.
+   * An unknown cost is settled with the estimate, and a failure of the call or of `read` with zero. Throws what `call`
+   * and `read` throw.
    */
   callReserved<Answer>(
     caller: Caller,

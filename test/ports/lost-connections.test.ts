@@ -19,8 +19,8 @@ const BEFORE_NOON = {
 const LATE_CLOSE_MS = 300;
 
 /**
- * Proxy in front of PostgreSQL. It passes the close of a connection by the server on after `LATE_CLOSE_MS`, like a
- * server without CPU time between its last message and the close.
+ * Proxy in front of PostgreSQL. When the server closes a connection, it closes that of the client `LATE_CLOSE_MS`
+ * later. A server without CPU time after its last message behaves like this.
  */
 async function startLateClosingProxy({ hostname, port }: URL): Promise<number> {
   const proxy = createServer({ allowHalfOpen: true }, (client) => {

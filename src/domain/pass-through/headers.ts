@@ -82,8 +82,8 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * Headers of the caller that a target gets: `content-type`, `content-encoding`, `accept`, and those with the prefix
- * `x-pass-`. With `forwards`, the target also gets an `Authorization` that belongs to it, and all other headers except
- * headers of `NOT_FORWARDED` and headers that begin with `x-litellm-`.
+ * `x-pass-`. With `forwards`, the target also gets an `Authorization` that belongs to it. It gets all other headers,
+ * too, except those of `NOT_FORWARDED` and of the prefix `x-litellm-`.
  */
 export function requestHeaders(sent: RequestHeaders, forwards: boolean): Headers {
   const listed = new Set(listOf(textOf(sent['connection'])));

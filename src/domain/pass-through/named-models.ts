@@ -54,8 +54,8 @@ const namesRoute = ({ settings: { allowedRoutes = [] } }: VirtualKey, prefix: st
   allowedRoutes.some((entry) => entry === prefix || entry.startsWith(`${prefix}/`) || entry === `${prefix}*`);
 
 /**
- * Refuses models that a key may not call. A key that may call only some models needs a further right for a path that
- * names no model: its allowed routes must name the prefix of the path. Throws Forbidden.
+ * Refuses models that a key may not call. A path may name no model. A key that may call only some models may call such
+ * a path only if its allowed routes name the prefix of the path. Throws Forbidden.
  */
 export function assertMayForward(key: VirtualKey | null, models: readonly string[], { path }: NamingRequest): void {
   for (const model of models) assertMayCall(key, model);

@@ -57,8 +57,8 @@ function agentOfSpans(spans: readonly SpanHead[]): ReadonlyMap<string, string> {
 }
 
 /**
- * Returns a function that finds an agent of the trace by a name: the agent with this name, else the agent whose span
- * has this name. The function returns the name of the agent; null when it finds none.
+ * Returns a function that finds an agent of the trace by its name, else by the name of its span. The function returns
+ * the name of the agent; null when it finds none.
  */
 function agentFinder(spans: readonly SpanHead[]): (name: string) => string | null {
   const names = new Map<string, string>();

@@ -107,8 +107,8 @@ function roleOf(key: string): Role {
 }
 
 /**
- * The usage of a span's call. Null when the call is not billed by text tokens alone, has a tier with other prices,
- * names no model, or has incomplete or wrong counts.
+ * The usage of a span's call. Null when the call is not billed by text tokens alone, or has a tier with other prices.
+ * Also null when it names no model, or its counts are incomplete or wrong.
  */
 export function callUsageOf(span: RawSpan, head: SpanHead): CallUsage | null {
   const operations = OPERATIONS[head.type];

@@ -10,8 +10,8 @@ export type ObjectKind = 'file' | 'batch' | 'response';
 const PREFIXES: Readonly<Record<ObjectKind, string>> = { file: 'file-', batch: 'batch_', response: 'resp_' };
 
 /**
- * An object stored at an upstream, under our own id. The upstream's id is never shown: all callers of a deployment
- * share one upstream credential, so that any of them could read the object with the upstream's id.
+ * An object stored at an upstream, under our own id. The upstream's id is never shown. All callers of a deployment
+ * share one upstream credential, so any of them could read the object with that id.
  */
 export interface UpstreamObject {
   readonly id: string;

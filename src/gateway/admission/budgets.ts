@@ -60,8 +60,8 @@ export interface Budgets {
   /** Checks only the key's own budget, for requests without a model. Throws BudgetExceeded. */
   checkKey(caller: Caller): void | Promise<void>;
   /**
-   * Checks only the budgets that come before a stage: before the budget of all calls (`global`), or before those of the
-   * provider and the deployment (`route`). Throws as `check`.
+   * Checks only the budgets before a stage. `global` is the budget of all calls, `route` are those of the provider and
+   * the deployment. Throws as `check`.
    */
   checkBefore(stage: Stage, caller: Caller, call: EstimatedCall): void | Promise<void>;
   /**

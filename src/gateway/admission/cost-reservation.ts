@@ -84,7 +84,7 @@ export class ChargedReservation implements CostReservation {
       );
       for (const { counter } of routeAt(deployment)) admission.count(counter, cost);
     } else this.#reservation.commit(costs);
-    // The cost also counts for owners whose budget does not apply to this key, such as the user of a team's key: that
+    // The cost also counts for owners whose budget does not apply to this key, such as the user of a team's key. Their
     // budget may apply to other keys.
     if (key !== null) this.#countOthers(countersOf(chargedKeyOf(key)), cost);
     this.#countOthers(labelCounters(labels), cost);

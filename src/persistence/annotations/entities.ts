@@ -27,8 +27,7 @@ export const AnnotationEntity = defineEntity({
   indexes: [
     { properties: ['createdAt', 'id'] },
     { properties: ['traceStartMs'] },
-    // For searches of traces by annotation: by label or by score in all traces, and by name in the traces of a team or
-    // of a key without team.
+    // For searches by label or by score in all traces, and by name in the traces of a team or of a key without team.
     { properties: ['name', 'label', 'traceStartMs'] },
     { properties: ['name', 'score', 'traceStartMs'] },
     { properties: ['teamId', 'name', 'traceStartMs'], where: `"team_id" <> ''` },

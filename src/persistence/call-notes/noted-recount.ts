@@ -32,8 +32,8 @@ export function createNotedRecount(
       const counts = small.length === 0 ? [] : await whole.countsOf(db, small);
       if (large.length === 0) return new Map(counts);
       const notes = notesOf(db);
-      // The statement that locked the traces could not also read their notes: in PostgreSQL, a statement that waits for
-      // a row lock sees other tables as they were before the wait.
+      // The statement that locked the traces could not also read their notes. A PostgreSQL statement that waits for a
+      // row lock sees other tables as they were before the wait.
       const noted = await notes.withNotes(large.map(({ number }) => number));
       const newlyNoted = large
         .filter(({ number, after }) => !noted.has(number) && mayRepeatCalls(after))
