@@ -2,7 +2,7 @@ import { mayRead, ownerOf, visibilityOf } from '../../src/domain/caller.ts';
 import { collect } from '../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
-import { allCalls, type BatchCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
+import { allCalls, type BatchCalls, type CountedCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
 import { batchUseOf, batchEndOf, type ModelUse } from '../../src/domain/upstream-objects/batch-use.ts';
 import { type ObjectAction, OBJECT_PATHS, READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
 import { outputUseOf } from '../../src/domain/upstream-objects/output-use.ts';
@@ -275,7 +275,8 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
 
 /**
  * Usage of an ended batch: from its state, or from the lines of its output file. Empty without both, and when the file
- * was deleted; `unread` while the output file cannot be read.
+ * was deleted; `unread` while the output file cannot be read. A state has one sum for all models of the batch, so the
+ * lines come first for a file with several models. The model of the sum is null where these lines give no usage.
  */
 async function usesOf(
   scope: BackgroundScope,
@@ -284,7 +285,18 @@ async function usesOf(
 ): Promise<readonly ModelUse[] | 'unread'> {
   const counted = object.calls === undefined ? null : allCalls(object.calls);
   const summed = batchUseOf(shown, counted?.requests);
-  if (summed !== null) return [summed];
+  if (summed === null) return usesOfOutput(scope, object, { shown, counted });
+  if (Object.keys(object.calls ?? {}).length <= 1) return [summed];
+  const uses = await usesOfOutput(scope, object, { shown, counted });
+  return uses === 'unread' || uses.length === 0 ? [{ ...summed, model: null }] : uses;
+}
+
+/** Usage of the lines of an output file; see `usesOf`. */
+async function usesOfOutput(
+  scope: BackgroundScope,
+  object: UpstreamObject,
+  { shown, counted }: { readonly shown: ShownObject; readonly counted: CountedCalls | null },
+): Promise<readonly ModelUse[] | 'unread'> {
   const { output_file_id: fileId } = filesOf(shown);
   if (fileId === undefined) return [];
   const request = { action: READ_FILE, place: placeOf(scope, object), tail: `/${encodeURIComponent(fileId)}/content` };

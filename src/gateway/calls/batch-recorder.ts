@@ -1,5 +1,6 @@
 import type { BudgetWindow } from '../../domain/budgets/budget-window.ts';
-import type { Caller, Owner } from '../../domain/caller.ts';
+import type { Owner } from '../../domain/caller.ts';
+import type { CallRecord } from '../../domain/calls/call-record.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { type PriceRow, tokenPricesOf } from '../../domain/catalog/prices.ts';
 import type { Usage } from '../../domain/chat/chat.ts';
@@ -7,9 +8,9 @@ import type { Deployment } from '../../domain/chat/provider.ts';
 import { catalogEntryFor } from '../../domain/deployments/catalog-entry.ts';
 import type { VirtualKey } from '../../domain/keys/virtual-key.ts';
 import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
-import { addUsd, type Rate, rateFrom, type Usd, ZERO_USD } from '../../domain/money.ts';
-import type { BatchCalls } from '../../domain/upstream-objects/batch-calls.ts';
-import { addUsage, type EndedBatch } from '../../domain/upstream-objects/batch-use.ts';
+import { addUsd, type Rate, rateFrom, type Usd } from '../../domain/money.ts';
+import { addUsage, type EndedBatch, type ModelUse } from '../../domain/upstream-objects/batch-use.ts';
+import { namedUses } from '../../domain/upstream-objects/named-uses.ts';
 import type { CallTools } from './call.ts';
 import { costOf } from '../accounting/price.ts';
 import { recordOf } from '../accounting/record.ts';
@@ -17,14 +18,6 @@ import { isSameUpstream } from '../routing/route.ts';
 
 /** Maximum number of batch ids in memory. At the limit all are dropped; the unique row id prevents a second row. */
 const RECORDED_LIMIT = 10_000;
-
-const NO_USAGE: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-};
 
 const half = (rate: Rate | null): Rate | null => (rate === null ? null : ((rate / 2n) as Rate));
 
@@ -49,6 +42,21 @@ function batchCostOf(row: PriceRow, usage: Usage): Usd | null {
   return costOf({ base, tiers: [], boundIncluded: false, perRequest: null, pricedUpTo: null }, usage);
 }
 
+/** The deployments of the public names of a batch at its upstream account. */
+function servingDeployments(
+  { deployment, calls = {} }: EndedBatch,
+  deploymentsOf: (name: string) => readonly Deployment[],
+): ReadonlyMap<string, Deployment> {
+  return new Map(
+    Object.keys(calls).flatMap((name) => {
+      const serving = deploymentsOf(name);
+      const found =
+        serving.find(({ id }) => id === deployment.id) ?? serving.find((one) => isSameUpstream(one, deployment));
+      return found === undefined ? [] : [[name, found] as const];
+    }),
+  );
+}
+
 /** The deployment whose price applies: that of the model that the batch reports, at the same upstream account. */
 function pricedAs(deployment: Deployment, model: string | null, deployments: readonly Deployment[]): Deployment {
   // Upstreams report the exact version of a model, which starts with its name.
@@ -68,6 +76,9 @@ interface BatchPrices {
   readonly catalog: () => CatalogSnapshot;
   /** A cost with the discount and the margin of its provider. */
   readonly adjusted: (cost: Usd, provider: string) => Usd;
+  readonly deployments: () => readonly Deployment[];
+  /** The deployments of a public model name for a key. */
+  readonly deploymentsOf: (key: VirtualKey | null, name: string) => readonly Deployment[];
 }
 
 /**
@@ -76,103 +87,149 @@ interface BatchPrices {
  */
 export type KeyOfOwner = (owner: Owner) => Promise<VirtualKey | null>;
 
+/** Usage and cost of one public model in a batch. */
+interface ModelCost extends ModelUse {
+  /** The public name of the model, as budgets name it. */
+  readonly name: string;
+  readonly deployment: Deployment;
+  /** Null when a part of the usage has no price. */
+  readonly cost: Usd | null;
+  /** Position of the name among all names of the batch. Row and span are named by it. */
+  readonly position: number;
+}
+
 /**
- * Public name of the model of a batch, as budgets name it. A batch with calls of several models has the public name of
- * the deployment.
+ * Usage and cost of a batch by public name of the model: that of the file, else the name of the deployment. In the
+ * order of their positions.
  */
-function publicModelOf({ modelGroup }: Deployment, calls: BatchCalls = {}): string {
-  const [name = modelGroup, ...others] = Object.keys(calls);
-  return others.length === 0 ? name : modelGroup;
+function modelCostsOf(
+  { uses, calls = {}, deployment: ofBatch }: EndedBatch,
+  serving: ReadonlyMap<string, Deployment>,
+  price: (ofName: Deployment, use: ModelUse) => Pick<ModelCost, 'deployment' | 'cost'>,
+): readonly ModelCost[] {
+  const sums = new Map<string, Omit<ModelCost, 'position'>>();
+  for (const use of namedUses(uses, calls, (name) => serving.get(name)?.upstreamModel)) {
+    const { name: ofFile, model, usage } = use;
+    const { deployment, cost } = price(serving.get(ofFile ?? '') ?? ofBatch, use);
+    const name = ofFile ?? deployment.modelGroup;
+    const sum = sums.get(name);
+    sums.set(
+      name,
+      sum === undefined
+        ? { name, deployment, model, usage, cost }
+        : {
+            ...sum,
+            usage: addUsage(sum.usage, usage),
+            cost: sum.cost === null || cost === null ? null : addUsd(sum.cost, cost),
+          },
+    );
+  }
+  const names = [...new Set([...Object.keys(calls), ...sums.keys()])];
+  return [...sums.values()]
+    .map((sum) => ({ ...sum, cost: plausibleCost(sum.cost), position: names.indexOf(sum.name) }))
+    .toSorted((left, right) => left.position - right.position);
 }
 
-/** Adds the cost of one use to the windows that it counts in. `sums` has the windows of the batch by name. */
-function addToWindows(sums: Map<string, CountedWindow>, windows: readonly BudgetWindow[], cost: Usd): void {
-  for (const window of windows)
-    sums.set(window.name, { ...window, amount: addUsd(sums.get(window.name)?.amount ?? ZERO_USD, cost) });
+/** Id of a span of a batch: the start of the trace id for the first name, and the ids after it for the others. */
+const spanIdAt = (traceId: string, position: number): string =>
+  position === 0
+    ? traceId.slice(0, 16)
+    : BigInt.asUintN(64, BigInt(`0x${traceId.slice(0, 16)}`) + BigInt(position))
+        .toString(16)
+        .padStart(16, '0');
+
+/**
+ * The record of one model of a batch. The records of a batch are in one trace. Row and span ids depend only on the
+ * batch and the position of the model. So a batch that two processes record is stored once.
+ */
+function recordOfModel(
+  { id, owner, createdAt, endedAt, labels }: EndedBatch,
+  { name, deployment, model, usage, cost, position }: ModelCost,
+  { firstPosition, windows }: { readonly firstPosition: number; readonly windows: readonly BudgetWindow[] },
+): CallRecord {
+  const traceId = id.replace(/^batch_/, '');
+  const isFirst = position === firstPosition;
+  return recordOf({
+    rowId: position === 0 ? id : `${id}-${position}`,
+    callId: id,
+    traceId,
+    spanId: spanIdAt(traceId, position),
+    caller: { ...owner, userId: null, role: 'internal_user', key: null },
+    request: {
+      endpoint: { operation: 'batches.end', callType: 'aretrieve_batch' },
+      model: name,
+      body: {},
+      callId: id,
+      parent: isFirst ? null : { traceId, spanId: spanIdAt(traceId, firstPosition) },
+      ...(labels === undefined ? {} : { labels }),
+    },
+    deployment,
+    startedAt: createdAt,
+    durationMs: Math.max(0, endedAt.getTime() - createdAt.getTime()),
+    firstByteMs: null,
+    outcome: {
+      responseId: id,
+      responseModel: model,
+      finishReason: null,
+      usage,
+      failure: null,
+      text: null,
+    },
+    cost,
+    end: 'completed',
+    failure: null,
+    capturePrompts: false,
+    resendCount: 0,
+    guard: null,
+    // With amounts, because another process may record the same batch: see `hasOwnAmounts` of the call store.
+    windows: cost === null || windows.length === 0 ? undefined : windows.map((one) => ({ ...one, amount: cost })),
+  });
 }
 
-interface CountedWindow extends BudgetWindow {
-  readonly amount: Usd;
-}
-
-/** Records a finished batch for its owner. Idempotent: the row id is the id of the batch. */
+/** Records a finished batch for its owner: one record for each public model. Idempotent. */
 export function createBatchRecorder(
   { recorder, budgets }: Pick<CallTools, 'recorder' | 'budgets'>,
-  deployments: () => readonly Deployment[],
-  { catalog, adjusted, keyOf = () => Promise.resolve(null) }: BatchPrices & { readonly keyOf?: KeyOfOwner | undefined },
+  {
+    catalog,
+    adjusted,
+    deployments,
+    deploymentsOf,
+    keyOf = () => Promise.resolve(null),
+  }: BatchPrices & { readonly keyOf?: KeyOfOwner | undefined },
 ): (batch: EndedBatch) => Promise<void> {
   /** Ids of batches whose cost was charged in this process: two concurrent reads of a batch may both see its end. */
   const recorded = new Set<string>();
+
+  function price(ofName: Deployment, { model, usage }: ModelUse): Pick<ModelCost, 'deployment' | 'cost'> {
+    const deployment = pricedAs(ofName, model, deployments());
+    const row = { ...catalogEntryFor(deployment, catalog())?.row, ...deployment.priceOverrides };
+    const cost = batchCostOf(row, usage);
+    return { deployment, cost: cost === null ? null : adjusted(cost, deployment.provider) };
+  }
+
   return async (batch) => {
-    if (recorded.has(batch.id)) return;
-    const { id, owner, uses, createdAt, endedAt, labels, calls } = batch;
-    const snapshot = catalog();
-    const pricedUses = uses.map(({ model, usage }) => {
-      const deployment = pricedAs(batch.deployment, model, deployments());
-      const cost = batchCostOf({ ...catalogEntryFor(deployment, snapshot)?.row, ...deployment.priceOverrides }, usage);
-      return { deployment, cost: cost === null ? null : adjusted(cost, deployment.provider) };
-    });
-    const usage = uses.map((one) => one.usage).reduce(addUsage, NO_USAGE);
-    const costs = pricedUses.flatMap((one) => (one.cost === null ? [] : [one.cost]));
-    const cost = plausibleCost(costs.length === pricedUses.length ? costs.reduce(addUsd, ZERO_USD) : null);
-    const deployment = pricedUses[0]?.deployment ?? batch.deployment;
-    const caller: Caller = { ...owner, role: 'internal_user', key: null, userId: null };
-    const traceId = id.replace(/^batch_/, '');
-    const sums = new Map<string, CountedWindow>();
-    if (cost !== null) {
-      const key = await keyOf(owner);
-      for (const use of pricedUses) {
-        const model = publicModelOf(use.deployment, pricedUses.length === 1 ? calls : {});
+    const { id, owner, labels } = batch;
+    if (recorded.has(id)) return;
+    const key = await keyOf(owner);
+    const serving = servingDeployments(batch, (name) => deploymentsOf(key, name));
+    const costs = modelCostsOf(batch, serving, price);
+    const records: { readonly record: CallRecord; readonly windows: readonly BudgetWindow[] }[] = [];
+    for (const one of costs) {
+      const { cost, deployment, name } = one;
+      const windows =
         // oxlint-disable-next-line no-await-in-loop -- only the first one reads
-        const windowsOfUse = await budgets.readWindows(key, { deployment: use.deployment, model }, labels);
-        addToWindows(sums, windowsOfUse, use.cost ?? ZERO_USD);
-      }
+        cost === null ? [] : await budgets.readWindows(key, { deployment, model: name }, labels);
+      records.push({ windows, record: recordOfModel(batch, one, { firstPosition: costs[0]?.position ?? 0, windows }) });
     }
     // A concurrent read of the batch may have recorded it.
     if (recorded.has(id)) return;
     if (recorded.size >= RECORDED_LIMIT) recorded.clear();
     recorded.add(id);
-    const windows = [...sums.values()];
-    recorder.record(
-      recordOf({
-        rowId: id,
-        callId: id,
-        traceId,
-        spanId: traceId.slice(0, 16),
-        caller,
-        request: {
-          endpoint: { operation: 'batches.end', callType: 'aretrieve_batch' },
-          model: deployment.modelGroup,
-          body: {},
-          callId: id,
-          parent: null,
-          ...(labels === undefined ? {} : { labels }),
-        },
-        deployment,
-        startedAt: createdAt,
-        durationMs: Math.max(0, endedAt.getTime() - createdAt.getTime()),
-        firstByteMs: null,
-        outcome: {
-          responseId: id,
-          responseModel: uses[0]?.model ?? null,
-          finishReason: null,
-          usage,
-          failure: null,
-          text: null,
-        },
-        cost,
-        end: 'completed',
-        failure: null,
-        capturePrompts: false,
-        resendCount: 0,
-        guard: null,
-        windows: windows.length === 0 ? undefined : windows,
-      }),
-    );
-    const { keyHash, teamId } = owner;
-    if (cost === null) return;
-    budgets.charge({ keyHash, teamId, userId: null, organizationId: null, projectId: null }, cost, { labels });
-    // Each window counts only the cost of the uses that belong to it.
-    for (const window of windows) budgets.charge(null, window.amount, { windows: [window] });
+    for (const { record, windows } of records) {
+      recorder.record(record);
+      const { cost } = record.spend;
+      const charged = { ...owner, userId: null, organizationId: null, projectId: null };
+      if (cost !== null) budgets.charge(charged, cost, { labels, windows });
+    }
   };
 }

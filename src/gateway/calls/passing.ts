@@ -12,7 +12,7 @@ import { createBatchRecorder, type KeyOfOwner } from './batch-recorder.ts';
 import { type CallTools, openCall } from './call.ts';
 import { withKeyTags } from '../../domain/calls/call-tags.ts';
 import type { ObjectGateway, RequestedRoute } from '../gateway.ts';
-import { permittedFor } from '../routing/permitted-router.ts';
+import { permittedFor, routerOfTeam } from '../routing/permitted-router.ts';
 import { isSameUpstream, providerFor, type TeamRouter, unknownModel } from '../routing/route.ts';
 
 /** Gateway parts that calls about stored objects use. */
@@ -72,7 +72,16 @@ export function createPassing(options: PassingTools): ObjectGateway {
       return { deployment, model: deployment.modelGroup };
     },
     deployment: (id) => byId().get(id) ?? null,
-    recordBatch: createBatchRecorder(tools, () => deployments.current(), { catalog, adjusted, keyOf }),
+    recordBatch: createBatchRecorder(tools, {
+      catalog,
+      adjusted,
+      keyOf,
+      deployments: () => deployments.current(),
+      deploymentsOf: (key, name) =>
+        routerOfTeam(routeOf, key)
+          .all(name)
+          .map(({ deployment }) => deployment),
+    }),
     upstreamModelAt({ key }, deployment, model) {
       assertMayCall(key, model);
       const routes = permittedFor(routeOf, key).all(model);

@@ -25,14 +25,21 @@ export const accountOf = (upstream: FaultServer): string | undefined =>
 const FILE = { object: 'file', bytes: 5, created_at: 1, filename: 'a.txt', status: 'processed' };
 const BATCH = { object: 'batch', endpoint: '/v1/chat/completions', completion_window: '24h', created_at: 2 };
 
-/** Makes the upstream answer requests about files and batches. `batch` has members of each batch in its answers. */
-export function serveFiles(upstream: FaultServer, batch: Record<string, unknown> = { status: 'validating' }): void {
+/**
+ * Makes the upstream answer requests about files and batches. `batch` has members of each batch in its answers, and
+ * `content` is the content of each file.
+ */
+export function serveFiles(
+  upstream: FaultServer,
+  batch: Record<string, unknown> = { status: 'validating' },
+  content = '{"a":1}\n',
+): void {
   upstream.answer((response, _socket, { method, path, body }) => {
     const [, , kind, id = `up-${upstream.received.length}`, action] = path.split('/');
     response.setHeader('content-type', 'application/json');
     if (action === 'content') {
       response.setHeader('content-type', 'application/jsonl');
-      return response.end('{"a":1}\n');
+      return response.end(content);
     }
     if (kind === 'batches') {
       const { input_file_id = 'up-lines', metadata } = (body === '' ? {} : JSON.parse(body)) as Record<string, unknown>;

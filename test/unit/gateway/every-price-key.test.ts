@@ -264,8 +264,12 @@ async function batchCost(row: Row, usage: Partial<Usage>): Promise<string | null
       },
       budgets: { readWindows: () => Promise.resolve([]), charge() {} } as never,
     },
-    () => [deployment],
-    { catalog: () => catalogOf({ 'up-1': row }), adjusted: (own) => own },
+    {
+      catalog: () => catalogOf({ 'up-1': row }),
+      adjusted: (own) => own,
+      deployments: () => [deployment],
+      deploymentsOf: () => [deployment],
+    },
   );
   await record({
     id: 'batch_1',
