@@ -200,7 +200,8 @@ export const followBatches = operation({
       const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
       for (const object of found.filter(({ kind, shown }) => mayChange(kind, shown))) {
         if (object.createdAt.getTime() < oldest) return;
-        const owner: Caller = { ...object.owner, role: 'internal_user', key: null, userId: null };
+        const userId = object.userId ?? null;
+        const owner: Caller = { ...object.owner, role: 'internal_user', key: null, userId };
         await currentState({ platform, caller: owner, signal }, object, GET_BATCH);
       }
       const last = found.at(-1);

@@ -155,7 +155,7 @@ CREATE TABLE "upstream_object" (
         "purpose" text null,
         "shown" text null,
         "removed_at" bigint null
-      , "labels" text null, "calls" text null);
+      , "labels" text null, "calls" text null, "user_id" text null);
 CREATE INDEX "upstream_object_kind_created_at_id_index" on "upstream_object" ("kind", "created_at", "id");
 CREATE INDEX "upstream_object_kind_team_id_key_hash_created_at_id_index"
       on "upstream_object" ("kind", "team_id", "key_hash", "created_at", "id")
@@ -991,4 +991,5 @@ insert into "schema_migration" ("name") values
 ('Migration20261124201929_key_lists'),
 ('Migration20261124203404_team_budget_windows'),
 ('Migration20261124214724_member_spend'),
-('Migration20261124232345_token_mappings');
+('Migration20261124232345_token_mappings'),
+('Migration20261129124554_batch_user');

@@ -2,6 +2,7 @@ import { mayRead, ownerOf, visibilityOf } from '../../src/domain/caller.ts';
 import { collect } from '../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
+import { idOrNull } from '../../src/domain/optional-id.ts';
 import { allCalls, type BatchCalls, type CountedCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
 import { batchUseOf, batchEndOf, type ModelUse } from '../../src/domain/upstream-objects/batch-use.ts';
 import { type ObjectAction, OBJECT_PATHS, READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
@@ -137,10 +138,11 @@ export async function storeObject(
 ): Promise<UpstreamObject> {
   const { stores, ids, clock } = scope.platform;
   const { kind } = action;
-  const { key } = callerOf(scope);
+  const { key, userId: caller } = callerOf(scope);
   const labelled = requested === undefined ? {} : { labels: requested };
-  // The spend row of a batch is written when the batch has ended, so the labels are stored until then.
+  // A batch is recorded when it has ended, so its labels and its user are stored until then.
   const { labels } = kind === 'batch' ? withTokenCustomer(key, withKeyTags(key, labelled)) : {};
+  const userId = kind === 'batch' ? idOrNull(caller) : null;
   const object: UpstreamObject = {
     id: objectId(kind, ids.uuid()),
     kind,
@@ -150,6 +152,7 @@ export async function storeObject(
     createdAt: clock.now(),
     purpose: purposeOf(shown),
     shown,
+    ...(userId === null ? {} : { userId }),
     ...(labels === undefined ? {} : { labels }),
     ...(calls === undefined ? {} : { calls }),
   };
@@ -254,11 +257,12 @@ export async function shownCall(
  */
 export async function storeState(scope: BackgroundScope, object: UpstreamObject, shown: ShownObject): Promise<void> {
   const { stores, gateway, clock } = scope.platform;
-  const { id, kind, owner, createdAt, labels, calls } = object;
+  const { id, kind, owner, userId, createdAt, labels, calls } = object;
   const batch = {
     id,
     owner,
     createdAt,
+    ...(userId === undefined ? {} : { userId }),
     ...(labels === undefined ? {} : { labels }),
     ...(calls === undefined ? {} : { calls }),
   };

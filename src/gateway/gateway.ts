@@ -150,8 +150,9 @@ export interface ObjectGateway {
    */
   upstreamModelAt(caller: Caller, deployment: Deployment, model: string): string;
   /**
-   * Records usage and cost of a finished batch for its owner, with one record for each public model. Idempotent. Throws
-   * Unavailable, before it records anything, when the key of the owner or the budgets of the labels cannot be read.
+   * Records usage and cost of a finished batch for its owner and its user, with one record for each public model.
+   * Idempotent. Throws Unavailable, before it records anything, when the key of the owner or the budgets of the labels
+   * cannot be read.
    */
   recordBatch(batch: EndedBatch): Promise<void>;
   /** Forwards a call about a stored object. Throws like `call`. */

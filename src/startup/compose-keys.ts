@@ -100,13 +100,11 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
 /** Reads the keys of owners; see `KeyOfOwner`. */
 const keysOfOwners =
   (stored: Pick<Stores['keys'], 'findMany'>, owned: OwnedKeys): KeyOfOwner =>
-  async ({ keyHash: hash, teamId }) => {
+  async ({ keyHash: hash, teamId, userId }) => {
     const [found = null] = await stored.findMany([hash]);
-    const key =
-      found ?? (teamId === null ? null : unstoredKey({ hash, name: 'signed token', teamId, now: systemClock.now() }));
-    if (key === null) return null;
-    const keysWithOwners = await owned.withOwners(new Map([[hash, key]]));
-    return keysWithOwners.get(hash) ?? null;
+    const ofToken = { ...unstoredKey({ hash, name: 'signed token', teamId, now: systemClock.now() }), userId };
+    const key = found ?? (teamId === null && userId === null ? null : ofToken);
+    return key && ((await owned.withOwners(new Map([[hash, key]]))).get(hash) ?? null);
   };
 
 /** Stored keys with their owners. */

@@ -41,6 +41,7 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
     it.each([
       anObject(),
       anObject({ kind: 'batch', purpose: null, shown: null, owner: { teamId: 't', keyHash: KEY } }),
+      anObject({ kind: 'batch', userId: 'u', calls: { m: { requests: 1, tokens: 2 } } }),
     ])('returns an object unchanged', async (object) => {
       await objects.add(object);
       expect(await objects.find('file-1')).toEqual(object);

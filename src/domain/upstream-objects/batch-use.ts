@@ -22,6 +22,8 @@ export interface EndedBatch {
   /** Our id of the batch. */
   readonly id: string;
   readonly owner: Owner;
+  /** User of the call that made it; absent without one. */
+  readonly userId?: string;
   readonly createdAt: Date;
   readonly deployment: Deployment;
   /** Labels of the call that made it; absent without any. */

@@ -25,6 +25,8 @@ export interface UpstreamObject {
   readonly purpose: string | null;
   /** The last upstream state of the object, with the upstream's ids; null before the first. */
   readonly shown: ShownObject | null;
+  /** User of the call that made a batch, for whom the cost of the batch is counted. Absent without one. */
+  readonly userId?: string;
   /** Labels of the call that made a batch, for which the cost of the batch is counted. Absent without any. */
   readonly labels?: CallLabels;
   /** Calls of a batch, or of a file that is the input of a batch. Absent where they were not counted. */

@@ -1,5 +1,5 @@
 import type { BudgetWindow } from '../../domain/budgets/budget-window.ts';
-import type { Owner } from '../../domain/caller.ts';
+import type { Caller, Owner } from '../../domain/caller.ts';
 import type { CallRecord } from '../../domain/calls/call-record.ts';
 import type { CatalogSnapshot } from '../../domain/catalog/catalog.ts';
 import { type PriceRow, tokenPricesOf } from '../../domain/catalog/prices.ts';
@@ -11,6 +11,7 @@ import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
 import { addUsd, type Rate, rateFrom, type Usd } from '../../domain/money.ts';
 import { addUsage, type EndedBatch, type ModelUse } from '../../domain/upstream-objects/batch-use.ts';
 import { namedUses } from '../../domain/upstream-objects/named-uses.ts';
+import { chargedOf } from '../admission/budget-charges.ts';
 import type { CallTools } from './call.ts';
 import { costOf } from '../accounting/price.ts';
 import { recordOf } from '../accounting/record.ts';
@@ -82,10 +83,10 @@ interface BatchPrices {
 }
 
 /**
- * Reads the key that owns an object, even if it was deleted, with its `owners`. The key of a signed token is not
- * stored: the result then has only the team of the object. Null for a credential without key and team.
+ * Reads the key that made an object, also a deleted one, with its owners. The key of a signed token is not stored: its
+ * owners are only the team and the user of the object. Null for a credential without key, team and user.
  */
-export type KeyOfOwner = (owner: Owner) => Promise<VirtualKey | null>;
+export type KeyOfOwner = (owner: Owner & Pick<Caller, 'userId'>) => Promise<VirtualKey | null>;
 
 /** Usage and cost of one public model in a batch. */
 interface ModelCost extends ModelUse {
@@ -143,7 +144,7 @@ const spanIdAt = (traceId: string, position: number): string =>
  * batch and the position of the model. So a batch that two processes record is stored once.
  */
 function recordOfModel(
-  { id, owner, createdAt, endedAt, labels }: EndedBatch,
+  { id, owner, userId, createdAt, endedAt, labels }: EndedBatch,
   { name, deployment, model, usage, cost, position }: ModelCost,
   { firstPosition, windows }: { readonly firstPosition: number; readonly windows: readonly BudgetWindow[] },
 ): CallRecord {
@@ -154,7 +155,7 @@ function recordOfModel(
     callId: id,
     traceId,
     spanId: spanIdAt(traceId, position),
-    caller: { ...owner, userId: null, role: 'internal_user', key: null },
+    caller: { ...owner, userId: userId ?? null, role: 'internal_user', key: null },
     request: {
       endpoint: { operation: 'batches.end', callType: 'aretrieve_batch' },
       model: name,
@@ -208,9 +209,9 @@ export function createBatchRecorder(
   }
 
   return async (batch) => {
-    const { id, owner, labels } = batch;
+    const { id, owner, userId = null, labels } = batch;
     if (recorded.has(id)) return;
-    const key = await keyOf(owner);
+    const key = await keyOf({ ...owner, userId });
     const serving = servingDeployments(batch, (name) => deploymentsOf(key, name));
     const costs = modelCostsOf(batch, serving, price);
     const records: { readonly record: CallRecord; readonly windows: readonly BudgetWindow[] }[] = [];
@@ -228,8 +229,7 @@ export function createBatchRecorder(
     for (const { record, windows } of records) {
       recorder.record(record);
       const { cost } = record.spend;
-      const charged = { ...owner, userId: null, organizationId: null, projectId: null };
-      if (cost !== null) budgets.charge(charged, cost, { labels, windows });
+      if (cost !== null) budgets.charge(key && chargedOf(key), cost, { labels, windows });
     }
   };
 }

@@ -20,6 +20,8 @@ export const UpstreamObjectEntity = defineEntity({
     purpose: p.text().nullable(),
     /** The most recently known state at the upstream. */
     shown: p.type(JsonTextType).$type<ShownObject>().nullable(),
+    /** User of the call that created a batch; null for none. */
+    userId: p.text().nullable(),
     /** Labels of the call that created a batch; null for none. */
     labels: p.type(JsonTextType).$type<CallLabels>().nullable(),
     /** Calls of a batch, or of its input file; null if they were not counted. */

@@ -2,6 +2,7 @@ import type { FilterQuery } from '@mikro-orm/core';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { Visibility } from '../../domain/caller.ts';
 import type { ObjectPage, UpstreamObject, UpstreamObjectStore } from '../../domain/upstream-objects/upstream-object.ts';
+import { storableOrNull } from '../../domain/storable.ts';
 import type { Database } from '../database/database.ts';
 import { type Plain, plainValues } from '../database/plain-values.ts';
 import { afterPlace } from '../database/row-store.ts';
@@ -16,13 +17,20 @@ const CURRENT = { connectionType: 'write' } as const;
 function objectOf({
   teamId,
   keyHash,
+  userId,
   labels,
   calls,
   removedAt: _removedAt,
   ...object
 }: Plain<UpstreamObjectEntity>): UpstreamObject {
   const owner = ownerOfProperties({ teamId, keyHash });
-  return { ...object, owner, ...(labels === null ? {} : { labels }), ...(calls === null ? {} : { calls }) };
+  return {
+    ...object,
+    owner,
+    ...(userId === null ? {} : { userId }),
+    ...(labels === null ? {} : { labels }),
+    ...(calls === null ? {} : { calls }),
+  };
 }
 
 /** The objects that a reader may see. */
@@ -65,8 +73,9 @@ export function createUpstreamObjectStore({ orm, find, change, addIfNew }: Datab
     });
 
   return {
-    async add({ owner, labels = null, calls = null, ...object }) {
-      const values = { ...object, ...ownerProperties(owner), labels, calls, removedAt: null };
+    async add({ owner, userId, labels = null, calls = null, ...object }) {
+      const user = { userId: storableOrNull(userId ?? null) };
+      const values = { ...object, ...ownerProperties(owner), ...user, labels, calls, removedAt: null };
       await addIfNew((em) => em.create(UpstreamObjectEntity, values));
     },
     find: (id) =>

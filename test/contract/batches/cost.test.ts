@@ -19,7 +19,8 @@ const start = (options: { readonly dataDir?: string } = {}): Promise<TestApp> =>
   startApp({ config: pricedConfig(), env: tokenEnvironment(issuer), ...options });
 
 function pricedConfig(): Record<string, unknown> {
-  const config = configOver(upstream, { enable_jwt_auth: true, litellm_jwtauth: { team_id_jwt_field: 'team' } });
+  const litellm_jwtauth = { team_ids_jwt_field: 'teams', user_id_jwt_field: 'sub', user_id_upsert: true };
+  const config = configOver(upstream, { enable_jwt_auth: true, litellm_jwtauth });
   const priced = config.model_list.map((entry) => ({
     ...entry,
     litellm_params: { ...entry.litellm_params, ...PRICES[entry.model_name] },
@@ -210,9 +211,19 @@ describe('batches.get 200: a batch that ends', () => {
       async () => {
         const team_id = 'team-of-tokens';
         await created('/team/new', { team_id, metadata: { model_max_budget: MODEL_BUDGET } });
-        return { key: await issuer.token({ team: team_id }, { alg: 'ES256' }) };
+        return { key: await issuer.token({ sub: 'any', teams: [team_id] }, { alg: 'ES256' }) };
       },
     ],
+    ...['', 'team-of-a-user'].map((team): [string, string, () => Promise<{ readonly key: string }>] => [
+      `user, created with a signed token ${team === '' ? 'without a team' : 'of a team'},`,
+      `LiteLLM User: user-of-tokens${team}`,
+      async () => {
+        const sub = `user-of-tokens${team}`;
+        await created('/user/new', { user_id: sub, auto_create_key: false, model_max_budget: MODEL_BUDGET });
+        if (team !== '') await created('/team/new', { team_id: team });
+        return { key: await issuer.token({ sub, teams: team === '' ? [] : [team] }, { alg: 'ES256' }) };
+      },
+    ]),
     [
       'customer',
       'LiteLLM End User: customer-of-batches',
@@ -247,6 +258,22 @@ describe('batches.get 200: a batch that ends', () => {
         },
       },
     ]);
+  });
+
+  it.each([
+    ['key', async (user_id: string) => await newKey(app, { user_id })],
+    ['signed token', async (sub: string) => await issuer.token({ sub }, { alg: 'ES256' })],
+  ])('has a spend row of its user, if it was created with a %s', async (credential, keyOf) => {
+    const user_id = `user of a ${credential}`;
+    await created('/user/new', { user_id, auto_create_key: false });
+    const id = await createBatch('assistant', await keyOf(user_id));
+    serveFiles(upstream, ENDED);
+    await readBatch(id);
+    await recordsOf(id);
+    const rows = await (await app.call('GET', `/spend/logs?user_id=${encodeURIComponent(user_id)}`)).json();
+    expect(rows).toContainEqual(
+      expect.objectContaining({ request_id: id, call_type: 'aretrieve_batch', user: user_id, spend: 5 }),
+    );
   });
 
   it('is charged by the background task without a request', async () => {

@@ -29,6 +29,7 @@ const tokens = (inputTokens: number): Usage => ({
 const aBatch = (overrides: Partial<EndedBatch> = {}): EndedBatch => ({
   id: `batch_${TRACE}`,
   owner: { keyHash: KEY.hash, teamId: 't' },
+  userId: 'u',
   deployment: DEPLOYMENT,
   uses: [
     { model: 'up-1-mini-2026', usage: tokens(4) },
@@ -80,6 +81,7 @@ const spendOf = ({ spend }: CallRecord) => ({
   deploymentId: spend.deploymentId,
   inputTokens: spend.usage?.inputTokens,
   cost: spend.cost === null ? null : usdText(spend.cost),
+  userId: spend.userId,
   windows: spend.windows?.map(({ name, amount = 0n }) => [name, usdText(amount as never)]),
 });
 const idsOf = ({ spend, span }: CallRecord) => [spend.id, spend.callId, span.traceId, span.spanId, span.parentSpanId];
@@ -94,6 +96,7 @@ describe('a batch of several models', () => {
         deploymentId: 'd-1',
         inputTokens: 2,
         cost: '1',
+        userId: 'u',
         windows: [
           ['window of large', '1'],
           ['window of all', '1'],
@@ -105,6 +108,7 @@ describe('a batch of several models', () => {
         deploymentId: 'd-2',
         inputTokens: 4,
         cost: '2',
+        userId: 'u',
         windows: [
           ['window of small', '2'],
           ['window of all', '2'],
@@ -141,12 +145,12 @@ describe('a batch of several models', () => {
 });
 
 describe('a batch', () => {
-  it('is charged to key and team after each record', async () => {
+  it('is charged to key, team and user after each record', async () => {
     const { events } = await recorded(aBatch());
     const charged = JSON.stringify({
       keyHash: KEY.hash,
       teamId: 't',
-      userId: null,
+      userId: 'u',
       organizationId: null,
       projectId: null,
     });
