@@ -114,6 +114,11 @@ function softChargesOf(key: VirtualKey | null, labels: readonly LabelBudget[]): 
 export interface SoftBudgets {
   /** Compares the soft budgets of a call with the spend, after its cost was counted. Never throws. */
   alertIfCrossed(key: VirtualKey | null, labels: CallLabels | undefined): void;
+  /**
+   * Reads the spend of the soft budgets, so that `alertIfCrossed` finds a cost that is counted next. Ignores a failed
+   * read. Throws Unavailable when the budgets of the labels cannot be read.
+   */
+  readSpend(key: VirtualKey | null, labels: CallLabels | undefined): Promise<void>;
 }
 
 export function createSoftBudgets({
@@ -146,6 +151,10 @@ export function createSoftBudgets({
       const found = labelBudgets.of(labels, key);
       if (found instanceof Promise) found.then((read) => compare(key, read)).catch(() => {});
       else if (found.length > 0 || (key !== null && mayHaveSoftBudget(key))) compare(key, found);
+    },
+    async readSpend(key, labels) {
+      const charges = softChargesOf(key, await labelBudgets.of(labels, key));
+      await Promise.allSettled(charges.map(async (charge) => admission.check([charge])));
     },
   };
 }

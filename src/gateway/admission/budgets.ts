@@ -82,6 +82,8 @@ export interface Budgets {
   hasRouteBudget(deployment: Deployment): boolean;
   /** Publishes the alerts of soft budgets that a cost has crossed, after it was charged. */
   alertSoftBudgets(key: VirtualKey | null, labels: CallLabels | undefined): void;
+  /** Reads the spend that `alertSoftBudgets` compares, for a cost without a reservation. Throws Unavailable. */
+  readSoftBudgets(key: VirtualKey | null, labels: CallLabels | undefined): Promise<void>;
   /**
    * Spend of a key without reservations; null when it is not in memory. The spend of a key with its own budget is in
    * memory from its first call on.
@@ -291,8 +293,9 @@ export function createBudgets({
       return windows.length === 0 ? undefined : windows;
     },
     readWindows: async (key, at, labels) => windowsIn(windowBudgets.of(key, at, await labelBudgets.of(labels, key))),
-    hasRouteBudget: (deployment) => windowBudgets.ofRoute(deployment).length > 0,
-    alertSoftBudgets: softBudgets?.alertIfCrossed ?? (() => {}),
+    isRouteLimited: (deployment) => windowBudgets.ofRoute(deployment).length > 0,
+    alertSoftBudgets: soft?.alertIfCrossed ?? (() => {}),
+    readSoftBudgets: soft?.readSpend ?? (() => Promise.resolve()),
     spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
   };
 }

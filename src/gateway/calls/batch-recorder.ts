@@ -222,6 +222,8 @@ export function createBatchRecorder(
         cost === null ? [] : await budgets.readWindows(key, { deployment, model: name }, labels);
       records.push({ windows, record: recordOfModel(batch, one, { firstPosition: costs[0]?.position ?? 0, windows }) });
     }
+    const isCharged = costs.some(({ cost }) => cost !== null && cost > 0n);
+    if (isCharged) await budgets.readSoftBudgets(key, labels);
     // A concurrent read of the batch may have recorded it.
     if (recorded.has(id)) return;
     if (recorded.size >= RECORDED_LIMIT) recorded.clear();
@@ -231,5 +233,6 @@ export function createBatchRecorder(
       const { cost } = record.spend;
       if (cost !== null) budgets.charge(key && chargedOf(key), cost, { labels, windows });
     }
+    if (isCharged) budgets.alertSoftBudgets(key, labels);
   };
 }

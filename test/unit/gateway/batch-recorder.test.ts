@@ -59,8 +59,12 @@ async function recorded(...batches: readonly EndedBatch[]) {
             { name: `window of ${model}`, endMs: 0 },
             { name: 'window of all', endMs: 0 },
           ]),
+        async readSoftBudgets() {
+          events.push('read soft budgets');
+        },
         charge: (charged: object, cost: bigint) =>
           events.push(`charge ${JSON.stringify(charged)} ${usdText(cost as never)}`),
+        alertSoftBudgets: (key: unknown) => events.push(`alert of the key: ${key === KEY}`),
       } as never,
     },
     {
@@ -145,7 +149,7 @@ describe('a batch of several models', () => {
 });
 
 describe('a batch', () => {
-  it('is charged to key, team and user after each record', async () => {
+  it('is charged to key, team and user after each record; soft budgets are read before and compared at the end', async () => {
     const { events } = await recorded(aBatch());
     const charged = JSON.stringify({
       keyHash: KEY.hash,
@@ -155,10 +159,12 @@ describe('a batch', () => {
       projectId: null,
     });
     expect(events).toEqual([
+      'read soft budgets',
       'record large',
       `charge ${charged} 1`,
       'record small',
       `charge ${charged} 2`,
+      'alert of the key: true',
     ]);
   });
 

@@ -262,7 +262,12 @@ async function batchCost(row: Row, usage: Partial<Usage>): Promise<string | null
           cost = spend.cost === null ? null : usdText(spend.cost);
         },
       },
-      budgets: { readWindows: () => Promise.resolve([]), charge() {} } as never,
+      budgets: {
+        readWindows: () => Promise.resolve([]),
+        readSoftBudgets: () => Promise.resolve(),
+        charge() {},
+        alertSoftBudgets() {},
+      } as never,
     },
     {
       catalog: () => catalogOf({ 'up-1': row }),
