@@ -2,7 +2,7 @@ import { mayRead, ownerOf, visibilityOf } from '../../src/domain/caller.ts';
 import { collect } from '../../src/domain/bytes.ts';
 import type { ModelRequest } from '../../src/domain/chat/chat.ts';
 import { NotFound, UpstreamFailed } from '../../src/domain/errors.ts';
-import { idOrNull } from '../../src/domain/optional-id.ts';
+import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { allCalls, type BatchCalls, type CountedCalls } from '../../src/domain/upstream-objects/batch-calls.ts';
 import { batchUseOf, batchEndOf, type ModelUse } from '../../src/domain/upstream-objects/batch-use.ts';
 import { type ObjectAction, OBJECT_PATHS, READ_FILE } from '../../src/domain/upstream-objects/object-action.ts';
@@ -142,7 +142,7 @@ export async function storeObject(
   const labelled = requested === undefined ? {} : { labels: requested };
   // A batch is recorded when it has ended, so its labels and its user are stored until then.
   const { labels } = kind === 'batch' ? withTokenCustomer(key, withKeyTags(key, labelled)) : {};
-  const userId = kind === 'batch' ? idOrNull(caller) : null;
+  const userId = kind === 'batch' ? nullIfBlank(caller) : null;
   const object: UpstreamObject = {
     id: objectId(kind, ids.uuid()),
     kind,

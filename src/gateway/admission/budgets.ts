@@ -293,9 +293,9 @@ export function createBudgets({
       return windows.length === 0 ? undefined : windows;
     },
     readWindows: async (key, at, labels) => windowsIn(windowBudgets.of(key, at, await labelBudgets.of(labels, key))),
-    isRouteLimited: (deployment) => windowBudgets.ofRoute(deployment).length > 0,
-    alertSoftBudgets: soft?.alertIfCrossed ?? (() => {}),
-    readSoftBudgets: soft?.readSpend ?? (() => Promise.resolve()),
+    hasRouteBudget: (deployment) => windowBudgets.ofRoute(deployment).length > 0,
+    alertSoftBudgets: softBudgets?.alertIfCrossed ?? (() => {}),
+    readSoftBudgets: softBudgets?.readSpend ?? (() => Promise.resolve()),
     spentBy: (keyHash) => admission.usedOf(keyCounter(keyHash)) as Usd | null,
   };
 }

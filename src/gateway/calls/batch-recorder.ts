@@ -11,7 +11,7 @@ import { plausibleCost } from '../../domain/inference/plausible-usage.ts';
 import { addUsd, type Rate, rateFrom, type Usd } from '../../domain/money.ts';
 import { addUsage, type EndedBatch, type ModelUse } from '../../domain/upstream-objects/batch-use.ts';
 import { namedUses } from '../../domain/upstream-objects/named-uses.ts';
-import { chargedOf } from '../admission/budget-charges.ts';
+import { chargedKeyOf } from '../admission/budget-charges.ts';
 import type { CallTools } from './call.ts';
 import { costOf } from '../accounting/price.ts';
 import { recordOf } from '../accounting/record.ts';
@@ -231,7 +231,7 @@ export function createBatchRecorder(
     for (const { record, windows } of records) {
       recorder.record(record);
       const { cost } = record.spend;
-      if (cost !== null) budgets.charge(key && chargedOf(key), cost, { labels, windows });
+      if (cost !== null) budgets.charge(key && chargedKeyOf(key), cost, { labels, windows });
     }
     if (isCharged) budgets.alertSoftBudgets(key, labels);
   };
