@@ -219,7 +219,8 @@ export function createSseHandler({
         stream.close();
         void answer.return();
       };
-      stream.end = () => void answer.return();
+      const end = (): void => void answer.return();
+      stream.end = end;
       connected.add(stream);
       // During shutdown, a new reader receives the queued results, then the end.
       if (closing && stream.operations <= 0) stream.end();

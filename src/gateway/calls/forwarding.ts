@@ -126,7 +126,7 @@ function withBilledQuantity(outcome: Outcome, { endpoint, fields }: Forwarded): 
 
 /** Whether a call names a model, and neither its cost nor a default cost is configured. */
 function lacksConfiguredCost({ cost, defaultCost, model, needsPrice = false }: Forwarded): boolean {
-  // With `needsPrice`, nobody has configured `cost`: it is zero for every call.
+  // With `needsPrice`, `cost` is the default of zero, which is not configured.
   const isConfigured = (cost !== null && !needsPrice) || defaultCost !== null;
   return !isConfigured && model !== NO_MODEL;
 }
