@@ -28,7 +28,7 @@ export interface FaultyUnfoldingParts {
 
 interface UnfoldedSegment {
   /** Body number of the segment; null when no segment is left. */
-  readonly number: number | null;
+  readonly bodyNo: number | null;
   /** Summaries of the traces of the segment's calls. */
   readonly summaries: readonly TraceSummary[];
 }
@@ -102,8 +102,8 @@ export function createFaultyUnfolding(
   }
 
   /**
-   * Stores the spend of a segment's calls and deletes the segment. Sets it aside if `allSpansRefused`, or if all spend
-   * rows are refused.
+   * Stores the spend of a segment's calls and deletes the segment. If `allSpansRefused`, or if all spend rows are
+   * refused, it sets the segment aside instead.
    */
   async function settle(
     segment: WaitingSegment,
@@ -119,8 +119,8 @@ export function createFaultyUnfolding(
         await setAside(db, segment);
         return true;
       }
-      // Spend rows do not name their budget windows. But if one call of a segment is new, all of its calls with windows
-      // are new.
+      // Spend rows do not name their budget windows, but the calls of a segment that have windows are all new or all
+      // stored.
       if (results.some((added) => added > 0)) await addToWindows(db, windowsOf(segment.totals));
       await deleteSegments(db, [segment]);
       // The payloads are in the span rows now.
@@ -145,18 +145,19 @@ export function createFaultyUnfolding(
       .limit(1)
       .$castTo<WaitingSegment & { readonly bytes: Uint8Array }>()
       .execute();
-    if (segment === undefined) return { number: null, summaries: [] };
-    const number = Number(segment.body_no);
+    if (segment === undefined) return { bodyNo: null, summaries: [] };
+    const bodyNo = Number(segment.body_no);
     let calls: readonly CallRecord[];
     try {
       calls = await withDomainErrors(async () => unfolding.read(db, segment.body_no, await inflate(segment.bytes)));
     } catch (error) {
       if (error instanceof Unavailable) throw error;
       await setUnreadableAside(segment, error);
-      return { number, summaries: [] };
+      return { bodyNo, summaries: [] };
     }
     const spans = await inHalves(calls, ingest);
-    await settle(segment, calls, spans.refused.length === calls.length);
-    return { number, summaries: spans.results.flat() };
+    const allSpansRefused = spans.refused.length === calls.length;
+    await settle(segment, calls, allSpansRefused);
+    return { bodyNo, summaries: spans.results.flat() };
   };
 }

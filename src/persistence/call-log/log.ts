@@ -89,9 +89,9 @@ export function createCallLog(
       } catch (error) {
         if (error instanceof Unavailable) throw error;
       }
-    const { number, summaries } = await unfoldFaultySegment();
+    const { bodyNo, summaries } = await unfoldFaultySegment();
     merged = [...merged, ...summaries.filter(hasClientSpans)].slice(-MOST_MERGED);
-    return number;
+    return bodyNo;
   }
 
   async function countBacklog(): Promise<void> {
@@ -108,9 +108,9 @@ export function createCallLog(
   function step(): Promise<number | null> {
     const current = lastStep.then(() =>
       inFlight.write(async () => {
-        const number = await unfoldOldest();
+        const bodyNo = await unfoldOldest();
         await countBacklog();
-        return number;
+        return bodyNo;
       }),
     );
     lastStep = current.catch(() => {});

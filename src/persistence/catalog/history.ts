@@ -112,7 +112,8 @@ export function createCatalogHistory({ orm, flavour, readRows, transact }: Datab
         .$if(flavour === 'postgresql', (query) => query.forUpdate())
         .executeTakeFirst();
       if (row === undefined) throw new Conflict('Nothing is recorded yet that this step could start from.');
-      if (row.snapshot_id !== from) return headOf(row);
+      const hasOtherHead = row.snapshot_id !== from;
+      if (hasOtherHead) return headOf(row);
       await insertSpan(db, recordRowOf(head), 'updateHead');
     }
     await insertChanges(db, changes.values().map(changeRowOf));

@@ -13,9 +13,7 @@ const LOCKS = { 'trace bodies': 7_214_001 } as const;
 /** Maximum wait for earlier work of this process, and again for work of other processes, in ms. */
 const MAX_WAIT_MS = 60_000;
 
-/**
- * A mutex within this process. It throws Unavailable for work that waits for a minute. Such work never runs.
- */
+/** A mutex within this process. It throws Unavailable for work that waits for a minute. Such work never runs. */
 export function createMutex(): Mutex {
   let last: Promise<void> = Promise.resolve();
   return <Result>(work: () => Promise<Result>): Promise<Result> => {

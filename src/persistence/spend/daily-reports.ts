@@ -123,7 +123,7 @@ const LABEL_OF_CALL: Readonly<Record<SumsKind, string>> = {
   end_user: 'end_user',
 };
 
-/** The calls of a part of a day, each as a row of sums. By tag, a call has one row for each of its tags. */
+/** The calls of a partial day, each as a row of sums. By tag, a call has one row for each of its tags. */
 function ofCalls(kind: SumsKind, [from, to]: Parts['partialDays'][number], flavour: SqlFlavour): Sql {
   const conditions: Sql[] = [sql`started_at >= ${from}`, sql`started_at < ${to}`];
   if (kind === 'tagged' || kind === 'tag') conditions.push(sql`tags is not null`);
