@@ -210,7 +210,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       upstream.hold();
       const statuses: number[] = [];
       const calling = Array.from({ length: 40 }, async (_, position) => statuses.push(await call(position, key)));
-      // The slots are taken until each call is decided: a call that a busy process decides later would get a freed slot.
+      // The slots stay taken until all calls are decided. A call that is decided later would get a freed slot.
       await vi.waitFor(
         () =>
           expect({ open: upstream.open, statuses }).toEqual({
@@ -260,7 +260,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       const key = await newKey({ rpm_limit: limit, max_parallel_requests: 1_000, max_budget: 1_000 });
       const other = await newKey({ rpm_limit: 100_000 });
       serverErrors.length = 0;
-      // Both processes hold the key in memory. Without the database, they refuse a key that they do not hold (ADR 0056).
+      // Both processes hold the key in memory: without the database, they refuse other keys (ADR 0056).
       for (const position of [0, 1]) expect(await call(position, other)).toBe(200);
       let isOver = false;
       const load = (async () => {

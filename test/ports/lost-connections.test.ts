@@ -15,7 +15,7 @@ const BEFORE_NOON = {
   limit: 1,
 } as const;
 
-/** Delay of the close of a connection in `startLateClosingProxy`, in ms: longer than the wait before the first retry. */
+/** Delay of the close of a connection, in ms. Longer than the wait before the first retry. */
 const LATE_CLOSE_MS = 300;
 
 /**
@@ -43,7 +43,7 @@ describe.skipIf(engine.skipReason !== null)('a look-up of a key on PostgreSQL', 
   });
   afterAll(() => scratch.remove());
 
-  /** Runs a read that waits for a lock of its table. PostgreSQL ends the connection of the read, then frees the lock. */
+  /** Runs a read that waits for a lock of its table. Its connection is ended before the lock is freed. */
   async function readLosingItsConnection<Row>(table: string, read: () => Promise<Row>): Promise<Row> {
     const { orm } = await scratch.openBare();
     const holder = orm.em.fork();
