@@ -47,8 +47,8 @@ const JITTER_MS = 750;
 const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
- * Wait before a retry at the same deployment, in ms. `nth` is 0 for the first retry. `leastSeconds` is the minimum wait,
- * but never raises it above `MAX_WAIT_MS`. `random` is from 0 to 1.
+ * Wait before a retry at the same deployment, in ms. `nth` is 0 for the first retry. `leastSeconds` is the minimum
+ * wait, but never raises it above `MAX_WAIT_MS`. `random` is from 0 to 1.
  */
 export function retryDelayMs(
   failure: unknown,

@@ -124,8 +124,8 @@ export function rowsOfTraces(traces: readonly (readonly StoredSpan[])[]): readon
 const NO_ESTIMATE = 'null';
 
 /**
- * The rows with these estimates in place of `NO_ESTIMATE`. `estimates` must be in ascending order of `estimateEnd`, which
- * is from `rowsOfTraces`.
+ * The rows with these estimates in place of `NO_ESTIMATE`. `estimates` must be in ascending order of `estimateEnd`,
+ * which is from `rowsOfTraces`.
  */
 export function withEstimates(
   rows: SpanRows,

@@ -98,8 +98,8 @@ interface QueryReader {
 /** SQL over the views of traces and spend. */
 export interface TraceQueries {
   /**
-   * Dialect of queries that read traces or spans. Where it is `clickhouse`, queries that read only spend use the dialect
-   * of the SQL database.
+   * Dialect of queries that read traces or spans. Where it is `clickhouse`, queries that read only spend use the
+   * dialect of the SQL database.
    */
   readonly dialect: QueryDialect;
   /**

@@ -23,7 +23,7 @@ export interface Reporter {
   flush(): Promise<void>;
 }
 
-/** One report in place of two, with the reviews of both. All other members are states, of which the later one counts. */
+/** One report in place of two, with the reviews of both. All other members are states: the later one counts. */
 function joined(earlier: RunProgress, later: RunProgress | null): RunProgress {
   const reviews = [...(earlier.reviews ?? []), ...(later?.reviews ?? [])];
   return { ...earlier, ...later, ...(reviews.length === 0 ? {} : { reviews }) };
