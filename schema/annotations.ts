@@ -97,13 +97,11 @@ builder.objectField(SpanType, 'annotations', (t) =>
   t.field({
     type: [AnnotationType],
     description: 'Annotations of the span, the oldest first.',
-    resolve: async ({ within, traceRef, spanId }, _args, { scope }) =>
-      (
-        await annotationsOfParts(
-          within.filter((part) => part.traceRef === traceRef),
-          scope,
-        )
-      ).filter((one) => one.spanId === spanId),
+    resolve: async ({ within, traceRef, spanId }, _args, { scope }) => {
+      const partsWithSpan = within.filter((part) => part.traceRef === traceRef);
+      const annotations = await annotationsOfParts(partsWithSpan, scope);
+      return annotations.filter((annotation) => annotation.spanId === spanId);
+    },
   }),
 );
 
@@ -188,16 +186,17 @@ const cursorOf = ({ createdAt, id }: Annotation): string =>
 
 /** Creation time and id of the annotation of a cursor. Throws InvalidInput for a malformed cursor. */
 function readCursor(cursor: string): Pick<Annotation, 'createdAt' | 'id'> {
-  const row = readCreationCursor(cursor);
-  if (!/^[\w-]{1,64}$/.test(row.id)) throw new InvalidInput('Invalid cursor.');
-  return row;
+  const place = readCreationCursor(cursor);
+  if (!/^[\w-]{1,64}$/.test(place.id)) throw new InvalidInput('Invalid cursor.');
+  return place;
 }
 
 /** The span id of a filter, which takes a span id or a global id. Null when absent or blank. */
 const spanIdOf = (text: string | null | undefined): string | null => {
   const local = nullIfBlank(localId('Span', text));
+  const isGlobalId = local !== text;
   // The local id in a global id has the form `trace:span:ref`.
-  return local === text || local === null ? local : (local.split(':')[1] ?? local);
+  return isGlobalId ? (local?.split(':')[1] ?? local) : local;
 };
 
 export function conditionsOf(input: typeof AnnotationFilterType.$inferInput | null | undefined): AnnotationConditions {

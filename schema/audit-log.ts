@@ -6,7 +6,7 @@ import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId, readGlobalId } from './base/global-id.ts';
 import { nodesOf } from './base/node-loading.ts';
 import { creationOrder } from './base/order.ts';
-import { readCreationPage, rowConnection, rowPageCost } from './base/row-pages.ts';
+import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 const AuditActionType = builder.enumType('AuditAction', {
   description: 'What happened to a row.',
@@ -115,8 +115,7 @@ builder.queryField('auditLog', (t) =>
         orderBy: t.arg({ type: AuditLogOrderType, description: 'Newest first when absent.' }),
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const page = readCreationPage(args);
-        const isDescending = orderBy?.direction !== 'ascending';
+        const page = readOrderedPage<'created_at'>(args, orderBy);
         const { entries, ...counts } = await listAuditLog(scope, {
           filter: {
             ...ALL_CHANGES,
@@ -129,9 +128,8 @@ builder.queryField('auditLog', (t) =>
             from: filter?.from ?? null,
             to: filter?.to ?? null,
           },
-          sort: 'created_at',
-          // A backwards page is read in the opposite direction.
-          descending: isDescending !== page.isBackwards,
+          sort: page.sort,
+          descending: page.descending,
           limit: page.limit,
           from: page.from,
         });

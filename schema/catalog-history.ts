@@ -37,7 +37,7 @@ const FieldKindType = builder.enumType('CatalogFieldKind', {
 });
 
 const CatalogChangeType = builder.objectRef<CatalogChange>('CatalogChange').implement({
-  description: 'A change of one entry or one field of the catalog.',
+  description: 'A change of the catalog: an entry is added or removed, or one field of an entry changes.',
   fields: (t) => ({
     at: t.expose('at', {
       type: 'DateTime',
@@ -102,7 +102,7 @@ const HistorySourceType = builder.enumType('CatalogHistorySource', {
   } as const,
 });
 
-// The graph calls a `HistorySpan` a period: a span is a step of a trace there.
+// The graph calls a `HistorySpan` a period, because a span of the graph is a step of a trace.
 const HistoryPeriodType = builder.objectRef<HistorySpan>('CatalogHistoryPeriod').implement({
   description: 'A period in which every change of the catalog is known.',
   fields: (t) => ({

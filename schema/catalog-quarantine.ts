@@ -111,8 +111,8 @@ builder.mutationField('releaseQuarantinedPrice', (t) =>
   t.field({
     type: ReleasedPriceType,
     description:
-      'Serves a quarantined price until the source of the catalog changes it again, also after a restart. NotFoundError ' +
-      'when the source has changed the value meanwhile. For proxy administrators.',
+      'Serves a quarantined price until the source of the catalog changes it again. A restart keeps the release. ' +
+      'NotFoundError when the source has changed the value since it was quarantined. For proxy administrators.',
     args: { input: t.arg({ type: ReleaseInput, required: true, description: 'The price.' }) },
     errors: {
       types: [NotFound],

@@ -72,11 +72,11 @@ type ChatInputShape = typeof ChatInput.$inferInput;
 type ChatMessageShape = typeof ChatMessageInput.$inferInput;
 
 /** Members that are neither null nor undefined. */
-const present = (fields: JsonObject): Record<string, unknown> =>
+const nonNullMembers = (fields: JsonObject): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 function readMessage({ role, content, name, toolCallId, toolCalls }: ChatMessageShape): Record<string, unknown> {
-  return { role, content: content ?? null, ...present({ name, tool_call_id: toolCallId, tool_calls: toolCalls }) };
+  return { role, content: content ?? null, ...nonNullMembers({ name, tool_call_id: toolCallId, tool_calls: toolCalls }) };
 }
 
 function readChat(input: ChatInputShape): ChatDraft {
@@ -85,7 +85,7 @@ function readChat(input: ChatInputShape): ChatDraft {
     messages: input.messages.map(readMessage),
     parameters: {
       ...readObject(input.parameters, 'parameters'),
-      ...present({
+      ...nonNullMembers({
         temperature: input.temperature,
         top_p: input.topP,
         max_tokens: input.maxTokens,
@@ -98,7 +98,7 @@ function readChat(input: ChatInputShape): ChatDraft {
         user: input.user,
       }),
     },
-    // The id that the caller sent for this call. Null for an absent or invalid id: the gateway then generates one.
+    // Null for an absent or invalid id. The gateway then generates the id of the call.
     callId: callerId(input.callId),
     parent: parseTraceparent(input.traceparent ?? undefined),
   };
@@ -241,7 +241,7 @@ const ChatFailureType = builder.objectRef<StepOf<'failure'>>('ChatFailure').impl
   }),
 });
 
-const NAMES: Record<ChatDelta['kind'], string> = {
+const TYPE_NAMES: Record<ChatDelta['kind'], string> = {
   text: ChatTextType.name,
   reasoning: ChatReasoningType.name,
   toolCall: ChatToolCallType.name,
@@ -250,11 +250,11 @@ const NAMES: Record<ChatDelta['kind'], string> = {
   failure: ChatFailureType.name,
 };
 
-// In the graph, `ChatDelta` is the whole event. The domain's `ChatDelta` is its member `delta`.
+// The `ChatDelta` of the graph is a whole event. The `ChatDelta` of the domain is the member `delta` of an event.
 const ChatDeltaType = builder.unionType('ChatDelta', {
   description: 'One event of a streamed answer. A failure after the first event is an event.',
   types: [ChatTextType, ChatReasoningType, ChatToolCallType, ChatFinishType, ChatUsageType, ChatFailureType],
-  resolveType: ({ delta }) => NAMES[delta.kind],
+  resolveType: ({ delta }) => TYPE_NAMES[delta.kind],
 });
 
 /** Narrows an event to the member of the union for its delta. */

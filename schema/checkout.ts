@@ -19,7 +19,7 @@ import { creationOrder } from './base/order.ts';
 import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { CatalogKeyType, CheckoutType } from './base/refs.ts';
 
-// A checkout is a purchase: names of types have the first word, descriptions the second.
+// A checkout is a purchase. Names of types say `Checkout`, descriptions say purchase.
 
 const stateValues = {
   OPEN: { value: 'open', description: 'Not paid yet.' },
@@ -88,7 +88,7 @@ builder.node(CheckoutType, {
       type: CatalogKeyType,
       nullable: true,
       description: 'The key. Null until it was issued to the buyer.',
-      resolve: (checkout) => checkout.key && { checkout, key: checkout.key },
+      resolve: (checkout) => (checkout.key === null ? null : { checkout, key: checkout.key }),
     }),
   }),
 });

@@ -35,11 +35,11 @@ const AgentMessageRoleType = builder.enumType('CodingAgentMessageRole', {
 const AgentMessageType = builder.objectRef<AgentMessage>('CodingAgentMessage').implement({
   description: 'One message of the conversation with a coding agent.',
   fields: (t) => ({
-    messageId: t.exposeString('id', { description: 'Its id at the provider.' }),
+    messageId: t.exposeString('id', { description: 'Id of the message at the provider.' }),
     role: t.field({
       type: AgentMessageRoleType,
       nullable: true,
-      description: 'Who wrote it. Null when the provider names another role.',
+      description: 'Who wrote the message. Null when the provider names another role.',
       resolve: ({ type }) => (type === 'user_message' || type === 'assistant_message' ? type : null),
     }),
     text: t.exposeString('text', { description: 'Text of the message.' }),
@@ -82,7 +82,7 @@ const CodingAgentType = builder.objectRef<CodingAgent>(TYPE);
 
 builder.node(CodingAgentType, {
   description:
-    'A cloud coding agent that was launched through the gateway, with its last known state. `codingAgent` reads the state again.',
+    'A cloud coding agent that was launched through the gateway, with its last known state. The query `codingAgent` asks the provider for the current state.',
   id: { resolve: ({ id }) => id },
   loadMany: nodesOf((id, { scope }) => findCodingAgent(scope, id)),
   fields: (t) => ({
@@ -104,8 +104,8 @@ builder.node(CodingAgentType, {
     target: t.field({ type: TargetType, description: 'Destination of its changes.', resolve: ({ state }) => state }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was launched through the gateway.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its state was last received.' }),
-    keyHash: t.exposeID('keyHash', { description: 'Hash of the key that launched it.' }),
-    teamId: t.exposeID('teamId', { nullable: true, description: 'Team of that key. Null when it has none.' }),
+    keyHash: t.exposeID('keyHash', { description: 'Hash of the key that launched the agent.' }),
+    teamId: t.exposeID('teamId', { nullable: true, description: 'Team of the key that launched the agent. Null when the key has none.' }),
     costUsd: t.field({
       type: 'Decimal',
       description: 'Cost in USD: 0, because agents are part of a subscription.',
@@ -125,7 +125,7 @@ const AgentFilterType = builder.inputType('CodingAgentFilter', {
   description: 'Filter of coding agents. All conditions must match; blank text is ignored.',
   fields: (t) => ({
     keyHash: t.id({ description: 'Key that launched the agent: global id or hash.' }),
-    teamId: t.id({ description: 'Team of that key: global id or local id.' }),
+    teamId: t.id({ description: 'Team of the key that launched the agent: global id or local id.' }),
   }),
 });
 
@@ -148,8 +148,8 @@ builder.queryField('codingAgents', (t) =>
           keyHash: nullIfBlank(localId('VirtualKey', filter?.keyHash)),
           teamId: nullIfBlank(localId('Team', filter?.teamId)),
         };
-        // An agent has the members of its place in the list: `createdAt` and `id`.
-        return rowConnection(await listCodingAgents(scope, { filter: filters, page }), page, (agent) => agent);
+        const found = await listCodingAgents(scope, { filter: filters, page });
+        return rowConnection(found, page, ({ createdAt, id }) => ({ createdAt, id }));
       },
     },
     { ...pageType('CodingAgent', 'coding agents'), fields: (page) => totalCount(page, 'coding agents') },

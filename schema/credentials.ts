@@ -32,7 +32,7 @@ builder.node(CredentialType, {
     values: t.field({ type: 'JSON', description: 'Its values. Secrets are masked.', resolve: maskedParameters }),
     info: t.field({ type: 'JSON', description: 'Facts without secrets: an object.', resolve: ({ info }) => info }),
     isConfigured: t.boolean({
-      description: 'Whether the configuration file declares it. Then it cannot be changed at run time.',
+      description: 'Whether the configuration file declares it. Such a credential cannot be changed at run time.',
       resolve: ({ stored }) => stored === null,
     }),
     isStoredIgnored: t.exposeBoolean('isStoredIgnored', {
@@ -119,7 +119,7 @@ const DeleteInput = builder.inputType('DeleteCredentialInput', {
   fields: (t) => ({ credential: t.id({ required: true, description: CREDENTIAL_ID }) }),
 });
 
-/** Where the values of a new credential come from: the input, or the deployment whose id is `modelId`. */
+/** The values of a new credential, or as `modelId` the deployment that they are copied from. Throws InvalidInput. */
 function sourceOf(values: unknown, deploymentId: string | null | undefined) {
   const inputValues = readObject(values, 'values');
   if (Object.keys(inputValues).length > 0) return { values: inputValues };

@@ -170,7 +170,7 @@ const RefusedAnswerType = builder.objectRef<AnswerOfKind<'refusal'>>('RefusedAns
   interfaces: [AnsweredType],
 });
 
-const NAMES: Readonly<Record<Answer['kind'], string>> = {
+const TYPE_NAMES: Readonly<Record<Answer['kind'], string>> = {
   predicate: PredicateAnswerType.name,
   choice: ChoiceAnswerType.name,
   score: ScoreAnswerType.name,
@@ -181,7 +181,7 @@ const NAMES: Readonly<Record<Answer['kind'], string>> = {
 export const AnswerType = builder.unionType('Answer', {
   description: 'The answer to one question, by its kind.',
   types: [PredicateAnswerType, ChoiceAnswerType, ScoreAnswerType, BoxAnswerType, RefusedAnswerType],
-  resolveType: ({ answer }) => NAMES[answer.kind],
+  resolveType: ({ answer }) => TYPE_NAMES[answer.kind],
 });
 
 /** Narrows an answer to the member of the union for its kind. */

@@ -25,7 +25,6 @@ const OutcomeInput = builder.inputType('RecordDecisionOutcomeInput', {
   }),
 });
 
-// `outcome.probabilities` has the probability of each label, and `outcome.outcome` the index of the right label.
 const OutcomeType = builder.objectRef<RecordedOutcome>('DecisionOutcome').implement({
   description: 'The right answer to a question of a decision.',
   fields: (t) => ({
@@ -38,7 +37,7 @@ const OutcomeType = builder.objectRef<RecordedOutcome>('DecisionOutcome').implem
     answer: t.field({ type: AnswerType, description: 'The answer that the model gave.', resolve: memberOf }),
     probability: t.float({
       description: 'Probability that the model gave to the right answer, before calibration, 0 to 1.',
-      resolve: ({ outcome }) => outcome.probabilities[outcome.outcome] ?? 0,
+      resolve: ({ outcome: { probabilities, outcome: rightLabelIndex } }) => probabilities[rightLabelIndex] ?? 0,
     }),
   }),
 });

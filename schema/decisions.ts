@@ -4,11 +4,12 @@ import type { Usage } from '../src/domain/chat/usage.ts';
 import type { DecisionDraft } from '../src/domain/decisions/decision-draft.ts';
 import { type StoredDecision, answerOfStored } from '../src/domain/decisions/stored-decision.ts';
 import { InvalidInput, LimitExceeded, NotFound, Rejected, Unsupported, UpstreamFailed } from '../src/domain/errors.ts';
-import { type Usd, usdText } from '../src/domain/money.ts';
+import type { Usd } from '../src/domain/money.ts';
 import { parseTraceparent } from '../src/domain/traces/trace-context.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
 import { callerId } from '../src/domain/calls/caller-id.ts';
 import { builder } from './base/builder.ts';
+import { usdOrNull } from './base/decimal.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { readObject } from './base/json-inputs.ts';
 import { type AnsweredQuestion, AnswerType, memberOf, QuestionKindType } from './decision-answers.ts';
@@ -87,7 +88,7 @@ function readDecision(input: DecideShape): DecisionDraft {
     input: input.input,
     questions: input.questions.map(readQuestion),
     parameters: readObject(input.parameters, 'parameters'),
-    // The id that the caller sent for this call. Null for an absent or invalid id: the gateway then generates one.
+    // Null for an absent or invalid id. The gateway then generates the id of the call.
     callId: callerId(input.callId),
     parent: parseTraceparent(input.traceparent ?? undefined),
   };
@@ -174,9 +175,9 @@ builder.node(DecisionType, {
       description:
         'Cost in USD. Null when no price is known, and for a stored decision without a spend row that the caller may read.',
       async resolve({ traceId, spanId, cost }, _args, { scope }) {
-        const shownCost =
-          cost === undefined ? ((await scope.loaders.spendRowBySpan.load(`${traceId}:${spanId}`))?.cost ?? null) : cost;
-        return shownCost === null ? null : usdText(shownCost);
+        if (cost !== undefined) return usdOrNull(cost);
+        const spendRow = await scope.loaders.spendRowBySpan.load(`${traceId}:${spanId}`);
+        return usdOrNull(spendRow?.cost);
       },
     }),
     createdAt: t.field({

@@ -12,6 +12,7 @@ import { maskedParameters } from '../src/domain/deployments/parameters.ts';
 import type { StoredDeployment } from '../src/domain/deployments/stored-deployment.ts';
 import { Conflict, InvalidInput, LimitExceeded, NotFound, Unsupported } from '../src/domain/errors.ts';
 import { builder } from './base/builder.ts';
+import { TAKES_EFFECT } from './base/descriptions.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { localId } from './base/global-id.ts';
 import { CALL_COST, LIST_LENGTH } from './base/limits.ts';
@@ -24,8 +25,7 @@ const TYPE = 'StoredDeployment';
 const ID = 'The deployment: global id or `deploymentId`.';
 const PARAMS = 'Parameters as in `litellm_params` of the configuration, e.g. `model` and `api_key`.';
 const INFO = 'Facts about the model as in `model_info` of the configuration. `team_id` makes it a model of that team.';
-const TAKES_EFFECT =
-  'Takes effect immediately in this process, within seconds in others. For proxy administrators. Administrators of a team manage deployments with the `team_id` of their team, if an administrator of the team created them.';
+const EFFECT_AND_ACCESS = `${TAKES_EFFECT} Administrators of a team manage deployments with the \`team_id\` of their team, if an administrator of the team created them.`;
 
 const StoredDeploymentType = builder.objectRef<StoredDeployment>(TYPE);
 
@@ -141,7 +141,7 @@ const DeleteInput = builder.inputType('DeleteDeploymentInput', {
 builder.mutationFields((t) => ({
   createDeployment: t.field({
     type: StoredDeploymentType,
-    description: `Stores a deployment. ${TAKES_EFFECT}`,
+    description: `Stores a deployment. ${EFFECT_AND_ACCESS}`,
     args: { input: t.arg({ type: CreateInput, required: true, description: 'The deployment.' }) },
     errors: {
       types: [InvalidInput, Conflict, Unsupported],
@@ -157,7 +157,7 @@ builder.mutationFields((t) => ({
   }),
   updateDeployment: t.field({
     type: StoredDeploymentType,
-    description: `Changes, blocks or unblocks a stored deployment. ${TAKES_EFFECT}`,
+    description: `Changes, blocks or unblocks a stored deployment. ${EFFECT_AND_ACCESS}`,
     args: { input: t.arg({ type: UpdateInput, required: true, description: 'The deployment and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -174,7 +174,7 @@ builder.mutationFields((t) => ({
   }),
   deleteDeployment: t.field({
     type: StoredDeploymentType,
-    description: `Deletes a stored deployment. ${TAKES_EFFECT}`,
+    description: `Deletes a stored deployment. ${EFFECT_AND_ACCESS}`,
     args: { input: t.arg({ type: DeleteInput, required: true, description: 'The deployment.' }) },
     errors: {
       types: [NotFound, Unsupported],
@@ -184,7 +184,7 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-// `probe` is a text when no call was made: the reason.
+// When no call was made, `probe` is the reason as a text.
 const TestedType = builder.objectRef<TestedConnection>('TestedConnection').implement({
   description: 'Result of one small call with the parameters of a model.',
   fields: (t) => ({

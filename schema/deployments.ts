@@ -19,15 +19,15 @@ import { nodesOf } from './base/node-loading.ts';
 import { CatalogEntryType, TeamType } from './base/refs.ts';
 
 const HealthStateType = builder.enumType('HealthState', {
-  description: 'Health over the last 20 calls, as far as they ended in the past five minutes, in this process.',
+  description: 'Health by the last 20 calls of this process. Calls that ended more than five minutes ago are left out.',
   values: {
-    HEALTHY: { value: HEALTH_STATES[0], description: 'Less than 10% failed.' },
+    HEALTHY: { value: 'healthy', description: 'Less than 10% failed.' },
     DEGRADED: {
-      value: HEALTH_STATES[1],
+      value: 'degraded',
       description: '10% or more failed, or the states of several deployments differ.',
     },
-    FAILING: { value: HEALTH_STATES[2], description: '50% or more failed.' },
-    UNKNOWN: { value: HEALTH_STATES[3], description: 'No calls.' },
+    FAILING: { value: 'failing', description: '50% or more failed.' },
+    UNKNOWN: { value: 'unknown', description: 'No calls.' },
   } as const,
 });
 
@@ -190,7 +190,7 @@ builder.node(CallableModelType, {
   }),
 });
 
-// `probe` is a text when the deployment was not checked: the reason.
+// When the deployment was not checked, `probe` is the reason as a text.
 const CheckedType = builder.objectRef<CheckedDeployment>('CheckedDeployment').implement({
   description: 'A deployment of a health check.',
   fields: (t) => ({

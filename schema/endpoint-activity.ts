@@ -6,7 +6,7 @@ import { sumFields } from './base/shared-fields.ts';
 /** Assumed number of days of a period, for the cost of a query. */
 const USUAL_DAYS = 30;
 /** Assumed number of endpoints, for the cost of a query. */
-const ENDPOINTS = 10;
+const USUAL_ENDPOINTS = 10;
 
 const SumsType = builder.objectRef<SpendSums>('SpendSums').implement({
   description:
@@ -25,7 +25,7 @@ const SumsType = builder.objectRef<SpendSums>('SpendSums').implement({
 const DayType = builder.objectRef<EndpointDay>('EndpointActivityDay').implement({
   description: 'Calls of one endpoint on one day.',
   fields: (t) => ({
-    date: t.exposeString('day', { description: 'UTC day of the start, `YYYY-MM-DD`.' }),
+    date: t.exposeString('day', { description: 'UTC day on which the calls began, `YYYY-MM-DD`.' }),
     sums: t.field({ type: SumsType, description: 'Sums of the day.', resolve: ({ sums }) => sums }),
   }),
 });
@@ -56,7 +56,7 @@ builder.queryField('endpointActivity', (t) =>
   t.field({
     type: [EndpointActivityType],
     nullable: true,
-    complexity: { field: 1, multiplier: ENDPOINTS },
+    complexity: { field: 1, multiplier: USUAL_ENDPOINTS },
     description:
       'Tokens, spend, successes and failures by endpoint, endpoints with the most calls first. Administrators and keys with the permission `get_spend_routes` see all calls. Other keys need a user and see their own calls and those of the user.',
     args: {

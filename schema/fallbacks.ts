@@ -15,12 +15,12 @@ const TypeOfFallback = builder.enumType('FallbackType', {
   description: 'Kind of failure that fallbacks handle.',
   values: {
     GENERAL: {
-      value: FALLBACK_TYPES[0],
+      value: 'general',
       description:
         'Every failure. As soon as one model has CONTEXT_WINDOW or CONTENT_POLICY fallbacks, GENERAL fallbacks no longer handle failures of that type.',
     },
-    CONTEXT_WINDOW: { value: FALLBACK_TYPES[1], description: 'Refusals of a conversation that is too long.' },
-    CONTENT_POLICY: { value: FALLBACK_TYPES[2], description: 'Refusals of the content of a conversation.' },
+    CONTEXT_WINDOW: { value: 'context_window', description: 'Refusals of a conversation that is too long.' },
+    CONTENT_POLICY: { value: 'content_policy', description: 'Refusals of the content of a conversation.' },
   } as const,
 });
 

@@ -9,7 +9,7 @@ import { builder } from './base/builder.ts';
 import { droppedUpdates } from './base/shared-fields.ts';
 
 /** Assumed number of routes of one day, for the complexity of a query. */
-const ROUTES = 20;
+const USUAL_ROUTES = 20;
 /** Assumed number of days of a period, for the complexity of a query. */
 const USUAL_DAYS = 30;
 
@@ -54,7 +54,7 @@ const CountsType = builder.objectRef<ActivityGroup>('ActivityCounts').implement(
 
 const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity').implement({
   description:
-    'Counts of inbound LLM, MCP and A2A requests that have ended. Each request counts once, also with retries and fallbacks. Counts are stored every 10 seconds, or at the interval `proxy_batch_write_at`. Calls in GraphQL documents and over WebSockets are not counted here; `endpointActivity` has them.',
+    'Counts of inbound LLM, MCP and A2A requests that have ended. A request with retries or fallbacks counts once. Counts are stored every 10 seconds, or at the interval `proxy_batch_write_at`. Calls in GraphQL documents and over WebSockets are not counted here; `endpointActivity` has them.',
   fields: (t) => ({
     startDate: t.exposeString('from', { description: 'First UTC day, `YYYY-MM-DD`.' }),
     endDate: t.exposeString('to', { description: 'Last UTC day, included.' }),
@@ -80,13 +80,13 @@ const GatewayActivityType = builder.objectRef<GatewayActivity>('GatewayActivity'
     }),
     byRoute: t.field({
       type: [CountsType],
-      complexity: { field: 1, multiplier: ROUTES },
+      complexity: { field: 1, multiplier: USUAL_ROUTES },
       description: 'By category and route, those with the most successes first.',
       resolve: ({ byRoute }) => byRoute,
     }),
     series: t.field({
       type: [CountsType],
-      complexity: { field: 1, multiplier: USUAL_DAYS * ROUTES },
+      complexity: { field: 1, multiplier: USUAL_DAYS * USUAL_ROUTES },
       description: 'By day, category and route, the oldest first.',
       resolve: ({ series }) => series,
     }),
@@ -122,7 +122,7 @@ const UpdateType = builder.objectRef<ActivityUpdate>('GatewayActivityUpdate').im
     at: t.expose('at', { type: 'DateTime', description: 'When the counts were taken.' }),
     counts: t.field({
       type: [CountsType],
-      complexity: { field: 1, multiplier: ROUTES },
+      complexity: { field: 1, multiplier: USUAL_ROUTES },
       description: 'By category and route.',
       resolve: ({ counts }) =>
         counts.map(({ category, route, succeeded, failed }) => ({ of: { category, route }, succeeded, failed })),

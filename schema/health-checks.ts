@@ -4,7 +4,7 @@ import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { creationOrder } from './base/order.ts';
-import { readCreationPage, rowConnection, rowPageCost } from './base/row-pages.ts';
+import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 const HealthCheckType = builder.objectRef<HealthCheck>('HealthCheck').implement({
   description: 'Stored result of a health check of a deployment, by any process.',
@@ -49,13 +49,11 @@ builder.queryField('healthChecks', (t) =>
         orderBy: t.arg({ type: HealthCheckOrderType, description: 'Newest first when absent.' }),
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const page = readCreationPage(args);
-        const isDescending = orderBy?.direction !== 'ascending';
+        const page = readOrderedPage<'created_at'>(args, orderBy);
         const { checks, ...counts } = await listHealthChecks(scope, {
           model: nullIfEmpty(filter?.model ?? null),
           isHealthy: filter?.healthy ?? null,
-          // A backwards page is read in the opposite order.
-          descending: isDescending !== page.isBackwards,
+          descending: page.descending,
           limit: page.limit,
           from: page.from,
         });

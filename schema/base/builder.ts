@@ -34,17 +34,17 @@ export const builder = new SchemaBuilder<{
 }>({
   plugins: [ErrorsPlugin, RelayPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
-  // `schema/base/limits.ts` checks the cost before execution. The plugin's own check would run at the first event of a
-  // subscription.
+  // `schema/base/limits.ts` checks the cost before execution. The plugin's own check runs too late for a subscription: at
+  // its first event.
   complexity: { disabled: true },
   errors: { defaultTypes: [], directResult: true },
   relay: {
     // `schema/node.ts` declares `node` and `nodes`: malformed ids are null, and the number of ids is limited.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
-    nodeTypeOptions: { description: 'An object with a global id. `node(id)` reads it again.' },
+    nodeTypeOptions: { description: 'An object with a global id, by which `node(id)` reads it.' },
     idFieldOptions: {
-      description: 'Global id: opaque, unique across all types, and stable. `node(id)` takes it.',
+      description: 'Global id: opaque, unique across all types, and stable. Pass it to `node(id)`.',
       extensions: FROM_SOURCE,
     },
     cursorType: 'String',

@@ -26,8 +26,8 @@ interface Cost {
  */
 type Complexity = number | { readonly field?: number; readonly multiplier?: number };
 
-/** Assumed length of a list whose complexity states no multiplier. */
-const LIST_ITEMS = 10;
+/** Multiplier of a list whose complexity states none: its assumed length. */
+const DEFAULT_LIST_MULTIPLIER = 10;
 
 /**
  * Cost of an operation by the complexities of its fields. A page is assumed to have as many items as were requested.
@@ -55,7 +55,7 @@ export function costOf(
     if (field === undefined) return { fields: 1, depth: 1 };
     const complexity = complexityOf(field, node);
     const stated = typeof complexity === 'number' ? { field: complexity } : complexity;
-    const { field: ownCost = 1, multiplier = isListType(getNullableType(field.type)) ? LIST_ITEMS : 1 } = stated;
+    const { field: ownCost = 1, multiplier = isListType(getNullableType(field.type)) ? DEFAULT_LIST_MULTIPLIER : 1 } = stated;
     if (node.selectionSet === undefined) return { fields: ownCost, depth: 1 };
     const below = costOfSet(node.selectionSet, getNamedType(field.type));
     return { fields: ownCost + below.fields * Math.max(multiplier, 0), depth: below.depth + 1 };
@@ -66,7 +66,8 @@ export function costOf(
     costsBySet.set(set, byType);
     const cached = byType.get(type);
     if (cached !== undefined) return cached;
-    let [fields, depth] = [0, 0];
+    let fields = 0;
+    let depth = 0;
     for (const selection of set.selections) {
       const cost = costOfSelection(selection, type);
       fields += cost.fields;
@@ -81,7 +82,7 @@ export function costOf(
     const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
     if (fragment === undefined) return { fields: 0, depth: 0 };
     const { typeCondition } = fragment;
-    return costOfSet(fragment.selectionSet, (typeCondition && schema.getType(typeCondition.name.value)) ?? type);
+    return costOfSet(fragment.selectionSet, typeCondition === undefined ? type : (schema.getType(typeCondition.name.value) ?? type));
   }
 
   const root = schema.getRootType(operation);

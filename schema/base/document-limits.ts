@@ -153,9 +153,9 @@ interface Group {
 }
 
 /**
- * Counts the selections of `sets`, with fragments expanded. Several sets are those of fields with the same response
- * name, which validation merges. Adds to `unfolded`, the counts of the whole document. Throws as soon as a limit is
- * exceeded.
+ * Counts the selections of `sets`, with fragments expanded. `sets` are the selection sets that validation merges,
+ * because their fields have the same response name. Adds to `unfolded`, the counts of the whole document. Throws as
+ * soon as a limit is exceeded.
  */
 function unfold(
   sets: readonly SelectionSetNode[],
@@ -194,7 +194,8 @@ function unfold(
   unfolded.pairs += pairs;
   if (unfolded.pairs > MAX_PAIRS)
     throw tooLarge(`The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare.`);
-  // The limit of depth refuses a deeper operation later. A cycle of fragments ends here; validation reports it.
+  // Deeper levels need no count: `limits.ts` refuses deep operations. Here a cycle of fragments ends, too, which
+  // validation reports.
   if (depth >= MAX_NESTING) return;
   for (const { complex } of groups.values()) {
     const below = complex.flatMap(({ selectionSet }) => selectionSet ?? []);

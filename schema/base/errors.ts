@@ -163,8 +163,8 @@ function codeOf(root: GraphQLError, path: GraphQLError['path']): keyof typeof ER
   if (typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)) return code as keyof typeof ERROR_CODES;
   if (typeof code === 'string') return RENAMED.get(code) ?? null;
   if (root.message.startsWith('Syntax Error')) return 'GRAPHQL_PARSE_FAILED';
-  const isFieldError = path !== undefined && (root.nodes ?? []).every(({ kind }) => kind === Kind.FIELD);
-  return isFieldError ? null : 'GRAPHQL_VALIDATION_FAILED';
+  const isServerFault = path !== undefined && (root.nodes ?? []).every(({ kind }) => kind === Kind.FIELD);
+  return isServerFault ? null : 'GRAPHQL_VALIDATION_FAILED';
 }
 
 const UNEXPECTED = 'Unexpected error.';
@@ -179,11 +179,14 @@ export function toGraphQLError(error: unknown, report: (bug: unknown) => string)
   const location: Partial<ReturnType<typeof locationOf>> = error instanceof GraphQLError ? locationOf(error) : {};
   if (root instanceof DomainError)
     return new GraphQLError(messageOf(root), { ...location, extensions: { code: root.code, ...detailOf(root) } });
-  const code = root instanceof GraphQLError ? codeOf(root, location.path) : null;
-  if (root instanceof GraphQLError && code !== null)
-    return root === error && root.extensions['code'] === code
-      ? root
-      : new GraphQLError(root.message, { ...location, extensions: { ...root.extensions, code } });
+  if (root instanceof GraphQLError) {
+    const code = codeOf(root, location.path);
+    const isComplete = root === error && root.extensions['code'] === code;
+    if (code !== null)
+      return isComplete
+        ? root
+        : new GraphQLError(root.message, { ...location, extensions: { ...root.extensions, code } });
+  }
   return new GraphQLError(UNEXPECTED, { ...location, extensions: { code: 'INTERNAL', requestId: report(root) } });
 }
 
@@ -195,8 +198,8 @@ export function rootOf(error: unknown): unknown {
 const locationOf = ({ nodes, source, positions, path }: GraphQLError) => ({ nodes, source, positions, path });
 
 /**
- * Message for the graph. A refusal with the wording of the reference service may name HTTP routes. Then the message
- * names the callers that the access rule admits.
+ * Message for the graph. A refusal in the words of the reference may name HTTP routes. Its message is replaced by one
+ * that names the callers that the access rule admits.
  */
 const messageOf = (error: DomainError): string =>
   error instanceof Forbidden && error.hasWordsOfReference && error.allowed !== null

@@ -18,7 +18,7 @@ export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 /** Coerced variables, as graphql passes them to `getArgumentValues`. */
 export type Variables = Parameters<typeof getArgumentValues>[2];
 
-/** Whether an operation selects the schema only. Then its answer depends on its text and variables only. */
+/** Whether an operation selects the schema only. The answer to such an operation depends on its text and variables only. */
 export function isIntrospectionOnly(
   { operation, selectionSet }: OperationDefinitionNode,
   fragments: Fragments,
@@ -77,16 +77,16 @@ export function countIntrospection(
   const countsBySet = new Map<SelectionSetNode, Map<unknown, number>>();
 
   function countBelow(set: SelectionSetNode, type: GraphQLObjectType, item: unknown): void {
-    let byItem = countsBySet.get(set);
-    if (byItem === undefined) countsBySet.set(set, (byItem = new Map<unknown, number>()));
+    const byItem = countsBySet.get(set) ?? new Map<unknown, number>();
+    countsBySet.set(set, byItem);
     const cached = byItem.get(item);
     if (cached !== undefined) {
       fields += cached;
       return;
     }
-    const start = fields;
+    const fieldsBefore = fields;
     visit(set, type, item, false, new Set());
-    byItem.set(item, fields - start);
+    byItem.set(item, fields - fieldsBefore);
   }
 
   function visit(

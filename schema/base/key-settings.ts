@@ -2,7 +2,6 @@ import { InvalidInput } from '../../src/domain/errors.ts';
 import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
 import {
   type KeyBudgetWindow,
-  KEY_TYPES,
   type SettingsPatch,
   type WantedWindow,
 } from '../../src/domain/keys/key-settings.ts';
@@ -12,10 +11,10 @@ import { windowLimitFields } from './shared-fields.ts';
 export const KeyTypeType = builder.enumType('KeyType', {
   description: 'Purpose of a key. Decides which routes a new key may call.',
   values: {
-    LLM_API: { value: KEY_TYPES[0], description: 'Calls models: `llm_api_routes`.' },
-    MANAGEMENT: { value: KEY_TYPES[1], description: 'Manages keys and other objects: `management_routes`.' },
-    READ_ONLY: { value: KEY_TYPES[2], description: 'Reads information: `info_routes`.' },
-    DEFAULT: { value: KEY_TYPES[3], description: 'Calls all routes that its role and `allowedRoutes` permit.' },
+    LLM_API: { value: 'llm_api', description: 'Calls models: `llm_api_routes`.' },
+    MANAGEMENT: { value: 'management', description: 'Manages keys and other objects: `management_routes`.' },
+    READ_ONLY: { value: 'read_only', description: 'Reads information: `info_routes`.' },
+    DEFAULT: { value: 'default', description: 'Calls all routes that its role and `allowedRoutes` permit.' },
   } as const,
 });
 
@@ -105,7 +104,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 const isAny = (_value: unknown): _value is unknown => true;
 
 /** Members that were sent. A patch distinguishes an absent member from null. */
-const present = <Values extends object>(
+const definedMembers = <Values extends object>(
   values: Values,
 ): { readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Values;
@@ -129,7 +128,7 @@ export function settingsOf(
   if (input === null || input === undefined) return {};
   const { keyType, allowedRoutes, rpmLimit, tpmLimit, maxParallelRequests, softBudgetUsd } = input;
   if (softBudgetUsd?.startsWith('-') === true) throw invalidMember('softBudgetUsd', 'must not be below zero');
-  const settings: Omit<SettingsPatch, 'budgetLimits'> = present({
+  const settings: Omit<SettingsPatch, 'budgetLimits'> = definedMembers({
     keyType,
     allowedRoutes,
     aliases: recordOf(input, 'aliases', isText),
@@ -139,7 +138,7 @@ export function settingsOf(
     maxParallelRequests,
     softBudget: softBudgetUsd,
   });
-  const metadataMembers = present({
+  const metadataMembers = definedMembers({
     model_rpm_limit: recordOf(input, 'modelRpmLimit', isCount),
     model_tpm_limit: recordOf(input, 'modelTpmLimit', isCount),
     tags: input.tags,
@@ -148,6 +147,6 @@ export function settingsOf(
   return {
     settings,
     metadataMembers,
-    ...present({ budgetLimits: windowsOf(input.budgetLimits), budgetDuration: input.budgetDuration }),
+    ...definedMembers({ budgetLimits: windowsOf(input.budgetLimits), budgetDuration: input.budgetDuration }),
   };
 }

@@ -39,9 +39,7 @@ const selectionFields = (t: InputFields) => ({
 
 export const SelectionInput = builder.inputType('LensSelectionInput', {
   description: 'Executions that a lens reviews. All conditions must match, unless `executionIds` names the executions.',
-  fields: (t) => ({
-    ...selectionFields(t),
-  }),
+  fields: selectionFields,
 });
 
 export const SettingsInput = builder.inputType('LensSettingsInput', {

@@ -25,8 +25,9 @@ export const MAX_DEPTH = 12;
 /** Maximum depth of introspection. The standard introspection query is 15 fields deep. */
 export const MAX_INTROSPECTION_DEPTH = 24;
 /**
- * Maximum cost of one operation in fields. Pages count with the requested number of items. 500 catalog entries with
- * 50 fields each pass, and so do 50 traces with 50 spans of ten fields each. Introspection counts exactly.
+ * Maximum cost of one operation in fields. Pages count with the requested number of items, introspection with its
+ * actual number of fields. Within the limit are 500 catalog entries with 50 fields each, and 50 traces with 50 spans
+ * of ten fields each.
  */
 const MAX_COST = 30_000;
 /**
@@ -35,7 +36,7 @@ const MAX_COST = 30_000;
 const MAX_INTROSPECTION_COST = 45_000;
 /** Cost of a model call. */
 export const CALL_COST = 3_000;
-/** Assumed length of a list without pages, such as the agents of a trace. Multiplies the cost of one item. */
+/** Multiplier of fields whose list has no pages, such as the agents of a trace: the assumed length of the list. */
 export const LIST_LENGTH = 20;
 /** Cost of a search in the whole catalog, for any page size. */
 export const SEARCH_COST = 200;
@@ -64,7 +65,7 @@ interface Operation {
   readonly variableValues?: JsonObject | null | undefined;
 }
 
-/** Why operations without variables are refused: cached results of the check. Null: not refused. */
+/** Cached results of the check of operations without variables: the reason for a refusal, or null for none. */
 type Refusals = WeakMap<OperationDefinitionNode, string | null>;
 
 /**
@@ -86,8 +87,8 @@ function overLimit(
   const operation = getOperationAST(document, operationName);
   if (!operation) return null;
   const variables = variableValues ?? {};
-  const countOrReason = valuesIn(variables);
-  if (typeof countOrReason === 'string') return tooLarge(countOrReason);
+  const refusalOfVariables = variablesRefusalOf(variables);
+  if (refusalOfVariables !== null) return tooLarge(refusalOfVariables);
   const { variableDefinitions = [] } = operation;
   if (variableDefinitions.length === 0) {
     const cached = refusals.get(operation);
@@ -128,8 +129,8 @@ function refusalOf(
   return null;
 }
 
-/** Number of values in the variables at all depths, or the reason to refuse them. */
-function valuesIn(variables: JsonObject): number | string {
+/** Why the variables are refused: they nest too deep, or have too many values at all depths. Null for valid ones. */
+function variablesRefusalOf(variables: JsonObject): string | null {
   let count = 0;
   let level: readonly object[] = [variables];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -143,7 +144,7 @@ function valuesIn(variables: JsonObject): number | string {
     }
     level = below;
   }
-  return count;
+  return null;
 }
 
 /**

@@ -74,10 +74,11 @@ export function inOrder<Item, Field extends string>(
 ): readonly Item[] {
   if (orderBy === null || orderBy === undefined) return items;
   const valueOf = values[orderBy.field];
-  // The result of a comparison whose left value is smaller.
-  const sign = orderBy.direction === 'ascending' ? -1 : 1;
-  const compare = (left: string | number, right: string | number): number =>
-    left === right ? 0 : left < right ? sign : -sign;
+  const resultIfLess = orderBy.direction === 'ascending' ? -1 : 1;
+  const compare = (left: string | number, right: string | number): number => {
+    if (left === right) return 0;
+    return left < right ? resultIfLess : -resultIfLess;
+  };
   return items
     .map((item) => ({ item, value: valueOf(item), id: idOf(item) }))
     .toSorted((left, right) => compare(left.value, right.value) || compare(left.id, right.id))

@@ -18,15 +18,15 @@ const encoded = (text: string): string => Buffer.from(text).toString('base64url'
 const decoded = (cursor: string): string => Buffer.from(cursor, 'base64url').toString();
 
 /**
- * Cursor of a row. It contains the name of the order, unless that is the order of creation. In an order of a text, the
- * id and the text follow each other. The length of the id, before them, shows where the text begins.
+ * Cursor of a row: `time:id` in the order of creation, otherwise `order:length of the id:id` and directly after it the
+ * text by which the order sorts.
  */
 const rowCursor = (place: RowPlace, sort: string): string =>
   'createdAt' in place
     ? encoded(`${place.createdAt.getTime()}:${place.id}`)
     : encoded(`${sort}:${place.id.length}:${place.id}${place.text}`);
 
-/** The place of a cursor in the order of creation. Throws InvalidInput for a malformed cursor. */
+/** Reads a cursor of the order of creation. Throws InvalidInput for a malformed cursor. */
 export function readCreationCursor(cursor: string): CreationPlace {
   const [, ms, id] = CREATION_CURSOR.exec(decoded(cursor)) ?? [];
   if (ms === undefined || id === undefined || Number(ms) > LATEST_MS) throw new InvalidInput('Invalid cursor.');
@@ -34,8 +34,7 @@ export function readCreationCursor(cursor: string): CreationPlace {
 }
 
 /**
- * The place of a cursor in the order of a text. Throws InvalidInput for a malformed cursor, and for a cursor of another
- * order.
+ * Reads a cursor of an order by a text. Throws InvalidInput for a malformed cursor, and for a cursor of another order.
  */
 function readTextCursor(cursor: string, sort: string): RowPlace {
   const [, cursorSort, length, rest] = TEXT_CURSOR.exec(decoded(cursor)) ?? [];
@@ -65,8 +64,9 @@ interface OrderArgs<Sort extends string> {
 export const readCreationPage = (args: PageArgs): RowPageRequest => readPage(args, 'created_at', readCreationCursor);
 
 /**
- * Reads the arguments of a page with an order: newest first without one. `descending` is the direction in which the
- * store reads, which is the opposite one for a backwards page. Throws InvalidInput for invalid arguments.
+ * Reads the arguments of a page with an order. Without an order, the newest rows come first. `descending` is the
+ * direction in which the store reads: for a backwards page, the opposite of the requested one. Throws InvalidInput for
+ * invalid arguments.
  */
 export function readOrderedPage<Sort extends string>(
   args: PageArgs,
@@ -76,7 +76,8 @@ export function readOrderedPage<Sort extends string>(
   const page = readPage<RowPlace, Sort | 'created_at'>(args, sort, (cursor) =>
     sort === 'created_at' ? readCreationCursor(cursor) : readTextCursor(cursor, sort),
   );
-  return { ...page, descending: (orderBy?.direction !== 'ascending') !== page.isBackwards };
+  const isDescending = orderBy?.direction !== 'ascending';
+  return { ...page, descending: page.isBackwards ? !isDescending : isDescending };
 }
 
 /**
@@ -107,8 +108,8 @@ function readPage<Place extends RowPlace, Sort extends string>(
 
 /**
  * One page as a connection. `nodes` are in the order of the store's answer, which is reversed for a backwards page.
- * `hasMore` says whether rows follow in the direction of reading. In the other direction there are rows when a cursor
- * was sent.
+ * `hasMore` says whether rows follow in the direction of reading. In the other direction, rows exist exactly when the
+ * client sent a cursor.
  */
 export function rowConnection<Node>(
   {

@@ -116,7 +116,7 @@ function weightBelow(
   return weight;
 }
 
-/** graphql wraps fragment definitions; Yoga's executor does not. */
+/** The fragment with this name. graphql wraps it in an object with the member `definition`; Yoga's executor does not. */
 function fragmentOf(
   name: string,
   fragments: GraphQLResolveInfo['fragments'],
