@@ -76,7 +76,11 @@ const nonNullMembers = (fields: JsonObject): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 function readMessage({ role, content, name, toolCallId, toolCalls }: ChatMessageShape): Record<string, unknown> {
-  return { role, content: content ?? null, ...nonNullMembers({ name, tool_call_id: toolCallId, tool_calls: toolCalls }) };
+  return {
+    role,
+    content: content ?? null,
+    ...nonNullMembers({ name, tool_call_id: toolCallId, tool_calls: toolCalls }),
+  };
 }
 
 function readChat(input: ChatInputShape): ChatDraft {

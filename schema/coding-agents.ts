@@ -105,7 +105,10 @@ builder.node(CodingAgentType, {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was launched through the gateway.' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime', description: 'When its state was last received.' }),
     keyHash: t.exposeID('keyHash', { description: 'Hash of the key that launched the agent.' }),
-    teamId: t.exposeID('teamId', { nullable: true, description: 'Team of the key that launched the agent. Null when the key has none.' }),
+    teamId: t.exposeID('teamId', {
+      nullable: true,
+      description: 'Team of the key that launched the agent. Null when the key has none.',
+    }),
     costUsd: t.field({
       type: 'Decimal',
       description: 'Cost in USD: 0, because agents are part of a subscription.',

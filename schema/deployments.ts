@@ -7,7 +7,7 @@ import {
 } from '../resolvers/deployments.ts';
 import { type CheckedDeployment, probeDeployments } from '../resolvers/health-checks.ts';
 import type { Probe } from '../src/domain/deployments/probe.ts';
-import { type Health, HEALTH_STATES, jointHealth } from '../src/domain/deployments/health.ts';
+import { type Health, jointHealth } from '../src/domain/deployments/health.ts';
 import { LimitExceeded, NotFound } from '../src/domain/errors.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
 import type { VisibleDeployment } from '../resolvers/operation/visible-deployments.ts';

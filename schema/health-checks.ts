@@ -4,7 +4,7 @@ import { nullIfEmpty } from '../src/domain/optional-text.ts';
 import { builder } from './base/builder.ts';
 import { edgeType, pageType, totalCount } from './base/counted-pages.ts';
 import { creationOrder } from './base/order.ts';
-import { readOrderedPage, rowConnection, rowPageCost } from './base/row-pages.ts';
+import { readCreationPage, rowConnection, rowPageCost } from './base/row-pages.ts';
 
 const HealthCheckType = builder.objectRef<HealthCheck>('HealthCheck').implement({
   description: 'Stored result of a health check of a deployment, by any process.',
@@ -30,7 +30,7 @@ const HealthCheckType = builder.objectRef<HealthCheck>('HealthCheck').implement(
 const HealthCheckFilterType = builder.inputType('HealthCheckFilter', {
   description: 'Filter of health checks. All conditions must match.',
   fields: (t) => ({
-    model: t.string({ description: 'Exact public model name. Blank text is ignored.' }),
+    model: t.string({ description: 'Exact public model name. Empty text is ignored.' }),
     healthy: t.boolean({ description: 'True for successes only, false for failures only.' }),
   }),
 });
@@ -49,11 +49,12 @@ builder.queryField('healthChecks', (t) =>
         orderBy: t.arg({ type: HealthCheckOrderType, description: 'Newest first when absent.' }),
       },
       resolve: async (_root, { filter, orderBy, ...args }, { scope }) => {
-        const page = readOrderedPage<'created_at'>(args, orderBy);
+        const page = readCreationPage(args);
+        const isDescending = orderBy?.direction !== 'ascending';
         const { checks, ...counts } = await listHealthChecks(scope, {
           model: nullIfEmpty(filter?.model ?? null),
           isHealthy: filter?.healthy ?? null,
-          descending: page.descending,
+          descending: page.isBackwards ? !isDescending : isDescending,
           limit: page.limit,
           from: page.from,
         });

@@ -108,14 +108,14 @@ const DeletedKeysType = builder.objectRef<readonly VirtualKey[]>('DeletedKeys').
   }),
 });
 
-const TAKES_EFFECT = 'Takes effect immediately in this process, within 5 seconds in others.';
+const TIME_OF_EFFECT = 'Takes effect immediately in this process, within 5 seconds in others.';
 const MANAGERS =
   'For proxy administrators, and for administrators of the team of the key or of its organization. Also for the user of the key, where the team permits it.';
 
 builder.mutationFields((t) => ({
   updateKey: t.field({
     type: VirtualKeyType,
-    description: `Changes the settings of a virtual key. ${TAKES_EFFECT} ${MANAGERS}`,
+    description: `Changes the settings of a virtual key. ${TIME_OF_EFFECT} ${MANAGERS}`,
     args: { input: t.arg({ type: UpdateKeyInput, required: true, description: 'The key and its changes.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],
@@ -126,7 +126,7 @@ builder.mutationFields((t) => ({
   }),
   blockKey: t.field({
     type: VirtualKeyType,
-    description: `Blocks a virtual key. ${TAKES_EFFECT} ${MANAGERS}`,
+    description: `Blocks a virtual key. ${TIME_OF_EFFECT} ${MANAGERS}`,
     args: { input: t.arg({ type: BlockKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -136,7 +136,7 @@ builder.mutationFields((t) => ({
   }),
   unblockKey: t.field({
     type: VirtualKeyType,
-    description: `Unblocks a virtual key. ${TAKES_EFFECT} ${MANAGERS}`,
+    description: `Unblocks a virtual key. ${TIME_OF_EFFECT} ${MANAGERS}`,
     args: { input: t.arg({ type: UnblockKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -146,7 +146,7 @@ builder.mutationFields((t) => ({
   }),
   deleteKeys: t.field({
     type: DeletedKeysType,
-    description: `Deletes virtual keys permanently. ${TAKES_EFFECT} For proxy administrators, for administrators of the team of a key or of its organization, and for the user of a key.`,
+    description: `Deletes virtual keys permanently. ${TIME_OF_EFFECT} For proxy administrators, for administrators of the team of a key or of its organization, and for the user of a key.`,
     args: { input: t.arg({ type: DeleteKeysInput, required: true, description: 'The keys.' }) },
     errors: {
       types: [InvalidInput, NotFound],
@@ -173,7 +173,7 @@ builder.mutationFields((t) => ({
   }),
   regenerateKey: t.field({
     type: GeneratedKeyType,
-    description: `Replaces the secret of a virtual key. The hash, spend and objects of the key stay. ${TAKES_EFFECT} ${MANAGERS} Also for the user of a key without a team.`,
+    description: `Replaces the secret of a virtual key. The hash, spend and objects of the key stay. ${TIME_OF_EFFECT} ${MANAGERS} Also for the user of a key without a team.`,
     args: { input: t.arg({ type: RegenerateKeyInput, required: true, description: 'The key.' }) },
     errors: {
       types: [InvalidInput, NotFound, Conflict],

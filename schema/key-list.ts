@@ -88,9 +88,9 @@ export async function keyPage(
     limit,
     from: from === 0 ? 0 : keyPlace(from),
   });
-  const uses = new Map(list.keys.map(({ row, total }) => [row.hash, budgetUse(row, total)]));
+  const budgetUses = new Map(list.keys.map(({ row, total }) => [row.hash, budgetUse(row, total)]));
   return rowConnection({ ...list, nodes: list.keys.map(({ row }) => row) }, page, (row) =>
-    sort === 'created_at' ? placeOf(row) : { text: String(uses.get(row.hash)), id: row.hash },
+    sort === 'created_at' ? placeOf(row) : { text: String(budgetUses.get(row.hash)), id: row.hash },
   );
 }
 

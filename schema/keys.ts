@@ -1,6 +1,5 @@
 import type { GeneratedKey } from '../resolvers/operation/key-issue.ts';
 import { findKey, generateKey } from '../resolvers/keys.ts';
-import { ROLES } from '../src/domain/role.ts';
 import { Conflict, InvalidInput } from '../src/domain/errors.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
 import { usdFrom } from '../src/domain/money.ts';
@@ -16,10 +15,13 @@ import { redactedMetadata } from '../src/domain/settings/redaction.ts';
 export const RoleType = builder.enumType('Role', {
   description: 'Rights of a key.',
   values: {
-    PROXY_ADMIN: { value: ROLES[0], description: 'Reads and changes everything.' },
-    PROXY_ADMIN_VIEWER: { value: ROLES[1], description: 'Reads everything, changes nothing.' },
-    INTERNAL_USER: { value: ROLES[2], description: 'Calls models, reads its own data and creates keys of its user.' },
-    INTERNAL_USER_VIEWER: { value: ROLES[3], description: 'Reads its own data.' },
+    PROXY_ADMIN: { value: 'proxy_admin', description: 'Reads and changes everything.' },
+    PROXY_ADMIN_VIEWER: { value: 'proxy_admin_viewer', description: 'Reads everything, changes nothing.' },
+    INTERNAL_USER: {
+      value: 'internal_user',
+      description: 'Calls models, reads its own data and creates keys of its user.',
+    },
+    INTERNAL_USER_VIEWER: { value: 'internal_user_viewer', description: 'Reads its own data.' },
   } as const,
 });
 

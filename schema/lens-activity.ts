@@ -54,7 +54,10 @@ const PreviewInput = builder.inputType('LensSamplePreviewInput', {
       description: 'Length of the window in hours, at least 1.',
     }),
     offset: t.int({ required: true, defaultValue: 0, description: 'Number of executions to skip.' }),
-    asOf: t.field({ type: 'DateTime', description: 'End of the window; the current time when absent or later.' }),
+    asOf: t.field({
+      type: 'DateTime',
+      description: 'End of the window. The current time when absent, or when it is in the future.',
+    }),
   }),
 });
 
@@ -69,8 +72,8 @@ const PartType = builder.objectRef<ContentPart>('LensContentPart').implement({
       resolve: ({ name }) => nullIfEmpty(name),
     }),
     kind: t.exposeString('kind', { description: 'Type of the span.' }),
-    content: t.exposeString('content', { description: 'At most 8,000 characters from the offset on.' }),
-    truncated: t.exposeBoolean('truncated', { description: 'Whether the text is longer.' }),
+    content: t.exposeString('content', { description: 'At most 8,000 characters, from `offset` on.' }),
+    truncated: t.exposeBoolean('truncated', { description: 'Whether text follows after `content`.' }),
     startedAt: t.field({
       type: 'DateTime',
       description: 'When the span began.',

@@ -271,11 +271,10 @@ builder.node(LensRunType, {
         offset: t.arg.int({ defaultValue: 0, description: 'Number of executions to skip.' }),
       },
       resolve({ sample }, { first, offset }) {
-        const from = Math.max(0, offset ?? 0);
-        return [...(sample?.executions ?? [])].slice(
-          from,
-          typeof first === 'number' ? from + Math.max(0, first) : undefined,
-        );
+        const executions = sample?.executions ?? [];
+        const start = Math.max(0, offset ?? 0);
+        const end = typeof first === 'number' ? start + Math.max(0, first) : executions.length;
+        return executions.slice(start, end);
       },
     }),
     callsTraceId: t.id({

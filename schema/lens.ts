@@ -76,7 +76,7 @@ const FindingConnectionType = builder.connectionObject(
   { name: 'FindingEdge', description: 'One finding of a page.' },
 );
 
-const lensOrNull = (id: string | null | undefined): string | null => nullIfBlank(localId('Lens', id));
+const lensIdOrNull = (id: string | null | undefined): string | null => nullIfBlank(localId('Lens', id));
 
 const cursorOf = ({ finding }: LensFinding): string =>
   Buffer.from(JSON.stringify([finding.lastSeen, finding.id])).toString('base64url');
@@ -112,7 +112,7 @@ builder.queryField('findings', (t) =>
     },
     async resolve(_root, { filter, orderBy, first, after }, { scope }): Promise<FindingList> {
       const conditions = {
-        lensId: lensOrNull(filter?.lensId),
+        lensId: lensIdOrNull(filter?.lensId),
         status: filter?.status ?? null,
         kind: filter?.kind ?? null,
         priority: filter?.priority ?? null,
@@ -220,7 +220,7 @@ builder.subscriptionFields((t) => ({
     type: FindingType,
     description: 'Findings as runs and people change them. For proxy administrators with full or read-only access.',
     args: { lensId: t.arg.id({ description: `${LENS_ID} All lenses when absent.` }) },
-    subscribe: (_root, { lensId }, { scope }) => watchFindings(scope, { lensId: lensOrNull(lensId) }),
+    subscribe: (_root, { lensId }, { scope }) => watchFindings(scope, { lensId: lensIdOrNull(lensId) }),
     resolve: ({ event }) => event,
   }),
 }));

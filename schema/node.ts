@@ -28,8 +28,10 @@ builder.queryFields((t) => ({
     description:
       'The object with this global id. Null for a malformed id, an unknown id, and an object that the caller may not read.',
     args: { id: t.arg.id({ required: true, description: 'Global id: `id` of any object.' }) },
-    resolve: async (_root, { id }, context, info) =>
-      (await resolveNodes(builder, context, info, [nodeAddressOf(id, info.schema)]))[0] as object | null,
+    resolve: async (_root, { id }, context, info) => {
+      const [node] = await resolveNodes(builder, context, info, [nodeAddressOf(id, info.schema)]);
+      return node as object | null;
+    },
   }),
   nodes: t.field({
     type: [builder.nodeInterfaceRef()],
@@ -39,12 +41,8 @@ builder.queryFields((t) => ({
     args: { ids: t.arg.idList({ required: true, description: `Global ids, at most ${MAX_NODES}.` }) },
     resolve: async (_root, { ids }, context, info) => {
       assertNodeCount(ids.length);
-      return (await resolveNodes(
-        builder,
-        context,
-        info,
-        ids.map((id) => nodeAddressOf(id, info.schema)),
-      )) as (object | null)[];
+      const addresses = ids.map((id) => nodeAddressOf(id, info.schema));
+      return (await resolveNodes(builder, context, info, addresses)) as (object | null)[];
     },
   }),
 }));

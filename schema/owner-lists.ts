@@ -30,8 +30,8 @@ interface OrderedArgs<Sort extends string> extends PageArgs {
 }
 
 /**
- * One page in the requested order. `texts` reads the text by which an order sorts. The cursor of a row contains this
- * text, or its creation time in the order `created_at`.
+ * One page in the requested order. `texts` reads the text of a row by which each order sorts. The cursor of a row
+ * contains this text. In the order `created_at`, it contains the creation time of the row.
  */
 async function orderedPage<Row extends { readonly id: string; readonly createdAt: Date }, Sort extends string>(
   args: OrderedArgs<Sort>,
@@ -58,25 +58,28 @@ export const TeamOrderType = rowOrder('Team', 'teams', {
   ALIAS: { value: 'team_alias', description: 'Alias; teams without one are the smallest.' },
 });
 
-/** A page of the teams that the caller may read; only those of the organization `givenId`, when present. */
+/** A page of the teams that the caller may read; only those of the organization `listedOrganizationId`, when present. */
 export async function teamPage(
   scope: Scope,
   {
     filter,
     ...args
   }: OrderedArgs<'team_alias'> & { readonly filter?: typeof TeamFilterType.$inferInput | null | undefined },
-  givenId?: string,
+  listedOrganizationId?: string,
 ) {
-  const filteredId = nullIfBlank(localId('Organization', filter?.organizationId));
+  const filterOrganizationId = nullIfBlank(localId('Organization', filter?.organizationId));
   const conditions = {
-    organizationId: givenId ?? filteredId,
+    organizationId: listedOrganizationId ?? filterOrganizationId,
     aliasPart: nullIfBlank(filter?.alias),
     blocked: filter?.blocked ?? null,
   };
   const none: FoundPage<Team> = { nodes: [], totalCount: 0, hasMore: false };
   return await orderedPage(
     args,
-    async (page) => (excludes(filteredId, givenId) ? none : await listTeamRows(scope, { filter: conditions, page })),
+    async (page) =>
+      excludes(filterOrganizationId, listedOrganizationId)
+        ? none
+        : await listTeamRows(scope, { filter: conditions, page }),
     { team_alias: ({ alias }) => alias ?? '' },
   );
 }

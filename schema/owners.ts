@@ -13,8 +13,8 @@ import {
 import type { Scope } from '../resolvers/operation/scope.ts';
 import type { Spender } from '../src/domain/admission/counters.ts';
 import { nullIfBlank } from '../src/domain/optional-text.ts';
-import { ORGANIZATION_ROLES, type OrganizationMember } from '../src/domain/organizations/organization.ts';
-import { MEMBER_ROLES, type TeamMember } from '../src/domain/teams/member.ts';
+import type { OrganizationMember } from '../src/domain/organizations/organization.ts';
+import type { TeamMember } from '../src/domain/teams/member.ts';
 import { builder } from './base/builder.ts';
 import { RoleType } from './keys.ts';
 import { LIST_LENGTH } from './base/limits.ts';
@@ -36,8 +36,8 @@ export const UNREADABLE = 'Null when the team is not stored, and when the caller
 export const MemberRoleType = builder.enumType('TeamMemberRole', {
   description: 'Role of a member in its team.',
   values: {
-    ADMIN: { value: MEMBER_ROLES[0], description: 'Manages the members and keys of the team.' },
-    USER: { value: MEMBER_ROLES[1], description: 'A member without the rights of an administrator.' },
+    ADMIN: { value: 'admin', description: 'Manages the members and keys of the team.' },
+    USER: { value: 'user', description: 'A member without the rights of an administrator.' },
   } as const,
 });
 
@@ -45,11 +45,11 @@ export const OrganizationRoleType = builder.enumType('OrganizationRole', {
   description: 'Role of a member in its organization.',
   values: {
     ORG_ADMIN: {
-      value: ORGANIZATION_ROLES[0],
+      value: 'org_admin',
       description: 'Manages the teams, their keys, and the members of the organization.',
     },
-    INTERNAL_USER: { value: ORGANIZATION_ROLES[1], description: 'A member without the rights of an administrator.' },
-    INTERNAL_USER_VIEWER: { value: ORGANIZATION_ROLES[2], description: 'Same rights as `INTERNAL_USER`.' },
+    INTERNAL_USER: { value: 'internal_user', description: 'A member without the rights of an administrator.' },
+    INTERNAL_USER_VIEWER: { value: 'internal_user_viewer', description: 'Same rights as `INTERNAL_USER`.' },
   } as const,
 });
 

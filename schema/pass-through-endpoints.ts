@@ -21,7 +21,6 @@ import { pageCost, pageOf } from './base/paging.ts';
 
 const TYPE = 'PassThroughEndpoint';
 const ENDPOINT_ID = 'The endpoint: global id or `endpointId`.';
-const HEADERS = 'Headers that are sent to the target, by name. They are encrypted.';
 
 const EndpointType = builder.objectRef<PassThroughEndpoint>(TYPE);
 
@@ -132,14 +131,14 @@ builder.queryField('passThroughEndpoints', (t) =>
 );
 
 const SETTINGS = {
-  headers: HEADERS,
+  headers: 'Headers that are sent to the target, by name. They are encrypted.',
   defaultQueryParams: 'Query parameters that are sent where neither the request nor the target has them.',
   includeSubpath: 'Whether paths below `path` are served.',
   costPerRequestUsd: 'Cost of each answered call in USD.',
   timeoutSeconds: 'Time to the first byte of an answer, in seconds, above 0 and at most 86400.',
   auth: 'Whether callers need a key.',
   methods: 'Methods that are served.',
-  forwardHeaders: 'Forwards the headers of the caller, without its key.',
+  forwardHeaders: 'Whether headers of the caller, without its key, are forwarded.',
   guardrails: 'Guardrails by name: an object.',
 } as const;
 

@@ -1,7 +1,7 @@
 import { findParent, listChildren, type SpanListPage } from '../resolvers/spans.ts';
 import { findSpanNode } from '../resolvers/nodes.ts';
 import { msBetween } from '../src/domain/traces/assemble-trace.ts';
-import { SPAN_KINDS, SPAN_STATUSES, SPAN_TYPES, MAX_PAGE_SPANS } from '../src/domain/traces/span.ts';
+import { SPAN_KINDS, SPAN_TYPES, MAX_PAGE_SPANS } from '../src/domain/traces/span.ts';
 import { spanCursorAt } from '../src/domain/traces/span-cursor.ts';
 import { isTruncated } from '../src/domain/traces/truncate.ts';
 import { builder } from './base/builder.ts';
@@ -21,9 +21,9 @@ export const instantOf = (unixNs: bigint): Date => new Date(Number(unixNs / NS_P
 export const SpanStatusType = builder.enumType('SpanStatus', {
   description: 'OpenTelemetry status of a span, or of the root span of a trace.',
   values: {
-    UNSET: { value: SPAN_STATUSES[0], description: 'No status was set.' },
-    OK: { value: SPAN_STATUSES[1], description: 'Success.' },
-    ERROR: { value: SPAN_STATUSES[2], description: 'Failure.' },
+    UNSET: { value: 'unset', description: 'No status was set.' },
+    OK: { value: 'ok', description: 'Success.' },
+    ERROR: { value: 'error', description: 'Failure.' },
   } as const,
 });
 
@@ -145,17 +145,18 @@ builder.node(SpanType, {
       type: SpanType,
       nullable: true,
       description:
-        'The parent. Null for a root, and while the parent is not stored. Reads the spans of the trace once.',
+        'The parent. Null for a root, and while the parent is not stored. Reads all spans of the trace, once for all spans of a request.',
       resolve: async (span, _args, { scope }) => {
         const parent = await findParent(scope, span);
-        return parent && { ...parent, within: span.within };
+        return parent === null ? null : { ...parent, within: span.within };
       },
     }),
   }),
 });
 
-/** Default sizes of the pages of a trace and of the children of a span. */
+/** Default size of a page of the spans of a trace. */
 export const DEFAULT_SPANS = 50;
+/** Default size of a page of the children of a span. */
 const DEFAULT_CHILDREN = 20;
 
 export const SpanConnectionType = builder.connectionObject(
@@ -195,7 +196,8 @@ export const AFTER_SPAN =
 builder.objectField(SpanType, 'children', (t) =>
   t.field({
     type: SpanConnectionType,
-    description: 'Spans with this span as parent, ordered by start. Reads the spans of the trace once.',
+    description:
+      'Spans with this span as parent, ordered by start. Reads all spans of the trace, once for all spans of a request.',
     complexity: ({ first }) => spanPageCost(first, DEFAULT_CHILDREN),
     args: {
       first: t.arg.int({ description: `Page size, 1 to ${MAX_PAGE_SPANS}; ${DEFAULT_CHILDREN} when absent.` }),

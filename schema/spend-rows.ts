@@ -218,7 +218,7 @@ export async function spendRowsOf(
 ) {
   const limit = checkedPageSize(first ?? PAGE_SIZE, { max: PAGE_SIZE });
   const sort = orderBy?.field ?? 'startTime';
-  // Without a cursor: 0 rows are skipped.
+  // 0 is the place before the first row.
   const from = typeof after === 'string' ? readCursor(after, sort) : 0;
   const { nodes, hasMore } = await listSpendRows(scope, {
     filter: { from: filter?.from ?? null, to: filter?.to ?? null, any: fieldValuesOf(filter), within },

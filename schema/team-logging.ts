@@ -5,7 +5,7 @@ import {
   type TeamLoggingView,
 } from '../resolvers/team-logging.ts';
 import { InvalidInput, NotFound } from '../src/domain/errors.ts';
-import { CALLBACK_TYPES, type TeamCallback } from '../src/domain/teams/logging.ts';
+import type { TeamCallback } from '../src/domain/teams/logging.ts';
 import { builder } from './base/builder.ts';
 import { localId } from './base/global-id.ts';
 import { clearOwnersAfter } from './base/owner-changes.ts';
@@ -15,9 +15,9 @@ import { TeamType } from './base/refs.ts';
 const CallbackTypeType = builder.enumType('TeamCallbackType', {
   description: 'Calls that a callback of a team receives.',
   values: {
-    SUCCESS: { value: CALLBACK_TYPES[0], description: 'Calls that succeed.' },
-    FAILURE: { value: CALLBACK_TYPES[1], description: 'Calls that fail.' },
-    SUCCESS_AND_FAILURE: { value: CALLBACK_TYPES[2], description: 'All calls.' },
+    SUCCESS: { value: 'success', description: 'Calls that succeed.' },
+    FAILURE: { value: 'failure', description: 'Calls that fail.' },
+    SUCCESS_AND_FAILURE: { value: 'success_and_failure', description: 'All calls.' },
   } as const,
 });
 

@@ -9,9 +9,10 @@ interface WithLoaders {
 
 /** The agents of a trace. Reads its spans unless the trace already has its agents. */
 export async function agentsOf(trace: PartialTrace, loaders: Loaders): Promise<PartialAgent[]> {
-  // The stored parts of the trace, by which `accountsOf` finds its calls.
+  // `accountsOf` finds the calls of an agent by the stored parts of its trace.
   const within = partsOf(trace);
-  return (await readAgents(trace, loaders)).map((agent) => ({ ...agent, within }));
+  const agents = await readAgents(trace, loaders);
+  return agents.map((agent) => ({ ...agent, within }));
 }
 
 async function readAgents(trace: PartialTrace, loaders: Loaders) {

@@ -5,7 +5,7 @@ import { builder } from './base/builder.ts';
 import { type PartialTrace, TraceType } from './base/refs.ts';
 import { TRACE_ID, traceAddressOf } from './base/trace-address.ts';
 
-const TRACE_REF = 'Ref of one trace, for a trace id that several keys sent. All traces of the id when absent.';
+const REF_OR_ALL_TRACES = 'Ref of one trace, for a trace id that several keys sent. All traces of the id when absent.';
 
 const DeletedTraceType = builder.objectRef<RemovedTraces>('DeletedTrace').implement({
   description: 'A deleted trace.',
@@ -30,7 +30,7 @@ const DeleteInput = builder.inputType('DeleteTraceInput', {
   description: 'The trace to delete.',
   fields: (t) => ({
     id: t.id({ required: true, description: TRACE_ID }),
-    traceRef: t.id({ description: TRACE_REF }),
+    traceRef: t.id({ description: REF_OR_ALL_TRACES }),
   }),
 });
 
@@ -38,7 +38,7 @@ const RedactInput = builder.inputType('RedactTraceInput', {
   description: 'The trace to redact.',
   fields: (t) => ({
     id: t.id({ required: true, description: TRACE_ID }),
-    traceRef: t.id({ description: TRACE_REF }),
+    traceRef: t.id({ description: REF_OR_ALL_TRACES }),
   }),
 });
 

@@ -19,8 +19,12 @@ import { usdOrNull } from './base/decimal.ts';
 const NS_PER_MS = 1_000_000;
 /** Maximum stored cost, in picodollars: the largest 64-bit integer. */
 const MAX_PICODOLLARS = 2n ** 63n - 1n;
-/** Durations are stored in nanoseconds as 64-bit integers. This is the limit in milliseconds. */
+/** Maximum duration in milliseconds: durations are stored in nanoseconds as 64-bit integers. */
 const MAX_DURATION_MS = 2 ** 63 / NS_PER_MS;
+const DEFAULT_BUCKETS = 24;
+const MAX_BUCKETS = 500;
+const DEFAULT_AGENTS = 100;
+const MAX_AGENTS = 500;
 
 /** A filter of traces as a client writes it. */
 export interface FilterInput {
@@ -107,7 +111,7 @@ export function filtersOf(input: FilterInput | null | undefined): TraceFilters {
   const minSpend = typeof minCostUsd === 'string' ? usdFrom(minCostUsd) : null;
   if (typeof minCostUsd === 'string' && (minSpend === null || minSpend > MAX_PICODOLLARS))
     throw new InvalidInput('`minCostUsd` is out of range.');
-  if (typeof minDurationMs === 'number' && !(Math.abs(minDurationMs) < MAX_DURATION_MS))
+  if (typeof minDurationMs === 'number' && Math.abs(minDurationMs) >= MAX_DURATION_MS)
     throw new InvalidInput('`minDurationMs` is out of range.');
   return {
     status: input.status ?? null,
@@ -171,10 +175,15 @@ builder.queryField('traceSeries', (t) =>
     type: [TraceBucketType],
     description:
       'A time series of traces: intervals of equal length, empty ones included. Reads all traces of the window.',
-    complexity: ({ buckets }) => ({ field: 1, multiplier: Math.max(1, Math.min(buckets ?? 24, 500)) }),
+    complexity: ({ buckets }) => ({
+      field: 1,
+      multiplier: Math.max(1, Math.min(buckets ?? DEFAULT_BUCKETS, MAX_BUCKETS)),
+    }),
     args: {
       ...windowArgs(),
-      buckets: t.arg.int({ description: 'Maximum number of intervals, 1 to 500; 24 when absent.' }),
+      buckets: t.arg.int({
+        description: `Maximum number of intervals, 1 to ${MAX_BUCKETS}; ${DEFAULT_BUCKETS} when absent.`,
+      }),
       filter: t.arg({ type: TraceFilterType, description: 'All traces when absent.' }),
     },
     resolve: async (_root, { from, to, buckets, filter }, { scope }) => [
@@ -206,17 +215,17 @@ builder.queryField('agents', (t) =>
   t.field({
     type: [AgentActivityType],
     description: 'Agents of the traces of a window, by latest trace. Reads all traces of the window.',
-    complexity: ({ first }) => ({ field: 1, multiplier: Math.max(1, Math.min(first ?? 100, 500)) }),
+    complexity: ({ first }) => ({ field: 1, multiplier: Math.max(1, Math.min(first ?? DEFAULT_AGENTS, MAX_AGENTS)) }),
     args: {
       ...windowArgs(),
-      first: t.arg.int({ description: 'Maximum number of agents, 1 to 500; 100 when absent.' }),
+      first: t.arg.int({ description: `Maximum number of agents, 1 to ${MAX_AGENTS}; ${DEFAULT_AGENTS} when absent.` }),
       filter: t.arg({ type: TraceFilterType, description: 'All traces when absent.' }),
     },
     resolve: async (_root, { from, to, first, filter }, { scope }) => [
       ...(await listTraceAgents(scope, {
         startMs: from?.getTime() ?? null,
         endMs: to?.getTime() ?? null,
-        limit: first ?? 100,
+        limit: first ?? DEFAULT_AGENTS,
         filters: filtersOf(filter),
       })),
     ],

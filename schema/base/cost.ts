@@ -55,7 +55,8 @@ export function costOf(
     if (field === undefined) return { fields: 1, depth: 1 };
     const complexity = complexityOf(field, node);
     const stated = typeof complexity === 'number' ? { field: complexity } : complexity;
-    const { field: ownCost = 1, multiplier = isListType(getNullableType(field.type)) ? DEFAULT_LIST_MULTIPLIER : 1 } = stated;
+    const { field: ownCost = 1, multiplier = isListType(getNullableType(field.type)) ? DEFAULT_LIST_MULTIPLIER : 1 } =
+      stated;
     if (node.selectionSet === undefined) return { fields: ownCost, depth: 1 };
     const below = costOfSet(node.selectionSet, getNamedType(field.type));
     return { fields: ownCost + below.fields * Math.max(multiplier, 0), depth: below.depth + 1 };
@@ -82,7 +83,10 @@ export function costOf(
     const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
     if (fragment === undefined) return { fields: 0, depth: 0 };
     const { typeCondition } = fragment;
-    return costOfSet(fragment.selectionSet, typeCondition === undefined ? type : (schema.getType(typeCondition.name.value) ?? type));
+    return costOfSet(
+      fragment.selectionSet,
+      typeCondition === undefined ? type : (schema.getType(typeCondition.name.value) ?? type),
+    );
   }
 
   const root = schema.getRootType(operation);

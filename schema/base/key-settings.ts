@@ -1,10 +1,6 @@
 import { InvalidInput } from '../../src/domain/errors.ts';
 import type { KeyPatch } from '../../src/domain/keys/key-change.ts';
-import {
-  type KeyBudgetWindow,
-  type SettingsPatch,
-  type WantedWindow,
-} from '../../src/domain/keys/key-settings.ts';
+import { type KeyBudgetWindow, type SettingsPatch, type WantedWindow } from '../../src/domain/keys/key-settings.ts';
 import { builder } from './builder.ts';
 import { windowLimitFields } from './shared-fields.ts';
 

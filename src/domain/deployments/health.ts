@@ -1,7 +1,6 @@
 import { UpstreamFailed } from '../errors.ts';
 
-export const HEALTH_STATES = ['healthy', 'degraded', 'failing', 'unknown'] as const;
-export type HealthState = (typeof HEALTH_STATES)[number];
+export type HealthState = 'healthy' | 'degraded' | 'failing' | 'unknown';
 
 /**
  * Results of calls to a deployment in this process, since it started. Calls that failed because of the caller do not
