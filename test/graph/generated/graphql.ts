@@ -711,7 +711,7 @@ export type GenerateKeyInput = {
   userId?: string | number | null | undefined;
 };
 
-/** Health over the last 20 calls, as far as they ended in the past five minutes, in this process. */
+/** Health by the last 20 calls of this process. Calls that ended more than five minutes ago are left out. */
 export type HealthState =
   /** 10% or more failed, or the states of several deployments differ. */
   | 'DEGRADED'
