@@ -94,7 +94,7 @@ function readDecision(input: DecideShape): DecisionDraft {
   };
 }
 
-/** A decision that was made now, or a stored one. */
+/** A decision as the graph shows one: made by this request, or stored. */
 interface ShownDecision {
   readonly id: string;
   readonly callId: string;
@@ -111,7 +111,7 @@ interface ShownDecision {
   readonly stored: StoredDecision | null;
 }
 
-/** A decision that was made now, as the graph shows one. A question without an answer counts as refused. */
+/** The decision of this request as the graph shows one. A question without an answer counts as refused. */
 function shownMade({ questions, decision, ...call }: TypedDecision): ShownDecision {
   const { callId, traceId, spanId, modelGroup, cost } = call;
   const answers = questions.map((question, index) => ({

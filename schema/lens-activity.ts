@@ -197,7 +197,7 @@ builder.objectField(LensRunType, 'callsTrace', (t) =>
   }),
 );
 
-/** Local id of the trace of an execution; empty for an id of another form. */
+/** Local id of the trace of an execution; empty when the execution id names no trace. */
 function traceNodeId(executionId: string): string {
   const address = readExecutionId(executionId);
   if (address === null) return '';

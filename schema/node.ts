@@ -17,7 +17,7 @@ function nodeAddressOf(globalId: string, schema: GraphQLSchema) {
 const isNodeType = (type: GraphQLNamedType | undefined): boolean =>
   isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
 
-/** Cost of a number of nodes, each with its selection. */
+/** Cost of `count` nodes, each with its selection. */
 const nodeCost = (count: number) => ({ field: NODE_COST * count, multiplier: count });
 
 builder.queryFields((t) => ({

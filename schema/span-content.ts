@@ -122,7 +122,7 @@ const SpanLinkType = builder.objectRef<Span['links'][number]>('SpanLink').implem
   }),
 });
 
-/** Content of a span whose content was redacted or removed after the span itself was read. */
+/** Empty content, for a span whose content was redacted or removed after the span itself was read. */
 const NO_CONTENT = { input: '', output: '', attributes: {}, resourceAttributes: {}, events: [], links: [] };
 
 /** Reads the content of a span once for all fields. */

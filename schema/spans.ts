@@ -15,7 +15,7 @@ import { usdOrNull } from './base/decimal.ts';
 
 const NS_PER_MS = 1_000_000n;
 
-/** A Unix time in nanoseconds, to the millisecond. */
+/** A Unix time in nanoseconds as a Date, truncated to the millisecond. */
 export const instantOf = (unixNs: bigint): Date => new Date(Number(unixNs / NS_PER_MS));
 
 export const SpanStatusType = builder.enumType('SpanStatus', {

@@ -145,7 +145,7 @@ function rankOf({ cost, usage }: SpendRow, sort: OrderField): bigint | null {
   return sort === 'spend' ? (cost ?? 0n) : BigInt((usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0));
 }
 
-/** Cursor of a row. It contains the name of the order, unless that is the order of start times. */
+/** Cursor of a call. It contains the name of the order, unless that is the order of start times. */
 function cursorOf(row: SpendRow, sort: OrderField): string {
   const { startedAt, traceId, spanId, id } = row;
   const rank = rankOf(row, sort);
@@ -170,10 +170,10 @@ function readCursor(cursor: string, sort: OrderField): SpendPlace {
   if (!Array.isArray(position)) throw new InvalidInput('Invalid cursor.');
   const [ms, traceId, spanId, id, cursorSort, rank] = position as readonly unknown[];
   if (!isTime(ms) || !isText(traceId) || !isText(spanId) || !isText(id)) throw new InvalidInput('Invalid cursor.');
-  const row = { startedAt: new Date(ms), traceId, spanId, id };
-  if (sort === 'startTime' && cursorSort === undefined) return row;
+  const place = { startedAt: new Date(ms), traceId, spanId, id };
+  if (sort === 'startTime' && cursorSort === undefined) return place;
   // 18 digits always fit into a 64-bit integer of the database.
-  if (sort === cursorSort && isText(rank) && /^-?\d{1,18}$/.test(rank)) return { ...row, rank: BigInt(rank) };
+  if (sort === cursorSort && isText(rank) && /^-?\d{1,18}$/.test(rank)) return { ...place, rank: BigInt(rank) };
   throw new InvalidInput('Invalid cursor.');
 }
 
@@ -195,7 +195,7 @@ export interface SpendPageArgs {
   readonly orderBy?: typeof SpendRowOrderType.$inferInput | null | undefined;
 }
 
-/** Arguments of the calls of an owner. */
+/** Arguments of a field that lists the calls of an owner. */
 export const ownedSpendArgs = () =>
   builder.args((t) => ({
     first: t.int({ description: `Page size, 1 to ${PAGE_SIZE}; ${PAGE_SIZE} when absent.` }),

@@ -15,7 +15,7 @@ import { type PartialTrace, TraceType } from './base/refs.ts';
 import { type FilterInput, filtersOf, TraceFilterType, TraceOrderType, windowArgs } from './trace-search.ts';
 
 interface TraceListConnection extends Connection<PartialTrace> {
-  /** Query that counts the traces of all pages; null when there are none. */
+  /** Query that counts the traces of all pages; null when no trace can match. */
   readonly countQuery: TraceCountQuery | null;
 }
 

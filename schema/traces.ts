@@ -47,7 +47,7 @@ const TraceSourceType = builder.objectRef<TraceSource>('TraceSource').implement(
   }),
 });
 
-/** `traceId:traceRef` of a stored trace, `traceId` of a merged one. */
+/** Local id: `traceId:traceRef` of a stored trace, `traceId` of a merged one. */
 const nodeIdOf = ({ summary: { traceId, traceRef } }: PartialTrace): string =>
   traceRef === '' ? traceId : `${traceId}:${traceRef}`;
 

@@ -194,8 +194,8 @@ function unfold(
   unfolded.pairs += pairs;
   if (unfolded.pairs > MAX_PAIRS)
     throw tooLarge(`The document selects the same names too often: more than ${MAX_PAIRS} pairs to compare.`);
-  // Deeper levels need no count: `limits.ts` refuses deep operations. Here a cycle of fragments ends, too, which
-  // validation reports.
+  // Deeper levels need no count: `limits.ts` refuses deep operations. A cycle of fragments also ends here;
+  // validation reports it.
   if (depth >= MAX_NESTING) return;
   for (const { complex } of groups.values()) {
     const below = complex.flatMap(({ selectionSet }) => selectionSet ?? []);

@@ -99,7 +99,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value);
 const isAny = (_value: unknown): _value is unknown => true;
 
-/** Members that were sent. A patch distinguishes an absent member from null. */
+/** Members that are not undefined. In a patch, an undefined member changes nothing, and null removes a value. */
 const definedMembers = <Values extends object>(
   values: Values,
 ): { readonly [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
