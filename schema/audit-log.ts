@@ -136,7 +136,7 @@ builder.queryField('auditLog', (t) =>
         return rowConnection({ ...counts, nodes: entries }, page, (entry) => entry);
       },
     },
-    { ...pageType('AuditLog', 'changes'), fields: (page) => totalCount(page, 'changes') },
+    { ...pageType('AuditLog', 'changes'), fields: (pageFields) => totalCount(pageFields, 'changes') },
     edgeType('AuditLog', 'change'),
   ),
 );

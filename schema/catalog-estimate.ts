@@ -167,35 +167,35 @@ builder.queryField('workloadEstimates', (t) =>
         'Cost of a workload at every catalog entry that can run it, cheapest first; ties keep the order of the price ' +
         'map. Price tiers, cache prices and batch prices apply; off-peak prices do not. At most 500 a page. Expensive: ' +
         'ranks the whole catalog.',
-      complexity: (page) => ({ ...pageCost(page), field: RANKING_COST }),
+      complexity: (args) => ({ ...pageCost(args), field: RANKING_COST }),
       args: {
         workload: t.arg({ type: WorkloadInputType, required: true, description: 'The workload.' }),
         filter: t.arg({ type: CatalogEntryFilterType, description: 'Entries to rank; all when absent.' }),
         snapshotId: t.arg.id({ description: SNAPSHOT_ARG }),
       },
-      async resolve(_root, { workload: input, filter, snapshotId, ...page }, { scope }) {
+      async resolve(_root, { workload: input, filter, snapshotId, ...pageArgs }, { scope }) {
         const workload = readWorkload(input);
         const ranked = await rankForWorkload(scope, { workload, search: readSearch(filter), pin: pinOf(snapshotId) });
-        return estimateConnection(ranked, workload, page);
+        return estimateConnection(ranked, workload, pageArgs);
       },
     },
     {
       name: 'WorkloadEstimateConnection',
       description: 'One page of estimates.',
-      fields: (connection) => ({
-        totalCount: connection.int({
+      fields: (connectionFields) => ({
+        totalCount: connectionFields.int({
           description: 'Number of ranked entries, on all pages.',
           resolve: ({ ranked }) => ranked.entries.length,
         }),
-        unpricedCount: connection.int({
+        unpricedCount: connectionFields.int({
           description: 'Number of entries that match but lack a price that the workload needs.',
           resolve: ({ ranked }) => ranked.unpriced,
         }),
-        tooSmallCount: connection.int({
+        tooSmallCount: connectionFields.int({
           description: 'Number of entries that match but whose token limits are too small for a request.',
           resolve: ({ ranked }) => ranked.tooSmall,
         }),
-        snapshot: connection.field({
+        snapshot: connectionFields.field({
           type: CatalogSnapshotType,
           description: 'Snapshot that this page shows.',
           resolve: ({ ranked }) => ranked.snapshot,

@@ -131,13 +131,13 @@ builder.queryFields((t) => ({
     {
       type: ModelType,
       description: 'Logical models, by default in the order of their first offers. At most 500 a page.',
-      complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
+      complexity: (args) => ({ ...pageCost(args), field: SEARCH_COST }),
       args: {
         filter: t.arg({ type: ModelFilterType, description: 'All models when absent.' }),
         orderBy: t.arg({ type: ModelOrderType, description: 'The order of their first offers when absent.' }),
         snapshotId: t.arg.id({ description: SNAPSHOT_ARG }),
       },
-      resolve: async (_root, { filter, orderBy, snapshotId, ...page }, { scope }) => {
+      resolve: async (_root, { filter, orderBy, snapshotId, ...pageArgs }, { scope }) => {
         const { models, ...found } = await findCatalogModels(scope, {
           search: nullIfBlank(filter?.text),
           provider: nullIfBlank(filter?.provider),
@@ -145,18 +145,21 @@ builder.queryFields((t) => ({
           minOffers: filter?.minOffers ?? null,
           pin: pinOf(snapshotId),
         });
-        return modelConnection({ ...found, models: inOrder(models, orderBy, ORDER_VALUES, ({ name }) => name) }, page);
+        return modelConnection(
+          { ...found, models: inOrder(models, orderBy, ORDER_VALUES, ({ name }) => name) },
+          pageArgs,
+        );
       },
     },
     {
       name: 'ModelConnection',
       description: 'One page of logical models.',
-      fields: (connection) => ({
-        totalCount: connection.int({
+      fields: (connectionFields) => ({
+        totalCount: connectionFields.int({
           description: 'Number of models that match the filter, on all pages.',
           resolve: ({ totalCount }) => totalCount,
         }),
-        snapshot: connection.field({
+        snapshot: connectionFields.field({
           type: CatalogSnapshotType,
           description: 'Snapshot that this page shows.',
           resolve: ({ snapshot }) => snapshot,

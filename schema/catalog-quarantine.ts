@@ -97,7 +97,10 @@ builder.queryField('quarantinedPrices', (t) =>
         return pageOf(inOrder(quarantined, orderBy, ORDER_VALUES, idOf), args, idOf);
       },
     },
-    { ...pageType('QuarantinedPrice', 'quarantined prices'), fields: (page) => totalCount(page, 'quarantined prices') },
+    {
+      ...pageType('QuarantinedPrice', 'quarantined prices'),
+      fields: (pageFields) => totalCount(pageFields, 'quarantined prices'),
+    },
     edgeType('QuarantinedPrice', 'quarantined price'),
   ),
 );

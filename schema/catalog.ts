@@ -161,29 +161,29 @@ builder.queryFields((t) => ({
     {
       type: CatalogEntryType,
       description: 'Catalog entries. At most 500 a page; 50 without `first` and `last`.',
-      complexity: (page) => ({ ...pageCost(page), field: SEARCH_COST }),
+      complexity: (args) => ({ ...pageCost(args), field: SEARCH_COST }),
       extensions: answerBasis((page: { readonly found: FoundEntries }) => page.found),
       args: {
         filter: t.arg({ type: CatalogEntryFilterType, description: 'All entries when absent.' }),
         orderBy: t.arg({ type: CatalogEntryOrderType, description: 'The order of the price map when absent.' }),
         snapshotId: t.arg.id({ description: SNAPSHOT_ARG }),
       },
-      resolve: async (_root, { filter, orderBy, snapshotId, ...page }, { scope }) =>
+      resolve: async (_root, { filter, orderBy, snapshotId, ...pageArgs }, { scope }) =>
         entryConnection(
           await findCatalogEntries(scope, { ...readSearch(filter, orderBy), pin: pinOf(snapshotId) }),
-          page,
+          pageArgs,
         ),
     },
     {
       name: 'CatalogEntryConnection',
       description: 'One page of catalog entries.',
-      fields: (connection) => ({
-        totalCount: connection.int({
+      fields: (connectionFields) => ({
+        totalCount: connectionFields.int({
           description: 'Number of entries that match the filter, on all pages.',
           extensions: FROM_SOURCE,
           resolve: ({ totalCount }) => totalCount,
         }),
-        snapshot: connection.field({
+        snapshot: connectionFields.field({
           type: CatalogSnapshotType,
           description: 'Snapshot that this page shows.',
           extensions: FROM_SOURCE,

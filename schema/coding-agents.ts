@@ -155,7 +155,7 @@ builder.queryField('codingAgents', (t) =>
         return rowConnection(found, page, ({ createdAt, id }) => ({ createdAt, id }));
       },
     },
-    { ...pageType('CodingAgent', 'coding agents'), fields: (page) => totalCount(page, 'coding agents') },
+    { ...pageType('CodingAgent', 'coding agents'), fields: (pageFields) => totalCount(pageFields, 'coding agents') },
     edgeType('CodingAgent', 'coding agent'),
   ),
 );

@@ -86,7 +86,7 @@ builder.queryField('credentials', (t) =>
         return pageOf(inOrder(found, orderBy, values, idOf), args, idOf);
       },
     },
-    { ...pageType('Credential', 'credentials'), fields: (page) => totalCount(page, 'credentials') },
+    { ...pageType('Credential', 'credentials'), fields: (pageFields) => totalCount(pageFields, 'credentials') },
     edgeType('Credential', 'credential'),
   ),
 );

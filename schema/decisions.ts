@@ -241,7 +241,7 @@ builder.queryField('decisions', (t) =>
         return { ...connection, edges: edges.map(({ node, cursor }) => ({ node: shownStored(node), cursor })) };
       },
     },
-    { ...pageType('Decision', 'decisions'), fields: (page) => totalCount(page, 'decisions') },
+    { ...pageType('Decision', 'decisions'), fields: (pageFields) => totalCount(pageFields, 'decisions') },
     edgeType('Decision', 'decision'),
   ),
 );

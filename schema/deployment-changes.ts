@@ -96,7 +96,10 @@ builder.queryField('storedDeployments', (t) =>
         return pageOf(inOrder(found, orderBy, values, idOf), args, idOf);
       },
     },
-    { ...pageType('StoredDeployment', 'stored deployments'), fields: (page) => totalCount(page, 'stored deployments') },
+    {
+      ...pageType('StoredDeployment', 'stored deployments'),
+      fields: (pageFields) => totalCount(pageFields, 'stored deployments'),
+    },
     edgeType('StoredDeployment', 'stored deployment'),
   ),
 );

@@ -135,7 +135,7 @@ builder.queryField('guardrails', (t) =>
         return pageOf(inOrder(found, orderBy, ORDER_VALUES, idOf), args, idOf);
       },
     },
-    { ...pageType('Guardrail', 'guardrails'), fields: (page) => totalCount(page, 'guardrails') },
+    { ...pageType('Guardrail', 'guardrails'), fields: (pageFields) => totalCount(pageFields, 'guardrails') },
     edgeType('Guardrail', 'guardrail'),
   ),
 );

@@ -61,7 +61,7 @@ builder.queryField('healthChecks', (t) =>
         return rowConnection({ ...counts, nodes: checks }, page, (check) => check);
       },
     },
-    { ...pageType('HealthCheck', 'health checks'), fields: (page) => totalCount(page, 'health checks') },
+    { ...pageType('HealthCheck', 'health checks'), fields: (pageFields) => totalCount(pageFields, 'health checks') },
     edgeType('HealthCheck', 'health check'),
   ),
 );

@@ -111,7 +111,7 @@ builder.queryField('virtualKeys', (t) =>
       },
       resolve: (_root, args, { scope }) => keyPage(scope, args),
     },
-    { ...pageType('VirtualKey', 'virtual keys'), fields: (page) => totalCount(page, 'virtual keys') },
+    { ...pageType('VirtualKey', 'virtual keys'), fields: (pageFields) => totalCount(pageFields, 'virtual keys') },
     edgeType('VirtualKey', 'key'),
   ),
 );

@@ -175,6 +175,14 @@ const SaveInput = builder.inputType('SaveDatasetInput', {
   }),
 });
 
+const FindingSourceInput = builder.inputType('FindingSourceInput', {
+  description: 'Findings of a lens: a case for each quoted span.',
+  fields: (t) => ({
+    lensId: t.id({ required: true, description: 'The lens: global id or its id on the HTTP routes.' }),
+    findingIds: t.idList({ required: true, description: 'Ids of the findings.' }),
+  }),
+});
+
 const SourceInput = builder.inputType('DatasetSourceInput', {
   description: 'What cases are built from. Exactly one field is set.',
   isOneOf: true,
@@ -184,13 +192,7 @@ const SourceInput = builder.inputType('DatasetSourceInput', {
     }),
     text: t.string({ description: 'A user message, or JSON lines with `messages`.' }),
     findings: t.field({
-      type: builder.inputType('FindingSourceInput', {
-        description: 'Findings of a lens: a case for each quoted span.',
-        fields: (f) => ({
-          lensId: f.id({ required: true, description: 'The lens: global id or its id on the HTTP routes.' }),
-          findingIds: f.idList({ required: true, description: 'Ids of the findings.' }),
-        }),
-      }),
+      type: FindingSourceInput,
       description: 'Findings.',
     }),
   }),

@@ -15,8 +15,8 @@ const OwnedKeyConnectionType = builder.connectionObject(
     type: VirtualKeyType,
     name: 'OwnedKeyConnection',
     description: 'One page of the keys of an owner.',
-    fields: (connection) => ({
-      totalCount: connection.int({
+    fields: (connectionFields) => ({
+      totalCount: connectionFields.int({
         description: 'Number of keys, on all pages.',
         resolve: (page) => (page as CountedPage<VirtualKey>).totalCount,
       }),
@@ -30,8 +30,8 @@ const OwnedTeamConnectionType = builder.connectionObject(
     type: TeamType,
     name: 'OwnedTeamConnection',
     description: 'One page of the teams of an organization.',
-    fields: (connection) => ({
-      totalCount: connection.int({
+    fields: (connectionFields) => ({
+      totalCount: connectionFields.int({
         description: 'Number of teams, on all pages.',
         resolve: (page) => (page as CountedPage<Team>).totalCount,
       }),

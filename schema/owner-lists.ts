@@ -58,7 +58,7 @@ export const TeamOrderType = rowOrder('Team', 'teams', {
   ALIAS: { value: 'team_alias', description: 'Alias; teams without one are the smallest.' },
 });
 
-/** A page of the teams that the caller may read; only those of the organization `listedOrganizationId`, when present. */
+/** A page of the teams that the caller may read; only those of one organization when `listedOrganizationId` names it. */
 export async function teamPage(
   scope: Scope,
   {
@@ -97,7 +97,7 @@ builder.queryField('teams', (t) =>
       },
       resolve: (_root, args, { scope }) => teamPage(scope, args),
     },
-    { ...pageType('Team', 'teams'), fields: (page) => totalCount(page, 'teams') },
+    { ...pageType('Team', 'teams'), fields: (pageFields) => totalCount(pageFields, 'teams') },
     edgeType('Team', 'team'),
   ),
 );
@@ -150,7 +150,7 @@ builder.queryField('users', (t) =>
           },
         ),
     },
-    { ...pageType('User', 'users'), fields: (page) => totalCount(page, 'users') },
+    { ...pageType('User', 'users'), fields: (pageFields) => totalCount(pageFields, 'users') },
     edgeType('User', 'user'),
   ),
 );
@@ -188,7 +188,7 @@ builder.queryField('organizations', (t) =>
           { organization_alias: ({ alias }) => alias },
         ),
     },
-    { ...pageType('Organization', 'organizations'), fields: (page) => totalCount(page, 'organizations') },
+    { ...pageType('Organization', 'organizations'), fields: (pageFields) => totalCount(pageFields, 'organizations') },
     edgeType('Organization', 'organization'),
   ),
 );
@@ -232,7 +232,7 @@ builder.queryField('projects', (t) =>
           { project_alias: ({ alias }) => alias ?? '' },
         ),
     },
-    { ...pageType('Project', 'projects'), fields: (page) => totalCount(page, 'projects') },
+    { ...pageType('Project', 'projects'), fields: (pageFields) => totalCount(pageFields, 'projects') },
     edgeType('Project', 'project'),
   ),
 );
@@ -279,7 +279,7 @@ builder.queryField('customers', (t) =>
           { user_id: ({ id }) => id, user_alias: ({ alias }) => alias ?? '' },
         ),
     },
-    { ...pageType('Customer', 'customers'), fields: (page) => totalCount(page, 'customers') },
+    { ...pageType('Customer', 'customers'), fields: (pageFields) => totalCount(pageFields, 'customers') },
     edgeType('Customer', 'customer'),
   ),
 );
@@ -317,7 +317,7 @@ builder.queryField('budgets', (t) =>
           { budget_id: ({ id }) => id },
         ),
     },
-    { ...pageType('Budget', 'budgets'), fields: (page) => totalCount(page, 'budgets') },
+    { ...pageType('Budget', 'budgets'), fields: (pageFields) => totalCount(pageFields, 'budgets') },
     edgeType('Budget', 'budget'),
   ),
 );

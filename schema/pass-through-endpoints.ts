@@ -124,7 +124,7 @@ builder.queryField('passThroughEndpoints', (t) =>
     },
     {
       ...pageType('PassThroughEndpoint', 'pass-through endpoints'),
-      fields: (page) => totalCount(page, 'pass-through endpoints'),
+      fields: (pageFields) => totalCount(pageFields, 'pass-through endpoints'),
     },
     edgeType('PassThroughEndpoint', 'pass-through endpoint'),
   ),

@@ -85,7 +85,7 @@ builder.queryField('tokenMappings', (t) =>
         );
       },
     },
-    { ...pageType('TokenMapping', 'mappings'), fields: (page) => totalCount(page, 'mappings') },
+    { ...pageType('TokenMapping', 'mappings'), fields: (pageFields) => totalCount(pageFields, 'mappings') },
     edgeType('TokenMapping', 'mapping'),
   ),
 );

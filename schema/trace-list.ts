@@ -8,7 +8,7 @@ import { type TraceSummary, TRACE_PAGE_SIZE } from '../src/domain/traces/trace.t
 import { NO_TRACE_FILTERS, type TraceOrder } from '../src/domain/traces/trace-search.ts';
 import { builder } from './base/builder.ts';
 import { droppedUpdates } from './base/shared-fields.ts';
-import { localId } from './base/global-id.ts';
+import { traceAddressOf } from './base/trace-address.ts';
 import { COUNT_COST } from './base/limits.ts';
 import { type Connection, edgesOf, forwardPage } from './base/paging.ts';
 import { type PartialTrace, TraceType } from './base/refs.ts';
@@ -159,7 +159,7 @@ builder.subscriptionField('traceUpdates', (t) =>
     },
     subscribe: (_root, { traceId, after, filter }, { scope }) =>
       watchTraces(scope, {
-        traceId: typeof traceId === 'string' ? (localId('Trace', traceId).split(':')[0] ?? null) : null,
+        traceId: typeof traceId === 'string' ? traceAddressOf(traceId, null).traceId : null,
         after: after ?? null,
         filters: filtersOf(filter),
       }),

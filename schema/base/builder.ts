@@ -34,8 +34,8 @@ export const builder = new SchemaBuilder<{
 }>({
   plugins: [ErrorsPlugin, RelayPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
-  // `schema/base/limits.ts` checks the cost before execution. The plugin's own check runs too late for a subscription: at
-  // its first event.
+  // `schema/base/limits.ts` checks the cost before execution. The plugin's own check runs too late for a subscription:
+  // at its first event.
   complexity: { disabled: true },
   errors: { defaultTypes: [], directResult: true },
   relay: {

@@ -149,7 +149,7 @@ builder.objectType(Unavailable, {
 });
 
 /** Error codes of Yoga, the GraphQL server library, that have another name here. */
-const RENAMED: ReadonlyMap<string, keyof typeof ERROR_CODES> = new Map([
+const CODE_BY_YOGA_CODE: ReadonlyMap<string, keyof typeof ERROR_CODES> = new Map([
   ['BAD_REQUEST', 'INVALID_INPUT'],
   ['OPERATION_RESOLUTION_FAILURE', 'INVALID_INPUT'],
 ]);
@@ -161,7 +161,7 @@ const RENAMED: ReadonlyMap<string, keyof typeof ERROR_CODES> = new Map([
 function codeOf(root: GraphQLError, path: GraphQLError['path']): keyof typeof ERROR_CODES | null {
   const { code } = root.extensions;
   if (typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)) return code as keyof typeof ERROR_CODES;
-  if (typeof code === 'string') return RENAMED.get(code) ?? null;
+  if (typeof code === 'string') return CODE_BY_YOGA_CODE.get(code) ?? null;
   if (root.message.startsWith('Syntax Error')) return 'GRAPHQL_PARSE_FAILED';
   const isServerFault = path !== undefined && (root.nodes ?? []).every(({ kind }) => kind === Kind.FIELD);
   return isServerFault ? null : 'GRAPHQL_VALIDATION_FAILED';

@@ -18,7 +18,7 @@ export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 /** Coerced variables, as graphql passes them to `getArgumentValues`. */
 export type Variables = Parameters<typeof getArgumentValues>[2];
 
-/** Whether an operation selects the schema only. The answer to such an operation depends on its text and variables only. */
+/** Whether an operation selects the schema only. Its answer then depends on the text and the variables only. */
 export function isIntrospectionOnly(
   { operation, selectionSet }: OperationDefinitionNode,
   fragments: Fragments,

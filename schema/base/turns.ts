@@ -85,8 +85,9 @@ function inSlices(items: readonly unknown[], turns: Turns): AsyncIterable<unknow
   let index = 0;
   const step = (): IteratorResult<unknown> => {
     if (index >= items.length) return { done: true, value: undefined };
+    const value = items[index];
     index += 1;
-    return { done: false, value: items[index - 1] };
+    return { done: false, value };
   };
   return {
     [Symbol.asyncIterator]: () => ({
@@ -108,15 +109,14 @@ function weightBelow(
   const cached = weights.get(selectionSet);
   if (cached !== undefined) return cached;
   const weight = selectionSet.selections.reduce((sum, selection) => {
-    if (selection.kind === Kind.FIELD) return sum + weightBelow(selection, fragments, weights);
-    if (selection.kind === Kind.INLINE_FRAGMENT) return sum + weightBelow(selection, fragments, weights);
-    return sum + weightBelow(fragmentOf(selection.name.value, fragments), fragments, weights);
+    const selected = selection.kind === Kind.FRAGMENT_SPREAD ? fragmentOf(selection.name.value, fragments) : selection;
+    return sum + weightBelow(selected, fragments, weights);
   }, 1);
   weights.set(selectionSet, weight);
   return weight;
 }
 
-/** The fragment with this name. graphql wraps it in an object with the member `definition`; Yoga's executor does not. */
+/** The fragment with this name. graphql wraps its definition in an object, Yoga's executor does not. */
 function fragmentOf(
   name: string,
   fragments: GraphQLResolveInfo['fragments'],

@@ -37,9 +37,9 @@ export class ConcurrencyLimit {
       return this.#turns.due();
     }
     // An operation that ends passes its slot to the next one in the queue.
-    return new Promise<void>((resolve) => (this.#queue ??= []).push(resolve)).then(
-      () => this.#turns.due() ?? undefined,
-    );
+    this.#queue ??= [];
+    const queue = this.#queue;
+    return new Promise<void>((resolve) => queue.push(resolve)).then(() => this.#turns.due() ?? undefined);
   }
 
   #run(operation: () => unknown): unknown {
