@@ -116,12 +116,12 @@ export const activityExportRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.map((fa
   route({
     ...ACTIVITY_READ,
     name: `dailyActivity.${facts.entity}Export`,
-    query: merged(
+    querySchema: merged(
       activitySchema(facts),
       objectSchema({ format: { enum: Object.keys(FORMATS) }, export_type: { enum: Object.keys(TYPES) } }),
     ),
     paths: [`${facts.path}/daily/activity/export`],
-    answers: activityStatuses(facts),
+    statuses: activityStatuses(facts),
     parse({ search }) {
       // Only checks `format`. `render` uses it.
       choiceIn(search, 'format', FORMATS, 'csv');

@@ -64,13 +64,13 @@ function parseModel(search: string, facts: ActivityRoute): ActivityKeysQuery {
 
 /** Route rows that list the keys of one kind of entity: in pages, by a search, and by model group. */
 const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
-  const common = { ...ACTIVITY_READ, answers: activityStatuses(facts), run: readActivityKeys } as const;
+  const common = { ...ACTIVITY_READ, statuses: activityStatuses(facts), run: readActivityKeys } as const;
   const path = `${facts.path}/daily/activity/aggregated`;
   return [
     route({
       ...common,
       name: `dailyActivity.${facts.entity}Keys`,
-      query: merged(activitySchema(facts), pageReader),
+      querySchema: merged(activitySchema(facts), pageReader),
       paths: [`${path}/keys`],
       parse: ({ search }) => parsePage(search, facts),
       render(found, { search }) {
@@ -81,7 +81,7 @@ const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
     route({
       ...common,
       name: `dailyActivity.${facts.entity}Search`,
-      query: merged(activitySchema(facts), requiredParameters('search'), searchLimit),
+      querySchema: merged(activitySchema(facts), requiredParameters('search'), searchLimit),
       paths: [`${path}/search`],
       parse: ({ search }) => parseSearch(search, facts),
       render: (found) => json({ api_keys: renderKeys(found) }),
@@ -89,7 +89,7 @@ const keyRows = (facts: ActivityRoute): readonly RouteRow[] => {
     route({
       ...common,
       name: `dailyActivity.${facts.entity}ModelKeys`,
-      query: merged(activitySchema(facts), requiredParameters('model_group'), modelLimit),
+      querySchema: merged(activitySchema(facts), requiredParameters('model_group'), modelLimit),
       paths: [`${path}/model_top_keys`],
       parse: ({ search }) => parseModel(search, facts),
       render: (found, { search }) =>
@@ -103,9 +103,9 @@ const uncachedRow = (facts: ActivityRoute): RouteRow =>
   route({
     ...ACTIVITY_READ,
     name: `dailyActivity.${facts.entity}UncachedKeys`,
-    query: merged(activitySchema(facts), uncachedLimit),
+    querySchema: merged(activitySchema(facts), uncachedLimit),
     paths: [`${facts.path}/daily/activity/aggregated/cache_leakage_keys`],
-    answers: activityStatuses(facts),
+    statuses: activityStatuses(facts),
     parse: ({ search }): ActivityKeysQuery => {
       const limit = Number(uncachedLimit(search).limit);
       return { ...parseActivityFilter(search, facts), search: null, order: 'uncachedTokens', from: 0, limit };

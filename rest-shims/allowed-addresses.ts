@@ -15,7 +15,7 @@ const CHANGING = {
   method: 'POST',
   bodyLimit: 64 * 1024,
   parse: parseAddress,
-  request: readAddress.schema,
+  bodySchema: readAddress.schema,
 } as const;
 
 /** Client addresses that may send requests. */
@@ -25,7 +25,7 @@ export const allowedAddressRoutes: readonly RouteRow[] = [
     method: 'GET',
     name: 'allowedAddresses.list',
     paths: ['/get/allowed_ips'],
-    answers: [200, 401],
+    statuses: [200, 401],
     bodyLimit: 0,
     parse: () => undefined,
     run: (scope) => listAllowedAddresses(scope, undefined),
@@ -35,7 +35,7 @@ export const allowedAddressRoutes: readonly RouteRow[] = [
     ...CHANGING,
     name: 'allowedAddresses.add',
     paths: ['/add/allowed_ip'],
-    answers: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422],
     async run(scope, input) {
       await allowAddress(scope, input);
       return input.address;
@@ -46,7 +46,7 @@ export const allowedAddressRoutes: readonly RouteRow[] = [
     ...CHANGING,
     name: 'allowedAddresses.delete',
     paths: ['/delete/allowed_ip'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     async run(scope, input) {
       await disallowAddress(scope, input);
       return input.address;

@@ -161,7 +161,7 @@ export const auditLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'auditLog.list',
-    query: merged(
+    querySchema: merged(
       readPage,
       textParameters(
         'changed_by',
@@ -178,7 +178,7 @@ export const auditLogRoutes: readonly RouteRow[] = [
       ),
     ),
     paths: ['/audit'],
-    answers: [200, 401, 422],
+    statuses: [200, 401, 422],
     parse: ({ search }) => parsePage(search),
     run: listAuditLog,
     render: (page, { search }) => json(renderPage(page, parsePage(search))),
@@ -187,7 +187,7 @@ export const auditLogRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'auditLog.get',
     paths: ['/audit/:id'],
-    answers: [200, 401, 404],
+    statuses: [200, 401, 404],
     parse: ({ params }) => ({ id: params['id'] ?? '' }),
     run: getAuditEntry,
     render: (entry) => json(renderEntry(entry)),

@@ -26,13 +26,13 @@ export const batchRoutes: readonly RouteRow[] = [
     // `STORED_OBJECTS` has the members that all rows of files and batches share.
     ...STORED_OBJECTS,
     name: 'batches.create',
-    request: objectSchema(
+    bodySchema: objectSchema(
       { input_file_id: { type: 'string' }, endpoint: { type: 'string' }, completion_window: { type: 'string' } },
       ['input_file_id', 'endpoint', 'completion_window'],
     ),
     method: 'POST',
     paths: ['/v1/batches', '/batches'],
-    answers: [200, 400, 401, 403, 404, 422, 429, 500, 503],
+    statuses: [200, 400, 401, 403, 404, 422, 429, 500, 503],
     bodyLimit: 'setting',
     async handle(request, scope) {
       const { body: bytes } = request;
@@ -51,10 +51,10 @@ export const batchRoutes: readonly RouteRow[] = [
   {
     ...STORED_OBJECTS,
     name: 'batches.list',
-    query: pageSchema(),
+    querySchema: pageSchema(),
     method: 'GET',
     paths: ['/v1/batches', '/batches'],
-    answers: [200, 400, 401],
+    statuses: [200, 400, 401],
     bodyLimit: 0,
     handle: async (request, scope) =>
       listAnswer(await listBatches(scope, parsePage(request, '/batches', { defaultLimit: DEFAULT_PAGE_SIZE }))),
@@ -64,7 +64,7 @@ export const batchRoutes: readonly RouteRow[] = [
     name: 'batches.get',
     method: 'GET',
     paths: ['/v1/batches/:id', '/batches/:id'],
-    answers: [200, 401, 404, 429, 500, 503],
+    statuses: [200, 401, 404, 429, 500, 503],
     bodyLimit: 0,
     handle: async (request, scope) => objectAnswer(await getBatch(scope, objectFromPath(request)), scope),
   },
@@ -73,7 +73,7 @@ export const batchRoutes: readonly RouteRow[] = [
     name: 'batches.cancel',
     method: 'POST',
     paths: ['/v1/batches/:id/cancel', '/batches/:id/cancel'],
-    answers: [200, 401, 403, 404, 429, 500, 503],
+    statuses: [200, 401, 403, 404, 429, 500, 503],
     bodyLimit: EMPTY_BODY_LIMIT,
     handle: async (request, scope) => objectAnswer(await cancelBatch(scope, objectFromPath(request)), scope),
   },

@@ -55,10 +55,10 @@ function renderSettings(budget: Budget | undefined) {
 
 const ROW = {
   ...MANAGEMENT_CHANGE,
-  answers: [200, 400, 401, 403, 422],
+  statuses: [200, 400, 401, 403, 422],
   failureForm: { body: 'detail' },
 } as const;
-const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
+const READING = { ...ROW, method: 'GET', statuses: [200, 401], bodyLimit: 0 } as const;
 
 const PAGE_PATH = '/management/v1/budgets';
 
@@ -69,7 +69,7 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'budgets.create',
-    request: merged(readBudgetId, BUDGET_MEMBERS),
+    bodySchema: merged(readBudgetId, BUDGET_MEMBERS),
     paths: ['/budget/new'],
     parse({ body }) {
       const input = parseObject(body);
@@ -81,9 +81,9 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'budgets.info',
-    request: readIds.schema,
+    bodySchema: readIds.schema,
     paths: ['/budget/info'],
-    answers: [200, 400, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse({ body }) {
       const { budgets: ids } = readIds(body);
       if (ids.length === 0) throw new InvalidInput('Specify list of budget ids to query.');
@@ -95,7 +95,7 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'budgets.settings',
-    query: textParameters('budget_id'),
+    querySchema: textParameters('budget_id'),
     paths: ['/budget/settings'],
     parse: ({ search }) => [new URLSearchParams(search).get('budget_id') ?? ''],
     run: getBudgets,
@@ -113,9 +113,9 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'budgets.page',
-    query: readLinkedPage.schema,
+    querySchema: readLinkedPage.schema,
     paths: [PAGE_PATH],
-    answers: [200, 400, 401],
+    statuses: [200, 400, 401],
     failureForm: { body: 'problem' },
     parse({ search }) {
       const { number, size } = linkedPageIn(search);
@@ -128,7 +128,7 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'budgets.update',
-    request: merged(BUDGET_MEMBERS, objectSchema({ budget_id: { type: 'string' } }, ['budget_id'])),
+    bodySchema: merged(BUDGET_MEMBERS, objectSchema({ budget_id: { type: 'string' } }, ['budget_id'])),
     paths: ['/budget/update'],
     parse({ body }) {
       const input = parseObject(body);
@@ -142,9 +142,9 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'budgets.delete',
-    request: readDeleted.schema,
+    bodySchema: readDeleted.schema,
     paths: ['/budget/delete'],
-    answers: [200, 401, 403, 422],
+    statuses: [200, 401, 403, 422],
     parse: ({ body }) => ({ id: readDeleted(body).id }),
     run: deleteBudget,
     render: (budget) => json(renderBudgetOrNull(budget)),

@@ -15,7 +15,7 @@ import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const READING = {
   ...MANAGEMENT_READ,
-  answers: [200, 401],
+  statuses: [200, 401],
 } as const;
 
 /** Lists that are always empty: these kinds of callbacks are not supported. */
@@ -111,7 +111,7 @@ const image = (name: string, path: string, kind: 'logo' | 'favicon'): RouteRow =
   route({
     ...READING,
     credential: 'none',
-    answers: [200, 307],
+    statuses: [200, 307],
     name,
     paths: [path],
     parse: () => ({ kind }),

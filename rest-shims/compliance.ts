@@ -25,9 +25,9 @@ const row = (name: string, path: string, regulation: Regulation): RouteRow =>
     method: 'POST',
     paths: [path],
     ...MANAGEMENT,
-    answers: [200, 401, 422],
+    statuses: [200, 401, 422],
     bodyLimit: 1024 * 1024,
-    request: readCall.schema,
+    bodySchema: readCall.schema,
     parse({ body }) {
       const { user_id: userId, guardrail_information: guardrails, model, timestamp } = readCall(body);
       return { regulation, call: { userId, model, timestamp, guardrails: guardrails ?? [] } };

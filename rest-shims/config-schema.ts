@@ -12,7 +12,7 @@ export function configSchemaRoutes(schema: () => unknown): readonly RouteRow[] {
       paths: ['/config.schema.json'],
       surface: 'catalog',
       credential: 'none',
-      answers: [200],
+      statuses: [200],
       bodyLimit: 0,
       handle: answer,
     },

@@ -49,7 +49,7 @@ const changedAnswer = (verb: string) => json({ success: true, message: `Credenti
 
 const CREDENTIALS = {
   ...MANAGEMENT,
-  failureForm: { body: 'rule', taken: 'conflict' },
+  failureForm: { body: 'rule', conflictAs: 'conflict' },
 } as const;
 const READING = { ...CREDENTIALS, method: 'GET', bodyLimit: 0 } as const;
 const BODY_LIMIT = 1024 * 1024;
@@ -59,10 +59,10 @@ export const credentialRoutes: readonly RouteRow[] = [
   route({
     ...CREDENTIALS,
     name: 'credentials.create',
-    request: readNew.schema,
+    bodySchema: readNew.schema,
     method: 'POST',
     paths: ['/credentials'],
-    answers: [200, 400, 401, 403, 404, 409, 422],
+    statuses: [200, 400, 401, 403, 404, 409, 422],
     bodyLimit: BODY_LIMIT,
     parse: parseNew,
     run: createCredential,
@@ -72,7 +72,7 @@ export const credentialRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'credentials.list',
     paths: ['/credentials'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => undefined,
     run: listCredentials,
     render: (rows) => json({ success: true, credentials: rows.map(renderCredential) }),
@@ -81,7 +81,7 @@ export const credentialRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'credentials.get',
     paths: ['/credentials/by_name/{*name}'],
-    answers: [200, 401, 404],
+    statuses: [200, 401, 404],
     parse: nameIn,
     run: getCredential,
     render: (row) => json(renderCredential(row)),
@@ -90,7 +90,7 @@ export const credentialRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'credentials.ofModel',
     paths: ['/credentials/by_model/{*name}'],
-    answers: [200, 401, 404],
+    statuses: [200, 401, 404],
     parse: (request) => ({ id: nameIn(request).name }),
     run: getModelCredential,
     render: ({ id, model, parameters }) =>
@@ -104,10 +104,10 @@ export const credentialRoutes: readonly RouteRow[] = [
   route({
     ...CREDENTIALS,
     name: 'credentials.update',
-    request: readChange.schema,
+    bodySchema: readChange.schema,
     method: 'PATCH',
     paths: ['/credentials/{*name}'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     bodyLimit: BODY_LIMIT,
     parse(request) {
       const { credential_values: values, credential_info: info } = readChange(request.body);
@@ -121,7 +121,7 @@ export const credentialRoutes: readonly RouteRow[] = [
     name: 'credentials.delete',
     method: 'DELETE',
     paths: ['/credentials/{*name}'],
-    answers: [200, 400, 401, 403, 404],
+    statuses: [200, 400, 401, 403, 404],
     bodyLimit: 0,
     parse: nameIn,
     run: deleteCredential,

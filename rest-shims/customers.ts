@@ -75,7 +75,7 @@ const renderCustomer = ({ customer, budget, spend }: CustomerView) => ({
 
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
-  answers: [200, 400, 401, 403, 404, 422],
+  statuses: [200, 400, 401, 403, 404, 422],
   failureForm: { body: 'named', param: 'user_id' },
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
@@ -86,9 +86,9 @@ const blockRow = (verb: 'block' | 'unblock'): RouteRow =>
   route({
     ...CHANGING,
     name: `customers.${verb}`,
-    request: readIds.schema,
+    bodySchema: readIds.schema,
     paths: [`/customer/${verb}`, `/end_user/${verb}`],
-    answers: [200, 401, 403, 422],
+    statuses: [200, 401, 403, 422],
     parse: ({ body }) => ({ ids: readIds(body).user_ids, blocked: verb === 'block' }),
     run: blockCustomers,
     render: (views) => json({ [verb === 'block' ? 'blocked_users' : 'unblocked_users']: views.map(renderCustomer) }),
@@ -99,9 +99,9 @@ export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'customers.create',
-    request: merged(readMembers, BUDGET_MEMBERS),
+    bodySchema: merged(readMembers, BUDGET_MEMBERS),
     paths: ['/customer/new', '/end_user/new'],
-    answers: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseChange(body),
     run: createCustomer,
     render: (view) => json(renderCustomer(view)),
@@ -109,9 +109,9 @@ export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'customers.info',
-    query: requiredParameters('end_user_id'),
+    querySchema: requiredParameters('end_user_id'),
     paths: ['/customer/info', '/end_user/info'],
-    answers: [200, 401, 404, 422],
+    statuses: [200, 401, 404, 422],
     failureForm: { body: 'named', param: 'end_user_id' },
     parse: ({ search }) => parseCustomerId(search),
     run: getCustomer,
@@ -121,7 +121,7 @@ export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
     ...READING,
     name: 'customers.list',
     paths: ['/customer/list', '/end_user/list'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => undefined,
     run: listCustomers,
     render: (views) => json(views.map(renderCustomer)),
@@ -129,7 +129,7 @@ export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'customers.update',
-    request: merged(readMembers, BUDGET_MEMBERS),
+    bodySchema: merged(readMembers, BUDGET_MEMBERS),
     paths: ['/customer/update', '/end_user/update'],
     parse: ({ body }) => parseChange(body),
     run: updateCustomer,
@@ -140,9 +140,9 @@ export const customerRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'customers.delete',
-    request: readIds.schema,
+    bodySchema: readIds.schema,
     paths: ['/customer/delete', '/end_user/delete'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     failureForm: { body: 'named', param: 'user_ids' },
     parse: ({ body }) => readIds(body).user_ids,
     run: deleteCustomers,

@@ -160,9 +160,9 @@ const activityRows = (facts: ActivityRoute): readonly RouteRow[] =>
     route({
       ...ACTIVITY_READ,
       name: `dailyActivity.${facts.entity}${isUnpaged ? 'Whole' : ''}`,
-      query: merged(activitySchema(facts), pageReader(facts.pageSize)),
+      querySchema: merged(activitySchema(facts), pageReader(facts.pageSize)),
       paths: [`${facts.path}/daily/activity${isUnpaged ? '/aggregated' : ''}`],
-      answers: activityStatuses(facts),
+      statuses: activityStatuses(facts),
       parse: ({ search }) => parseActivity(search, facts, isUnpaged),
       run: readDailyActivity,
       render: (activity, { search }) => json(renderActivity(activity, parseActivity(search, facts, isUnpaged))),

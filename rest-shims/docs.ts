@@ -17,7 +17,7 @@ export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[]
       paths: ['/docs', '/'],
       surface: 'catalog',
       credential: 'none',
-      answers: [200],
+      statuses: [200],
       bodyLimit: 0,
       handle: ({ headers }) => htmlAnswer({ 'cache-control': 'no-cache' }, renderPage(documented, originOf(headers))),
     },
@@ -27,7 +27,7 @@ export function docsRoutes(documented: readonly RouteRow[]): readonly RouteRow[]
       paths: ['/favicon.ico'],
       surface: 'catalog',
       credential: 'none',
-      answers: [200],
+      statuses: [200],
       bodyLimit: 0,
       handle: () => ICON,
     },
@@ -41,11 +41,11 @@ function originOf({ host = '', 'x-forwarded-proto': scheme }: IncomingHttpHeader
 }
 
 /** Query parameters, headers and body members of a row, with their types. An asterisk marks required ones. */
-function renderMembers({ query, headers, request }: RouteRow): string {
+function renderMembers({ querySchema, headerSchema, bodySchema }: RouteRow): string {
   const parts = [
-    ['Query', query],
-    ['Headers', headers],
-    ['Body', request],
+    ['Query', querySchema],
+    ['Headers', headerSchema],
+    ['Body', bodySchema],
   ] as const;
   return parts
     .flatMap(([title, schema]) => {
@@ -77,12 +77,12 @@ function typeText({ type, enum: choices, const: fixed, items, anyOf }: JsonSchem
 
 function renderPage(rows: readonly RouteRow[], origin: string): string {
   const lines = rows.map((row) => {
-    const { name, method, paths, answers, credential } = row;
+    const { name, method, paths, statuses, credential } = row;
     return (
       `<tr><td>${method}</td><td>${paths.map((path) => `<code>${escapeHtml(path)}</code>`).join('<br>')}</td>` +
       `<td>${escapeHtml(DESCRIPTIONS[name] ?? '')}${renderMembers(row)}` +
       `<br><code>${escapeHtml(curlExample(row, origin))}</code></td>` +
-      `<td>${credential === 'required' ? 'key' : 'open'}</td><td>${answers.join(', ')}</td></tr>`
+      `<td>${credential === 'required' ? 'key' : 'open'}</td><td>${statuses.join(', ')}</td></tr>`
     );
   });
   return `<!doctype html>

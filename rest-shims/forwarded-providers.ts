@@ -34,7 +34,7 @@ const rowsOf = (
     method,
     ...(method === 'POST' ? { hot: true } : {}),
     paths: pathsOf(providers),
-    answers: [200, 400, 401, 403],
+    statuses: [200, 400, 401, 403],
   }));
 
 async function forwardToProvider(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
@@ -64,7 +64,7 @@ export const forwardedProviderRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     credential: 'none',
     anyAddress: true,
-    answers: [200, 400, 404],
+    statuses: [200, 400, 404],
     bodyLimit: MESSAGE_LIMIT,
     parse: ({ body, headers }) => ({ bytes: body, signature: [headers['x-webhook-signature']].flat()[0] ?? null }),
     run: takeAgentMessage,

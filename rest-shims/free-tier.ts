@@ -9,7 +9,7 @@ export const freeTierRoutes: readonly RouteRow[] = [
     paths: ['/billing/usage'],
     surface: 'catalog',
     credential: 'none',
-    answers: [200, 503],
+    statuses: [200, 503],
     bodyLimit: 0,
     parse: () => undefined,
     run: getFreeTierUsage,

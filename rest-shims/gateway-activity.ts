@@ -30,9 +30,9 @@ export const gatewayActivityRoutes: readonly RouteRow[] = [
   route({
     ...MANAGEMENT_READ,
     name: 'gatewayActivity.daily',
-    query: textParameters('start_date', 'end_date'),
+    querySchema: textParameters('start_date', 'end_date'),
     paths: ['/gateway/daily/activity'],
-    answers: [200, 401, 403],
+    statuses: [200, 401, 403],
     parse({ search }) {
       const parameter = queryParameters(search);
       return {

@@ -15,9 +15,9 @@ import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
 const READING = {
   ...MANAGEMENT_READ,
-  answers: [200, 400, 401],
+  statuses: [200, 400, 401],
 } as const;
-const VALIDATING = { ...READING, answers: [200, 400, 401, 422] } as const;
+const VALIDATING = { ...READING, statuses: [200, 400, 401, 422] } as const;
 
 /** Error code of calls that a limit of the gateway refused: a rate limit, a budget or a cooldown. */
 const LIMIT_ERROR = 'LIMIT_EXCEEDED';
@@ -121,7 +121,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'globalActivity.days',
-    query: requiredParameters('start_date', 'end_date'),
+    querySchema: requiredParameters('start_date', 'end_date'),
     paths: ['/global/activity'],
     parse: ({ search }) => grouping(requiredPeriod(search), { by: [], byDay: true }),
     run: readGlobalSpend,
@@ -130,7 +130,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'globalActivity.models',
-    query: requiredParameters('start_date', 'end_date'),
+    querySchema: requiredParameters('start_date', 'end_date'),
     paths: ['/global/activity/model'],
     parse: ({ search }) => grouping(requiredPeriod(search), { by: ['modelGroup'], byDay: true }),
     run: readGlobalSpend,
@@ -139,7 +139,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...VALIDATING,
     name: 'globalActivity.exceptions',
-    query: requiredParameters('start_date', 'end_date', 'model_group'),
+    querySchema: requiredParameters('start_date', 'end_date', 'model_group'),
     paths: ['/global/activity/exceptions'],
     parse: ({ search }) => exceptionGrouping(search, { by: [], byDay: true }),
     run: readGlobalSpend,
@@ -148,7 +148,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...VALIDATING,
     name: 'globalActivity.exceptionsByDeployment',
-    query: requiredParameters('start_date', 'end_date', 'model_group'),
+    querySchema: requiredParameters('start_date', 'end_date', 'model_group'),
     paths: ['/global/activity/exceptions/deployment'],
     parse: ({ search }) => exceptionGrouping(search, { by: ['deployment'], byDay: true }),
     run: readGlobalSpend,
@@ -163,7 +163,7 @@ export const globalActivityRoutes: readonly RouteRow[] = [
   route({
     ...VALIDATING,
     name: 'globalActivity.cacheHits',
-    query: requiredParameters('start_date', 'end_date'),
+    querySchema: requiredParameters('start_date', 'end_date'),
     paths: ['/global/activity/cache_hits'],
     parse: ({ search }) => grouping(validatedPeriod(search), { by: ['callType', 'key', 'model', 'errorCode'] }),
     run: readGlobalSpend,

@@ -12,10 +12,10 @@ import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 export const globalBudgetRoutes: readonly RouteRow[] = [
   route({
     ...MANAGEMENT_READ,
-    answers: [200, 400, 401],
+    statuses: [200, 400, 401],
     name: 'spend.total',
     paths: ['/global/spend'],
-    query: textParameters('start_date', 'end_date'),
+    querySchema: textParameters('start_date', 'end_date'),
     parse({ search }) {
       const period = periodIn(search);
       return { grouping: grouping(period ?? last30Days(), { by: [] }), isDated: period !== null };

@@ -146,9 +146,9 @@ export const guardrailUseRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'guardrailUse.overview',
-    query: readPeriod.schema,
+    querySchema: readPeriod.schema,
     paths: ['/guardrails/usage/overview'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: ({ search }) => parsePeriod(search),
     run: getGuardrailUse,
     render: (report) => json(renderOverview(report)),
@@ -156,9 +156,9 @@ export const guardrailUseRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'guardrailUse.detail',
-    query: readPeriod.schema,
+    querySchema: readPeriod.schema,
     paths: ['/guardrails/usage/detail/:id'],
-    answers: [200, 401, 404],
+    statuses: [200, 401, 404],
     parse: ({ search, params }) => ({ id: params['id'] ?? '', ...parsePeriod(search) }),
     run: getGuardrailUseDetail,
     render: (detail) => json(renderDetail(detail)),
@@ -166,9 +166,9 @@ export const guardrailUseRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'guardrailUse.logs',
-    query: readLogs.schema,
+    querySchema: readLogs.schema,
     paths: ['/guardrails/usage/logs'],
-    answers: [200, 401, 422],
+    statuses: [200, 401, 422],
     parse: ({ search }) => parseLogs(search),
     run: listGuardrailRuns,
     render: ({ runs, totalCount }, { search }) => {

@@ -129,10 +129,10 @@ const idIn = ({ params }: HttpRequest): { readonly id: string } => ({ id: params
 
 const ROW = {
   ...MANAGEMENT_READ,
-  failureForm: { body: 'text', taken: 'conflict' },
+  failureForm: { body: 'text', conflictAs: 'conflict' },
 } as const satisfies Partial<RouteRow>;
 const ROW_WITH_BODY = { ...ROW, bodyLimit: 1024 * 1024 } as const;
-const LISTED = { ...ROW, answers: [200, 401] } as const;
+const LISTED = { ...ROW, statuses: [200, 401] } as const;
 
 /** Guardrails: lists, changes, form options and checks of texts. */
 export const guardrailRoutes: readonly RouteRow[] = [
@@ -190,7 +190,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     ...ROW,
     name: 'guardrails.category',
     paths: ['/guardrails/ui/category_yaml/:name'],
-    answers: [401, 404],
+    statuses: [401, 404],
     parse: ({ params }) => ({ name: params['name'] ?? '' }),
     run: getGuardrailCategory,
     // The operation always throws NotFound.
@@ -200,9 +200,9 @@ export const guardrailRoutes: readonly RouteRow[] = [
     ...ROW_WITH_BODY,
     method: 'POST',
     name: 'guardrails.create',
-    request: WRAPPED,
+    bodySchema: WRAPPED,
     paths: ['/guardrails'],
-    answers: [200, 400, 401, 403, 409, 422],
+    statuses: [200, 400, 401, 403, 409, 422],
     parse: parseNew,
     run: createGuardrail,
     render: (one) => json(renderNew(one)),
@@ -211,7 +211,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     ...ROW,
     name: 'guardrails.get',
     paths: ['/guardrails/:id', '/guardrails/:id/info'],
-    answers: [200, 401, 404],
+    statuses: [200, 401, 404],
     parse: idIn,
     run: getGuardrail,
     render: (one) => json(renderWithSource(one)),
@@ -220,9 +220,9 @@ export const guardrailRoutes: readonly RouteRow[] = [
     ...ROW_WITH_BODY,
     method: 'PUT',
     name: 'guardrails.replace',
-    request: WRAPPED,
+    bodySchema: WRAPPED,
     paths: ['/guardrails/:id'],
-    answers: [200, 400, 401, 403, 404, 409, 422],
+    statuses: [200, 400, 401, 403, 404, 409, 422],
     parse: parseReplaced,
     run: updateGuardrail,
     render: renderChanged,
@@ -231,9 +231,9 @@ export const guardrailRoutes: readonly RouteRow[] = [
     ...ROW_WITH_BODY,
     method: 'PATCH',
     name: 'guardrails.update',
-    request: readPatch.schema,
+    bodySchema: readPatch.schema,
     paths: ['/guardrails/:id'],
-    answers: [200, 400, 401, 403, 404, 409, 422],
+    statuses: [200, 400, 401, 403, 404, 409, 422],
     parse: parsePatch,
     run: updateGuardrail,
     render: renderChanged,
@@ -243,7 +243,7 @@ export const guardrailRoutes: readonly RouteRow[] = [
     method: 'DELETE',
     name: 'guardrails.delete',
     paths: ['/guardrails/:id'],
-    answers: [200, 401, 403, 404, 409],
+    statuses: [200, 401, 403, 404, 409],
     parse: idIn,
     run: deleteGuardrail,
     render: ({ id }) => json({ message: `Guardrail ${id} deleted successfully` }),
@@ -253,9 +253,9 @@ export const guardrailRoutes: readonly RouteRow[] = [
     method: 'POST',
     name: 'guardrails.apply',
     failureForm: { body: 'rule' },
-    request: readApplied.schema,
+    bodySchema: readApplied.schema,
     paths: ['/guardrails/apply_guardrail', '/apply_guardrail'],
-    answers: [200, 400, 401, 404, 422],
+    statuses: [200, 400, 401, 404, 422],
     parse: parseApplied,
     run: applyGuardrail,
     render: (checkedText) => json({ response_text: checkedText }),

@@ -72,12 +72,12 @@ const FIELD_NOTICE = {
 export const healthRoutes: readonly RouteRow[] = [
   route({
     name: 'health.deployments',
-    query: textParameters('model', 'model_id'),
+    querySchema: textParameters('model', 'model_id'),
     method: 'GET',
     paths: ['/health'],
     surface: 'proxy',
     credential: 'required',
-    answers: [200, 401, 403, 404, 422, 503],
+    statuses: [200, 401, 403, 404, 422, 503],
     failureForm: { body: 'detail' },
     bodyLimit: 0,
     parse({ search }) {
@@ -97,7 +97,7 @@ export const healthRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     credential: 'none',
     anyAddress: true,
-    answers: [200, 503],
+    statuses: [200, 503],
     bodyLimit: 0,
     parse: () => undefined,
     run: checkReadiness,
@@ -110,7 +110,7 @@ export const healthRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     credential: 'none',
     anyAddress: true,
-    answers: [200],
+    statuses: [200],
     bodyLimit: 0,
     parse: () => undefined,
     run: () => "I'm alive!",

@@ -81,8 +81,8 @@ export const ideRoutes: readonly RouteRow[] = [
     surface: 'proxy',
     relays: 'failures',
     credential: 'required',
-    answers: [200, 400, 401, 403, 422, 429, 500, 503],
-    request: objectSchema(
+    statuses: [200, 400, 401, 403, 422, 429, 500, 503],
+    bodySchema: objectSchema(
       { model: { type: 'string' }, messages: { type: 'array' }, input: {}, stream: { type: ['boolean', 'null'] } },
       ['model'],
     ),

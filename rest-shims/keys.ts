@@ -139,10 +139,10 @@ const readAliases = query({
 
 const ROW = {
   ...MANAGEMENT_CHANGE,
-  answers: [200, 400, 401, 403, 404, 422],
+  statuses: [200, 400, 401, 403, 404, 422],
 } as const;
 
-const READING = { ...ROW, method: 'GET', answers: [200, 400, 401, 403, 422], bodyLimit: 0 } as const;
+const READING = { ...ROW, method: 'GET', statuses: [200, 400, 401, 403, 422], bodyLimit: 0 } as const;
 
 /** Header with the names of ignored members of a body. */
 function ignoredMembersHeader(body: Uint8Array): Readonly<Record<string, string>> {
@@ -179,9 +179,9 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'keys.generate',
-    request: KEY_DRAFT,
+    bodySchema: KEY_DRAFT,
     paths: ['/key/generate'],
-    answers: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseDraft(body),
     run: generateKey,
     render: (generated, { body }) => generatedAnswer(generated, body),
@@ -189,9 +189,9 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'keys.generateServiceKey',
-    request: KEY_DRAFT,
+    bodySchema: KEY_DRAFT,
     paths: ['/key/service-account/generate'],
-    answers: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseDraft(body),
     run: generateServiceKey,
     render: (generated, { body }) => generatedAnswer(generated, body),
@@ -199,9 +199,9 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'keys.info',
-    query: textParameters('key'),
+    querySchema: textParameters('key'),
     paths: ['/key/info'],
-    answers: [200, 401, 403, 404],
+    statuses: [200, 401, 403, 404],
     parse: ({ search }) => ({ key: new URLSearchParams(search).get('key') }),
     run: getKeyInfo,
     render: (info) => json({ key: info.row.hash, info: renderInfo(info) }),
@@ -209,9 +209,9 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'keys.infos',
-    request: readKeys.schema,
+    bodySchema: readKeys.schema,
     paths: ['/v2/key/info'],
-    answers: [200, 401, 403, 422],
+    statuses: [200, 401, 403, 422],
     parse: ({ body }) => readKeys(body).keys,
     run: getKeyInfos,
     // The reference repeats the sent keys. This answer has only the hashes of existing keys.
@@ -220,7 +220,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'keys.list',
-    query: readList.schema,
+    querySchema: readList.schema,
     paths: ['/key/list'],
     parse: ({ search }) => parseList(search),
     run: listUserKeys,
@@ -237,9 +237,9 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'keys.aliases',
-    query: readAliases.schema,
+    querySchema: readAliases.schema,
     paths: ['/key/aliases'],
-    answers: [200, 401, 422],
+    statuses: [200, 401, 422],
     parse({ search }) {
       const parameters = readAliases(search);
       const [page, limit] = [Number(parameters.page), Number(parameters.size)];
@@ -260,7 +260,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'keys.update',
-    request: KEY_CHANGE,
+    bodySchema: KEY_CHANGE,
     paths: ['/key/update'],
     parse: ({ body }) => parseUpdate(body),
     run: updateKey,
@@ -270,9 +270,9 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'keys.bulkUpdate',
-    request: KEY_CHANGES,
+    bodySchema: KEY_CHANGES,
     paths: ['/key/bulk_update'],
-    answers: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseUpdates(body),
     run: updateKeys,
     render: (outcomes) => json(renderOutcomes(outcomes)),
@@ -280,7 +280,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'keys.block',
-    request: readNamed.schema,
+    bodySchema: readNamed.schema,
     paths: ['/key/block'],
     parse: ({ body }) => readNamed(body),
     run: blockKey,
@@ -289,7 +289,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'keys.unblock',
-    request: readNamed.schema,
+    bodySchema: readNamed.schema,
     paths: ['/key/unblock'],
     parse: ({ body }) => readNamed(body),
     run: unblockKey,
@@ -299,9 +299,9 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'keys.delete',
-    request: readDeletion.schema,
+    bodySchema: readDeletion.schema,
     paths: ['/key/delete'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     parse({ body }) {
       const { keys, key_aliases: aliases } = readDeletion(body);
       return { keys, aliases };
@@ -316,7 +316,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'keys.regenerate',
-    request: KEY_ROTATION,
+    bodySchema: KEY_ROTATION,
     paths: ['/key/regenerate', '/key/:key/regenerate'],
     parse: ({ body, params }) => parseRotation(body, params['key']),
     run: regenerateKey,
@@ -325,7 +325,7 @@ export const keyRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'keys.resetSpend',
-    request: RESET_BODY,
+    bodySchema: RESET_BODY,
     paths: ['/key/:key/reset_spend'],
     parse: ({ body, params }) => ({ key: params['key'] ?? '', resetTo: resetFrom(body) }),
     run: resetKeySpend,
@@ -342,7 +342,7 @@ export const keyRoutes: readonly RouteRow[] = [
     ...ROW,
     name: 'keys.health',
     paths: ['/key/health'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => undefined,
     run: checkKeyHealth,
     render: () => json({ key: 'healthy', logging_callbacks: null }),

@@ -152,7 +152,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
     ...LENS_READ,
     name: 'lens.datasets',
     paths: ['/lens/datasets'],
-    answers: [200, 401, 403],
+    statuses: [200, 401, 403],
     parse: () => undefined,
     run: listDatasets,
     render: (datasets) => json(datasets.map(summaryJson)),
@@ -160,9 +160,9 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.createDataset',
-    request: readCreate.schema,
+    bodySchema: readCreate.schema,
     paths: ['/lens/datasets'],
-    answers: [200, 401, 403, 422],
+    statuses: [200, 401, 403, 422],
     parse({ body }) {
       const { name, agent_name: agentName } = readCreate(body);
       return { name, agentName };
@@ -173,9 +173,9 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.buildDataset',
-    request: readBuild.schema,
+    bodySchema: readBuild.schema,
     paths: ['/lens/datasets/build'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     parse({ body }) {
       const { sources, dataset_id: datasetId } = readBuild(body);
       return { sources, datasetId: nullIfEmpty(datasetId) };
@@ -186,9 +186,9 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
   route({
     ...LENS_READ,
     name: 'lens.dataset',
-    query: readRevision.schema,
+    querySchema: readRevision.schema,
     paths: ['/lens/datasets/:dataset'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     parse: parseDatasetRevision,
     run: readDataset,
     render: (dataset) => json(datasetJson(dataset)),
@@ -196,9 +196,9 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'lens.saveDataset',
-    request: readSave.schema,
+    bodySchema: readSave.schema,
     paths: ['/lens/datasets/:dataset/revisions'],
-    answers: [200, 401, 403, 404, 409, 422],
+    statuses: [200, 401, 403, 404, 409, 422],
     parse({ params, body }) {
       const { base_revision: base, cases } = readSave(body);
       return { id: params['dataset'] ?? '', base, cases: cases.map(caseDraft) };
@@ -209,9 +209,9 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
   route({
     ...LENS_READ,
     name: 'lens.exportDataset',
-    query: readRevision.schema,
+    querySchema: readRevision.schema,
     paths: ['/lens/datasets/:dataset/export'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     parse: parseDatasetRevision,
     run: readDataset,
     render: (found) => ({
@@ -229,7 +229,7 @@ export const lensDatasetRoutes: readonly RouteRow[] = [
     ...LENS_READ,
     name: 'lens.datasetCases',
     paths: ['/lens/datasets/:dataset/revisions/:revision/cases'],
-    answers: [200, 401, 403, 404],
+    statuses: [200, 401, 403, 404],
     parse: ({ params }) => ({ id: params['dataset'] ?? '', revision: parseRevision(params['revision']) }),
     run: readDataset,
     render: (found) => json({ dataset_id: found.dataset.id, revision: found.revision, cases: includedCases(found) }),

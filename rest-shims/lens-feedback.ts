@@ -55,9 +55,9 @@ export const lensFeedbackRoutes: readonly RouteRow[] = [
   route({
     ...LENS_READ,
     name: 'lens.feedback',
-    query: readTarget.schema,
+    querySchema: readTarget.schema,
     paths: ['/lens/feedback'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     parse: ({ search }) => assertFeedbackTarget(parseTarget(readTarget(search)), 'query'),
     run: listFeedback,
     render: ({ traceId, traceRef, feedback }) =>
@@ -66,10 +66,10 @@ export const lensFeedbackRoutes: readonly RouteRow[] = [
   route({
     ...LENS_CHANGE,
     name: 'lens.setFeedback',
-    request: readDraft.schema,
+    bodySchema: readDraft.schema,
     method: 'PUT',
     paths: ['/lens/feedback'],
-    answers: [200, 401, 403, 404, 409, 422],
+    statuses: [200, 401, 403, 404, 409, 422],
     parse: ({ body }) => draftFrom(body),
     run: setFeedback,
     render: (feedback) => json(feedbackJson(feedback)),
@@ -77,10 +77,10 @@ export const lensFeedbackRoutes: readonly RouteRow[] = [
   route({
     ...LENS_CHANGE,
     name: 'lens.deleteFeedback',
-    query: readDeletion.schema,
+    querySchema: readDeletion.schema,
     method: 'DELETE',
     paths: ['/lens/feedback'],
-    answers: [204, 401, 403, 404, 422],
+    statuses: [204, 401, 403, 404, 422],
     parse({ search }) {
       const parameters = readDeletion(search);
       return { ...assertFeedbackTarget(parseTarget(parameters), 'query'), user: parameters.user };
@@ -94,9 +94,9 @@ export const lensFeedbackRoutes: readonly RouteRow[] = [
   route({
     ...LENS_CHANGE,
     name: 'lens.feedbackSummary',
-    request: TRACES,
+    bodySchema: TRACES,
     paths: ['/lens/feedback/summary'],
-    answers: [200, 401, 403, 422],
+    statuses: [200, 401, 403, 422],
     parse: ({ body }) => tracesFrom(body),
     run: readFeedbackSummary,
     render: (rows) => json(snakeCased(rows)),

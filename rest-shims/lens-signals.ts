@@ -29,7 +29,7 @@ export const lensSignalRoutes: readonly RouteRow[] = [
     ...LENS_READ,
     name: 'lens.signals',
     paths: ['/lens/signals'],
-    answers: [200, 401, 403],
+    statuses: [200, 401, 403],
     parse: () => undefined,
     run: readSignalConfig,
     render: (config) => json(snakeCased(config)),
@@ -37,10 +37,10 @@ export const lensSignalRoutes: readonly RouteRow[] = [
   route({
     ...LENS_CHANGE,
     name: 'lens.setSignals',
-    request: readConfig.schema,
+    bodySchema: readConfig.schema,
     method: 'PUT',
     paths: ['/lens/signals'],
-    answers: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422],
     parse: ({ body }) => assertSignalConfig(readConfig(body)),
     run: setSignalConfig,
     render: (config) => json(snakeCased(config)),
@@ -48,9 +48,9 @@ export const lensSignalRoutes: readonly RouteRow[] = [
   route({
     ...LENS_CHANGE,
     name: 'lens.traceSignals',
-    request: TRACES,
+    bodySchema: TRACES,
     paths: ['/lens/traces/signals'],
-    answers: [200, 401, 403, 422],
+    statuses: [200, 401, 403, 422],
     parse: ({ body }) => tracesFrom(body),
     run: readTraceSignals,
     render: (rows) =>

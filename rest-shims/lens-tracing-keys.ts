@@ -44,9 +44,9 @@ export const lensTracingKeyRoutes: readonly RouteRow[] = [
   route({
     ...LENS_CHANGE,
     name: 'lens.createTracingKey',
-    request: readDraft.schema,
+    bodySchema: readDraft.schema,
     paths: ['/lens/tracing/keys'],
-    answers: [200, 401, 403, 409, 422],
+    statuses: [200, 401, 403, 409, 422],
     parse({ body }) {
       const { name, team_id: teamId, expires_at: expiresAt } = readDraft(body);
       return { name, teamId: teamId ?? '', expiresAt };
@@ -58,7 +58,7 @@ export const lensTracingKeyRoutes: readonly RouteRow[] = [
     ...LENS_READ,
     name: 'lens.tracingKeys',
     paths: ['/lens/tracing/keys'],
-    answers: [200, 401, 403],
+    statuses: [200, 401, 403],
     parse: () => undefined,
     run: listTracingKeys,
     render: (keys) => json(keys.map(recordJson)),
@@ -68,7 +68,7 @@ export const lensTracingKeyRoutes: readonly RouteRow[] = [
     name: 'lens.deleteTracingKey',
     method: 'DELETE',
     paths: ['/lens/tracing/keys/:key'],
-    answers: [200, 401, 403],
+    statuses: [200, 401, 403],
     parse: ({ params }) => ({ id: params['key'] ?? '' }),
     run: deleteTracingKey,
     render: () => json(true),
@@ -77,7 +77,7 @@ export const lensTracingKeyRoutes: readonly RouteRow[] = [
     ...LENS_READ,
     name: 'lens.service',
     paths: ['/lens/service'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => undefined,
     run: readLensService,
     // The built-in trace service is this process, so it is always connected and configured.
@@ -101,7 +101,7 @@ export const lensTracingKeyRoutes: readonly RouteRow[] = [
     paths: ['/lens/internal/ingestion-credentials'],
     // The trace service of the operator sends its own token, which is not a key.
     credential: 'none',
-    answers: [200, 401, 503],
+    statuses: [200, 401, 503],
     parse: ({ headers: { authorization } }) => /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1] ?? null,
     run: readIngestionCredentials,
     render: ({ issuedAt, keys }) =>

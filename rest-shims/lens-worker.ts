@@ -27,8 +27,8 @@ const ROW = {
   surface: 'lens',
   // Workers have their own tokens, which are not keys.
   credential: 'none',
-  answers: [200, 401, 404, 409, 422],
-  headers: objectSchema({ 'x-litellm-lens-attempt': { type: 'integer', minimum: 1, default: 1 } }),
+  statuses: [200, 401, 404, 409, 422],
+  headerSchema: objectSchema({ 'x-litellm-lens-attempt': { type: 'integer', minimum: 1, default: 1 } }),
   bodyLimit: 64 * 1024 * 1024,
 } as const;
 const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
@@ -107,9 +107,9 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
   {
     ...ROW,
     name: 'lensWorker.claim',
-    query: readClaim.schema,
+    querySchema: readClaim.schema,
     paths: ['/lens/worker/claim'],
-    answers: [200, 401, 409, 422],
+    statuses: [200, 401, 409, 422],
     handle: claimRun,
   },
   claimedRow(
@@ -121,7 +121,12 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
     async (scope, runClaim) => json(snakeCased(await listReusableReviews(scope, runClaim))),
   ),
   claimedRow(
-    { ...READING, name: 'lensWorker.content', query: readContent.schema, paths: ['/lens/worker/:lens/:run/content'] },
+    {
+      ...READING,
+      name: 'lensWorker.content',
+      querySchema: readContent.schema,
+      paths: ['/lens/worker/:lens/:run/content'],
+    },
     async (scope, runClaim, { search }) => {
       const { execution_id: executionId, cursor, offset } = readContent(search);
       const page = { executionId: executionId ?? '', cursor: nullIfEmpty(cursor), offset: Number(offset) };
@@ -131,16 +136,16 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
   claimedRow(
     {
       name: 'lensWorker.model',
-      request: ANALYSIS_CALL,
+      bodySchema: ANALYSIS_CALL,
       paths: ['/lens/worker/:lens/:run/model'],
-      answers: [200, 401, 402, 404, 409, 422],
+      statuses: [200, 401, 402, 404, 409, 422],
     },
     callModel,
   ),
   claimedRow(
     {
       name: 'lensWorker.progress',
-      request: PROGRESS,
+      bodySchema: PROGRESS,
       paths: ['/lens/worker/:lens/:run/progress'],
     },
     async (scope, runClaim, { body }) => {
@@ -158,7 +163,7 @@ export const lensWorkerRoutes: readonly RouteRow[] = [
   claimedRow(
     {
       name: 'lensWorker.result',
-      request: RESULT,
+      bodySchema: RESULT,
       paths: ['/lens/worker/:lens/:run/result'],
     },
     async (scope, runClaim, { body }) =>

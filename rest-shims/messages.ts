@@ -64,7 +64,7 @@ const batchRow = (name: string, method: 'GET' | 'POST' | 'DELETE', tail: string)
   paths: [`/v1/messages/batches${tail}`, `/anthropic/v1/messages/batches${tail}`],
   surface: 'anthropic',
   credential: 'required',
-  answers: [401, 404],
+  statuses: [401, 404],
   bodyLimit: 'setting',
   handle: refuseBatches,
 });
@@ -73,13 +73,13 @@ const batchRow = (name: string, method: 'GET' | 'POST' | 'DELETE', tail: string)
 export const messagesRoutes: readonly RouteRow[] = [
   {
     name: 'messages.create',
-    request: endpointSchema(MESSAGES),
+    bodySchema: endpointSchema(MESSAGES),
     method: 'POST',
     paths: ['/v1/messages', '/anthropic/v1/messages'],
     surface: 'anthropic',
     relays: 'answers',
     credential: 'required',
-    answers: [200, 400, 401, 403, 413, 422, 429, 500, 503],
+    statuses: [200, 400, 401, 403, 413, 422, 429, 500, 503],
     bodyLimit: 'setting',
     hot: true,
     // Below `/anthropic`, a request for a model that is not configured may be forwarded to Anthropic.
@@ -87,13 +87,13 @@ export const messagesRoutes: readonly RouteRow[] = [
   },
   route({
     name: 'messages.countTokens',
-    request: endpointSchema(COUNT_TOKENS),
+    bodySchema: endpointSchema(COUNT_TOKENS),
     method: 'POST',
     paths: ['/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'],
     surface: 'anthropic',
     relays: 'failures',
     credential: 'required',
-    answers: [200, 400, 401, 403, 404, 413, 429],
+    statuses: [200, 400, 401, 403, 404, 413, 429],
     bodyLimit: 'setting',
     hot: true,
     parse: (request) => readRequest(COUNT_TOKENS, request),

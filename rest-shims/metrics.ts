@@ -9,7 +9,7 @@ export const metricsRoutes: readonly RouteRow[] = [
     paths: ['/metrics'],
     surface: 'proxy',
     credential: 'none',
-    answers: [200],
+    statuses: [200],
     bodyLimit: 0,
     parse: () => undefined,
     run: readMetrics,

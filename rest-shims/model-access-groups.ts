@@ -35,7 +35,7 @@ const renderGroup = ({ name, models, deployments }: ModelAccessGroup) => ({
 
 const COMMON = {
   ...MANAGEMENT,
-  failureForm: { body: 'detail', taken: 'conflict' },
+  failureForm: { body: 'detail', conflictAs: 'conflict' },
 } as const;
 const READING = { ...COMMON, method: 'GET', bodyLimit: 0 } as const;
 const BODY_LIMIT = 1024 * 1024;
@@ -46,9 +46,9 @@ export const modelAccessGroupRoutes: readonly RouteRow[] = [
     ...COMMON,
     method: 'POST',
     name: 'modelAccessGroups.create',
-    request: readNew.schema,
+    bodySchema: readNew.schema,
     paths: ['/access_group/new'],
-    answers: [200, 400, 401, 403, 409, 422],
+    statuses: [200, 400, 401, 403, 409, 422],
     bodyLimit: BODY_LIMIT,
     parse({ body }) {
       const { access_group: name, model_names: models, model_ids: deploymentIds } = readNew(body);
@@ -61,7 +61,7 @@ export const modelAccessGroupRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'modelAccessGroups.list',
     paths: ['/access_group/list'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => undefined,
     run: listModelAccessGroups,
     render: (groups) => json({ access_groups: groups.map(renderGroup) }),
@@ -70,7 +70,7 @@ export const modelAccessGroupRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'modelAccessGroups.info',
     paths: ['/access_group/:group/info'],
-    answers: [200, 401, 404],
+    statuses: [200, 401, 404],
     parse: nameIn,
     run: getModelAccessGroup,
     render: (group) => json(renderGroup(group)),
@@ -79,9 +79,9 @@ export const modelAccessGroupRoutes: readonly RouteRow[] = [
     ...COMMON,
     method: 'PUT',
     name: 'modelAccessGroups.update',
-    request: readChange.schema,
+    bodySchema: readChange.schema,
     paths: ['/access_group/:group/update'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     bodyLimit: BODY_LIMIT,
     parse(request) {
       const { model_names: models, model_ids: deploymentIds } = readChange(request.body);
@@ -95,7 +95,7 @@ export const modelAccessGroupRoutes: readonly RouteRow[] = [
     method: 'DELETE',
     name: 'modelAccessGroups.delete',
     paths: ['/access_group/:group/delete'],
-    answers: [200, 400, 401, 403, 404],
+    statuses: [200, 400, 401, 403, 404],
     bodyLimit: 0,
     parse: nameIn,
     run: deleteModelAccessGroup,

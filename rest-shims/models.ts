@@ -76,7 +76,7 @@ export const modelRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'models.list',
-    query: textParameters(
+    querySchema: textParameters(
       'return_wildcard_routes',
       'team_id',
       'include_model_access_groups',
@@ -85,7 +85,7 @@ export const modelRoutes: readonly RouteRow[] = [
       'fallback_type',
     ),
     paths: ['/v1/models', '/models', '/ide/models', '/cursor/models', '/cursor/v1/models'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     parse(request) {
       const query = new URLSearchParams(request.search);
       const isTrue = (name: string): boolean => query.get(name)?.toLowerCase() === 'true';
@@ -115,7 +115,7 @@ export const modelRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'models.get',
     paths: ['/v1/models/{*model}', '/models/{*model}'],
-    answers: [200, 401, 404],
+    statuses: [200, 401, 404],
     parse: ({ params }) => ({ id: params['model'] ?? '' }),
     run: getModel,
     render(model, request) {
@@ -127,9 +127,9 @@ export const modelRoutes: readonly RouteRow[] = [
   route({
     ...READING_FOR_GOOGLE,
     name: 'content.models',
-    query: textParameters('pageSize', 'pageToken'),
+    querySchema: textParameters('pageSize', 'pageToken'),
     paths: ['/v1beta/models', '/gemini/v1beta/models'],
-    answers: [200, 400, 401],
+    statuses: [200, 400, 401],
     parse: () => ({ withWildcards: false }),
     run: listModels,
     render: (models, request) => json(generateContentModelList(models, request)),
@@ -138,7 +138,7 @@ export const modelRoutes: readonly RouteRow[] = [
     ...READING_FOR_GOOGLE,
     name: 'content.model',
     paths: ['/v1beta/models/{*model}', '/gemini/v1beta/models/{*model}'],
-    answers: [200, 401, 404],
+    statuses: [200, 401, 404],
     parse: ({ params }) => ({ id: params['model'] ?? '' }),
     run: getModel,
     render: (model) => json(generateContentModel(model)),
@@ -146,12 +146,12 @@ export const modelRoutes: readonly RouteRow[] = [
   route({
     ...READING_FOR_ANTHROPIC,
     name: 'messages.models',
-    query: merged(
+    querySchema: merged(
       textParameters('before_id', 'after_id'),
       objectSchema({ limit: { type: 'integer', minimum: 1, maximum: MESSAGES_MODELS_LIMIT } }),
     ),
     paths: ['/anthropic/v1/models'],
-    answers: [200, 400, 401],
+    statuses: [200, 400, 401],
     parse: () => ({ withWildcards: false }),
     run: listModels,
     render: (models, request) => json(messagesModelList(models, request)),
@@ -160,7 +160,7 @@ export const modelRoutes: readonly RouteRow[] = [
     ...READING_FOR_ANTHROPIC,
     name: 'messages.model',
     paths: ['/anthropic/v1/models/{*model}'],
-    answers: [200, 401, 404],
+    statuses: [200, 401, 404],
     parse: ({ params }) => ({ id: params['model'] ?? '' }),
     run: getModel,
     render: (model) => json(messagesModel(model)),

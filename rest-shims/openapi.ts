@@ -11,7 +11,7 @@ export function openApiRoutes(documented: readonly RouteRow[]): readonly RouteRo
       paths: ['/openapi.json'],
       surface: 'catalog',
       credential: 'none',
-      answers: [200],
+      statuses: [200],
       bodyLimit: 0,
       handle: () => ({
         headers: { 'cache-control': 'no-cache' },

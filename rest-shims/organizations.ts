@@ -139,12 +139,12 @@ const renderOrganization = ({ organization, budget, members: memberViews, teams,
 
 const ROW = {
   ...MANAGEMENT_CHANGE,
-  answers: [200, 400, 401, 403, 422],
+  statuses: [200, 400, 401, 403, 422],
   failureForm: { body: 'detail' },
 } as const;
-const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
+const READING = { ...ROW, method: 'GET', statuses: [200, 401], bodyLimit: 0 } as const;
 /** Statuses of rows that change a named organization: 404 for an unknown id. */
-const ANSWERS_WITH_ID = [200, 400, 401, 403, 404, 422] as const;
+const STATUSES_WITH_ID = [200, 400, 401, 403, 404, 422] as const;
 
 const readIds = fields({ organization_ids: requiredTexts });
 const readOrganizations = fields({ organizations: requiredTexts });
@@ -154,7 +154,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizations.create',
-    request: merged(readFields, MODEL_LIMITS, BUDGET_MEMBERS, readNew),
+    bodySchema: merged(readFields, MODEL_LIMITS, BUDGET_MEMBERS, readNew),
     paths: ['/organization/new'],
     parse: ({ body }) => parseNew(body),
     run: createOrganization,
@@ -163,9 +163,9 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'organizations.info',
-    query: requiredParameters('organization_id'),
+    querySchema: requiredParameters('organization_id'),
     paths: ['/organization/info'],
-    answers: [200, 401, 404, 422],
+    statuses: [200, 401, 404, 422],
     parse: ({ search }) => parseNamed(search),
     run: getOrganization,
     render: (view) => json(renderOrganization(view)),
@@ -173,9 +173,9 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizations.infos',
-    request: readOrganizations.schema,
+    bodySchema: readOrganizations.schema,
     paths: ['/organization/info'],
-    answers: [200, 401, 422],
+    statuses: [200, 401, 422],
     parse: ({ body }) => readOrganizations(body).organizations,
     run: getOrganizations,
     render: (views) => json(views.map(renderOrganization)),
@@ -183,7 +183,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'organizations.list',
-    query: textParameters('org_id', 'org_alias'),
+    querySchema: textParameters('org_id', 'org_alias'),
     paths: ['/organization/list'],
     parse({ search }) {
       const parameters = new URLSearchParams(search);
@@ -195,10 +195,10 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizations.update',
-    request: merged(readFields, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
+    bodySchema: merged(readFields, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
     method: 'PATCH',
     paths: ['/organization/update'],
-    answers: ANSWERS_WITH_ID,
+    statuses: STATUSES_WITH_ID,
     parse: ({ body }) => parseChange(body),
     run: updateOrganization,
     render: (view) => json(renderOrganization(view)),
@@ -206,10 +206,10 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizations.delete',
-    request: readIds.schema,
+    bodySchema: readIds.schema,
     method: 'DELETE',
     paths: ['/organization/delete'],
-    answers: ANSWERS_WITH_ID,
+    statuses: STATUSES_WITH_ID,
     parse: ({ body }) => readIds(body).organization_ids,
     run: deleteOrganizations,
     render: (removed) => json(removed.map(renderColumns)),
@@ -217,9 +217,9 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizationMembers.add',
-    request: merged(readId, renamedLimits(MEMBER_LIMITS), objectSchema({ member: MEMBER }, ['member'])),
+    bodySchema: merged(readId, renamedLimits(MEMBER_LIMITS), objectSchema({ member: MEMBER }, ['member'])),
     paths: ['/organization/member_add'],
-    answers: ANSWERS_WITH_ID,
+    statuses: STATUSES_WITH_ID,
     parse: ({ body }) => parseAddition(body),
     run: addOrganizationMembers,
     render: ({ users, members: added }, { body }) =>
@@ -232,10 +232,10 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizationMembers.update',
-    request: merged(readOneMember, readRole, renamedLimits(MEMBER_LIMITS)),
+    bodySchema: merged(readOneMember, readRole, renamedLimits(MEMBER_LIMITS)),
     method: 'PATCH',
     paths: ['/organization/member_update'],
-    answers: ANSWERS_WITH_ID,
+    statuses: STATUSES_WITH_ID,
     parse: ({ body }) => parseMember(body),
     run: updateOrganizationMember,
     render: (view) => json(renderMember(view)),
@@ -243,10 +243,10 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizationMembers.remove',
-    request: readOneMember.schema,
+    bodySchema: readOneMember.schema,
     method: 'DELETE',
     paths: ['/organization/member_delete'],
-    answers: ANSWERS_WITH_ID,
+    statuses: STATUSES_WITH_ID,
     parse: ({ body }) => parseMember(body).named,
     run: removeOrganizationMember,
     render: (view) => json(renderMember(view)),

@@ -97,7 +97,7 @@ const renderProject = ({ project, budget, spend }: ProjectView) => ({
 
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
-  answers: [200, 400, 401, 403, 404, 422],
+  statuses: [200, 400, 401, 403, 404, 422],
   failureForm: { body: 'named', param: 'project_id' },
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
@@ -109,7 +109,7 @@ export const projectRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'projects.create',
-    request: merged(readMembers, readMetadata, MODEL_LIMITS, BUDGET_MEMBERS, readNew),
+    bodySchema: merged(readMembers, readMetadata, MODEL_LIMITS, BUDGET_MEMBERS, readNew),
     paths: ['/project/new'],
     parse: ({ body }) => parseNew(body),
     run: createProject,
@@ -118,7 +118,7 @@ export const projectRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'projects.update',
-    request: merged(readMembers, readMetadata, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
+    bodySchema: merged(readMembers, readMetadata, MODEL_LIMITS, BUDGET_MEMBERS, readChanged),
     paths: ['/project/update'],
     parse: ({ body }) => parseChange(body),
     run: updateProject,
@@ -127,9 +127,9 @@ export const projectRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'projects.info',
-    query: textParameters('project_id'),
+    querySchema: textParameters('project_id'),
     paths: ['/project/info'],
-    answers: [200, 401, 403, 404],
+    statuses: [200, 401, 403, 404],
     parse: ({ search }) => ({ id: new URLSearchParams(search).get('project_id') ?? '' }),
     run: getProject,
     render: (view) => json(renderProject(view)),
@@ -138,7 +138,7 @@ export const projectRoutes: readonly RouteRow[] = withIgnoredHeader([
     ...READING,
     name: 'projects.list',
     paths: ['/project/list'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => undefined,
     run: listProjects,
     render: (views) => json(views.map(renderProject)),
@@ -147,9 +147,9 @@ export const projectRoutes: readonly RouteRow[] = withIgnoredHeader([
     ...CHANGING,
     method: 'DELETE',
     name: 'projects.delete',
-    request: readIds.schema,
+    bodySchema: readIds.schema,
     paths: ['/project/delete'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     parse: ({ body }) => readIds(body).project_ids,
     run: deleteProjects,
     render: (views) => json(views.map(renderProject)),

@@ -19,7 +19,7 @@ const renderBudget = ({ provider, limit, duration, spent, resetAt }: ProviderBud
 export const providerBudgetRoutes: readonly RouteRow[] = [
   route({
     ...MANAGEMENT_READ,
-    answers: [200, 401],
+    statuses: [200, 401],
     name: 'providerBudgets.list',
     paths: ['/provider/budgets'],
     parse: () => undefined,

@@ -32,7 +32,7 @@ export const realtimeRow: RouteRow = {
   paths: ['/v1/realtime', '/realtime', '/openai/v1/realtime', '/openai/realtime'],
   surface: 'proxy',
   credential: 'required',
-  answers: [101, 400, 401, 403, 422, 429, 500, 503],
+  statuses: [101, 400, 401, 403, 422, 429, 500, 503],
   bodyLimit: 0,
   handle() {
     throw upgradeRequired('/realtime');

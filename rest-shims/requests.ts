@@ -68,7 +68,7 @@ export const requestRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'requests.countTokens',
-    request: merged(
+    bodySchema: merged(
       readModel,
       objectSchema({
         messages: { type: 'array' },
@@ -80,7 +80,7 @@ export const requestRoutes: readonly RouteRow[] = [
     ),
     method: 'POST',
     paths: ['/utils/token_counter'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     bodyLimit: 'setting',
     parse: readCount,
     run: async (scope, request: ModelRequest) => ({ ...(await countTokens(scope, request)), model: request.model }),
@@ -100,10 +100,10 @@ export const requestRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'requests.supportedParams',
-    query: requiredParameters('model'),
+    querySchema: requiredParameters('model'),
     method: 'GET',
     paths: ['/utils/supported_openai_params'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     bodyLimit: 0,
     parse({ search }) {
       const model = new URLSearchParams(search).get('model');
@@ -117,10 +117,10 @@ export const requestRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'requests.transform',
-    request: readTransform.schema,
+    bodySchema: readTransform.schema,
     method: 'POST',
     paths: ['/utils/transform_request'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     bodyLimit: 'setting',
     parse(request) {
       const { call_type: type, request_body: body } = readTransform(request.body);

@@ -24,7 +24,7 @@ export const responseSocketRow: RouteRow = {
   paths: RESPONSE_PATHS,
   surface: 'proxy',
   credential: 'required',
-  answers: [101, 400, 401, 503],
+  statuses: [101, 400, 401, 503],
   bodyLimit: 0,
   handle() {
     throw upgradeRequired('/responses');

@@ -111,7 +111,7 @@ const pathsBelow = (tail: string): RouteRow['paths'] => [
 ];
 
 function storedRow(
-  facts: Pick<RouteRow, 'name' | 'method' | 'paths' | 'answers' | 'query'>,
+  facts: Pick<RouteRow, 'name' | 'method' | 'paths' | 'statuses' | 'querySchema'>,
   run: (scope: Scope, request: HttpRequest) => Promise<ResponseAnswer>,
 ): RouteRow {
   return {
@@ -128,43 +128,43 @@ function storedRow(
 export const responseRoutes: readonly RouteRow[] = [
   {
     name: 'responses.create',
-    request: endpointSchema(RESPONSES),
+    bodySchema: endpointSchema(RESPONSES),
     method: 'POST',
     paths: RESPONSE_PATHS,
     surface: 'proxy',
     relays: 'failures',
     credential: 'required',
-    answers: [200, 400, 401, 403, 422, 429, 500, 503],
+    statuses: [200, 400, 401, 403, 422, 429, 500, 503],
     bodyLimit: 'setting',
     hot: true,
     handle: answer,
   },
   {
     name: 'responses.compact',
-    request: endpointSchema(RESPONSES_COMPACT),
+    bodySchema: endpointSchema(RESPONSES_COMPACT),
     method: 'POST',
     paths: pathsBelow('/compact'),
     surface: 'proxy',
     relays: 'failures',
     credential: 'required',
-    answers: [200, 400, 401, 403, 422, 429, 500, 503],
+    statuses: [200, 400, 401, 403, 422, 429, 500, 503],
     bodyLimit: 'setting',
     handle: (request, scope) => callThrough(compactFormat, request, scope),
   },
   {
     name: 'responses.inputTokens',
-    request: endpointSchema(COUNT_RESPONSE_TOKENS),
+    bodySchema: endpointSchema(COUNT_RESPONSE_TOKENS),
     method: 'POST',
     paths: pathsBelow('/input_tokens'),
     surface: 'proxy',
     relays: 'failures',
     credential: 'required',
-    answers: [200, 400, 401, 403],
+    statuses: [200, 400, 401, 403],
     bodyLimit: 'setting',
     handle: inputTokens,
   },
   storedRow(
-    { name: 'responses.get', method: 'GET', paths: pathsBelow('/:id'), answers: [200, 400, 401, 403, 404, 500, 503] },
+    { name: 'responses.get', method: 'GET', paths: pathsBelow('/:id'), statuses: [200, 400, 401, 403, 404, 500, 503] },
     (scope, request) => getResponse(scope, namedResponse(request)),
   ),
   storedRow(
@@ -172,17 +172,17 @@ export const responseRoutes: readonly RouteRow[] = [
       name: 'responses.delete',
       method: 'DELETE',
       paths: pathsBelow('/:id'),
-      answers: [200, 400, 401, 403, 404, 500, 503],
+      statuses: [200, 400, 401, 403, 404, 500, 503],
     },
     (scope, request) => deleteResponse(scope, namedResponse(request)),
   ),
   storedRow(
     {
       name: 'responses.inputItems',
-      query: pageSchema(MAX_ITEMS),
+      querySchema: pageSchema(MAX_ITEMS),
       method: 'GET',
       paths: pathsBelow('/:id/input_items'),
-      answers: [200, 400, 401, 403, 404, 500, 503],
+      statuses: [200, 400, 401, 403, 404, 500, 503],
     },
     (scope, request) => {
       const page = parsePage(request, '/responses', { defaultLimit: DEFAULT_ITEMS, max: MAX_ITEMS });
@@ -194,7 +194,7 @@ export const responseRoutes: readonly RouteRow[] = [
       name: 'responses.cancel',
       method: 'POST',
       paths: pathsBelow('/:id/cancel'),
-      answers: [200, 400, 401, 403, 404, 500, 503],
+      statuses: [200, 400, 401, 403, 404, 500, 503],
     },
     (scope, request) => cancelResponse(scope, namedResponse(request)),
   ),

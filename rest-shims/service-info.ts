@@ -11,7 +11,7 @@ const OPEN = {
   method: 'GET',
   surface: 'catalog',
   credential: 'none',
-  answers: [200],
+  statuses: [200],
   bodyLimit: 0,
 } as const;
 
@@ -84,7 +84,7 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
     credential: 'offered',
     name: 'service.publicModels',
     paths: ['/public/model_hub'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => ({ page: 1, size: Infinity }),
     run: listPublicModels,
     render: ({ models }) => json(models.map(([name, members]) => groupObject(name, members))),
@@ -93,9 +93,9 @@ export const serviceInfoRoutes: readonly RouteRow[] = [
     ...OPEN,
     credential: 'offered',
     name: 'service.publicModelPage',
-    query: readPage.schema,
+    querySchema: readPage.schema,
     paths: [HUB],
-    answers: [200, 401, 422],
+    statuses: [200, 401, 422],
     parse({ search }) {
       const { page, page_size: size } = readPage(search);
       return { page: Number(page), size: Number(size) };

@@ -115,8 +115,8 @@ const GROUPS: readonly GroupFacts[] = [
   }),
 ];
 
-const READING = { ...MANAGEMENT_READ, answers: [200, 401] } as const;
-const CHANGING = { ...MANAGEMENT, answers: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
+const READING = { ...MANAGEMENT_READ, statuses: [200, 401] } as const;
+const CHANGING = { ...MANAGEMENT, statuses: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
 
 function rowsOf({
   group: name,
@@ -143,7 +143,7 @@ function rowsOf({
       failureForm,
       method,
       name: `settings.update${suffix}`,
-      request: form === 'events' ? eventsSchema() : groupSchema(name),
+      bodySchema: form === 'events' ? eventsSchema() : groupSchema(name),
       paths: [path],
       parse: ({ body }) => ({ name, sent: form === 'events' ? eventValues(body) : parseObject(body) }),
       run: updateSettingGroup,
@@ -167,7 +167,7 @@ export const settingGroupRoutes: readonly RouteRow[] = [
     ...CHANGING,
     method: 'PATCH',
     name: 'settings.updateUserBanner',
-    request: groupSchema('userBanner'),
+    bodySchema: groupSchema('userBanner'),
     paths: ['/update/user_banner'],
     parse: ({ body }) => ({ name: 'userBanner' as const, sent: parseObject(body) }),
     run: updateSettingGroup,
@@ -178,7 +178,7 @@ export const settingGroupRoutes: readonly RouteRow[] = [
     method: 'POST',
     name: 'settings.resetEmailEvents',
     paths: ['/email/event_settings/reset'],
-    answers: [200, 400, 401, 403],
+    statuses: [200, 400, 401, 403],
     parse: () => ({ name: 'emailEvents' as const }),
     run: removeSettingGroup,
     render: () => json({ message: 'Email event settings reset to defaults' }),
@@ -188,7 +188,7 @@ export const settingGroupRoutes: readonly RouteRow[] = [
     method: 'DELETE',
     name: 'settings.deleteHashicorpVault',
     paths: ['/config_overrides/hashicorp_vault'],
-    answers: [200, 400, 401, 403],
+    statuses: [200, 400, 401, 403],
     parse: () => ({ name: 'hashicorpVault' as const }),
     run: removeSettingGroup,
     render: () => json({ message: 'HashiCorp Vault configuration deleted successfully', status: 'success' }),
@@ -236,7 +236,7 @@ export const settingGroupRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     credential: 'none',
-    answers: [200],
+    statuses: [200],
     name: 'settings.logo',
     paths: ['/get_logo_url'],
     parse: () => undefined,
@@ -246,7 +246,7 @@ export const settingGroupRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     credential: 'none',
-    answers: [200],
+    statuses: [200],
     name: 'settings.pages',
     paths: ['/.well-known/litellm-ui-config'],
     parse: () => undefined,

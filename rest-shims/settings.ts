@@ -63,16 +63,16 @@ const ROW = {
   failureForm: { body: 'detail' },
 } as const;
 const READING = { ...ROW, method: 'GET', bodyLimit: 0 } as const;
-const CHANGING = { ...ROW, method: 'POST', answers: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
+const CHANGING = { ...ROW, method: 'POST', statuses: [200, 400, 401, 403, 422], bodyLimit: 1024 * 1024 } as const;
 
 /** Settings of the configuration file and the database. */
 export const settingRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'settings.list',
-    query: parseListQuery.schema,
+    querySchema: parseListQuery.schema,
     paths: ['/config/list'],
-    answers: [200, 401, 422],
+    statuses: [200, 401, 422],
     parse: ({ search }) => parseListQuery(search),
     run: (scope) => listSettings(scope, undefined),
     render: (settings) => json(settings.map(renderListed)),
@@ -80,9 +80,9 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'settings.get',
-    query: parseNameQuery.schema,
+    querySchema: parseNameQuery.schema,
     paths: ['/config/field/info'],
-    answers: [200, 400, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse: ({ search }) => ({ name: parseNameQuery(search).field_name }),
     run: getSetting,
     render: renderView,
@@ -90,7 +90,7 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'settings.update',
-    request: readUpdate.schema,
+    bodySchema: readUpdate.schema,
     paths: ['/config/field/update'],
     parse({ body }) {
       const { field_name: name, field_value: value } = readUpdate(body);
@@ -102,7 +102,7 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'settings.delete',
-    request: readRemoval.schema,
+    bodySchema: readRemoval.schema,
     paths: ['/config/field/delete'],
     parse: ({ body }) => ({ name: readRemoval(body).field_name }),
     run: removeSetting,
@@ -111,10 +111,10 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'settings.updateSections',
-    request: readSections.schema,
+    bodySchema: readSections.schema,
     paths: ['/config/update'],
     failureForm: { body: 'auth' },
-    answers: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseSections(body),
     run: updateConfiguration,
     render: () => json({ message: 'Config updated successfully' }),
@@ -123,7 +123,7 @@ export const settingRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'settings.yaml',
     paths: ['/config/yaml'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => undefined,
     run: (scope) => readConfiguration(scope, undefined),
     render: (text) => ({ body: { kind: 'bytes', bytes: Buffer.from(text), contentType: 'application/yaml' } }),
@@ -131,9 +131,9 @@ export const settingRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'settings.deleteCallback',
-    request: readCallback.schema,
+    bodySchema: readCallback.schema,
     paths: ['/config/callback/delete'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     parse: ({ body }) => ({ name: readCallback(body).callback_name }),
     run: removeCallback,
     render: ({ removed, remaining }) =>

@@ -118,13 +118,13 @@ export const spendEstimateRoutes: readonly RouteRow[] = [
   route({
     ...POSTING,
     name: 'spend.calculate',
-    request: objectSchema({
+    bodySchema: objectSchema({
       model: { type: 'string' },
       messages: { type: 'array' },
       completion_response: { type: 'object' },
     }),
     paths: ['/spend/calculate'],
-    answers: [200, 400, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse: ({ body }) => parseCall(body),
     run: estimateCall,
     render: ({ total }) => json({ cost: usdNumber(total) }),
@@ -132,9 +132,9 @@ export const spendEstimateRoutes: readonly RouteRow[] = [
   route({
     ...POSTING,
     name: 'spend.estimate',
-    request: readEstimate.schema,
+    bodySchema: readEstimate.schema,
     paths: ['/cost/estimate'],
-    answers: [200, 401, 404, 422],
+    statuses: [200, 401, 404, 422],
     parse: ({ body }) => parseEstimate(body),
     run: estimateUsage,
     render: (estimate, { body }) => json(renderEstimate(estimate, body)),

@@ -29,7 +29,7 @@ const MAX_KEYS = 1_000;
 
 const READING = {
   ...MANAGEMENT_READ,
-  answers: [200, 400, 401],
+  statuses: [200, 400, 401],
 } as const;
 
 const readPage = query({
@@ -230,7 +230,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.logs',
-    query: LOG_FILTER,
+    querySchema: LOG_FILTER,
     paths: ['/spend/logs'],
     parse: ({ search }) => parseLogs(search),
     run: async (scope, request) =>
@@ -247,9 +247,9 @@ export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.search',
-    query: merged(PAGED, requiredParameters('start_date', 'end_date')),
+    querySchema: merged(PAGED, requiredParameters('start_date', 'end_date')),
     paths: ['/spend/logs/v2', '/spend/logs/ui'],
-    answers: [200, 400, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse: ({ search }) => pagedQuery(search, parsePeriod(search)),
     run: listSpend,
     render: (list, { search }) =>
@@ -265,9 +265,9 @@ export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.session',
-    query: merged(PAGED, requiredParameters('session_id')),
+    querySchema: merged(PAGED, requiredParameters('session_id')),
     paths: ['/spend/logs/session/ui'],
-    answers: [200, 400, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse: ({ search }) => parseSession(search),
     run: listSpend,
     render: (list, { search }) =>
@@ -283,7 +283,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'spend.content',
     paths: ['/spend/logs/ui/:id'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: ({ params }) => params['id'] ?? '',
     run: findSpendContent,
     render: (content) =>
@@ -297,7 +297,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'spend.keys',
     paths: ['/spend/keys'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () =>
       ({
         filter: { hash: null, alias: null, teamId: null, userId: null, blocked: null, status: null },
@@ -312,7 +312,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.users',
-    query: textParameters('start_date', 'end_date', 'user_id'),
+    querySchema: textParameters('start_date', 'end_date', 'user_id'),
     paths: ['/spend/users'],
     parse: ({ search }) => {
       const user = listParameter(search, 'user_id');
@@ -324,7 +324,7 @@ export const spendLogRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'spend.tags',
-    query: textParameters('start_date', 'end_date'),
+    querySchema: textParameters('start_date', 'end_date'),
     paths: ['/spend/tags'],
     parse: ({ search }) => groupingBy(search, ['tag'], {}),
     run: readSpend,

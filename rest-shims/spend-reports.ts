@@ -35,7 +35,7 @@ const UNASSIGNED = 'Unassigned';
 
 const ROW = {
   ...MANAGEMENT_READ,
-  answers: [200, 400, 401],
+  statuses: [200, 400, 401],
 } as const;
 
 const costUsd = ({ cost }: { readonly cost: Usd }): number => usdNumber(cost);
@@ -63,7 +63,7 @@ function reportRoute(facts: {
     ...ROW,
     name,
     paths: [path],
-    query: merged(
+    querySchema: merged(
       missingPeriodField ? REQUIRED_DATES : OPTIONAL_DATES,
       textParameters('limit', ...Object.keys(parameters)),
     ),
@@ -265,10 +265,10 @@ export const spendReportRoutes: readonly RouteRow[] = [
     ...ROW,
     method: 'POST',
     name: 'spend.byEndUser',
-    request: textParameters('startTime', 'endTime', 'api_key'),
+    bodySchema: textParameters('startTime', 'endTime', 'api_key'),
     paths: ['/global/spend/end_users'],
     bodyLimit: BODY_LIMIT,
-    answers: [200, 400, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse: ({ body }) => endUserGrouping(body),
     run: readGlobalSpend,
     render: (report) => json(endUserRows(report)),
@@ -276,13 +276,13 @@ export const spendReportRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'spend.report',
-    query: merged(
+    querySchema: merged(
       REQUIRED_DATES,
       objectSchema({ group_by: { enum: Object.keys(GROUPS) } }),
       textParameters(...Object.keys(REPORT_FIELDS)),
     ),
     paths: ['/global/spend/report'],
-    answers: [200, 400, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse: ({ search }) => parseReport(search),
     run: readGlobalSpend,
     render: (report, { search }) => json(renderReport(report, search)),
@@ -294,9 +294,9 @@ export const spendReportRoutes: readonly RouteRow[] = [
   route({
     ...ROW,
     name: 'spend.captureRate',
-    query: REQUIRED_DATES,
+    querySchema: REQUIRED_DATES,
     paths: ['/spend/capture_rate'],
-    answers: [200, 400, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse: ({ search }) => validatedPeriod(search),
     run: readCaptureRate,
     render: ({ calls, priced }) =>
@@ -307,7 +307,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
     method: 'POST',
     name: 'spend.reset',
     paths: ['/global/spend/reset'],
-    answers: [200, 401],
+    statuses: [200, 401],
     bodyLimit: BODY_LIMIT,
     parse: () => undefined,
     run: resetAllSpend,
@@ -318,7 +318,7 @@ export const spendReportRoutes: readonly RouteRow[] = [
     method: 'POST',
     name: 'spend.refresh',
     paths: ['/global/spend/refresh'],
-    answers: [200, 401],
+    statuses: [200, 401],
     bodyLimit: BODY_LIMIT,
     parse: () => undefined,
     // Waits until all ended calls are in the reports, unless the store is slow.

@@ -37,9 +37,9 @@ export const spendUserRoutes: readonly RouteRow[] = [
     ...MANAGEMENT_READ,
     failureForm: { body: 'problem' },
     name: 'spend.userPage',
-    query: merged(readLinkedPage, requiredParameters(FROM_PARAMETER, LAST_PARAMETER)),
+    querySchema: merged(readLinkedPage, requiredParameters(FROM_PARAMETER, LAST_PARAMETER)),
     paths: [PATH],
-    answers: [200, 400, 401],
+    statuses: [200, 400, 401],
     parse({ search }) {
       // Refuses an invalid page before the report is read.
       linkedPageIn(search);

@@ -60,8 +60,8 @@ const userRows: readonly RouteRow[] = PERIODS.map(({ name, path, days, word }) =
     ...READING,
     name,
     paths: [path],
-    answers: [200, 401],
-    query: TAGS,
+    statuses: [200, 401],
+    querySchema: TAGS,
     parse({ search }) {
       const windows = windowsUntil(new Date(), { days, count: WINDOW_COUNT });
       const period = { from: new Date(windows[0]?.from ?? 0), to: new Date(windows.at(-1)?.to ?? 0) };
@@ -107,7 +107,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
     ...READING,
     name: 'tagUse.distinct',
     paths: ['/tag/distinct'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => ({ period: null, tags: null, by: ['tag'] as const, byDay: false }),
     run: readTagUse,
     render: ({ groups }) => json({ results: sumsByTag(groups).map(({ tag }) => ({ tag })) }),
@@ -115,9 +115,9 @@ export const tagUseRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'tagUse.summary',
-    query: merged(TAGS, requiredParameters('start_date', 'end_date')),
+    querySchema: merged(TAGS, requiredParameters('start_date', 'end_date')),
     paths: ['/tag/summary'],
-    answers: [200, 400, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse: ({ search }) => ({
       period: validatedPeriod(search),
       tags: tagsIn(search),
@@ -138,9 +138,9 @@ export const tagUseRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'tagUse.users',
-    query: merged(TAGS, textParameters('start_date', 'end_date'), pageReader),
+    querySchema: merged(TAGS, textParameters('start_date', 'end_date'), pageReader),
     paths: ['/tag/user-agent/per-user-analytics'],
-    answers: [200, 400, 401, 422],
+    statuses: [200, 400, 401, 422],
     parse({ search }) {
       // Refuses an invalid page before the report is read.
       pageReader(search);

@@ -49,19 +49,19 @@ const renderView = ({ tag, budget }: TagView) => ({
 
 const ROW = {
   ...MANAGEMENT_CHANGE,
-  answers: [200, 401, 403, 404, 422],
+  statuses: [200, 401, 403, 404, 422],
   failureForm: { body: 'text' },
 } as const;
-const READING = { ...ROW, method: 'GET', answers: [200, 401], bodyLimit: 0 } as const;
+const READING = { ...ROW, method: 'GET', statuses: [200, 401], bodyLimit: 0 } as const;
 
 /** Tags of calls, with their budgets. */
 export const tagRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'tags.create',
-    request: merged(readMembers, BUDGET_MEMBERS),
+    bodySchema: merged(readMembers, BUDGET_MEMBERS),
     paths: ['/tag/new'],
-    answers: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422],
     parse: ({ body }) => parseChange(body),
     run: createTag,
     render: (tag) => json({ message: `Tag ${tag.id} created successfully`, tag: renderTag(tag) }),
@@ -69,9 +69,9 @@ export const tagRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'tags.info',
-    request: readNames.schema,
+    bodySchema: readNames.schema,
     paths: ['/tag/info'],
-    answers: [200, 401, 404, 422],
+    statuses: [200, 401, 404, 422],
     parse: ({ body }) => readNames(body).names,
     run: getTags,
     render: (views) => json(Object.fromEntries(views.map((view) => [view.tag.id, renderView(view)]))),
@@ -87,7 +87,7 @@ export const tagRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'tags.update',
-    request: merged(readMembers, BUDGET_MEMBERS),
+    bodySchema: merged(readMembers, BUDGET_MEMBERS),
     paths: ['/tag/update'],
     parse: ({ body }) => parseChange(body),
     run: updateTag,
@@ -96,7 +96,7 @@ export const tagRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'tags.delete',
-    request: readName.schema,
+    bodySchema: readName.schema,
     paths: ['/tag/delete'],
     parse: ({ body }) => readName(body),
     run: deleteTag,

@@ -13,7 +13,7 @@ import { MANAGEMENT_CHANGE } from './helpers/http/row-facts.ts';
 
 const ROW = {
   ...MANAGEMENT_CHANGE,
-  answers: [200, 401, 403, 404],
+  statuses: [200, 401, 403, 404],
   failureForm: { body: 'rule' },
 } as const;
 
@@ -40,9 +40,9 @@ export const teamLoggingRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'teamLogging.addCallback',
-    request: readCallback.schema,
+    bodySchema: readCallback.schema,
     paths: ['/team/:team/callback'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     parse({ body, params }) {
       const { callback_name: name, callback_type: type, callback_vars: vars } = readCallback(body);
       return { id: teamIn(params), callback: { name, type: type ?? 'success_and_failure', vars: vars ?? {} } };

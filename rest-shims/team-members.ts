@@ -76,8 +76,8 @@ const renderOutcome = ({ wanted, user, member, failure }: JoinOutcome) => ({
 /** Common facts of rows that change members. With `unknown`, an unknown team or member is 400 and not 404. */
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
-  answers: [200, 400, 401, 403, 422],
-  failureForm: { body: 'detail', unknown: 'bad_request' },
+  statuses: [200, 400, 401, 403, 422],
+  failureForm: { body: 'detail', notFoundAs: 'bad_request' },
 } as const;
 
 /** Members of teams. */
@@ -85,14 +85,14 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teamMembers.add',
-    request: merged(
+    bodySchema: merged(
       readTeam,
       readModels,
       renamedLimits(MEMBER_LIMITS),
       objectSchema({ member: MEMBER_OR_LIST }, ['member']),
     ),
     paths: ['/team/member_add'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     failureForm: { body: 'detail' },
     parse: ({ body }) => parseAddition(body, 'member'),
     run: addTeamMembers,
@@ -106,14 +106,14 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teamMembers.addMany',
-    request: merged(
+    bodySchema: merged(
       readTeam,
       readModels,
       renamedLimits(MEMBER_LIMITS),
       objectSchema({ members: MEMBER_OR_LIST }, ['members']),
     ),
     paths: ['/team/bulk_member_add'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     failureForm: { body: 'detail' },
     parse: ({ body }) => parseAddition(body, 'members'),
     run: addManyTeamMembers,
@@ -132,7 +132,7 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teamMembers.update',
-    request: merged(readNamed, readRole, readModels, renamedLimits(MEMBER_LIMITS), INCREASE_MEMBERS),
+    bodySchema: merged(readNamed, readRole, readModels, renamedLimits(MEMBER_LIMITS), INCREASE_MEMBERS),
     paths: ['/team/member_update'],
     parse({ body }) {
       const input = parseObject(body);
@@ -148,9 +148,9 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teamMembers.resetSpend',
-    request: RESET_BODY,
+    bodySchema: RESET_BODY,
     paths: ['/team/:team/member/:user/reset_spend'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     failureForm: { body: 'detail' },
     parse: ({ body, params }) => ({
       teamId: params['team'] ?? '',
@@ -163,7 +163,7 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teamMembers.remove',
-    request: readNamed.schema,
+    bodySchema: readNamed.schema,
     paths: ['/team/member_delete'],
     parse: ({ body }) => parseNamed(parseObject(body)),
     run: removeTeamMember,
@@ -173,7 +173,7 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
     ...MANAGEMENT_READ,
     name: 'teamMembers.own',
     paths: ['/team/:team/members/me'],
-    answers: [200, 401, 403, 404],
+    statuses: [200, 401, 403, 404],
     failureForm: { body: 'detail' },
     parse: ({ params }) => ({ teamId: params['team'] ?? '' }),
     run: getOwnMembership,

@@ -177,7 +177,7 @@ function parseTeam(search: string): { readonly id: string } {
 
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
-  answers: [200, 401, 403, 404, 422],
+  statuses: [200, 401, 403, 404, 422],
   failureForm: { body: 'detail' },
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
@@ -191,7 +191,7 @@ const modelsRow = (verb: 'add' | 'remove', path: string): RouteRow =>
   route({
     ...CHANGING,
     name: `teams.${verb}Models`,
-    request: readModels.schema,
+    bodySchema: readModels.schema,
     paths: [path],
     parse({ body }) {
       const { team_id: id, models: input } = readModels(body);
@@ -205,7 +205,7 @@ const blockRow = (verb: 'block' | 'unblock'): RouteRow =>
   route({
     ...CHANGING,
     name: verb === 'block' ? 'teams.block' : 'teams.unblock',
-    request: readTeam.schema,
+    bodySchema: readTeam.schema,
     paths: [`/team/${verb}`],
     parse: ({ body }) => ({ id: readTeam(body).team_id, blocked: verb === 'block' }),
     run: blockTeam,
@@ -217,9 +217,9 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teams.create',
-    request: merged(TEAM, readNew, objectSchema({ members_with_roles: MEMBER_OR_LIST })),
+    bodySchema: merged(TEAM, readNew, objectSchema({ members_with_roles: MEMBER_OR_LIST })),
     paths: ['/team/new'],
-    answers: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422],
     failureForm: { body: 'rule' },
     parse: ({ body }) => parseNew(body),
     run: createTeam,
@@ -228,7 +228,7 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'teams.info',
-    query: requiredParameters('team_id'),
+    querySchema: requiredParameters('team_id'),
     paths: ['/team/info'],
     failureForm: { body: 'auth' },
     parse: ({ search }) => parseTeam(search),
@@ -238,9 +238,9 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'teams.list',
-    query: textParameters('user_id', 'organization_id'),
+    querySchema: textParameters('user_id', 'organization_id'),
     paths: ['/team/list'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: ({ search }) => parseList(search),
     run: listTeams,
     render: ({ teams }) => json(teams.map(renderListedTeam)),
@@ -249,7 +249,7 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
     ...READING,
     name: 'teams.available',
     paths: ['/team/available'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => undefined,
     run: listAvailableTeams,
     render: (views) => json(views.map(renderTeamTable)),
@@ -257,9 +257,9 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'teams.page',
-    query: readPage.schema,
+    querySchema: readPage.schema,
     paths: ['/v2/team/list'],
-    answers: [200, 401, 422],
+    statuses: [200, 401, 422],
     parse: ({ search }) => parsePage(search),
     run: listCountedTeams,
     render: ({ teams, totalCount }, { search }) => {
@@ -276,9 +276,9 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teams.update',
-    request: merged(TEAM, readNamed),
+    bodySchema: merged(TEAM, readNamed),
     paths: ['/team/update'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     failureForm: { body: 'rule' },
     parse: ({ body }) => parseChange(parseObject(body)),
     run: updateTeam,
@@ -287,10 +287,10 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teams.patch',
-    request: TEAM,
+    bodySchema: TEAM,
     method: 'PATCH',
     paths: ['/team/:team'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     failureForm: { body: 'rule' },
     parse: ({ body, params }) => parseChange({ ...parseObject(body), team_id: params['team'] }),
     run: updateTeam,
@@ -299,7 +299,7 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teams.delete',
-    request: readTeams.schema,
+    bodySchema: readTeams.schema,
     paths: ['/team/delete'],
     parse: ({ body }) => readTeams(body).team_ids,
     run: deleteTeams,
@@ -312,7 +312,7 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'teams.permissions',
-    query: requiredParameters('team_id'),
+    querySchema: requiredParameters('team_id'),
     paths: ['/team/permissions_list'],
     failureForm: { body: 'auth' },
     parse: ({ search }) => parseTeam(search),
@@ -327,7 +327,7 @@ export const teamRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teams.updatePermissions',
-    request: readPermissions.schema,
+    bodySchema: readPermissions.schema,
     paths: ['/team/permissions_update'],
     parse({ body }) {
       const { team_id: id, team_member_permissions: memberPermissions } = readPermissions(body);

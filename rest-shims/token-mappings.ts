@@ -72,7 +72,7 @@ const renderMapping = (mapping: TokenMapping) => ({
 const CHANGING = {
   ...MANAGEMENT,
   method: 'POST',
-  failureForm: { body: 'text', taken: 'conflict' },
+  failureForm: { body: 'text', conflictAs: 'conflict' },
   bodyLimit: 64 * 1024,
 } as const;
 const READING = { ...CHANGING, method: 'GET', bodyLimit: 0 } as const;
@@ -82,9 +82,9 @@ export const tokenMappingRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'tokenMappings.create',
-    request: readNew.schema,
+    bodySchema: readNew.schema,
     paths: ['/jwt/key/mapping/new'],
-    answers: [200, 400, 401, 403, 409, 422],
+    statuses: [200, 400, 401, 403, 409, 422],
     parse: ({ body }) => parseNew(body),
     run: createTokenMapping,
     render: (mapping) => json(renderMapping(mapping)),
@@ -92,9 +92,9 @@ export const tokenMappingRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'tokenMappings.update',
-    request: readChange.schema,
+    bodySchema: readChange.schema,
     paths: ['/jwt/key/mapping/update'],
-    answers: [200, 400, 401, 403, 404, 422],
+    statuses: [200, 400, 401, 403, 404, 422],
     parse: ({ body }) => parseChange(body),
     run: updateTokenMapping,
     render: (mapping) => json(renderMapping(mapping)),
@@ -102,9 +102,9 @@ export const tokenMappingRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'tokenMappings.delete',
-    request: readId.schema,
+    bodySchema: readId.schema,
     paths: ['/jwt/key/mapping/delete'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     parse: ({ body }) => readId(body),
     run: deleteTokenMapping,
     render: () => json({ status: 'success' }),
@@ -112,9 +112,9 @@ export const tokenMappingRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'tokenMappings.list',
-    query: readPage.schema,
+    querySchema: readPage.schema,
     paths: ['/jwt/key/mapping/list'],
-    answers: [200, 401, 403, 422],
+    statuses: [200, 401, 403, 422],
     parse: ({ search }) => parsePage(search),
     run: listTokenMappings,
     render({ rows, total }, { search }) {
@@ -126,9 +126,9 @@ export const tokenMappingRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'tokenMappings.info',
-    query: readQueryId.schema,
+    querySchema: readQueryId.schema,
     paths: ['/jwt/key/mapping/info'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     parse: ({ search }) => readQueryId(search),
     run: getTokenMapping,
     render: (mapping) => json(renderMapping(mapping)),

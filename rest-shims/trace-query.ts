@@ -10,10 +10,10 @@ export const traceQueryRoutes: readonly RouteRow[] = [
   route({
     ...LENS_CHANGE,
     name: 'traces.query',
-    request: readQuery.schema,
+    bodySchema: readQuery.schema,
     paths: ['/v1/traces/query'],
     bodyLimit: 256 * 1024,
-    answers: [200, 400, 401, 422, 503],
+    statuses: [200, 400, 401, 422, 503],
     parse: ({ body }) => readQuery(body),
     run: readTraceQuery,
     render: (data) => json({ data }),
@@ -22,7 +22,7 @@ export const traceQueryRoutes: readonly RouteRow[] = [
     ...LENS_READ,
     name: 'traces.queryHelp',
     paths: ['/v1/traces/query/help'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => undefined,
     run: readQueryHelp,
     // Members that have no counterpart here are empty: clients of the reference expect them.

@@ -166,10 +166,10 @@ function parseList(search: string): UserQuery {
 
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
-  answers: [200, 400, 401, 403, 422],
+  statuses: [200, 400, 401, 403, 422],
   failureForm: { body: 'rule' },
 } as const;
-const READING = { ...CHANGING, method: 'GET', answers: [200, 401, 403, 404], bodyLimit: 0 } as const;
+const READING = { ...CHANGING, method: 'GET', statuses: [200, 401, 403, 404], bodyLimit: 0 } as const;
 
 const readIds = fields({ user_ids: requiredTexts });
 const parseUser = (search: string) => ({ id: new URLSearchParams(search).get('user_id') });
@@ -183,10 +183,10 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'users.create',
-    request: merged(KEY_DRAFT, USER, readDraft),
+    bodySchema: merged(KEY_DRAFT, USER, readDraft),
     paths: ['/user/new'],
-    answers: [200, 400, 401, 403, 409, 422],
-    failureForm: { body: 'rule', taken: 'conflict' },
+    statuses: [200, 400, 401, 403, 409, 422],
+    failureForm: { body: 'rule', conflictAs: 'conflict' },
     parse: ({ body }) => parseNew(body),
     run: createUser,
     render: (created, { body }) =>
@@ -195,7 +195,7 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'users.info',
-    query: textParameters('user_id'),
+    querySchema: textParameters('user_id'),
     paths: ['/user/info'],
     parse: ({ search }) => parseUser(search),
     run: getUser,
@@ -204,7 +204,7 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'users.flatInfo',
-    query: textParameters('user_id'),
+    querySchema: textParameters('user_id'),
     paths: ['/v2/user/info'],
     parse: ({ search }) => parseUser(search),
     run: getUser,
@@ -213,9 +213,9 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...READING,
     name: 'users.list',
-    query: readList.schema,
+    querySchema: readList.schema,
     paths: ['/user/list'],
-    answers: [200, 400, 401, 403, 422],
+    statuses: [200, 400, 401, 403, 422],
     failureForm: { body: 'detail' },
     parse: ({ search }) => parseList(search),
     run: listUsers,
@@ -233,7 +233,7 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'users.update',
-    request: USER_CHANGE,
+    bodySchema: USER_CHANGE,
     paths: ['/user/update'],
     parse: ({ body }) => parseChange(parseObject(body)),
     run: updateUser,
@@ -242,7 +242,7 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'users.bulkUpdate',
-    request: objectSchema({ users: { type: 'array', items: USER_CHANGE, minItems: 1 } }, ['users']),
+    bodySchema: objectSchema({ users: { type: 'array', items: USER_CHANGE, minItems: 1 } }, ['users']),
     paths: ['/user/bulk_update'],
     parse: ({ body }) => parseChanges(body),
     run: updateUsers,
@@ -265,9 +265,9 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'users.delete',
-    request: readIds.schema,
+    bodySchema: readIds.schema,
     paths: ['/user/delete'],
-    answers: [200, 401, 403, 404, 422],
+    statuses: [200, 401, 403, 404, 422],
     failureForm: { body: 'detail' },
     parse: ({ body }) => readIds(body).user_ids,
     run: deleteUsers,
@@ -277,7 +277,7 @@ export const userRoutes: readonly RouteRow[] = withIgnoredHeader([
     ...READING,
     name: 'users.count',
     paths: ['/user/available_users'],
-    answers: [200, 401],
+    statuses: [200, 401],
     parse: () => undefined,
     run: countUsers,
     // The number of users and teams is not limited.
@@ -298,7 +298,7 @@ export const invitationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'invitations.create',
-    request: readInvited.schema,
+    bodySchema: readInvited.schema,
     paths: ['/invitation/new'],
     parse: ({ body }) => ({ userId: readInvited(body).user_id }),
     run: createInvitation,
@@ -307,9 +307,9 @@ export const invitationRoutes: readonly RouteRow[] = [
   route({
     ...READING,
     name: 'invitations.info',
-    query: requiredParameters('invitation_id'),
+    querySchema: requiredParameters('invitation_id'),
     paths: ['/invitation/info'],
-    answers: [200, 400, 401],
+    statuses: [200, 400, 401],
     failureForm: { body: 'detail' },
     parse: ({ search }) => ({ id: new URLSearchParams(search).get('invitation_id') ?? '' }),
     run: getInvitation,
@@ -318,7 +318,7 @@ export const invitationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'invitations.answer',
-    request: readAnswer.schema,
+    bodySchema: readAnswer.schema,
     paths: ['/invitation/update'],
     failureForm: { body: 'detail' },
     parse({ body }) {
@@ -331,7 +331,7 @@ export const invitationRoutes: readonly RouteRow[] = [
   route({
     ...CHANGING,
     name: 'invitations.delete',
-    request: readInvitation.schema,
+    bodySchema: readInvitation.schema,
     paths: ['/invitation/delete'],
     failureForm: { body: 'detail' },
     parse: ({ body }) => ({ id: readInvitation(body).invitation_id }),

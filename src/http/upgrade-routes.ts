@@ -119,7 +119,7 @@ const graphSocketFacts: RouteFacts = {
   paths: ['/graphql'],
   surface: 'catalog',
   credential: 'none',
-  answers: [],
+  statuses: [],
   bodyLimit: 0,
 };
 

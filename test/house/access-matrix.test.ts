@@ -31,8 +31,8 @@ afterAll(() => callers.stop());
 const PROMISED_FAILURES = new Set([501, 502, 503]);
 
 /** Outcome of a request: `401`, `403`, or `in` where the access rule admits the caller. */
-function outcomeOf(status: number, { name, answers }: Pick<RouteRow, 'name' | 'answers'>): string {
-  if (status >= 500 && !(PROMISED_FAILURES.has(status) && answers.includes(status)))
+function outcomeOf(status: number, { name, statuses }: Pick<RouteRow, 'name' | 'statuses'>): string {
+  if (status >= 500 && !(PROMISED_FAILURES.has(status) && statuses.includes(status)))
     throw new Error(`${name} answered ${status}, which it does not promise.`);
   return status === 401 || status === 403 ? String(status) : 'in';
 }

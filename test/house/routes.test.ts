@@ -12,9 +12,9 @@ const EXCUSED = join(import.meta.dirname, 'statuses-untested.txt');
 function documentOf(rows: readonly RouteRow[]): string {
   const lines = rows
     .toSorted((a, b) => a.name.localeCompare(b.name))
-    .map(({ name, method, paths, surface, credential, answers }) => {
+    .map(({ name, method, paths, surface, credential, statuses }) => {
       const where = paths.map((path) => `\`${method} ${path}\``).join('<br>');
-      return `| ${name} | ${where} | ${surface} | ${credential === 'required' ? 'a key' : 'none'} | ${answers.join(', ')} |`;
+      return `| ${name} | ${where} | ${surface} | ${credential === 'required' ? 'a key' : 'none'} | ${statuses.join(', ')} |`;
     });
   return [
     '# Routes',
@@ -84,7 +84,7 @@ it('every promised status has a contract test', async () => {
 }, 240_000);
 
 it('a promise without a test is reported', () => {
-  const promised = promises([{ name: 'traces.list', answers: [200, 422] }]);
+  const promised = promises([{ name: 'traces.list', statuses: [200, 422] }]);
   expect(untested(promised, ['traces.list 200: a page', 'traces.listing 422', 'traces.list > 4220'])).toEqual([
     'traces.list 422',
   ]);

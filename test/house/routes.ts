@@ -17,8 +17,8 @@ export async function allRows(): Promise<readonly RouteRow[]> {
 }
 
 /** Each documented status of each row, as `name status`. */
-export function promises(rows: readonly Pick<RouteRow, 'name' | 'answers'>[]): readonly string[] {
-  return rows.flatMap(({ name, answers }) => answers.map((status) => `${name} ${status}`));
+export function promises(rows: readonly Pick<RouteRow, 'name' | 'statuses'>[]): readonly string[] {
+  return rows.flatMap(({ name, statuses }) => statuses.map((status) => `${name} ${status}`));
 }
 
 /** Documented statuses without a test title that contains them. */

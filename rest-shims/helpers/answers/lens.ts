@@ -5,10 +5,10 @@ import type { LensWorker } from '../../../src/domain/lens/worker.ts';
 import { usdNumber } from '../../../src/domain/money.ts';
 
 /** An execution is one agent run that a lens may review: the trace of one owner. */
-const withoutMetadata = (execution: Execution): Execution => ({ ...execution, metadata: [] });
+const withoutTraceMetadata = (execution: Execution): Execution => ({ ...execution, metadata: [] });
 
 const shortSample = (sample: Sample | null): Sample | null =>
-  sample === null ? null : { ...sample, executions: sample.executions.map(withoutMetadata) };
+  sample === null ? null : { ...sample, executions: sample.executions.map(withoutTraceMetadata) };
 
 /** A run of a lens. The id of the lens is left out, and the members about worker, lease and attempts come last. */
 export function renderRun({ lensId: _lens, attempts, workerId, leaseUntil, ...run }: LensRun) {

@@ -19,9 +19,9 @@ export interface FailureForm {
   /** Parameter of the form `named`. */
   readonly param?: string;
   /** `bad_request`: NotFound has the status of a malformed request. */
-  readonly unknown?: 'bad_request';
+  readonly notFoundAs?: 'bad_request';
   /** `conflict`: Conflict has the status 409, not that of a malformed request. */
-  readonly taken?: 'conflict';
+  readonly conflictAs?: 'conflict';
   /**
    * HTML page for clients that accept HTML: `sign-in` for refused and throttled sign-ins, `login` for every failure
    * that has the form `body`.

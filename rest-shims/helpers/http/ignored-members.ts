@@ -25,7 +25,7 @@ export function ignoredHeader(names: readonly string[]): Readonly<Record<string,
  */
 export const withIgnoredHeader = (rows: readonly RouteRow[]): readonly RouteRow[] =>
   rows.map((row) => {
-    const properties = row.request?.['properties'];
+    const properties = row.bodySchema?.['properties'];
     if (typeof properties !== 'object' || properties === null) return row;
     const known = new Set(Object.keys(properties));
     return {

@@ -69,8 +69,8 @@ export interface RouteFacts {
   readonly anyAddress?: true;
   /** Query parameter that may carry the key where no header does. */
   readonly keyParameter?: string;
-  /** Statuses that the row promises; each has a contract test. */
-  readonly answers: readonly number[];
+  /** Statuses of answers that the row documents. Each has a contract test. */
+  readonly statuses: readonly number[];
   /**
    * Which answers may have the status of an upstream. `answers`: all, relayed unchanged. `failures`: only failures, in
    * the form of the surface.
@@ -78,14 +78,14 @@ export interface RouteFacts {
   readonly relays?: 'answers' | 'failures';
   /** Form of the answers to failures, where the surface has several. Its member `body` is the form of their body. */
   readonly failureForm?: FailureForm;
-  /** Schema of the query parameters, without ignored ones. */
-  readonly query?: JsonSchema;
+  /** Schema of the query parameters that have an effect. */
+  readonly querySchema?: JsonSchema;
   /** Schema of the headers that change the answer, without the credential. */
-  readonly headers?: JsonSchema;
+  readonly headerSchema?: JsonSchema;
   /** Schema of the body; absent for a row without one. */
-  readonly request?: JsonSchema;
+  readonly bodySchema?: JsonSchema;
   /** Media type of the body; JSON when absent. */
-  readonly requestType?: 'multipart/form-data' | 'application/x-www-form-urlencoded';
+  readonly bodyType?: 'multipart/form-data' | 'application/x-www-form-urlencoded';
   /** Maximum body size in bytes, as received. `setting`: `max_request_size_mb`; `otlp`: `OTLP_MAX_BODY_BYTES`. */
   readonly bodyLimit: number | 'setting' | 'otlp';
   /**

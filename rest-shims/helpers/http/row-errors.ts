@@ -21,11 +21,11 @@ import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../pages/sign-in.
  * answers Conflict with 409: these surfaces are named for their statuses only.
  */
 function formStatus(form: FailureForm, error: DomainError): number {
-  if (form.unknown === 'bad_request' && error instanceof NotFound)
+  if (form.notFoundAs === 'bad_request' && error instanceof NotFound)
     return statusOf('management', new InvalidInput(error.message));
   if (form.body === 'problem' && error instanceof InvalidInput)
     return statusOf('management', new InvalidInput(error.message));
-  return statusOf(form.taken === 'conflict' && error instanceof Conflict ? 'traces' : 'management', error);
+  return statusOf(form.conflictAs === 'conflict' && error instanceof Conflict ? 'traces' : 'management', error);
 }
 
 /**

@@ -30,7 +30,7 @@ const JSON_TYPE = /^\s*application\/([\w.-]+\+)?json\b/i;
 export const FORWARDED = {
   surface: 'proxy',
   relays: 'answers',
-  request: {},
+  bodySchema: {},
   bodyLimit: 'setting',
 } as const satisfies Partial<RouteRow>;
 
@@ -160,7 +160,7 @@ export function endpointRow(
     method,
     paths: [path],
     credential: endpoint.auth ? 'required' : 'none',
-    answers: [200, 400, 401, 403, 405, 408, 422, 429, 500],
+    statuses: [200, 400, 401, 403, 405, 408, 422, 429, 500],
     handle: async (request, scope) =>
       relayedAnswer(await run(scope, { endpoint, subpath, sent: sentRequest(request) }), scope),
   };

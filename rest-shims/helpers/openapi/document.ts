@@ -66,7 +66,7 @@ const COMMON_FAILURES: readonly { readonly error: DomainError; readonly appliesT
 export const documentedStatuses = (row: RouteFacts): readonly number[] =>
   [
     ...new Set([
-      ...row.answers,
+      ...row.statuses,
       ...COMMON_FAILURES.flatMap(({ error, appliesTo }) => (appliesTo(row) ? [statusOf(row.surface, error)] : [])),
     ]),
   ].toSorted((left, right) => left - right);
@@ -135,15 +135,15 @@ function parametersIn(location: 'query' | 'header', members: JsonSchema = {}): r
 }
 
 function requestBodyOf(row: RouteRow): JsonObject {
-  const { method, request, requestType = 'application/json', surface } = row;
-  if (request === undefined || method === 'GET') return {};
-  const example = requestType === 'multipart/form-data' ? undefined : bodyExample(row);
-  const media = { schema: request, ...(example === undefined ? {} : { example }) };
+  const { method, bodySchema, bodyType = 'application/json', surface } = row;
+  if (bodySchema === undefined || method === 'GET') return {};
+  const example = bodyType === 'multipart/form-data' ? undefined : bodyExample(row);
+  const media = { schema: bodySchema, ...(example === undefined ? {} : { example }) };
   const protobuf = surface === 'otlp' ? { 'application/x-protobuf': { schema: {} } } : {};
-  return { requestBody: { required: isRequired(request), content: { [requestType]: media, ...protobuf } } };
+  return { requestBody: { required: hasRequiredMembers(bodySchema), content: { [bodyType]: media, ...protobuf } } };
 }
 
-const isRequired = ({ required }: JsonSchema): boolean => Array.isArray(required) && required.length > 0;
+const hasRequiredMembers = ({ required }: JsonSchema): boolean => Array.isArray(required) && required.length > 0;
 
 /** `operationId` of a path of a row: the name of the row. Further paths also have a number, from 2. */
 const operationId = ({ name }: RouteRow, index: number): string => (index === 0 ? name : `${name}.${index + 1}`);
@@ -159,8 +159,8 @@ function operationObject(row: RouteRow, { path, documented, index }: DocumentedP
   const { name, credential } = row;
   const parameters = [
     ...pathParametersOf(path, documented),
-    ...parametersIn('query', row.query),
-    ...parametersIn('header', row.headers),
+    ...parametersIn('query', row.querySchema),
+    ...parametersIn('header', row.headerSchema),
   ];
   const responses = documentedStatuses(row).map((status) => [String(status), responseObject(row, status)]);
   return {

@@ -62,15 +62,17 @@ const BODY_EXAMPLES: Readonly<Record<string, object>> = {
   'responses.create': { model: 'demo', input: 'Hello' },
 };
 
-type RequestTypes = Pick<RouteFacts, 'name' | 'request' | 'requestType'>;
+type BodyFacts = Pick<RouteFacts, 'name' | 'bodySchema' | 'bodyType'>;
 
 /**
- * Example body of a row: handwritten, else generated from the schema. Undefined for a row without example and schema.
+ * Example body of a row: written by hand, else generated from the schema. Undefined for a row that has neither an
+ * example nor a schema with members.
  */
-export function bodyExample({ name, request }: Pick<RequestTypes, 'name' | 'request'>): unknown {
+export function bodyExample({ name, bodySchema }: Pick<BodyFacts, 'name' | 'bodySchema'>): unknown {
   const example = BODY_EXAMPLES[name];
-  if (example !== undefined || request === undefined || Object.keys(request).length === 0) return example;
-  return sampleValue(request, 'value');
+  if (example !== undefined) return example;
+  const isDescribed = bodySchema !== undefined && Object.keys(bodySchema).length > 0;
+  return isDescribed ? sampleValue(bodySchema, 'value') : undefined;
 }
 
 /** A value that fits a schema. Objects have their required members only. `name` is the member that has the schema. */
@@ -104,18 +106,18 @@ function sampleValue(schema: JsonSchema, name: string): unknown {
 }
 
 /** Arguments of curl for the body of a row. */
-function bodyArguments(row: RequestTypes): readonly string[] {
-  const { request, requestType } = row;
-  if (requestType === 'multipart/form-data') {
-    const required = (request?.['required'] ?? []) as readonly string[];
+function bodyArguments(row: BodyFacts): readonly string[] {
+  const { bodySchema, bodyType } = row;
+  if (bodyType === 'multipart/form-data') {
+    const required = (bodySchema?.['required'] ?? []) as readonly string[];
     return required.map((name) => `-F ${name}=${FILE_MEMBERS.has(name) ? '@file' : '...'}`);
   }
   const body = bodyExample(row);
-  if (requestType === 'application/x-www-form-urlencoded')
+  if (bodyType === 'application/x-www-form-urlencoded')
     return [`-d '${new URLSearchParams(body as Record<string, string>).toString()}'`];
-  const header = '-H "Content-Type: application/json"';
-  if (request === undefined && body === undefined) return [];
-  return [header, body === undefined ? '-d @request.json' : `-d '${JSON.stringify(body)}'`];
+  if (bodySchema === undefined && body === undefined) return [];
+  const content = body === undefined ? '-d @request.json' : `-d '${JSON.stringify(body)}'`;
+  return ['-H "Content-Type: application/json"', content];
 }
 
 /** Members of a form that are files. */
@@ -126,14 +128,16 @@ const shellVariable = (parameter: string): string => `$${parameter === 'key' ? '
 
 /** A curl command for a row. Path parameters are shell variables; the query has required parameters only. */
 export function curlExample(
-  row: RequestTypes & Pick<RouteFacts, 'method' | 'paths' | 'credential' | 'query'>,
+  row: BodyFacts & Pick<RouteFacts, 'method' | 'paths' | 'credential' | 'querySchema'>,
   origin: string,
 ): string {
-  const { method, paths, credential, query } = row;
+  const { method, paths, credential, querySchema } = row;
   const path = paths[0].replace(/\{?[:*](\w+)\}?/g, (_all, parameter: string) => shellVariable(parameter));
-  const requiredNames = (query?.['required'] ?? []) as readonly string[];
-  const search = requiredNames.map((name) => `${encodeURIComponent(name)}=${queryValue(query ?? {}, name)}`).join('&');
-  const hasBody = method !== 'GET' && (method !== 'DELETE' || row.request !== undefined);
+  const requiredNames = (querySchema?.['required'] ?? []) as readonly string[];
+  const search = requiredNames
+    .map((name) => `${encodeURIComponent(name)}=${queryValue(querySchema ?? {}, name)}`)
+    .join('&');
+  const hasBody = method !== 'GET' && (method !== 'DELETE' || row.bodySchema !== undefined);
   return [
     'curl',
     ...(method === 'GET' || method === 'POST' ? [] : ['-X', method]),

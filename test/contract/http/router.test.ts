@@ -5,7 +5,7 @@ import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { json, type RouteRow } from '../../../rest-shims/helpers/http/route.ts';
 import { openRowServer } from '../../support/rest-server.ts';
 
-const facts = { surface: 'proxy', credential: 'none', answers: [200], bodyLimit: 64 } as const;
+const facts = { surface: 'proxy', credential: 'none', statuses: [200], bodyLimit: 64 } as const;
 
 const rows: readonly RouteRow[] = [
   {

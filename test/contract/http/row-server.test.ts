@@ -15,7 +15,7 @@ import {
 } from '../../../src/domain/errors.ts';
 import { openRowServer } from '../../support/rest-server.ts';
 
-const facts = { surface: 'proxy', credential: 'none', answers: [200], bodyLimit: 64 } as const;
+const facts = { surface: 'proxy', credential: 'none', statuses: [200], bodyLimit: 64 } as const;
 
 const failures: RequestFailure[] = [];
 

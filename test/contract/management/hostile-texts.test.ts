@@ -37,7 +37,7 @@ function valuesWith(text: string): readonly unknown[] {
  */
 function bodiesOf(row: RouteRow, text: string): readonly Json[] {
   const example = exampleBody(row);
-  const names = [...new Set([...Object.keys(propertiesOf(row.request)), ...Object.keys(example)])];
+  const names = [...new Set([...Object.keys(propertiesOf(row.bodySchema)), ...Object.keys(example)])];
   const withOneMember = names.flatMap((name) => valuesWith(text).map((value) => ({ ...example, [name]: value })));
   return [...withOneMember, Object.fromEntries(names.map((name) => [name, text])), { ...example, [text]: text }];
 }
@@ -46,7 +46,7 @@ const DATES = { start_date: '2026-11-01', end_date: '2026-11-02' };
 
 /** Queries of a route, each with a NUL or the bytes of a lone high surrogate in one parameter. */
 function queriesOf(row: RouteRow, text: string): readonly string[] {
-  const names = Object.keys(propertiesOf(row.query));
+  const names = Object.keys(propertiesOf(row.querySchema));
   // UTF-8 has no lone surrogates: their bytes are sent percent-encoded.
   const encoded = text.includes('\0') ? 'a%00b' : 'a%ED%A0%80b';
   const dates = new URLSearchParams(DATES).toString();

@@ -53,7 +53,7 @@ const BODY = {
 const bodyOf = ({ name }: Pick<RouteRow, 'name'>): object => (name === 'users.create' ? { user_id: 'a' } : BODY);
 const pathOf = ({ paths }: RouteRow): string => paths[0].replaceAll(/:\w+/g, 'a');
 const routesWith = (status: number, isChange: boolean): readonly RouteRow[] =>
-  ROUTES.filter(({ answers, method }) => answers.includes(status) && (method !== 'GET') === isChange);
+  ROUTES.filter(({ statuses, method }) => statuses.includes(status) && (method !== 'GET') === isChange);
 
 let viewer = '';
 beforeAll(async () => {

@@ -57,7 +57,7 @@ it('every path, method and answer status of the route rows is documented', async
       (status) => status !== 'default',
     );
     expect(documented).toEqual(documentedStatuses(row).map(String));
-    expect(documented).toEqual(expect.arrayContaining(row.answers.map(String)));
+    expect(documented).toEqual(expect.arrayContaining(row.statuses.map(String)));
   }
 });
 
@@ -104,7 +104,7 @@ it('no schema of the document has a default below its minimum', () => {
 describe('documented types', () => {
   it('exist for the members of each JSON body that a row reads', () => {
     const undocumented = restRoutes().filter(
-      ({ method, bodyLimit, request }) => method !== 'GET' && bodyLimit !== 0 && request === undefined,
+      ({ method, bodyLimit, bodySchema }) => method !== 'GET' && bodyLimit !== 0 && bodySchema === undefined,
     );
     // Signed webhooks of other services, the form of `checkout.replace`, and rows that read no body.
     expect(undocumented.map(({ name }) => name).toSorted()).toMatchInlineSnapshot(`
@@ -142,10 +142,10 @@ describe('documented types', () => {
 
   it('exist for each successful answer whose body does not come from an upstream, and belong to a row', () => {
     const untyped = restRoutes().filter(
-      ({ name, answers, relays }) =>
+      ({ name, statuses, relays }) =>
         relays !== 'answers' &&
         ANSWER_TYPES[name] === undefined &&
-        answers.some((status) => status >= 200 && status < 300 && status !== 204),
+        statuses.some((status) => status >= 200 && status < 300 && status !== 204),
     );
     expect(untyped.map(({ name }) => name)).toEqual([]);
     const names = new Set(restRoutes().map(({ name }) => name));
