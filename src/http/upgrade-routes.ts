@@ -89,10 +89,10 @@ export function responsesUpgrade({
         join(socket) {
           const memory = memories.open();
           const reader = createResponseReader({
-            request: { search: searchOf(request), headers: request.headers },
+            handshake: { search: searchOf(request), headers: request.headers },
             memory,
             scopeFor: async (signal) => scopeFor(await current(caller), request, signal),
-            failed: (failure, status) => failed({ row, status, error: failure, requestId }),
+            onRefusal: (failure, status) => failed({ row, status, error: failure, requestId }),
           });
           slot.join({
             socket,

@@ -1,7 +1,7 @@
 import { configSchemaRoutes } from '../../rest-shims/config-schema.ts';
 import { docsRoutes } from '../../rest-shims/docs.ts';
 import { changeAuthor } from '../../rest-shims/helpers/http/change-author.ts';
-import type { Authored, RequestFailure } from '../../rest-shims/helpers/http/row-server.ts';
+import type { RunWithAuthor, RequestFailure } from '../../rest-shims/helpers/http/row-server.ts';
 import { openApiRoutes } from '../../rest-shims/openapi.ts';
 import type { Authorship } from '../domain/audit-log/audit-entry.ts';
 import type { PassThroughRoutes } from '../domain/pass-through/routes.ts';
@@ -56,7 +56,7 @@ interface TransportParts {
 
 /** Runs work whose changes the audit log records with the caller as author. */
 const authoredBy =
-  (authorship: Authorship): Authored =>
+  (authorship: Authorship): RunWithAuthor =>
   (caller, headers, work) =>
     authorship.by(changeAuthor(caller, headers, systemClock.now()), work);
 
@@ -139,8 +139,8 @@ function composeHttp(
       admit,
       identify: keyRing.identify,
       scopeFor: scopes.forRequest,
-      authored: authoredBy(authorship),
-      failed,
+      withAuthor: authoredBy(authorship),
+      onFailure: failed,
       bodyLimits: { setting: settings.maxRequestBytes, otlp: settings.otlp.limits.bodyBytes },
       jsonScan: settings.http.jsonScan,
       heartbeatMs: settings.streamHeartbeatSeconds * 1000,

@@ -5,7 +5,7 @@ import type { Outgoing } from './outgoing.ts';
 import type { HttpAnswer, HttpBody } from './route.ts';
 
 /** Watches a stream for idle time. */
-interface Heartbeat {
+interface IdleTimer {
   /** Called for every chunk of the stream. */
   recordActivity(): void;
   stop(): void;
@@ -15,20 +15,20 @@ interface Heartbeat {
 export const COMMENT_LINE = Buffer.from(': heartbeat\n\n');
 
 /**
- * Calls `onIdle` after an idle time between half of `ms` and `ms`, because proxies close idle connections. A timer
- * counts idle half intervals, so that a chunk only resets a counter.
+ * Calls `onIdle` when a stream has been idle for a time between half of `ms` and `ms`. The timer counts idle half
+ * intervals: a chunk only resets the count, which is cheaper than a new timer.
  */
-function startHeartbeat(ms: number, onIdle: () => void): Heartbeat {
-  let idleHalves = 0;
+function startIdleTimer(ms: number, onIdle: () => void): IdleTimer {
+  let idleHalfIntervals = 0;
   const timer = setInterval(() => {
-    idleHalves += 1;
-    if (idleHalves < 2) return;
-    idleHalves = 0;
+    idleHalfIntervals += 1;
+    if (idleHalfIntervals < 2) return;
+    idleHalfIntervals = 0;
     onIdle();
   }, ms / 2).unref();
   return {
     recordActivity() {
-      idleHalves = 0;
+      idleHalfIntervals = 0;
     },
     stop: () => clearInterval(timer),
   };
@@ -38,9 +38,9 @@ type StreamBody = Extract<HttpBody, { kind: 'stream' }>;
 
 /**
  * Writes an answer. The promise for a stream resolves when the last byte is passed to the response, or the client
- * disconnects. An idle stream sends its heartbeat at least every `heartbeatMs` while the socket is not full; 0 sends
- * none. If a full socket does not drain within `stallMs`, the client is disconnected and the source of the stream is
- * cancelled.
+ * disconnects. An idle stream sends its heartbeat at least every `heartbeatMs` while the socket is not full, because
+ * proxies close idle connections. If `heartbeatMs` is 0, no stream sends heartbeats. If a full socket does not drain
+ * within `stallMs`, the client is disconnected and the source of the stream is cancelled.
  */
 export function writeAnswer(
   response: Outgoing,
@@ -64,10 +64,11 @@ const MAX_COPIED_BYTES = 16 * 1024;
 /**
  * Ends an answer with its whole body. Node joins the head and a text body into one write, but writes bytes separately,
  * which costs more than converting small bodies to text. In latin1 each byte is one character. The fast path joins
- * bytes.
+ * the head and bytes by itself.
  */
 export function endWithBody(response: Outgoing, body: Uint8Array): void {
-  if (body.length > MAX_COPIED_BYTES || response.writeLines !== undefined) response.end(body);
+  const isFastPath = response.writeLines !== undefined;
+  if (isFastPath || body.length > MAX_COPIED_BYTES) response.end(body);
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1');
 }
 
@@ -84,9 +85,8 @@ function writeHead(response: Outgoing, answer: HttpAnswer, length: number | null
 }
 
 /**
- * Time in ms after which a client is disconnected if its full socket does not drain. Twice the limit of common reverse
- * proxies. Most slow readers empty the buffer in this time. A stalled connection does not keep its upstream open for
- * long.
+ * Time in ms after which a client is disconnected if its full socket does not drain. It is twice the limit of common
+ * reverse proxies: long enough for most slow readers, and short enough to release the upstream of a stalled client.
  */
 export const STALL_TIMEOUT_MS = 120_000;
 
@@ -100,15 +100,15 @@ function writeStream(
   { heartbeatMs, stallMs }: { readonly heartbeatMs: number; readonly stallMs: number },
 ): Promise<void> {
   return new Promise((resolve) => {
-    let open = true;
+    let isOpen = true;
     let stallTimer: NodeJS.Timeout | undefined;
-    let heartbeat: Heartbeat | undefined;
+    let idleTimer: IdleTimer | undefined;
     /** Ends the relay: all bytes are passed to the response, or the client has disconnected. */
     const finish = (end: 'written' | 'abandoned'): void => {
-      if (!open) return;
-      open = false;
-      heartbeat?.stop();
-      // After the last bytes are written, a full socket is still disconnected after `stallMs`.
+      if (!isOpen) return;
+      isOpen = false;
+      idleTimer?.stop();
+      // If the last bytes fill the socket, the stall timer still runs: it stops when the connection closes.
       if (end === 'abandoned') clearTimeout(stallTimer);
       else if (stallTimer !== undefined) response.once('close', () => clearTimeout(stallTimer));
       response.off('drain', onDrain).off('close', onClose);
@@ -131,43 +131,42 @@ function writeStream(
       finish('written');
     };
     response.on('drain', onDrain).on('close', onClose);
-    const abort = (failure: Error): void => {
-      if (!open) return;
+    response.abort = (failure) => {
+      if (!isOpen) return;
       body.stream.cancel(failure);
       endWithFailure(failure);
     };
-    // For the server, which may end the answer with a failure.
-    response.abort = abort;
+    /** Returns false if the socket is full. */
     const send = (bytes: Uint8Array): boolean => {
-      const more = response.write(bytes);
-      if (!more) stallTimer ??= setTimeout(() => response.destroy(), stallMs).unref();
-      return more;
+      const hasRoom = response.write(bytes);
+      if (!hasRoom) stallTimer ??= setTimeout(() => response.destroy(), stallMs).unref();
+      return hasRoom;
     };
-    const { heartbeat: heartbeatBytes } = body;
-    if (heartbeatBytes && heartbeatMs > 0) {
-      // No heartbeat while the socket is full: it would only add unread bytes.
-      heartbeat = startHeartbeat(heartbeatMs, () => {
-        if (stallTimer === undefined) send(heartbeatBytes);
+    const { heartbeat } = body;
+    if (heartbeat && heartbeatMs > 0) {
+      idleTimer = startIdleTimer(heartbeatMs, () => {
+        const isSocketFull = stallTimer !== undefined;
+        if (!isSocketFull) send(heartbeat);
       });
     }
     body.stream.pipe({
       chunk(bytes) {
-        if (!open) return false;
-        heartbeat?.recordActivity();
+        if (!isOpen) return false;
+        idleTimer?.recordActivity();
         return send(bytes);
       },
       done() {
-        if (!open) return;
+        if (!isOpen) return;
         response.end();
         finish('written');
       },
       fail(error) {
-        if (!open) return;
+        if (!isOpen) return;
         if (error instanceof ReaderStalled) return void response.destroy();
         endWithFailure(error);
       },
     });
     // Sends the headers if no chunk was written.
-    if (open) response.flushHeaders();
+    if (isOpen) response.flushHeaders();
   });
 }

@@ -38,9 +38,10 @@ const TEXTS: JsonSchema = { type: 'array', items: { type: 'string' } };
 const isAbsent = (input: unknown): input is null | undefined => input === undefined || input === null;
 
 /** A text; null when absent. */
-export const text: FieldReader<string | null> = described(nullable('string'), (input) =>
-  isAbsent(input) ? { value: null } : typeof input === 'string' ? { value: input } : STRING,
-);
+export const text: FieldReader<string | null> = described(nullable('string'), (input) => {
+  if (isAbsent(input)) return { value: null };
+  return typeof input === 'string' ? { value: input } : STRING;
+});
 
 /** A number, also as a boolean or as text of a finite number; null when absent. */
 export const number: FieldReader<number | null> = described(nullable('number'), (input) => {
@@ -105,19 +106,20 @@ export const object: FieldReader<JsonObject> = described(nullable('object'), (in
 });
 
 /** A boolean; null when absent. */
-export const flag: FieldReader<boolean | null> = described(nullable('boolean'), (input) =>
-  isAbsent(input) ? { value: null } : typeof input === 'boolean' ? { value: input } : BOOLEAN,
-);
+export const flag: FieldReader<boolean | null> = described(nullable('boolean'), (input) => {
+  if (isAbsent(input)) return { value: null };
+  return typeof input === 'boolean' ? { value: input } : BOOLEAN;
+});
 
 /** Wraps a reader. An absent field is read as undefined, which a patch distinguishes from null. */
 export const optional = <Value>(read: FieldReader<Value>): FieldReader<Value | undefined> =>
   described(schemaOf(read), (input) => (input === undefined ? { value: undefined } : read(input)));
 
-/** Wraps a reader for a required field. Null does not count as absent. */
+/** Wraps a reader for a required field. Null is not absent: `read` gets it. */
 export const required = <Value>(read: FieldReader<Value>): FieldReader<Value> =>
   described(schemaOf(read), (input) => (input === undefined ? MISSING : read(input)));
 
-/** An object with any members, not null. */
+/** A required object with any members. Null is invalid. */
 export const dictionary: FieldReader<JsonObject> = described({ type: 'object' }, (input) =>
   isJsonObject(input) ? { value: input } : OBJECT,
 );
@@ -172,6 +174,9 @@ export function fields<Values extends JsonObject>(readers: {
   return described(read.schema, (body) => read(parseObject(body)));
 }
 
+/** A field is required if its reader refuses an absent value. */
+const isRequired = (read: FieldReader<unknown>): boolean => !('value' in read(undefined));
+
 /** As `fields`, for a body that is already parsed. */
 export function members<Values extends JsonObject>(readers: {
   readonly [Name in keyof Values]: FieldReader<Values[Name]>;
@@ -179,7 +184,7 @@ export function members<Values extends JsonObject>(readers: {
   const entries = Object.entries(readers) as [string, FieldReader<unknown>][];
   const schema = objectSchema(
     Object.fromEntries(entries.map(([name, read]) => [name, schemaOf(read)])),
-    entries.filter(([, read]) => !('value' in read(undefined))).map(([name]) => name),
+    entries.filter(([, read]) => isRequired(read)).map(([name]) => name),
   );
   return described(schema, (input) => {
     const values: Record<string, unknown> = {};
@@ -194,10 +199,10 @@ export function members<Values extends JsonObject>(readers: {
   });
 }
 
-/** Path of a JSON syntax error, with its position if the error message of the engine has one. */
-function jsonErrorPath(error: unknown, end: number): Issue['path'] {
+/** Path of a JSON syntax error in a body of `length` bytes. Has the position if the message of the engine names one. */
+function jsonErrorPath(error: unknown, length: number): Issue['path'] {
   const message = error instanceof Error ? error.message : '';
-  if (message.endsWith('end of JSON input')) return ['body', end];
+  if (message.endsWith('end of JSON input')) return ['body', length];
   const position = /at position (\d+)/.exec(message)?.[1];
   return position === undefined ? ['body'] : ['body', Number(position)];
 }

@@ -2,7 +2,7 @@ import { TooLarge, Unavailable } from '../../../src/domain/errors.ts';
 import { GatheredBytes } from '../../../src/domain/gathered-bytes.ts';
 import type { Incoming } from './outgoing.ts';
 
-/** Empty body. The bodies of GET requests are not read. */
+/** Empty body. Also stands for the body of a GET request, which is not read. */
 export const NO_BODY = new Uint8Array(0);
 const MEGABYTE = 1024 * 1024;
 
@@ -21,9 +21,7 @@ function tooLarge(size: number, limit: number): TooLarge {
  */
 export const SMALL_BODY_TIMEOUT_MS = 30_000;
 
-/**
- * The body is not complete within its deadline. The connection closes after the answer, because the rest is not read.
- */
+/** A body that is not complete within its deadline. The rest is not read, so the connection closes after the answer. */
 export class BodyTimeout extends Unavailable {
   constructor() {
     super('The body took too long to arrive.');
@@ -61,7 +59,9 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
     request.resume();
     throw tooLarge(declared, limit);
   }
-  if (declared === 0 || (Number.isNaN(declared) && request.headers['transfer-encoding'] === undefined)) return NO_BODY;
+  const hasNoLength = Number.isNaN(declared);
+  const isChunked = request.headers['transfer-encoding'] !== undefined;
+  if (declared === 0 || (hasNoLength && !isChunked)) return NO_BODY;
   return new Promise((resolve, reject) => {
     const gathered = createBodyBuffer(declared);
     let size = 0;
@@ -96,8 +96,8 @@ export function readBody(request: Incoming, limit: number, withinMs?: number): U
 }
 
 /**
- * Bodies with a declared length above this size, in bytes, are joined while they arrive, so that they are in memory
- * once.
+ * Bodies with a declared length above this size, in bytes, are copied to one buffer while they arrive. Joining their
+ * chunks at the end would need memory for two copies.
  */
 const LARGE_BODY_BYTES = MEGABYTE;
 
@@ -110,8 +110,8 @@ interface BodyBuffer {
 }
 
 /**
- * A large body of a declared length is joined while it arrives. Its buffer is allocated when half of the body is read:
- * a declared length alone must not allocate memory.
+ * `declared` is the length of the body in bytes; NaN when it is unknown. A large body of a declared length gets one
+ * buffer when half of it is read: a declared length alone must not allocate memory.
  */
 function createBodyBuffer(declared: number): BodyBuffer {
   const gathered = new GatheredBytes();
@@ -123,7 +123,8 @@ function createBodyBuffer(declared: number): BodyBuffer {
       if (buffer === null) gathered.add(chunk);
       else chunk.copy(buffer, size);
       size += chunk.length;
-      if (!isLarge || buffer !== null || size * 2 < declared) return;
+      const isHalfRead = size * 2 >= declared;
+      if (!isLarge || !isHalfRead || buffer !== null) return;
       buffer = Buffer.allocUnsafeSlow(declared);
       gathered.copyTo(buffer);
       gathered.drop();

@@ -21,7 +21,7 @@ export function changeAuthor({ key, keyHash, userId }: Caller, headers: Incoming
       .replaceAll(/\p{Cc}/gu, '')
       .slice(0, MAX_NAME_LENGTH) ?? null,
   );
-  // Of the keys that send requests, only the admin key has no row. For the admin key, `key` is null.
+  // Of the keys that send requests, only the admin key has no row: its `key` is null.
   const actor = nullIfBlank(userId) ?? (key === null ? DEFAULT_USER_ID : keyHash);
   return {
     by: namedUser ?? actor,

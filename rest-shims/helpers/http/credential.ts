@@ -4,7 +4,7 @@ import { frozenMemo } from '../../../src/domain/frozen-memo.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import { sessionKey } from './session-cookie.ts';
 
-/** Gateway headers: those that may contain a key, in order of precedence. All have precedence over `Authorization`. */
+/** Gateway headers: headers that may contain a key, in order of precedence. `Authorization` comes after all of them. */
 const KEY_HEADERS = [
   'x-gateway-api-key',
   'x-litellm-api-key',
@@ -14,7 +14,7 @@ const KEY_HEADERS = [
   'ocp-apim-subscription-key',
 ] as const;
 
-/** Authorization schemes. After `Basic` comes the key itself, not base64, as in the reference. */
+/** Authorization schemes. As in the reference, the key after `Basic` is not in base64. */
 const SCHEME = /^(bearer|basic)\s+/i;
 
 const firstValue = (value: string | string[] | undefined): string | undefined =>
@@ -30,9 +30,9 @@ function headerKey(headers: IncomingHttpHeaders): string | null {
 }
 
 /**
- * The key of a request; null when it has none. A gateway header has precedence over `Authorization`, which then belongs
- * to the upstream. Without both, the session cookie of a browser is used. Throws Unauthenticated for an `Authorization`
- * with a scheme other than Bearer or Basic.
+ * The key of a request; null when it has none. If a gateway header has the key, `Authorization` is for the upstream.
+ * Without either, the session cookie of a browser is used. Throws Unauthenticated for an `Authorization` with a
+ * scheme other than Bearer or Basic.
  */
 export const readCredential: (headers: IncomingHttpHeaders) => string | null = frozenMemo((headers) => {
   const key = headerKey(headers);
@@ -40,7 +40,8 @@ export const readCredential: (headers: IncomingHttpHeaders) => string | null = f
   const { authorization } = headers;
   if (authorization === undefined || authorization === '') return sessionKey(headers);
   const input = authorization.replace(SCHEME, '');
-  if (input.length === authorization.length) {
+  const hasScheme = input.length < authorization.length;
+  if (!hasScheme) {
     throw new Unauthenticated(
       'Malformed API Key passed in. Ensure Key has `Bearer ` prefix, followed by a key that starts with `sk-`.',
       'malformed',
@@ -49,7 +50,10 @@ export const readCredential: (headers: IncomingHttpHeaders) => string | null = f
   return input.trim();
 });
 
-/** The credential of a request, unchecked, for the free tier; null when there is none. Ignores the session cookie. */
+/**
+ * The key of a request, for the free tier; null when there is none. Neither the scheme nor the key is checked. Ignores
+ * the session cookie.
+ */
 export function offeredCredential(headers: IncomingHttpHeaders): Secret | null {
   const key = headerKey(headers) ?? headers.authorization?.replace(SCHEME, '').trim() ?? '';
   return key === '' ? null : new Secret(key);

@@ -46,10 +46,11 @@ export function proxyError(status: number, error: DomainError | null): ProxyErro
   const code = String(status);
   if (error === null) return { message: INTERNAL_MESSAGE, type: INTERNAL_TYPE, param: null, code };
   if (error instanceof Unauthenticated) {
-    // Message prefixes of the reference.
-    const message = `Authentication Error${error.fault === 'expired' ? ' -' : ','} ${error.message}`;
+    const isExpired = error.fault === 'expired';
+    // The prefixes are those of the reference.
+    const message = `${isExpired ? 'Authentication Error -' : 'Authentication Error,'} ${error.message}`;
     const { type, param } = CREDENTIAL_FAULTS[error.fault];
-    return { message, type, param: error.fault === 'expired' ? (error.keyName ?? param) : param, code };
+    return { message, type, param: isExpired ? (error.keyName ?? param) : param, code };
   }
   if (error instanceof UpstreamFailed) {
     return {
@@ -91,7 +92,7 @@ function repeatsMessage(error: DomainError): boolean {
 
 const isModelIssue = ({ path }: Issue): boolean => path.join('.') === 'body.model';
 
-/** Type and parameter by missing right. Other rights have those of a credential error. */
+/** Type and parameter by missing right. Rights that are not listed have those of a malformed credential. */
 const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonly param: string | null }>> = {
   model: { type: 'key_model_access_denied', param: 'model' },
   team_model: { type: 'team_model_access_denied', param: 'model' },
@@ -104,7 +105,7 @@ const FORBIDDEN_FIELDS: Readonly<Record<string, { readonly type: string; readonl
 /** Where the request names the unknown model. */
 const sourceOf = (error: NotFound): UnknownModel['as'] => (error instanceof UnknownModel ? error.as : 'model');
 
-/** Type and parameter for an unknown model. The endpoints of the reference differ. */
+/** Type and parameter for an unknown model, by `UnknownModel.as`. The endpoints of the reference differ. */
 const UNKNOWN_MODEL_FIELDS: Readonly<Record<UnknownModel['as'], { type: string; param: string | null }>> = {
   model: { type: INVALID_REQUEST_TYPE, param: null },
   image: { type: INVALID_REQUEST_TYPE, param: null },

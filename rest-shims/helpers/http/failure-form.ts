@@ -16,11 +16,11 @@ export interface FailureForm {
    * - `decision`: the OpenAI envelope, with type `authentication_error` if the upstream refuses the credential
    */
   readonly body: 'detail' | 'text' | 'auth' | 'model' | 'named' | 'rule' | 'problem' | 'decision';
-  /** Parameter of the form `named`. */
+  /** Value of `param` in the form `named`. */
   readonly param?: string;
-  /** `bad_request`: NotFound has the status of a malformed request. */
+  /** `bad_request`: NotFound is answered as a malformed request, with 400. */
   readonly notFoundAs?: 'bad_request';
-  /** `conflict`: Conflict has the status 409, not that of a malformed request. */
+  /** `conflict`: Conflict is answered with 409. When absent, it is answered as a malformed request, with 400. */
   readonly conflictAs?: 'conflict';
   /**
    * HTML page for clients that accept HTML: `sign-in` for refused and throttled sign-ins, `login` for every failure

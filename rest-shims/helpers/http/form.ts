@@ -24,9 +24,9 @@ export function parseForm(request: HttpRequest, path: string, file: string): For
 }
 
 /** Form fields for the gateway that are texts. */
-const TEXTS = new Set(['api_key', 'api_base', 'mock_response']);
+const TEXT_FIELDS = new Set(['api_key', 'api_base', 'mock_response']);
 /** Form fields for the gateway that are lists. A form may send one item without brackets. */
-const LISTS = new Set(['tags', 'fallbacks', 'guardrails']);
+const LIST_FIELDS = new Set(['tags', 'fallbacks', 'guardrails']);
 
 /**
  * A form as a JSON object. Fields for the provider stay texts, except `stream`. `metadata` and most fields for the
@@ -39,11 +39,12 @@ export function formFields(form: Form): RequestBody {
 /** Value of one form field. Text that is not valid JSON stays text. */
 function parsedField(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
-  if (name === 'stream') return value === 'true' ? true : value === 'false' ? false : value;
-  const isJson = (name === 'metadata' || isGatewayField(name)) && !TEXTS.has(name);
+  const isFlag = name === 'stream' && (value === 'true' || value === 'false');
+  if (isFlag) return value === 'true';
+  const isJson = (name === 'metadata' || isGatewayField(name)) && !TEXT_FIELDS.has(name);
   if (!isJson) return value;
   const parsed = fromJson(value);
-  return LISTS.has(name) && !Array.isArray(parsed) ? [parsed] : parsed;
+  return LIST_FIELDS.has(name) && !Array.isArray(parsed) ? [parsed] : parsed;
 }
 
 function fromJson(text: string): unknown {

@@ -16,14 +16,19 @@ export interface UpgradeRequest {
 export const offeredProtocols = (headers: IncomingHttpHeaders): readonly string[] =>
   headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
 
+/** The first fault of a handshake; null for a valid one. */
+function handshakeFault(method: string | undefined, headers: IncomingHttpHeaders): string | null {
+  if (method !== 'GET') return 'the method must be GET';
+  if (!HANDSHAKE_KEY.test(headers['sec-websocket-key'] ?? '')) return 'Sec-WebSocket-Key is missing or not valid';
+  if (headers['sec-websocket-version'] !== '13') return 'Sec-WebSocket-Version must be 13';
+  const hasValidProtocols = offeredProtocols(headers).every((name) => PROTOCOL.test(name));
+  return hasValidProtocols ? null : 'Sec-WebSocket-Protocol is not valid';
+}
+
 /** Throws InvalidInput, with the path in its message, for an invalid handshake. */
 export function assertHandshake(path: string, method: string | undefined, headers: IncomingHttpHeaders): void {
-  const fault =
-    (method !== 'GET' && 'the method must be GET') ||
-    (!HANDSHAKE_KEY.test(headers['sec-websocket-key'] ?? '') && 'Sec-WebSocket-Key is missing or not valid') ||
-    (headers['sec-websocket-version'] !== '13' && 'Sec-WebSocket-Version must be 13') ||
-    (!offeredProtocols(headers).every((name) => PROTOCOL.test(name)) && 'Sec-WebSocket-Protocol is not valid');
-  if (fault) throw new InvalidInput(`${path}: This is not a WebSocket handshake: ${fault}.`);
+  const fault = handshakeFault(method, headers);
+  if (fault !== null) throw new InvalidInput(`${path}: This is not a WebSocket handshake: ${fault}.`);
 }
 
 /** The failure of a plain GET to a WebSocket path. */

@@ -92,7 +92,7 @@ export class HeaderLines {
    * Adds a header of an upstream with the prefix `llm_provider-`. Name and value must have valid characters: they are
    * not checked.
    */
-  addOfUpstream(name: string, value: string): this {
+  addUpstreamHeader(name: string, value: string): this {
     this.#text += `\r\nllm_provider-${name}: ${value}`;
     return this;
   }

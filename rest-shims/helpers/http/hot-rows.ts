@@ -1,4 +1,4 @@
-import type { PassThroughRoutes } from '../../../src/domain/pass-through/routes.ts';
+import type { FoundEndpoint, PassThroughRoutes } from '../../../src/domain/pass-through/routes.ts';
 import { endpointRow } from '../model-call/pass-through.ts';
 import type { RouteRow } from './route.ts';
 
@@ -14,13 +14,16 @@ export interface Registration {
  */
 export type HotPaths = Pick<ReadonlySet<string>, 'has' | 'size'>;
 
-/** The row of a path; `hot` is null if the fast path cannot serve it. Null if no row matches the path. */
-type PathRow = { readonly hot: RouteRow | null } | null;
+/** A path that a row matches. `hot` is the row if the fast path can serve it, else null. Null if no row matches. */
+type PathMatch = { readonly hot: RouteRow | null } | null;
 
 /** Capacity of the cache of paths and their rows. */
 const MAX_CACHED_PATHS = 1_000;
 
-/** Paths of non-empty segments of plain characters. Koa serves other paths, unless they are registered exactly. */
+/**
+ * Paths whose segments have plain characters only and are neither empty nor `.` nor `..`. Koa serves all other paths,
+ * unless they are registered exactly.
+ */
 const UNENCODED_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9_.:~-]+)+$/;
 
 /** Paths at which a configured pass-through path precedes the row. */
@@ -49,6 +52,10 @@ function matchesPattern(registered: string, path: string): boolean {
   return segments.length === input.length;
 }
 
+/** The row of a configured pass-through path; null if no endpoint serves a POST to the path. */
+const configuredRow = (path: string, found: FoundEndpoint): RouteRow | null =>
+  found.kind === 'endpoint' ? endpointRow('POST', path, found) : null;
+
 /**
  * Finds the row of a POST on the fast path: a row marked `hot`, or a configured pass-through path. Only registrations
  * whose first segment is the same or a pattern are compared.
@@ -62,10 +69,9 @@ export function createHotRows(registrations: readonly Registration[], passThroug
   const startingWithPattern = registrations.filter(({ path }) => isPattern(firstSegment(path)));
   const bySegment = Map.groupBy(registrations, ({ path }) => firstSegment(path));
 
-  const cache = new Map<string, PathRow>();
+  const cache = new Map<string, PathMatch>();
 
-  /** The row of a path; null when none matches. */
-  function pathRowOf(path: string): PathRow {
+  function matchOf(path: string): PathMatch {
     const cached = cache.get(path);
     if (cached !== undefined) return cached;
     const matching = [...(bySegment.get(firstSegment(path)) ?? []), ...startingWithPattern].filter((one) =>
@@ -74,23 +80,21 @@ export function createHotRows(registrations: readonly Registration[], passThroug
     const first = matching.find(({ row: { method } }) => method === 'POST');
     // Only Koa reads path parameters. A row below a wildcard reads the rest of the path itself.
     const isHot = first?.row.hot === true && !first.path.includes(':');
-    const pathRow = matching.length === 0 ? null : { hot: isHot ? first.row : null };
+    const match = matching.length === 0 ? null : { hot: isHot ? first.row : null };
     if (cache.size >= MAX_CACHED_PATHS) cache.clear();
-    cache.set(path, pathRow);
-    return pathRow;
+    cache.set(path, match);
+    return match;
   }
 
   /** The row that serves a POST to `path` on the fast path; null if Koa serves the request. */
   function rowOf(path: string): RouteRow | null {
-    const match = passThrough?.find('POST', path) ?? { kind: 'none' };
-    if (match.kind !== 'none' && REPLACEABLE.has(path))
-      return match.kind === 'endpoint' ? endpointRow('POST', path, match) : null;
+    const configured = passThrough?.find('POST', path) ?? { kind: 'none' };
+    if (configured.kind !== 'none' && REPLACEABLE.has(path)) return configuredRow(path, configured);
     const hot = exact.get(path);
     if (hot !== undefined) return hot;
     if (!UNENCODED_PATH.test(path)) return null;
-    const pathRow = pathRowOf(path);
-    if (pathRow === null) return match.kind === 'endpoint' ? endpointRow('POST', path, match) : null;
-    return pathRow.hot;
+    const match = matchOf(path);
+    return match === null ? configuredRow(path, configured) : match.hot;
   }
 
   const paths: HotPaths = { has: (path) => rowOf(path) !== null, size: registrations.length };

@@ -35,10 +35,11 @@ export function parseBody(bytes: Uint8Array): RequestBody {
  * As `parseBody`, but large members of a large body are parsed on first use. `overrides` replace members of the body.
  */
 export function parseLazily(
-  { body: bytes, parsesEagerly }: Pick<HttpRequest, 'body' | 'parsesEagerly'>,
+  request: Pick<HttpRequest, 'body' | 'parsesEagerly'>,
   overrides: RequestBody,
 ): PartiallyParsed {
-  const isLazy = bytes.length >= LAZY_PARSE_BYTES && parsesEagerly !== true;
+  const bytes = request.body;
+  const isLazy = bytes.length >= LAZY_PARSE_BYTES && request.parsesEagerly !== true;
   if (isLazy) assertUtf8(bytes);
   const partial = isLazy ? parsePartially(bytes, overrides) : null;
   return partial ?? fullyParsed(parseBody(bytes), overrides);
@@ -52,7 +53,7 @@ function assertUtf8(bytes: Uint8Array): void {
   if (!isUtf8(bytes)) throw invalidBody('The request body is not valid UTF-8.');
 }
 
-/** No overrides: compared by identity. */
+/** Stands for no overrides; compared by identity. */
 export const NO_OVERRIDES: RequestBody = Object.freeze({});
 
 /** A body with all members parsed. */

@@ -16,20 +16,36 @@ const ABSENT = 'None';
 const PLAIN_OBJECTS = new Set(['keys', 'reset_to', 'date_range']);
 /** Values of `field` of errors with the body `{"detail":…}`. */
 const PLAIN_TEXTS = new Set(['team_id']);
-/** Query parameters whose errors have the text `None` as `param`. */
-const QUERY_PARAMETERS = new Set(['sort_by', 'sort_order', 'status']);
 
-/** Type and parameter of invalid requests about spend, by the field of the error. */
-const SPEND_FAULTS: Readonly<Record<string, TypeAndParam>> = {
+const INVALID_QUERY: TypeAndParam = { ...BROKEN_RULE, param: ABSENT };
+
+/** Type and parameter of InvalidInput, by `field` of the error. */
+const BY_FIELD: Readonly<Record<string, TypeAndParam>> = {
+  // A change of a model that is not stored.
+  stored_model: { type: 'validation_error', param: null },
+  // Requests about spend.
   required_dates: { type: 'bad_request', param: ABSENT },
   tag_dates: { type: 'bad_request', param: null },
   log_date: BROKEN_RULE,
   priced_model: { type: null, param: null },
   priced_call: { type: ABSENT, param: ABSENT },
+  // Query parameters of lists.
+  sort_by: INVALID_QUERY,
+  sort_order: INVALID_QUERY,
+  status: INVALID_QUERY,
 };
 
-/** Type and parameter for a change of a model that is not stored. */
-const NOT_STORED: TypeAndParam = { type: 'validation_error', param: null };
+/** Type and parameter of Forbidden, by the missing right. */
+const BY_RIGHT: Readonly<Record<string, TypeAndParam>> = {
+  key_owner: BROKEN_RULE,
+  key_list: { type: 'bad_request_error', param: 'user_id' },
+};
+
+/** Type and parameter of NotFound, by the kind of the unknown object. */
+const BY_KIND: Readonly<Record<string, TypeAndParam>> = {
+  'team of key': { type: 'auth_error', param: ABSENT },
+  keys: BROKEN_RULE,
+};
 
 /** Missing rights whose errors have the body `{"detail":{"error":…}}`. */
 const PLAIN_RIGHTS: ReadonlySet<string> = new Set([
@@ -56,15 +72,8 @@ export const isInvalidJson = (error: DomainError): boolean =>
 
 /** Type and parameter of a management error; null when they are those of the proxy surface. */
 export function managementTypeAndParam(error: DomainError): TypeAndParam | null {
-  if (error instanceof InvalidInput && error.field === null) return BROKEN_RULE;
-  if (error instanceof InvalidInput && error.field === 'stored_model') return NOT_STORED;
-  const ofSpend = error instanceof InvalidInput ? SPEND_FAULTS[error.field ?? ''] : undefined;
-  if (ofSpend !== undefined) return ofSpend;
-  if (error instanceof InvalidInput && QUERY_PARAMETERS.has(error.field ?? ''))
-    return { ...BROKEN_RULE, param: ABSENT };
-  if (error instanceof Forbidden && error.right === 'key_owner') return BROKEN_RULE;
-  if (error instanceof Forbidden && error.right === 'key_list') return { type: 'bad_request_error', param: 'user_id' };
+  if (error instanceof InvalidInput) return error.field === null ? BROKEN_RULE : (BY_FIELD[error.field] ?? null);
   if (error instanceof NotPermitted) return { type: 'team_member_permission_error', param: error.route };
-  if (error instanceof NotFound && error.kind === 'team of key') return { type: 'auth_error', param: ABSENT };
-  return error instanceof NotFound && error.kind === 'keys' ? BROKEN_RULE : null;
+  if (error instanceof Forbidden) return BY_RIGHT[error.right ?? ''] ?? null;
+  return error instanceof NotFound ? (BY_KIND[error.kind] ?? null) : null;
 }

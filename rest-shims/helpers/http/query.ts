@@ -35,13 +35,10 @@ export const requiredText: Reader<string> = described({ type: 'string' }, (input
 
 /** A required parameter with one fixed text. */
 export const requiredLiteral = (expected: string): Reader<string> =>
-  described({ const: expected }, (input) =>
-    input === undefined
-      ? MISSING
-      : input === expected
-        ? input
-        : new Fault('literal_error', `Input should be '${expected}'`),
-  );
+  described({ const: expected }, (input) => {
+    if (input === undefined) return MISSING;
+    return input === expected ? input : new Fault('literal_error', `Input should be '${expected}'`);
+  });
 
 /** One of a few texts; null when not sent. */
 export function choiceOf<Choice extends string>(choices: readonly Choice[]): Reader<Choice | null> {

@@ -7,7 +7,7 @@ import type { Outgoing } from './outgoing.ts';
 export const REQUEST_ID_HEADER = 'x-request-id';
 
 /** Number of ids in a batch. Generating a batch allocates fewer short strings than generating single ids. */
-const BATCH = 64;
+const IDS_PER_BATCH = 64;
 const UUID_CHARACTERS = 36;
 const UUID_BYTES = 16;
 /** Matches 32 hex digits. The groups exclude the digits of version and variant. */
@@ -18,7 +18,7 @@ let offset = 0;
 /** A random UUID of version 4. */
 function newRequestId(): string {
   if (offset === batch.length) {
-    batch = randomBytes(UUID_BYTES * BATCH)
+    batch = randomBytes(UUID_BYTES * IDS_PER_BATCH)
       .toString('hex')
       .replaceAll(DIGITS, '$1-$2-4$3-a$4-$5');
     offset = 0;

@@ -40,7 +40,7 @@ export interface HttpAnswer {
   /** 200 when absent. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further headers as lines, the cheapest form. */
+  /** More headers, as lines: cheaper than `headers`. */
   readonly headerLines?: HeaderLines;
   readonly body: HttpBody;
 }
@@ -50,6 +50,7 @@ export function json(value: unknown, headers?: Readonly<Record<string, string>>)
   return headers ? { headers, body: { kind: 'json', value } } : { body: { kind: 'json', value } };
 }
 
+/** Facts of a route row: everything except its handler. */
 export interface RouteFacts {
   /** Noun, dot, and a name of the route within the noun, such as `keys.list`; unique. */
   readonly name: string;
@@ -63,11 +64,9 @@ export interface RouteFacts {
    * is identified.
    */
   readonly credential: 'required' | 'offered' | 'none';
-  /**
-   * Serves clients of all addresses, also those that are not allowed: probes, and signed messages of other services.
-   */
+  /** Also serves client addresses that are not allowed: for probes, and for signed messages of other services. */
   readonly anyAddress?: true;
-  /** Query parameter that may carry the key where no header does. */
+  /** Query parameter that may contain the key. Headers have precedence. */
   readonly keyParameter?: string;
   /** Statuses of answers that the row documents. Each has a contract test. */
   readonly statuses: readonly number[];
@@ -76,7 +75,7 @@ export interface RouteFacts {
    * the form of the surface.
    */
   readonly relays?: 'answers' | 'failures';
-  /** Form of the answers to failures, where the surface has several. Its member `body` is the form of their body. */
+  /** Form of failures, for a row whose failures differ from those of its surface. */
   readonly failureForm?: FailureForm;
   /** Schema of the query parameters that have an effect. */
   readonly querySchema?: JsonSchema;

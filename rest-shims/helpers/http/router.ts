@@ -116,15 +116,21 @@ export function createRestRouter({ rows, passThrough, ...options }: RestRouterOp
  */
 function registrations(rows: readonly RouteRow[]): readonly Registration[] {
   const all = rows.flatMap((row) => row.paths.map((path) => ({ path, row, rank: rankOf(path) })));
-  return all.toSorted((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank)));
+  return all.toSorted((a, b) => compareTexts(a.rank, b.rank));
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 /** Sort key of a path, one digit per segment: 0 fixed, 1 parameter, 2 wildcard. */
-const rankOf = (path: string): string =>
-  path
-    .split('/')
-    .map((segment) => (segment.includes('*') ? '2' : segment.includes(':') ? '1' : '0'))
-    .join('');
+const rankOf = (path: string): string => path.split('/').map(segmentRank).join('');
+
+function segmentRank(segment: string): string {
+  if (segment.includes('*')) return '2';
+  return segment.includes(':') ? '1' : '0';
+}
 
 function answerUnrouted(context: ParameterizedContext, allow: readonly string[]): void {
   const { status, body } = allow.length > 0 ? UNROUTED.methodNotAllowed : UNROUTED.notFound;

@@ -16,16 +16,16 @@ import { isInvalidJson } from './management-errors.ts';
 import type { FailureForm } from './failure-form.ts';
 import { failedLoginPage, refusedPage, SIGN_IN_HEADERS } from '../pages/sign-in.ts';
 
-/**
- * Status of a failure in the form of its row. `management` answers InvalidInput without issues with 400, and `traces`
- * answers Conflict with 409: these surfaces are named for their statuses only.
- */
+/** Status of a failure in the form of its row. The surfaces here are named for their statuses only. */
 function formStatus(form: FailureForm, error: DomainError): number {
-  if (form.notFoundAs === 'bad_request' && error instanceof NotFound)
-    return statusOf('management', new InvalidInput(error.message));
-  if (form.body === 'problem' && error instanceof InvalidInput)
-    return statusOf('management', new InvalidInput(error.message));
-  return statusOf(form.conflictAs === 'conflict' && error instanceof Conflict ? 'traces' : 'management', error);
+  const isMalformed =
+    (form.notFoundAs === 'bad_request' && error instanceof NotFound) ||
+    (form.body === 'problem' && error instanceof InvalidInput);
+  // The surface `management` answers InvalidInput without issues with 400.
+  if (isMalformed) return statusOf('management', new InvalidInput(error.message));
+  // The surface `traces` answers Conflict with 409.
+  if (form.conflictAs === 'conflict' && error instanceof Conflict) return statusOf('traces', error);
+  return statusOf('management', error);
 }
 
 /**
@@ -62,24 +62,36 @@ const isSignIn = (error: DomainError): boolean => error instanceof SignInRefused
 const isShownAsPage = ({ page }: FailureForm, error: DomainError): boolean =>
   page === 'login' || (page === 'sign-in' && isSignIn(error));
 
-/** The body of a failure in the form of its row; null for the form of the surface. */
-function formBody(form: FailureForm, error: DomainError, code: string): object | null {
-  const mayHaveRowForm = error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput;
-  const hasIssues = error instanceof InvalidInput && error.issues.length > 0;
-  // The form `auth` covers issues, too, except those of invalid JSON.
-  const hasSurfaceForm = !mayHaveRowForm || (hasIssues && (form.body !== 'auth' || isInvalidJson(error)));
+/** Body of an error that has the same body in every form of a row; null for other errors. */
+function fixedBody(error: DomainError, code: string): object | null {
   const { message } = error;
   if (error instanceof SignInRefused)
     return { error: { message, type: 'auth_error', param: 'invalid_credentials', code } };
   if (error instanceof SignInThrottled) return { error: { message, type: 'auth_error', param: 'username', code } };
   if (error instanceof Forbidden && error.right === 'health_model') return { detail: { error: message } };
-  if (error instanceof OwnedByFile) return ownedBody(form, error, code);
   if (error instanceof Conflict && error.field === 'member')
     return { error: { message, type: 'team_member_already_in_team', param: 'member', code } };
   if (error instanceof Rejected || (error instanceof Forbidden && error.right === 'user_owner'))
     return { error: { message, type: 'internal_server_error', param: null, code } };
+  return null;
+}
+
+/** Whether a failure has the form of the surface, although its row has a form. */
+function hasSurfaceForm(form: FailureForm, error: DomainError): boolean {
+  if (!(error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput)) return true;
+  const hasIssues = error instanceof InvalidInput && error.issues.length > 0;
+  // Only the form `auth` applies to issues, and only to those of valid JSON.
+  return hasIssues && (form.body !== 'auth' || isInvalidJson(error));
+}
+
+/** The body of a failure in the form of its row; null for the form of the surface. */
+function formBody(form: FailureForm, error: DomainError, code: string): object | null {
+  const { message } = error;
+  if (error instanceof OwnedByFile) return ownedBody(form, error, code);
+  const fixed = fixedBody(error, code);
+  if (fixed !== null) return fixed;
   if (form.body === 'problem') return error instanceof InvalidInput ? problemBody(error, Number(code)) : null;
-  if (hasSurfaceForm || form.body === 'decision') return null;
+  if (form.body === 'decision' || hasSurfaceForm(form, error)) return null;
   switch (form.body) {
     case 'detail':
       return { detail: { error: message } };

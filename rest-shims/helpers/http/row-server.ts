@@ -25,10 +25,10 @@ export interface RowServerOptions {
    */
   readonly identify: (key: string, request: Incoming) => Caller | Promise<Caller>;
   readonly scopeFor: (caller: Caller | null, response: Outgoing) => Scope;
-  /** Runs a handler with the author of its changes, for the audit log; absent without an audit log. */
-  readonly authored?: Authored;
+  /** Absent without an audit log. */
+  readonly withAuthor?: RunWithAuthor;
   /** Called for every failure that is rendered, for the log. Not called for a request that the client aborts. */
-  readonly failed: (failure: RequestFailure) => void;
+  readonly onFailure: (failure: RequestFailure) => void;
   /** Body limits in bytes of rows whose `bodyLimit` is a setting. */
   readonly bodyLimits: Readonly<Record<'setting' | 'otlp', number>>;
   /** False parses every member of a body immediately (`src/wire/json/README.md`). */
@@ -41,8 +41,8 @@ export interface RowServerOptions {
   readonly stallMs?: number;
 }
 
-/** Runs work with the caller as the author of its changes. */
-export type Authored = <Result>(caller: Caller, headers: Incoming['headers'], work: () => Result) => Result;
+/** Runs work with the caller as the author of its changes, for the audit log. */
+export type RunWithAuthor = <Result>(caller: Caller, headers: Incoming['headers'], work: () => Result) => Result;
 
 /** A failed request, for the log. */
 export interface RequestFailure {
@@ -92,7 +92,7 @@ export interface RowSteps {
 }
 
 export function createRowSteps(options: RowServerOptions): RowSteps {
-  const { admit, identify, scopeFor, authored, failed, bodyLimits, heartbeatMs = 0, stallMs } = options;
+  const { admit, identify, scopeFor, withAuthor, onFailure, bodyLimits, heartbeatMs = 0, stallMs } = options;
   const parsesEagerly = options.jsonScan === false;
   const refused = new WeakSet<Outgoing>();
 
@@ -106,7 +106,7 @@ export function createRowSteps(options: RowServerOptions): RowSteps {
       domainError !== null && row.failureForm !== undefined
         ? renderFormedError(row.failureForm, domainError, headers)
         : renderError(row.surface, domainError, headers);
-    failed({ row, status: rendered.status, error, requestId: assignedRequestId(response) });
+    onFailure({ row, status: rendered.status, error, requestId: assignedRequestId(response) });
     if (response.headersSent) return void response.destroy();
     if (error instanceof BodyTimeout) response.shouldKeepAlive = false;
     writeError(response, rendered, failureHeaders(row, { error, headers, caller }));
@@ -136,9 +136,10 @@ export function createRowSteps(options: RowServerOptions): RowSteps {
       const { method } = row;
       const { headers } = request;
       const httpRequest = { method, ...splitTarget(request.url), params, headers, body, parsesEagerly };
-      return authored === undefined || caller === null || !mayChange(row)
-        ? row.handle(httpRequest, scope)
-        : authored(caller, headers, () => row.handle(httpRequest, scope));
+      const isAudited = withAuthor !== undefined && caller !== null && mayChange(row);
+      return isAudited
+        ? withAuthor(caller, headers, () => row.handle(httpRequest, scope))
+        : row.handle(httpRequest, scope);
     },
     write: ({ response }, answer) => writeAnswer(response, answer, heartbeatMs, stallMs),
     fail(exchange, error, caller) {
@@ -181,7 +182,7 @@ const mayChange = ({ method, hot }: RouteRow): boolean => method !== 'GET' && ho
 
 /** Upload deadline of the body of a row in ms; undefined for `requestTimeout` of the server. */
 const bodyTimeout = ({ bodyTimeoutMs, credential }: RouteRow): number | undefined =>
-  bodyTimeoutMs ?? (credential !== 'required' ? SMALL_BODY_TIMEOUT_MS : undefined);
+  bodyTimeoutMs ?? (credential === 'required' ? undefined : SMALL_BODY_TIMEOUT_MS);
 
 function splitTarget(url = '/'): { readonly path: string; readonly search: string } {
   const mark = url.indexOf('?');

@@ -55,6 +55,7 @@ export const textOf = ({
 
 interface Bounds {
   readonly min?: number;
+  /** Exclusive minimum. */
   readonly above?: number;
   readonly max?: number;
 }
@@ -82,11 +83,11 @@ function checkBounds(value: number, bounds: Bounds, path: Path, issues: Issue[])
 
 const INTEGER = 'Input should be a valid integer';
 
-/** A whole number; bounds are inclusive, `above` is exclusive. */
+/** A whole number within the bounds. */
 export const wholeOf = (bounds: Bounds = {}): Reader<number> =>
   described({ type: 'integer', ...rangeOf(bounds) }, (input, path, issues) => {
     const text = typeof input === 'string' ? input.trim() : null;
-    // 15 digits are always a safe integer. As in the reference, `24.0` is an integer.
+    // A number of up to 15 digits is always a safe integer. As in the reference, `24.0` is an integer.
     if (text !== null && !/^[+-]?\d{1,15}(\.0+)?$/.test(text))
       return addFault(path, issues, 'int_parsing', `${INTEGER}, unable to parse string as an integer`);
     const value = text !== null || typeof input === 'boolean' ? Number(input) : input;
@@ -96,7 +97,7 @@ export const wholeOf = (bounds: Bounds = {}): Reader<number> =>
     return checkBounds(value, bounds, path, issues);
   });
 
-/** A finite number; bounds are inclusive, `above` is exclusive. */
+/** A finite number within the bounds. */
 export const numberOf = (bounds: Bounds = {}): Reader<number> =>
   described({ type: 'number', ...rangeOf(bounds) }, (input, path, issues) => {
     const text = typeof input === 'string' ? input.trim() : null;
@@ -193,18 +194,18 @@ export function modelOf<Values extends JsonObject>(members: {
   readonly [Name in keyof Values]: Member<Values[Name]>;
 }): Reader<Values> {
   const entries = Object.entries(members) as [string, Member<unknown>][];
-  const properties = entries.map(([name, { read, ...rest }]): [string, JsonSchema] => [
+  const properties = entries.map(([name, { read, defaultValue }]): [string, JsonSchema] => [
     name,
-    { ...schemaOf(read), ...defaultOf(schemaOf(read), rest.defaultValue) },
+    { ...schemaOf(read), ...defaultOf(schemaOf(read), defaultValue) },
   ]);
   const requiredNames = entries.filter(([, member]) => !('defaultValue' in member)).map(([name]) => name);
   const schema = { ...objectSchema(Object.fromEntries(properties), requiredNames), additionalProperties: false };
   return described(schema, (input, path, issues) => {
     if (!isJsonObject(input)) return addFault(path, issues, NOT_AN_OBJECT.rule, NOT_AN_OBJECT.message);
     const issueCount = issues.length;
-    const values = entries.map(([name, { read, ...rest }]) => {
-      if (Object.hasOwn(input, name)) return [name, read(input[name], [...path, name], issues)];
-      if ('defaultValue' in rest) return [name, rest.defaultValue];
+    const values = entries.map(([name, member]) => {
+      if (Object.hasOwn(input, name)) return [name, member.read(input[name], [...path, name], issues)];
+      if ('defaultValue' in member) return [name, member.defaultValue];
       return [name, addFault([...path, name], issues, 'missing', 'Field required')];
     });
     for (const name of Object.keys(input))

@@ -23,10 +23,11 @@ type CallSettings = Pick<
   | 'reportsGuardrails'
 >;
 
-/** Body members that may contain settings of a call, and the prefix of headers that do. */
+/** Body members that may contain settings of a call. */
 const MEMBERS = new Set<string>([...GATEWAY_FIELDS, 'metadata', 'user']);
+/** Prefix of headers that may contain settings of a call. */
 const HEADER_PREFIX = 'x-litellm-';
-/** Returned for a request without setting members and headers: compare by identity. */
+/** Stands for a request without settings; compared by identity. */
 export const NO_SETTINGS: CallSettings = Object.freeze({});
 
 const hasSettingHeader = frozenMemo((headers: HttpRequest['headers']): boolean =>

@@ -7,13 +7,13 @@ import { type Dialect, type Endpoint, MESSAGES } from '../../../src/domain/infer
 import { type Fields, list, object, parseJson, text } from '../../../src/wire/json/fields.ts';
 import type { HttpRequest } from '../http/route.ts';
 
-type Headers = Pick<HttpRequest, 'headers'>;
+type WithHeaders = Pick<HttpRequest, 'headers'>;
 
 /** Dialects in which `metadata` is for the provider. Labels are in `litellm_metadata` there. */
 const PROVIDER_METADATA = new Set<Dialect | null>(['messages', 'responses', 'generate-content']);
 
-/** Members of `metadata` that are not part of the free metadata. */
-const KNOWN_MEMBERS = new Set(['tags', 'spend_logs_metadata', 'session_id', 'trace_id']);
+/** Members of `metadata` that are labels of their own. All other members are free metadata. */
+const LABEL_MEMBERS = new Set(['tags', 'spend_logs_metadata', 'session_id', 'trace_id']);
 
 const REDACTION = 'x-litellm-enable-message-redaction';
 const SPEND_METADATA = 'x-litellm-spend-logs-metadata';
@@ -23,26 +23,32 @@ const SPEND_METADATA = 'x-litellm-spend-logs-metadata';
  * InvalidInput.
  */
 export function labelsOf(
-  request: Headers,
+  request: WithHeaders,
   { endpoint, body }: { readonly endpoint: Endpoint; readonly body: RequestBody },
 ): Pick<ModelRequest, 'labels' | 'omitContent'> {
-  const { metadata, forGateway } = metadataIn(body, endpoint);
-  const freeMetadata = Object.fromEntries(Object.entries(forGateway).filter(([member]) => !KNOWN_MEMBERS.has(member)));
+  const { metadata, gatewayMetadata } = metadataIn(body, endpoint);
+  const freeMetadata = Object.fromEntries(
+    Object.entries(gatewayMetadata).filter(([member]) => !LABEL_MEMBERS.has(member)),
+  );
   const labels = callLabels({
     session:
       header(request, 'x-litellm-session-id') ??
       header(request, 'x-litellm-trace-id') ??
-      text(forGateway['session_id']) ??
-      text(forGateway['trace_id']),
+      text(gatewayMetadata['session_id']) ??
+      text(gatewayMetadata['trace_id']),
     endUser:
       header(request, 'x-litellm-customer-id') ??
       header(request, 'x-litellm-end-user-id') ??
       text(body['user']) ??
       text(metadata['user_id']),
-    tags: [...headerTags(request), ...bodyTags(body, endpoint), ...list(forGateway['tags']).filter(isText)],
+    tags: [
+      ...headerTags(request),
+      ...bodyTags(body, endpoint),
+      ...list(gatewayMetadata['tags']).filter(isNonEmptyText),
+    ],
     metadata: {
       ...freeMetadata,
-      ...object(forGateway['spend_logs_metadata']),
+      ...object(gatewayMetadata['spend_logs_metadata']),
       ...headerSpendMetadata(request, endpoint),
     },
   });
@@ -55,7 +61,7 @@ const FORWARDED = { ...MESSAGES, path: '/pass-through' } as const;
 
 /** Labels of a call whose body is for the target: from headers, `litellm_metadata` and `tags`. Throws InvalidInput. */
 export function gatewayLabels(
-  request: Headers,
+  request: WithHeaders,
   body: RequestBody,
   path: Endpoint['path'] = FORWARDED.path,
 ): Pick<ModelRequest, 'labels'> {
@@ -67,29 +73,28 @@ export function gatewayLabels(
 }
 
 /** `metadata` as sent, and the metadata for the gateway. Throws InvalidInput. */
-function metadataIn(body: RequestBody, endpoint: Endpoint): { readonly metadata: Fields; readonly forGateway: Fields } {
-  const gatewayMetadata = body['litellm_metadata'] ?? {};
-  if (!isJsonObject(gatewayMetadata)) throw invalidType('litellm_metadata', 'an object', endpoint);
+function metadataIn(
+  body: RequestBody,
+  endpoint: Endpoint,
+): { readonly metadata: Fields; readonly gatewayMetadata: Fields } {
+  const input = body['litellm_metadata'] ?? {};
+  if (!isJsonObject(input)) throw invalidType('litellm_metadata', 'an object', endpoint);
   const metadata = object(body['metadata']);
-  return {
-    metadata,
-    forGateway: PROVIDER_METADATA.has(endpoint.dialect) ? gatewayMetadata : { ...metadata, ...gatewayMetadata },
-  };
+  return { metadata, gatewayMetadata: PROVIDER_METADATA.has(endpoint.dialect) ? input : { ...metadata, ...input } };
 }
 
-/** Whether a value is a text that is not empty. */
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isNonEmptyText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 function bodyTags(body: RequestBody, endpoint: Endpoint): readonly string[] {
   const tags = body['tags'] ?? [];
-  if (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) return tags.filter(isText);
+  if (Array.isArray(tags) && tags.every((tag) => typeof tag === 'string')) return tags.filter(isNonEmptyText);
   throw invalidType('tags', 'an array of strings', endpoint);
 }
 
-const headerTags = (request: Headers): readonly string[] =>
+const headerTags = (request: WithHeaders): readonly string[] =>
   (header(request, 'x-litellm-tags') ?? '').split(',').flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()]));
 
-function headerSpendMetadata(request: Headers, { path }: Endpoint): Fields {
+function headerSpendMetadata(request: WithHeaders, { path }: Endpoint): Fields {
   const input = header(request, SPEND_METADATA);
   if (input === null) return {};
   // Node decodes headers as Latin-1, but senders write UTF-8.
@@ -99,7 +104,7 @@ function headerSpendMetadata(request: Headers, { path }: Endpoint): Fields {
   throw new InvalidInput(message, [{ path: ['header', SPEND_METADATA], rule: 'value', message }]);
 }
 
-function header({ headers }: Headers, name: string): string | null {
+function header({ headers }: WithHeaders, name: string): string | null {
   const input = headers[name];
-  return isText(input) ? input : null;
+  return isNonEmptyText(input) ? input : null;
 }

@@ -25,8 +25,8 @@ export function addKeyHeaders(
   if (tpmLimit !== undefined) head.add(KEY_TPM_LIMIT, String(tpmLimit));
 }
 
-/** Model names that can be part of a header name. Others have no header. */
-const NAME = /^[\w.-]{1,100}$/;
+/** Model names that can be part of a header name. Other models have no such header. */
+const MODEL_NAME = /^[\w.-]{1,100}$/;
 
 /** Adds limit and remaining count of each rate limit that the call counts against. */
 export function addRateLimits(head: HeaderLines, standings: readonly RateStanding[], model: string): void {
@@ -34,17 +34,17 @@ export function addRateLimits(head: HeaderLines, standings: readonly RateStandin
     const [limit, remaining] = [String(counts.limit), String(counts.remaining)];
     head.addChecked(`x-ratelimit-${scope}-limit-${type}`, limit);
     head.addChecked(`x-ratelimit-${scope}-remaining-${type}`, remaining);
-    // Only rates have the headers below.
+    // The headers below are for limits per minute only.
     if (type === 'max_parallel_requests') continue;
     if (scope === 'api_key')
       head.addChecked(`x-ratelimit-limit-${type}`, limit).addChecked(`x-ratelimit-remaining-${type}`, remaining);
-    if (scope === 'model_per_key' && NAME.test(model))
+    if (scope === 'model_per_key' && MODEL_NAME.test(model))
       head.addChecked(`x-litellm-key-remaining-${type}-${model}`, remaining);
   }
 }
 
-/** Names of rate limit headers in answers, by the header of the upstream. */
-const NAMES: ReadonlyMap<string, string> = new Map([
+/** Names of rate limit headers in answers, by the name of the upstream's header. */
+const ANSWER_NAMES: ReadonlyMap<string, string> = new Map([
   ...['limit', 'remaining', 'reset'].flatMap((fact) =>
     ['requests', 'tokens'].map((unit): [string, string] => {
       const name = `x-ratelimit-${fact}-${unit}`;
@@ -61,4 +61,4 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The name that a rate limit header of an upstream has in answers; undefined for other headers. */
-export const rateLimitName = (name: string): string | undefined => NAMES.get(name);
+export const rateLimitName = (name: string): string | undefined => ANSWER_NAMES.get(name);

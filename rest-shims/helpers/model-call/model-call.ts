@@ -51,14 +51,13 @@ export const openAiFormat = (endpoint: Endpoint): CallFormat => ({
 });
 
 function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
-  const { body: bytes } = request;
   const form = isSentAsForm(endpoint, request) ? parseForm(request, endpoint.path, endpoint.input.member) : null;
-  const { fields: body, unread } = parseRequestBody(endpoint, request, form);
-  assertValidRequest(body, endpoint, unread);
-  const { stream, includeUsage } = endpoint.streams ? streamingOf(body, endpoint) : NOT_STREAMED;
+  const { fields, unread } = parseRequestBody(endpoint, request, form);
+  assertValidRequest(fields, endpoint, unread);
+  const { stream, includeUsage } = endpoint.streams ? streamingOf(fields, endpoint) : NOT_STREAMED;
   const { callId, parent, userAgent } = callContext(request);
-  const model = String(body['model']);
-  const call = { endpoint, model, stream, includeUsage, bytes, body, callId, parent };
+  const model = String(fields['model']);
+  const call = { endpoint, model, stream, includeUsage, bytes: request.body, body: fields, callId, parent };
   const settings = callSettings(request, call);
   if (settings === NO_SETTINGS && userAgent === undefined && form === null) return call;
   return {
@@ -70,12 +69,12 @@ function readOpenAi(endpoint: Endpoint, request: HttpRequest): ModelRequest {
 }
 
 function parseRequestBody({ input }: Endpoint, request: HttpRequest, form: Form | null): PartiallyParsed {
-  const { body: bytes, params } = request;
   // A model in the path, as Azure's clients send it, replaces that of the body.
-  const overrides = params['model'] ? { model: params['model'] } : NO_OVERRIDES;
+  const model = request.params['model'];
+  const overrides = model ? { model } : NO_OVERRIDES;
   if (form !== null) return fullyParsed(formFields(form), overrides);
   // Input items are parsed immediately, because they may refer to stored responses.
-  return input.form === 'items' ? fullyParsed(parseBody(bytes), overrides) : parseLazily(request, overrides);
+  return input.form === 'items' ? fullyParsed(parseBody(request.body), overrides) : parseLazily(request, overrides);
 }
 
 const isSentAsForm = ({ requestEncoding }: Endpoint, request: HttpRequest): boolean =>
@@ -126,8 +125,8 @@ export async function callThrough(format: CallFormat, request: HttpRequest, scop
   const call = await (format.call ?? callModel)(scope, modelRequest);
   if (call.exchange.streaming) return streamedAnswer(call, scope, format);
   const { endpoint } = modelRequest;
-  // Null for answers that are not parsed, such as audio.
-  return endpoint.answers.member === null ? rawAnswer(call, scope) : bufferedAnswer(call, scope, endpoint);
+  const isParsed = endpoint.answers.member !== null;
+  return isParsed ? bufferedAnswer(call, scope, endpoint) : rawAnswer(call, scope);
 }
 
 function bufferedAnswer(call: GatewayCall, scope: Scope, { medium }: Endpoint): Promise<HttpAnswer> {
@@ -180,7 +179,7 @@ export function rawAnswer(call: GatewayCall, scope: Scope): HttpAnswer {
 function errorEvent(failure: Error): Uint8Array {
   const error = failure instanceof DomainError ? failure : null;
   const rendered = proxyError(statusOf('proxy', error), error);
-  // As in the reference, the type of an upstream failure is null here.
+  // As in the reference, the event of an upstream failure has the type null.
   return eventOf(JSON.stringify({ error: error instanceof UpstreamFailed ? { ...rendered, type: null } : rendered }));
 }
 
@@ -222,8 +221,7 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
   if (dropped !== '') head.add(DROPPED, dropped);
   for (const name in exchange.headers) {
     const value = headerText(exchange.headers[name] ?? '');
-    // The header with the prefix `llm_provider-`.
-    head.addOfUpstream(name, value);
+    head.addUpstreamHeader(name, value);
     // Rate limits of the gateway replace those of the upstream.
     const limit = isLimited ? undefined : rateLimitName(name);
     if (limit !== undefined) head.addChecked(limit, value);
@@ -235,11 +233,11 @@ export function callHeaders(call: GatewayCall, scope: Scope): HeaderLines {
 function addDeployment(
   head: HeaderLines,
   { id, apiBase, timeoutSeconds, options }: GatewayCall['deployment'],
-  withBase: boolean,
+  showsAddress: boolean,
 ): void {
   const region = options['aws_region_name'] ?? options['vertex_location'];
   head.addText(MODEL_ID, id);
-  if (apiBase !== null && withBase) head.addText(API_BASE, publicAddress(apiBase));
+  if (apiBase !== null && showsAddress) head.addText(API_BASE, publicAddress(apiBase));
   if (region !== undefined) head.addText(REGION, region);
   head.add(TIMEOUT, String(timeoutSeconds));
 }

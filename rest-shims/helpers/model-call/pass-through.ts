@@ -43,7 +43,7 @@ export function sentRequest(request: HttpRequest): SentRequest {
   const { body } = request;
   const type = request.headers['content-type'];
   const isJson = body.length > 0 && (type === undefined || JSON_TYPE.test(type));
-  const value = isJson ? parseValue(body) : valueOrNull(body);
+  const value = isJson ? parseValue(body) : jsonObjectOrNull(body);
   return requestWith(request, isJsonObject(value) ? value : {});
 }
 
@@ -83,8 +83,8 @@ function requestWith(request: HttpRequest, fields: JsonObject): SentRequest {
 
 const OPENING_BRACE = 0x7b;
 
-/** The value of a body that is a JSON object; null for others and for invalid JSON. */
-function valueOrNull(body: Uint8Array): unknown {
+/** The value of a body that is a JSON object; null for other values and for invalid JSON. */
+function jsonObjectOrNull(body: Uint8Array): unknown {
   // Bytes up to 0x20 are white space.
   const first = body.find((byte) => byte > 0x20);
   if (first !== OPENING_BRACE) return null;
@@ -109,10 +109,10 @@ export function relayedAnswer(call: Call, scope: Scope, bytes: Uint8Array | null
       headerLines: relayHeaders(call, scope),
       body: { kind: 'bytes', bytes, contentType },
     };
-  const isEvents = /^\s*text\/event-stream/i.test(contentType);
+  const isEventStream = /^\s*text\/event-stream/i.test(contentType);
   const head = relayHeaders(call, scope);
   // A known length avoids chunked encoding.
-  const length = isEvents || BODILESS_STATUSES.has(status) ? undefined : headers['content-length'];
+  const length = isEventStream || BODILESS_STATUSES.has(status) ? undefined : headers['content-length'];
   if (length !== undefined && /^\d+$/.test(length)) head.addLength(length);
   return {
     status,
@@ -123,7 +123,7 @@ export function relayedAnswer(call: Call, scope: Scope, bytes: Uint8Array | null
       stream: call.bytes(),
       contentType,
       failureEvent: () => null,
-      ...(isEvents ? { heartbeat: COMMENT_LINE } : {}),
+      ...(isEventStream ? { heartbeat: COMMENT_LINE } : {}),
     },
   };
 }

@@ -9,7 +9,7 @@ import type { HttpRequest } from '../http/route.ts';
 
 const RETRY_COUNT = `a whole number from 0 to ${MAX_RETRIES}`;
 
-/** Maximum number of fallbacks in a request. A call tries at most 5 of them. */
+/** Maximum number of fallbacks in a request. A call tries the first `MAX_FALLBACKS` (`routing-policy.ts`). */
 const MAX_NAMED_FALLBACKS = 20;
 
 const NUM_RETRIES = 'x-litellm-num-retries';
@@ -39,8 +39,8 @@ export function retriesOf(
   const contextFallbacks = contextFallbacksOf(body, endpoint);
   if (flagOf(body, 'disable_fallbacks', endpoint))
     return { retries: { count, fallbacks: [], contextFallbacks: new Map(), withoutFallbacks: true } };
-  const isDefault = count === null && fallbacks.length === 0 && contextFallbacks.size === 0;
-  return isDefault ? {} : { retries: { count, fallbacks, contextFallbacks, withoutFallbacks: false } };
+  const namesNothing = count === null && fallbacks.length === 0 && contextFallbacks.size === 0;
+  return namesNothing ? {} : { retries: { count, fallbacks, contextFallbacks, withoutFallbacks: false } };
 }
 
 const isRetryCount = (count: unknown): count is number =>

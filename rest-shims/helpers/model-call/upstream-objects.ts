@@ -7,10 +7,10 @@ import type { Scope } from '../../../resolvers/operation/scope.ts';
 import { type JsonSchema, objectSchema } from '../http/schema.ts';
 import { invalidParameter } from '../http/query.ts';
 
-/** Maximum number of objects on a page. Higher limits are clamped to it. */
-const MAX_PAGE_SIZE = 1_000;
-/** Default maximum of the parameter `limit`. */
+/** Maximum value of the parameter `limit`, unless a list has its own maximum. A higher value is refused. */
 const MAX_LIMIT = 10_000;
+/** Maximum number of objects on a page. A valid `limit` above it gives a page of this size. */
+const MAX_PAGE_SIZE = 1_000;
 
 /** Fields that select the upstream of a new object. They are not forwarded. */
 export const PLACEMENT_FIELDS = ['model', 'target_model_names', 'custom_llm_provider'] as const;
@@ -78,11 +78,8 @@ export function objectAnswer({ call, shown }: ShownCall, scope: Scope): HttpAnsw
   return { headerLines: callHeaders(call, scope), body: { kind: 'json', value: shown } };
 }
 
-/**
- * Members that all route rows for stored objects share; not a list of objects. As in the reference, requests to these
- * rows are not counted as activity.
- */
-export const STORED_OBJECTS = {
+/** Common facts of rows about stored objects. As in the reference, requests to them are not counted as activity. */
+export const STORED_OBJECT_ROW = {
   surface: 'proxy',
   relays: 'failures',
   credential: 'required',

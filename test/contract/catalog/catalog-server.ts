@@ -53,7 +53,7 @@ export async function startCatalogServer(
       signal: new AbortController().signal,
       loaders: createLoaders(platform.stores, caller),
     }),
-    failed: () => {},
+    onFailure: () => {},
     bodyLimits: { setting: 1024, otlp: 1024 },
   });
   const server = createServer(serve);

@@ -209,7 +209,7 @@ it('health.readinessDetails 503: the database fails', async () => {
     bodyLimits: { setting: 0, otlp: 0 },
     identify: () => ADMIN,
     scopeFor: (caller) => ({ platform, caller }) as Scope,
-    failed: () => {},
+    onFailure: () => {},
   });
   const answer = await fetch(`${rows.url}/health/readiness/details`, { headers: { authorization: 'Bearer sk-x' } });
   expect({ status: answer.status, body: await answer.json() }).toEqual(

@@ -53,7 +53,7 @@ describe('probes', () => {
         throw new Error('No row needs a key.');
       },
       scopeFor: (caller) => ({ platform, caller }) as Scope,
-      failed: () => {},
+      onFailure: () => {},
     });
     const server = createServer(serve).listen(0, '127.0.0.1');
     await once(server, 'listening');

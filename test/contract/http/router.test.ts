@@ -50,7 +50,7 @@ beforeAll(async () => {
       throw new TypeError('No row needs a key.');
     },
     scopeFor: (caller) => ({ caller }) as Scope,
-    failed: () => {},
+    onFailure: () => {},
   });
 });
 afterAll(() => server.close());

@@ -89,7 +89,7 @@ beforeAll(async () => {
       throw new Unauthenticated('Invalid proxy server token passed.', 'unknown');
     },
     scopeFor: (caller) => ({ caller }) as Scope,
-    failed: (failure) => failures.push(failure),
+    onFailure: (failure) => failures.push(failure),
   });
 });
 afterAll(() => server.close());

@@ -54,7 +54,7 @@ beforeAll(async () => {
       signal: new AbortController().signal,
       loaders: createLoaders(platform.stores, caller),
     }),
-    failed: () => {},
+    onFailure: () => {},
     bodyLimits: { setting: 1024, otlp: 4 << 20 },
   });
   server = createServer(serve);

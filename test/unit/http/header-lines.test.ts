@@ -9,7 +9,7 @@ describe('header lines', () => {
       .add(ID, 'one')
       .addText(new HeaderName('x-name'), 'Zoë: \r\n2')
       .addChecked('X-Plain', ' Zo\xeb: 2 ')
-      .addOfUpstream('date', 'Sat');
+      .addUpstreamHeader('date', 'Sat');
     expect(lines.text).toBe(
       '\r\nx-id: one\r\nx-name: Zo%C3%AB: %0D%0A2\r\nX-Plain:  Zo\xeb: 2 \r\nllm_provider-date: Sat',
     );

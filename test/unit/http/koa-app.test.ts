@@ -29,7 +29,7 @@ async function serveGraph(graph: Partial<GraphEndpoints>) {
     throw new TypeError('Unexpected call of a row or of the graph.');
   };
   const listener = serveRows(
-    { rows: [], identify: unused, scopeFor: unused, failed: unused, bodyLimits: { setting: 0, otlp: 0 } },
+    { rows: [], identify: unused, scopeFor: unused, onFailure: unused, bodyLimits: { setting: 0, otlp: 0 } },
     {
       graph: { handle: unused, handleStream: unused, ...graph },
       corsOrigins: ['https://app.example'],

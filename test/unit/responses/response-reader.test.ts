@@ -4,10 +4,10 @@ import { InvalidInput } from '../../../src/domain/errors.ts';
 import { createTurnMemories } from '../../../src/domain/responses/turn-memory.ts';
 
 const reader = createResponseReader({
-  request: { search: '', headers: {} },
+  handshake: { search: '', headers: {} },
   memory: createTurnMemories().open(),
   scopeFor: () => Promise.reject(new Error('No scope is needed.')),
-  failed() {},
+  onRefusal() {},
 });
 
 const eventOf = (failure: unknown): unknown => JSON.parse(Buffer.from(reader.errorEvent(failure).bytes).toString());
