@@ -123,7 +123,7 @@ export const activityExportRoutes: readonly RouteRow[] = ACTIVITY_ROUTES.map((fa
     paths: [`${facts.path}/daily/activity/export`],
     statuses: activityStatuses(facts),
     parse({ search }) {
-      // Only checks `format`. `render` uses it.
+      // Throws InvalidInput for an invalid `format` before the table is read. `render` uses the value.
       choiceIn(search, 'format', FORMATS, 'csv');
       return parseExport(search, facts);
     },

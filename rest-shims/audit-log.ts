@@ -89,7 +89,9 @@ function parseMoment(input: string | null, name: string): Date | null {
  */
 function parseEnd(input: string | null): Date | null {
   const last = parseMoment(input, 'end_date');
-  return last && new Date(last.getTime() + (input?.length === 'YYYY-MM-DD'.length ? DAY_MS : 1));
+  if (last === null) return null;
+  const isDay = input?.length === 'YYYY-MM-DD'.length;
+  return new Date(last.getTime() + (isDay ? DAY_MS : 1));
 }
 
 function parseFilter(search: string): AuditFilter {
@@ -109,7 +111,7 @@ function parseFilter(search: string): AuditFilter {
   };
 }
 
-/** `from` is the number of entries before the page. The `from` of the filter is a time. */
+/** A requested page. Its `from` is the number of entries before the page; `filter.from` is a time. */
 interface RequestedPage extends RowPage<AuditFilter, AuditSort> {
   readonly page: number;
 }

@@ -1,7 +1,7 @@
 import { cancelBatch, createBatch, getBatch, listBatches } from '../resolvers/batches.ts';
 import { GATEWAY_FIELDS } from '../src/domain/inference/gateway-fields.ts';
 import {
-  STORED_OBJECTS,
+  STORED_OBJECT_ROW,
   listAnswer,
   objectAnswer,
   parsePage,
@@ -23,8 +23,7 @@ const EMPTY_BODY_LIMIT = 1_024;
 /** Batches of model calls that an upstream processes later. */
 export const batchRoutes: readonly RouteRow[] = [
   {
-    // `STORED_OBJECTS` has the members that all rows of files and batches share.
-    ...STORED_OBJECTS,
+    ...STORED_OBJECT_ROW,
     name: 'batches.create',
     bodySchema: objectSchema(
       { input_file_id: { type: 'string' }, endpoint: { type: 'string' }, completion_window: { type: 'string' } },
@@ -35,12 +34,11 @@ export const batchRoutes: readonly RouteRow[] = [
     statuses: [200, 400, 401, 403, 404, 422, 429, 500, 503],
     bodyLimit: 'setting',
     async handle(request, scope) {
-      const { body: bytes } = request;
-      const body = parseBody(bytes);
+      const body = parseBody(request.body);
       const draft = {
-        bytes,
+        bytes: request.body,
         body,
-        // Members for the gateway, which the upstream does not get.
+        // These members are for the gateway: the upstream does not get them.
         without: [...PLACEMENT_FIELDS, ...GATEWAY_FIELDS],
         ...callContext(request),
         ...gatewayLabels(request, body, '/batches'),
@@ -49,7 +47,7 @@ export const batchRoutes: readonly RouteRow[] = [
     },
   },
   {
-    ...STORED_OBJECTS,
+    ...STORED_OBJECT_ROW,
     name: 'batches.list',
     querySchema: pageSchema(),
     method: 'GET',
@@ -60,7 +58,7 @@ export const batchRoutes: readonly RouteRow[] = [
       listAnswer(await listBatches(scope, parsePage(request, '/batches', { defaultLimit: DEFAULT_PAGE_SIZE }))),
   },
   {
-    ...STORED_OBJECTS,
+    ...STORED_OBJECT_ROW,
     name: 'batches.get',
     method: 'GET',
     paths: ['/v1/batches/:id', '/batches/:id'],
@@ -69,7 +67,7 @@ export const batchRoutes: readonly RouteRow[] = [
     handle: async (request, scope) => objectAnswer(await getBatch(scope, objectFromPath(request)), scope),
   },
   {
-    ...STORED_OBJECTS,
+    ...STORED_OBJECT_ROW,
     name: 'batches.cancel',
     method: 'POST',
     paths: ['/v1/batches/:id/cancel', '/batches/:id/cancel'],

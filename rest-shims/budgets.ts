@@ -99,7 +99,7 @@ export const budgetRoutes: readonly RouteRow[] = withIgnoredHeader([
     paths: ['/budget/settings'],
     parse: ({ search }) => [new URLSearchParams(search).get('budget_id') ?? ''],
     run: getBudgets,
-    // An absent or unknown id finds no budget: then all values are null.
+    // For an absent or unknown id there is no budget, and all values are null.
     render: (budgets) => json(renderSettings(budgets[0])),
   }),
   route({

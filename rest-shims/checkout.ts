@@ -6,6 +6,7 @@ const SUCCESS_PATH = '/billing/success';
 const BODY_LIMIT = 1024 * 1024;
 const FORM_LIMIT = 64 * 1024;
 const RELOAD_COUNT_FORMAT = /^\d{1,3}$/;
+const NO_RELOADS = 0;
 
 function parseBuyer(input: string): Buyer {
   const fields = new URLSearchParams(input);
@@ -15,7 +16,7 @@ function parseBuyer(input: string): Buyer {
 /** Number of automatic reloads so far, from the parameter `again`; 0 for an invalid value. */
 function reloadCount({ search }: HttpRequest): number {
   const count = new URLSearchParams(search).get('again') ?? '';
-  return RELOAD_COUNT_FORMAT.test(count) ? Number(count) : 0;
+  return RELOAD_COUNT_FORMAT.test(count) ? Number(count) : NO_RELOADS;
 }
 
 /** Whether a browser prefetches the page. A prefetch must not reveal the key, which is shown once. */
@@ -74,7 +75,7 @@ export const checkoutRoutes: readonly RouteRow[] = [
     bodyLimit: FORM_LIMIT,
     parse: ({ body }) => parseBuyer(formText(body)),
     run: replaceLostKey,
-    render: (purchase, { body }) => purchasePage(purchase, parseBuyer(formText(body)), 0),
+    render: (purchase, { body }) => purchasePage(purchase, parseBuyer(formText(body)), NO_RELOADS),
   }),
   route({
     name: 'checkout.cancelled',

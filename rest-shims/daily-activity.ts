@@ -81,11 +81,11 @@ function entityMetadata(entity: ActivityEntity, id: string, { aliases, emails }:
 
 const renderDay = (
   { startMs, sums, parts, entities, byKey }: DayActivity,
-  { entity, offsetMs, keyLimit }: PagedActivityQuery,
+  activityQuery: PagedActivityQuery,
   names: ActivityNames,
 ) => ({
   // The day in the time zone of the query.
-  date: dayText(startMs + offsetMs),
+  date: dayText(startMs + activityQuery.offsetMs),
   metrics: metricsWithSavings(sums),
   breakdown: {
     mcp_servers: {},
@@ -94,12 +94,11 @@ const renderDay = (
     providers: breakdownOf(parts.provider, names),
     endpoints: breakdownOf(parts.callType, names, { nameOf: routeOfCallType }),
     api_keys: keyBreakdown(byKey, names),
-    // As in the reference, an unpaged answer about users has no breakdown by user. Only unpaged answers have a key
-    // limit.
+    // As in the reference, an unpaged answer about users has no breakdown by user.
     entities:
-      entity === 'user' && keyLimit !== null
+      activityQuery.entity === 'user' && isUnpaged(activityQuery)
         ? {}
-        : breakdownOf(entities, names, { metadataOf: (id) => entityMetadata(entity, id, names) }),
+        : breakdownOf(entities, names, { metadataOf: (id) => entityMetadata(activityQuery.entity, id, names) }),
   },
 });
 
@@ -124,25 +123,28 @@ interface PagedActivityQuery extends ActivityQuery {
   readonly page: number;
 }
 
-function parseActivity(search: string, facts: ActivityRoute, isUnpaged: boolean): PagedActivityQuery {
+/** Whether the answer to a query is unpaged. Only unpaged answers limit the number of keys. */
+const isUnpaged = ({ keyLimit }: ActivityQuery): boolean => keyLimit !== null;
+
+function parseActivity(search: string, facts: ActivityRoute, form: 'paged' | 'unpaged'): PagedActivityQuery {
   const parameters = pageReader(facts.pageSize)(search);
-  const [page, limit] = isUnpaged ? [1, MAX_DAYS] : [Number(parameters.page), Number(parameters.page_size)];
+  const [page, limit] = form === 'unpaged' ? [1, MAX_DAYS] : [Number(parameters.page), Number(parameters.page_size)];
   return {
     ...parseActivityFilter(search, facts),
     limit,
     from: rowsBefore(page, limit),
     page,
-    keyLimit: isUnpaged ? Number(parameters.api_key_limit) : null,
+    keyLimit: form === 'unpaged' ? Number(parameters.api_key_limit) : null,
   };
 }
 
-function renderActivity(activity: Activity, request: PagedActivityQuery) {
+function renderActivity(activity: Activity, activityQuery: PagedActivityQuery) {
   const { days, totalDays, totalKeys, names } = activity;
-  const { page, limit, keyLimit, entity } = request;
+  const { page, limit, keyLimit, entity } = activityQuery;
   const totalPages = Math.ceil(totalDays / limit);
-  const hasKeysByEntity = keyLimit !== null && entity !== 'user';
+  const hasKeysByEntity = isUnpaged(activityQuery) && entity !== 'user';
   return {
-    results: days.map((day) => renderDay(day, request, names)),
+    results: days.map((day) => renderDay(day, activityQuery, names)),
     metadata: {
       ...renderTotals(sumOfSpend(days.map(({ sums }) => sums))),
       page,
@@ -156,16 +158,16 @@ function renderActivity(activity: Activity, request: PagedActivityQuery) {
 }
 
 const activityRows = (facts: ActivityRoute): readonly RouteRow[] =>
-  [false, true].map((isUnpaged) =>
+  (['paged', 'unpaged'] as const).map((form) =>
     route({
       ...ACTIVITY_READ,
-      name: `dailyActivity.${facts.entity}${isUnpaged ? 'Whole' : ''}`,
+      name: `dailyActivity.${facts.entity}${form === 'unpaged' ? 'Whole' : ''}`,
       querySchema: merged(activitySchema(facts), pageReader(facts.pageSize)),
-      paths: [`${facts.path}/daily/activity${isUnpaged ? '/aggregated' : ''}`],
+      paths: [`${facts.path}/daily/activity${form === 'unpaged' ? '/aggregated' : ''}`],
       statuses: activityStatuses(facts),
-      parse: ({ search }) => parseActivity(search, facts, isUnpaged),
+      parse: ({ search }) => parseActivity(search, facts, form),
       run: readDailyActivity,
-      render: (activity, { search }) => json(renderActivity(activity, parseActivity(search, facts, isUnpaged))),
+      render: (activity, { search }) => json(renderActivity(activity, parseActivity(search, facts, form))),
     }),
   );
 

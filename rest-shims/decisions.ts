@@ -11,15 +11,18 @@ import { callContext, type CallFormat, callThrough } from './helpers/model-call/
 import { callSettings } from './helpers/model-call/call-settings.ts';
 import { endpointSchema } from './helpers/http/endpoint-schema.ts';
 
-/** Prefix of the headers that are forwarded to upstreams. TypeSafe defines them. */
+/** Prefix of the headers that are forwarded to upstreams. TypeSafe, a vendor of decision models, defines them. */
 const FORWARDED_PREFIX = 'typesafe-danger-zone-';
 
-/** A request format. `check` validates the questions before the model name is validated, as in the reference. */
-const decisionFormat = (endpoint: Endpoint, check: (body: RequestBody, bytes: Uint8Array) => unknown): CallFormat => ({
+/** A request format. As in the reference, `assertQuestions` runs before the name of the model is validated. */
+const decisionFormat = (
+  endpoint: Endpoint,
+  assertQuestions: (body: RequestBody, bytes: Uint8Array) => unknown,
+): CallFormat => ({
   read(request): ModelRequest {
-    const { body: bytes } = request;
+    const bytes = request.body;
     const body = parseBody(bytes);
-    check(body, bytes);
+    assertQuestions(body, bytes);
     assertValidRequest(body, endpoint);
     const call = { endpoint, model: String(body['model']), stream: false, includeUsage: false, bytes, body };
     return { ...call, ...callContext(request), ...forwardedHeaders(request), ...callSettings(request, call) };

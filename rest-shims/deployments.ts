@@ -70,13 +70,9 @@ const renderRow = (row: StoredDeployment) => ({
 const warningHeaders = ({ warning }: ChangedDeployment): Readonly<Record<string, string>> =>
   warning === null ? {} : { 'x-lensgate-warning': warning };
 
-const CHANGING = {
-  ...MANAGEMENT_CHANGE,
-} as const;
-
 const blocking = (name: 'block' | 'unblock'): RouteRow =>
   route({
-    ...CHANGING,
+    ...MANAGEMENT_CHANGE,
     name: `deployments.${name}`,
     bodySchema: readModelId.schema,
     paths: [`/model/${name}`],
@@ -89,7 +85,7 @@ const blocking = (name: 'block' | 'unblock'): RouteRow =>
 /** Deployments that administrators store at run time. */
 export const deploymentRoutes: readonly RouteRow[] = [
   route({
-    ...CHANGING,
+    ...MANAGEMENT_CHANGE,
     name: 'deployments.create',
     bodySchema: readNew.schema,
     paths: ['/model/new'],
@@ -99,7 +95,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
     render: (row) => json(renderRow(row), warningHeaders(row)),
   }),
   route({
-    ...CHANGING,
+    ...MANAGEMENT_CHANGE,
     name: 'deployments.update',
     bodySchema: readChange.schema,
     paths: ['/model/update'],
@@ -110,7 +106,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
     render: (row) => json(renderRow(row), warningHeaders(row)),
   }),
   route({
-    ...CHANGING,
+    ...MANAGEMENT_CHANGE,
     method: 'PATCH',
     name: 'deployments.patch',
     bodySchema: readChange.schema,
@@ -123,7 +119,7 @@ export const deploymentRoutes: readonly RouteRow[] = [
   blocking('block'),
   blocking('unblock'),
   route({
-    ...CHANGING,
+    ...MANAGEMENT_CHANGE,
     name: 'deployments.delete',
     bodySchema: readId.schema,
     paths: ['/model/delete'],

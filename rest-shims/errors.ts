@@ -153,6 +153,9 @@ const VALIDATION_SURFACES = new Set<Surface>(['catalog', 'management', 'traces',
 const LENS_BUDGET_EXCEEDED = 402;
 const LENS_TIMED_OUT = 504;
 
+/** Statuses of failed model calls of a lens run whose body has no `lens_error`. */
+const PLAIN_LENS_STATUSES: ReadonlySet<number> = new Set([401, 404, 422]);
+
 /** Status of an upstream timeout. The OpenAI SDKs retry a 408. */
 const UPSTREAM_TIMED_OUT = 408;
 
@@ -197,9 +200,8 @@ export function renderError(
 ): RenderedError {
   if (error instanceof LensModelFailure) {
     const inner = renderError(surface, error.failure, requestHeaders);
-    const hasLensErrorBody = ![422, 401, 404].includes(inner.status) && !(error.failure instanceof OwnershipLost);
-    const value = { detail: { lens_error: error.message } };
-    return hasLensErrorBody ? { ...inner, body: Buffer.from(JSON.stringify(value)) } : inner;
+    if (error.failure instanceof OwnershipLost || PLAIN_LENS_STATUSES.has(inner.status)) return inner;
+    return { ...inner, body: Buffer.from(JSON.stringify({ detail: { lens_error: error.message } })) };
   }
   const status = statusOf(surface, error);
   const headers: Record<string, string> = {};
@@ -257,13 +259,13 @@ const isAboutFallbackType = (error: DomainError | null): boolean =>
 function hasEnvelope(surface: Surface, error: DomainError | null): boolean {
   if (error instanceof Unauthenticated) return true;
   if (error instanceof Forbidden && error.right === 'model') return true;
-  if (surface === 'proxy')
-    return !(
-      error instanceof MissingFormField ||
-      isAboutFallbackType(error) ||
-      (error instanceof NotFound && PLAIN_NOT_FOUND.has(error.kind))
-    );
-  return surface === 'management' && !(error instanceof InvalidInput && error.issues.length > 0);
+  if (surface === 'proxy') {
+    const isPlain = error instanceof NotFound && PLAIN_NOT_FOUND.has(error.kind);
+    const hasDetail = isPlain || error instanceof MissingFormField || isAboutFallbackType(error);
+    return !hasDetail;
+  }
+  const hasIssues = error instanceof InvalidInput && error.issues.length > 0;
+  return surface === 'management' && !hasIssues;
 }
 
 /** `code` in the detail of a failure on the traces surface. Other error codes have a detail in FastAPI's format. */
@@ -315,7 +317,7 @@ export const UNROUTED = {
   methodNotAllowed: { status: 405, body: { detail: 'Method Not Allowed' } },
 } as const;
 
-/** Status of redirects: to a pass-through path with or without its trailing slash, and to configured images. */
+/** Status of redirects: to a pass-through path without the trailing slash, and to configured images. */
 export const REDIRECTED = { status: 307 } as const;
 
 /** Answers to CORS preflight requests, with the texts of the reference. */

@@ -6,7 +6,7 @@ import { firstModelOf } from '../src/wire/batches/lines.ts';
 import { fieldsOf } from '../src/wire/multipart/form.ts';
 import { parseForm } from './helpers/http/form.ts';
 import {
-  STORED_OBJECTS,
+  STORED_OBJECT_ROW,
   listAnswer,
   objectAnswer,
   parsePage,
@@ -29,7 +29,7 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const draft = {
     form,
     fields,
-    // Fields for the gateway, which the upstream does not get.
+    // These fields are for the gateway: the upstream does not get them.
     without: PLACEMENT_FIELDS,
     model: model ?? (provider === null ? firstModel(form, fields) : null),
     provider,
@@ -50,7 +50,7 @@ function firstModel(form: Form, fields: JsonObject): string | null {
 /** Files that upstreams store for callers. */
 export const fileRoutes: readonly RouteRow[] = [
   {
-    ...STORED_OBJECTS,
+    ...STORED_OBJECT_ROW,
     name: 'files.create',
     bodySchema: objectSchema({ file: { type: 'string', format: 'binary' }, purpose: { type: 'string' } }, ['file']),
     bodyType: 'multipart/form-data',
@@ -61,7 +61,7 @@ export const fileRoutes: readonly RouteRow[] = [
     handle: upload,
   },
   {
-    ...STORED_OBJECTS,
+    ...STORED_OBJECT_ROW,
     name: 'files.list',
     querySchema: pageSchema(),
     method: 'GET',
@@ -72,7 +72,7 @@ export const fileRoutes: readonly RouteRow[] = [
       listAnswer(await listFiles(scope, parsePage(request, '/files', { defaultLimit: DEFAULT_PAGE_SIZE }))),
   },
   {
-    ...STORED_OBJECTS,
+    ...STORED_OBJECT_ROW,
     name: 'files.get',
     method: 'GET',
     paths: ['/v1/files/:id', '/files/:id'],
@@ -81,7 +81,7 @@ export const fileRoutes: readonly RouteRow[] = [
     handle: async (request, scope) => objectAnswer(await getFile(scope, objectFromPath(request)), scope),
   },
   {
-    ...STORED_OBJECTS,
+    ...STORED_OBJECT_ROW,
     name: 'files.content',
     method: 'GET',
     paths: ['/v1/files/:id/content', '/files/:id/content'],
@@ -90,7 +90,7 @@ export const fileRoutes: readonly RouteRow[] = [
     handle: async (request, scope) => rawAnswer(await readFile(scope, objectFromPath(request)), scope),
   },
   {
-    ...STORED_OBJECTS,
+    ...STORED_OBJECT_ROW,
     name: 'files.delete',
     method: 'DELETE',
     paths: ['/v1/files/:id', '/files/:id'],

@@ -33,25 +33,23 @@ function parseCall({ params }: HttpRequest): { readonly model: string; readonly 
 
 function readGenerate(request: HttpRequest): ModelRequest {
   const { model, method } = parseCall(request);
-  const { body: bytes } = request;
   const stream = method === 'streamGenerateContent';
   // `unread` has the members that are not parsed yet.
-  const { fields: body, unread } = parseLazily(request, { model, stream });
-  assertValidRequest(body, GENERATE_CONTENT, unread);
-  const call = { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes, body };
+  const { fields, unread } = parseLazily(request, { model, stream });
+  assertValidRequest(fields, GENERATE_CONTENT, unread);
+  const call = { endpoint: GENERATE_CONTENT, model, stream, includeUsage: true, bytes: request.body, body: fields };
   return { ...call, ...callContext(request), ...callSettings(request, call) };
 }
 
 /** The request to count: `contents`, or `generateContentRequest` with system instruction and tools. */
 function readCount(request: HttpRequest): ModelRequest {
   const { model } = parseCall(request);
-  const { body: bytes } = request;
-  const input = parseBody(bytes);
+  const input = parseBody(request.body);
   const inner = input['generateContentRequest'] ?? input['generate_content_request'];
   const body = { ...(isJsonObject(inner) ? inner : input), model };
   assertValidRequest(body, COUNT_CONTENT_TOKENS);
   const call = { endpoint: COUNT_CONTENT_TOKENS, model, stream: false, includeUsage: true };
-  return { ...call, bytes, body, ...callContext(request) };
+  return { ...call, bytes: request.body, body, ...callContext(request) };
 }
 
 async function countAnswer(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {

@@ -16,10 +16,10 @@ const CRITICAL_PERCENT = 15;
 
 /** A percentage with two decimals. */
 const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100);
-/** Runs that count as blocked: those that blocked or edited a text, and those that did not answer. */
+/** Number of runs that count as blocked: a text was blocked or edited, or the guardrail did not answer. */
 const blockedRuns = ({ intervened, failed }: Pick<GuardrailUse, 'intervened' | 'failed'>): number =>
   intervened + failed;
-/** Runs that count as passed: also those that flagged a text and left it unchanged. */
+/** Number of runs that count as passed: the text is unchanged, also if it was flagged. */
 const passedRuns = ({ passed, flagged }: Pick<GuardrailUse, 'passed' | 'flagged'>): number => passed + flagged;
 
 function healthState(blockedPercent: number): string {
@@ -125,12 +125,12 @@ function parsePeriod(search: string) {
 function parseLogs(search: string) {
   const parameters = readLogs(search);
   const [limit, page] = [Number(parameters.page_size), Number(parameters.page)];
-  const entry = Object.entries(ACTIONS).find(([, action]) => action === parameters.action);
+  const results = Object.keys(ACTIONS) as GuardrailRunResult[];
   return {
     from: parameters.start_date,
     to: parameters.end_date,
     guardrailId: parameters.guardrail_id,
-    result: (entry?.[0] ?? null) as GuardrailRunResult | null,
+    result: results.find((result) => ACTIONS[result] === parameters.action) ?? null,
     limit,
     offset: (page - 1) * limit,
   };

@@ -85,14 +85,10 @@ const historyObject = ({ checks, totalCount }: HealthCheckPage, search: string) 
   };
 };
 
-const ROW = {
-  ...MANAGEMENT_READ,
-} as const;
-
 /** A row that requires a key and has a constant answer. */
 const constantRow = (name: string, path: string, answer: HttpAnswer): RouteRow =>
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     name,
     paths: [path],
     statuses: [200, 401],
@@ -108,7 +104,7 @@ const constantRow = (name: string, path: string, answer: HttpAnswer): RouteRow =
 export const healthCheckRoutes: readonly RouteRow[] = [
   constantRow('service.teamMetadata', '/team/metadata_schema', json({ fields: [] })),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     method: 'POST',
     name: 'health.testConnection',
     bodySchema: readTest.schema,
@@ -120,7 +116,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (connection) => json(testObject(connection)),
   }),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     name: 'health.history',
     querySchema: merged(readPage, objectSchema({ status_filter: { enum: STATUSES } })),
     paths: ['/health/history'],
@@ -130,7 +126,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (page, { search }) => json(historyObject(page, search)),
   }),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     name: 'health.latest',
     paths: ['/health/latest'],
     statuses: [200, 401],
@@ -151,7 +147,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     }),
   ),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     name: 'health.services',
     querySchema: readService.schema,
     paths: ['/health/services'],
@@ -166,7 +162,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
         : json({ status: 'success', message: `The service \`${service}\` answered a test.` }),
   }),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     name: 'service.callbacks',
     paths: ['/callbacks/list'],
     statuses: [200, 401],
@@ -175,7 +171,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (services) => json({ success: [], failure: [], success_and_failure: services }),
   }),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     name: 'service.cache',
     // There is no cache of answers: the operations of this row and of the next three throw Unavailable for every
     // allowed caller.
@@ -186,7 +182,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (nothing) => json(nothing),
   }),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     name: 'service.cacheInfo',
     paths: ['/cache/redis/info'],
     statuses: [401, 503],
@@ -195,7 +191,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (nothing) => json(nothing),
   }),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     method: 'POST',
     name: 'service.deleteCached',
     bodySchema: readCached.schema,
@@ -207,7 +203,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (nothing) => json(nothing),
   }),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     method: 'POST',
     name: 'service.flushCache',
     paths: ['/cache/flushall'],
@@ -218,7 +214,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     render: (nothing) => json(nothing),
   }),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     name: 'health.backlog',
     paths: ['/health/backlog'],
     statuses: [200, 401],
@@ -245,7 +241,7 @@ export const healthCheckRoutes: readonly RouteRow[] = [
     }),
   ),
   route({
-    ...ROW,
+    ...MANAGEMENT_READ,
     name: 'health.readinessDetails',
     paths: ['/health/readiness/details'],
     statuses: [200, 401, 503],

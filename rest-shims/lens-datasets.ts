@@ -31,7 +31,7 @@ const anyText = textOf();
 const nonEmptyText = textOf({ min: 1 });
 
 const toolCalls = optional(listOf(modelOf({ name: required(anyText), arguments: optional(anyText, '') })), []);
-/** Where a case comes from; as stored with the case. */
+/** Source of a case, as it is stored with the case. */
 const caseSource = modelOf({
   trace_id: optional(anyText, ''),
   trace_ref: optional(anyText, ''),
@@ -107,13 +107,15 @@ const readBuild = bodyOf(
   }),
 );
 
-/** Reads the revision in a query. -1, the default, stands for the latest revision. */
-const readRevision = queryOf(modelOf({ revision: optional(wholeOf({ min: 0 }), -1) }));
-/**
- * Revision in a path, of at most nine digits to fit in a 32-bit integer. Here, -1 stands for malformed text: no dataset
- * has this revision.
- */
-const parseRevision = (text: string | undefined): number => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : -1);
+/** Default of the revision in a query: stands for the latest revision. */
+const LATEST = -1;
+const readRevision = queryOf(modelOf({ revision: optional(wholeOf({ min: 0 }), LATEST) }));
+
+/** A revision that no dataset has. */
+const UNKNOWN_REVISION = -1;
+/** Revision in a path, of at most nine digits to fit in a 32-bit integer. Malformed text gives `UNKNOWN_REVISION`. */
+const parseRevision = (text: string | undefined): number =>
+  /^\d{1,9}$/.test(text ?? '') ? Number(text) : UNKNOWN_REVISION;
 
 const parseDatasetRevision = ({
   params,
@@ -123,7 +125,7 @@ const parseDatasetRevision = ({
   readonly search: string;
 }) => {
   const { revision } = readRevision(search);
-  return { id: params['dataset'] ?? '', revision: revision === -1 ? null : revision };
+  return { id: params['dataset'] ?? '', revision: revision === LATEST ? null : revision };
 };
 
 const summaryJson = ({ id, name, agentName, latest, caseCount, updatedAt }: Dataset) => ({

@@ -34,12 +34,12 @@ function readMessage(request: HttpRequest): ModelRequest {
 }
 
 function readRequest(endpoint: Endpoint, request: HttpRequest): ModelRequest {
-  const { body: bytes } = request;
-  const { fields: body, unread } = parseLazily(request, {});
-  assertValidRequest(body, endpoint, unread);
-  const stream = (endpoint.streams ? body['stream'] : null) ?? false;
+  const { fields, unread } = parseLazily(request, {});
+  assertValidRequest(fields, endpoint, unread);
+  const stream = (endpoint.streams ? fields['stream'] : null) ?? false;
   if (typeof stream !== 'boolean') throw invalidType('stream', 'a boolean', endpoint);
-  const call = { endpoint, model: String(body['model']), stream, includeUsage: true, bytes, body };
+  const model = String(fields['model']);
+  const call = { endpoint, model, stream, includeUsage: true, bytes: request.body, body: fields };
   return { ...call, forwarded: forwardedHeaders(request), ...callContext(request), ...callSettings(request, call) };
 }
 

@@ -5,7 +5,7 @@ import { generateContentModel, generateContentModelList } from './helpers/answer
 import { isForMistral } from './helpers/model-call/mistral-clients.ts';
 import { MESSAGES_MODELS_LIMIT, messagesModel, messagesModelList } from './helpers/answers/messages-models.ts';
 import { type HttpRequest, json, route, type RouteRow } from './helpers/http/route.ts';
-import { isForTypesafe, typesafeModel } from './helpers/answers/typesafe-models.ts';
+import { isForTypesafe, typesafeModel } from './helpers/answers/typesafe-sdk-models.ts';
 import { merged, objectSchema, textParameters } from './helpers/http/schema.ts';
 
 type NamedModel = ReturnType<typeof getModel>;

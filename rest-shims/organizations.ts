@@ -31,14 +31,14 @@ import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import { renderBudgetTable } from './helpers/answers/limits.ts';
 import {
-  renamedLimits,
+  renamedLimitsSchema,
   BUDGET_MEMBERS,
   metadataMembersOf,
   MODEL_LIMITS,
   budgetFrom,
   withoutUndefined,
   limitsFrom,
-  withNames,
+  renamedMembers,
 } from './helpers/fields/limits.ts';
 import { assertNamesUser } from './helpers/fields/members.ts';
 import { teamColumns } from './helpers/answers/teams.ts';
@@ -92,7 +92,11 @@ function parseAddition(body: Uint8Array) {
     const { user_id: userId, user_email: email, role } = readMember(memberInput);
     return { userId, email, role: role ?? 'internal_user' };
   });
-  return { id: readId(input).organization_id, members: additions, limits: limitsFrom(withNames(input, MEMBER_LIMITS)) };
+  return {
+    id: readId(input).organization_id,
+    members: additions,
+    limits: limitsFrom(renamedMembers(input, MEMBER_LIMITS)),
+  };
 }
 
 function parseMember(body: Uint8Array) {
@@ -101,7 +105,7 @@ function parseMember(body: Uint8Array) {
   return {
     named: { id, userId },
     role: readRole(input).role,
-    limits: limitsFrom(withNames(input, MEMBER_LIMITS)),
+    limits: limitsFrom(renamedMembers(input, MEMBER_LIMITS)),
   };
 }
 
@@ -217,7 +221,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizationMembers.add',
-    bodySchema: merged(readId, renamedLimits(MEMBER_LIMITS), objectSchema({ member: MEMBER }, ['member'])),
+    bodySchema: merged(readId, renamedLimitsSchema(MEMBER_LIMITS), objectSchema({ member: MEMBER }, ['member'])),
     paths: ['/organization/member_add'],
     statuses: STATUSES_WITH_ID,
     parse: ({ body }) => parseAddition(body),
@@ -232,7 +236,7 @@ export const organizationRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...ROW,
     name: 'organizationMembers.update',
-    bodySchema: merged(readOneMember, readRole, renamedLimits(MEMBER_LIMITS)),
+    bodySchema: merged(readOneMember, readRole, renamedLimitsSchema(MEMBER_LIMITS)),
     method: 'PATCH',
     paths: ['/organization/member_update'],
     statuses: STATUSES_WITH_ID,

@@ -38,12 +38,12 @@ export const RESPONSE_SOCKET_HEADERS: Readonly<Record<string, string>> = { 'x-li
 
 /** Context of one client connection. A turn is a requested response. Turns of a lane (`stream_id`) run in sequence. */
 interface ClientContext {
-  readonly request: UpgradeRequest;
+  readonly handshake: UpgradeRequest;
   readonly memory: TurnMemory;
   /** Scope of a turn, with the current state of the caller's key. Rejects with Unauthenticated or Unavailable. */
   readonly scopeFor: (signal: AbortSignal) => Promise<Scope>;
   /** Called for every refused turn, with the status in its error event. */
-  readonly failed: (failure: unknown, status: number) => void;
+  readonly onRefusal: (failure: unknown, status: number) => void;
 }
 
 /** Reads and answers the messages of one client. */
@@ -91,7 +91,7 @@ export function createResponseReader(context: ClientContext): ResponseReader {
 const messageOf = (event: object): SocketMessage => ({ bytes: Buffer.from(JSON.stringify(event)), binary: false });
 
 /** A turn for an invalid message. Its error is sent in lane order, so that clients can assign it to the request. */
-function refusedTurn(failure: unknown, streamId: string | null, { failed }: ClientContext): RequestedTurn {
+function refusedTurn(failure: unknown, streamId: string | null, { onRefusal }: ClientContext): RequestedTurn {
   return {
     kind: 'turn',
     lane: streamId ?? '',
@@ -101,7 +101,7 @@ function refusedTurn(failure: unknown, streamId: string | null, { failed }: Clie
     },
     refused(reason) {
       const { event, status } = errorEventOf(responseSocketRow, reason, { streamId, caller: null });
-      failed(reason, status);
+      onRefusal(reason, status);
       return messageOf(event);
     },
   };
@@ -115,7 +115,7 @@ interface CreateEvent {
   readonly streamId: string | null;
 }
 
-function turnOf(create: CreateEvent, { request, memory, scopeFor, failed }: ClientContext): RequestedTurn {
+function turnOf(create: CreateEvent, { handshake, memory, scopeFor, onRefusal }: ClientContext): RequestedTurn {
   const { event, streamId } = create;
   const lane = streamId ?? '';
   const previous = event['previous_response_id'];
@@ -155,7 +155,7 @@ function turnOf(create: CreateEvent, { request, memory, scopeFor, failed }: Clie
     async begin(signal) {
       try {
         scope = await scopeFor(signal);
-        const turn = { request: requestOf(create, request), memory, lane };
+        const turn = { request: requestOf(create, handshake), memory, lane };
         return event['generate'] === false ? await prepareTurn(scope, turn, streamId) : await startTurn(scope, turn);
       } catch (failure) {
         removePrevious();
@@ -164,7 +164,7 @@ function turnOf(create: CreateEvent, { request, memory, scopeFor, failed }: Clie
     },
     refused(failure) {
       const { event: refusal, status } = errorOf(failure);
-      failed(failure, status);
+      onRefusal(failure, status);
       return messageOf(refusal);
     },
   };
@@ -180,7 +180,7 @@ function requestOf({ event, bytes }: CreateEvent, { search, headers }: UpgradeRe
   const body: RequestBody = { ...members, model, stream: true };
   assertValidRequest(body, RESPONSES);
   const request = { endpoint: RESPONSES, model: String(body['model']), stream: true, includeUsage: false, bytes, body };
-  // Changes to `bytes` for the upstream: members of the WebSocket protocol are removed.
+  // The upstream gets `bytes` without the members of the WebSocket protocol.
   const replaced = { type: undefined, stream_id: undefined, generate: undefined, stream: true };
   // The call id of the handshake is not used, because a connection has several calls.
   return { ...request, ...callSettings({ headers }, request), ...callContext({ headers }), callId: null, replaced };
@@ -204,7 +204,7 @@ async function prepareTurn(scope: Scope, turn: TurnRequest, streamId: string | n
     fallbackId: id,
     createdAt: Math.floor(scope.platform.clock.now().getTime() / 1000),
     includeUsage: false,
-    // No deployment makes this response, so that ids stay as they are.
+    // No deployment makes this response: its ids are shown unchanged.
     followUp: { ownId: id, previousId, shownId: (_deploymentId, upstreamId) => upstreamId },
   });
   const text = writer.write({ kind: 'usage', usage: ZERO_USAGE }) + writer.end();

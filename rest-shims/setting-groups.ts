@@ -127,7 +127,7 @@ function rowsOf({
   subject,
   failureForm = { body: 'detail' },
 }: GroupFacts): RouteRow[] {
-  const { rendered, changed } = GROUP_FORMS[form];
+  const { renderRead, renderUpdate } = GROUP_FORMS[form];
   return [
     route({
       ...READING,
@@ -136,7 +136,7 @@ function rowsOf({
       paths: [readPath],
       parse: () => ({ name }),
       run: getSettingGroup,
-      render: (view) => json(rendered(view)),
+      render: (view) => json(renderRead(view)),
     }),
     route({
       ...CHANGING,
@@ -147,7 +147,7 @@ function rowsOf({
       paths: [path],
       parse: ({ body }) => ({ name, sent: form === 'events' ? eventValues(body) : parseObject(body) }),
       run: updateSettingGroup,
-      render: (view) => json(changed(view, `${subject} updated successfully`)),
+      render: (view) => json(renderUpdate(view, `${subject} updated successfully`)),
     }),
   ];
 }
@@ -161,7 +161,7 @@ export const settingGroupRoutes: readonly RouteRow[] = [
     paths: ['/get/user_banner'],
     parse: () => undefined,
     run: (scope) => getUserBanner(scope, undefined),
-    render: (view) => json(GROUP_FORMS.flat.rendered(view)),
+    render: (view) => json(GROUP_FORMS.flat.renderRead(view)),
   }),
   route({
     ...CHANGING,
@@ -171,7 +171,7 @@ export const settingGroupRoutes: readonly RouteRow[] = [
     paths: ['/update/user_banner'],
     parse: ({ body }) => ({ name: 'userBanner' as const, sent: parseObject(body) }),
     run: updateSettingGroup,
-    render: (view) => json({ message: 'User banner updated successfully', banner: GROUP_FORMS.flat.rendered(view) }),
+    render: (view) => json({ message: 'User banner updated successfully', banner: GROUP_FORMS.flat.renderRead(view) }),
   }),
   route({
     ...CHANGING,

@@ -51,6 +51,7 @@ function parseEstimate(body: Uint8Array) {
 
 const rateNumber = (rate: Rate | null): number | null => (rate === null ? null : Number(rateText(rate)));
 
+/** Part of a cost, as it is written before `cost` in member names; empty for the total. */
 type CostPart = '' | 'input_' | 'output_' | 'margin_' | 'cache_read_' | 'cache_creation_' | 'reasoning_';
 
 /** Costs in USD of a number of requests; all null if the number is null. `nameOf` returns the member name of a part. */

@@ -80,9 +80,9 @@ type LogsRequest =
 /** A request for sums by day if both dates are sent and `summarize` is not false, else for rows. */
 function parseLogs(search: string): LogsRequest {
   const parameter = queryParameters(search);
-  const isPeriod = parameter('start_date') !== null && parameter('end_date') !== null;
-  // The message is for missing dates, and both dates are sent: it is never used.
-  const period = isPeriod ? requiredPeriod(search, { field: 'log_date', message: '' }) : null;
+  const hasBothDates = parameter('start_date') !== null && parameter('end_date') !== null;
+  // `message` is for a missing date, which cannot occur here.
+  const period = hasBothDates ? requiredPeriod(search, { field: 'log_date', message: '' }) : null;
   const filter = {
     from: period?.from ?? null,
     to: period?.to ?? null,
@@ -142,7 +142,7 @@ function parsePeriod(search: string): Period {
   const [start, end] = [parameter('start_date'), parameter('end_date')];
   if (start === null || end === null)
     throw new InvalidInput('Start date and end date are required', [], { field: 'required_dates' });
-  // The end is inclusive: the whole second, or for a date the whole day.
+  // `end_date` is inclusive: a time includes its second, and a day is included as a whole.
   const endMs = requiredMoment(end).getTime() + (dayFrom(end) === null ? 1_000 : DAY_MS);
   return { from: requiredMoment(start), to: new Date(endMs) };
 }

@@ -9,10 +9,6 @@ import { listParameter, periodIn, validatedPeriod, last30Days } from './helpers/
 import { merged, requiredParameters, textParameters } from './helpers/http/schema.ts';
 import { MANAGEMENT_READ } from './helpers/http/row-facts.ts';
 
-const READING = {
-  ...MANAGEMENT_READ,
-} as const;
-
 /** Number of windows in an answer. */
 const WINDOW_COUNT = 7;
 /** Windows of active users: length in days, and the word in the name of a window. */
@@ -57,7 +53,7 @@ const renderCounts = (sums: SpendSums) => ({
 
 const userRows: readonly RouteRow[] = PERIODS.map(({ name, path, days, word }) =>
   route({
-    ...READING,
+    ...MANAGEMENT_READ,
     name,
     paths: [path],
     statuses: [200, 401],
@@ -104,7 +100,7 @@ function renderUsers({ groups, emails }: TagUse, search: string) {
 export const tagUseRoutes: readonly RouteRow[] = [
   ...userRows,
   route({
-    ...READING,
+    ...MANAGEMENT_READ,
     name: 'tagUse.distinct',
     paths: ['/tag/distinct'],
     statuses: [200, 401],
@@ -113,7 +109,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
     render: ({ groups }) => json({ results: sumsByTag(groups).map(({ tag }) => ({ tag })) }),
   }),
   route({
-    ...READING,
+    ...MANAGEMENT_READ,
     name: 'tagUse.summary',
     querySchema: merged(TAGS, requiredParameters('start_date', 'end_date')),
     paths: ['/tag/summary'],
@@ -136,7 +132,7 @@ export const tagUseRoutes: readonly RouteRow[] = [
       }),
   }),
   route({
-    ...READING,
+    ...MANAGEMENT_READ,
     name: 'tagUse.users',
     querySchema: merged(TAGS, textParameters('start_date', 'end_date'), pageReader),
     paths: ['/tag/user-agent/per-user-analytics'],

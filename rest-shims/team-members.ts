@@ -15,10 +15,10 @@ import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   INCREASE_MEMBERS,
   increaseFrom,
-  renamedLimits,
+  renamedLimitsSchema,
   withoutUndefined,
   limitsFrom,
-  withNames,
+  renamedMembers,
   RESET_BODY,
   resetFrom,
 } from './helpers/fields/limits.ts';
@@ -48,7 +48,7 @@ const readNamed = members({ team_id: requiredText, user_id: text, user_email: te
 const readRole = members({ role: oneOf(MEMBER_ROLES) });
 
 const parseLimits = (input: JsonObject) => ({
-  ...limitsFrom(withNames(input, MEMBER_LIMITS)),
+  ...limitsFrom(renamedMembers(input, MEMBER_LIMITS)),
   ...withoutUndefined({ allowedModels: readModels(input).allowed_models }),
 });
 
@@ -73,7 +73,7 @@ const renderOutcome = ({ wanted, user, member, failure }: JoinOutcome) => ({
   updated_team_membership: member === null ? null : renderMembership(member),
 });
 
-/** Common facts of rows that change members. With `unknown`, an unknown team or member is 400 and not 404. */
+/** Common facts of rows that change members. An unknown team or member is answered with 400 and not with 404. */
 const CHANGING = {
   ...MANAGEMENT_CHANGE,
   statuses: [200, 400, 401, 403, 422],
@@ -88,7 +88,7 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
     bodySchema: merged(
       readTeam,
       readModels,
-      renamedLimits(MEMBER_LIMITS),
+      renamedLimitsSchema(MEMBER_LIMITS),
       objectSchema({ member: MEMBER_OR_LIST }, ['member']),
     ),
     paths: ['/team/member_add'],
@@ -109,7 +109,7 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
     bodySchema: merged(
       readTeam,
       readModels,
-      renamedLimits(MEMBER_LIMITS),
+      renamedLimitsSchema(MEMBER_LIMITS),
       objectSchema({ members: MEMBER_OR_LIST }, ['members']),
     ),
     paths: ['/team/bulk_member_add'],
@@ -132,7 +132,7 @@ export const teamMemberRoutes: readonly RouteRow[] = withIgnoredHeader([
   route({
     ...CHANGING,
     name: 'teamMembers.update',
-    bodySchema: merged(readNamed, readRole, readModels, renamedLimits(MEMBER_LIMITS), INCREASE_MEMBERS),
+    bodySchema: merged(readNamed, readRole, readModels, renamedLimitsSchema(MEMBER_LIMITS), INCREASE_MEMBERS),
     paths: ['/team/member_update'],
     parse({ body }) {
       const input = parseObject(body);

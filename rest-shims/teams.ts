@@ -38,10 +38,10 @@ import { withIgnoredHeader } from './helpers/http/ignored-members.ts';
 import { json, route, type RouteRow } from './helpers/http/route.ts';
 import {
   LIMITS_SCHEMA,
-  renamedLimits,
+  renamedLimitsSchema,
   withoutUndefined,
   limitsFrom,
-  withNames,
+  renamedMembers,
   withMetadataMembers,
 } from './helpers/fields/limits.ts';
 import { wantedMembers, MEMBER_OR_LIST } from './helpers/fields/members.ts';
@@ -104,7 +104,7 @@ function patchOf(input: JsonObject): TeamPatch {
   };
 }
 
-const TEAM = merged(readFields, readMetadata, LIMITS_SCHEMA, renamedLimits(MEMBER_LIMITS));
+const TEAM = merged(readFields, readMetadata, LIMITS_SCHEMA, renamedLimitsSchema(MEMBER_LIMITS));
 const readNew = members({ team_id: text });
 
 function parseNew(body: Uint8Array): TeamDraft {
@@ -113,7 +113,7 @@ function parseNew(body: Uint8Array): TeamDraft {
     id: readNew(input).team_id,
     patch: patchOf(input),
     members: wantedMembers(input['members_with_roles'] ?? [], 'members_with_roles', {}),
-    memberLimits: limitsFrom(withNames(input, MEMBER_LIMITS)),
+    memberLimits: limitsFrom(renamedMembers(input, MEMBER_LIMITS)),
   };
 }
 
@@ -121,7 +121,7 @@ const readNamed = members({ team_id: requiredText });
 
 function parseChange(input: JsonObject) {
   const { team_id: id } = readNamed(input);
-  return { id, patch: patchOf(input), memberLimits: limitsFrom(withNames(input, MEMBER_LIMITS)) };
+  return { id, patch: patchOf(input), memberLimits: limitsFrom(renamedMembers(input, MEMBER_LIMITS)) };
 }
 
 const readPage = query({

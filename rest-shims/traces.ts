@@ -35,7 +35,10 @@ async function ingest(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
 const readListQuery = query({ start_ms: text, end_ms: text, cursor: text });
 const readTraceQuery = query({ trace_ref: text });
 const readErrorPage = query({ cursor: textUpTo(MAX_CURSOR_LENGTH) });
-/** Reads the requested page of spans. `page_size` 0 (absent): the whole trace, or after a cursor the default size. */
+/**
+ * Reads the requested page of spans. `page_size` is 0 when it is absent: the answer has the whole trace, or after a
+ * cursor a page of the default size.
+ */
 const readSpanPage = query({
   cursor: textUpTo(MAX_CURSOR_LENGTH),
   page_size: integer({ min: 1, max: MAX_PAGE_SPANS, defaultValue: 0 }),
@@ -58,12 +61,17 @@ function parseList({ search }: HttpRequest): Parameters<typeof listTraces>[1] {
   return { startMs, endMs, cursor: nullIfEmpty(parameters.cursor) };
 }
 
+/** Unix milliseconds, clamped to the range of Date. */
+function clampedMs(ms: bigint): number {
+  if (ms > MAX_MS) return Number(MAX_MS);
+  return ms < -MAX_MS ? Number(-MAX_MS) : Number(ms);
+}
+
 /** Unix milliseconds, clamped to the range of Date; null when absent. Adds an issue for an invalid value. */
 function parseInstant(name: string, input: string | null, issues: Issue[]): number | null {
   if (input === null) return null;
   const result = integerFrom(input);
-  if ('value' in result)
-    return Number(result.value > MAX_MS ? MAX_MS : result.value < -MAX_MS ? -MAX_MS : result.value);
+  if ('value' in result) return clampedMs(result.value);
   const { rule, message } = INTEGER_FAULTS[result.fault];
   issues.push({ rule, message, path: ['query', name], input });
   return null;

@@ -93,7 +93,7 @@ function parseNew(body: Uint8Array): UserDraft {
     id: values.user_id,
     patch,
     teamIds: values.teams,
-    key: key && { ...key, key: null, role: null, teamId: null, maxBudget: null, budgetDuration: null },
+    key: key === null ? null : { ...key, key: null, role: null, teamId: null, maxBudget: null, budgetDuration: null },
   };
 }
 

@@ -1,9 +1,15 @@
 import { CALLBACK_KINDS } from '../../../src/domain/teams/logging.ts';
 
+const DISPLAY_NAMES: Readonly<Record<string, string>> = {
+  langfuse: 'Langfuse',
+  langfuse_otel: 'Langfuse OpenTelemetry',
+  langsmith: 'LangSmith',
+};
+
 /** Callbacks that teams may configure, with their variables, for the form of the dashboard. */
 export const TEAM_CALLBACK_CONFIGS = [...CALLBACK_KINDS].map(([id, variables]) => ({
   id,
-  displayName: { langfuse: 'Langfuse', langfuse_otel: 'Langfuse OpenTelemetry', langsmith: 'LangSmith' }[id] ?? id,
+  displayName: DISPLAY_NAMES[id] ?? id,
   logo: `${id.replace('_otel', '')}.png`,
   supports_key_team_logging: true,
   dynamic_params: Object.fromEntries(

@@ -58,20 +58,26 @@ function parsePage({ search }: HttpRequest): Page {
   };
 }
 
+/** Index of the first model of a page. Throws InvalidInput if `after` names no model. */
+function pageStart(models: readonly NamedModel[], after: string | null): number {
+  if (after === null) return 0;
+  const previous = models.findIndex(({ name }) => name === after);
+  if (previous === -1) throw invalidParameter('/models', 'pageToken', 'one that a list returned');
+  return previous + 1;
+}
+
 /**
  * A page of models in Google's format. Throws InvalidInput for an invalid page size, and for a token that names no
  * model.
  */
 export function generateContentModelList(models: readonly NamedModel[], request: HttpRequest) {
   const { size, after } = parsePage(request);
-  // -1 for the first page, which then starts at index 0.
-  const previous = models.findIndex(({ name }) => name === after);
-  if (after !== null && previous === -1) throw invalidParameter('/models', 'pageToken', 'one that a list returned');
-  const page = models.slice(previous + 1, previous + 1 + size);
-  const end = page.at(-1);
-  const hasMore = end !== undefined && previous + 1 + size < models.length;
+  const start = pageStart(models, after);
+  const page = models.slice(start, start + size);
+  const last = page.at(-1);
+  const hasMore = last !== undefined && start + size < models.length;
   return {
     models: page.map(generateContentModel),
-    ...(hasMore ? { nextPageToken: Buffer.from(end.name).toString('base64url') } : {}),
+    ...(hasMore ? { nextPageToken: Buffer.from(last.name).toString('base64url') } : {}),
   };
 }

@@ -147,7 +147,8 @@ function storedMembers({ row, spend, total }: ShownKey) {
 export function renderGenerated({ clearKey, row, budget }: GeneratedKey, spend: Usd = keySpendOf(row, ZERO_USD)) {
   const { settings } = row;
   const metadata = redactedMetadata(row.metadata);
-  // As in the reference, these members are null here, except three that are absent. Their values are in `metadata`.
+  // As in the reference, members of the metadata are null outside of it. Only `guardrails` has its value, and three are
+  // absent.
   const nullMembers = Object.fromEntries(METADATA_MEMBERS.map((member) => [member, null]));
   delete nullMembers['temp_budget_increase'];
   delete nullMembers['temp_budget_expiry'];

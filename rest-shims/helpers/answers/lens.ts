@@ -4,24 +4,24 @@ import type { Lens, LensRun, LensState } from '../../../src/domain/lens/lens.ts'
 import type { LensWorker } from '../../../src/domain/lens/worker.ts';
 import { usdNumber } from '../../../src/domain/money.ts';
 
-/** An execution is one agent run that a lens may review: the trace of one owner. */
-const withoutTraceMetadata = (execution: Execution): Execution => ({ ...execution, metadata: [] });
+const withoutMetadata = (execution: Execution): Execution => ({ ...execution, metadata: [] });
 
-const shortSample = (sample: Sample | null): Sample | null =>
-  sample === null ? null : { ...sample, executions: sample.executions.map(withoutTraceMetadata) };
+const sampleWithoutMetadata = (sample: Sample | null): Sample | null =>
+  sample === null ? null : { ...sample, executions: sample.executions.map(withoutMetadata) };
 
-/** A run of a lens. The id of the lens is left out, and the members about worker, lease and attempts come last. */
+/** A run of a lens, without the id of the lens. Worker, lease and attempts are the last members. */
 export function renderRun({ lensId: _lens, attempts, workerId, leaseUntil, ...run }: LensRun) {
-  return snakeCased({ ...run, workerId, leaseUntil, attempts, cost: usdNumber(run.cost) });
+  return snakeCased({ ...run, cost: usdNumber(run.cost), workerId, leaseUntil, attempts });
 }
 
 /** A run in a list: without sample, findings and assessments. */
 export const renderListedRun = (run: LensRun) => renderRun({ ...run, sample: null, findings: null, assessments: [] });
 
-function renderLens({ reservations, ...lens }: Lens, run: LensRun, findings: LensState['findings']) {
+/** A lens. Its list `jobs` has only the latest run. */
+function renderLens({ reservations, ...lens }: Lens, latestRun: LensRun, findings: LensState['findings']) {
   return {
     ...snakeCased({ ...lens, spent: usdNumber(lens.spent) }),
-    jobs: [renderRun(run)],
+    jobs: [renderRun(latestRun)],
     findings: snakeCased(findings),
     reservations: snakeCased(reservations.map((one) => ({ ...one, amount: usdNumber(one.amount) }))),
   };
@@ -30,9 +30,9 @@ function renderLens({ reservations, ...lens }: Lens, run: LensRun, findings: Len
 /** A lens after a change. */
 export const renderChangedLens = ({ lens, run, findings }: LensState) => renderLens(lens, run, findings);
 
-/** A lens without the reviews of its run and the metadata of its sample, which are large. */
+/** A lens without two large parts of its run: the reviews, and the metadata of the sampled executions. */
 export const renderLensWithoutReviews = ({ lens, run, findings }: LensState) =>
-  renderLens(lens, { ...run, reviews: [], sample: shortSample(run.sample) }, findings);
+  renderLens(lens, { ...run, reviews: [], sample: sampleWithoutMetadata(run.sample) }, findings);
 
 /** A worker. Its scope is constant: every worker serves all teams. */
 export const renderWorker = ({ id, name, lastSeen, revoked, analysisKeyId }: LensWorker) => ({

@@ -4,7 +4,7 @@ import { invalidParameter } from '../http/query.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
-/** Constant: models have no creation time. */
+/** Creation time of every model, because the catalog has no creation times. */
 const CREATED_AT = '2023-02-28T18:56:42Z';
 /** Maximum number of models on a page. */
 export const MESSAGES_MODELS_LIMIT = 1_000;
@@ -44,8 +44,8 @@ export function messagesModelList(models: readonly NamedModel[], { search }: Htt
   };
   const before = indexIn('before_id');
   const after = indexIn('after_id');
-  const start = before === null ? (after ?? -1) + 1 : Math.max(0, before - limit);
-  const end = before ?? start + limit;
+  const firstAfter = after === null ? 0 : after + 1;
+  const [start, end] = before === null ? [firstAfter, firstAfter + limit] : [Math.max(0, before - limit), before];
   const page = models.slice(start, end);
   return {
     data: page.map(messagesModel),

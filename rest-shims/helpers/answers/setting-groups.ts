@@ -36,17 +36,18 @@ const withDefaults = ({ group, values }: GroupView): JsonObject => ({
 
 const isList = (kind: GroupField['kind']): boolean => kind === 'list' || kind === 'texts';
 
-const renderSchema = ({ description, fields: rows }: SettingGroup) => ({
-  description,
+/** The part of a schema that names the choices. Those of a list are for its items. */
+function choicesSchema({ kind, choices }: GroupField): JsonSchema {
+  if (!isList(kind)) return choices === null ? {} : { enum: choices };
+  return { items: choices === null ? { type: 'string' } : { enum: choices } };
+}
+
+const renderSchema = (group: SettingGroup) => ({
+  description: group.description,
   properties: Object.fromEntries(
-    Object.entries(rows).map(([name, { kind, description: text, choices }]) => [
+    Object.entries(group.fields).map(([name, field]) => [
       name,
-      {
-        description: text,
-        type: SCHEMA_TYPES[kind],
-        ...(isList(kind) ? { items: choices === null ? { type: 'string' } : { enum: choices } } : {}),
-        ...(isList(kind) || choices === null ? {} : { enum: choices }),
-      },
+      { description: field.description, type: SCHEMA_TYPES[field.kind], ...choicesSchema(field) },
     ]),
   ),
 });
@@ -124,10 +125,10 @@ const eventsView = (view: GroupView): JsonObject => ({
   settings: Object.entries(withDefaults(view)).map(([event, enabled]) => ({ event, enabled })),
 });
 
-/** Renders the answers of a group: `rendered` for a read, `changed` for an update. */
+/** Renders the answers of a group to a read and to an update. */
 interface Form {
-  readonly rendered: (view: GroupView) => JsonObject;
-  readonly changed: (view: GroupView, message: string) => JsonObject;
+  readonly renderRead: (view: GroupView) => JsonObject;
+  readonly renderUpdate: (view: GroupView, message: string) => JsonObject;
 }
 
 /**
@@ -151,27 +152,33 @@ const statusMessage = (_view: GroupView, message: string): JsonObject => ({ mess
 
 /** Answer forms of setting groups. The routes of the reference have different forms. */
 export const GROUP_FORMS = {
-  schema: { rendered: schemaView, changed: storedAnswer },
-  provenance: { rendered: (view) => ({ ...schemaView(view), provenance: renderSources(view) }), changed: storedAnswer },
+  schema: { renderRead: schemaView, renderUpdate: storedAnswer },
+  provenance: {
+    renderRead: (view) => ({ ...schemaView(view), provenance: renderSources(view) }),
+    renderUpdate: storedAnswer,
+  },
   // The gateway does not act on the settings of this form: the feature is never active.
-  active: { rendered: (view) => ({ ...schemaView(view), active_on_this_pod: false }), changed: storedAnswer },
+  active: { renderRead: (view) => ({ ...schemaView(view), active_on_this_pod: false }), renderUpdate: storedAnswer },
   theme: {
-    rendered: schemaView,
-    changed: ({ values }, message) => ({ message: `${message}.`, status: 'success', theme_config: values }),
+    renderRead: schemaView,
+    renderUpdate: ({ values }, message) => ({ message: `${message}.`, status: 'success', theme_config: values }),
   },
   values: {
-    rendered: ({ values }) => ({ values }),
-    changed: ({ values }, message) => ({ message, status: 'success', values }),
+    renderRead: ({ values }) => ({ values }),
+    renderUpdate: ({ values }, message) => ({ message, status: 'success', values }),
   },
-  flat: { rendered: withDefaults, changed: (view, message) => ({ message, status: 'success', ...withDefaults(view) }) },
-  events: { rendered: eventsView, changed: (view, message) => ({ message, ...eventsView(view) }) },
-  export: { rendered: exportView, changed: statusMessage },
+  flat: {
+    renderRead: withDefaults,
+    renderUpdate: (view, message) => ({ message, status: 'success', ...withDefaults(view) }),
+  },
+  events: { renderRead: eventsView, renderUpdate: (view, message) => ({ message, ...eventsView(view) }) },
+  export: { renderRead: exportView, renderUpdate: statusMessage },
   vault: {
-    rendered: (view) => ({ config_type: 'hashicorp_vault', ...schemaView(view) }),
-    changed: statusMessage,
+    renderRead: (view) => ({ config_type: 'hashicorp_vault', ...schemaView(view) }),
+    renderUpdate: statusMessage,
   },
-  cache: { rendered: cacheView, changed: storedAnswer },
-  connection: { rendered: connectionView, changed: storedAnswer },
+  cache: { renderRead: cacheView, renderUpdate: storedAnswer },
+  connection: { renderRead: connectionView, renderUpdate: storedAnswer },
 } satisfies Readonly<Record<string, Form>>;
 
 export type GroupForm = keyof typeof GROUP_FORMS;
@@ -201,11 +208,11 @@ export function eventValues(body: Uint8Array): JsonObject {
   return Object.fromEntries(rows.map(readEvent).map(({ event, enabled }) => [event, enabled]));
 }
 
-/** Values of `field_default` that clients know from the reference. Calls use the defaults of `ROUTER_FIELDS`. */
+/** Values of `field_default` that differ from the defaults in use, as in the reference. */
 const REPORTED_DEFAULTS: JsonObject = { num_retries: 0, cooldown_time: null };
 
-const routerFields = ({ fields: rows }: RouterSettings, values: JsonObject) =>
-  Object.entries(rows).map(([name, { type, label, description, defaultValue, options }]) => ({
+const routerFields = (router: RouterSettings, values: JsonObject) =>
+  Object.entries(router.fields).map(([name, { type, label, description, defaultValue, options }]) => ({
     field_name: name,
     field_type: type,
     field_value: values[name] ?? null,

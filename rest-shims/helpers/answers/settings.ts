@@ -36,7 +36,7 @@ const nested = (name: string) =>
       }))
     : null;
 
-/** Shared settings are those of `litellm_settings` that are edited together with the general settings. */
+/** Whether a setting belongs to `litellm_settings`, and is edited together with the general settings. */
 const isShared = (field: GeneralField | SharedField): field is SharedField => 'type' in field;
 
 /** An entry of `/config/list`. */

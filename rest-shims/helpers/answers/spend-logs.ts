@@ -34,7 +34,7 @@ function renderMetadata(row: SpendRow, keys: SpendList['keys']) {
     user_api_key_alias: keys.get(row.keyHash)?.alias ?? null,
     user_api_key_team_id: row.teamId,
     user_api_key_user_id: row.userId,
-    // The client's call id if it sent one. `gateway_call_id` is ours, and unique.
+    // The call id of the client if it sent one. `gateway_call_id` is the unique id that the gateway assigned.
     litellm_call_id: row.callId,
     original_model_group: row.modelGroup,
     cost_breakdown: row.cost === null ? null : { total_cost: usdNumber(row.cost) },

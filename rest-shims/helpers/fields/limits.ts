@@ -74,10 +74,10 @@ export function increaseFrom(input: JsonObject) {
 export const INCREASE_MEMBERS: JsonSchema = readIncrease.schema;
 
 /**
- * Members of a body under other names: `names` maps, for example, `team_member_budget` to `max_budget`. Other members
- * are left out.
+ * Members of a body, renamed: `names` maps, for example, `team_member_budget` to `max_budget`. Members without an entry
+ * in `names` are left out.
  */
-export const withNames = (input: JsonObject, names: Readonly<Record<string, string>>): JsonObject =>
+export const renamedMembers = (input: JsonObject, names: Readonly<Record<string, string>>): JsonObject =>
   Object.fromEntries(
     Object.entries(names).flatMap(([from, to]) => (input[from] === undefined ? [] : [[to, input[from]] as const])),
   );
@@ -126,8 +126,8 @@ export const BUDGET_MEMBERS: JsonSchema = merged(readLimits, readBudget);
 /** Schema of limits. */
 export const LIMITS_SCHEMA: JsonSchema = readLimits.schema;
 
-/** Schema of limits under other names, as `withNames` reads them. */
-export const renamedLimits = (names: Readonly<Record<string, string>>): JsonSchema => {
+/** Schema of limits under other names, as `renamedMembers` reads them. */
+export const renamedLimitsSchema = (names: Readonly<Record<string, string>>): JsonSchema => {
   const properties = LIMITS_SCHEMA['properties'] as Readonly<Record<string, JsonSchema>>;
   return objectSchema(Object.fromEntries(Object.entries(names).map(([from, to]) => [from, properties[to] ?? {}])));
 };

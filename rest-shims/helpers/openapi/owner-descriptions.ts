@@ -83,7 +83,7 @@ export const OWNER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'tokenMappings.update': 'Change the key, description or state of a mapping of tokens.',
   'users.bulkUpdate': 'Update several users.',
   'users.count': 'Count users and teams.',
-  'users.create': 'Create a user and a key for the user. If `auto_create_key` is false, no key.',
+  'users.create': 'Create a user, with a key unless `auto_create_key` is false.',
   'users.delete': 'Delete users and their keys.',
   'users.flatInfo': 'Read a user in one flat object.',
   'users.info': 'Read a user with its keys and teams.',

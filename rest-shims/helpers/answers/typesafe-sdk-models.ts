@@ -3,10 +3,13 @@ import type { HttpRequest } from '../http/route.ts';
 
 type NamedModel = ReturnType<typeof getModel>;
 
-/** Constant: models have no release date. */
+/** Release date of every model, because the catalog has no release dates. */
 const RELEASED_ON = '2023-02-28';
 
-/** Whether the client is TypeSafe's SDK, which reads the member `models` of the list. */
+/**
+ * Whether the client is the SDK of TypeSafe, a vendor of decision models. The SDK reads the member `models` of the
+ * list.
+ */
 export const isForTypesafe = ({ headers }: Pick<HttpRequest, 'headers'>): boolean =>
   headers['x-typesafe-sdk'] !== undefined;
 
