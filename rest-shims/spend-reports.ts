@@ -132,7 +132,7 @@ function groupIn(search: string): ReportGroup {
 /** Fields of calls, by the parameter that filters by them. */
 const REPORT_FIELDS = { api_key: 'key', internal_user_id: 'user', team_id: 'team', customer_id: 'endUser' } as const;
 
-/** Whether the query names a key or a user: the report then has totals by key, and no days. */
+/** Whether the query names a key or a user. The report of such a query has totals by key, and no days. */
 const namesOneKeyOrUser = (search: string): boolean =>
   queryParameters(search)('api_key') !== null || queryParameters(search)('internal_user_id') !== null;
 

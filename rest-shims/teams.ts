@@ -139,7 +139,7 @@ function parsePage(search: string): TeamQuery {
   const parameters = readPage(search);
   const [page, size] = [Number(parameters.page), Number(parameters.page_size)];
   const teamId = nullIfBlank(parameters.team_id);
-  // As in the reference, an unknown `sort_by` is ignored. The newest teams are then first.
+  // As in the reference, an unknown `sort_by` is ignored, and the newest teams are first.
   const sort = TEAM_SORTS.find((name) => name === parameters.sort_by);
   return {
     filter: {

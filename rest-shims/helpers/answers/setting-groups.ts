@@ -28,7 +28,7 @@ const SCHEMA_TYPES: Readonly<Record<GroupField['kind'], string>> = {
   any: 'string',
 };
 
-/** The settings of a group, with the defaults of those that are not set. */
+/** Values of the settings of a group. A setting that is not set has its default. */
 const withDefaults = ({ group, values }: GroupView): JsonObject => ({
   ...Object.fromEntries(Object.entries(group.fields).map(([name, { defaultValue }]) => [name, defaultValue])),
   ...values,

@@ -37,7 +37,7 @@ export function requiredPeriod(search: string, fault: MissingPeriod = MISSING_DA
   return periodOfDays(start, end, fault.field);
 }
 
-/** As `requiredPeriod`; null when both days are missing. */
+/** As `requiredPeriod`, but null when both dates are missing. */
 export function periodIn(search: string): Period | null {
   const parameter = queryParameters(search);
   return parameter('start_date') === null && parameter('end_date') === null ? null : requiredPeriod(search);

@@ -85,8 +85,8 @@ function writeHead(response: Outgoing, answer: HttpAnswer, length: number | null
 }
 
 /**
- * Time in ms after which a client is disconnected if its full socket does not drain. It is twice the limit of common
- * reverse proxies: long enough for most slow readers, and short enough to release the upstream of a stalled client.
+ * Time in ms after which a client is disconnected if its full socket does not drain: twice the limit of common reverse
+ * proxies. It is long enough for most slow readers, and short enough to release the upstream of a stalled client.
  */
 export const STALL_TIMEOUT_MS = 120_000;
 

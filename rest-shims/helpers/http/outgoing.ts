@@ -16,7 +16,7 @@ export interface ArrivingBody {
   /** Declared length in bytes. */
   readonly length: number;
   /**
-   * Reads the body; until then the connection is paused. Rejects with RequestAborted when the client disconnects or is
+   * Reads the body. The connection is paused until this call. Rejects with RequestAborted when the client disconnects or is
    * too slow.
    */
   read(): Promise<Uint8Array>;

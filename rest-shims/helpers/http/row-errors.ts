@@ -78,7 +78,8 @@ function fixedBody(error: DomainError, code: string): object | null {
 
 /** Whether a failure has the form of the surface, although its row has a form. */
 function hasSurfaceForm(form: FailureForm, error: DomainError): boolean {
-  if (!(error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput)) return true;
+  const mayHaveRowForm = error instanceof NotFound || error instanceof Conflict || error instanceof InvalidInput;
+  if (!mayHaveRowForm) return true;
   const hasIssues = error instanceof InvalidInput && error.issues.length > 0;
   // Only the form `auth` applies to issues, and only to those of valid JSON.
   return hasIssues && (form.body !== 'auth' || isInvalidJson(error));

@@ -15,7 +15,7 @@ function cookieIn(text: string, name: string): string | null {
 export function sessionKey({ cookie, [CSRF_HEADER]: csrfHeader }: IncomingHttpHeaders): string | null {
   if (cookie === undefined) return null;
   const key = cookieIn(cookie, SESSION_COOKIE);
-  const csrfCookie = cookieIn(cookie, CSRF_COOKIE);
-  if (key === null || key === '' || csrfCookie === null || csrfCookie === '') return null;
-  return csrfHeader === csrfCookie ? key : null;
+  const csrfToken = cookieIn(cookie, CSRF_COOKIE);
+  if (key === null || key === '' || csrfToken === null || csrfToken === '') return null;
+  return csrfHeader === csrfToken ? key : null;
 }

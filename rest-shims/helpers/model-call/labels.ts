@@ -9,7 +9,7 @@ import type { HttpRequest } from '../http/route.ts';
 
 type WithHeaders = Pick<HttpRequest, 'headers'>;
 
-/** Dialects in which `metadata` is for the provider. Labels are in `litellm_metadata` there. */
+/** Dialects in which `metadata` is for the provider, and the labels are in `litellm_metadata`. */
 const PROVIDER_METADATA = new Set<Dialect | null>(['messages', 'responses', 'generate-content']);
 
 /** Members of `metadata` that are labels of their own. All other members are free metadata. */
