@@ -1,4 +1,5 @@
 import { Forbidden, InvalidInput, NotFound } from '../src/domain/errors.ts';
+import { keyOwnerRefusal } from '../src/domain/keys/key-owner-refusal.ts';
 import { assertAlias, assertCaps, withDefaults } from '../src/domain/keys/generation-rules.ts';
 import { type KeyPatch, patchedKey, rotatedKey } from '../src/domain/keys/key-change.ts';
 import type { KeyDraft } from '../src/domain/keys/key-draft.ts';
@@ -88,7 +89,7 @@ export const getKeyInfo = operation({
     const row = await findNamed(scope, key ?? caller.keyHash);
     // Only administrators learn that a key does not exist. Other callers get Forbidden.
     if (!(await mayRead(scope, row)))
-      throw new Forbidden(`You are not allowed to access this key's info. Your role=${caller.role}`, 'key_owner');
+      throw keyOwnerRefusal(`You are not allowed to access this key's info. Your role=${caller.role}`);
     if (row === null) throw notFound(nameOf(scope, key ?? caller.keyHash));
     return infoOf(scope, row);
   },
@@ -112,7 +113,10 @@ export interface KeyQuery {
   readonly descending: boolean;
   readonly limit: number;
   readonly from: KeyPage['from'];
-  /** Also lists keys of teams that the caller administers or that permit it. A filter by team has the same effect. */
+  /**
+   * Also lists keys of the teams that the caller administers, and of teams that permit their members to list keys. A
+   * filter by team has the same effect.
+   */
   readonly withTeams?: boolean;
 }
 
@@ -141,8 +145,8 @@ export const listKeys = operation({
       throw new Forbidden("You are not authorized to check another user's keys", 'key_list');
     if (!isAnyAdmin(caller) && page.sort === 'budget_use')
       throw new Forbidden('Only proxy admins can order keys by the use of their budgets.', 'proxy_admin');
-    const isOfTeams = withTeams || nullIfBlank(filter.teamId) !== null;
-    const teamIds = isOfTeams ? await visibleTeams(scope) : [];
+    const includesTeams = withTeams || nullIfBlank(filter.teamId) !== null;
+    const teamIds = includesTeams ? await visibleTeams(scope) : [];
     const visibleTo = isAnyAdmin(caller) ? null : { hash: caller.keyHash, userId: nullIfBlank(caller.userId), teamIds };
     const wanted: KeyFilter = { ...filter, visibleTo };
     const [found, totalCount] = await Promise.all([
@@ -244,9 +248,9 @@ export const deleteKeys = operation({
     const aliased = await stores.keys.findAliases(aliases);
     const found = [...named, ...aliased].filter((key) => key !== null);
     for (const key of found) await assertManages(scope, key, '/key/delete');
+    const isUnknownAlias = (alias: string): boolean => aliased.every((key) => key.alias !== alias);
     // Only an administrator learns that a key does not exist.
-    if (named.includes(null) || aliases.some((alias) => aliased.every((key) => key.alias !== alias)))
-      await assertManages(scope, null, '/key/delete');
+    if (named.includes(null) || aliases.some(isUnknownAlias)) await assertManages(scope, null, '/key/delete');
     const removed = await removeKeys(scope, [...new Set(found.map(({ hash }) => hash))]);
     if (removed.length === 0)
       throw new NotFound('keys', [...keys.map((key) => nameOf(scope, key)), ...aliases].join(', '), 'No keys found');

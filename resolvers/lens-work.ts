@@ -64,7 +64,7 @@ async function changeRun(
 }
 
 /** Ends runs whose workers were lost too often. */
-async function markLostDead(scope: Scope<LensPlatform>): Promise<void> {
+async function endLostRuns(scope: Scope<LensPlatform>): Promise<void> {
   const { stores, clock, bus } = scope.platform;
   const error = 'Worker disconnected repeatedly';
   for (const job of await stores.jobs.exhausted(RUN_JOB, clock.now(), MAX_LOST_RUNS)) {
@@ -121,7 +121,7 @@ export const claimLensRun = operation({
     const now = clock.now();
     await stores.lensWorkers.change(id, (worker) => ({ ...worker, lastSeen: now }));
     if (analysisKeyId === null) return null;
-    await markLostDead(scope);
+    await endLostRuns(scope);
     if (!(await stores.jobs.hasDue(RUN_JOB, now))) await queueDueRun(scope);
     const job = await stores.jobs.claim({ kind: RUN_JOB, workerId: id, now: clock.now(), leaseMs: LEASE_MS });
     return job === null ? null : startRun(scope, job);
@@ -279,7 +279,7 @@ export const completeLensRun = operation({
 function endingOf(run: LensRun, result: RunResult, changed: LensState['findings']) {
   const { assessments, coverage, error, reviewVersions } = result;
   const isUsable = error === '' || changed.length > 0 || assessments.some(({ cannotAssess }) => !cannotAssess);
-  const isEmpty = Object.values(coverage).every((count) => count === 0);
+  const hasNoCoverage = Object.values(coverage).every((count) => count === 0);
   const sampled = new Set(run.sample?.executions.map(({ id }) => id));
   const sampledFindings = changed.map((finding) => ({
     ...finding,
@@ -291,7 +291,7 @@ function endingOf(run: LensRun, result: RunResult, changed: LensState['findings'
     error,
     assessments,
     reviewVersions,
-    coverage: error !== '' && isEmpty ? run.coverage : coverage,
+    coverage: error !== '' && hasNoCoverage ? run.coverage : coverage,
     findings: sampledFindings,
   } as const;
 }

@@ -284,7 +284,7 @@ export const listRunReviews = operation({
     { after, ...named }: NamedRun & { readonly after: number },
   ): Promise<{ readonly reviews: readonly Review[]; readonly reviewed: number }> {
     const { reviews, reviewed } = await getLensRun(scope, named);
-    const first = reviewed - reviews.length;
-    return { reviews: reviews.slice(Math.max(0, after - first)), reviewed };
+    const droppedCount = reviewed - reviews.length;
+    return { reviews: reviews.slice(Math.max(0, after - droppedCount)), reviewed };
   },
 });

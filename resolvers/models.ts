@@ -24,7 +24,7 @@ interface ModelListQuery {
   readonly withWildcards: boolean;
   /** Team whose models to list; null for those of the caller's key. */
   readonly teamId: string | null;
-  /** Lists model access groups instead of models, or after them; null lists none. */
+  /** Lists model access groups in place of models (`only`) or after them (`also`); null lists none. */
   readonly groups?: 'only' | 'also' | null;
   /** Kind of fallbacks to list with each model; null lists none. */
   readonly fallbackType?: FallbackType | null;
@@ -155,14 +155,15 @@ async function otherTeams(scope: Scope<ModelInfoPlatform>, withTeams: boolean): 
 }
 
 /**
- * Whether the keys of a team may call a deployment. It belongs to the team, or is a common one that the model list of
- * the team allows. A model of the team replaces common ones of the same name.
+ * Whether the keys of a team may call a deployment. Either it belongs to the team, or it belongs to no team and the
+ * model list of the team allows it. A model of the team replaces models without a team that have the same name.
  */
-const isOfTeam = ({ platform }: Scope<ModelInfoPlatform>, team: Team, { name, deployment }: ModelInfo): boolean =>
-  deployment.teamId === undefined
-    ? !platform.deployments.isTeamModel(team.id, name) &&
-      allowsModel(team.models, name, platform.deployments.accessGroupsOf(name))
-    : deployment.teamId === team.id;
+function isOfTeam({ platform }: Scope<ModelInfoPlatform>, team: Team, { name, deployment }: ModelInfo): boolean {
+  const { deployments } = platform;
+  if (deployment.teamId !== undefined) return deployment.teamId === team.id;
+  if (deployments.isTeamModel(team.id, name)) return false;
+  return allowsModel(team.models, name, deployments.accessGroupsOf(name));
+}
 
 /**
  * Facts of the deployments that the caller's key may call. `otherTeams` and `teamId` add deployments of other teams.
@@ -191,9 +192,8 @@ export const listModelInfo = operation({
     );
     if (deploymentId !== null && named.length === 0)
       throw new InvalidInput(`Model id = ${deploymentId} not found on litellm proxy`);
-    const isShown = ({ deployment }: ModelInfo): boolean =>
-      !onlyHealthy || gateway.healthOf(deployment.id).state !== 'failing';
-    const shown = named.filter(isShown).map((one) => ({ ...one, seesAddress }));
+    const isFailing = ({ deployment }: ModelInfo): boolean => gateway.healthOf(deployment.id).state === 'failing';
+    const shown = named.filter((one) => !onlyHealthy || !isFailing(one)).map((one) => ({ ...one, seesAddress }));
     if (!withAccess) return shown;
     const accessTo = await modelAccess(scope);
     return shown.map((one) => ({ ...one, access: accessTo(one) }));
@@ -283,7 +283,8 @@ function sorted(models: readonly ModelFacts[], { sort, descending }: ModelPageQu
   return ranked
     .toSorted((left, right) => {
       if (left.rank === null || right.rank === null) return Number(left.rank === null) - Number(right.rank === null);
-      return direction * (left.rank < right.rank ? -1 : left.rank > right.rank ? 1 : 0);
+      if (left.rank === right.rank) return 0;
+      return left.rank < right.rank ? -direction : direction;
     })
     .map(({ one }) => one);
 }

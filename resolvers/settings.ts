@@ -65,8 +65,8 @@ function listedSetting(
   const view = settingViewOf(config, stored, section, name);
   // Some general settings are stored in another row than those of their section.
   const isInRow = Object.hasOwn(stored.get(sectionRowOf(section, name)) ?? {}, name);
-  const isStored = isInRow ? true : view.effectiveValue === null ? null : false;
-  return { view: shownTo(scope, view), field, isStored };
+  const isUnset = !isInRow && view.effectiveValue === null;
+  return { view: shownTo(scope, view), field, isStored: isUnset ? null : isInRow };
 }
 
 /** Lists the settings that can be changed at runtime, with their owners. Secrets are hidden. */

@@ -15,7 +15,7 @@ import { outcomeOf } from './operation/outcome.ts';
 import { memberManager } from './operation/owner-access.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
-import { assertReset, laterSpend } from './operation/window-spend.ts';
+import { assertReset, spendSinceLater } from './operation/window-spend.ts';
 import { addMembers, type WantedMember } from './operation/team-joining.ts';
 import { type UserView, userViews } from './operation/user-views.ts';
 import {
@@ -38,12 +38,12 @@ export interface JoinedTeam extends TeamView {
 /** Whether the caller adds only its own user, as a member without administrator rights, to an available team. */
 function isSelfJoin(scope: Scope<TeamPlatform>, teamId: string, members: readonly WantedMember[]): boolean {
   const user = nullIfBlank(callerOf(scope).userId);
-  const [one, ...others] = members;
+  const [member, ...others] = members;
   return (
     user !== null &&
-    one?.userId === user &&
-    one.role === 'user' &&
-    Object.keys(one.limits).length === 0 &&
+    member?.userId === user &&
+    member.role === 'user' &&
+    Object.keys(member.limits).length === 0 &&
     others.length === 0 &&
     scope.platform.availableTeams.includes(teamId)
   );
@@ -130,7 +130,7 @@ const notAMember = ({ teamId, userId, email }: NamedMember): InvalidInput =>
   new InvalidInput(`User ${userId ?? email} is not a member of team ${teamId}.`);
 
 /** Changes the member's own budget, or creates one. Returns its id; null for a member without an own budget. */
-async function ownBudgetOf(
+async function budgetOfMember(
   scope: Scope<TeamPlatform>,
   { memberBudgetId }: Team,
   member: TeamMember,
@@ -174,7 +174,7 @@ export const updateTeamMember = operation({
     const team = await teamOfMembers(scope, named.teamId);
     const member = await memberOf(scope, team, named);
     if (member === null) throw notAMember(named);
-    const budgetId = await ownBudgetOf(scope, team, member, limits);
+    const budgetId = await budgetOfMember(scope, team, member, limits);
     const done = await stores.teamMembers.change(member.id, (row) => ({
       ...row,
       role: role ?? row.role,
@@ -216,7 +216,7 @@ export const resetMemberSpend = operation({
     const { spend, total } = await viewOf(scope, team, member);
     let before = spend;
     const done = await stores.teamMembers.change(member.id, (row) => {
-      before = laterSpend((total - (row.spentBefore ?? ZERO_USD)) as Usd, spend);
+      before = spendSinceLater((total - (row.spentBefore ?? ZERO_USD)) as Usd, spend);
       assertReset(resetTo, before);
       return { ...row, spentBefore: (total - resetTo) as Usd, updatedAt: authorship.now, updatedBy: authorship.by };
     });

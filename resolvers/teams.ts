@@ -68,18 +68,17 @@ async function assertInOrganization({ platform }: Scope<TeamPlatform>, team: Tea
 export const createTeam = operation({
   name: 'createTeam',
   access: teamManager,
-  async run(
-    scope: Scope<TeamLoggingPlatform>,
-    { id, patch: sent, members, memberLimits }: TeamDraft,
-  ): Promise<TeamView> {
+  async run(scope: Scope<TeamLoggingPlatform>, draft: TeamDraft): Promise<TeamView> {
     const { stores, ids, ownedKeys, configuration } = scope.platform;
-    const patch = { ...defaultsOfTeams(configuration), ...sent };
+    const { id, members, memberLimits } = draft;
+    const patch = { ...defaultsOfTeams(configuration), ...draft.patch };
     const caller = callerOf(scope);
     const authorship = authored(scope);
     const organizationId = nullIfBlank(patch.organizationId);
     if (caller.role !== 'proxy_admin' && !(await administers(scope, caller, organizationId)))
       throw refuseManagement(caller);
-    if (caller.role !== 'proxy_admin' && grantedToTeam(sent) !== null) throw refuseRightsOfTeam();
+    if (caller.role !== 'proxy_admin' && grantedToTeam(draft.patch) !== null) throw refuseRightsOfTeam();
+    // Only a check: the result equals `patch`, because a new team has no stored guardrails that would be kept.
     allowedGuardrails(scope, patch, { team: {}, before: {}, ofTeam: true });
     const budget = setsLimits(memberLimits) ? newBudget(memberLimits, { ...authorship, id: ids.uuid() }) : null;
     const drafted = newTeam(
@@ -151,16 +150,16 @@ function listedUser(scope: Scope<TeamPlatform>, userId: string | null): string |
 /** A page of team rows. Administrators see all teams, other callers those of their user. Throws Forbidden. */
 async function foundTeams(
   scope: Scope<TeamPlatform>,
-  { filter: requested, userId, limit, ...page }: TeamQuery,
+  { filter, userId, limit, ...page }: TeamQuery,
 ): Promise<TeamList<Team>> {
   const { stores } = scope.platform;
   const user = listedUser(scope, nullIfBlank(userId));
-  const filter = user === null ? requested : { ...requested, ids: await teamsOf(scope, user, requested.ids) };
+  const visible = user === null ? filter : { ...filter, ids: await teamsOf(scope, user, filter.ids) };
   // One less than the maximum, so that `size + 1` is exact.
   const size = limit ?? Number.MAX_SAFE_INTEGER - 1;
   const [found, totalCount] = await Promise.all([
-    stores.teams.list({ ...page, filter, limit: size + 1 }),
-    stores.teams.count(filter),
+    stores.teams.list({ ...page, filter: visible, limit: size + 1 }),
+    stores.teams.count(visible),
   ]);
   return { teams: found.slice(0, size), totalCount, hasMore: found.length > size };
 }
@@ -203,6 +202,7 @@ export const listAvailableTeams = operation({
   },
 });
 
+/** Ids of the teams of a user; with `ids`, only those of the list. */
 async function teamsOf(
   { platform }: Scope<TeamPlatform>,
   userId: string,
@@ -278,11 +278,11 @@ export const updateTeam = operation({
     // Waits until the records of earlier calls are committed, so that a new window does not count them.
     if (patch.budgetLimits?.length) await scope.platform.records.readable();
     const authorship = authored(scope);
-    const allowed = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
-    await assertInOrganization(scope, patchedTeam(team, allowed, authorship));
+    const guarded = allowedGuardrails(scope, patch, { team: team.metadata, before: team.metadata, ofTeam: true });
+    await assertInOrganization(scope, patchedTeam(team, guarded, authorship));
     const memberBudgetId = await memberBudgetOf(scope, team, memberLimits);
     const view = await changeTeam(scope, id, (row) => {
-      const permitted = isAdmin ? allowed : withKeptRightsOfTeam(row.metadata, allowed);
+      const permitted = isAdmin ? guarded : withKeptRightsOfTeam(row.metadata, guarded);
       return withCallbacks(scope, patchedTeam(row, { ...permitted, memberBudgetId }, authorship), {
         patch,
         before: row.metadata,

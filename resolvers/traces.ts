@@ -180,35 +180,47 @@ export const getTrace = operation({
     const limit = pageSize ?? DEFAULT_PAGE_SPANS;
     if (cursor !== null && others.length === 0) {
       const after = readSpanCursor(cursor, summary.spanCount);
-      const cached = scope.platform.outlines.find(outlineName(scope, summary));
-      if (cached !== null) {
-        const { traces } = scope.platform.stores;
-        const first = cached.rootless ? (await traces.listSpanPage(summary, null, 1))[0] : undefined;
-        const rest = await traces.listSpanPage(summary, after, limit + 1);
-        const { spanCount } = summary;
-        const shown = { ...namedByFirst(summary, first), ...cached.spend };
-        return pageOf({ ...cached, summary: shown, parts: [summary], spendPending }, rest, { limit, spanCount });
-      }
+      const outline = scope.platform.outlines.find(outlineKey(scope, summary));
+      if (outline !== null) return pageOfOutline(scope, { summary, outline, spendPending }, { after, limit });
     }
     const { trace, outline } = await readWhole(scope, summaries);
     const { spans } = trace;
     const shown = { ...trace.summary, ...outline.spend };
     if (cursor === null && pageSize === null)
       return { ...trace, ...outline, summary: shown, spendPending, nextCursor: null };
-    if (others.length === 0) scope.platform.outlines.put(outlineName(scope, summary), outline);
+    if (others.length === 0) scope.platform.outlines.put(outlineKey(scope, summary), outline);
     const after = cursor === null ? null : readSpanCursor(cursor, spans.length);
     const rest = after === null ? spans : spans.filter((span) => isAfterPosition(span, after));
     const shownTrace = { ...outline, summary: shown, parts: trace.parts, spendPending };
-    return pageOf(shownTrace, rest, { limit, spanCount: spans.length });
+    return spanPageOf(shownTrace, rest, { limit, spanCount: spans.length });
   },
 });
 
+/** A page after a cursor, of a trace whose outline is cached. Reads only the spans of the page. */
+async function pageOfOutline(
+  scope: Scope<TracePlatform>,
+  {
+    summary,
+    outline,
+    spendPending,
+  }: { readonly summary: TraceSummary; readonly outline: TraceOutline; readonly spendPending: boolean },
+  { after, limit }: { readonly after: ReturnType<typeof readSpanCursor>; readonly limit: number },
+): Promise<ReadTrace> {
+  const { traces } = scope.platform.stores;
+  // The first span names a trace without a root span.
+  const firstSpan = outline.rootless ? (await traces.listSpanPage(summary, null, 1))[0] : undefined;
+  const rest = await traces.listSpanPage(summary, after, limit + 1);
+  const shown = { ...namedByFirst(summary, firstSpan), ...outline.spend };
+  const trace = { ...outline, summary: shown, parts: [summary], spendPending };
+  return spanPageOf(trace, rest, { limit, spanCount: summary.spanCount });
+}
+
 /** Key of a cached outline. It contains the visibility, because outlines contain spend that not all callers may see. */
-function outlineName(scope: Scope<TracePlatform>, { traceRef, spanCount }: TraceSummary): string {
+function outlineKey(scope: Scope<TracePlatform>, { traceRef, spanCount }: TraceSummary): string {
   return JSON.stringify([traceRef, spanCount, visibilityOf(callerOf(scope))]);
 }
 
-function pageOf(
+function spanPageOf(
   trace: TraceOutline & Pick<ReadTrace, 'summary' | 'parts' | 'spendPending'>,
   rest: readonly SpanHead[],
   { limit, spanCount }: { readonly limit: number; readonly spanCount: number },
@@ -254,12 +266,10 @@ export const getSpan = operation({
       if (span instanceof Error) throw span;
       return span === null ? [] : [{ ...span, traceRef, within }];
     });
-    // Several keys may have sent one span id. The earliest span is shown, as in the merged trace.
-    const [first] = spans.toSorted(({ startNs: left }, { startNs: right }) =>
-      left < right ? -1 : left > right ? 1 : 0,
-    );
+    const [first, ...others] = spans;
     if (first === undefined) throw new NotFound('Span', spanId);
-    return first;
+    // Several keys may have sent one span id. The earliest span is shown, as in the merged trace.
+    return others.reduce((earliest, span) => (span.startNs < earliest.startNs ? span : earliest), first);
   },
 });
 

@@ -76,7 +76,7 @@ function keyRefusal(caller: Caller): Forbidden {
   );
 }
 
-function checkUser(caller: Caller | null): void {
+function checkKeyRights(caller: Caller | null): void {
   if (!isAdminOrUser(requireCaller(caller))) throw keyRefusal(requireCaller(caller));
 }
 
@@ -85,7 +85,7 @@ export const keyMaker: Access = {
   name: 'keyMaker',
   description:
     'Proxy administrators; keys of an `internal_user` for keys of the same user, of teams and organizations that it administers, and of teams that permit it.',
-  check: checkUser,
+  check: checkKeyRights,
 };
 
 /**
@@ -96,10 +96,10 @@ export const keyManager: Access = {
   name: 'keyManager',
   description:
     'Proxy administrators; keys of an `internal_user` for keys of teams and organizations that it administers, and for its own keys of teams that permit it. It may also rotate its own keys without a team.',
-  check: checkUser,
+  check: checkKeyRights,
 };
 
-/** Proxy administrators, for models. Every other caller gets the same refusal. */
+/** Proxy administrators, for models. */
 export const modelAdmin: Access = {
   name: 'modelAdmin',
   description: 'Proxy administrators, for models, their access groups and fallbacks.',

@@ -1,4 +1,5 @@
 import { Forbidden, NotFound } from '../../src/domain/errors.ts';
+import { keyOwnerRefusal } from '../../src/domain/keys/key-owner-refusal.ts';
 import type { VirtualKey } from '../../src/domain/keys/virtual-key.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import type { ActivityEntity } from '../../src/domain/spend/daily-activity.ts';
@@ -23,11 +24,9 @@ const WITH_UNASSIGNED = new Set<ActivityEntity>(['user', 'team']);
  * and all calls of teams and organizations that they administer. Only administrators may query customers and agents.
  * Throws Forbidden and NotFound.
  */
-export async function activityFilter(
-  scope: Scope<ActivityPlatform>,
-  { entity, filter: requested }: EntityQuery,
-): Promise<SpendFilter> {
-  const filter = await visibleFilter(scope, requested);
+export async function activityFilter(scope: Scope<ActivityPlatform>, query: EntityQuery): Promise<SpendFilter> {
+  const { entity } = query;
+  const filter = await visibleFilter(scope, query.filter);
   // `some` keeps only calls that have such an entity.
   const ofEntity: SpendFilter = WITH_UNASSIGNED.has(entity) ? filter : { ...filter, some: [entity] };
   const caller = callerOf(scope);
@@ -41,8 +40,8 @@ export async function activityFilter(
       'service_account',
     );
   if (entity === 'organization') return filterOfOrganizations(scope, ofEntity, userId);
-  if (entity === 'user' && ofEntity.any.user?.some((user) => user !== userId) === true)
-    throw new Forbidden('You can only view your own spend data.', 'key_owner');
+  const asksForOthers = ofEntity.any.user?.some((user) => user !== userId) ?? false;
+  if (entity === 'user' && asksForOthers) throw keyOwnerRefusal('You can only view your own spend data.');
   return ofEntity;
 }
 
@@ -73,7 +72,7 @@ async function filterOfTeams(
   };
 }
 
-/** Calls of the organizations that the caller administers. */
+/** All calls of the organizations that the caller administers. */
 async function filterOfOrganizations(
   { platform }: Scope<ActivityPlatform>,
   filter: SpendFilter,

@@ -35,7 +35,7 @@ export async function forwardToAgents(scope: AgentScope, { subpath, sent }: Agen
   const model = modelOf(sent);
   if (model !== null) assertMayCall(caller.key, model);
   const target = targetOf({ provider: CODING_AGENTS, subpath, sent }, await accountOf(scope, CODING_AGENTS));
-  const name = agentOperation(sent.method, subpath);
+  const operation = agentOperation(sent.method, subpath);
   return scope.platform.gateway.forward(
     caller,
     {
@@ -43,8 +43,8 @@ export async function forwardToAgents(scope: AgentScope, { subpath, sent }: Agen
       ...target,
       timeoutSeconds: scope.platform.passThrough.timeoutSeconds,
       answerLimit: MAX_ANSWER_BYTES,
-      operation: name,
-      model: `cursor/${name}`,
+      operation,
+      model: `cursor/${operation}`,
       provider: CODING_AGENTS.name,
       deploymentId: '',
       cost: ZERO_USD,
@@ -98,7 +98,7 @@ export async function callApi(
   const { status } = call.exchange;
   if (status < 300) return bytes;
   const message = messageOf(jsonOf(bytes)) ?? `The coding agents answered with status ${status}.`;
-  if (status === 404) throw unknownAgent(subpath.split('/')[2] ?? '');
+  if (status === 404) throw unknownAgent(agentIdIn(subpath));
   if (status === 400 || status === 422) throw new InvalidInput(message);
   throw new UpstreamFailed(message, { provider: CODING_AGENTS.name, upstreamStatus: status });
 }
@@ -121,6 +121,9 @@ export async function ownAgent(scope: AgentScope, id: string): Promise<CodingAge
 
 /** Path of an agent. Its id is encoded, because the provider may use characters that a path may not contain. */
 export const pathOf = (id: string, more = ''): string => `v0/agents/${encodeURIComponent(id)}${more}`;
+
+/** The encoded agent id of a path that `pathOf` made; empty for another path. */
+const agentIdIn = (subpath: string): string => subpath.split('/')[2] ?? '';
 
 /** `checkCodingAgent` without its access check. `changed`: whether the state differs from that of the given agent. */
 export async function checkAnyAgent(

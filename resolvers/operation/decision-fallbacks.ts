@@ -14,11 +14,11 @@ import type { Scope } from './scope.ts';
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /**
- * Asks the fallbacks of the model, in order, the open questions. A question is open if it was refused, or its answer
- * has less label mass (sum of the label probabilities) than the setting `fallbackBelow`. Null there disables fallbacks.
- * Returns one call with all answers and the sum of the costs; the first call when no fallback answers. Each request to
- * a fallback is a separate call with its own checks of key, budget and limits, and its own price and records. A
- * fallback that fails with a DomainError is skipped.
+ * Sends the open questions to the fallbacks of the model, one fallback after the other. A question is open if it was
+ * refused, or if its answer has less label mass (sum of the label probabilities) than the setting `fallbackBelow`. A
+ * null setting disables fallbacks. Returns one call with all answers and the sum of the costs; the first call when no
+ * fallback answers. Each request to a fallback is a separate call with its own checks of key, budget and limits, and
+ * its own price and records. A fallback that fails with a DomainError is skipped.
  */
 export async function askFallbacks(
   scope: Scope<DecisionPlatform>,

@@ -19,8 +19,8 @@ type GuardrailScope = Scope<{ readonly guardrails: Pick<Guardrails, 'list'> }>;
  */
 export function assertGuardrailsOfKey({ platform }: GuardrailScope, caller: Caller, patch: MetadataPatch): void {
   assertGuardrails(platform.guardrails.list(), patch);
-  const changes = guardedChanges({}, patch).filter((name) => name !== 'guardrails');
-  if (caller.role !== 'proxy_admin' && changes.length > 0) throw guardrailChangeForbidden();
+  const adminChanges = guardedChanges({}, patch).filter((name) => name !== 'guardrails');
+  if (caller.role !== 'proxy_admin' && adminChanges.length > 0) throw guardrailChangeForbidden();
 }
 
 /**

@@ -20,14 +20,14 @@ export interface GeneratedKey {
 }
 
 /**
- * The secret of a new or rotated key: the caller's own value, or a generated one for null. Throws InvalidInput for an
- * invalid value, and Conflict when the value is the admin key with which the caller authenticated.
+ * The secret of a new or rotated key: the value that the caller chose, or a generated one for null. Throws InvalidInput
+ * for an invalid value, and Conflict when the value is the admin key with which the caller authenticated.
  */
-export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
+export function secretFor(scope: Scope<KeyPlatform>, chosen: string | null) {
   const { keyGenerator, clock } = scope.platform;
   const caller = callerOf(scope);
-  if (own !== null) assertChosenKey(own);
-  const key = own ?? keyGenerator.make();
+  if (chosen !== null) assertChosenKey(chosen);
+  const key = chosen ?? keyGenerator.make();
   const hash = keyGenerator.hash(key);
   // The admin key has no row, so the unique constraint of the store does not refuse its value.
   if (caller.key === null && hash === caller.keyHash) throw new Conflict('This key is taken.');
@@ -35,7 +35,7 @@ export function secretFor(scope: Scope<KeyPlatform>, own: string | null) {
 }
 
 /** Adds a budget id to a draft with a soft budget, because a budget row stores the soft budget. */
-function withBudget(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
+function withBudgetId(scope: Scope<KeyPlatform>, draft: KeyDraft): KeyDraft {
   const { settings = {} } = draft;
   if (settings.softBudget === undefined || settings.softBudget === null) return draft;
   return { ...draft, settings: { ...settings, budgetId: settings.budgetId ?? scope.platform.ids.uuid() } };
@@ -50,7 +50,7 @@ export async function issueKey(scope: Scope<KeyPlatform>, draft: KeyDraft): Prom
   const secret = secretFor(scope, draft.key);
   assertGuardrailsOfKey(scope, callerOf(scope), draft);
   await assertReferences(scope, draft.settings ?? {}, nullIfBlank(draft.teamId));
-  const row = newKey(withBudget(scope, draft), secret);
+  const row = newKey(withBudgetId(scope, draft), secret);
   await stores.keys.add(row);
   // The secret may be cached as unknown, because a client sent it before the key existed.
   keyRing.evict(row);

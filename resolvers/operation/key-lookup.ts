@@ -11,7 +11,7 @@ import {
 import { type Usd, ZERO_USD } from '../../src/domain/money.ts';
 import type { KeyPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-import { laterSpend, startsOf, windowBudgetId } from './window-spend.ts';
+import { spendSinceLater, startsOf, windowBudgetId } from './window-spend.ts';
 
 export const HASH = /^[0-9a-f]{64}$/;
 
@@ -84,13 +84,13 @@ export async function keyInfos(
   const budgetById = new Map(budgets.map((budget) => [budget.id, budget]));
   const counted = rows.map((row) => ({ id: row.hash, budget: budgetById.get(windowBudgetId(row) ?? '') }));
   const starts = startsOf(counted, now);
-  const since = starts.length === 0 ? new Map<string, Usd>() : await stores.spend.totalsSince('key', starts);
+  const spendInWindow = starts.length === 0 ? new Map<string, Usd>() : await stores.spend.totalsSince('key', starts);
   const windowed = new Set(starts.map(({ id }) => id));
   return rows.map((row) => {
     const total = totals.get(row.hash) ?? ZERO_USD;
-    const inWindow = windowed.has(row.hash) ? (since.get(row.hash) ?? ZERO_USD) : null;
+    const inWindow = windowed.has(row.hash) ? (spendInWindow.get(row.hash) ?? ZERO_USD) : null;
     // The key's own window, or the window of its budget row if that began later.
-    return { row, total, spend: laterSpend(keySpendOf(row, total), inWindow), status: keyStatusOf(row, now) };
+    return { row, total, spend: spendSinceLater(keySpendOf(row, total), inWindow), status: keyStatusOf(row, now) };
   });
 }
 

@@ -15,11 +15,11 @@ const nonexistent = (noun: string, id: string, field: string): InvalidInput =>
 /** Throws NotFound for a change that moves a key to a team that does not exist. */
 async function assertTeamOfChange(
   { platform }: Scope<KeyPlatform>,
-  before: string | null,
+  currentTeamId: string | null,
   patch: { readonly teamId?: string | null },
 ): Promise<void> {
   const wanted = nullIfBlank(patch.teamId);
-  if (wanted === null || wanted === before || (await platform.stores.teams.find(wanted)) !== null) return;
+  if (wanted === null || wanted === currentTeamId || (await platform.stores.teams.find(wanted)) !== null) return;
   const message = `Team doesn't exist in db. Team=${wanted}. Create team via \`/team/new\` call.`;
   throw new NotFound('team of key', wanted, message);
 }

@@ -1,4 +1,5 @@
 import { Forbidden, InvalidInput } from '../../src/domain/errors.ts';
+import { keyOwnerRefusal } from '../../src/domain/keys/key-owner-refusal.ts';
 import {
   assertUnbounded,
   boundedDraft,
@@ -46,7 +47,7 @@ async function standingIn(scope: KeyScope, teamId: string): Promise<Standing> {
 /** Error for a caller that may not call a route for a key. A `KeyPermission` is the path of a REST route. */
 function refusalOf(scope: KeyScope, route: KeyPermission): Forbidden {
   const { role, userId } = callerOf(scope);
-  if (route === '/key/delete') return new Forbidden('You are not authorized to delete this key', 'key_owner');
+  if (route === '/key/delete') return keyOwnerRefusal('You are not authorized to delete this key');
   const isBlock = route === '/key/block' || route === '/key/unblock';
   return new Forbidden(
     `Only proxy admins, team admins, or org admins can call ${route}. user_role=${role}, user_id=${userId}`,
@@ -54,10 +55,10 @@ function refusalOf(scope: KeyScope, route: KeyPermission): Forbidden {
   );
 }
 
-/** Routes that users may call for all of their own keys. */
-const OWNER_ROUTES = new Set<KeyPermission>(['/key/delete']);
+/** Routes that users may call for their own keys of a team, also without a permission of the team. */
+const OWN_TEAM_KEY_ROUTES = new Set<KeyPermission>(['/key/delete']);
 /** Routes that users may call for their own keys without a team. */
-const PERSONAL_KEY_ROUTES = new Set<KeyPermission>(['/key/delete', '/key/regenerate']);
+const OWN_PERSONAL_KEY_ROUTES = new Set<KeyPermission>(['/key/delete', '/key/regenerate']);
 
 interface KeyRight {
   /** Whether the caller has the right as an administrator of team, organization or proxy, and not as the owner. */
@@ -65,16 +66,16 @@ interface KeyRight {
 }
 
 /**
- * Checks that the caller may call a route for a key. `row` is null for an unknown key: callers other than proxy
- * administrators get the same Forbidden error, so that they cannot probe for keys.
+ * Checks that the caller may call a route for a key. `row` is null for an unknown key. Then callers other than proxy
+ * administrators get the error for a key of somebody else, so that they cannot probe for keys.
  */
 export async function assertManages(scope: KeyScope, row: VirtualKey | null, route: KeyPermission): Promise<KeyRight> {
   const caller = callerOf(scope);
   if (caller.role === 'proxy_admin') return { isManager: true };
   if (row === null || outranks(row, caller)) throw refusalOf(scope, route);
   const isOwn = nullIfBlank(caller.userId) !== null && row.userId === caller.userId;
-  if (isOwn && (OWNER_ROUTES.has(route) || (row.teamId === null && PERSONAL_KEY_ROUTES.has(route))))
-    return { isManager: false };
+  const ownKeyRoutes = row.teamId === null ? OWN_PERSONAL_KEY_ROUTES : OWN_TEAM_KEY_ROUTES;
+  if (isOwn && ownKeyRoutes.has(route)) return { isManager: false };
   if (row.teamId === null) throw refusalOf(scope, route);
   // A key of a team may manage keys of that team only.
   const ownTeam = nullIfBlank(caller.teamId);
@@ -87,7 +88,8 @@ export async function assertManages(scope: KeyScope, row: VirtualKey | null, rou
 }
 
 /**
- * Limits a requested change to the caller's rights, given the key's row at the time of the change. Throws Forbidden.
+ * Limits a requested change of a key to the caller's rights. `row` is the key as it is stored when the change is made.
+ * Throws Forbidden.
  */
 type BoundPatch = (row: VirtualKey) => KeyPatch;
 
@@ -114,16 +116,13 @@ export async function allowedRotation(scope: KeyScope, row: VirtualKey | null, p
     if (stored.teamId !== row.teamId || stored.userId !== row.userId) throw refusalOf(scope, '/key/regenerate');
     if (stored.hash !== caller.keyHash) assertUnbounded(caller, stored.teamId);
     if (hasMoreRights(caller, stored))
-      throw new Forbidden(
-        'You are not allowed to get the secret of a key with more rights than your own.',
-        'key_owner',
-      );
+      throw keyOwnerRefusal('You are not allowed to get the secret of a key with more rights than your own.');
     return allowed(stored);
   };
 }
 
-const isEmptyPatch = ({ settings = {}, metadataMembers = {}, ...patch }: KeyPatch): boolean =>
-  [settings, metadataMembers, patch].every((part) => Object.keys(part).length === 0);
+const isEmptyPatch = ({ settings = {}, metadataMembers = {}, ...fields }: KeyPatch): boolean =>
+  [settings, metadataMembers, fields].every((part) => Object.keys(part).length === 0);
 
 /**
  * The user of a new key: the caller's own user. A manager of the key's team may name another member of the team. Throws
@@ -140,15 +139,13 @@ async function userOfDraft(scope: KeyScope, draft: KeyDraft, isManager: boolean)
   return userId;
 }
 
-const foreignUser = (scope: KeyScope, userId: string): Forbidden => {
-  const message = `User can only create keys for themselves. Got user_id=${userId}, Your ID=${callerOf(scope).userId}`;
-  return new Forbidden(message, 'key_owner');
-};
+const foreignUser = (scope: KeyScope, userId: string): Forbidden =>
+  keyOwnerRefusal(`User can only create keys for themselves. Got user_id=${userId}, Your ID=${callerOf(scope).userId}`);
 
 const unknownTeamOf = (teamId: string): InvalidInput =>
   new InvalidInput(`Unable to find team object in database. Team ID: ${teamId}`);
 
-/** Whether a member has limits. They would not apply to a service account of the team. */
+/** Whether a member has limits in a team. These limits would not apply to a service account of the team. */
 async function isLimited({ platform }: KeyScope, team: Team, { budgetId }: TeamMember): Promise<boolean> {
   const id = budgetId ?? team.memberBudgetId;
   return id !== null && (await platform.stores.budgets.find(id)) !== null;
@@ -166,10 +163,9 @@ export async function allowedDraft(
   const caller = callerOf(scope);
   const { keyRules } = scope.platform;
   const teamId = nullIfBlank(draft.teamId);
-  // Whether the configuration has rules about who may create keys.
-  const isRuled = keyRules.team !== null || keyRules.personal !== null;
+  const hasCreationRules = keyRules.team !== null || keyRules.personal !== null;
   if (caller.role === 'proxy_admin') {
-    if (isRuled && teamId !== null && (await scope.platform.stores.teams.find(teamId)) === null)
+    if (hasCreationRules && teamId !== null && (await scope.platform.stores.teams.find(teamId)) === null)
       throw unknownTeamOf(teamId);
     assertMayCreate({ caller, memberRole: null, sent }, draft, keyRules);
     return draft;
@@ -180,14 +176,14 @@ export async function allowedDraft(
     return boundedDraft({ caller, userId, isManager: false }, draft);
   }
   const { team, member, isManager } = await standingIn(scope, teamId);
-  // The same error for an unknown team, so that a caller cannot probe for team ids.
+  // An unknown team gets the error of a team without the user, so that a caller cannot probe for team ids.
   if (team === null || (!isManager && member === null))
     throw new InvalidInput(`User=${caller.userId} not assigned to team=${teamId}`);
   if (!isManager && !isPermitted(team, route)) throw new NotPermitted(team, route);
   assertMayCreate({ caller, memberRole: member?.role ?? null, sent }, draft, keyRules);
   const isService = route === '/key/service-account/generate';
   if (isService && !isManager && member !== null && (await isLimited(scope, team, member)))
-    throw new Forbidden('A member with limits in a team cannot create service account keys of the team.', 'key_owner');
+    throw keyOwnerRefusal('A member with limits in a team cannot create service account keys of the team.');
   const userId = isService ? null : await userOfDraft(scope, draft, isManager);
   return boundedDraft({ caller, userId, isManager }, draft);
 }
@@ -224,13 +220,13 @@ export async function visibleTeams(scope: KeyScope): Promise<readonly string[]> 
     organizationMembers.all({ organizationIds: null, userIds: [user] }),
   ]);
   const joined = await teams.findMany(members.map(({ teamId }) => teamId));
-  const isAdminOf = new Set(members.filter(({ role }) => role === 'admin').map(({ teamId }) => teamId));
-  const own = joined.filter((team) => isAdminOf.has(team.id) || isPermitted(team, '/key/list')).map(({ id }) => id);
+  const administeredIds = new Set(members.filter(({ role }) => role === 'admin').map(({ teamId }) => teamId));
+  const listable = joined.filter((team) => administeredIds.has(team.id) || isPermitted(team, '/key/list'));
   const administered = organizations.filter(({ role }) => role === 'org_admin');
   const organizationTeams = await Promise.all(
     administered.map(({ organizationId }) => teams.all({ ids: null, organizationId, aliasPart: null })),
   );
-  const ids = [...new Set([...own, ...organizationTeams.flat().map(({ id }) => id)])];
+  const ids = [...new Set([...listable, ...organizationTeams.flat()].map(({ id }) => id))];
   // A key of a team sees keys of that team only.
   const ownTeam = nullIfBlank(caller.teamId);
   return ownTeam === null ? ids : ids.filter((id) => id === ownTeam);

@@ -29,6 +29,7 @@ function deploymentsOf({ platform }: Scope<LensPlatform>, model: string): readon
 
 /** A deployment with prices and limits from the catalog and the configuration. */
 interface AnalysisModel {
+  /** The row of the catalog, with the prices of the configuration in place of its own. */
   readonly row: JsonObject;
   /** Whether no price is known or expected, as for a self-hosted server that no catalog lists. */
   readonly isUnpriced: boolean;
@@ -39,8 +40,8 @@ function modelsOf(scope: Scope<LensPlatform>, model: string): readonly AnalysisM
   return deploymentsOf(scope, model).map((deployment) => {
     const entry = catalogEntryFor(deployment, catalog);
     const row = { ...entry?.row, ...deployment.priceOverrides };
-    const isPriced = Object.keys(row).some((name) => name.includes('_cost_per_'));
-    return { row, isUnpriced: entry === null && !isPriced && deployment.apiBase !== null };
+    const hasPrice = Object.keys(row).some((name) => name.includes('_cost_per_'));
+    return { row, isUnpriced: entry === null && !hasPrice && deployment.apiBase !== null };
   });
 }
 
@@ -110,6 +111,7 @@ export const isConfigured = (scope: Scope<LensPlatform>, model: string): boolean
 export function assertAnalysisModel(scope: Scope<LensPlatform>, model: string): void {
   if (deploymentsOf(scope, model).length === 0)
     throw new InvalidInput('Choose a model configured on this LiteLLM instance');
+  // Throws for an unknown price. The number of tokens does not matter.
   maxCallCost(scope, model, { input: 1, output: 1 });
 }
 

@@ -11,8 +11,8 @@ import type { Scope } from './scope.ts';
 import { nullIfEmpty } from '../../src/domain/optional-text.ts';
 
 /**
- * Error for a result that contradicts its run. The messages use the words of the reference. There, a run is an
- * execution, a job is a run of a lens, and an investigation is a lens.
+ * Error for a result that contradicts its run. The messages use the words of the reference: "run" and "trace" mean an
+ * execution, "job" means a run of a lens, and "investigation" means a lens.
  */
 export const resultFault = (message: string): InvalidInput =>
   new InvalidInput(message, [{ path: [], rule: 'text', message }]);

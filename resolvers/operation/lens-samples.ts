@@ -19,7 +19,7 @@ import type { Scope } from './scope.ts';
 import { withFeedback } from './lens-feedback.ts';
 
 /** Number of trace summaries of one read. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 /** Traces whose spans are listed by one query. */
 const TRACES_PER_QUERY = 50;
 /** Maximum number of executions that a sample is taken from. An execution is a trace as lenses see it. */
@@ -82,13 +82,13 @@ async function* eligibleTraces(
   for (;;) {
     const search = { ...window, filters: { ...NO_TRACE_FILTERS, ...wanted }, order: 'start', after } as const;
     scope.signal.throwIfAborted();
-    const page = await traces.searchSummaries(ALL_OWNERS, search, PAGE);
+    const page = await traces.searchSummaries(ALL_OWNERS, search, PAGE_SIZE);
     const lensRunIds = await lenses.runIdsAmong(page.map(({ traceId }) => runIdOfTrace(traceId)));
     const candidates = page.filter(({ traceId }) => !lensRunIds.has(runIdOfTrace(traceId)) && !isSignalCall(traceId));
     if (filters.length === 0) yield* candidates;
     else yield* withAttributes(scope, candidates, filters);
     const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
+    if (last === undefined || page.length < PAGE_SIZE) return;
     after = { rank: traceRankOf(last, 'start'), traceRef: last.traceRef };
   }
 }
@@ -139,7 +139,7 @@ export async function sampleOf(scope: Scope<LensPlatform>, selection: Selection,
   return { executions, eligible: all.length, selected, nextOffset: null, nextCursor: null };
 }
 
-const CURSOR = /^[0-9a-f]{16}$/;
+const SPAN_ID = /^[0-9a-f]{16}$/;
 
 /**
  * A page of the content of an execution. `cursor` is the id of the last span of the previous page; an unknown id
@@ -158,7 +158,7 @@ export async function contentPage(
   const summary = await summaryOf(scope, executionId);
   if (summary === null) return null;
   const heads = (await traces.listSpans([summary])).get(summary.traceRef) ?? [];
-  if (cursor !== null && !CURSOR.test(cursor)) throw new InvalidInput('Invalid cursor.');
+  if (cursor !== null && !SPAN_ID.test(cursor)) throw new InvalidInput('Invalid cursor.');
   const start = heads.findIndex(({ spanId }) => spanId === cursor) + 1;
   const page = heads.slice(start, start + PAGE_PARTS);
   const spans = await traces.findSpans(

@@ -41,20 +41,17 @@ export interface Loaders {
    * without a parent span, so the rows are found by response id or call id.
    */
   readonly spendRowsElsewhere: DataLoader<CallSearch, readonly SpendRow[], string>;
-  /** Accounts of a trace (the gateway's records of its calls), by its parts: one for each owner that sent spans. */
+  /** Accounts of a trace (the gateway's records of its calls), by the parts of the trace: one part for each owner. */
   readonly accountsByTrace: DataLoader<readonly TraceIdentity[], TraceAccounts, string>;
-  /**
-   * Annotations of a trace and its spans, the oldest first. Load only traces that the caller may read: nothing checks
-   * it.
-   */
+  /** Annotations of a trace and its spans, the oldest first. For any caller: operations check access. */
   readonly annotationsByTrace: DataLoader<TraceKey, readonly Annotation[], string>;
   /** The visible summaries with a trace id; with a ref, only the summary of that trace. */
   readonly summariesByAddress: DataLoader<SummaryAddress, readonly TraceSummary[], string>;
   /** All spans of a trace, indexed, by the parts of the trace. */
   readonly spanTreeByTrace: DataLoader<readonly TraceIdentity[], SpanTree, string>;
-  /** A span with its content. Load only spans of traces that the caller may read: nothing checks it. */
+  /** A span with its content. For any caller: operations check access. */
   readonly contentBySpan: DataLoader<SpanKey, Span | null, string>;
-  /** A key by its hash, deleted ones too, for any caller: operations check access. */
+  /** A key by its hash, also a deleted key. For any caller: operations check access. */
   readonly storedKeyByHash: DataLoader<string, VirtualKey | null>;
   /**
    * A key by its hash; null when the caller may not see it. Administrators see every key, a key without a team sees
@@ -62,7 +59,7 @@ export interface Loaders {
    */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
   /**
-   * Number of open findings about a trace; null when it has none and was not assessed by the latest run of a lens. For
+   * Number of open findings about a trace. Null when there is none and the latest run of no lens assessed the trace. For
    * any caller: operations check access.
    */
   readonly findingCountByTrace: DataLoader<TraceKey, number | null, string>;
@@ -91,7 +88,8 @@ async function readSpans(
   let batch: SpansWanted[] = [];
   let expected = 0;
   async function readBatch(): Promise<void> {
-    if (batch.length > 0) for (const [ref, spans] of await store.listSpans(batch)) found.set(ref, spans);
+    if (batch.length === 0) return;
+    for (const [ref, spans] of await store.listSpans(batch)) found.set(ref, spans);
     batch = [];
     expected = 0;
   }
@@ -125,7 +123,7 @@ async function readTree(
   return spanTreeOf(parts, new Map(parts.map(({ traceRef }, at) => [traceRef, spans[at] ?? []])));
 }
 
-/** Loads spans with their contents, at most `MAX_CONTENTS` at once. A failed read fails its own span only. */
+/** Loads spans with their contents, at most `MAX_CONTENTS` at once. A failed read fails only its own span. */
 function createContentLoader(stores: Pick<Stores, 'traces'>): Loaders['contentBySpan'] {
   const read = async ({ spanId, ...trace }: SpanKey): Promise<Span | null> => stores.traces.findSpan([trace], spanId);
   let lastBatch: Promise<unknown> = Promise.resolve();
@@ -141,8 +139,8 @@ function createContentLoader(stores: Pick<Stores, 'traces'>): Loaders['contentBy
 }
 
 /**
- * Loaders for one caller. A spend row is visible only to callers that may read rows of its owner. A sender chooses the
- * ids of its spans, so it could otherwise use a span id of another owner to read the spend row.
+ * Loaders for one caller. A spend row is visible only to callers that may read rows of its owner. Senders choose the ids
+ * of their spans, so otherwise a sender could read the spend row of another owner by using that owner's span id.
  */
 export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
   const isVisible = (row: SpendRow): boolean => caller !== null && mayRead(visibilityOf(caller), row);
@@ -210,10 +208,12 @@ export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
       return hashes.map((hash) => keys.get(hash) ?? null);
     }),
     keyByHash: new DataLoader(async (hashes) => {
-      // Depends only on the visibility, because subscribers with equal visibility share events.
+      // The result depends only on the visibility, because subscribers with equal visibility share their events.
       const visibility = caller === null ? null : visibilityOf(caller);
-      if (visibility?.kind !== 'all')
-        return hashes.map((hash) => (visibility?.kind === 'key' && caller?.key?.hash === hash ? caller.key : null));
+      if (visibility?.kind !== 'all') {
+        const ownKey = visibility?.kind === 'key' ? (caller?.key ?? null) : null;
+        return hashes.map((hash) => (ownKey?.hash === hash ? ownKey : null));
+      }
       const keys = new Map((await stores.keys.findMany(hashes)).map((key) => [key.hash, key]));
       return hashes.map((hash) => keys.get(hash) ?? null);
     }),

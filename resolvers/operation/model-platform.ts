@@ -16,9 +16,10 @@ export interface DeploymentPlatform {
   readonly fallbacks: Pick<FallbackRegistry, 'policy'>;
   readonly gateway: Pick<Gateway, 'admitKey' | 'deployments' | 'healthOf'> & ProbeGateway;
   readonly catalog: CatalogSource;
-  /** Whether deployments are probed periodically, and whether reports have details in addition to names. */
   readonly healthChecks: {
+    /** Whether deployments are probed periodically. */
     readonly background: boolean;
+    /** Whether reports have details in addition to names. */
     readonly details: boolean;
     readonly queue: Pick<RowQueue<HealthCheck>, 'caughtUp'>;
   };

@@ -3,7 +3,7 @@ import { nullIfBlank } from '../../src/domain/optional-text.ts';
 import { ALL_USERS, emailKeyOf, type User } from '../../src/domain/users/user.ts';
 import type { Stores } from './stores.ts';
 
-/** A user by its id, else by its email. */
+/** Name of a user: its id, or its email when there is no id. */
 export interface UserName {
   readonly userId: string | null;
   readonly email: string | null;

@@ -31,8 +31,8 @@ const operations: Operation<never, unknown, never>[] = [];
 /**
  * Declares an operation. Its access rule is checked before `run`. Tracing keys are refused unless the rule admits them.
  * When the rule requires a credential, `callerOf` returns the caller. `run` declares its slice of the platform in the
- * type of its scope; without one it receives no part of the platform. An operation with an allowance charges an
- * anonymous request before it runs, once for all operations of the request. The charge may read the store.
+ * type of its scope. Without a declared slice, it receives no part of the platform. An operation with an allowance
+ * charges an anonymous request before it runs, once for all operations of the request. The charge may read the store.
  */
 export function operation<Input, Result, Slice = object>(
   declared: Declared<Input, Result, Slice>,

@@ -33,7 +33,8 @@ export async function askWithItems(
     readonly from?: string | null;
   },
 ): Promise<{ readonly call: GatewayCall; readonly items: readonly ResponseItem[] }> {
-  const { request: sent, items, previousId } = await resolveReferences(scope, withUpstreamPrevious(scope, request));
+  const resolved = await resolveReferences(scope, withUpstreamPrevious(scope, request));
+  const { items, previousId } = resolved;
   const answerIds = followUpOf(scope, from ?? previousId);
   const isStored =
     keep &&
@@ -42,7 +43,7 @@ export async function askWithItems(
     scope.platform.responses.queue.mayStore(request.bytes.length);
   const store = storeAnswer(scope, { id: answerIds.ownId, previousId, items });
   const followUp = isStored ? { ...answerIds, store } : answerIds;
-  const call = await scope.platform.gateway.call(callerOf(scope), { ...sent, followUp }, scope.signal);
+  const call = await scope.platform.gateway.call(callerOf(scope), { ...resolved.request, followUp }, scope.signal);
   return { call, items };
 }
 
@@ -50,24 +51,24 @@ export async function askWithItems(
 function followUpOf(scope: Scope<ResponsePlatform>, previousId: string | null): FollowUp {
   const { responses, ids } = scope.platform;
   const owner = ownerOf(callerOf(scope));
-  const shown = new Map<string, string>();
+  const shownIds = new Map<string, string>();
   return {
     ownId: ownResponseId(ids.uuid()),
     previousId,
     shownId(deploymentId, upstreamId) {
       // Several events of one answer repeat its id.
-      const known = shown.get(upstreamId) ?? responses.ids.seal({ deploymentId, upstreamId, owner });
-      shown.set(upstreamId, known);
-      return known;
+      const shownId = shownIds.get(upstreamId) ?? responses.ids.seal({ deploymentId, upstreamId, owner });
+      shownIds.set(upstreamId, shownId);
+      return shownId;
     },
   };
 }
 
-/** A function that stores the answer to these items. `previousId` is the id of a stored response; null for none. */
+/** Returns a function that stores the answer to these items. `previousId` is the id of a stored response or null. */
 function storeAnswer(
   scope: Scope<ResponsePlatform>,
   { id, previousId, items }: Pick<StoredResponse, 'id' | 'previousId'> & { readonly items: readonly ResponseItem[] },
-): FollowUp['store'] & {} {
+): NonNullable<FollowUp['store']> {
   const owner = ownerOf(callerOf(scope));
   return (response) =>
     scope.platform.responses.queue.enqueue({
@@ -81,8 +82,8 @@ function storeAnswer(
 }
 
 /**
- * The request with the upstream's id of its previous response, when an upstream stores that response. With id security,
- * throws InvalidInput for an id that the caller may not use.
+ * The request with the upstream's id of its previous response, when an upstream stores that response. With
+ * `idSecurity`, throws InvalidInput for an id that the caller may not use.
  */
 export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: ModelRequest): ModelRequest {
   const previous = request.body['previous_response_id'];
@@ -93,17 +94,18 @@ export function withUpstreamPrevious(scope: Scope<ResponsePlatform>, request: Mo
     const replaced = { ...request.replaced, ...named };
     return { ...request, body: { ...request.body, ...named }, replaced, deploymentId: upstream.deploymentId };
   }
-  // Without id security the id may be the upstream's own.
+  // Without `idSecurity` a client may send the upstream's own id.
   if (!scope.platform.responses.idSecurity) return request;
   throw noPrevious(previous);
 }
 
 /**
- * The upstream response of a sealed id, which is the encrypted id and owner of that response. Null for another id, and
- * with id security when the caller may not see the response.
+ * The upstream response of a sealed id, which is the encrypted id and owner of that response. Null for another id. With
+ * `idSecurity`, also null when the caller may not see the response.
  */
 export function upstreamOf(scope: Scope<ResponsePlatform>, id: string): UpstreamResponse | null {
   const { ids, idSecurity } = scope.platform.responses;
   const upstream = ids.open(id);
-  return upstream !== null && idSecurity && !mayRead(visibilityOf(callerOf(scope)), upstream.owner) ? null : upstream;
+  if (upstream === null || !idSecurity) return upstream;
+  return mayRead(visibilityOf(callerOf(scope)), upstream.owner) ? upstream : null;
 }

@@ -13,7 +13,7 @@ interface ResolvedRequest {
   readonly request: ModelRequest;
   /** Own items of the request, without those of previous responses. */
   readonly items: readonly ResponseItem[];
-  /** Previous response, when it is stored here and the caller may use it; null otherwise. */
+  /** Id of the previous response, when it is stored here and the caller may use it; null otherwise. */
   readonly previousId: string | null;
 }
 
@@ -29,8 +29,8 @@ export async function resolveReferences(
 ): Promise<ResolvedRequest> {
   const { body } = request;
   const input = inputItemsOf(body);
-  const named = body['previous_response_id'];
-  const previous = typeof named === 'string' && isOwnResponseId(named) ? await previousOf(scope, named) : null;
+  const sentId = body['previous_response_id'];
+  const previous = typeof sentId === 'string' && isOwnResponseId(sentId) ? await previousOf(scope, sentId) : null;
   const items = await withoutReferences(scope, input);
   const previousId = previous?.id ?? null;
   if (previous === null && items === input) return { request, items, previousId };
@@ -77,8 +77,8 @@ async function itemsOfConversation(
 const MAX_REFERENCED_RESPONSES = 1_000;
 
 /**
- * The items with references to stored items replaced; the given list when it has none. Throws InvalidInput when the
- * referenced responses are too many or too large, and with id security for an item that is not found.
+ * The items with references to stored items replaced; the given list when it has no reference. Throws InvalidInput when
+ * the referenced responses are too many or too large. With `idSecurity`, also throws it for an item that is not found.
  */
 async function withoutReferences(
   scope: Scope<ResponsePlatform>,

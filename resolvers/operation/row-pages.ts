@@ -48,7 +48,7 @@ export async function removeOldest<Row extends { readonly id: string }, Filter>(
 
 /**
  * Changes the stored row with the id of `row`, or adds `row`. A row that a concurrent request adds is changed. Throws
- * Conflict when another row has a unique value of `row`, or when a concurrent request adds and removes the row.
+ * Conflict when a unique value of `row` is taken by another row, or when a concurrent request adds and removes the row.
  */
 export async function changeOrAdd<Row extends { readonly id: string }, Filter, Sort extends string>(
   store: Pick<RowStore<Row, Filter, Sort>, 'add' | 'change'>,

@@ -63,23 +63,26 @@ async function callerOfKey({ platform }: Scope<SignInPlatform>, key: string): Pr
   }
 }
 
-/** Whether a key has a budget. The session counts its own spend, so a copied budget could be spent twice. */
 const isBudgeted = ({ maxBudget, settings }: VirtualKey): boolean =>
   maxBudget !== null || [settings.budgetId, settings.budgetLimits, settings.modelMaxBudget].some(Boolean);
 
-/** Settings that a session copies from a key. The session gets a budget of zero where the key has a budget. */
+/**
+ * Settings that a session copies from a key. For a key with a budget, the session gets a budget of zero: a session
+ * counts its own spend, so a copied budget could be spent twice.
+ */
 function boundsOf(key: VirtualKey | null): Pick<KeyDraft, 'models' | 'maxBudget' | 'metadata' | 'settings'> {
   if (key === null) return { models: [], maxBudget: null, metadata: {} };
-  const without = { keyType: null, budgetId: null, softBudget: null, autoRotate: null, rotationInterval: null };
-  const settings = { ...key.settings, ...without };
+  const notCopied = { keyType: null, budgetId: null, softBudget: null, autoRotate: null, rotationInterval: null };
+  const settings = { ...key.settings, ...notCopied };
   const maxBudget: Usd | null = isBudgeted(key) ? ZERO_USD : null;
   return { models: key.models, maxBudget, metadata: key.metadata, settings };
 }
 
 /** Lifetime of a session in seconds: at least 1, at most `maxSeconds`, and no longer than the key. */
 function secondsOf({ key }: SignedIn, maxSeconds: number, now: Date): number {
-  const left = key?.expiresAt ? Math.floor((key.expiresAt.getTime() - now.getTime()) / MS_PER_SECOND) : maxSeconds;
-  return Math.max(1, Math.min(maxSeconds, left));
+  if (!key?.expiresAt) return Math.max(1, maxSeconds);
+  const keySeconds = Math.floor((key.expiresAt.getTime() - now.getTime()) / MS_PER_SECOND);
+  return Math.max(1, Math.min(maxSeconds, keySeconds));
 }
 
 /** Creates the virtual key of a session, with a lifetime of at most `seconds`. */

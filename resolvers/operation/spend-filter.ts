@@ -31,8 +31,13 @@ export async function visibleFilter(
   if (named === undefined && keyAlias === undefined) return { ...filter, any: bothOf(filter.any, within), visibleTo };
   const hashes = named === undefined ? null : await Promise.all(named.map((one) => hashOf(scope, one)));
   const aliased = keyAlias === undefined ? null : await hashesOfAlias(scope, keyAlias);
-  const key = hashes === null ? (aliased ?? []) : hashes.filter((hash) => aliased === null || aliased.includes(hash));
-  return { ...filter, any: bothOf({ ...filter.any, key }, within), visibleTo };
+  return { ...filter, any: bothOf({ ...filter.any, key: commonHashes(hashes, aliased) }, within), visibleTo };
+}
+
+/** The hashes that both lists contain. A null list contains every hash. */
+function commonHashes(left: readonly string[] | null, right: readonly string[] | null): readonly string[] {
+  if (left === null) return right ?? [];
+  return right === null ? left : left.filter((hash) => right.includes(hash));
 }
 
 /** Intersection of two filters. A field that only one of them names keeps its values. */

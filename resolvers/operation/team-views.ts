@@ -13,7 +13,7 @@ import { callerOf } from './operation.ts';
 import { refuseMembers } from './owner-access.ts';
 import type { TeamPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
-import { type CountedSpend, countedSpends, laterSpend } from './window-spend.ts';
+import { type CountedSpend, countedSpends, spendSinceLater } from './window-spend.ts';
 import { windowSpendOf } from './user-views.ts';
 
 /** A member with its user and its budget. */
@@ -78,8 +78,8 @@ export async function countedTeams(
 }
 
 /** The spend of a member: in the window of its budget, or since its spend was reset, if that is later. */
-const sinceReset = ({ spentBefore }: TeamMember, { spend, total }: CountedSpend): CountedSpend => ({
-  spend: laterSpend((total - (spentBefore ?? ZERO_USD)) as Usd, spend),
+const spendOfMember = ({ spentBefore }: TeamMember, { spend, total }: CountedSpend): CountedSpend => ({
+  spend: spendSinceLater((total - (spentBefore ?? ZERO_USD)) as Usd, spend),
   total,
 });
 
@@ -114,7 +114,7 @@ export async function teamViews(scope: Scope<TeamPlatform>, teams: readonly Team
       member,
       user: userById.get(member.userId) ?? null,
       budget: budgetOf(member),
-      ...sinceReset(member, spentBy(memberId(member.teamId, member.userId))),
+      ...spendOfMember(member, spentBy(memberId(member.teamId, member.userId))),
     })),
     memberBudget: budgetById.get(team.memberBudgetId ?? '') ?? null,
     keys: keysByTeam.get(team.id) ?? [],

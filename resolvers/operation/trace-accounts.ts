@@ -48,9 +48,9 @@ export async function accountsOf(parts: readonly TraceIdentity[], queries: Accou
   // Calls without a spend row in this trace may have one in another trace.
   const searches = callSearchesOf(spans, spendHere);
   const candidates = valuesOf(await queries.spendRowsElsewhere.loadMany(searches)).flat();
-  const elsewhere = [
-    ...new Map(candidates.filter((row) => isOfOwner(row, parts)).map((row) => [row.id, row])).values(),
-  ];
+  const ofOwners = candidates.filter((row) => isOfOwner(row, parts));
+  // Several calls may find the same row.
+  const elsewhere = [...new Map(ofOwners.map((row) => [row.id, row])).values()];
   const calls = callSpendOf(spans, rows, elsewhere, unsearchedCalls(spans, spendHere));
   return { spans, calls, agentSpend: agentSpendOf(spans, calls), agentTokens: agentTokensOf(spans), elsewhere };
 }

@@ -29,10 +29,10 @@ import { callerOf } from './operation.ts';
 import type { ObjectPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 
-/** Scope of calls about stored objects. Background work has such a scope without a request. */
+/** Part of a scope that calls about stored objects need. Background work, which has no request, has this part. */
 type BackgroundScope = Pick<Scope<ObjectPlatform>, 'platform' | 'caller' | 'signal'>;
 
-/** Scope of a call that reads and writes no store. */
+/** As `BackgroundScope`, for calls that use no store. */
 type CallScope = Pick<Scope<Pick<ObjectPlatform, 'gateway'>>, 'platform' | 'caller' | 'signal'>;
 
 /** Id, parent span and labels of a request, for its upstream call. */
@@ -44,7 +44,7 @@ export interface ShownCall {
   readonly shown: ShownObject;
 }
 
-/** Id of an object, with id, parent span and labels of the call about it. */
+/** Id of an object, and the facts of the call about the object. */
 export interface NamedObject extends CallFacts {
   readonly id: string;
 }
@@ -128,9 +128,9 @@ export async function storeObject(
   { action, place }: ObjectCall,
   { id: upstreamId, shown }: ReadObject,
   {
-    labels: requested,
     calls,
     undo,
+    ...sent
   }: Pick<CallFacts, 'labels'> & {
     readonly calls?: BatchCalls | undefined;
     readonly undo: (upstreamId: string) => Promise<unknown>;
@@ -138,17 +138,17 @@ export async function storeObject(
 ): Promise<UpstreamObject> {
   const { stores, ids, clock } = scope.platform;
   const { kind } = action;
-  const { key, userId: caller } = callerOf(scope);
-  const labelled = requested === undefined ? {} : { labels: requested };
+  const caller = callerOf(scope);
+  const sentLabels = sent.labels === undefined ? {} : { labels: sent.labels };
   // A batch is recorded when it has ended, so its labels and its user are stored until then.
-  const { labels } = kind === 'batch' ? withTokenCustomer(key, withKeyTags(key, labelled)) : {};
-  const userId = kind === 'batch' ? nullIfBlank(caller) : null;
+  const { labels } = kind === 'batch' ? withTokenCustomer(caller.key, withKeyTags(caller.key, sentLabels)) : {};
+  const userId = kind === 'batch' ? nullIfBlank(caller.userId) : null;
   const object: UpstreamObject = {
     id: objectId(kind, ids.uuid()),
     kind,
     deploymentId: place.deployment.id,
     upstreamId,
-    owner: ownerOf(callerOf(scope)),
+    owner: ownerOf(caller),
     createdAt: clock.now(),
     purpose: purposeOf(shown),
     shown,
@@ -170,30 +170,32 @@ const purposeOf = ({ purpose }: ShownObject): string | null => (typeof purpose =
 
 /**
  * Objects as the caller sees them: with ids of the gateway, also for the files that they name. An output file of a
- * batch belongs to the owner of the batch. Its row is created when an object first names the file.
+ * batch belongs to the owner of the batch. Its row is created when a batch names the file for the first time.
  */
 async function shownObjects(
   scope: Scope<ObjectPlatform>,
   objects: readonly { readonly object: UpstreamObject; readonly shown: ShownObject }[],
 ): Promise<readonly ShownObject[]> {
   const { upstreamObjects } = scope.platform.stores;
-  const known = new Map<string, string>();
+  const idByUpstreamId = new Map<string, string>();
   for (const [deploymentId, atDeployment] of Map.groupBy(objects, ({ object }) => object.deploymentId)) {
-    const wanted = new Set(atDeployment.flatMap(({ shown }) => Object.values(filesOf(shown))));
-    if (wanted.size === 0) continue;
+    const fileIds = new Set(atDeployment.flatMap(({ shown }) => Object.values(filesOf(shown))));
+    if (fileIds.size === 0) continue;
     const readKnownIds = async (): Promise<void> => {
-      for (const { id, upstreamId } of await upstreamObjects.findAtUpstream(deploymentId, [...wanted]))
-        known.set(upstreamId, id);
+      for (const { id, upstreamId } of await upstreamObjects.findAtUpstream(deploymentId, [...fileIds]))
+        idByUpstreamId.set(upstreamId, id);
     };
     await readKnownIds();
-    const unknown = atDeployment.flatMap(({ object, shown }) =>
-      Object.values(filesOf(shown)).flatMap((upstreamId) => (known.has(upstreamId) ? [] : [{ object, upstreamId }])),
+    const newFiles = atDeployment.flatMap(({ object, shown }) =>
+      Object.values(filesOf(shown))
+        .filter((upstreamId) => !idByUpstreamId.has(upstreamId))
+        .map((upstreamId) => ({ object, upstreamId })),
     );
-    for (const { object, upstreamId } of unknown) await upstreamObjects.add(outputFileOf(scope, object, upstreamId));
-    // Another process may have created the rows of these files first.
-    if (unknown.length > 0) await readKnownIds();
+    for (const { object, upstreamId } of newFiles) await upstreamObjects.add(outputFileOf(scope, object, upstreamId));
+    // Read again, because another process may have created the rows of these files first.
+    if (newFiles.length > 0) await readKnownIds();
   }
-  return objects.map(({ object, shown }) => withOurIds(shown, object.id, known));
+  return objects.map(({ object, shown }) => withOurIds(shown, object.id, idByUpstreamId));
 }
 
 /** Row of an output file of a batch. Its content is read from the upstream later. */
@@ -223,20 +225,17 @@ const CONCURRENCY = 8;
 export async function listObjects(
   scope: Scope<ObjectPlatform>,
   page: ObjectPage,
-  get: ObjectAction,
+  readAction: ObjectAction,
 ): Promise<ShownPage> {
   const visibility = visibilityOf(callerOf(scope));
   const found = await scope.platform.stores.upstreamObjects.list(visibility, { ...page, limit: page.limit + 1 });
   const objects = found.slice(0, page.limit);
   const states: { readonly object: UpstreamObject; readonly shown: ShownObject }[] = [];
-  for (let from = 0; from < objects.length; from += CONCURRENCY)
-    states.push(
-      ...(await Promise.all(
-        objects
-          .slice(from, from + CONCURRENCY)
-          .map(async (object) => ({ object, shown: await currentState(scope, object, get) })),
-      )),
-    );
+  for (let from = 0; from < objects.length; from += CONCURRENCY) {
+    const some = objects.slice(from, from + CONCURRENCY);
+    const read = some.map(async (object) => ({ object, shown: await currentState(scope, object, readAction) }));
+    states.push(...(await Promise.all(read)));
+  }
   return { data: await shownObjects(scope, states), hasMore: found.length > page.limit };
 }
 
@@ -246,8 +245,8 @@ export async function shownCall(
   object: UpstreamObject,
   { call, shown }: ShownCall,
 ): Promise<ShownCall> {
-  const [own = shown] = await shownObjects(scope, [{ object, shown }]);
-  return { call, shown: own };
+  const [withOwnIds = shown] = await shownObjects(scope, [{ object, shown }]);
+  return { call, shown: withOwnIds };
 }
 
 /**
@@ -278,9 +277,9 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
 }
 
 /**
- * Usage of an ended batch: from its state, or from the lines of its output file. Empty without both, and when the file
- * was deleted; `unread` while the output file cannot be read. A state has one sum for all models of the batch, so the
- * lines come first for a file with several models. The model of the sum is null where these lines give no usage.
+ * Usage of an ended batch. Its state may have a sum over all models, which is used for a batch of one model. For
+ * several models, the lines of the output file are used, or else the sum without a model. Without a sum, the lines are
+ * used for any number of models. Then the usage is `unread` while the file cannot be read, and empty without a file.
  */
 async function usesOf(
   scope: BackgroundScope,
@@ -289,13 +288,14 @@ async function usesOf(
 ): Promise<readonly ModelUse[] | 'unread'> {
   const counted = object.calls === undefined ? null : allCalls(object.calls);
   const summed = batchUseOf(shown, counted?.requests);
-  if (summed === null) return usesOfOutput(scope, object, { shown, counted });
-  if (Object.keys(object.calls ?? {}).length <= 1) return [summed];
+  const hasSeveralModels = Object.keys(object.calls ?? {}).length > 1;
+  if (summed !== null && !hasSeveralModels) return [summed];
   const uses = await usesOfOutput(scope, object, { shown, counted });
+  if (summed === null) return uses;
   return uses === 'unread' || uses.length === 0 ? [{ ...summed, model: null }] : uses;
 }
 
-/** Usage of the lines of an output file; see `usesOf`. */
+/** Usage of the lines of an output file. Empty without a file; `unread` while the file cannot be read. */
 async function usesOfOutput(
   scope: BackgroundScope,
   object: UpstreamObject,
@@ -306,9 +306,9 @@ async function usesOfOutput(
   const request = { action: READ_FILE, place: placeOf(scope, object), tail: `/${encodeURIComponent(fileId)}/content` };
   try {
     const call = await pass(scope, request, { callId: null, parent: null });
-    // Mean of one request, for lines of the file that report no usage.
-    const inputTokens = counted === null ? 0 : Math.ceil(counted.tokens / Math.max(1, counted.requests));
-    return (await call.consume((output) => outputUseOf(output, inputTokens))) ?? [];
+    // Lines of the file that report no usage count with this mean.
+    const meanInputTokens = counted === null ? 0 : Math.ceil(counted.tokens / Math.max(1, counted.requests));
+    return (await call.consume((output) => outputUseOf(output, meanInputTokens))) ?? [];
   } catch (failure) {
     scope.signal.throwIfAborted();
     // The output file was deleted, so the usage stays unknown.
@@ -320,17 +320,18 @@ async function usesOfOutput(
 export async function currentState(
   scope: BackgroundScope,
   object: UpstreamObject,
-  get: ObjectAction,
+  readAction: ObjectAction,
 ): Promise<ShownObject> {
-  const last = object.shown ?? { id: object.upstreamId, object: object.kind, purpose: object.purpose };
-  if (!mayChange(object.kind, object.shown)) return last;
+  const stored = object.shown ?? { id: object.upstreamId, object: object.kind, purpose: object.purpose };
+  if (!mayChange(object.kind, object.shown)) return stored;
   try {
-    const request = { action: get, place: placeOf(scope, object), tail: `/${encodeURIComponent(object.upstreamId)}` };
+    const tail = `/${encodeURIComponent(object.upstreamId)}`;
+    const request = { action: readAction, place: placeOf(scope, object), tail };
     const { read } = await passForObject(scope, request, { callId: null, parent: null });
     await storeState(scope, object, read.shown);
     return read.shown;
   } catch {
     scope.signal.throwIfAborted();
-    return last;
+    return stored;
   }
 }

@@ -38,14 +38,11 @@ export function visibleDeployments(scope: Scope<DeploymentPlatform>, teamId?: st
   const caller = callerOf(scope);
   const { gateway, catalog } = scope.platform;
   const isAdmin = visibilityOf(caller).kind === 'all';
+  const isOfTeam = (one: Deployment): boolean => isCommonOrOfTeam(caller.key, one) || one.teamId === teamId;
   const snapshot = catalog.current();
   return gateway
     .deployments()
-    .filter(
-      (one) =>
-        isAdmin ||
-        ((isCommonOrOfTeam(caller.key, one) || one.teamId === teamId) && mayCallSome(caller.key, one.modelGroup)),
-    )
+    .filter((one) => isAdmin || (isOfTeam(one) && mayCallSome(caller.key, one.modelGroup)))
     .map((deployment) => [deployment, catalogEntryFor(deployment, snapshot)] as const)
     .map(([deployment, entry]) => ({
       id: deployment.id,
@@ -64,8 +61,10 @@ export function visibleDeployments(scope: Scope<DeploymentPlatform>, teamId?: st
     }));
 }
 
-const faultOf = ({ misconfigured }: Deployment, isAdmin: boolean): string | null =>
-  misconfigured === undefined ? null : isAdmin ? misconfigured : 'It is misconfigured.';
+function faultOf({ misconfigured }: Deployment, isAdmin: boolean): string | null {
+  if (misconfigured === undefined) return null;
+  return isAdmin ? misconfigured : 'It is misconfigured.';
+}
 
 /** Whether answers to this caller contain the base address of the upstream. */
 export const seesApiBase = ({

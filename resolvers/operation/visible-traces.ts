@@ -31,7 +31,7 @@ export const visibleSummaries = async (
   address: TraceAddress,
 ): Promise<readonly TraceSummary[]> => (await visibleTraces(scope, address)).summaries;
 
-/** As `visibleSummaries`. `spendPending`: whether ended calls may be missing. */
+/** As `visibleSummaries`. `spendPending` tells whether calls that have ended may be missing. */
 export async function visibleTraces(
   scope: Scope<TracePlatform>,
   { traceId, traceRef }: TraceAddress,

@@ -29,7 +29,7 @@ export const startsOf = (all: readonly BudgetOwner[], now: Date): readonly Spend
     return from === null ? [] : [{ id, from }];
   });
 
-/** Spends of objects of one kind, as a function of the id: two statements for any number. */
+/** Reads the spends of objects of one kind with two statements. Returns a function from the id to the spend. */
 export async function countedSpends(
   { spend }: Pick<Stores, 'spend'>,
   kind: Exclude<CountedKind, 'key'>,
@@ -80,14 +80,16 @@ export const windowBudgetId = ({ budgetDuration, settings }: Pick<VirtualKey, 'b
   budgetDuration === null ? (settings.budgetId ?? null) : null;
 
 /**
- * The spend of a budget window: since the spend was last set, or since the window of the budget row began, if that is
- * later. The later start has the smaller spend. `since` is null in the first window, and without a budget row.
+ * The spend since the later of two times: when the spend was last set, and when the window of the budget row began. The
+ * later time has the smaller spend. `inWindow` is null in the first window, and without a budget row.
  */
-export const laterSpend = (sinceSet: Usd, since: Usd | null): Usd =>
-  since !== null && since < sinceSet ? since : sinceSet;
+export const spendSinceLater = (sinceSet: Usd, inWindow: Usd | null): Usd =>
+  inWindow !== null && inWindow < sinceSet ? inWindow : sinceSet;
 
 /** Refuses an amount that a spend cannot be reset to. Throws InvalidInput. */
 export function assertReset(resetTo: Usd, spend: Usd): void {
-  const message = resetTo < 0n ? 'reset_to must be >= 0' : resetTo > spend ? 'reset_to must be <= current spend' : null;
-  if (message !== null) throw new InvalidInput(message, [], { field: 'reset_to' });
+  if (resetTo < 0n) throw invalidReset('reset_to must be >= 0');
+  if (resetTo > spend) throw invalidReset('reset_to must be <= current spend');
 }
+
+const invalidReset = (message: string): InvalidInput => new InvalidInput(message, [], { field: 'reset_to' });
