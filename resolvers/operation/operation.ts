@@ -63,12 +63,12 @@ export function operation<Input, Result, Slice = object>(
   return run;
 }
 
-/** Checks an access rule. A Forbidden error gets the description of the rule as `allowed`. */
+/** Checks an access rule. A Forbidden error gets the description of the rule as `allowedCallers`. */
 function checkAccess(access: Access, caller: Caller | null): void {
   try {
     access.check(caller);
   } catch (error) {
-    if (error instanceof Forbidden) error.allowed = access.description;
+    if (error instanceof Forbidden) error.allowedCallers = access.description;
     throw error;
   }
 }

@@ -202,8 +202,8 @@ const locationOf = ({ nodes, source, positions, path }: GraphQLError) => ({ node
  * that names the callers that the access rule admits.
  */
 const messageOf = (error: DomainError): string =>
-  error instanceof Forbidden && error.hasWordsOfReference && error.allowed !== null
-    ? `The key lacks the right. Allowed: ${error.allowed}`
+  error instanceof Forbidden && error.hasWordsOfReference && error.allowedCallers !== null
+    ? `The key lacks the right. Allowed: ${error.allowedCallers}`
     : error.message;
 
 function detailOf(error: DomainError): GraphQLErrorExtensions {
@@ -212,7 +212,7 @@ function detailOf(error: DomainError): GraphQLErrorExtensions {
   if (error instanceof Forbidden)
     return {
       ...(error.right === null ? {} : { right: error.right }),
-      ...(error.allowed === null ? {} : { allowed: error.allowed }),
+      ...(error.allowedCallers === null ? {} : { allowed: error.allowedCallers }),
     };
   if (error instanceof NotFound) return { kind: error.kind, id: error.id };
   if (error instanceof Unavailable) return { retryAfterSeconds: error.retryAfterSeconds };

@@ -108,7 +108,7 @@ export class Forbidden extends Refusal {
   /** Whether the message is the one of the reference service, which does not name the operation. */
   readonly hasWordsOfReference: boolean;
   /** Description of the callers that may run the operation. Null when no access rule refused the caller. */
-  allowed: string | null = null;
+  allowedCallers: string | null = null;
   constructor(
     message: string,
     right: string | null = null,
