@@ -30,15 +30,15 @@ const REQUIRED_MEMBERS = ['input_file_id', 'endpoint', 'completion_window'] as c
 /** Maximum age of a batch that may still be open, in ms. It includes time for a late cancellation. */
 const OPEN_MS = 3 * 86_400_000;
 /** Number of batches that one read of the store returns. */
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 /** A batch to start. */
 export interface BatchDraft extends CallFacts {
   /** Body of the request as bytes, and parsed. */
   readonly bytes: Uint8Array;
   readonly body: JsonObject;
-  /** Members for the gateway, which the upstream does not get. */
-  readonly without: readonly string[];
+  /** Members of the body that are for the gateway. The upstream does not get them. */
+  readonly gatewayMembers: readonly string[];
 }
 
 /**
@@ -48,22 +48,29 @@ export interface BatchDraft extends CallFacts {
 export const createBatch = operation({
   name: 'createBatch',
   access: objectWriter,
-  async run(scope: Scope<ObjectPlatform>, { bytes, body: sent, without, ...facts }: BatchDraft): Promise<ShownCall> {
+  async run(scope: Scope<ObjectPlatform>, { bytes, body, gatewayMembers, ...facts }: BatchDraft): Promise<ShownCall> {
     // All required members are checked. The first one is the id of the file.
-    const [fileId] = REQUIRED_MEMBERS.map((member) => requiredText(sent, member));
+    const [fileId] = REQUIRED_MEMBERS.map((member) => requiredText(body, member));
     const file = await getObject(scope, 'file', fileId ?? '');
     assertLinesChecked(scope, file);
+    const removed = gatewayMembers.filter((member) => Object.hasOwn(body, member));
     // Members to replace in the forwarded body; null removes a member.
     const set = {
-      ...Object.fromEntries(without.filter((member) => Object.hasOwn(sent, member)).map((member) => [member, null])),
+      ...Object.fromEntries(removed.map((member) => [member, null])),
       input_file_id: JSON.stringify(file.upstreamId),
     };
     const place = placeOf(scope, file);
     // Counts of the calls in the file, by model; undefined when the file was not counted.
     const { calls } = file;
     if (calls !== undefined) await assertTokenLimit(scope, calls);
-    const body = { kind: 'json', bytes, set } as const;
-    const request = { action: CREATE_BATCH, place, tail: '', body, ...(calls === undefined ? {} : { calls }) };
+    const forwarded = { kind: 'json', bytes, set } as const;
+    const request = {
+      action: CREATE_BATCH,
+      place,
+      tail: '',
+      body: forwarded,
+      ...(calls === undefined ? {} : { calls }),
+    };
     // `read.shown` is the batch as the upstream's answer shows it.
     const { call, read } = await passForObject(scope, request, facts);
     const object = await storeObject(scope, request, read, {
@@ -103,20 +110,20 @@ async function assertTokenLimit({ platform, caller }: Scope<ObjectPlatform>, cal
   }
 }
 
-/** Sum of the tokens of an owner's open batches. Pages of batches that are older than `OPEN_MS` are not read. */
+/** Sum of the tokens of an owner's open batches. Reads the newest batches first, and stops at the age `OPEN_MS`. */
 async function openTokens(
   { stores, clock }: ObjectPlatform,
   isOwn: (owner: UpstreamObject['owner']) => boolean,
 ): Promise<number> {
-  const oldest = clock.now().getTime() - OPEN_MS;
-  const page = { kind: 'batch', purpose: null, limit: PAGE, oldestFirst: false } as const;
+  const oldestMs = clock.now().getTime() - OPEN_MS;
+  const page = { kind: 'batch', purpose: null, limit: PAGE_SIZE, oldestFirst: false } as const;
   let sum = 0;
   for (let after: string | null = null; ;) {
     const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
     for (const { kind, shown, owner, calls } of found)
       if (calls !== undefined && isOwn(owner) && mayChange(kind, shown)) sum += allCalls(calls).tokens;
     const last = found.at(-1);
-    if (last === undefined || found.length < PAGE || last.createdAt.getTime() < oldest) return sum;
+    if (last === undefined || found.length < PAGE_SIZE || last.createdAt.getTime() < oldestMs) return sum;
     after = last.id;
   }
 }
@@ -131,9 +138,9 @@ function requiredText(body: BatchDraft['body'], member: (typeof REQUIRED_MEMBERS
 }
 
 /**
- * Checks that the models of a file's lines were checked for the caller. An upload checks them for the key that uploads,
- * and only with purpose `batch`. A key that may not call every model must have uploaded the file itself. Throws
- * InvalidInput and Forbidden.
+ * Checks that the caller may call the models of a file's lines. The upload of a file with purpose `batch` has checked
+ * this for the key that uploaded it, so a key that may not call every model must have uploaded the file itself. Throws
+ * InvalidInput for another purpose, and Forbidden.
  */
 function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: UpstreamObject): void {
   if (purpose !== 'batch') {
@@ -186,26 +193,26 @@ export const listBatches = operation({
 });
 
 /**
- * Reads the state of every open batch that is not older than `OPEN_MS`. The usage of an ended batch is then
- * accounted for even when no client reads the batch. Each call to an upstream runs as the owner of its batch.
+ * Reads the state of every open batch that is not older than `OPEN_MS`, so that the usage of an ended batch is recorded
+ * even when no client reads the batch. Each call to an upstream runs as the owner of its batch.
  */
 export const followBatches = operation({
   name: 'followBatches',
   access: system,
   async run({ platform, signal }: Scope<ObjectPlatform>, _input: undefined): Promise<void> {
     const { stores, clock } = platform;
-    const oldest = clock.now().getTime() - OPEN_MS;
-    const page = { kind: 'batch', purpose: null, limit: PAGE, oldestFirst: false } as const;
+    const oldestMs = clock.now().getTime() - OPEN_MS;
+    const page = { kind: 'batch', purpose: null, limit: PAGE_SIZE, oldestFirst: false } as const;
     for (let after: string | null = null; ;) {
       const found: readonly UpstreamObject[] = await stores.upstreamObjects.list({ kind: 'all' }, { ...page, after });
       for (const object of found.filter(({ kind, shown }) => mayChange(kind, shown))) {
-        if (object.createdAt.getTime() < oldest) return;
+        if (object.createdAt.getTime() < oldestMs) return;
         const userId = object.userId ?? null;
         const owner: Caller = { ...object.owner, role: 'internal_user', key: null, userId };
         await currentState({ platform, caller: owner, signal }, object, GET_BATCH);
       }
       const last = found.at(-1);
-      if (last === undefined || found.length < PAGE || last.createdAt.getTime() < oldest) return;
+      if (last === undefined || found.length < PAGE_SIZE || last.createdAt.getTime() < oldestMs) return;
       after = last.id;
     }
   },

@@ -18,7 +18,7 @@ import { operation } from './operation/operation.ts';
 import type { CheckoutPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Id and secret of a checkout. Only the address to which the payment page returns the buyer contains the secret. */
+/** Id and secret of a checkout. The buyer gets the secret in the address to which the payment page returns. */
 export interface Buyer {
   readonly checkoutId: string;
   readonly secret: string;
@@ -55,14 +55,14 @@ export const createCheckout = operation({
     const { stores, payments, keyGenerator, clock, ids } = platform;
     const buyer: Buyer = { checkoutId: ids.uuid(), secret: keyGenerator.token() };
     const base = platform.publicUrl();
-    const open = () =>
+    const openSession = () =>
       payments.openSession({
         checkoutId: buyer.checkoutId,
         successUrl: successUrl(base, buyer),
         cancelUrl: `${base}/billing/cancelled`,
       });
-    // Without the settings of payments, `open` throws Unavailable with their names. No row is written.
-    if (!payments.configured) return open();
+    // Without the settings of payments, this call throws Unavailable with the names of the settings.
+    if (!payments.configured) return openSession();
     platform.checkoutRateLimiter.count(client.network);
     await stores.checkouts.add({
       id: buyer.checkoutId,
@@ -75,7 +75,7 @@ export const createCheckout = operation({
       key: null,
       revokedAt: null,
     });
-    const session = await open();
+    const session = await openSession();
     // If the process ends before this write, the first event of the session still contains the id of the checkout.
     await stores.checkouts.setSession(buyer.checkoutId, session.id);
     return { url: session.url };
@@ -124,11 +124,12 @@ async function existingCheckout(id: string, lookUp: () => Promise<Checkout | nul
 
 /** Reads the state of a purchase from the provider, because a message may be lost. */
 async function readFromProvider(platform: CheckoutPlatform, checkout: Checkout): Promise<Checkout> {
-  const waiting = checkout.state === 'open' || checkout.state === 'processing';
-  if (!waiting || checkout.sessionId === null || !platform.payments.configured) return checkout;
+  const awaitsPayment = checkout.state === 'open' || checkout.state === 'processing';
+  if (!awaitsPayment || checkout.sessionId === null || !platform.payments.configured) return checkout;
   try {
     const event = await platform.payments.readSession(checkout.sessionId);
-    return (event && (await applyEvent(platform, event))) ?? checkout;
+    const changed = event === null ? null : await applyEvent(platform, event);
+    return changed ?? checkout;
   } catch (error) {
     // Ignored: the page reloads, and the message may still arrive.
     if (error instanceof DomainError) return checkout;
@@ -137,7 +138,7 @@ async function readFromProvider(platform: CheckoutPlatform, checkout: Checkout):
 }
 
 /**
- * Issues a key in place of the current one; null when another request issued one since, or the buyer is not entitled.
+ * Issues a key in place of the checkout's key. Null when another request has issued one, or the buyer is not entitled.
  */
 async function issueKey(
   { stores, keyGenerator, catalogKeys, clock }: CheckoutPlatform,
@@ -157,8 +158,8 @@ async function purchaseOf(platform: CheckoutPlatform, id: string, clearKey: stri
 }
 
 /**
- * Reads a purchase for its buyer. The first read after the payment issues the key and returns it, provided that the
- * buyer sees the answer (`mayShow`). Only the hash of the key is stored. Throws NotFound.
+ * Reads a purchase for its buyer. The first read after the payment issues the key and returns it. A read without
+ * `mayShow` issues no key, because the buyer would not see it. Only the hash of the key is stored. Throws NotFound.
  */
 export const openPurchase = operation({
   name: 'openPurchase',
@@ -246,7 +247,7 @@ export const listCheckouts = operation({
 const RETENTION_MS = 30 * 86_400_000;
 
 /**
- * Applies the events of the payment provider since an instant, so that a lost message loses no purchase, and removes
+ * Applies the events of the payment provider since an instant, so that a lost message loses no purchase. Then removes
  * expired checkouts. Throws UpstreamFailed and Unavailable.
  */
 export const reconcilePayments = operation({

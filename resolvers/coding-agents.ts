@@ -43,8 +43,8 @@ const DELETION = 'cursor:agent:delete';
 
 /**
  * Stores a launched agent with its owner. Null when the answer has no agent. An agent that cannot be stored is deleted
- * at the provider, because every key may send requests about an agent without an owner. Then throws the failure of the
- * store, usually Unavailable. If the deletion fails too, the agent runs without an owner.
+ * at the provider, because every key may send requests about an agent without an owner. If the deletion also fails, the
+ * agent runs without an owner. In both cases, throws the failure of the store, usually Unavailable.
  */
 async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAgent | null> {
   const launched = agentIn(jsonOf(bytes));

@@ -18,8 +18,8 @@ import type { Scope } from './operation/scope.ts';
 import { activityReader } from './operation/spend-access.ts';
 
 /**
- * Maximum number of groups of a report: a day has one per key, model and endpoint. Further groups, those of the lowest
- * cost, are left out.
+ * Maximum number of groups of a report. A day has one group per key, model and endpoint. The groups of the highest cost
+ * are reported.
  */
 const MAX_GROUPS = 100_000;
 
@@ -47,7 +47,7 @@ export interface Activity {
 }
 
 /** The period from the first of these days to the end of the last. */
-const within = (days: readonly SpendGroup[]): Period => {
+const periodOf = (days: readonly SpendGroup[]): Period => {
   const starts = days.map(({ startMs }) => startMs ?? 0);
   return { from: new Date(Math.min(...starts)), to: new Date(Math.max(...starts) + DAY_MS) };
 };
@@ -57,16 +57,18 @@ export const readDailyActivity = operation({
   name: 'readDailyActivity',
   access: activityReader,
   async run(scope: Scope<ActivityPlatform>, query: ActivityQuery): Promise<Activity> {
-    const { entity, filter: requested, offsetMs, from, limit } = query;
+    const { entity, offsetMs, from, limit } = query;
+    const requestedPeriod: Period = query.filter;
     const { stores, records } = scope.platform;
     const filter = await activityFilter(scope, query);
     await records.readable();
     const bucket = { ms: DAY_MS, offsetMs };
+    const periodMs = requestedPeriod.to.getTime() - requestedPeriod.from.getTime();
     // When one page covers the period, the days need not be listed first.
-    const isOnePage = from === 0 && requested.to.getTime() - requested.from.getTime() <= limit * DAY_MS;
+    const isOnePage = from === 0 && periodMs <= limit * DAY_MS;
     const all = isOnePage ? [] : await stores.spendReports.groups({ filter, by: [], bucket, limit: MAX_GROUPS });
     const shown = all.toSorted((left, right) => (right.startMs ?? 0) - (left.startMs ?? 0)).slice(from, from + limit);
-    const period = isOnePage ? requested : narrowed(requested, within(shown));
+    const period = isOnePage ? requestedPeriod : intersectionOf(requestedPeriod, periodOf(shown));
     const grouping = { filter: { ...filter, from: period.from, to: period.to }, bucket, limit: MAX_GROUPS };
     const isEmpty = !isOnePage && shown.length === 0;
     const groupsBy = (by: readonly SpendField[]): Promise<readonly SpendGroup[]> =>
@@ -101,9 +103,9 @@ async function shownActivity(
 }
 
 /** Intersection of two periods. */
-const narrowed = (period: Period, days: Period): Period => ({
-  from: days.from > period.from ? days.from : period.from,
-  to: days.to < period.to ? days.to : period.to,
+const intersectionOf = (left: Period, right: Period): Period => ({
+  from: right.from > left.from ? right.from : left.from,
+  to: right.to < left.to ? right.to : left.to,
 });
 
 /** Query of the keys of an activity. */

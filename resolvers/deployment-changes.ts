@@ -80,7 +80,7 @@ async function assertTeam({ platform }: TeamModelScope, teamId: string | null): 
 }
 
 /** True for an administrator of the team, false for a proxy administrator. Throws Forbidden for other callers. */
-async function managesAsTeam(scope: TeamModelScope, teamId: string | null): Promise<boolean> {
+async function isTeamAdmin(scope: TeamModelScope, teamId: string | null): Promise<boolean> {
   if (isAdmin(callerOf(scope))) return false;
   if (teamId === null) throw refuseModels();
   await managedTeam(scope, teamId).catch((error: unknown) => {
@@ -98,7 +98,7 @@ export const createDeployment = operation({
   access: modelManager,
   async run(scope: TeamModelScope, { id, ...draft }: NewDeployment): Promise<ChangedDeployment> {
     const teamId = teamOfInfo(draft.info ?? {});
-    const byTeam = await managesAsTeam(scope, teamId);
+    const byTeam = await isTeamAdmin(scope, teamId);
     if (byTeam && isSwitchedOn(scope.platform.configuration, 'disable_model_add_for_internal_users'))
       throw new Forbidden('Adding models is disabled for internal users by your administrator.', 'model_admin');
     assertStoresModels(scope);
@@ -106,7 +106,7 @@ export const createDeployment = operation({
     const { platform } = scope;
     const identity = { ...authored(scope), id: id ?? platform.ids.uuid(), byTeam };
     if (knownOf(scope, identity.id) !== null) throw new Conflict(`A model with the id ${identity.id} already exists.`);
-    // The row of the price map is found by a first version of the deployment, without that row.
+    // The deployment depends on a row of the price map, which is found by a version of the deployment without that row.
     const row = priceMapRow(scope, newStoredDeployment(draft, { ...identity, row: {} }));
     const made = newStoredDeployment(draft, { ...identity, row });
     await platform.stores.deployments.add(made);
@@ -116,9 +116,9 @@ export const createDeployment = operation({
 });
 
 /**
- * Checks a change of a stored deployment. Administrators of a team may change only models that one of them created.
- * Another model may have a credential of the operator, which a changed address would receive. `teamId` is the team
- * after the change. Throws Forbidden and InvalidInput.
+ * Checks a change of a stored deployment. Administrators of a team may change only models that an administrator of a
+ * team created. Other models may have a credential of the operator, and an administrator of a team could send it to an
+ * address of their choice. `teamId` is the team after the change. Throws Forbidden and InvalidInput.
  */
 async function assertMayChange(
   scope: TeamModelScope,
@@ -126,8 +126,9 @@ async function assertMayChange(
   teamId: string | null,
 ): Promise<void> {
   const before = teamOfInfo(stored?.info ?? {});
-  const byTeam = await managesAsTeam(scope, teamId);
-  if (byTeam && teamId !== before) await managesAsTeam(scope, before);
+  const byTeam = await isTeamAdmin(scope, teamId);
+  // Throws when the caller does not administer the team that the model leaves.
+  if (byTeam && teamId !== before) await isTeamAdmin(scope, before);
   if (byTeam && stored?.info[MADE_BY_TEAM] !== true) throw refuseModels();
   if (teamId !== before) await assertTeam(scope, teamId);
 }
@@ -206,7 +207,7 @@ export const deleteDeployment = operation({
   },
 });
 
-/** Lists stored deployments, blocked and misconfigured ones too, the oldest first. */
+/** Lists stored deployments, including blocked and misconfigured ones, the oldest first. */
 export const listStoredDeployments = operation({
   name: 'listStoredDeployments',
   access: tenantViewer,

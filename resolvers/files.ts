@@ -30,8 +30,8 @@ export interface FileDraft extends CallFacts {
   readonly form: Form;
   /** Form fields by name: texts, lists, and `FormFile` for files. */
   readonly fields: JsonObject;
-  /** Fields for the gateway, which the upstream does not get. */
-  readonly without: readonly string[];
+  /** Form fields that are for the gateway. The upstream does not get them. */
+  readonly gatewayFields: readonly string[];
   /** Model and provider whose upstream stores the file; null where the request does not name one. */
   readonly model: string | null;
   readonly provider: string | null;
@@ -49,12 +49,13 @@ export const createFile = operation({
   async run(scope: Scope<ObjectPlatform>, draft: FileDraft): Promise<ShownCall> {
     const { gateway, fileLimits } = scope.platform;
     const caller = callerOf(scope);
-    const { form, fields, without, model, provider, callId, parent } = draft;
+    const { form, fields, gatewayFields, model, provider, callId, parent } = draft;
     const purpose = fields['purpose'];
     if (typeof purpose !== 'string' || purpose === '') throw new MissingFormField('purpose');
     const isBatch = purpose === 'batch';
     const { bodyStart, bodyEnd } = fileOf(form);
-    assertFits(bodyEnd - bodyStart, (isBatch ? fileLimits.batchFile : null) ?? fileLimits.file);
+    const batchLimit = isBatch ? fileLimits.batchFile : null;
+    assertFits(bodyEnd - bodyStart, batchLimit ?? fileLimits.file);
     const place = gateway.placeFor(caller, { kind: 'file', model, provider });
     // Each line of a batch file names a model: `rename` gives its name at the upstream, `count` counts its calls.
     const rename = (lineModel: string): string => gateway.upstreamModelAt(caller, place.deployment, lineModel);
@@ -65,7 +66,7 @@ export const createFile = operation({
       // Not an assignment: a line may name the model `__proto__`.
       Object.defineProperty(calls, lineModel, { value: counted, enumerable: true, configurable: true, writable: true });
     };
-    const body = { kind: 'form', form, without, ...(isBatch ? { rename, count } : {}) } as const;
+    const body = { kind: 'form', form, without: gatewayFields, ...(isBatch ? { rename, count } : {}) } as const;
     const request = { action: CREATE_FILE, place, tail: '', body };
     // `read.shown` is the file as the upstream's answer shows it.
     const { call, read } = await passForObject(scope, request, { callId, parent });

@@ -36,7 +36,7 @@ function assertSupported({ provider: { name, only }, subpath, sent }: ProviderCa
     throw new InvalidInput(`${unsupported} is not supported for ${name} requests`, [], { field: unsupported });
 }
 
-/** Whether Amazon bills an operation. Other operations read or manage. */
+/** Whether Amazon bills an operation. Operations with other names only read results or manage objects. */
 const isBilled = (name: string): boolean => /^(?:Start|Detect|Infer)/.test(name);
 
 /**
@@ -81,8 +81,8 @@ export const callProvider = operation({
     const models = modelsNamedIn(provider, subpath, sent);
     assertMayForward(caller.key, models, sent);
     const operationName = amazonOperation(call);
-    const model =
-      models[0] ?? (operationName === null ? provider.defaultModel : `${provider.name}/${operationName}`) ?? null;
+    const unnamedModel = operationName === null ? provider.defaultModel : `${provider.name}/${operationName}`;
+    const model = models[0] ?? unnamedModel ?? null;
     assertSupported(call);
     assertOpenToCaller(call, caller);
     const deployment = deploymentFor(scope, call);
@@ -90,13 +90,14 @@ export const callProvider = operation({
       deployment === null
         ? await accountOf(scope, provider)
         : { base: deployment.apiBase ?? '', key: deployment.apiKey };
-    const renamed = deployment === null || model === null ? {} : { replaced: { model: deployment.upstreamModel } };
+    const withUpstreamModel =
+      deployment === null || model === null ? {} : { replaced: { model: deployment.upstreamModel } };
     const isFree = operationName !== null && !isBilled(operationName);
     const pricing = isFree ? FREE : forwardedPricingOf(sent.method, subpath);
     const request: Forwarded = {
       ...factsOf(sent),
       ...targetOf(call, account),
-      ...renamed,
+      ...withUpstreamModel,
       timeoutSeconds: scope.platform.passThrough.timeoutSeconds,
       answerLimit: MAX_ANSWER_BYTES,
       operation: 'pass_through',
@@ -128,15 +129,12 @@ export const callUnconfigured = operation({
     const { platform } = scope;
     const { provider } = call;
     if (!platform.accounts.served) return { kind: 'own', reason: null };
+    const { key } = callerOf(scope);
     const [named] = modelsNamedIn(provider, call.subpath, call.sent);
-    const model = named === undefined ? null : resolveModelAlias(callerOf(scope).key, named);
-    if (
-      model === null ||
-      deploymentsFor(callerOf(scope).key, platform.gateway.deployments()).some(({ modelGroup }) =>
-        matchesGroup(modelGroup, model),
-      )
-    )
-      return { kind: 'own', reason: null };
+    if (named === undefined) return { kind: 'own', reason: null };
+    const model = resolveModelAlias(key, named);
+    const deployments = deploymentsFor(key, platform.gateway.deployments());
+    if (deployments.some(({ modelGroup }) => matchesGroup(modelGroup, model))) return { kind: 'own', reason: null };
     if ((await platform.accounts.of(provider)) === null) {
       const { message } = noAccount(provider);
       return { kind: 'own', reason: `The request cannot be forwarded to the provider: ${message}` };

@@ -44,8 +44,10 @@ const MAX_ATTEMPTS = 3;
 const WINDOW_MS = 86_400_000;
 const SETTLE_MS = 15_000;
 /** Number of summaries of one read, and maximum number of reads of a pass. */
-const PAGE = 100;
+const PAGE_SIZE = 100;
 const MAX_PAGES = 10;
+/** Maximum number of lost jobs that one pass ends. A lost job has no attempts left. */
+const MAX_LOST_JOBS = 10;
 /** Maximum number of traces of a pass, and of traces that are classified concurrently. */
 const MAX_TRACES = 50;
 const CONCURRENCY = 8;
@@ -60,7 +62,7 @@ const SIGNAL_LABELS = withTags(undefined, [INTERNAL_TAG]);
 const ALL_OWNERS = { kind: 'all' } as const;
 
 /**
- * Traces whose questions are due by `areQuestionsDue`, the newest first. `configKey` identifies model and questions.
+ * Traces for which `areQuestionsDue` holds, the newest first. `configKey` identifies model and questions.
  */
 async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: string): Promise<readonly TraceSummary[]> {
   const { stores, clock, records } = scope.platform;
@@ -72,21 +74,21 @@ async function unclassifiedTraces(scope: Scope<SignalPlatform>, configKey: strin
   for (let page = 0; page < MAX_PAGES && found.length < MAX_TRACES; page += 1) {
     const window = { startMs: nowMs - WINDOW_MS, endMs: nowMs };
     const search = { ...window, filters: NO_TRACE_FILTERS, order: 'start', after } as const;
-    const summaries = await stores.traces.searchSummaries(ALL_OWNERS, search, PAGE);
+    const summaries = await stores.traces.searchSummaries(ALL_OWNERS, search, PAGE_SIZE);
     const rows = await stores.traceSignals.all({ ids: summaries.map(signalRowId), traceBeforeMs: null });
-    const known = new Map(rows.map((row) => [row.id, row]));
-    const runs = await stores.lenses.runIdsAmong(summaries.map(({ traceId }) => runIdOfTrace(traceId)));
+    const rowById = new Map(rows.map((row) => [row.id, row]));
+    const lensRunIds = await stores.lenses.runIdsAmong(summaries.map(({ traceId }) => runIdOfTrace(traceId)));
     found.push(
       ...summaries.filter(
         (summary) =>
           summary.endNs <= settledNs &&
           !isSignalCall(summary.traceId) &&
-          !runs.has(runIdOfTrace(summary.traceId)) &&
-          areQuestionsDue(summary, known.get(signalRowId(summary)), configKey, nowMs),
+          !lensRunIds.has(runIdOfTrace(summary.traceId)) &&
+          areQuestionsDue(summary, rowById.get(signalRowId(summary)), configKey, nowMs),
       ),
     );
     const last = summaries.at(-1);
-    if (last === undefined || summaries.length < PAGE) break;
+    if (last === undefined || summaries.length < PAGE_SIZE) break;
     after = { rank: traceRankOf(last, 'start'), traceRef: last.traceRef };
   }
   return found.slice(0, MAX_TRACES);
@@ -181,15 +183,18 @@ async function classify(
   await save(scope, { ...row, ...done, askedMs: scope.platform.clock.now().getTime() });
 }
 
+/** Maximum number of running jobs to read. More than one is running only when leases have expired. */
+const MAX_RUNNING_JOBS = 10;
+
 /** Claims a job, and adds one when none is due. Null while another process has a claim. */
 async function claimedJob({ platform }: Scope<SignalPlatform>): Promise<Job | null> {
   const { jobs } = platform.stores;
   const { clock, ids } = platform;
   const now = clock.now();
-  for (const lost of await jobs.exhausted(SIGNAL_JOB, now, 10))
+  for (const lost of await jobs.exhausted(SIGNAL_JOB, now, MAX_LOST_JOBS))
     await jobs.markDead(claimOf(lost), 'Its process was lost repeatedly.', now);
+  const running = await jobs.list({ kind: SIGNAL_JOB, status: 'running' }, MAX_RUNNING_JOBS);
   // `dueAt` of a running job is the end of its lease.
-  const running = await jobs.list({ kind: SIGNAL_JOB, status: 'running' }, 10);
   if (running.some(({ dueAt }) => dueAt > now)) return null;
   const wanted = { kind: SIGNAL_JOB, workerId: WORKER, now, leaseMs: LEASE_MS };
   const existing = await jobs.claim(wanted);
@@ -217,8 +222,8 @@ async function classifyAll(
 }
 
 /**
- * Classifies traces whose questions are due: one bounded pass, as a job that one process claims.
- * Resolves to the number of traces. The calls are billed to the key of the built-in worker.
+ * Classifies at most `MAX_TRACES` traces whose questions are due, as a job that one process claims. Resolves to the
+ * number of traces. The calls are billed to the key of the built-in worker.
  */
 export const classifyNewTraces = operation({
   name: 'classifyNewTraces',

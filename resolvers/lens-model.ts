@@ -34,7 +34,7 @@ import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { claimedRun, workerOf } from './operation/lens-claims.ts';
 
-/** Interval between two checks while a call waits for the budget, and maximum wait; both in ms. */
+/** Interval between two checks of the budget while a call waits for it, and maximum wait; both in ms. */
 const BUDGET_POLL_MS = 250;
 const BUDGET_WAIT_MS = 60_000;
 /** Deadline of one model call, in ms. It is shorter than the lease of the run. */

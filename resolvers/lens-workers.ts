@@ -14,7 +14,10 @@ import type { Scope } from './operation/scope.ts';
 
 /** Alias of the virtual key that pays for the worker of this process. */
 const ANALYSIS_KEY_ALIAS = 'lens-analysis';
+/** `lastSeen` of a worker that has sent no request. */
 const NEVER = new Date(0);
+/** Maximum number of running jobs that are searched for those of a worker. */
+const MAX_RUNNING_JOBS = 1_000;
 
 /** The key that will pay for analysis. Throws InvalidInput for an unknown, deleted, blocked or expired key. */
 async function payingKey({ platform }: Scope<LensPlatform>, id: string): Promise<VirtualKey> {
@@ -94,8 +97,8 @@ export const revokeLensWorker = operation({
   async run(scope: Scope<LensPlatform>, { id }: { readonly id: string }): Promise<LensWorker> {
     const { stores, clock } = scope.platform;
     const now = clock.now();
+    const running = await stores.jobs.list({ kind: RUN_JOB, status: 'running' }, MAX_RUNNING_JOBS);
     // `dueAt` of a running job is the end of its lease.
-    const running = await stores.jobs.list({ kind: RUN_JOB, status: 'running' }, 1_000);
     if (running.some((job) => job.workerId === id && job.dueAt > now))
       throw new Conflict("Wait for this worker's investigation to finish or cancel it before revoking access");
     const authorship = authored(scope);

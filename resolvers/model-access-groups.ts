@@ -11,7 +11,7 @@ import { assertStoresModels } from './operation/stored-models.ts';
 
 type GroupScope = Scope<StoredDeploymentPlatform>;
 
-/** An access group and its stored deployments: those with these ids, or, without ids, all of the named models. */
+/** An access group and its stored deployments: those with the ids or, without ids, all deployments of the models. */
 export interface ModelAccessGroupDraft {
   readonly name: string;
   readonly models: readonly string[] | null;
@@ -58,8 +58,8 @@ function deploymentsOf(scope: GroupScope, { name, models, deploymentIds }: Model
 }
 
 /**
- * Writes the access groups of stored deployments. `change` makes the new list from the stored one. Returns how many
- * were written; deleted ones are skipped.
+ * Writes the access groups of stored deployments. `change` makes the new list from the stored one. Returns the number of
+ * changed deployments; deleted deployments are skipped.
  */
 async function writeGroups(
   scope: GroupScope,

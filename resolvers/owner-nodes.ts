@@ -97,7 +97,7 @@ export const listUserTeams = operation({
   name: 'listUserTeams',
   access: teamReader,
   run: async (scope, userId: string): Promise<readonly TeamMember[]> =>
-    (await findUserRow(scope, userId)) === null ? [] : scope.loaders.owners.teamsOfUser.load(userId),
+    (await findUserRow(scope, userId)) === null ? [] : scope.loaders.owners.teamMembershipsOfUser.load(userId),
 });
 
 /** Members of an organization; empty when the caller does not see the organization. */

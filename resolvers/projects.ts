@@ -76,6 +76,7 @@ export const createProject = operation({
     const { stores, ids } = scope.platform;
     const team = await managedTeam(scope, teamId);
     assertModelsOfTeam(patch.models ?? [], team.models);
+    // Only a check: the result equals `patch`, because a new project has no stored guardrails that would be kept.
     allowedGuardrails(scope, patch, { team: team.metadata, before: {}, ofTeam: false });
     const identity = { ...authored(scope), id: nullIfBlank(id) ?? ids.uuid() };
     if ((await stores.projects.find(identity.id)) !== null)
@@ -103,7 +104,7 @@ export const getProject = operation({
   async run(scope: Scope<TeamPlatform>, { id }: { readonly id: string }): Promise<ProjectView> {
     const caller = callerOf(scope);
     const project = await scope.platform.stores.projects.find(id);
-    // The same error for an unknown project, so that a caller cannot probe for project ids.
+    // An unknown project gets the error of a project of another team, so that a caller cannot probe for project ids.
     if (!isAnyAdmin(caller) && (project === null || !(await mayReadTeam(scope, project.teamId))))
       throw new Forbidden(`User=${caller.userId} not authorized to access this project=${id}`, 'team_member');
     if (project === null) throw unknownProject(id);
@@ -130,7 +131,7 @@ export const listProjects = operation({
  * The team of a project. Throws Forbidden for a caller that does not manage the team. Null for a proxy administrator
  * when the team does not exist: earlier builds deleted teams with projects.
  */
-async function presentTeam(scope: Scope<TeamPlatform>, { teamId }: Project): Promise<Team | null> {
+async function currentTeam(scope: Scope<TeamPlatform>, { teamId }: Project): Promise<Team | null> {
   const isOrphan = (await scope.platform.stores.teams.find(teamId)) === null;
   return isOrphan && callerOf(scope).role === 'proxy_admin' ? null : managedTeam(scope, teamId);
 }
@@ -148,14 +149,14 @@ export const updateProject = operation({
     const caller = callerOf(scope);
     const current = await projects.find(id);
     if (current === null) throw caller.role === 'proxy_admin' ? unknownProject(id) : refuseManagement(caller);
-    // The caller must manage the present team of the project and the new one.
-    const present = await presentTeam(scope, current);
-    const team = patch.teamId === undefined ? present : await managedTeam(scope, patch.teamId);
+    // The caller must manage the team of the project before the change and, when the project moves, the new team.
+    const teamBefore = await currentTeam(scope, current);
+    const team = patch.teamId === undefined ? teamBefore : await managedTeam(scope, patch.teamId);
     assertModelsOfTeam(patch.models ?? current.models, team?.models ?? []);
     const metadata = team?.metadata ?? {};
-    const allowed = allowedGuardrails(scope, patch, { team: metadata, before: current.metadata, ofTeam: false });
+    const guarded = allowedGuardrails(scope, patch, { team: metadata, before: current.metadata, ofTeam: false });
     const budgetId = await budgetOfProject(scope, budget, current.budgetId);
-    const done = await projects.change(id, (row) => patchedProject(row, { ...allowed, budgetId }, authorship));
+    const done = await projects.change(id, (row) => patchedProject(row, { ...guarded, budgetId }, authorship));
     if (done === null) throw unknownProject(id);
     scope.platform.ownedKeys.evictOwner({ kind: 'projectId', id });
     return viewOf(scope, done.after);

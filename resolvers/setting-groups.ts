@@ -34,7 +34,10 @@ interface Named {
   readonly name: GroupName;
 }
 
-/** `group.member` is the setting that contains the whole group; null when the group is a section of its own. */
+/**
+ * The values of a group and their source. `group.member` is the setting that contains the whole group; null when the
+ * group is a section of its own.
+ */
 function viewOfGroup(
   scope: Scope<SettingsPlatform>,
   { name }: Named,
@@ -44,16 +47,18 @@ function viewOfGroup(
   const values = valuesOfGroup(name, config, stored);
   const names = Object.keys(values);
   const owned = Object.keys(fileValuesOf(name, group, config));
+  const isEachOwned = names.length > 0 && names.every((one) => owned.includes(one));
   const isFromFile =
     group.member === null
-      ? names.length > 0 && names.every((one) => owned.includes(one))
+      ? isEachOwned
       : settingViewOf(config, stored, group.section, group.member).source === 'config';
+  const sourceWithoutFile = names.length > 0 ? 'db' : 'unset';
   return {
     group,
     values: Object.fromEntries(
       Object.entries(values).map(([one, value]) => [one, redacted(one, value, readerOf(scope))]),
     ),
-    source: isFromFile ? 'config' : names.length > 0 ? 'db' : 'unset',
+    source: isFromFile ? 'config' : sourceWithoutFile,
     owned,
   };
 }
@@ -75,19 +80,20 @@ export const updateSettingGroup = operation({
   access: tenantAdmin,
   async run(
     scope: Scope<SettingsPlatform>,
-    { name, sent: requested }: Named & { readonly sent: SectionContent },
+    { name, sent }: Named & { readonly sent: SectionContent },
   ): Promise<GroupView> {
     assertStoresSettings(scope);
     const group = SETTING_GROUPS[name];
     const { section, member } = group;
-    const sent = name === 'userBanner' ? { ...requested, revision: scope.platform.ids.uuid() } : requested;
+    const update = name === 'userBanner' ? { ...sent, revision: scope.platform.ids.uuid() } : sent;
     const state = await settingsState(scope);
-    const written = writtenValues(name, group, sent, valuesOfGroup(name, state.config, state.stored));
-    assertGroupWritable({ name, group }, state, sentValues(name, group, sent));
+    const written = writtenValues(name, group, update, valuesOfGroup(name, state.config, state.stored));
+    assertGroupWritable({ name, group }, state, sentValues(name, group, update));
     if (member !== null)
       assertWritable(state.config, state.stored, { section, writes: [{ name: member, value: written }] });
     await storeSettings(scope, section, (content) => {
-      const values = writtenValues(name, group, sent, member === null ? content : jsonObjectOf(content[member]));
+      const before = member === null ? content : jsonObjectOf(content[member]);
+      const values = writtenValues(name, group, update, before);
       return member === null ? values : { ...content, [member]: values };
     });
     return viewOfGroup(scope, { name }, await settingsState(scope));
@@ -177,6 +183,7 @@ export interface PageSettings {
   readonly isSsoConfigured: boolean;
 }
 
+/** Settings of which each one configures a single sign-on. */
 const SSO_IDS = ['google_client_id', 'microsoft_client_id', 'generic_client_id', 'saml_idp_metadata_url'];
 
 /** Reads the settings that pages need before a sign-in. Reads no store. */
@@ -185,10 +192,10 @@ export const getPageSettings = operation({
   access: anyone,
   run({ platform }: Scope<SettingsPlatform>): PageSettings {
     const { configuration } = platform;
-    const of = (name: GroupName): SectionContent =>
+    const valuesOf = (name: GroupName): SectionContent =>
       valuesOfGroup(name, configuration.current(), configuration.stored());
-    const logo = of('uiTheme')['logo_url'];
-    const sso = of('sso');
+    const logo = valuesOf('uiTheme')['logo_url'];
+    const sso = valuesOf('sso');
     return {
       logoUrl: typeof logo === 'string' ? logo : '',
       isSsoConfigured: SSO_IDS.some((name) => sso[name] !== undefined),

@@ -75,7 +75,7 @@ function describedSetting(
   const unsetState = section === ROUTER ? unsetRouterSetting(config, stored, name) : builtIn(defaultValue);
   const isUnset = view.source === 'unset';
   const reader = readerOf(scope);
-  // Every variable may be a secret.
+  // Every environment variable may be a secret, so it is redacted as a member of its section.
   const visible = (value: unknown): unknown =>
     section === VARIABLES
       ? Reflect.get(redacted(VARIABLES, { [name]: value }, reader) as object, name)
@@ -107,9 +107,9 @@ export const listSettingViews = operation({
     { sections, names }: RequestedSettings,
   ): Promise<readonly DescribedSetting[]> {
     const state = await settingsState(scope);
-    return UPDATED_SECTIONS.filter((section) => sections?.includes(section) !== false).flatMap((section) =>
+    return UPDATED_SECTIONS.filter((section) => sections === null || sections.includes(section)).flatMap((section) =>
       namesOf(section, state)
-        .filter((name) => names?.includes(name) !== false)
+        .filter((name) => names === null || names.includes(name))
         .map((name) => describedSetting(scope, state, section, name)),
     );
   },
@@ -132,20 +132,18 @@ export const changeSetting = operation({
   name: 'changeSetting',
   access: tenantAdmin,
   async run(scope: Scope<SettingsPlatform>, { section, name, value }: SettingChange): Promise<DescribedSetting> {
+    const isShared = Object.hasOwn(SHARED_FIELDS, name);
+    if (section === GENERAL && isShared) throw new InvalidInput(`${name} is a setting of ${LITELLM_SETTINGS}.`);
     // The list of allowed addresses is stored by `updateConfiguration`, which checks it.
-    const hasOwnOperation =
-      (section === GENERAL && name !== ALLOWED_ADDRESSES) ||
-      (section === LITELLM_SETTINGS && Object.hasOwn(SHARED_FIELDS, name));
-    if (section === GENERAL && Object.hasOwn(SHARED_FIELDS, name))
-      throw new InvalidInput(`${name} is a setting of ${LITELLM_SETTINGS}.`);
-    if (!hasOwnOperation) await changeOther(scope, { section, name, value });
+    const isGeneral = section === GENERAL && name !== ALLOWED_ADDRESSES;
+    if (!isGeneral && !(section === LITELLM_SETTINGS && isShared)) await changeOther(scope, { section, name, value });
     else if (value === null) await removeSetting(scope, { name });
     else await updateSetting(scope, { name, value });
     return describedSetting(scope, await settingsState(scope), section, name);
   },
 });
 
-/** Stores a setting that has no own operation, or removes its stored value. */
+/** Stores a setting that `updateSetting` and `removeSetting` do not change, or removes its stored value. */
 async function changeOther(scope: Scope<SettingsPlatform>, { section, name, value }: SettingChange): Promise<void> {
   if (value !== null) return updateConfiguration(scope, { [section]: { [name]: value } });
   const { config, stored } = await settingsState(scope);

@@ -19,8 +19,8 @@ const TRACE_ID = /^[0-9a-f]{32}$/;
 const UPDATE_ID = /^\d{1,15}$/;
 
 /**
- * Maximum number of spans of a trace that is read whole, in one statement for all traces of a list. Larger traces of
- * one owner are read page by page.
+ * Maximum number of spans of a trace of one owner that is read whole. One statement reads all such traces of a list.
+ * Larger traces of one owner are read page by page.
  */
 const MAX_WHOLE_SPANS = 500;
 
@@ -57,8 +57,8 @@ export const listSpans = operation({
   access: traceReader,
   async run(scope: Scope<TracePlatform>, { trace, cursor, limit }: SpanListQuery): Promise<SpanListPage> {
     checkedPageSize(limit, { max: MAX_PAGE_SPANS });
-    const [part, ...others] = trace.parts;
-    const isReadWhole = others.length > 0 || trace.spanCount <= MAX_WHOLE_SPANS;
+    const [part, ...otherParts] = trace.parts;
+    const isReadWhole = otherParts.length > 0 || trace.spanCount <= MAX_WHOLE_SPANS;
     if (part === undefined || isReadWhole) {
       const tree = await scope.loaders.spanTreeByTrace.load(trace.parts);
       return pageOfTree(tree, tree.spans, { cursor, limit });
@@ -181,7 +181,7 @@ export const watchSpans = operation({
 
 type SpansByRef = ReadonlyMap<string, readonly SpanHead[]>;
 
-/** The updates of `watchSpans`. Not a generator, because `return()` of a generator waits for a pending `next()`. */
+/** The updates of `watchSpans`. No generator, because `return()` of a generator waits for a pending `next()`. */
 class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
   readonly #updates: AsyncIterableIterator<TraceUpdate>;
   readonly #read: (keys: readonly TraceKey[]) => Promise<SpansByRef>;
@@ -201,7 +201,10 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
     return this;
   }
 
-  /** Adds the stored spans. They are delivered only when the subscriber resumes with another number of spans. */
+  /**
+   * Takes the spans that are stored at the start. They are delivered only to a subscriber that resumes (`after`) and has
+   * received another number of spans.
+   */
   take(summaries: readonly TraceSummary[], spans: SpansByRef, after: string | null): void {
     for (const summary of summaries) this.#add(summary, spans);
     const total = this.#waiting.length;
@@ -215,7 +218,7 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
       const step = await this.#updates.next();
       if (step.done === true) return { done: true, value: undefined };
       const { summary } = step.value.event;
-      // An update from before the read has no new spans.
+      // With an equal count, the read at the start or an earlier update has delivered the spans of this update.
       if (this.#counts.get(summary.traceRef) !== summary.spanCount) this.#add(summary, await this.#read([summary]));
     }
     const spans = this.#waiting.slice(0, MAX_UPDATE_SPANS);

@@ -61,11 +61,12 @@ async function assertNew({ platform }: Scope<UserPlatform>, user: User): Promise
 export const createUser = operation({
   name: 'createUser',
   access: tenantAdmin,
-  async run(scope: Scope<UserPlatform>, { id, patch, teamIds: named, key }: UserDraft): Promise<CreatedUser> {
+  async run(scope: Scope<UserPlatform>, draft: UserDraft): Promise<CreatedUser> {
     const { stores, ids, ownedKeys, configuration } = scope.platform;
+    const { id, patch, key } = draft;
     const authorship = authored(scope);
     const defaults = defaultsOfUsers(configuration);
-    const teamIds = named.length === 0 ? defaults.teamIds : named;
+    const teamIds = draft.teamIds.length === 0 ? defaults.teamIds : draft.teamIds;
     const user = newUser({ ...defaults.patch, ...patch }, { ...authorship, id: nullIfBlank(id) ?? ids.uuid() });
     await assertNew(scope, user);
     await stores.users.add(user);
@@ -85,8 +86,7 @@ export const createUser = operation({
       })),
     );
     if (key === null) return { user, key: null };
-    const draft = { ...key, userId: user.id, role: user.role };
-    return { user, key: await issueKey(scope, draft) };
+    return { user, key: await issueKey(scope, { ...key, userId: user.id, role: user.role }) };
   },
 });
 
@@ -101,7 +101,7 @@ export const getUser = operation({
   access: teamReader,
   async run(scope: Scope<UserPlatform>, { id }: { readonly id: string | null }): Promise<UserDetails> {
     const caller = callerOf(scope);
-    // The admin key has no row: its user is the default user, who may have no row either.
+    // The admin key has no row in the store. Its user is the default user, who may also have no row.
     const own = caller.key === null ? DEFAULT_USER_ID : nullIfBlank(caller.userId);
     const named = nullIfBlank(id) ?? own;
     if (named !== own && !isAnyAdmin(caller))
@@ -158,7 +158,7 @@ async function membersAmong(
   return members.map(({ userId }) => userId);
 }
 
-/** A user by its id, else by its email. */
+/** Name of a user: its id, or its email when there is no id. */
 export interface NamedUser {
   readonly id: string | null;
   readonly email: string | null;
@@ -168,8 +168,8 @@ export interface NamedUser {
 const OWN_FIELDS = new Set(['alias', 'email', 'metadata']);
 
 /**
- * Whether signed tokens name their users by email. Then a user who takes another user's email would get that user's
- * rights.
+ * Whether signed tokens name their users by email. If they do, a user who enters the email of another user gets the
+ * rights of that user.
  */
 function tokensNameUsersByEmail({ configuration }: UserPlatform): boolean {
   const general = configuration.current().resolved['general_settings'] as JsonObject | undefined;
@@ -191,8 +191,8 @@ function assertMayEdit(scope: Scope<UserPlatform>, id: string | null, patch: Use
 
 /**
  * Changes a user. A user that does not exist is created, as in the reference. Throws InvalidInput, and Conflict when
- * the email is taken. Other callers than proxy administrators get Forbidden for another user and for fields that they
- * may not change.
+ * the email is taken. Callers who are not proxy administrators may change only `OWN_FIELDS` of their own user, and
+ * otherwise get Forbidden.
  */
 export const updateUser = operation({
   name: 'updateUser',

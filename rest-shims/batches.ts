@@ -38,8 +38,8 @@ export const batchRoutes: readonly RouteRow[] = [
       const draft = {
         bytes: request.body,
         body,
-        // These members are for the gateway: the upstream does not get them.
-        without: [...PLACEMENT_FIELDS, ...GATEWAY_FIELDS],
+        // Members for the gateway, which the upstream does not get.
+        gatewayMembers: [...PLACEMENT_FIELDS, ...GATEWAY_FIELDS],
         ...callContext(request),
         ...gatewayLabels(request, body, '/batches'),
       };

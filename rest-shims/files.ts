@@ -29,8 +29,8 @@ async function upload(request: HttpRequest, scope: Scope): Promise<HttpAnswer> {
   const draft = {
     form,
     fields,
-    // These fields are for the gateway: the upstream does not get them.
-    without: PLACEMENT_FIELDS,
+    // Fields for the gateway, which the upstream does not get.
+    gatewayFields: PLACEMENT_FIELDS,
     model: model ?? (provider === null ? firstModel(form, fields) : null),
     provider,
     ...callContext(request),

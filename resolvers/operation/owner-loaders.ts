@@ -33,9 +33,9 @@ export interface OwnerLoaders {
   readonly customerById: Rows<Customer>;
   readonly budgetById: Rows<Budget>;
   readonly membersOfTeam: Lists<TeamMember>;
-  readonly teamsOfUser: Lists<TeamMember>;
+  readonly teamMembershipsOfUser: Lists<TeamMember>;
   readonly membersOfOrganization: Lists<OrganizationMember>;
-  readonly organizationsOfUser: Lists<OrganizationMember>;
+  readonly organizationMembershipsOfUser: Lists<OrganizationMember>;
   readonly projectsOfTeam: Lists<Project>;
   readonly teamsOfOrganization: Lists<Team>;
   /** Total spend, over all budget windows. */
@@ -103,7 +103,7 @@ export const createOwnerLoaders = (stores: Stores): OwnerLoaders => ({
     (teamIds) => stores.teamMembers.all({ teamIds, userIds: null }),
     ({ teamId }) => teamId,
   ),
-  teamsOfUser: listsOf(
+  teamMembershipsOfUser: listsOf(
     (userIds) => stores.teamMembers.all({ teamIds: null, userIds }),
     ({ userId }) => userId,
   ),
@@ -111,7 +111,7 @@ export const createOwnerLoaders = (stores: Stores): OwnerLoaders => ({
     (organizationIds) => stores.organizationMembers.all({ organizationIds, userIds: null }),
     ({ organizationId }) => organizationId,
   ),
-  organizationsOfUser: listsOf(
+  organizationMembershipsOfUser: listsOf(
     (userIds) => stores.organizationMembers.all({ organizationIds: null, userIds }),
     ({ userId }) => userId,
   ),

@@ -9,14 +9,14 @@ import type { Scope } from './scope.ts';
 export type OwnerScope = Pick<Scope, 'caller' | 'loaders'>;
 
 /** Memberships of the caller's user in teams. */
-async function ownTeams({ caller, loaders }: OwnerScope): Promise<readonly TeamMember[]> {
+async function ownTeamMemberships({ caller, loaders }: OwnerScope): Promise<readonly TeamMember[]> {
   const user = nullIfBlank(caller?.userId);
-  return user === null ? [] : loaders.owners.teamsOfUser.load(user);
+  return user === null ? [] : loaders.owners.teamMembershipsOfUser.load(user);
 }
 
-async function ownOrganizations({ caller, loaders }: OwnerScope): Promise<readonly OrganizationMember[]> {
+async function ownOrganizationMemberships({ caller, loaders }: OwnerScope): Promise<readonly OrganizationMember[]> {
   const user = nullIfBlank(caller?.userId);
-  return user === null ? [] : loaders.owners.organizationsOfUser.load(user);
+  return user === null ? [] : loaders.owners.organizationMembershipsOfUser.load(user);
 }
 
 /**
@@ -30,13 +30,13 @@ export async function seesTeam(
   const { caller } = scope;
   if (caller === null) return false;
   if (isAnyAdmin(caller) || nullIfBlank(caller.teamId) === id) return true;
-  if ((await ownTeams(scope)).some(({ teamId }) => teamId === id)) return true;
+  if ((await ownTeamMemberships(scope)).some(({ teamId }) => teamId === id)) return true;
   return organizationId !== null && (await administeredOrganizations(scope)).includes(organizationId);
 }
 
 /** Ids of the organizations that the caller's user administers. */
 async function administeredOrganizations(scope: OwnerScope): Promise<readonly string[]> {
-  const administered = (await ownOrganizations(scope)).filter(({ role }) => role === 'org_admin');
+  const administered = (await ownOrganizationMemberships(scope)).filter(({ role }) => role === 'org_admin');
   return administered.map(({ organizationId }) => organizationId);
 }
 
@@ -45,7 +45,7 @@ export async function visibleTeamIds(scope: OwnerScope): Promise<readonly string
   const { caller } = scope;
   if (caller !== null && isAnyAdmin(caller)) return null;
   const own = nullIfBlank(caller?.teamId);
-  const joined = (await ownTeams(scope)).map(({ teamId }) => teamId);
+  const joined = (await ownTeamMemberships(scope)).map(({ teamId }) => teamId);
   const { teamsOfOrganization } = scope.loaders.owners;
   const administered = await Promise.all(
     (await administeredOrganizations(scope)).map((id) => teamsOfOrganization.load(id)),
@@ -57,5 +57,5 @@ export async function visibleTeamIds(scope: OwnerScope): Promise<readonly string
 export async function visibleOrganizationIds(scope: OwnerScope): Promise<readonly string[] | null> {
   const { caller } = scope;
   if (caller !== null && isAnyAdmin(caller)) return null;
-  return (await ownOrganizations(scope)).map(({ organizationId }) => organizationId);
+  return (await ownOrganizationMemberships(scope)).map(({ organizationId }) => organizationId);
 }

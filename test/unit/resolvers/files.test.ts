@@ -63,7 +63,7 @@ it('a file that cannot be recorded is deleted upstream, and the caller gets an e
   const bytes = Buffer.from(`${part('purpose', '', 'evals')}${part('file', '; filename="a"', 'x')}--b--`);
   const form = readForm(bytes, 'multipart/form-data; boundary=b');
   const { scope, upstreamRequests, ends } = aSetup();
-  const draft = { form, fields: fieldsOf(form), without: [], model: null, provider: null, ...CALL };
+  const draft = { form, fields: fieldsOf(form), gatewayFields: [], model: null, provider: null, ...CALL };
   await expect(createFile(scope, draft)).rejects.toThrow('The database is unavailable.');
   expect([upstreamRequests, ends]).toEqual([
     ['POST /files', 'DELETE /files/up-1'],
@@ -72,7 +72,7 @@ it('a file that cannot be recorded is deleted upstream, and the caller gets an e
 });
 
 const BATCH = { input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_window: '24h' };
-const DRAFT = { bytes: Buffer.from(JSON.stringify(BATCH)), body: BATCH, without: [], ...CALL };
+const DRAFT = { bytes: Buffer.from(JSON.stringify(BATCH)), body: BATCH, gatewayMembers: [], ...CALL };
 
 it('a batch that cannot be recorded is cancelled upstream, and the caller gets an error', async () => {
   const { scope, upstreamRequests } = aSetup({ found: FILE });
