@@ -51,7 +51,7 @@ async function annotatedSpan(
 }
 
 /**
- * Annotates a trace or a span. Replaces the caller's earlier annotation of it with the same name. Throws NotFound,
+ * Annotates a trace or a span. Replaces an earlier annotation by the caller that has the same name. Throws NotFound,
  * InvalidInput, Conflict when the trace has the maximum number of annotations, and Unavailable after repeated
  * concurrent changes.
  */
@@ -99,7 +99,7 @@ export interface AnnotationQuery {
   readonly filter: AnnotationConditions;
   readonly descending: boolean;
   readonly limit: number;
-  /** The row that the page begins after; null for the first page. */
+  /** The annotation after which the page begins; null for the first page. */
   readonly after: Pick<Annotation, 'createdAt' | 'id'> | null;
 }
 
@@ -116,13 +116,13 @@ export const listAnnotations = operation({
   access: traceReader,
   async run(
     scope: Scope<AnnotationPlatform>,
-    { filter: requested, descending, limit, after }: AnnotationQuery,
+    { filter, descending, limit, after }: AnnotationQuery,
   ): Promise<AnnotationList> {
     const { annotations } = scope.platform.stores;
-    const filter = { ...ALL_ANNOTATIONS, ...requested, visibility: visibilityOf(callerOf(scope)) };
-    // A store lists from a row or from a number of rows to skip.
+    const visible = { ...ALL_ANNOTATIONS, ...filter, visibility: visibilityOf(callerOf(scope)) };
+    // `from` is the row after which the list begins, or the number of rows to skip.
     const from = after ?? 0;
-    const rows = await annotations.list({ filter, sort: 'created_at', descending, limit: limit + 1, from });
-    return { ...pageOfRows(rows, limit), count: () => annotations.count(filter) };
+    const rows = await annotations.list({ filter: visible, sort: 'created_at', descending, limit: limit + 1, from });
+    return { ...pageOfRows(rows, limit), count: () => annotations.count(visible) };
   },
 });

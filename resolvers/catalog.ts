@@ -8,11 +8,12 @@ import type { CatalogPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { searchEntries, snapshotOf } from './operation/catalog-search.ts';
 
-/** A page of found entries. `page` may be too large for a `number`; for a page with entries, it never is. */
+/** A page of found entries. Only the number of a page without entries may be too large for the type `number`. */
 function pageOf({ snapshot, entries }: FoundEntries, page: bigint, pageSize: number): CatalogPage {
   const totalCount = entries.length;
   const end = page * BigInt(pageSize);
-  const items = end - BigInt(pageSize) < totalCount ? entries.slice(Number(end) - pageSize, Number(end)) : [];
+  const start = end - BigInt(pageSize);
+  const items = start < totalCount ? entries.slice(Number(start), Number(end)) : [];
   return { snapshot, items, totalCount, hasMore: end < totalCount, page, pageSize };
 }
 

@@ -61,23 +61,24 @@ export const watchCodingAgent = operation({
       await deliveries.return();
       throw error;
     }
-    let last = first;
+    let lastShown = first;
     const changes = whileAllowed(deliveries, {
       scope,
       access: codingAgentReader,
       show({ event: { agent } }, caller) {
-        // An event without an agent reports its deletion.
-        const shown = agent ?? { ...last, state: { ...last.state, status: DELETED } };
+        // An event without an agent reports that the agent was deleted.
+        const shown = agent ?? { ...lastShown, state: { ...lastShown.state, status: DELETED } };
         return mayRead(visibilityOf(caller), shown) ? shown : null;
       },
     });
     const states = prepend(first, changes);
-    // Ends this reader's part in the polls of the provider.
-    const leave = isFinal(first.state) ? () => undefined : agentPolls.follow(id, (signal) => poll(scope, id, signal));
+    const stopPolling = isFinal(first.state)
+      ? () => undefined
+      : agentPolls.follow(id, (signal) => poll(scope, id, signal));
     let ended = false;
     async function end(): Promise<IteratorReturnResult<undefined>> {
       ended = true;
-      leave();
+      stopPolling();
       await states.return();
       return ENDED;
     }
@@ -90,11 +91,11 @@ export const watchCodingAgent = operation({
         try {
           const step = await states.next();
           if (step.done === true) return await end();
-          last = step.value;
-          ended = isFinal(last.state);
-          return { done: false, value: last };
+          lastShown = step.value;
+          ended = isFinal(lastShown.state);
+          return { done: false, value: lastShown };
         } catch (error) {
-          leave();
+          stopPolling();
           throw error;
         }
       },

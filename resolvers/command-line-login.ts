@@ -106,7 +106,7 @@ async function withKey(
   return { ...signed, key };
 }
 
-/** The team that a poll selects; null for a user without teams. Throws Forbidden for a team of others. */
+/** The team that a poll selects; null for a user without teams. Throws Forbidden for a team that is not in the list. */
 function chosenOf(teams: readonly NamedTeam[], teamId: string | null): NamedTeam | null {
   if (teamId === null || teamId === 'skip') return teams[0] ?? null;
   const team = teams.find(({ id }) => id === teamId);

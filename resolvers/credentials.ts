@@ -24,7 +24,7 @@ export interface NewCredential {
   readonly info: JsonObject;
 }
 
-const unknownName = (name: string): NotFound =>
+const unknownCredential = (name: string): NotFound =>
   new NotFound('credential', name, `Credential not found. Got credential name: ${name}`);
 
 /** Throws InvalidInput for a credential that the configuration file declares. */
@@ -88,7 +88,7 @@ export const getCredential = operation({
   access: tenantViewer,
   async run(scope: CredentialScope, { name }: { readonly name: string }): Promise<KnownCredential> {
     const found = await findCredential(scope, { name });
-    if (found === null) throw unknownName(name);
+    if (found === null) throw unknownCredential(name);
     return found;
   },
 });
@@ -114,7 +114,7 @@ export const updateCredential = operation({
     const done = await platform.stores.credentials.change(name, (row) =>
       patchedCredential(row, { values, info }, authorship),
     );
-    if (done === null) throw unknownName(name);
+    if (done === null) throw unknownCredential(name);
     await platform.deployments.reload();
     return storedCredential(done.after);
   },
@@ -128,7 +128,7 @@ export const deleteCredential = operation({
     const { platform } = scope;
     assertNotDeclared(scope, name);
     const [removed] = await platform.stores.credentials.remove([name]);
-    if (removed === undefined) throw unknownName(name);
+    if (removed === undefined) throw unknownCredential(name);
     await platform.deployments.reload();
     return storedCredential(removed);
   },

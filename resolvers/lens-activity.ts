@@ -59,6 +59,7 @@ export const listLensAgents = operation({
   name: 'listLensAgents',
   access: lensReader,
   async run(scope: Scope<LensPlatform>, _input: undefined): Promise<readonly string[]> {
+    // The end of a window is exclusive, so 1 ms is added for traces that start now.
     const endMs = scope.platform.clock.now().getTime() + 1;
     const search = { startMs: endMs - AGENT_DAYS * DAY_MS, endMs, filters: NO_TRACE_FILTERS };
     const agents = await scope.platform.stores.traces.agents(ALL_OWNERS, search, MAX_AGENTS);

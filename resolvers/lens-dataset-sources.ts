@@ -132,8 +132,8 @@ export const buildDatasetCases = operation({
     },
   ): Promise<BuiltCases> {
     assertSourceCount(sources.length);
-    const known = datasetId === null ? [] : (await datasetAt(scope, datasetId, null)).cases;
-    const usedIds = new Set(known.map(({ id }) => id));
+    const existing = datasetId === null ? [] : (await datasetAt(scope, datasetId, null)).cases;
+    const usedIds = new Set(existing.map(({ id }) => id));
     const cases: DatasetCase[] = [];
     const skipped: BuiltCases['skipped'][number][] = [];
     for (const source of sources)
@@ -143,7 +143,7 @@ export const buildDatasetCases = operation({
           continue;
         }
         const id = scope.platform.keyGenerator.hash(caseSeed(one));
-        const reason = refusalOf(one, usedIds.has(id), usedIds.size);
+        const reason = skipReasonOf(one, usedIds.has(id), usedIds.size);
         if (reason !== null) {
           skipped.push({ source: one.source, reason });
           continue;
@@ -155,7 +155,8 @@ export const buildDatasetCases = operation({
   },
 });
 
-const refusalOf = (one: CaseDraft, isTaken: boolean, count: number): SkipReason | null => {
+/** Why a case is skipped; null for a case that is used. `count` is the number of cases before it. */
+const skipReasonOf = (one: CaseDraft, isTaken: boolean, count: number): SkipReason | null => {
   if (isTaken) return 'duplicate';
   if (isTooLarge(one)) return 'too_large';
   return count >= MAX_CASES ? 'over_limit' : null;

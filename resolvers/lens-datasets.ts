@@ -11,7 +11,7 @@ import type { LensPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { unknownDataset, datasetAt } from './operation/lens-datasets.ts';
 
-/** The cases with their ids. The first of duplicates stays, at its position. */
+/** The cases with their ids. Of duplicate cases, only the first one is returned. */
 function withIds({ platform }: Scope<LensPlatform>, drafts: readonly CaseDraft[]): readonly DatasetCase[] {
   const cases = new Map<string, DatasetCase>();
   for (const draft of drafts) {
@@ -70,7 +70,11 @@ export const readDataset = operation({
 const datasetChanged = (): Conflict => new Conflict('Dataset changed, reload');
 
 /** Makes a stored revision the latest one. A later revision stays the latest. */
-async function publish(scope: Scope<LensPlatform>, id: string, number: number, caseCount: number): Promise<Dataset> {
+async function makeLatest(
+  scope: Scope<LensPlatform>,
+  id: string,
+  { number, caseCount }: { readonly number: number; readonly caseCount: number },
+): Promise<Dataset> {
   const { now, by } = authored(scope);
   const done = await scope.platform.stores.datasets.change(id, (row) =>
     row.latest >= number ? row : { ...row, latest: number, caseCount, updatedAt: now, updatedBy: by },
@@ -102,11 +106,11 @@ export const saveDatasetRevision = operation({
       await datasetRevisions.add(row);
     } catch (error) {
       if (!(error instanceof Conflict)) throw error;
-      // A concurrent request saves this revision, or a process ended before it published the revision.
+      // A concurrent request saves this revision, or a process ended before it made the revision the latest one.
       const other = await datasetRevisions.find(row.id);
-      if (other !== null) await publish(scope, id, number, other.cases.length);
+      if (other !== null) await makeLatest(scope, id, { number, caseCount: other.cases.length });
       throw datasetChanged();
     }
-    return { dataset: await publish(scope, id, number, cases.length), revision: number, cases };
+    return { dataset: await makeLatest(scope, id, { number, caseCount: cases.length }), revision: number, cases };
   },
 });

@@ -47,7 +47,8 @@ export const createTracingKey = operation({
     if ((await stores.tracingKeys.count({ tokenHash: null })) >= MAX_TRACING_KEYS)
       throw new Conflict('Revoke an unused ingestion key before creating another');
     const random = `${keyGenerator.token()}${keyGenerator.token()}`.slice(0, RANDOM_CHARACTERS);
-    const token = `${TRACING_KEY_PREFIX}${Math.floor(authorship.now.getTime() / 1_000)}-${random}`;
+    const unixSeconds = Math.floor(authorship.now.getTime() / 1_000);
+    const token = `${TRACING_KEY_PREFIX}${unixSeconds}-${random}`;
     const key: TracingKey = {
       ...newStamps(authorship),
       id: ids.uuid(),

@@ -48,7 +48,7 @@ async function viewsOf(
 
 /**
  * Adds users to an organization in order; users that do not exist are created. Throws NotFound, InvalidInput,
- * Forbidden, and Conflict for a user who is a member. Users before that one stay members.
+ * Forbidden, and Conflict for a user who is a member. Users that were added before the error stay members.
  */
 export const addOrganizationMembers = operation({
   name: 'addOrganizationMembers',

@@ -43,15 +43,19 @@ export const createOrganization = operation({
     const identity = { ...authored(scope), id: nullIfBlank(id) ?? ids.uuid() };
     if ((await stores.organizations.find(identity.id)) !== null)
       throw new Conflict(`Organization with id '${identity.id}' already exists.`);
-    const existingId = nullIfBlank(budgetId) === null ? null : await budgetOf(scope, { budgetId, limits }, null);
-    const created = existingId === null ? newBudget(limits, { ...identity, id: ids.uuid() }) : null;
-    const organization = newOrganization(patch, { ...identity, alias, budgetId: existingId ?? created?.id ?? '' });
-    if (created !== null) await stores.budgets.add(created);
+    const namedBudgetId = nullIfBlank(budgetId) === null ? null : await budgetOf(scope, { budgetId, limits }, null);
+    const ownBudget = namedBudgetId === null ? newBudget(limits, { ...identity, id: ids.uuid() }) : null;
+    const organization = newOrganization(patch, {
+      ...identity,
+      alias,
+      budgetId: namedBudgetId ?? ownBudget?.id ?? '',
+    });
+    if (ownBudget !== null) await stores.budgets.add(ownBudget);
     try {
       await stores.organizations.add(organization);
     } catch (error) {
       // After an error other than Conflict the organization may be stored, so its budget has to stay.
-      if (created !== null && error instanceof Conflict) await stores.budgets.remove([created.id]);
+      if (ownBudget !== null && error instanceof Conflict) await stores.budgets.remove([ownBudget.id]);
       throw error;
     }
     return organizationView(scope, organization);
@@ -90,7 +94,8 @@ export const listOrganizations = operation({
   ): Promise<readonly OrganizationView[]> {
     const readable = await readableOrganizations(scope);
     const named = nullIfBlank(id);
-    const ids = named === null ? readable : (readable ?? [named]).filter((one) => one === named);
+    const isReadable = (one: string): boolean => readable === null || readable.includes(one);
+    const ids = named === null ? readable : [named].filter(isReadable);
     const found = await scope.platform.stores.organizations.all({ ids, aliasPart: nullIfBlank(aliasPart) });
     return organizationViews(scope, found);
   },
@@ -110,7 +115,7 @@ export const updateOrganization = operation({
     if (stored === null) throw unknownOrganization(id);
     const wanted = patchedOrganization(stored, patch, authorship);
     const budget = await stores.budgets.find(wanted.budgetId);
-    // Checks the limits before the organization is stored.
+    // Only for its error: invalid limits are refused before the organization is stored.
     if (budget !== null) patchedBudget(budget, limits, authorship);
     const done = await stores.organizations.change(id, (row) => patchedOrganization(row, patch, authorship));
     if (done === null) throw unknownOrganization(id);

@@ -42,7 +42,7 @@ export interface ListedUser extends User {
   readonly windowSpend: Usd | null;
 }
 
-const isSpend = (text: string): boolean => /^-?\d{1,30}$/.test(text);
+const isAmount = (text: string): boolean => /^-?\d{1,30}$/.test(text);
 
 /** Lists users. Throws InvalidInput for a list by spend whose cursor contains no amount. */
 export const listUserRows = operation({
@@ -54,8 +54,8 @@ export const listUserRows = operation({
   ): Promise<FoundPage<ListedUser>> {
     const { users, spend } = platform.stores;
     const bySpend = page.sort === 'spend';
-    if (bySpend && page.from !== 0 && 'text' in page.from && !isSpend(page.from.text))
-      throw new InvalidInput('Invalid cursor.');
+    const cursorText = page.from !== 0 && 'text' in page.from ? page.from.text : null;
+    if (bySpend && cursorText !== null && !isAmount(cursorText)) throw new InvalidInput('Invalid cursor.');
     const found = await pageOf(users, { ...ALL_USERS, ...filter }, page);
     const ids = bySpend ? found.nodes.map(({ id }) => id) : [];
     const totals = ids.length === 0 ? null : await spend.totalsOfOwners('user', ids);

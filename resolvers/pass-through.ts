@@ -41,7 +41,7 @@ function forwardedTo({ endpoint, subpath, sent }: EndpointCall, timeoutSeconds: 
     provider: 'pass_through',
     deploymentId: endpoint.id,
     cost,
-    // A cost of 0 may be a default and not a price. Where models without a price are blocked, such a call is refused.
+    // A cost of 0 may mean that no price is configured. Where models without a price are blocked, the call is refused.
     needsPrice: cost === ZERO_USD,
     // `cost` is always known, so the answer is not priced by its usage.
     defaultCost: null,

@@ -33,7 +33,7 @@ interface ResponseTurn {
 /** A response that was prepared without a model call. */
 interface PreparedResponse {
   readonly id: string;
-  /** Previous response; null for none. */
+  /** Id of the previous response; null for none. */
   readonly previousId: string | null;
 }
 
@@ -69,10 +69,10 @@ export const prepareResponse = operation({
   access: anyKey,
   async run(scope: Scope<ResponsePlatform>, turn: TurnRequest): Promise<PreparedResponse> {
     const { request, from, previousStoredId } = continuedTurn(turn);
-    const { request: sent, items } = await resolveReferences(scope, withUpstreamPrevious(scope, request));
-    await scope.platform.gateway.admit(callerOf(scope), sent);
+    const resolved = await resolveReferences(scope, withUpstreamPrevious(scope, request));
+    await scope.platform.gateway.admit(callerOf(scope), resolved.request);
     const id = ownResponseId(scope.platform.ids.uuid());
-    turn.memory.put(turn.lane, { id, previousStoredId, items });
+    turn.memory.put(turn.lane, { id, previousStoredId, items: resolved.items });
     return { id, previousId: from ?? previousStoredId };
   },
 });
@@ -80,16 +80,17 @@ export const prepareResponse = operation({
 /** A turn with the stored items of its conversation. */
 interface ContinuedTurn {
   readonly request: ModelRequest;
-  /** Previous response of the connection; null for none. */
+  /** Id of the previous response, when the connection stores that response; null otherwise. */
   readonly from: string | null;
-  /** Response that precedes the items, stored elsewhere than in the connection; null for none. */
+  /** Id of the response before the items, when it is stored outside of the connection; null for none. */
   readonly previousStoredId: string | null;
 }
 
 function continuedTurn({ request, memory }: TurnRequest): ContinuedTurn {
-  const named = request.body['previous_response_id'];
-  const previous = typeof named === 'string' ? memory.find(named) : null;
-  if (previous === null) return { request, from: null, previousStoredId: typeof named === 'string' ? named : null };
+  const sentId = request.body['previous_response_id'];
+  const previousId = typeof sentId === 'string' ? sentId : null;
+  const previous = previousId === null ? null : memory.find(previousId);
+  if (previous === null) return { request, from: null, previousStoredId: previousId };
   const { id, previousStoredId, items } = previous;
   const changed = {
     input: [...items, ...inputItemsOf(request.body)],

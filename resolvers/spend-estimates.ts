@@ -59,8 +59,7 @@ export const estimateUsage = operation({
   run(scope: Scope<SpendPlatform>, { model, usage }: { readonly model: string; readonly usage: Usage }): UsageEstimate {
     const prices = pricesOf(scope, model);
     const priced = prices === null ? null : priceUsage(prices.row, usage);
-    if (prices === null || priced === null)
-      throw new NotFound('priced model', model, `No price is known for the model '${model.slice(0, 200)}'.`);
+    if (prices === null || priced === null) throw new NotFound('priced model', model, noPriceMessage(model));
     return { ...adjusted(scope, priced, prices.provider), provider: prices.provider };
   },
 });
@@ -83,10 +82,15 @@ export const estimateCall = operation({
     const prices = pricesOf(scope, call.model);
     const priced = prices === null ? null : priceUsage(prices.row, usage);
     if (prices !== null && priced !== null) return adjusted(scope, priced, prices.provider);
-    const message = `No price is known for the model '${call.model.slice(0, 200)}'.`;
-    throw new InvalidInput(message, [], { field: 'priced_model' });
+    throw new InvalidInput(noPriceMessage(call.model), [], { field: 'priced_model' });
   },
 });
+
+/** Maximum number of characters of a model name in a message. */
+const MAX_SHOWN_NAME = 200;
+
+const noPriceMessage = (model: string): string =>
+  `No price is known for the model '${model.slice(0, MAX_SHOWN_NAME)}'.`;
 
 const inputOnly = (inputTokens: number): Usage => ({
   inputTokens,

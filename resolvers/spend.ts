@@ -13,7 +13,7 @@ import { type FilterRequest, visibleFilter } from './operation/spend-filter.ts';
 /** Maximum number of matching calls that are counted exactly. */
 const MAX_COUNTED_CALLS = 10_000;
 
-/** Key rows by hash, deleted ones too. The admin key has no row. */
+/** Key rows by hash, including deleted keys. The admin key has no row. */
 async function keysByHash(
   { platform }: Scope<SpendPlatform>,
   hashes: Iterable<string>,
@@ -49,13 +49,13 @@ export interface SpendList {
 export const listSpend = operation({
   name: 'listSpend',
   access: spendReader,
-  async run(scope: Scope<SpendPlatform>, { filter: requested, ...page }: SpendQuery): Promise<SpendList> {
+  async run(scope: Scope<SpendPlatform>, { filter, ...page }: SpendQuery): Promise<SpendList> {
     const { stores, records, gateway } = scope.platform;
     await records.readable();
-    const filter = await visibleFilter(scope, requested, seesAllSpend);
+    const visible = await visibleFilter(scope, filter, seesAllSpend);
     const [rows, counted] = await Promise.all([
-      stores.spendReports.rows({ ...page, filter }),
-      stores.spendReports.count(filter, MAX_COUNTED_CALLS + 1),
+      stores.spendReports.rows({ ...page, filter: visible }),
+      stores.spendReports.count(visible, MAX_COUNTED_CALLS + 1),
     ]);
     return {
       rows,
@@ -104,7 +104,7 @@ export interface SpendReport {
   readonly keys: ReadonlyMap<string, VirtualKey>;
 }
 
-/** Groups the calls that the caller may see. Operations check the access rule. */
+/** Groups the calls that the caller may see. The operations that run this check their access rules. */
 async function groupedSpend(scope: Scope<SpendPlatform>, grouping: GroupingRequest): Promise<SpendReport> {
   const { stores, records } = scope.platform;
   await records.readable();

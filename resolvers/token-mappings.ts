@@ -28,7 +28,7 @@ export interface TokenMappingDraft {
   readonly active: boolean;
 }
 
-/** Changes of a mapping. Absent fields stay. */
+/** Changes of a mapping. Absent fields keep their values. */
 export interface TokenMappingChange {
   readonly id: string;
   readonly key?: string;

@@ -17,7 +17,7 @@ import type { Scope } from './operation/scope.ts';
 
 /**
  * Runs one SELECT over the views of traces and spend, on rows that the caller may see. Throws InvalidInput, and
- * Unavailable when a limit is exceeded, the maximum number of rows included.
+ * Unavailable when a limit of queries is exceeded, for example the maximum number of rows.
  */
 export const readTraceQuery = operation({
   name: 'readTraceQuery',
@@ -30,6 +30,7 @@ export const readTraceQuery = operation({
 });
 
 function runQuery(scope: Scope<TracePlatform>, sql: string): Promise<QueryRows> {
+  // Only for its error: throws for a query that is not permitted.
   guardedQuery(sql);
   const caller = callerOf(scope);
   // At most one query of each user runs at a time; without a user, of each team or key.

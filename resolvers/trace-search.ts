@@ -61,8 +61,9 @@ export const searchTraces = operation({
             after: null,
           }
         : readSearchCursor(cursor, { filters, order });
-    const { startMs, endMs } = query;
-    if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))
+    const startMs = query.startMs ?? search.startMs;
+    const endMs = query.endMs ?? search.endMs;
+    if (startMs !== search.startMs || endMs !== search.endMs)
       throw new InvalidInput('The cursor belongs to another window.');
     await scope.platform.records.readable();
     const rows = await scope.platform.stores.traces.searchSummaries(visibilityOf(callerOf(scope)), search, limit + 1);

@@ -137,7 +137,7 @@ export const listTraces = operation({
 function listedWindow({ startMs, endMs, cursor }: TraceListQuery, nowMs: number): TraceWindow {
   if (cursor !== null) {
     const window = readCursor(cursor);
-    if ((startMs !== null && startMs !== window.startMs) || (endMs !== null && endMs !== window.endMs))
+    if ((startMs ?? window.startMs) !== window.startMs || (endMs ?? window.endMs) !== window.endMs)
       throw new InvalidInput('The cursor belongs to another window.');
     return window;
   }
