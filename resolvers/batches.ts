@@ -139,8 +139,8 @@ function requiredText(body: BatchDraft['body'], member: (typeof REQUIRED_MEMBERS
 
 /**
  * Checks that the caller may call the models of a file's lines. The upload of a file with purpose `batch` has checked
- * this for the key that uploaded it, so a key that may not call every model must have uploaded the file itself. Throws
- * InvalidInput for another purpose, and Forbidden.
+ * this for the key that uploaded the file. So a key that may not call every model must have uploaded the file itself.
+ * Throws InvalidInput for another purpose, and Forbidden.
  */
 function assertLinesChecked(scope: Scope<ObjectPlatform>, { purpose, owner }: UpstreamObject): void {
   if (purpose !== 'batch') {
@@ -193,8 +193,8 @@ export const listBatches = operation({
 });
 
 /**
- * Reads the state of every open batch that is not older than `OPEN_MS`, so that the usage of an ended batch is recorded
- * even when no client reads the batch. Each call to an upstream runs as the owner of its batch.
+ * Reads the state of every open batch that is not older than `OPEN_MS`. So the usage of an ended batch is recorded even
+ * when no client reads the batch. Each call to an upstream runs as the owner of its batch.
  */
 export const followBatches = operation({
   name: 'followBatches',

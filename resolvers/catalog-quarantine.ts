@@ -23,8 +23,8 @@ export interface ReleasedPrice {
 }
 
 /**
- * Serves the quarantined price with the id `holdId` until upstream changes it again. Throws NotFound when it is no
- * longer quarantined.
+ * Serves the quarantined price with the id `holdId` until the source of the catalog changes the price again. Throws
+ * NotFound when the price is no longer quarantined.
  */
 export const releaseQuarantined = operation({
   name: 'releaseQuarantined',

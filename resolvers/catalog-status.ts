@@ -28,7 +28,7 @@ export const refreshCatalog = operation({
   },
 });
 
-/** The same as `getCatalogStatus`, for callers that may view the tenant. */
+/** The same as `getCatalogStatus`, for administrators with full or read-only access. */
 export const getCatalogSchedule = operation({
   name: 'getCatalogSchedule',
   access: tenantViewer,

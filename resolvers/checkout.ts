@@ -18,7 +18,7 @@ import { operation } from './operation/operation.ts';
 import type { CheckoutPlatform } from './operation/catalog-platform.ts';
 import type { Scope } from './operation/scope.ts';
 
-/** Id and secret of a checkout. The buyer gets the secret in the address to which the payment page returns. */
+/** Id and secret of a checkout. Only the address to which the payment page returns contains the secret. */
 export interface Buyer {
   readonly checkoutId: string;
   readonly secret: string;

@@ -44,7 +44,7 @@ const DELETION = 'cursor:agent:delete';
 /**
  * Stores a launched agent with its owner. Null when the answer has no agent. An agent that cannot be stored is deleted
  * at the provider, because every key may send requests about an agent without an owner. If the deletion also fails, the
- * agent runs without an owner. In both cases, throws the failure of the store, usually Unavailable.
+ * agent runs without an owner. After the deletion, throws the failure of the store, usually Unavailable.
  */
 async function register(scope: AgentScope, bytes: Uint8Array): Promise<CodingAgent | null> {
   const launched = agentIn(jsonOf(bytes));

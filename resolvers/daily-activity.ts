@@ -18,8 +18,8 @@ import type { Scope } from './operation/scope.ts';
 import { activityReader } from './operation/spend-access.ts';
 
 /**
- * Maximum number of groups of a report. A day has one group per key, model and endpoint. The groups of the highest cost
- * are reported.
+ * Maximum number of groups of a report. A day has one group per key, model and endpoint. Further groups, which have the
+ * lowest cost, are left out.
  */
 const MAX_GROUPS = 100_000;
 

@@ -106,7 +106,7 @@ export const createDeployment = operation({
     const { platform } = scope;
     const identity = { ...authored(scope), id: id ?? platform.ids.uuid(), byTeam };
     if (knownOf(scope, identity.id) !== null) throw new Conflict(`A model with the id ${identity.id} already exists.`);
-    // The deployment depends on a row of the price map, which is found by a version of the deployment without that row.
+    // The row of the price map is found by a version of the deployment that does not have the row yet.
     const row = priceMapRow(scope, newStoredDeployment(draft, { ...identity, row: {} }));
     const made = newStoredDeployment(draft, { ...identity, row });
     await platform.stores.deployments.add(made);
@@ -117,8 +117,8 @@ export const createDeployment = operation({
 
 /**
  * Checks a change of a stored deployment. Administrators of a team may change only models that an administrator of a
- * team created. Other models may have a credential of the operator, and an administrator of a team could send it to an
- * address of their choice. `teamId` is the team after the change. Throws Forbidden and InvalidInput.
+ * team created. Other models may have a credential of the operator, which a changed address would receive. `teamId` is
+ * the team after the change. Throws Forbidden and InvalidInput.
  */
 async function assertMayChange(
   scope: TeamModelScope,

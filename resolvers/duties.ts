@@ -21,7 +21,10 @@ export interface DutyWanted {
   readonly workerId: string;
   /** Start of the period whose job is added; null when the process has added it before. */
   readonly period: Date | null;
-  /** Whether all running jobs are of ended processes: no other process uses the database. They are cancelled. */
+  /**
+   * Whether all running jobs belong to processes that have ended, because no other process uses the database. Such jobs
+   * are cancelled.
+   */
   readonly leftBehind: boolean;
 }
 

@@ -13,15 +13,15 @@ export const getGlobalBudget = operation({
   access: spendAdmin,
   async run({ platform }: Scope<ProviderBudgetPlatform>, _input: undefined): Promise<WindowBudget | null> {
     const budget = platform.globalBudget();
-    const [current = null] =
-      budget === null ? [] : await windowBudgets(platform, [{ scope: 'global', ids: [], budget }]);
+    if (budget === null) return null;
+    const [current = null] = await windowBudgets(platform, [{ scope: 'global', ids: [], budget }]);
     return current;
   },
 });
 
 /**
- * The spend of all calls: the spend in the current window of the global budget. When the request names a period
- * (`isDated`), or without a global budget, it is the sum of the calls that match `grouping`.
+ * The spend of all calls. With a global budget, it is the spend in the current window of that budget. When the request
+ * names a period (`isDated`), or without a global budget, it is the sum of the calls that match `grouping`.
  */
 export const getTotalSpend = operation({
   name: 'getTotalSpend',

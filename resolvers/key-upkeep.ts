@@ -7,7 +7,7 @@ import { changeKey, findNamed, infoOf, type KeyInfo, keyInfos, namedKey, nameOf 
 import { updateKey } from './keys.ts';
 import { anyAdmin, anyKey, isAnyAdmin, keyAdmin, keyReader, system } from './operation/access.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { outcomeOf } from './operation/outcome.ts';
+import { resultOf } from './operation/change-result.ts';
 import type { KeyPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import { assertReset, spendSinceLater } from './operation/window-spend.ts';
@@ -43,7 +43,7 @@ export const updateKeys = operation({
     const outcomes: BulkOutcome[] = [];
     for (const { key, patch } of changes) {
       const named = nameOf(scope, key);
-      const { value: info, failure } = await outcomeOf(() => updateKey(scope, { key, patch }));
+      const { value: info, failure } = await resultOf(() => updateKey(scope, { key, patch }));
       outcomes.push({ key: named, info, failure });
     }
     return outcomes;

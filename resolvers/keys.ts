@@ -18,7 +18,7 @@ import {
 import {
   changeKey,
   findNamed,
-  HASH,
+  KEY_HASH,
   infoOf,
   keyInfos,
   type KeyInfo,
@@ -100,7 +100,7 @@ export const findKey = operation({
   name: 'findKey',
   access: keyReader,
   async run(scope: Scope<KeyPlatform>, hash: string): Promise<VirtualKey | null> {
-    const row = HASH.test(hash) ? await scope.loaders.storedKeyByHash.load(hash) : null;
+    const row = KEY_HASH.test(hash) ? await scope.loaders.storedKeyByHash.load(hash) : null;
     if (row === null || row.deletedAt !== null) return null;
     return (await mayRead(scope, row)) ? row : null;
   },

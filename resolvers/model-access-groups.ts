@@ -58,8 +58,8 @@ function deploymentsOf(scope: GroupScope, { name, models, deploymentIds }: Model
 }
 
 /**
- * Writes the access groups of stored deployments. `change` makes the new list from the stored one. Returns the number of
- * changed deployments; deleted deployments are skipped.
+ * Writes the access groups of stored deployments. `change` makes the new list from the stored one. Returns the number
+ * of changed deployments; deleted deployments are skipped.
  */
 async function writeGroups(
   scope: GroupScope,

@@ -35,6 +35,7 @@ export const listPublicModels = operation({
         ({ name }) => name,
       ),
     ];
+    // A page of the size `Infinity` has all models.
     const from = size === Infinity ? 0 : (page - 1) * size;
     return { models: groups.slice(from, from + size), total: groups.length };
   },

@@ -36,7 +36,7 @@ export const listSessions = operation({
   name: 'listSessions',
   access: traceReader,
   async run(scope: Scope<TracePlatform>, query: SessionQuery): Promise<SessionPage> {
-    const { cursor, filters, limit, startMs, endMs } = query;
+    const { cursor, filters, limit } = query;
     checkedPageSize(limit, { max: MAX_SESSIONS });
     const search: SessionSearch =
       cursor === null
@@ -46,7 +46,9 @@ export const listSessions = operation({
             after: null,
           }
         : readSessionCursor(cursor, filters);
-    if ((startMs !== null && startMs !== search.startMs) || (endMs !== null && endMs !== search.endMs))
+    const startMs = query.startMs ?? search.startMs;
+    const endMs = query.endMs ?? search.endMs;
+    if (startMs !== search.startMs || endMs !== search.endMs)
       throw new InvalidInput('The cursor belongs to another window.');
     await scope.platform.records.readable();
     const rows = await scope.platform.stores.traces.sessions(visibilityOf(callerOf(scope)), search, limit + 1);

@@ -183,7 +183,7 @@ export interface PageSettings {
   readonly isSsoConfigured: boolean;
 }
 
-/** Settings of which each one configures a single sign-on. */
+/** Settings that configure single sign-on. One of them suffices. */
 const SSO_IDS = ['google_client_id', 'microsoft_client_id', 'generic_client_id', 'saml_idp_metadata_url'];
 
 /** Reads the settings that pages need before a sign-in. Reads no store. */

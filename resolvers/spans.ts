@@ -202,8 +202,8 @@ class SpanFeed implements AsyncIterableIterator<SpanUpdate> {
   }
 
   /**
-   * Takes the spans that are stored at the start. They are delivered only to a subscriber that resumes (`after`) and has
-   * received another number of spans.
+   * Takes the spans that are stored at the start. They are delivered only to a subscriber that resumes (`after`) and
+   * has received another number of spans.
    */
   take(summaries: readonly TraceSummary[], spans: SpansByRef, after: string | null): void {
     for (const summary of summaries) this.#add(summary, spans);

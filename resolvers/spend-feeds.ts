@@ -23,7 +23,7 @@ export const watchSpend = operation({
     return whileAllowed(deliveries, {
       scope,
       access: traceReader,
-      // A second check, with the caller as it is now.
+      // Checked again, because the rights of the caller may have changed.
       show: (delivery, caller) => (mayRead(visibilityOf(caller), ownerOfCall(delivery.event)) ? delivery : null),
     });
   },

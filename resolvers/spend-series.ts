@@ -39,18 +39,18 @@ export interface SpendSeries {
 export const readSpendSeries = operation({
   name: 'readSpendSeries',
   access: spendReader,
-  async run(scope: Scope<SpendPlatform>, { filter: requested, by, bucket }: SeriesQuery): Promise<SpendSeries> {
+  async run(scope: Scope<SpendPlatform>, { filter, by, bucket }: SeriesQuery): Promise<SpendSeries> {
     const { stores, records, clock } = scope.platform;
     if (by.length > MAX_GROUP_FIELDS)
       throw new InvalidInput(`\`groupBy\` has at most ${MAX_GROUP_FIELDS} fields.`, [
         { path: ['groupBy'], rule: 'range', message: `must have at most ${MAX_GROUP_FIELDS} fields` },
       ]);
     const defaults = defaultPeriod(clock.now());
-    const [from, to] = [requested.from ?? defaults.from, requested.to ?? defaults.to];
+    const [from, to] = [filter.from ?? defaults.from, filter.to ?? defaults.to];
     await records.readable();
-    const filter = await visibleFilter(scope, { ...requested, from, to }, seesAllSpend);
+    const visible = await visibleFilter(scope, { ...filter, from, to }, seesAllSpend);
     const found = await stores.spendReports.groups({
-      filter,
+      filter: visible,
       by: [...new Set(by)],
       limit: MAX_GROUPS + 1,
       ...(bucket === null ? {} : { bucket: { ms: BUCKETS[bucket], offsetMs: 0 } }),

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../src/domain/spend/daily-activity.ts';
 import type { Period } from '../src/domain/spend/report-dates.ts';
-import type { SpendField, SpendGroup } from '../src/domain/spend/spend-reports.ts';
+import type { SpendGroup } from '../src/domain/spend/spend-reports.ts';
 import { operation } from './operation/operation.ts';
 import type { ActivityPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -34,7 +34,6 @@ export const readTagUse = operation({
     { period, tags, by, byDay }: TagUseQuery,
   ): Promise<TagUse> {
     await records.readable();
-    const fields: readonly SpendField[] = by;
     const groups = await stores.spendReports.groups({
       filter: {
         from: period?.from ?? null,
@@ -43,7 +42,7 @@ export const readTagUse = operation({
         some: ['tag'],
         visibleTo: null,
       },
-      by: fields,
+      by,
       ...(byDay ? { bucket: { ms: DAY_MS, offsetMs: 0 } } : {}),
       limit: MAX_GROUPS,
     });

@@ -11,7 +11,7 @@ import { teamReader } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { userIdOf, type UserName } from './operation/named-users.ts';
 import { callerOf, operation } from './operation/operation.ts';
-import { outcomeOf } from './operation/outcome.ts';
+import { resultOf } from './operation/change-result.ts';
 import { memberManager } from './operation/owner-access.ts';
 import type { TeamPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
@@ -19,7 +19,7 @@ import { assertReset, spendSinceLater } from './operation/window-spend.ts';
 import { addMembers, type WantedMember } from './operation/team-joining.ts';
 import { type UserView, userViews } from './operation/user-views.ts';
 import {
-  administers,
+  administersOrganization,
   type MemberView,
   readableTeam,
   teamOfMembers,
@@ -103,7 +103,7 @@ export const addManyTeamMembers = operation({
     const team = await teamOfMembers(scope, teamId);
     const outcomes: JoinOutcome[] = [];
     for (const wanted of members) {
-      const { value, failure } = await outcomeOf(() => addTeamMembers(scope, { teamId, members: [wanted] }));
+      const { value, failure } = await resultOf(() => addTeamMembers(scope, { teamId, members: [wanted] }));
       outcomes.push({ wanted, user: value?.users[0]?.user ?? null, member: value?.added[0] ?? null, failure });
     }
     return { view: await teamView(scope, team), outcomes };
@@ -240,7 +240,7 @@ async function viewOf(scope: Scope<TeamPlatform>, team: Team, { id, userId }: Te
 async function assertMayRemove(scope: Scope<TeamPlatform>, team: Team): Promise<void> {
   if (!isSwitchedOn(scope.platform.configuration, 'disable_team_admin_delete_team_user')) return;
   const caller = callerOf(scope);
-  if (caller.role === 'proxy_admin' || (await administers(scope, caller, team.organizationId))) return;
+  if (caller.role === 'proxy_admin' || (await administersOrganization(scope, caller, team.organizationId))) return;
   throw new Forbidden('Removing members is disabled for team administrators by your administrator.', 'team_member');
 }
 

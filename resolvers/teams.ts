@@ -22,7 +22,7 @@ import type { SpendPlatform, TeamLoggingPlatform, TeamPlatform } from './operati
 import type { Scope } from './operation/scope.ts';
 import { resolveMembers, storeMembers, type WantedMember } from './operation/team-joining.ts';
 import {
-  administers,
+  administersOrganization,
   type CountedTeam,
   countedTeams,
   managedTeam,
@@ -75,7 +75,7 @@ export const createTeam = operation({
     const caller = callerOf(scope);
     const authorship = authored(scope);
     const organizationId = nullIfBlank(patch.organizationId);
-    if (caller.role !== 'proxy_admin' && !(await administers(scope, caller, organizationId)))
+    if (caller.role !== 'proxy_admin' && !(await administersOrganization(scope, caller, organizationId)))
       throw refuseManagement(caller);
     if (caller.role !== 'proxy_admin' && grantedToTeam(draft.patch) !== null) throw refuseRightsOfTeam();
     // Only a check: the result equals `patch`, because a new team has no stored guardrails that would be kept.

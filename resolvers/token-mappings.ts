@@ -9,7 +9,7 @@ import {
   type TokenMappingPatch,
   type TokenMappingSort,
 } from '../src/domain/token-mappings/token-mapping.ts';
-import { findNamed, HASH } from './operation/key-lookup.ts';
+import { findNamed, KEY_HASH } from './operation/key-lookup.ts';
 import { tenantAdmin, tenantViewer } from './operation/access.ts';
 import { authored } from './operation/authored.ts';
 import { operation } from './operation/operation.ts';
@@ -39,7 +39,7 @@ export interface TokenMappingChange {
  * The key of a mapping. Throws InvalidInput for an unknown key and for a session. The message does not contain the key.
  */
 async function mappedKey(scope: Scope<TokenMappingPlatform>, named: string): Promise<VirtualKey> {
-  const key = named.startsWith('sk-') || HASH.test(named) ? await findNamed(scope, named) : null;
+  const key = named.startsWith('sk-') || KEY_HASH.test(named) ? await findNamed(scope, named) : null;
   if (key === null) throw new InvalidInput('The key does not exist.', [], { field: 'key' });
   if (key.settings.session !== undefined)
     throw new InvalidInput('The key is a session. A token cannot be mapped to a session.', [], { field: 'key' });

@@ -207,7 +207,7 @@ async function pageOfOutline(
   { after, limit }: { readonly after: ReturnType<typeof readSpanCursor>; readonly limit: number },
 ): Promise<ReadTrace> {
   const { traces } = scope.platform.stores;
-  // The first span names a trace without a root span.
+  // A trace without a root span has the name of its first span.
   const firstSpan = outline.rootless ? (await traces.listSpanPage(summary, null, 1))[0] : undefined;
   const rest = await traces.listSpanPage(summary, after, limit + 1);
   const shown = { ...namedByFirst(summary, firstSpan), ...outline.spend };

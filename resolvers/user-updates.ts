@@ -1,7 +1,7 @@
 import type { UserPatch } from '../src/domain/users/user.ts';
 import { tenantAdmin } from './operation/access.ts';
 import { operation } from './operation/operation.ts';
-import { outcomeOf } from './operation/outcome.ts';
+import { resultOf } from './operation/change-result.ts';
 import type { UserPlatform } from './operation/platform.ts';
 import type { Scope } from './operation/scope.ts';
 import type { UserView } from './operation/user-views.ts';
@@ -25,7 +25,7 @@ export const updateUsers = operation({
     const outcomes: UserOutcome[] = [];
     for (const change of changes) {
       const { named } = change;
-      const { value: view, failure } = await outcomeOf(() => updateUser(scope, change));
+      const { value: view, failure } = await resultOf(() => updateUser(scope, change));
       outcomes.push({ named, view, failure });
     }
     return outcomes;

@@ -13,7 +13,7 @@ import type { KeyPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 import { spendSinceLater, startsOf, windowBudgetId } from './window-spend.ts';
 
-export const HASH = /^[0-9a-f]{64}$/;
+export const KEY_HASH = /^[0-9a-f]{64}$/;
 
 export const keyNotFound = (named: string, message = 'Key not found.'): NotFound => new NotFound('key', named, message);
 
@@ -41,7 +41,7 @@ export async function findNamed({ platform }: Scope<KeyPlatform>, named: string)
     return first?.deletedAt === null ? first : null;
   }
   // Text that is not a hash names no key. It is not looked up, because some databases reject some characters.
-  if (!HASH.test(named)) return null;
+  if (!KEY_HASH.test(named)) return null;
   const [key] = await stores.keys.findMany([named]);
   if (key !== undefined) return key.deletedAt === null ? key : null;
   // A client may name a rotated key by the hash of its current secret.
@@ -50,7 +50,7 @@ export async function findNamed({ platform }: Scope<KeyPlatform>, named: string)
 
 /** As `findNamed`. Throws NotFound, and InvalidInput for text that can name no key. */
 export async function namedKey(scope: Scope<KeyPlatform>, named: string): Promise<VirtualKey> {
-  if (!named.startsWith('sk-') && !HASH.test(named))
+  if (!named.startsWith('sk-') && !KEY_HASH.test(named))
     throw new InvalidInput('Invalid key format.', [], { field: 'key' });
   const key = await findNamed(scope, named);
   if (key === null) throw keyNotFound(nameOf(scope, named));

@@ -176,7 +176,7 @@ export async function allowedDraft(
     return boundedDraft({ caller, userId, isManager: false }, draft);
   }
   const { team, member, isManager } = await standingIn(scope, teamId);
-  // An unknown team gets the error of a team without the user, so that a caller cannot probe for team ids.
+  // An unknown team and a team that the user did not join have one error, so that a caller cannot probe for team ids.
   if (team === null || (!isManager && member === null))
     throw new InvalidInput(`User=${caller.userId} not assigned to team=${teamId}`);
   if (!isManager && !isPermitted(team, route)) throw new NotPermitted(team, route);

@@ -29,7 +29,7 @@ function deploymentsOf({ platform }: Scope<LensPlatform>, model: string): readon
 
 /** A deployment with prices and limits from the catalog and the configuration. */
 interface AnalysisModel {
-  /** The row of the catalog, with the prices of the configuration in place of its own. */
+  /** The row of the catalog. Prices of the configuration replace those of the catalog. */
   readonly row: JsonObject;
   /** Whether no price is known or expected, as for a self-hosted server that no catalog lists. */
   readonly isUnpriced: boolean;

@@ -59,7 +59,7 @@ export interface Loaders {
    */
   readonly keyByHash: DataLoader<string, VirtualKey | null>;
   /**
-   * Number of open findings about a trace. Null when there is none and the latest run of no lens assessed the trace. For
+   * Number of open findings about a trace. Null when there is none and no lens assessed the trace in its latest run. For
    * any caller: operations check access.
    */
   readonly findingCountByTrace: DataLoader<TraceKey, number | null, string>;
@@ -139,8 +139,8 @@ function createContentLoader(stores: Pick<Stores, 'traces'>): Loaders['contentBy
 }
 
 /**
- * Loaders for one caller. A spend row is visible only to callers that may read rows of its owner. Senders choose the ids
- * of their spans, so otherwise a sender could read the spend row of another owner by using that owner's span id.
+ * Loaders for one caller. A spend row is visible only to callers that may read rows of its owner. Senders choose the
+ * ids of their spans. Without this check, a sender could use a span id of another owner and read the spend row.
  */
 export function createLoaders(stores: Stores, caller: Caller | null): Loaders {
   const isVisible = (row: SpendRow): boolean => caller !== null && mayRead(visibilityOf(caller), row);

@@ -9,7 +9,7 @@ import { budgetsOf } from './owned-budgets.ts';
 import type { TeamPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
 import { countedSpends } from './window-spend.ts';
-import { administers } from './team-views.ts';
+import { administersOrganization } from './team-views.ts';
 
 /** A member of an organization with its budget. */
 export interface OrganizationMemberView {
@@ -69,7 +69,8 @@ export async function organizationView(
 /** An organization whose members the caller may change. Throws NotFound, and Forbidden. */
 export async function managedOrganization(scope: Scope<TeamPlatform>, id: string): Promise<Organization> {
   const caller = callerOf(scope);
-  if (caller.role !== 'proxy_admin' && !(await administers(scope, caller, id))) throw refuseManagement(caller);
+  if (caller.role !== 'proxy_admin' && !(await administersOrganization(scope, caller, id)))
+    throw refuseManagement(caller);
   const organization = await scope.platform.stores.organizations.find(id);
   if (organization === null) throw unknownOrganization(id);
   return organization;

@@ -2,6 +2,7 @@ import { type Budget, type BudgetPatch, newBudget, patchedBudget } from '../../s
 import { setsLimits } from '../../src/domain/budgets/limits.ts';
 import { InvalidInput } from '../../src/domain/errors.ts';
 import { nullIfBlank } from '../../src/domain/optional-text.ts';
+import { newStamps } from '../../src/domain/row-store.ts';
 import { authored } from './authored.ts';
 import type { BudgetPlatform } from './platform.ts';
 import type { Scope } from './scope.ts';
@@ -62,8 +63,7 @@ export async function ownBudgetOf(
   if (before === null || before.createdBy === authorship.by)
     return budgetOf(scope, { budgetId: null, limits }, current);
   const id = ids.uuid();
-  const stamps = newBudget({}, { ...authorship, id });
-  const { createdAt, createdBy } = stamps;
+  const { createdAt, createdBy } = newStamps(authorship);
   await stores.budgets.add({ ...patchedBudget(before, limits, authorship), id, createdAt, createdBy });
   return id;
 }

@@ -130,7 +130,7 @@ export async function teamView(scope: Scope<TeamPlatform>, team: Team): Promise<
 }
 
 /** Whether the caller's user administers an organization. */
-export async function administers(
+export async function administersOrganization(
   { platform }: Scope<TeamPlatform>,
   { userId }: Caller,
   organizationId: string | null,
@@ -166,7 +166,8 @@ export async function managedTeam(
   const team = await scope.platform.stores.teams.find(id);
   if (caller.role !== 'proxy_admin') {
     const isTeamAdmin = team !== null && (await membershipOf(scope, team))?.role === 'admin';
-    if (!isTeamAdmin && !(await administers(scope, caller, team?.organizationId ?? null))) throw refusal(caller);
+    if (!isTeamAdmin && !(await administersOrganization(scope, caller, team?.organizationId ?? null)))
+      throw refusal(caller);
   }
   if (team === null) throw unknownTeam(id);
   return team;
@@ -177,7 +178,7 @@ async function mayRead(scope: Scope<TeamPlatform>, id: string, team: Team | null
   const caller = callerOf(scope);
   if (isAnyAdmin(caller) || caller.teamId === id) return true;
   if (team !== null && (await membershipOf(scope, team)) !== null) return true;
-  return administers(scope, caller, team?.organizationId ?? null);
+  return administersOrganization(scope, caller, team?.organizationId ?? null);
 }
 
 /** Whether the caller may read a team. */

@@ -279,7 +279,8 @@ export async function storeState(scope: BackgroundScope, object: UpstreamObject,
 /**
  * Usage of an ended batch. Its state may have a sum over all models, which is used for a batch of one model. For
  * several models, the lines of the output file are used, or else the sum without a model. Without a sum, the lines are
- * used for any number of models. Then the usage is `unread` while the file cannot be read, and empty without a file.
+ * used for any number of models. Then the usage is `unread` while the file cannot be read, and empty when there is no
+ * file.
  */
 async function usesOf(
   scope: BackgroundScope,

@@ -26,7 +26,7 @@ const FILE: UpstreamObject = {
 function aSetup(options: { readonly found?: UpstreamObject | null; readonly isConfigured?: boolean } = {}) {
   const upstreamRequests: string[] = [];
   const ends: string[] = [];
-  const objects = {
+  const gateway = {
     placeFor: () => ({ deployment: DEPLOYMENT, model: 'm' }),
     deployment: () => (options.isConfigured === false ? null : DEPLOYMENT),
     upstreamModelAt: () => 'up-1',
@@ -45,7 +45,7 @@ function aSetup(options: { readonly found?: UpstreamObject | null; readonly isCo
     findAtUpstream: () => Promise.resolve([]),
   };
   const platform = {
-    gateway: objects,
+    gateway,
     stores: { upstreamObjects },
     fileLimits: { file: null, batchFile: null },
     ids: { uuid: () => 'a-b' },
