@@ -10,6 +10,7 @@ import { createKeyRing, type KeyRing } from '../gateway/keys/key-ring.ts';
 import { gatewayPaidKeys, paidKeysOf } from '../gateway/keys/paid-keys.ts';
 import type { CountedBudgets } from '../gateway/admission/counted-budgets.ts';
 import { createOwnedKeys, type OwnedKeys } from '../gateway/keys/owned-keys.ts';
+import { createKnownTokenKeys, type KnownTokenKeys } from '../gateway/keys/known-token-keys.ts';
 import { createSessionKeys } from '../gateway/keys/session-keys.ts';
 import { createTokenKeys } from '../gateway/keys/token-keys.ts';
 import { createCredentialRing, type CredentialRing, type TokenAcceptance } from '../gateway/keys/credential-ring.ts';
@@ -82,7 +83,8 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
   const acceptance = await composeTokens(context);
   const tokens = createVerifiedTokens();
   const owned = ownedKeys(parts);
-  const keys = acceptance === null ? owned : withTokens(parts, owned, { acceptance, tokens });
+  const knownKeys = createKnownTokenKeys(stores.tokenKeys);
+  const keys = acceptance === null ? owned : withTokens(parts, owned, { acceptance, tokens, knownKeys });
   const virtualKeys = createKeyRing({
     ...common,
     masterKey: settings.masterKey,
@@ -94,17 +96,18 @@ export async function composeKeys(context: StartContext, parts: KeyParts): Promi
   const keyRing = createCredentialRing(virtualKeys, { ...common, acceptance, tokens, tracingKeys: stores.tracingKeys });
   const callerWatch = createCallerWatch(keyRing);
   keyRing.onChange(callerWatch.check);
-  return { keyRing, callerWatch, networkOf, keyOf: keysOfOwners(stores.keys, owned) };
+  return { keyRing, callerWatch, networkOf, keyOf: keysOfOwners(stores.keys, owned, knownKeys) };
 }
 
 /** Reads the keys of owners; see `KeyOfOwner`. */
 const keysOfOwners =
-  (stored: Pick<Stores['keys'], 'findMany'>, owned: OwnedKeys): KeyOfOwner =>
+  (stored: Pick<Stores['keys'], 'findMany'>, owned: OwnedKeys, knownKeys: KnownTokenKeys): KeyOfOwner =>
   async ({ keyHash: hash, teamId, userId }) => {
     const [found = null] = await stored.findMany([hash]);
+    if (found === null && teamId === null && userId === null) return null;
     const ofToken = { ...unstoredKey({ hash, name: 'signed token', teamId, now: systemClock.now() }), userId };
-    const key = found ?? (teamId === null && userId === null ? null : ofToken);
-    return key && ((await owned.withOwners(new Map([[hash, key]]))).get(hash) ?? null);
+    if (found === null) await knownKeys.store([ofToken]);
+    return (await owned.withOwners(new Map([[hash, found ?? ofToken]]))).get(hash) ?? null;
   };
 
 /** Stored keys with their owners. */
@@ -121,14 +124,18 @@ function withTokens(
   keys: OwnedKeys,
   {
     acceptance: { rules },
-    tokens,
-  }: { readonly acceptance: TokenAcceptance; readonly tokens: ReturnType<typeof createVerifiedTokens> },
+    ...known
+  }: {
+    readonly acceptance: TokenAcceptance;
+    readonly tokens: ReturnType<typeof createVerifiedTokens>;
+    readonly knownKeys: KnownTokenKeys;
+  },
 ) {
   const { users, teams, authorship } = stores;
   const authored = <Result>(work: () => Result): Result => authorship.by(systemAuthor('signed-token'), work);
   return createTokenKeys({
     keys,
-    tokens,
+    ...known,
     // A token may create users and teams before the author of the request is known, so these have their own author.
     stores: {
       ...stores,

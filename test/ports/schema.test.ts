@@ -103,6 +103,7 @@ for (const engine of ENGINES)
         'tag',
         'team',
         'team_member',
+        'token_key',
         'token_mapping',
         'trace_summary',
         'traces (view)',

@@ -9,6 +9,7 @@ import type { KeyGenerator, KeyStore, VirtualKey } from '../../domain/keys/virtu
 import type { Role } from '../../domain/role.ts';
 import { ALL_TEAMS, newTeam, type Team } from '../../domain/teams/team.ts';
 import { ALL_USERS, emailKeyOf, newUser, type User } from '../../domain/users/user.ts';
+import type { KnownTokenKeys } from './known-token-keys.ts';
 import { type MappedKeyOptions, mappedKeys } from './mapped-keys.ts';
 import type { OwnedKeys, OwnerStores } from './owned-keys.ts';
 
@@ -20,6 +21,7 @@ const MAX_COMPARED_TEAMS = 1_000;
 
 interface TokenKeyOptions extends MappedKeyOptions {
   readonly keys: OwnedKeys;
+  readonly knownKeys: KnownTokenKeys;
   readonly tokens: Pick<VerifiedTokens, 'use'>;
   readonly stores: MappedKeyOptions['stores'] & Pick<OwnerStores, 'users' | 'teams' | 'teamMembers'>;
   readonly rules: TokenRules;
@@ -41,7 +43,7 @@ const distinct = (ids: readonly (string | null)[]): readonly string[] => [...new
  * the stored key that the token is mapped to.
  */
 export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find' | 'findBySecrets'> {
-  const { keys, tokens } = options;
+  const { keys, knownKeys, tokens } = options;
 
   async function ofTokens(found: ReadonlyMap<string, KnownToken>): Promise<ReadonlyMap<string, VirtualKey>> {
     const mapped = await mappedKeys(found, options);
@@ -61,7 +63,11 @@ export function createTokenKeys(options: TokenKeyOptions): Pick<KeyStore, 'find'
     const factsOf = await teamFacts(bearers, options);
     const drafts = new Map(bearers.map((bearer) => [bearer.secretHash, draftsOf(bearer, factsOf(bearer), options)]));
     const named = [...drafts].flatMap(([hash, rows]) => rows.map((row, index) => [`${hash}:${index}`, row] as const));
-    const owned = await keys.withOwners(new Map(named));
+    // Committed before a call of these keys begins, so that no total of their owners lacks its spend.
+    const [owned] = await Promise.all([
+      keys.withOwners(new Map(named)),
+      knownKeys.store(named.map(([, row]) => row)),
+    ]);
     return new Map(
       [...drafts].flatMap(([hash, rows]) => {
         const complete = rows.flatMap((_, index) => owned.get(`${hash}:${index}`) ?? []).map(withRole);
@@ -257,8 +263,11 @@ function tokenKey(
   const { issuer, subject, role, organizationId, endUserId, routes, expiresAt } = identity;
   const { teamId, now, refusal } = about;
   const userId = user?.id ?? identity.userId;
-  // Keys of later tokens of a bearer have the same hash, so that they own the same rows.
-  const hash = about.hash(JSON.stringify(['token', issuer, userId ?? subject, teamId, role]));
+  // Keys of later tokens of a bearer have the same hash, so that they own the same rows. The hash determines the team,
+  // the user, and the organization of a token without a team, so that spend is summed by hash (`TokenKey`).
+  const bearer = userId ?? { subject };
+  const ofOrganization = teamId === null && organizationId !== null ? [organizationId] : [];
+  const hash = about.hash(JSON.stringify(['token', issuer, bearer, teamId, role, ...ofOrganization]));
   return {
     ...unstoredKey({ hash, name: `jwt-...${hash.slice(-4)}`, teamId, now }),
     secretHash,

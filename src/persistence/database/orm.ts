@@ -53,6 +53,7 @@ import { createSpendReports } from '../spend/reports.ts';
 import { createSpendStore } from '../spend/store.ts';
 import { createTraceQueries } from '../trace-query/store.ts';
 import { createTraceStore } from '../traces/store.ts';
+import { createTokenKeyStore } from '../token-keys/store.ts';
 import { createUpstreamObjectStore } from '../upstream-objects/store.ts';
 import { ENTITIES } from './tables.ts';
 import { createWriteHealth } from './write-health.ts';
@@ -270,6 +271,7 @@ export async function openStores(options: StoresOptions) {
     lensWorkers: createLensWorkerStore(database),
     responses: createResponseStore(database),
     settings: createSettingsStore(database),
+    tokenKeys: createTokenKeyStore(database),
     traceQueries: createTraceQueries(database, options, unfolded),
     upstreamObjects: createUpstreamObjectStore(database),
     /** The engine of all stores except traces in ClickHouse. */

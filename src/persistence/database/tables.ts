@@ -25,6 +25,7 @@ import { RetiredSecretEntity, VirtualKeyEntity } from '../keys/entities.ts';
 import { BlockTraceEntity } from '../span-blocks/entities.ts';
 import { UpstreamObjectEntity } from '../upstream-objects/entities.ts';
 import { AuditEntryEntity } from '../audit-log/entities.ts';
+import { TokenKeyEntity } from '../token-keys/entities.ts';
 import { TokenMappingEntity } from '../token-mappings/entities.ts';
 import { AccessGroupEntity } from '../access-groups/entities.ts';
 import { BudgetEntity } from '../budgets/entities.ts';
@@ -89,6 +90,7 @@ export const ENTITIES = [
   UpstreamObjectEntity,
   ResponseEntity,
   AccessGroupEntity,
+  TokenKeyEntity,
   TokenMappingEntity,
   AuditEntryEntity,
   BudgetEntity,

@@ -65,26 +65,41 @@ function totalsOfOwned(flavour: Flavour): RawBuilder<unknown> {
     from ${loggedTotals(flavour)} join owned o on o.hash = t.value ->> 'key_hash'`;
 }
 
-/** The keys of owners, deleted keys included: the key as `hash`, and its owner as `id` and `member_user_id`. */
+/** Tables of the keys with owners: virtual keys, deleted ones included, and the keys of signed tokens. */
+const KEY_TABLES = ['virtual_key', 'token_key'] as const;
+
+/** The keys of owners: the key as `hash`, and its owner as `id` and `member_user_id`. */
 export function ownedKeys(flavour: Flavour, kind: KeyOwnerKind, ids: readonly string[]): RawBuilder<unknown> {
+  const tables = kind === 'project' ? (['virtual_key'] as const) : KEY_TABLES;
+  return sql.join(
+    tables.map((table) => ownedKeysIn(sql.table(table), kind, { flavour, ids })),
+    sql` union all `,
+  );
+}
+
+function ownedKeysIn(
+  keys: RawBuilder<unknown>,
+  kind: KeyOwnerKind,
+  { flavour, ids }: { readonly flavour: Flavour; readonly ids: readonly string[] },
+): RawBuilder<unknown> {
   const among = (): RawBuilder<unknown> => textsIn(flavour, ids.map(storable));
   switch (kind) {
     case 'team':
-      return sql`select hash, team_id as id, '' as member_user_id from virtual_key where team_id in ${among()}`;
+      return sql`select hash, team_id as id, '' as member_user_id from ${keys} where team_id in ${among()}`;
     case 'user':
-      return sql`select hash, user_id as id, '' as member_user_id from virtual_key where user_id in ${among()}`;
+      return sql`select hash, user_id as id, '' as member_user_id from ${keys} where user_id in ${among()}`;
     case 'member': {
       const pairs = ids.map((id) => (JSON.parse(id) as readonly string[]).map(storable));
-      return sql`select hash, team_id as id, user_id as member_user_id from virtual_key
+      return sql`select hash, team_id as id, user_id as member_user_id from ${keys}
         where (team_id, user_id) in ${tuplesIn(flavour, 2, pairs)}`;
     }
     case 'project':
-      return sql`select hash, project_id as id, '' as member_user_id from virtual_key where project_id in ${among()}`;
+      return sql`select hash, project_id as id, '' as member_user_id from ${keys} where project_id in ${among()}`;
     case 'organization':
-      return sql`select k.hash, t.organization_id as id, '' as member_user_id from team t join virtual_key k on k.team_id = t.id
+      return sql`select k.hash, t.organization_id as id, '' as member_user_id from team t join ${keys} k on k.team_id = t.id
         where t.organization_id in ${among()}
         union all
-        select hash, organization_id as id, '' as member_user_id from virtual_key
+        select hash, organization_id as id, '' as member_user_id from ${keys}
         where organization_id in ${among()} and team_id is null`;
   }
 }

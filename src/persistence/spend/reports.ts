@@ -24,7 +24,8 @@ type Sql = RawBuilder<unknown>;
 /** Columns of the fields, except tags. */
 const COLUMNS: Readonly<Record<Exclude<SpendField, 'tag'>, Sql>> = {
   organization: sql`case when coalesce(spend_row.team_id, '') = ''
-    then (select virtual_key.organization_id from virtual_key where virtual_key.hash = spend_row.key_hash)
+    then coalesce((select virtual_key.organization_id from virtual_key where virtual_key.hash = spend_row.key_hash),
+      (select token_key.organization_id from token_key where token_key.hash = spend_row.key_hash))
     else (select team.organization_id from team where team.id = spend_row.team_id) end`,
   agent: sql`(select virtual_key.settings ->> 'agentId' from virtual_key where virtual_key.hash = spend_row.key_hash)`,
   key: sql`spend_row.key_hash`,

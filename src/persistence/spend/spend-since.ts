@@ -4,7 +4,7 @@ import type { Usd } from '../../domain/money.ts';
 import { type CountedKind, isLabelKind, type SpendStart } from '../../domain/spend/spend-row.ts';
 import { storable } from '../../domain/storable.ts';
 import type { Database, SqlFlavour } from '../database/database.ts';
-import { elementsOf, textsIn, textsOf } from '../database/rows.ts';
+import { elementsOf, textsOf } from '../database/rows.ts';
 import { DAY_MS } from './daily-sums.ts';
 import { ownedKeys } from './owner-totals.ts';
 
@@ -58,8 +58,7 @@ function labelled(flavour: SqlFlavour, kind: 'tag' | 'end_user'): Sql {
 }
 
 /** Keys in the form of `ownedKeys`, each as its own owner. */
-const keysAsOwners = (flavour: SqlFlavour, hashes: readonly string[]): Sql =>
-  sql`select hash, hash as id, '' as member_user_id from virtual_key where hash in ${textsIn(flavour, hashes.map(storable))}`;
+const keysAsOwners = (): Sql => sql`select distinct id as hash, id, '' as member_user_id from wanted`;
 
 /** The spend of each key, owner or label since the start of its window, in one statement. */
 export const createSpendSince =
@@ -68,7 +67,7 @@ export const createSpendSince =
     readRows(async (db) => {
       const ids = starts.map(({ id }) => id);
       const owned = (): Sql =>
-        kind === 'key' || isLabelKind(kind) ? keysAsOwners(flavour, ids) : ownedKeys(flavour, kind, ids);
+        kind === 'key' || isLabelKind(kind) ? keysAsOwners() : ownedKeys(flavour, kind, ids);
       const { rows } = await sql<{ id: string; member_user_id: string; total: string | null }>`
         with wanted as (${wanted(flavour, kind, starts)})
           ${isLabelKind(kind) ? sql`` : sql`, owned as (${owned()})`}

@@ -4,9 +4,16 @@ import type { Database } from '../database/database.ts';
 import { containing, createRowStore, matching, until } from '../database/row-store.ts';
 import { InvitationEntity, UserEntity } from './entities.ts';
 
-/** SQL of the spend of a user in the current budget window: the spend of the user's keys, deleted keys included. */
-const SPEND = `coalesce((select sum(key_spend.total) from virtual_key join key_spend on key_spend.key_hash = virtual_key.hash
-  where virtual_key.user_id = id), 0) - coalesce(cast(spent_before as numeric), 0)`;
+/** SQL of the total spend of the user's keys in a table of keys. */
+const spendOfKeys = (keys: 'virtual_key' | 'token_key'): string =>
+  `coalesce((select sum(key_spend.total) from ${keys} join key_spend on key_spend.key_hash = ${keys}.hash
+  where ${keys}.user_id = id), 0)`;
+
+/**
+ * SQL of the spend of a user in the current budget window: the spend of the user's keys, deleted keys and keys of
+ * signed tokens included.
+ */
+const SPEND = `${spendOfKeys('virtual_key')} + ${spendOfKeys('token_key')} - coalesce(cast(spent_before as numeric), 0)`;
 
 export const createUserStore = (database: Database): UserStore =>
   createRowStore(database, {
