@@ -45,9 +45,9 @@ describe('bench:lens', () => {
     litellm_params: { model: openai/tiny, api_base: '${judge.base}', api_key: os.environ/REVIEWER_KEY }
 `,
     );
-    // One of three runs has a failure.
     const before = judge.calls();
     const text = await bench('--config', config, '--model', 'mine');
+    // One of three runs has a failure: 24 runs have 8 findings.
     expect(text).toContain(`Reviewer: mine of ${config}. 24 runs, 24 reviewed, 8 findings`);
     expect(text).toMatch(WITHIN_DESIRED);
     expect(judge.calls() - before).toBeGreaterThan(24);

@@ -85,7 +85,9 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget ro
     let refused = 0;
     const untilMs = Date.now() + SOON.timeout;
     for (let nth = 0; refused < 8 || (admitted < wanted && Date.now() < untilMs); nth += 4) {
-      const answers = await Promise.all([0, 1, 2, 3].map((one) => chat(nth + one, keys[(nth + one) % 4] ?? '')));
+      const answers = await Promise.all(
+        [0, 1, 2, 3].map((offset) => chat(nth + offset, keys[(nth + offset) % 4] ?? '')),
+      );
       const statuses = answers.map(({ status }) => status);
       expect(statuses.filter((status) => status !== 200 && status !== 422)).toEqual([]);
       const passed = statuses.filter((status) => status === 200).length;
@@ -137,9 +139,9 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a budget ro
       const keys = await createOwner(id);
       for (let window = 1; window <= 2; window += 1) {
         // Two calls of the second window were admitted while its start was awaited.
-        const already = window === 1 ? 0 : 2;
-        const admitted = await spendAll(keys, BUDGET - already);
-        expect([window, admitted + already]).toEqual([window, BUDGET]);
+        const admittedBefore = window === 1 ? 0 : 2;
+        const admitted = await spendAll(keys, BUDGET - admittedBefore);
+        expect([window, admitted + admittedBefore]).toEqual([window, BUDGET]);
         const refused = await chat(window, keys[0] ?? '');
         expect(refused).toMatchObject({ status: 422, body: { error: { type: 'budget_exceeded' } } });
         if (window === 2) break;

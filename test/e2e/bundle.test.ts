@@ -37,8 +37,8 @@ function write(path: string, text: string, agoMs = 3_600_000): void {
   const file = join(project, path);
   mkdirSync(join(file, '..'), { recursive: true });
   writeFileSync(file, text);
-  const at = new Date(Date.now() - agoMs);
-  utimesSync(file, at, at);
+  const modifiedAt = new Date(Date.now() - agoMs);
+  utimesSync(file, modifiedAt, modifiedAt);
 }
 
 /** Starts the project. `output` is the first printed word, and `file` the first project file of the printed stack. */
@@ -273,14 +273,14 @@ describe.skipIf(process.platform !== 'linux')('the threads for files and SQL sta
     const { stdout } = await promisify(execFile)(process.execPath, [join(project, 'scripts/start.mjs')], { env });
     return Number(stdout);
   }
-  const { UV_THREADPOOL_SIZE: _own, ...rest } = process.env;
+  const { UV_THREADPOOL_SIZE: _own, ...environment } = process.env;
 
   it('are one per core on two or three cores, four otherwise', async () => {
     const cores = availableParallelism();
-    expect(await threadCount(rest)).toBe(cores === 1 ? 4 : Math.min(cores, 4));
+    expect(await threadCount(environment)).toBe(cores === 1 ? 4 : Math.min(cores, 4));
   });
 
   it('are as many as the environment sets', async () => {
-    expect(await threadCount({ ...rest, UV_THREADPOOL_SIZE: '3' })).toBe(3);
+    expect(await threadCount({ ...environment, UV_THREADPOOL_SIZE: '3' })).toBe(3);
   });
 });

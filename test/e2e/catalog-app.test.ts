@@ -32,7 +32,7 @@ it('serves the built-in catalog without a key and without a network', async () =
 });
 
 it('reads the price map at the configured address, and survives damaged answers from it', async () => {
-  const map = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`m${at}`, { mode: 'chat' }]));
+  const map = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`m${index}`, { mode: 'chat' }]));
   let body = JSON.stringify(map);
   let requests = 0;
   const upstream = await startPriceMapUpstream((_request, response) => {

@@ -45,12 +45,12 @@ for (const engine of TRACE_ENGINES)
       const stores = await scratch.open({ bodies, log, lockTimeoutMs: LOCK_TIMEOUT_MS });
       const others = await scratch.open({ bodies });
       // This store reads committed rows. It does not unfold calls into rows.
-      const reading = engine === CLICKHOUSE ? others.traces : createTraceStore(await scratch.openBare(), bodies);
+      const rowsOnly = engine === CLICKHOUSE ? others.traces : createTraceStore(await scratch.openBare(), bodies);
       const exported: number[] = [];
       const keys: string[] = [];
       let next = 1;
-      let spent = 0n;
-      let charged = 0n;
+      let spendOfRows = 0n;
+      let spendOfCalls = 0n;
       async function exportOne(): Promise<void> {
         const number = next++;
         await stores.traces.ingestExport(TEAM_KEY, anExport(number, `export ${number}`));
@@ -64,7 +64,7 @@ for (const engine of TRACE_ENGINES)
       async function appendSpend(): Promise<void> {
         const id = `call ${next++}`;
         await stores.spend.append([aSpendRow({ id, callId: id })]);
-        spent += aSpendRow().cost ?? 0n;
+        spendOfRows += aSpendRow().cost ?? 0n;
       }
       async function appendCall(): Promise<void> {
         const number = next++;
@@ -72,7 +72,7 @@ for (const engine of TRACE_ENGINES)
         const where = { traceId: traceId(number), spanId: spanId(1) };
         const call = { spend: { ...A_CALL.spend, ...where, id, callId: id }, span: { ...A_CALL.span, ...where } };
         await stores.calls.append([stores.calls.encode(call)]);
-        charged += A_CALL.spend.cost ?? 0n;
+        spendOfCalls += A_CALL.spend.cost ?? 0n;
       }
       const everyWrite = [exportOne, exportOne, addKey, appendSpend, appendCall, exportOne];
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -88,13 +88,13 @@ for (const engine of TRACE_ENGINES)
         // The writes succeed now, also when the failed ones were the first writes of these stores.
         for (const write of everyWrite) await write();
       }
-      expect(await storedTraces(reading, 1, next)).toEqual(exported.toSorted((left, right) => left - right));
+      expect(await storedTraces(rowsOnly, 1, next)).toEqual(exported.toSorted((left, right) => left - right));
       expect((await others.keys.findMany(keys)).length).toBe(keys.length);
       const totals = [
         await others.spend.totalOf(aSpendRow().keyHash),
         await others.spend.totalOf(A_CALL.spend.keyHash),
       ];
-      expect(totals).toEqual([spent, charged]);
+      expect(totals).toEqual([spendOfRows, spendOfCalls]);
     });
   });
 

@@ -39,7 +39,7 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         const reserved = [];
         for (let call = 0; call < 5; call += 1) reserved.push(await reserve(admission, charge(2n)));
         expect(await admission.reserve([charge(2n)])).toEqual(refusal(charge(2n), 0n, 10n));
-        for (const one of reserved) one.commit([2n]);
+        for (const reservation of reserved) reservation.commit([2n]);
         expect(await admission.reserve([charge(2n)])).toEqual(refusal(charge(2n), 10n, 0n));
         expect(admission.usedOf('key:a')).toBe(10n);
       }));
@@ -126,15 +126,15 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
 
     it('ends a reservation once, and ignores later calls', () =>
       withAdmission(async ({ admission }) => {
-        const one = await reserve(admission, charge(4n));
-        one.commit([3n]);
-        one.commit([3n]);
-        one.release();
-        one.progress([3n]);
+        const committed = await reserve(admission, charge(4n));
+        committed.commit([3n]);
+        committed.commit([3n]);
+        committed.release();
+        committed.progress([3n]);
         expect(admission.usedOf('key:a')).toBe(3n);
-        const other = await reserve(admission, charge(7n));
-        other.release();
-        other.commit([5n]);
+        const released = await reserve(admission, charge(7n));
+        released.release();
+        released.commit([5n]);
         expect(admission.usedOf('key:a')).toBe(3n);
         expect(await admission.check([charge(7n)])).toBe(null);
       }));
@@ -192,9 +192,9 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
   });
 }
 
-const refusal = (of: Charge, used: bigint, reserved: bigint): Refusal => ({
+const refusal = (refused: Charge, used: bigint, reserved: bigint): Refusal => ({
   kind: 'refused',
-  charge: of,
+  charge: refused,
   used,
   reserved,
 });
@@ -219,8 +219,13 @@ interface ModelCounter {
 
 interface OpenCall {
   readonly reservation: Reservation;
-  /** One part for each charge. `of` is its counter. */
-  readonly parts: { readonly of: ModelCounter; readonly reserved: bigint; readonly actual: bigint; progress: bigint }[];
+  /** One part for each charge. */
+  readonly parts: {
+    readonly counter: ModelCounter;
+    readonly reserved: bigint;
+    readonly actual: bigint;
+    progress: bigint;
+  }[];
 }
 
 const STEPS = 2_000;
@@ -229,9 +234,9 @@ const STEPS = 2_000;
 async function interleave(admission: Admission, random: (bound: number) => number): Promise<number> {
   // Whether each call uses exactly what it reserved.
   const exact = random(2) === 0;
-  const model: ModelCounter[] = ['a', 'b', 'c'].map((name, at) => ({
+  const model: ModelCounter[] = ['a', 'b', 'c'].map((name, index) => ({
     counter: `key:${name}`,
-    limit: BigInt(50 + at * 400),
+    limit: BigInt(50 + index * 400),
     used: 0n,
     reserved: 0n,
     beyond: 0n,
@@ -246,37 +251,37 @@ async function interleave(admission: Admission, random: (bound: number) => numbe
     const charges = wanted.map(({ counter, limit }) => charge(BigInt(random(20)), { counter, limit }));
     const decision = await admission.reserve(charges);
     decisionCount += 1;
-    // The first charge that the model refuses.
-    const at = charges.findIndex(({ amount, limit }, index) => {
+    const refusedIndex = charges.findIndex(({ amount, limit }, index) => {
       const { used, reserved } = wanted[index] ?? { used: 0n, reserved: 0n };
       return used >= limit || (amount > 0n && reserved > 0n && used + reserved >= limit);
     });
-    const [refused, by] = [charges[at], wanted[at]];
-    if (refused !== undefined && by !== undefined) {
-      expect(decision).toEqual(refusal(refused, by.used, by.reserved));
+    const [refusedCharge, refusingCounter] = [charges[refusedIndex], wanted[refusedIndex]];
+    if (refusedCharge !== undefined && refusingCounter !== undefined) {
+      const { used, reserved } = refusingCounter;
+      expect(decision).toEqual(refusal(refusedCharge, used, reserved));
       return;
     }
     if (decision.kind === 'refused') throw new Error('The model admits, the implementation refuses.');
-    const parts = wanted.map((of, index) => {
+    const parts = wanted.map((counter, index) => {
       const reserved = charges[index]?.amount ?? 0n;
-      of.reserved += reserved;
+      counter.reserved += reserved;
       const actual = exact ? reserved : BigInt(random(25));
-      if (reserved > of.largest) of.largest = reserved;
-      return { of, reserved, actual, progress: 0n };
+      if (reserved > counter.largest) counter.largest = reserved;
+      return { counter, reserved, actual, progress: 0n };
     });
     open.push({ reservation: decision, parts });
   }
 
   function end({ reservation, parts }: OpenCall, how: 'commit' | 'release'): void {
     for (const part of parts) {
-      part.of.reserved -= part.reserved;
-      part.of.used -= part.progress;
+      part.counter.reserved -= part.reserved;
+      part.counter.used -= part.progress;
     }
     if (how === 'release') return reservation.release();
-    for (const { of, actual, progress, reserved } of parts) {
+    for (const { counter, actual, progress, reserved } of parts) {
       const whole = actual > progress ? actual : progress;
-      of.used += whole;
-      if (whole > reserved) of.beyond += whole - reserved;
+      counter.used += whole;
+      if (whole > reserved) counter.beyond += whole - reserved;
       total += whole;
     }
     reservation.commit(parts.map(({ actual, progress }) => (actual > progress ? actual : progress)));
@@ -292,9 +297,9 @@ async function interleave(admission: Admission, random: (bound: number) => numbe
     else if (action === 5 && !exact) {
       const used = call.parts.map(() => BigInt(random(5)));
       call.reservation.progress(used);
-      for (const [at, part] of call.parts.entries()) {
-        part.progress += used[at] ?? 0n;
-        part.of.used += used[at] ?? 0n;
+      for (const [index, part] of call.parts.entries()) {
+        part.progress += used[index] ?? 0n;
+        part.counter.used += used[index] ?? 0n;
       }
       open.push(call);
     } else {

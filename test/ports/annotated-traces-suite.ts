@@ -21,17 +21,17 @@ import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, spanId, START_MS, TEAM_KEY,
 const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
 /** Number of traces. Most are annotated, so that a search has several pages of five. */
-const MANY = 24;
+const TRACE_COUNT = 24;
 /** Number of annotations. More than the 2,000 matches up to which a search reads traces by their annotations. */
-const CROWD = 2_100;
+const MANY_ANNOTATIONS = 2_100;
 /** Number of annotations. More than a filter may match when annotations and traces are in different databases. */
-const TOO_MANY = 10_050;
+const TOO_MANY_ANNOTATIONS = 10_050;
 
-let annotations = 0;
+let annotationCount = 0;
 function annotationOf({ traceId: id, traceRef, owner, startNs }: TraceSummary, more: Partial<Annotation>): Annotation {
-  annotations += 1;
+  annotationCount += 1;
   return {
-    id: `a${annotations}`,
+    id: `a${annotationCount}`,
     traceId: id,
     traceRef,
     spanId: '',
@@ -110,7 +110,7 @@ export function annotatedTracesSuite(engine: Engine): void {
     beforeAll(async () => {
       scratch = await engine.create();
       stores = await scratch.open();
-      for (let nth = 0; nth < MANY; nth += 1) {
+      for (let nth = 0; nth < TRACE_COUNT; nth += 1) {
         const span = aSpan({
           traceId: traceId(Math.floor(nth / 2)),
           startNs: nsAt(START_MS + (nth % 7) * 1_000),
@@ -120,8 +120,8 @@ export function annotatedTracesSuite(engine: Engine): void {
         });
         await stores.traces.ingest([{ owner: OWNERS[nth % OWNERS.length] ?? TEAM_KEY, spans: [span] }]);
       }
-      all = await stores.traces.listSummaries(ALL, { ...EVER, after: null }, MANY);
-      expect(all).toHaveLength(MANY);
+      all = await stores.traces.listSummaries(ALL, { ...EVER, after: null }, TRACE_COUNT);
+      expect(all).toHaveLength(TRACE_COUNT);
       for (const [nth, summary] of all.entries()) {
         if (nth % 2 === 0) await annotate(annotationOf(summary, { label: nth % 4 === 0 ? 'bad' : 'good' }));
         if (nth % 3 === 0)
@@ -152,7 +152,9 @@ export function annotatedTracesSuite(engine: Engine): void {
     });
     const expectedOf = (conditions: Partial<AnnotationConditions>): readonly TraceSummary[] =>
       all.filter(({ traceRef }) =>
-        stored.some((one) => one.traceRef === traceRef && matches(one, { ...NO_ANNOTATION_CONDITIONS, ...conditions })),
+        stored.some(
+          (each) => each.traceRef === traceRef && matches(each, { ...NO_ANNOTATION_CONDITIONS, ...conditions }),
+        ),
       );
     const refs = (summaries: readonly TraceSummary[]): readonly string[] => summaries.map(({ traceRef }) => traceRef);
 
@@ -164,7 +166,7 @@ export function annotatedTracesSuite(engine: Engine): void {
       const [bucket] = await traces.series(ALL, { startMs: 0, endMs: START_MS * 2, bucketMs: START_MS * 2, filters });
       const [agent] = await traces.agents(ALL, { ...EVER, filters }, 10);
       return {
-        traces: await traces.searchSummaries(ALL, searchOf(conditions), MANY),
+        traces: await traces.searchSummaries(ALL, searchOf(conditions), TRACE_COUNT),
         count: bucket?.traces ?? 0,
         sessions: sessions.map(({ sessionId }) => sessionId).toSorted(),
         sessionCount: await traces.countSessions(ALL, { ...EVER, filters, after: null }),
@@ -191,7 +193,7 @@ export function annotatedTracesSuite(engine: Engine): void {
 
     it('combines a filter by annotation with other filters', async () => {
       const filters = { ...filtersOf({ name: 'quality' }), sessionId: 'chat-1' };
-      const found = await stores.traces.searchSummaries(ALL, { ...searchOf({}), filters }, MANY);
+      const found = await stores.traces.searchSummaries(ALL, { ...searchOf({}), filters }, TRACE_COUNT);
       const expected = expectedOf({ name: 'quality' }).filter(({ sessionId }) => sessionId === 'chat-1');
       expect(expected.length).toBeGreaterThan(0);
       expect(found).toEqual(expected);
@@ -206,20 +208,20 @@ export function annotatedTracesSuite(engine: Engine): void {
     ];
     async function expectVisible(): Promise<void> {
       for (const visibility of READERS) {
-        const visible = refs(await stores.traces.listSummaries(visibility, { ...EVER, after: null }, MANY));
-        const found = await stores.traces.searchSummaries(visibility, searchOf({ name: 'quality' }), MANY);
+        const visible = refs(await stores.traces.listSummaries(visibility, { ...EVER, after: null }, TRACE_COUNT));
+        const found = await stores.traces.searchSummaries(visibility, searchOf({ name: 'quality' }), TRACE_COUNT);
         expect(refs(found)).toEqual(refs(expectedOf({ name: 'quality' })).filter((ref) => visible.includes(ref)));
       }
       // An annotation of another owner's trace with the same id gives no access to that trace.
       const shared = expectedOf({ traceId: traceId(3) });
-      const found = await stores.traces.searchSummaries(READERS[0]!, searchOf({ traceId: traceId(3) }), MANY);
+      const found = await stores.traces.searchSummaries(READERS[0]!, searchOf({ traceId: traceId(3) }), TRACE_COUNT);
       expect(refs(found)).toEqual(refs(shared.filter(({ owner }) => owner.teamId === TEAM_KEY.teamId)));
       expect(shared.length).toBeGreaterThan(found.length);
     }
     async function expectPages(): Promise<void> {
       for (const order of TRACE_ORDERS) {
         const search = { ...searchOf({ name: 'quality' }), order };
-        const whole = await stores.traces.searchSummaries(ALL, search, MANY);
+        const unpaged = await stores.traces.searchSummaries(ALL, search, TRACE_COUNT);
         const pages: TraceSummary[] = [];
         for (let after: TraceSearch['after'] = null; ;) {
           const page = await stores.traces.searchSummaries(ALL, { ...search, after }, 5);
@@ -228,13 +230,17 @@ export function annotatedTracesSuite(engine: Engine): void {
           if (last === undefined || page.length < 5) break;
           after = { rank: traceRankOf(last, order), traceRef: last.traceRef };
         }
-        expect(refs(pages)).toEqual(refs(whole));
+        expect(refs(pages)).toEqual(refs(unpaged));
         expect(new Set(refs(pages))).toEqual(new Set(refs(expectedOf({ name: 'quality' }))));
       }
     }
     const window = { startMs: START_MS + 2_000, endMs: START_MS + 4_000 };
     async function expectWindow(): Promise<void> {
-      const found = await stores.traces.searchSummaries(ALL, { ...searchOf({ name: 'quality' }), ...window }, MANY);
+      const found = await stores.traces.searchSummaries(
+        ALL,
+        { ...searchOf({ name: 'quality' }), ...window },
+        TRACE_COUNT,
+      );
       const expected = expectedOf({ name: 'quality' }).filter(
         (summary) => traceRankOf(summary, 'start') >= window.startMs && traceRankOf(summary, 'start') < window.endMs,
       );
@@ -254,14 +260,16 @@ export function annotatedTracesSuite(engine: Engine): void {
       const early = aSpan({ traceId: traceId(500), startNs: nsAt(START_MS + 3_000) });
       await stores.traces.ingest([{ owner: TEAM_KEY, spans: [early] }]);
       const search = { ...searchOf({ name: 'moved' }), ...window };
-      expect(refs(await stores.traces.searchSummaries(ALL, search, MANY))).toEqual([before.traceRef]);
+      expect(refs(await stores.traces.searchSummaries(ALL, search, TRACE_COUNT))).toEqual([before.traceRef]);
       await stores.traces.remove([before]);
     });
 
     it('gives the same results when more than 2,000 annotations match', async () => {
       const [summary] = all;
       if (summary === undefined) throw new Error('No trace was stored.');
-      const crowd = Array.from({ length: CROWD }, (_, nth) => annotationOf(summary, { createdBy: `robot-${nth}` }));
+      const crowd = Array.from({ length: MANY_ANNOTATIONS }, (_, nth) =>
+        annotationOf(summary, { createdBy: `robot-${nth}` }),
+      );
       await annotate(...crowd);
       expect(await readsOf({ name: 'quality' })).toEqual(expectedReads({ name: 'quality' }));
       expect(await readsOf({})).toEqual(expectedReads({}));
@@ -275,9 +283,12 @@ export function annotatedTracesSuite(engine: Engine): void {
       async () => {
         const [summary] = all;
         if (summary === undefined) throw new Error('No trace was stored.');
-        const crowd = Array.from({ length: TOO_MANY }, (_, nth) => annotationOf(summary, { createdBy: `more-${nth}` }));
-        for (let at = 0; at < crowd.length; at += 1_000) await stores.annotations.add(...crowd.slice(at, at + 1_000));
-        const refused = stores.traces.searchSummaries(ALL, searchOf({ name: 'quality' }), MANY);
+        const crowd = Array.from({ length: TOO_MANY_ANNOTATIONS }, (_, nth) =>
+          annotationOf(summary, { createdBy: `more-${nth}` }),
+        );
+        for (let from = 0; from < crowd.length; from += 1_000)
+          await stores.annotations.add(...crowd.slice(from, from + 1_000));
+        const refused = stores.traces.searchSummaries(ALL, searchOf({ name: 'quality' }), TRACE_COUNT);
         await expect(refused).rejects.toThrow(
           new InvalidInput('More than 10000 annotations match: narrow the filter, or begin the window later.'),
         );

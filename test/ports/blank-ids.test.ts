@@ -3,8 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aKey, aSpan, aSpendRow, LONE_KEY, OTHER_TEAM_KEY, traceId } from './samples.ts';
 
-/** Last migration before the one that repairs blank ids. */
-const BEFORE = 'Migration20261122050000_trace_root';
+/** The migration before the one that repairs blank ids. */
+const PREVIOUS_MIGRATION = 'Migration20261122050000_trace_root';
+/** Tables with a team id, and the column with the key of a row. */
 const TABLES = [
   ['virtual_key', 'hash'],
   ['spend_row', 'key_hash'],
@@ -44,9 +45,9 @@ for (const engine of ENGINES)
         }
         const { orm } = await scratch.openBare();
         const em = orm.em.fork();
-        await new Migrator(orm.em).down({ to: BEFORE });
-        for (const [table, identity] of TABLES)
-          await em.execute(`update "${table}" set "team_id" = ? where "${identity}" = ?`, [blank, LONE_KEY.keyHash]);
+        await new Migrator(orm.em).down({ to: PREVIOUS_MIGRATION });
+        for (const [table, keyColumn] of TABLES)
+          await em.execute(`update "${table}" set "team_id" = ? where "${keyColumn}" = ?`, [blank, LONE_KEY.keyHash]);
         for (const table of ['virtual_key', 'spend_row'])
           await em.execute(`update "${table}" set "user_id" = ? where "team_id" = ?`, [blank, blank]);
         await em.execute('update "virtual_key" set "alias" = ? where "team_id" = ?', [blank, blank]);
@@ -54,20 +55,20 @@ for (const engine of ENGINES)
         const after = await scratch.open();
         const rows = async (table: string, columns: string): Promise<readonly unknown[]> =>
           await em.execute(`select ${columns} from "${table}" order by 1 desc`);
-        const [lone, other] = owners.map(({ keyHash }) => keyHash);
+        const [loneKey, teamKey] = owners.map(({ keyHash }) => keyHash);
         const team = OTHER_TEAM_KEY.teamId;
         expect(await rows('virtual_key', 'hash, alias, team_id, user_id')).toEqual([
-          { hash: lone, alias: null, team_id: null, user_id: null },
-          { hash: other, alias: other, team_id: team, user_id: team },
+          { hash: loneKey, alias: null, team_id: null, user_id: null },
+          { hash: teamKey, alias: teamKey, team_id: team, user_id: team },
         ]);
         expect(await rows('spend_row', 'key_hash, team_id, user_id')).toEqual([
-          { key_hash: lone, team_id: null, user_id: null },
-          { key_hash: other, team_id: team, user_id: team },
+          { key_hash: loneKey, team_id: null, user_id: null },
+          { key_hash: teamKey, team_id: team, user_id: team },
         ]);
         for (const table of ['upstream_object', 'trace_summary'])
           expect(await rows(table, 'key_hash, team_id')).toEqual([
-            { key_hash: lone, team_id: '' },
-            { key_hash: other, team_id: team },
+            { key_hash: loneKey, team_id: '' },
+            { key_hash: teamKey, team_id: team },
           ]);
 
         const ofKey = { kind: 'key', keyHash: LONE_KEY.keyHash } as const;

@@ -42,12 +42,12 @@ for (const engine of ENGINES)
       const rows = await keys.list(PAGE);
       expect(rows.map(({ alias }) => alias)).toEqual(['b', 'a', 'c']);
       const places: readonly KeyPlace[] = rows.map((row) => ({ hash: row.hash, budgetUse: budgetUse(row, SPENT) }));
-      // The spend divided by a millionth of the budget plus one, in whole numbers: 50,000,000 / 101, and 10,000,000 /
-      // 101.
+      // The spend divided by a millionth of the budget plus one, in whole numbers.
+      // Key b: 50,000,000 / 101. Key a: 10,000,000 / 101.
       expect(places).toMatchObject([{ budgetUse: 495_049n }, { budgetUse: 99_009n }, { budgetUse: -1n }]);
-      for (const [at, from] of places.entries()) {
-        expect(await letters({ from })).toBe('bac'.slice(at + 1));
-        expect(await letters({ from, descending: false })).toBe(['', 'b', 'ab'][at]);
+      for (const [index, from] of places.entries()) {
+        expect(await letters({ from })).toBe('bac'.slice(index + 1));
+        expect(await letters({ from, descending: false })).toBe(['', 'b', 'ab'][index]);
       }
     });
   });

@@ -124,17 +124,17 @@ for (const engine of ENGINES)
         return { spend: { ...spend, windows }, span };
       });
       const [first, second] = [recorder(), recorder()];
-      for (const one of batch) first.record(one);
+      for (const each of batch) first.record(each);
       await first.flush();
       await unfoldAll();
-      for (const one of [...batch, ...(call ? [call] : [])]) second.record(one);
+      for (const each of [...batch, ...(call ? [call] : [])]) second.record(each);
       await second.flush();
       await unfoldAll();
-      const both = new Map([
+      const totalsOfBoth = new Map([
         [provider.name, 1_100n],
         [model.name, 1_100n],
       ]);
-      expect(await totals()).toEqual(both);
+      expect(await totals()).toEqual(totalsOfBoth);
       expect(await stores.spend.totalOf(aSpendRow().keyHash)).toBe(1_100n);
     });
 

@@ -52,29 +52,29 @@ for (const engine of ENGINES)
     let world: World;
     let processes: ReturnType<typeof aProcess>[];
     let stores: Stores;
-    let other: Stores;
+    let otherStores: Stores;
     beforeAll(async () => {
       scratch = await engine.create();
       stores = await scratch.open();
-      other = await scratch.open();
+      otherStores = await scratch.open();
     });
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
     function start(): void {
       world = { nowMs: 0, calls: 0 };
-      processes = [stores, other].map((one) => aProcess(one, world));
+      processes = [stores, otherStores].map((each) => aProcess(each, world));
     }
     const stored = (): Promise<bigint> => stores.spend.totalOf(LONE_KEY.keyHash);
     const flush = (): Promise<unknown> => Promise.all(processes.map(({ records }) => records.flush()));
 
     it('exceed the limit by at most the spend of 5 seconds', async () => {
       start();
-      for (let nth = 0; nth < 9; nth += 1) for (const one of processes) expect(await one.call(10n)).toBe(true);
+      for (let nth = 0; nth < 9; nth += 1) for (const { call } of processes) expect(await call(10n)).toBe(true);
       await flush();
       expect(await stored()).toBe(18n);
       world.nowMs = 5_000;
-      for (const one of processes) expect(await one.call(10n)).toBe(false);
+      for (const { call } of processes) expect(await call(10n)).toBe(false);
       expect(processes.map(({ admission }) => admission.usedOf(COUNTER))).toEqual([18n, 18n]);
     });
 
@@ -82,7 +82,7 @@ for (const engine of ENGINES)
       start();
       let refused = 0;
       for (let second = 0; second < 60; second += 1) {
-        for (const one of processes) refused += (await one.call(30n)) ? 0 : 1;
+        for (const { call } of processes) refused += (await call(30n)) ? 0 : 1;
         await flush();
         world.nowMs += 2_500;
       }
@@ -95,7 +95,7 @@ for (const engine of ENGINES)
       start();
       const flushes: Promise<unknown>[] = [];
       for (let round = 0; round < 40; round += 1) {
-        for (let nth = 0; nth < 25; nth += 1) for (const one of processes) await one.call(1_000_000n, BigInt(1 + nth));
+        for (let nth = 0; nth < 25; nth += 1) for (const { call } of processes) await call(1_000_000n, BigInt(1 + nth));
         if (round % 2 === 0) flushes.push(flush());
         if (round % 5 === 0) flushes.push(stores.calls.unfold());
         world.nowMs += 1_700;
@@ -114,9 +114,9 @@ for (const engine of ENGINES)
 
     it('do not wait for records that the store refuses', async () => {
       start();
-      const [one] = processes;
-      if (one === undefined) throw new Error('There is no process.');
-      const { records } = one;
+      const [first] = processes;
+      if (first === undefined) throw new Error('There is no process.');
+      const { records } = first;
       for (const number of [1, 2, 3, 4]) {
         const broken = number % 2 === 0 ? { startedAt: new Date(Number.NaN) } : {};
         const ids = { traceId: traceId(number), spanId: spanId(number) };
@@ -129,19 +129,19 @@ for (const engine of ENGINES)
 
     it('count exactly the spend of a process while the other makes no calls', async () => {
       start();
-      const [one] = processes;
-      if (one === undefined) throw new Error('There is no process.');
+      const [first] = processes;
+      if (first === undefined) throw new Error('There is no process.');
       let spent = 0n;
       for (let round = 0; round < 200; round += 1) {
         for (let nth = 0; nth < 10; nth += 1) {
-          await one.call(1_000_000n, 7n);
+          await first.call(1_000_000n, 7n);
           spent += 7n;
-          expect(one.admission.usedOf(COUNTER)).toBe(spent);
+          expect(first.admission.usedOf(COUNTER)).toBe(spent);
         }
-        if (round % 3 === 0) void one.records.caughtUp(10_000);
+        if (round % 3 === 0) void first.records.caughtUp(10_000);
         world.nowMs += 1_700;
       }
-      await one.records.flush();
+      await first.records.flush();
       expect(await stored()).toBe(spent);
     });
   });

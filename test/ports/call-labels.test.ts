@@ -69,6 +69,7 @@ for (const engine of ENGINES)
       );
       const byTrace = (summaries: readonly TraceSummary[]) =>
         Object.fromEntries(summaries.map((summary) => [summary.traceId, labelsIn(summary)]));
+      // `rootLabels` 3: the root states both the session and the user.
       const expected = { [traceId(1)]: { ...labels, rootLabels: 3 }, [traceId(2)]: NO_LABELS };
       expect(byTrace(rows)).toEqual(expected);
       expect(byTrace(appended)).toEqual(expected);

@@ -39,8 +39,9 @@ for (const engine of ENGINES)
   describe.skipIf(engine.skipReason !== null)(`CallStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
-    /** Stores of a second process over the same database, and the database without stores. */
+    /** Stores of a second process over the same database. */
     let other: Stores;
+    /** The database without stores. */
     let bare: Database;
     const warnings: string[] = [];
     beforeAll(async () => {
@@ -94,12 +95,12 @@ for (const engine of ENGINES)
       );
       const plain = aCall(2, { usage: null, cost: null, teamId: null }, { cost: null, type: 'embedding', model: null });
       const changed = await append(call, plain);
-      const [one, two] = [await storedCall(call), await storedCall(plain)];
-      expect([one.spend, one.span]).toEqual([[call.spend], call.span]);
-      expect([two.spend, two.span]).toEqual([[plain.spend], plain.span]);
-      expect(changed).toEqual([one.summary, two.summary]);
-      expect(one.summary).toMatchObject({ owner: TEAM_KEY, spanCount: 1, errorCount: 1, spend: 7n, name: ODD });
-      expect(two.summary?.owner.teamId).toBeNull();
+      const [storedOdd, storedPlain] = [await storedCall(call), await storedCall(plain)];
+      expect([storedOdd.spend, storedOdd.span]).toEqual([[call.spend], call.span]);
+      expect([storedPlain.spend, storedPlain.span]).toEqual([[plain.spend], plain.span]);
+      expect(changed).toEqual([storedOdd.summary, storedPlain.summary]);
+      expect(storedOdd.summary).toMatchObject({ owner: TEAM_KEY, spanCount: 1, errorCount: 1, spend: 7n, name: ODD });
+      expect(storedPlain.summary?.owner.teamId).toBeNull();
     });
 
     it('returns summaries for subscribers from memory, equal to the stored ones, without unfolding the log', async () => {
@@ -107,7 +108,7 @@ for (const engine of ENGINES)
       const summaries = await (await stores.calls.append(calls.map((call) => stores.calls.encode(call, true))))();
       expect(await counts('call_segment', 'trace_summary')).toEqual([1, 0]);
       const found = await stores.traces.listSummaries({ kind: 'all' }, WINDOW, 10);
-      expect(Map.groupBy(summaries, (one) => one.traceId)).toEqual(Map.groupBy(found, (one) => one.traceId));
+      expect(Map.groupBy(summaries, ({ traceId: id }) => id)).toEqual(Map.groupBy(found, ({ traceId: id }) => id));
     });
 
     it('returns the whole summary of a trace with earlier spans of a client', async () => {
@@ -144,12 +145,12 @@ for (const engine of ENGINES)
     ])('keeps a call with %s', async (_what, fields, span) => {
       const [usual, call] = [aCall(1), aCall(2, fields, span)];
       await append(usual, call);
-      for (const one of [usual, call]) {
-        const found = await storedCall(one);
-        expect([found.spend, found.span]).toEqual([[one.spend], one.span]);
-        const owner = { teamId: one.spend.teamId, keyHash: one.spend.keyHash };
-        const identity = { traceId: one.span.traceId, traceRef: traceRefOf(owner, one.span.traceId), owner };
-        expect(found.summary).toEqual(growSummary(null, identity, [one.span]));
+      for (const { spend, span: callSpan } of [usual, call]) {
+        const found = await storedCall({ spend, span: callSpan });
+        expect([found.spend, found.span]).toEqual([[spend], callSpan]);
+        const owner = { teamId: spend.teamId, keyHash: spend.keyHash };
+        const identity = { traceId: callSpan.traceId, traceRef: traceRefOf(owner, callSpan.traceId), owner };
+        expect(found.summary).toEqual(growSummary(null, identity, [callSpan]));
       }
       expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(
         [usual, call].reduce(
@@ -311,7 +312,7 @@ for (const engine of ENGINES)
       await bare.orm.em.fork().execute(`update call_segment set rows = '[[' where calls = 1`);
       await commit(aCall(2));
       expect(await other.spend.findBySpans([`${traceId(2)}:${spanId(2)}`])).toEqual([aCall(2).spend]);
-      // The cost of that segment is still counted.
+      // Both calls cost 7: the call of the faulty segment is counted, too.
       expect(await other.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
       expect(warnings).toEqual(['A segment of the call log was set aside: it cannot be read.']);
       expect(await counts('call_segment', 'span')).toEqual([1, 1]);

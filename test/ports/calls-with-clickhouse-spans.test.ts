@@ -46,19 +46,19 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('call recording with spans in Cl
 
   it('stores spend row and span unchanged, charges a key once, and reports the changed traces', async () => {
     const { records, reported } = recorder();
-    const [one, child] = [aCall(1), { ...aCall(2), span: aSpan({ ...aCall(2).span, parentSpanId: spanId(9) }) }];
-    records.record(one);
+    const [root, child] = [aCall(1), { ...aCall(2), span: aSpan({ ...aCall(2).span, parentSpanId: spanId(9) }) }];
+    records.record(root);
     records.record(child);
     // Each call waits for two stores: that of spend and that of spans.
     expect(records.waiting()).toBe(4);
     await records.flush();
     expect(records.waiting()).toBe(0);
-    for (const call of [one, child]) {
+    for (const call of [root, child]) {
       const { spend, span, summary } = await storedCall(call);
       expect([spend, span, summary?.spend]).toEqual([[call.spend], call.span, 7n]);
     }
     expect(reported.map((summary) => summary.traceId)).toEqual([traceId(1), traceId(2)]);
-    records.record(one);
+    records.record(root);
     await records.flush();
     expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
     expect(reported.length).toBe(2);

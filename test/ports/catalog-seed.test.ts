@@ -10,7 +10,7 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 
 const NOW = new Date('2026-11-21T00:00:00Z');
 const ALL: ChangeFilters = { entryId: null, provider: null, field: null, kind: null, op: null, from: null, to: null };
-const REAL = sharedData('model_prices_history.jsonl');
+const REAL_HISTORY = sharedData('model_prices_history.jsonl');
 
 for (const engine of ENGINES)
   describe.skipIf(engine.skipReason !== null)(`seeding the history on ${engine.name}`, () => {
@@ -37,10 +37,10 @@ for (const engine of ENGINES)
     const contents = async () => [(await history.list(ALL, null, 20_000)).length, await history.spans()];
     const aLine = (day: number, id = 'm') => `{"at":"2026-01-0${day}T00:00:00Z","id":"${id}","op":"added"}\n`;
 
-    it.skipIf(REAL === null)('imports 18 months of real changes, once', async () => {
+    it.skipIf(REAL_HISTORY === null)('imports 18 months of real changes, once', async () => {
       const [from, to] = [new Date('2025-02-06T04:37:22Z'), new Date('2026-07-24T18:23:43Z')];
-      expect(await seed(REAL ?? '')).toEqual({ read: 8_481, added: 8_481, from, to });
-      expect(await seed(REAL ?? '')).toEqual({ read: 8_481, added: 0, from, to });
+      expect(await seed(REAL_HISTORY ?? '')).toEqual({ read: 8_481, added: 8_481, from, to });
+      expect(await seed(REAL_HISTORY ?? '')).toEqual({ read: 8_481, added: 0, from, to });
       expect(await contents()).toEqual([8_481, [{ source: 'imported', from, to }]]);
     });
 
@@ -69,7 +69,9 @@ for (const engine of ENGINES)
     });
 
     it('resumes after an interruption, and marks the import complete at its end only', async () => {
-      const file = aFile(Array.from({ length: 1_200 }, (_, at) => aLine(1 + Math.floor(at / 200), `m${at}`)).join(''));
+      const file = aFile(
+        Array.from({ length: 1_200 }, (_, index) => aLine(1 + Math.floor(index / 200), `m${index}`)).join(''),
+      );
       let batches = 0;
       const broken = {
         importSpan: history.importSpan,

@@ -226,7 +226,7 @@ export function checkoutStoreSuite(engine: Engine): void {
       expect(
         (await store.applyEvent(anEvent('evt_late', 'refunded', ['ch_1', 'pi_1'], { at: dateAfter(70) })))?.state,
       ).toBe('refunded');
-      // Two objects of each remaining event.
+      // Two events are left, with two objects each.
       const { orm } = await scratch.openBare();
       expect(await orm.em.fork().execute('select event_id from payment_object order by event_id')).toEqual(
         ['evt_late', 'evt_late', 'evt_paid', 'evt_paid'].map((event_id) => ({ event_id })),

@@ -81,8 +81,8 @@ it.each([
   ['a redaction', () => traces.redact([STORED], new Date(0))],
   ['retention', () => traces.removeStartedBefore(1_000, 1)],
 ])('spans are stored while %s waits for another process', async (_name, change) => {
-  const other = Promise.withResolvers<undefined>();
-  const held = bodyMutex(() => other.promise);
+  const otherProcess = Promise.withResolvers<undefined>();
+  const mutexHeld = bodyMutex(() => otherProcess.promise);
   const changed = change();
   const stored = traces.ingest([{ owner: TEAM_KEY, spans: [aSpan()] }]);
   const inserts = ['insert into span', 'insert into trace_by_start', 'insert into trace_summary'];
@@ -92,8 +92,8 @@ it.each([
     const [summary] = await stored;
     expect([summary?.traceRef, summary?.spanCount]).toEqual([NEW_REF, 1]);
   } finally {
-    other.resolve(undefined);
-    await Promise.all([held, changed, stored]);
+    otherProcess.resolve(undefined);
+    await Promise.all([mutexHeld, changed, stored]);
   }
   expect(changes.length).toBeGreaterThan(inserts.length);
 });

@@ -41,7 +41,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
   const ingest = (traces: TraceStore, ...spans: readonly Span[]): Promise<readonly TraceSummary[]> =>
     traces.ingest([{ owner: TEAM_KEY, spans }]);
   /** A span of trace 1 that starts `ms` after `START_MS`. Its parent is not stored. */
-  const at = (span: number, ms: number): Span =>
+  const spanAt = (span: number, ms: number): Span =>
     aSpan({ spanId: spanId(span), parentSpanId: spanId(99), startNs: nsAt(START_MS + ms) });
 
   it.each([
@@ -112,7 +112,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
   );
 
   /** Opens a trace store at the proxy with further settings. */
-  const openWith = async (more: Partial<ClickHouseLocation>, bodies?: BodyReader): Promise<TraceStore> => {
+  const openTracesWith = async (more: Partial<ClickHouseLocation>, bodies?: BodyReader): Promise<TraceStore> => {
     const traces = { url: scratch.proxy.url, database: scratch.options.traces?.database ?? '', ...more };
     return (await scratch.open({ traces, ...(bodies && { bodies }) })).traces;
   };
@@ -123,7 +123,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
 
   it('sends no insert above the limit, and stores everything', async () => {
     const bytes = 1_500;
-    const traces = await openWith({ inserts: { bytes, timeoutMs: 30_000 } });
+    const traces = await openTracesWith({ inserts: { bytes, timeoutMs: 30_000 } });
     const many = Array.from({ length: 40 }, (_, number) =>
       aSpan({ spanId: spanId(number + 1), parentSpanId: spanId(99), name: 'ü€'.repeat(50) }),
     );
@@ -135,7 +135,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
   });
 
   it('stores nothing of a write with a row above the insert limit, and stores concurrent writes', async () => {
-    const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
+    const traces = await openTracesWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
     const large = ingest(traces, aSpan(), aSpan({ spanId: spanId(2), name: 'x'.repeat(1_500) }));
     const small = ingest(traces, aSpan({ traceId: traceId(2) }));
     await expect(large).rejects.toEqual(
@@ -150,9 +150,9 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
   });
 
   it('repairs partial inserts when the export is sent again', async () => {
-    const traces = await openWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
-    const spans = Array.from({ length: 10 }, (_, number) => at(number + 1, number));
-    await ingest(traces, at(20, 0));
+    const traces = await openTracesWith({ inserts: { bytes: 1_500, timeoutMs: 30_000 } });
+    const spans = Array.from({ length: 10 }, (_, number) => spanAt(number + 1, number));
+    await ingest(traces, spanAt(20, 0));
     // Three inserts of the spans succeed, all later ones fail.
     const restore = scratch.proxy.answer('insert+into+span', refusal(210, 'NETWORK_ERROR'), 3);
     await expect(ingest(traces, ...spans)).rejects.toThrow(Unavailable);
@@ -164,7 +164,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
   });
 
   it('acknowledges only what the server has stored in time, and stores the resend once', async () => {
-    const traces = await openWith({ inserts: { bytes: 67_108_864, timeoutMs: 100 } });
+    const traces = await openTracesWith({ inserts: { bytes: 67_108_864, timeoutMs: 100 } });
     const release = scratch.proxy.hold('insert+into+span');
     await expect(ingest(traces, aSpan())).rejects.toEqual(
       new Unavailable('The trace store cannot be used at the moment.', 2),
@@ -177,7 +177,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
   it('reads for callers at the configured reader address, and writes at the address of the writer', async () => {
     const bodies = aTracePacker();
     const reader = await startHoldingProxy(scratch.url);
-    const traces = await openWith({ readerUrl: reader.url }, bodies);
+    const traces = await openTracesWith({ readerUrl: reader.url }, bodies);
     await ingest(traces, aSpan());
     await traces.ingestExport(TEAM_KEY, anExport(2, 'in a body'));
     expect(reader.passed(EVERY_REQUEST)).toEqual([]);
@@ -219,10 +219,10 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
 
   it('lists a trace once at its start, also when earlier spans arrive later at another process', async () => {
     const [one, other] = [await openTraces(), await openTraces()];
-    await ingest(one, at(1, 50));
-    await ingest(other, at(2, 40));
-    await Promise.all([ingest(one, at(3, 30)), ingest(other, at(4, 20)), ingest(other, at(5, 60))]);
-    const [grown] = await ingest(one, at(6, 10));
+    await ingest(one, spanAt(1, 50));
+    await ingest(other, spanAt(2, 40));
+    await Promise.all([ingest(one, spanAt(3, 30)), ingest(other, spanAt(4, 20)), ingest(other, spanAt(5, 60))]);
+    const [grown] = await ingest(one, spanAt(6, 10));
     expect([grown?.spanCount, grown?.startNs]).toEqual([6, nsAt(START_MS + 10)]);
     expect(await other.listSummaries(ALL, EVER, 10)).toEqual([grown]);
     expect(await other.findSummaries(ALL, traceId(1), null)).toEqual([grown]);
@@ -316,7 +316,7 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
 
   it('shows spans and traces in plain columns', async () => {
     const traces = await openTraces();
-    await ingest(traces, aSpan({ cost: picos(2n ** 62n + 1n) }), at(2, 7));
+    await ingest(traces, aSpan({ cost: picos(2n ** 62n + 1n) }), spanAt(2, 7));
     const columns = 'span_id, name, toString(cost_usd) as cost, toString(start_time) as start, gateway';
     const span = { name: 'chat demo', start: '2023-11-14 22:13:20.000000000' };
     expect(await scratch.server.rows(`select ${columns} from spans order by span_id`)).toEqual([

@@ -52,10 +52,10 @@ for (const engine of ENGINES)
         for (const second of [0, 15, 59]) {
           nowMs = START_MS + (period * 60 + second) * 1_000;
           const claims = await Promise.all([claim(period % 2), claim((period + 1) % 2)]);
-          for (const [at, job] of claims.entries())
+          for (const [index, job] of claims.entries())
             if (job !== null) {
               ran.push(job.subject);
-              await complete((period + at) % 2, job);
+              await complete((period + index) % 2, job);
             }
         }
       }

@@ -37,11 +37,11 @@ export function endpointStoreSuite(engine: Engine): void {
     let scratch: ScratchDatabase;
     let store: EndpointStore;
     const warnings: object[] = [];
-    const aProcess = (adminKey = 'sk-admin', over = store): PassThroughEndpoints =>
+    const aProcess = (adminKey = 'sk-admin', endpointStore = store): PassThroughEndpoints =>
       createPassThroughEndpoints({
         configured: [],
         timeoutSeconds: 600,
-        store: over,
+        store: endpointStore,
         secrets: { current: new Secret(adminKey), former: [] },
         log: { warn: (facts) => void warnings.push(facts) },
       });

@@ -132,7 +132,7 @@ function scratchOver(options: StoresOptions, dispose: () => Promise<void>): Scra
 }
 
 function sqliteEngine(name: 'sqlite3' | 'node:sqlite', skipReason: string | null): SqlEngine {
-  const over = (dataDir: string): ScratchDatabase =>
+  const scratchIn = (dataDir: string): ScratchDatabase =>
     scratchOver({ databaseUrl: null, dataDir, sqliteDriver: name, log }, () => {
       rmSync(dataDir, { recursive: true });
       return Promise.resolve();
@@ -144,20 +144,20 @@ function sqliteEngine(name: 'sqlite3' | 'node:sqlite', skipReason: string | null
     async create() {
       const dataDir = newFolder();
       await putMigratedDatabase(dataDir);
-      return over(dataDir);
+      return scratchIn(dataDir);
     },
-    createEmpty: () => Promise.resolve(over(newFolder())),
+    createEmpty: () => Promise.resolve(scratchIn(newFolder())),
   };
 }
 
 function postgresEngine(server: string, skipReason: string | null): SqlEngine {
-  const over = ({ name, url }: { readonly name: string; readonly url: string }): ScratchDatabase =>
+  const scratchOf = ({ name, url }: { readonly name: string; readonly url: string }): ScratchDatabase =>
     scratchOver({ databaseUrl: url, dataDir: '', log }, () => dropDatabase(server, name));
   return {
     name: 'postgresql',
     skipReason,
-    create: async () => over(await createMigratedPostgres(server)),
-    createEmpty: async () => over(await createDatabase(server)),
+    create: async () => scratchOf(await createMigratedPostgres(server)),
+    createEmpty: async () => scratchOf(await createDatabase(server)),
   };
 }
 

@@ -8,14 +8,14 @@ import { aSpan, spanId, START_MS, TEAM_KEY, nsAt, traceId } from './samples.ts';
 
 const MIB = 1 << 20;
 /** Free space up to which no space is released, in bytes. */
-const KEPT = 16 * MIB;
+const KEPT_BYTES = 16 * MIB;
 /** Maximum space that one step of retention releases, in bytes. */
-const STEP = 4 * MIB;
+const STEP_BYTES = 4 * MIB;
 /**
  * Whether `bytes` is the space that one step releases. SQLite may also release up to two pages of its own
  * administration.
  */
-const isStep = (bytes: number): boolean => bytes >= STEP && bytes <= STEP + MIB / 64;
+const isStep = (bytes: number): boolean => bytes >= STEP_BYTES && bytes <= STEP_BYTES + MIB / 64;
 
 for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
   describe.skipIf(engine.skipReason !== null)(`the free space of a database file on ${engine.name}`, () => {
@@ -52,7 +52,7 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       const full = await space();
       expect(full.free).toBe(0);
 
-      // No space is released while at most `KEPT` bytes are free.
+      // No space is released while at most `KEPT_BYTES` bytes are free.
       expect(await traces.removeStartedBefore(START_MS + 15, 100)).toBe(15);
       const afterFirst = await space();
       expect(afterFirst.whole).toBe(full.whole);
@@ -66,9 +66,9 @@ for (const engine of ENGINES.filter(({ name }) => name !== 'postgresql'))
       expect(isStep(afterSecond.whole - (await space()).whole)).toBe(true);
 
       for (let step = 0; step < 5; step += 1) await traces.removeStartedBefore(START_MS + 27, 100);
-      const rest = await space();
-      expect(rest.free).toBeLessThanOrEqual(KEPT);
-      expect(rest.free).toBeGreaterThan(KEPT - STEP);
-      expect(rest.whole - rest.free - empty.whole).toBeLessThan(MIB / 4);
+      const last = await space();
+      expect(last.free).toBeLessThanOrEqual(KEPT_BYTES);
+      expect(last.free).toBeGreaterThan(KEPT_BYTES - STEP_BYTES);
+      expect(last.whole - last.free - empty.whole).toBeLessThan(MIB / 4);
     });
   });

@@ -123,8 +123,8 @@ export function freeTierStoreSuite(
       const clients = Array.from({ length: 50 }, (_, index) => `many-${index}`);
       const rounds = Array.from({ length: 20 }, (_, round) => round);
       await Promise.all(
-        [store, other].map(async (process, which) => {
-          const ordered = which === 0 ? clients : clients.toReversed();
+        [store, other].map(async (process) => {
+          const ordered = process === store ? clients : clients.toReversed();
           for (const round of rounds) {
             const reserving = ordered.map((ipHash) => process.reserve(callsOfDay(2, { ipHash }), 1_000));
             const returning = round === 0 ? [] : ordered.map((ipHash) => callsOfDay(1, { ipHash }));
@@ -138,9 +138,12 @@ export function freeTierStoreSuite(
     });
 
     it('supports the largest limit that can be configured', async () => {
-      const most = 1_000_000_000;
-      expect(await store.reserve(callsOfDay(most - 1), most)).toEqual({ granted: most - 1, used: most - 1 });
-      expect(await store.reserve(callsOfDay(most), most)).toEqual({ granted: 1, used: most });
+      const maxLimit = 1_000_000_000;
+      expect(await store.reserve(callsOfDay(maxLimit - 1), maxLimit)).toEqual({
+        granted: maxLimit - 1,
+        used: maxLimit - 1,
+      });
+      expect(await store.reserve(callsOfDay(maxLimit), maxLimit)).toEqual({ granted: 1, used: maxLimit });
     });
 
     it('grants calls to each of a thousand concurrent clients', async () => {

@@ -53,9 +53,9 @@ describe('a group commit', () => {
       for (let step = 0; step < 20; step += 1) await Promise.resolve();
       return groups.length;
     });
-    const behind = commits.submit(job('d', 10));
-    await Promise.all([...before, behind]);
-    // The commit of `d` has not begun.
+    const next = commits.submit(job('d', 10));
+    await Promise.all([...before, next]);
+    // `a`, `b` and `c` are committed. The commit of `d` has not begun.
     expect(await answered).toBe(3);
     expect(groups).toEqual(['a', 'b', 'c', 'd']);
   });
@@ -68,13 +68,13 @@ describe('a group commit', () => {
   });
 
   it('retries the jobs of a failed commit one by one', async () => {
-    const wrong = new Error('no such column');
-    const { groups, commit } = recordingCommit(({ name }) => (name === 'b' ? wrong : null));
+    const failure = new Error('no such column');
+    const { groups, commit } = recordingCommit(({ name }) => (name === 'b' ? failure : null));
     const commits = createGroupCommit({ commit, limit, groupRows: 10 });
     const settled = await Promise.allSettled([job('a'), job('b'), job('c')].map(commits.submit));
     expect(settled).toEqual([
       { status: 'fulfilled', value: 'A' },
-      { status: 'rejected', reason: wrong },
+      { status: 'rejected', reason: failure },
       { status: 'fulfilled', value: 'C' },
     ]);
     expect(groups).toEqual(['abc', 'a', 'b', 'c']);

@@ -49,11 +49,11 @@ export function guardrailStoreSuite(engine: Engine): void {
     let scratch: ScratchDatabase;
     let store: GuardrailStore;
     const warnings: object[] = [];
-    const aProcess = (saltKey = 'salt', over = store): Guardrails =>
+    const aProcess = (saltKey = 'salt', guardrailStore = store): Guardrails =>
       createGuardrails({
         configured: [FROM_FILE],
         readParams: (params) => ({ ...params, resolved: true }),
-        store: over,
+        store: guardrailStore,
         salt: { current: new Secret(saltKey), former: [] },
         log: { warn: (facts) => void warnings.push(facts) },
       });
@@ -142,15 +142,15 @@ export function guardrailStoreSuite(engine: Engine): void {
       await guardrails.refresh();
       expect(guardrails.definitions()).toBe(empty);
       await guardrails.add(DRAFT, BY);
-      const one = guardrails.definitions();
-      expect(one).toHaveLength(2);
+      const added = guardrails.definitions();
+      expect(added).toHaveLength(2);
       await guardrails.refresh();
-      expect(guardrails.definitions()).toBe(one);
+      expect(guardrails.definitions()).toBe(added);
       await guardrails.change('one', { info: { b: 2 } }, { now: LATER, by: 'admin' });
-      const two = guardrails.definitions();
-      expect(two[1]?.info).toEqual({ b: 2 });
-      expect(two[0]).toBe(one[0]);
-      expect(guardrails.definitions()).toBe(two);
+      const changed = guardrails.definitions();
+      expect(changed[1]?.info).toEqual({ b: 2 });
+      expect(changed[0]).toBe(added[0]);
+      expect(guardrails.definitions()).toBe(changed);
       guardrails.configure([]);
       expect(guardrails.definitions().map(({ id }) => id)).toEqual(['one']);
     });

@@ -82,9 +82,9 @@ export function jobStoreSuite(engine: Engine): void {
 
     it('claims one of 1,000 due jobs in less than 20 ms', async () => {
       for (let from = 0; from < 1_000; from += 50)
-        await Promise.all(Array.from({ length: 50 }, (_, at) => jobs.add(aJob(`j${from + at}`), START)));
+        await Promise.all(Array.from({ length: 50 }, (_, index) => jobs.add(aJob(`j${from + index}`), START)));
       const times: number[] = [];
-      for (let at = 0; at < 9; at += 1) {
+      for (let round = 0; round < 9; round += 1) {
         const began = performance.now();
         expect(await claim()).not.toBeNull();
         times.push(performance.now() - began);
@@ -94,9 +94,9 @@ export function jobStoreSuite(engine: Engine): void {
     });
 
     it('keeps the latest ended jobs of a kind, and all active ones', async () => {
-      for (const [at, id] of ['a', 'b', 'c', 'd'].entries()) {
+      for (const [ms, id] of ['a', 'b', 'c', 'd'].entries()) {
         await jobs.add(aJob(id), START);
-        if (id !== 'd') await jobs.cancel(id, after(at));
+        if (id !== 'd') await jobs.cancel(id, after(ms));
       }
       await jobs.add(aJob('foreign', { kind: 'other' }), START);
       await jobs.cancel('foreign', START);
@@ -127,18 +127,18 @@ export function jobStoreSuite(engine: Engine): void {
 
     it('gives each job to one of many workers', async () => {
       const other = (await scratch.open()).jobs;
-      const ids = Array.from({ length: 20 }, (_, at) => `j${at}`);
+      const ids = Array.from({ length: 20 }, (_, index) => `j${index}`);
       for (const id of ids) await jobs.add(aJob(id), START);
-      const all = await Promise.all(
-        ids.map((id, at) =>
-          (at % 2 === 0 ? jobs : other).claim({ kind: 'k', workerId: id, now: START, leaseMs: LEASE_MS }),
+      const claimed = await Promise.all(
+        ids.map((id, index) =>
+          (index % 2 === 0 ? jobs : other).claim({ kind: 'k', workerId: id, now: START, leaseMs: LEASE_MS }),
         ),
       );
-      const claimedIds = all.flatMap((job) => job?.id ?? []);
+      const claimedIds = claimed.flatMap((job) => job?.id ?? []);
       expect(new Set(claimedIds).size).toBe(claimedIds.length);
       // PostgreSQL skips locked rows, so that a worker may have to claim again.
       expect(claimedIds.length).toBeGreaterThan(0);
-      while (await claim()) claimedIds.push('more');
+      while (await claim()) claimedIds.push('claimed later');
       expect(claimedIds).toHaveLength(ids.length);
     });
 
@@ -200,7 +200,7 @@ export function jobStoreSuite(engine: Engine): void {
     });
 
     it('lists the newest jobs and deletes those that ended long ago', async () => {
-      for (const [at, id] of ['a', 'b', 'c'].entries()) await jobs.add(aJob(id), after(at));
+      for (const [ms, id] of ['a', 'b', 'c'].entries()) await jobs.add(aJob(id), after(ms));
       await jobs.cancel('a', after(5));
       await jobs.cancel('b', after(7));
       const ids = async (...query: Parameters<JobStore['list']>) => (await jobs.list(...query)).map(({ id }) => id);

@@ -27,14 +27,16 @@ for (const engine of ENGINES)
 
     it('filters match the project, the organization and an access group of the settings', async () => {
       const { keys } = stores;
-      // The last tags look like an access group, which must not match.
-      const all = [
+      // The tags of the last key look like access groups. They must not match.
+      const settingsOfKeys = [
         { projectId: "p'1", organizationId: 'o1' },
         { organizationId: 'o1', accessGroupIds: ['g1', "g'2"] },
         { accessGroupIds: ['"],\\"', 'g1', 'é.*'], tags: ['a\ud800b', '"accessGroupIds":["g3"]', 'g3'] },
       ];
       await Promise.all(
-        all.map((settings, at) => keys.add(aKey({ hash: String(at).repeat(64), alias: `key ${at}`, settings }))),
+        settingsOfKeys.map((settings, index) =>
+          keys.add(aKey({ hash: String(index).repeat(64), alias: `key ${index}`, settings })),
+        ),
       );
       const filters: readonly (readonly [Partial<KeyFilter>, readonly string[]])[] = [
         [{ projectId: "p'1" }, ['key 0']],

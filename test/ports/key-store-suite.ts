@@ -207,19 +207,19 @@ export function keyStoreSuite(engine: Engine): void {
 
     it('finds a rotated key by its new secret, and by the old one in its grace period', async () => {
       await keys.add(aKey());
-      const [next, last] = ['b'.repeat(64), 'c'.repeat(64)];
-      const graced = await keys.change(aKey().hash, (key) => rotatedKey(key, secret(next), '1h'));
-      const row = { ...rotatedKey(aKey(), secret(next), '1h') };
-      expect(graced?.after).toEqual(row);
-      expect(await keys.findBySecrets([aKey().hash, next, last])).toEqual(
+      const [secondSecret, thirdSecret] = ['b'.repeat(64), 'c'.repeat(64)];
+      const rotated = await keys.change(aKey().hash, (key) => rotatedKey(key, secret(secondSecret), '1h'));
+      const row = { ...rotatedKey(aKey(), secret(secondSecret), '1h') };
+      expect(rotated?.after).toEqual(row);
+      expect(await keys.findBySecrets([aKey().hash, secondSecret, thirdSecret])).toEqual(
         new Map([
           [aKey().hash, row],
-          [next, row],
+          [secondSecret, row],
         ]),
       );
-      await keys.change(aKey().hash, (key) => rotatedKey(key, secret(last), null));
-      expect((await keys.find(last))?.hash).toBe(aKey().hash);
-      for (const old of [aKey().hash, next]) {
+      await keys.change(aKey().hash, (key) => rotatedKey(key, secret(thirdSecret), null));
+      expect((await keys.find(thirdSecret))?.hash).toBe(aKey().hash);
+      for (const old of [aKey().hash, secondSecret]) {
         expect(await keys.find(old)).toBeNull();
         const again = keys.add(aKey({ hash: old, secretHash: old, alias: null }));
         await expect(again).rejects.toThrow(new Conflict('This key already exists.'));
@@ -305,9 +305,9 @@ export function keyStoreSuite(engine: Engine): void {
         expect(await list({}, { limit: 2 })).toEqual(['dc', 4]);
         expect(await list({}, { limit: 2, from: 2 })).toEqual(['ba', 4]);
         expect(await list({}, { from: Number.MAX_SAFE_INTEGER })).toEqual(['', 4]);
-        const [, , third] = ROWS;
-        expect(await list({}, { from: third as VirtualKey })).toEqual(['ba', 4]);
-        expect(await list({}, { from: third as VirtualKey, descending: false })).toEqual(['d', 4]);
+        const keyC = ROWS[2] as VirtualKey;
+        expect(await list({}, { from: keyC })).toEqual(['ba', 4]);
+        expect(await list({}, { from: keyC, descending: false })).toEqual(['d', 4]);
       });
 
       it.each([

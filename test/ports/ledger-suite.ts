@@ -215,18 +215,18 @@ export function ledgerSuite(
                 window: kind === 'window' && random(3) > 0 ? (windows.get(counter) ?? null) : null,
               });
             });
-            const real = await ledger.ask(process, asks);
+            const answers = await ledger.ask(process, asks);
             // The model has its own clock, which stands still: its only window begins at `nowMs`.
             const { shares: expected } = await model.requestShares(
               process,
               asks.map((ask) => (ask.window === null ? ask : { ...ask, window: model.nowMs })),
             );
-            for (const [at, { counter, kind }] of asks.entries()) {
-              const { known, granted, left, window } = real[at] ?? { window: 0 };
+            for (const [index, { counter, kind }] of asks.entries()) {
+              const { known, granted, left, window } = answers[index] ?? { window: 0 };
               expect({ known, granted, left }).toEqual({
-                known: expected[at]?.known,
-                granted: expected[at]?.granted,
-                left: expected[at]?.left,
+                known: expected[index]?.known,
+                granted: expected[index]?.granted,
+                left: expected[index]?.left,
               });
               if (kind === 'window') windows.set(counter, window);
             }

@@ -133,7 +133,7 @@ export function lensStoreSuite(engine: Engine): void {
       const first = await lenses.change('a', (state) => ({ ...completed(state), findings: [aFinding('f1')] }));
       const next = await lenses.change('a', (state) => ({
         ...withQueuedRun(state, PLAIN_RUN, { id: 'run-2', now: after(5), trigger: 'manual' }),
-        findings: [aFinding('f2'), ...state.findings.map((one): Finding => ({ ...one, status: 'resolved' }))],
+        findings: [aFinding('f2'), ...state.findings.map((finding): Finding => ({ ...finding, status: 'resolved' }))],
       }));
       expect(next?.findings.map(({ id, status }) => [id, status])).toEqual([
         ['f2', 'open'],
@@ -231,9 +231,9 @@ export function lensStoreSuite(engine: Engine): void {
       for (const id of ['a', 'b', 'active']) await lenses.add(aLens(id));
       await lenses.add(aLens('paused', { enabled: false }));
       for (const id of ['a', 'b', 'paused']) await lenses.change(id, completed);
-      await lenses.change('b', ({ lens, ...rest }) => ({
-        ...rest,
-        lens: { ...lens, nextRunAt: after(3).toISOString() },
+      await lenses.change('b', (state) => ({
+        ...state,
+        lens: { ...state.lens, nextRunAt: after(3).toISOString() },
       }));
       // The run of `a` ended 2 ms after NOW, and the interval is 15 minutes.
       const dueMs = 15 * 60_000 + 2;

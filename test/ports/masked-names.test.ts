@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aKey } from './samples.ts';
 
-/** Last migration before the one that masks the names of short keys. */
-const BEFORE = 'Migration20261122070000_key_changes';
+/** The migration before the one that masks the names of short keys. */
+const PREVIOUS_MIGRATION = 'Migration20261122070000_key_changes';
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Keys, and their names after the migration. */
@@ -30,7 +30,7 @@ for (const engine of ENGINES)
       for (const [key] of NAMES)
         await before.keys.add(aKey({ hash: sha256(key), alias: key, name: `sk-...${key.slice(-4)}` }));
       const { orm } = await scratch.openBare();
-      await new Migrator(orm.em).down({ to: BEFORE });
+      await new Migrator(orm.em).down({ to: PREVIOUS_MIGRATION });
       // Opening the stores applies the later migrations again.
       const after = await scratch.open();
       const keys = await after.keys.findMany(NAMES.map(([key]) => sha256(key)));

@@ -61,7 +61,7 @@ for (const engine of ENGINES)
   describe.skipIf(engine.skipReason !== null)(`work of one process at a time on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let database: Database;
-    /** The same work in two processes. On SQLite there is one process. */
+    /** The mutex of each of two processes. On SQLite there is one process. */
     let processes: readonly [Mutex, Mutex];
     beforeAll(async () => {
       scratch = await engine.create();
@@ -72,7 +72,7 @@ for (const engine of ENGINES)
     });
     afterAll(() => scratch.remove());
 
-    /** Answers of the database, in which other work may run. */
+    /** Makes `count` queries one after another, so that other work may run. */
     async function rounds(count: number): Promise<void> {
       const db = database.orm.em.fork().getKysely<Tables>({ type: 'read' });
       // oxlint-disable-next-line no-await-in-loop -- one round after another
@@ -80,7 +80,7 @@ for (const engine of ENGINES)
     }
 
     it('runs one after another, also after a failure', async () => {
-      const [one, two] = processes;
+      const [first, second] = processes;
       const events: string[] = [];
       const work = (name: string) => async (): Promise<string> => {
         events.push(`${name} begins`);
@@ -88,25 +88,25 @@ for (const engine of ENGINES)
         events.push(`${name} ends`);
         return name;
       };
-      const failed = one(() => Promise.reject(new Error('broken')));
-      expect(await Promise.all([failed.catch(String), two(work('b')), one(work('c'))])).toEqual([
+      const failed = first(() => Promise.reject(new Error('broken')));
+      expect(await Promise.all([failed.catch(String), second(work('b')), first(work('c'))])).toEqual([
         'Error: broken',
         'b',
         'c',
       ]);
-      const [first = '', second = ''] = events[0] === 'b begins' ? ['b', 'c'] : ['c', 'b'];
-      expect(events).toEqual([`${first} begins`, `${first} ends`, `${second} begins`, `${second} ends`]);
+      const [earlier = '', later = ''] = events[0] === 'b begins' ? ['b', 'c'] : ['c', 'b'];
+      expect(events).toEqual([`${earlier} begins`, `${earlier} ends`, `${later} begins`, `${later} ends`]);
     });
 
     it('leaves no trace in a body of ClickHouse from which two processes remove traces', async () => {
       const all = ['a', 'b', 'c'];
       const base64 = Buffer.from(all.join(' ')).toString('base64');
       const versions: BodyVersion[] = [{ body_id: 'body', version: 1, trace_ids: all, base64 }];
-      const [one, two] = processes;
-      const wholeRead = Promise.withResolvers<undefined>();
+      const [slowMutex, fastMutex] = processes;
+      const bodyRead = Promise.withResolvers<undefined>();
       const slowServer = aServer(versions, (query) => {
         if (!query.includes('base64Encode')) return Promise.resolve();
-        wholeRead.resolve(undefined);
+        bodyRead.resolve(undefined);
         return rounds(10);
       });
       const fastServer = aServer(versions, () => Promise.resolve());
@@ -114,10 +114,10 @@ for (const engine of ENGINES)
         createClickHouseRemoval(server, READER, { bodyMutex, traceMutex: createMutex() }).remove([
           { traceId: id, traceRef: id },
         ]);
-      const slow = remove(slowServer, one, 'b');
+      const slow = remove(slowServer, slowMutex, 'b');
       // The other process begins between the read and the write of the first one.
-      await wholeRead.promise;
-      expect(await Promise.all([slow, remove(fastServer, two, 'a')])).toEqual([1, 1]);
+      await bodyRead.promise;
+      expect(await Promise.all([slow, remove(fastServer, fastMutex, 'a')])).toEqual([1, 1]);
       expect(versions.map((left) => [left.trace_ids, Buffer.from(left.base64, 'base64').toString()])).toEqual([
         [['c'], 'c'],
       ]);

@@ -66,11 +66,11 @@ for (const engine of ENGINES)
         ]),
       );
       expect(await spend.totalsOfOwners('user', [USER])).toEqual(new Map([[USER, 11_010n]]));
-      const [member, other] = [memberId(TEAM, USER), memberId(OTHER_TEAM, USER)];
-      expect(await spend.totalsOfOwners('member', [member, other, memberId(USER, TEAM)])).toEqual(
+      const [member, otherMember] = [memberId(TEAM, USER), memberId(OTHER_TEAM, USER)];
+      expect(await spend.totalsOfOwners('member', [member, otherMember, memberId(USER, TEAM)])).toEqual(
         new Map([
           [member, 10n],
-          [other, 1_000n],
+          [otherMember, 1_000n],
         ]),
       );
       expect(await spend.totalsOfOwners('organization', ['org', TEAM])).toEqual(new Map([['org', 1_110n]]));
@@ -132,11 +132,13 @@ for (const engine of ENGINES)
         ['project', ['none']],
       ];
       // Whole days, whole hours, and times within an hour: before, within and after the calls.
-      const froms = [-24, 0, 5, 23.5, 24, 25.25, 48, 70.99, 71, 72, 96].map((at) => new Date(DAY_ONE + at * HOUR));
+      const froms = [-24, 0, 5, 23.5, 24, 25.25, 48, 70.99, 71, 72, 96].map(
+        (hours) => new Date(DAY_ONE + hours * HOUR),
+      );
       for (const [kind, ids] of KINDS)
         for (const [nth, from] of froms.entries()) {
           // Ids of one read have different windows.
-          const starts = ids.map((id, at) => ({ id, from: froms[(nth + at * 3) % froms.length] ?? from }));
+          const starts = ids.map((id, index) => ({ id, from: froms[(nth + index * 3) % froms.length] ?? from }));
           const expected = starts.flatMap(({ id, from: since }): readonly (readonly [string, bigint])[] => {
             const ownRows = rows.filter((row) => row.startedAt >= since && isOf(kind, id, row));
             return ownRows.length === 0 ? [] : [[id, ownRows.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)]];
@@ -147,11 +149,11 @@ for (const engine of ENGINES)
 
     it('since the start of a window includes calls that are not unfolded yet', async () => {
       await addKeys();
-      const loggedCalls = Array.from({ length: 60 }, (_, at) => {
-        const ids = { traceId: traceId(at + 1), spanId: spanId(at + 1) };
+      const loggedCalls = Array.from({ length: 60 }, (_, index) => {
+        const ids = { traceId: traceId(index + 1), spanId: spanId(index + 1) };
         const cost = picos(7n);
-        const startedAt = new Date(DAY_ONE + at - 10);
-        const spend = aSpendRow({ id: `call-${at}`, keyHash: hash(1), cost, startedAt, ...ids });
+        const startedAt = new Date(DAY_ONE + index - 10);
+        const spend = aSpendRow({ id: `call-${index}`, keyHash: hash(1), cost, startedAt, ...ids });
         return stores.calls.encode({ spend, span: aSpan({ gateway: true, cost, ...ids }) });
       });
       await stores.calls.append(loggedCalls);

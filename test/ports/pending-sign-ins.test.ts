@@ -62,7 +62,7 @@ function pendingSignInSuite(name: string, open: Opener): void {
       const { loginId, userCode } = await here.start();
       // A concurrent attempt may fail without a count, because it conflicts with another one.
       await Promise.allSettled(
-        Array.from({ length: 8 }, (_, at) => (at % 2 === 0 ? here : there).complete(loginId, 'AAAA-AAAA', 'u')),
+        Array.from({ length: 8 }, (_, index) => (index % 2 === 0 ? here : there).complete(loginId, 'AAAA-AAAA', 'u')),
       );
       await Promise.allSettled(Array.from({ length: 5 }, () => here.complete(loginId, 'AAAA-AAAA', 'u')));
       await expect(there.complete(loginId, userCode, 'u')).rejects.toThrow('unknown or has expired');
@@ -128,11 +128,14 @@ function pendingSignInSuite(name: string, open: Opener): void {
 
     it('replaces content only when the revision is the current one', async () => {
       const [store] = stores;
-      const at = nowMs + 7_200_000;
-      await store.add({ id: 'cli-r', kind: 'login', content: 'one', untilMs: at + 9 }, { nowMs: at, most: 99 });
+      const laterMs = nowMs + 7_200_000;
+      await store.add(
+        { id: 'cli-r', kind: 'login', content: 'one', untilMs: laterMs + 9 },
+        { nowMs: laterMs, most: 99 },
+      );
       expect(await store.replace('cli-r', 0, 'two')).toBe(true);
       expect(await store.replace('cli-r', 0, 'three')).toBe(false);
-      expect(await store.find('cli-r', at)).toMatchObject({ content: 'two', revision: 1 });
+      expect(await store.find('cli-r', laterMs)).toMatchObject({ content: 'two', revision: 1 });
       expect(await store.replace('cli-none', 0, 'x')).toBe(false);
     });
   });
@@ -158,10 +161,13 @@ for (const engine of ENGINES)
     it('contents are encrypted', async () => {
       const { pendingSignIns } = await scratch.open();
       const sealed = createSealedSignIns(pendingSignIns, SALT);
-      const at = NOW_MS + 9_000_000;
-      await sealed.add({ id: 'cli-s', kind: 'login', content: 'sk-session', untilMs: at + 9 }, { nowMs: at, most: 99 });
-      expect((await pendingSignIns.find('cli-s', at))?.content).not.toContain('sk-session');
-      expect((await sealed.find('cli-s', at))?.content).toBe('sk-session');
-      expect(await createSealedSignIns(pendingSignIns, new Secret('other')).find('cli-s', at)).toBeNull();
+      const laterMs = NOW_MS + 9_000_000;
+      await sealed.add(
+        { id: 'cli-s', kind: 'login', content: 'sk-session', untilMs: laterMs + 9 },
+        { nowMs: laterMs, most: 99 },
+      );
+      expect((await pendingSignIns.find('cli-s', laterMs))?.content).not.toContain('sk-session');
+      expect((await sealed.find('cli-s', laterMs))?.content).toBe('sk-session');
+      expect(await createSealedSignIns(pendingSignIns, new Secret('other')).find('cli-s', laterMs)).toBeNull();
     });
   });

@@ -6,7 +6,7 @@ import { createTraceStore } from '../../src/persistence/traces/store.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, picos, spanId, TEAM_KEY } from './samples.ts';
 
-const EXPORTS = 120;
+const EXPORT_COUNT = 120;
 const ROOT = spanId(0xffff);
 
 /**
@@ -62,7 +62,7 @@ for (const engine of ENGINES)
       const traces = createTraceStore(database, undefined, options);
       const readRows: number[] = [];
       let last: unknown;
-      for (let number = 1; number <= EXPORTS; number += 1) {
+      for (let number = 1; number <= EXPORT_COUNT; number += 1) {
         const before = rowCount();
         [last] = await traces.ingest([{ owner: TEAM_KEY, spans: exportAt(number) }]);
         readRows.push(rowCount() - before);
@@ -74,8 +74,15 @@ for (const engine of ENGINES)
      * Each export has an inner call and a gateway report, and the last export has a call without a report. A reported
      * call counts once. Only the inner calls and the unreported one have an estimate.
      */
-    const LAST = { llmCalls: EXPORTS * 2 + 1, gatewayCalls: EXPORTS, estimatedCalls: EXPORTS + 1 };
-    const SPANS = exportAt(1).length;
+    const LAST_SUMMARY = {
+      llmCalls: EXPORT_COUNT * 2 + 1,
+      gatewayCalls: EXPORT_COUNT,
+      estimatedCalls: EXPORT_COUNT + 1,
+    };
+    const SPAN_COUNT = exportAt(1).length;
+    /** Whether each export after the first reads about as many rows as the trace has spans. */
+    const readTheWholeTrace = (rowCounts: readonly number[]): boolean =>
+      rowCounts.every((rows, index) => rows >= (index + 2) * SPAN_COUNT && rows <= (index + 4) * SPAN_COUNT);
 
     it('reads as many rows for a late export as for an early one', async () => {
       const { readRows, last } = await ingestAll({ notesFrom: 0 });
@@ -83,24 +90,24 @@ for (const engine of ENGINES)
       const [first = 0, second = 0, ...later] = readRows;
       expect([...new Set(later)]).toEqual([later[0]]);
       // Four rows for each span of an export.
-      expect(later[0]).toBeLessThanOrEqual(4 * SPANS);
-      expect([first, second].every((rows) => rows <= 8 * SPANS)).toBe(true);
-      expect(last).toMatchObject(LAST);
+      expect(later[0]).toBeLessThanOrEqual(4 * SPAN_COUNT);
+      expect([first, second].every((rows) => rows <= 8 * SPAN_COUNT)).toBe(true);
+      expect(last).toMatchObject(LAST_SUMMARY);
     });
 
     it('reads the whole trace for each export until it has 200 spans, and not after that', async () => {
       const { readRows, last } = await ingestAll({});
-      const large = readRows.findIndex((_, at) => (at + 1) * SPANS >= 200);
-      const [whole, later] = [readRows.slice(1, large), readRows.slice(large + 2)];
-      expect(whole.every((rows, at) => rows >= (at + 2) * SPANS && rows <= (at + 4) * SPANS)).toBe(true);
+      const firstLarge = readRows.findIndex((_, index) => (index + 1) * SPAN_COUNT >= 200);
+      const [early, later] = [readRows.slice(1, firstLarge), readRows.slice(firstLarge + 2)];
+      expect(readTheWholeTrace(early)).toBe(true);
       expect([...new Set(later)]).toEqual([later[0]]);
-      expect(later[0]).toBeLessThanOrEqual(4 * SPANS);
-      expect(last).toMatchObject(LAST);
+      expect(later[0]).toBeLessThanOrEqual(4 * SPAN_COUNT);
+      expect(last).toMatchObject(LAST_SUMMARY);
     });
 
     it('reads the whole trace for each export without notes', async () => {
       const { readRows, last } = await ingestAll({ notesFrom: null });
-      expect(readRows.slice(1).every((rows, at) => rows >= (at + 2) * SPANS && rows <= (at + 4) * SPANS)).toBe(true);
-      expect(last).toMatchObject(LAST);
+      expect(readTheWholeTrace(readRows.slice(1))).toBe(true);
+      expect(last).toMatchObject(LAST_SUMMARY);
     });
   });

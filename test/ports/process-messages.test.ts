@@ -25,18 +25,18 @@ describe.each(ENGINES)('messages between processes ($name)', (engine) => {
     }
 
     it.skipIf(engine.name !== 'postgresql')('reach every process until it stops', async () => {
-      const [one, other] = [await scratch.open({ log }), await scratch.open({ log })];
-      const [here, there] = [startListening(one), startListening(other)];
+      const [first, second] = [await scratch.open({ log }), await scratch.open({ log })];
+      const [here, there] = [startListening(first), startListening(second)];
       await vi.waitFor(() => expect([here.messages, there.messages]).toEqual([['joined'], ['joined']]), SOON);
-      await one.processMessages?.send("it's");
+      await first.processMessages?.send("it's");
       await vi.waitFor(() => expect([here.messages[1], there.messages[1]]).toEqual(["it's", "it's"]), SOON);
       await there.stop();
       // The longest message that may be sent.
-      await other.processMessages?.send('x'.repeat(7_500));
+      await second.processMessages?.send('x'.repeat(7_500));
       await vi.waitFor(() => expect(here.messages[2]).toHaveLength(7_500), SOON);
       expect(there.messages).toHaveLength(2);
       await here.stop();
-      await Promise.all([one.close(), other.close()]);
+      await Promise.all([first.close(), second.close()]);
       expect(warnings).toEqual([]);
     });
 

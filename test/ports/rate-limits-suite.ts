@@ -61,10 +61,10 @@ export function rateLimitsSuite(
     it('counts a call only in the dimensions in which the call has a limit', () =>
       withOneProcess(async (limits, prefix) => {
         const pool = { scope: 'model_per_team', id: `${prefix}t:m` } as const;
-        const whole: RateLimit = { ...pool, requests: 2, tokens: 100 };
+        const both: RateLimit = { ...pool, requests: 2, tokens: 100 };
         admitted(await limits.admit([{ ...pool, tokens: 100 }], 30)).settle(20);
         admitted(await limits.admit([{ ...pool, requests: 2 }], 90)).settle(80);
-        expect(admitted(await limits.admit([whole], 10)).standings).toEqual([
+        expect(admitted(await limits.admit([both], 10)).standings).toEqual([
           { scope: 'model_per_team', type: 'requests', limit: 2, remaining: 0 },
           { scope: 'model_per_team', type: 'tokens', limit: 100, remaining: 70 },
         ]);
@@ -92,8 +92,8 @@ export function rateLimitsSuite(
         const decide = async (limit: RateLimit, expected: number) =>
           (
             await Promise.all(
-              Array.from({ length: 200 }, async (_, at) =>
-                (processes[at % processes.length] ?? first({ processes })).admit([limit], expected),
+              Array.from({ length: 200 }, async (_, index) =>
+                (processes[index % processes.length] ?? first({ processes })).admit([limit], expected),
               ),
             )
           ).filter(({ kind }) => kind === 'admitted').length;
@@ -118,19 +118,19 @@ export function rateLimitsSuite(
           const sums = scopes.map(() => ({ requests: 0, tokens: 0, parallel: 0 }));
           let refused = 0;
           async function call(): Promise<void> {
-            const chosen = scopes.map((_, at) => at).filter(() => random(2) === 0);
+            const chosen = scopes.map((_, index) => index).filter(() => random(2) === 0);
             const expected = random(40);
             const process = processes[random(processes.length)] ?? first({ processes });
             const decision = await process.admit(
-              chosen.flatMap((at) => scopes[at] ?? []),
+              chosen.flatMap((index) => scopes[index] ?? []),
               expected,
             );
             if (decision.kind === 'refused') {
               refused += 1;
               return;
             }
-            for (const at of chosen) {
-              const [counts, limits] = [sums[at], scopes[at]];
+            for (const index of chosen) {
+              const [counts, limits] = [sums[index], scopes[index]];
               if (counts === undefined || limits === undefined) continue;
               counts.requests += 1;
               counts.tokens += expected;
@@ -140,18 +140,18 @@ export function rateLimitsSuite(
               expect(counts.parallel).toBeLessThanOrEqual(limits.parallel);
             }
             for (let turns = random(6); turns > 0; turns -= 1) await turn();
-            for (const at of chosen) {
-              const counts = sums[at];
+            for (const index of chosen) {
+              const counts = sums[index];
               if (counts !== undefined) counts.parallel -= 1;
             }
             decision.settle(expected);
           }
           for (let wave = 0; wave < 40; wave += 1) await Promise.all(Array.from({ length: 1 + random(20) }, call));
           expect(refused).toBeGreaterThan(50);
-          for (const [at, { requests }] of sums.entries()) {
+          for (const [index, { requests }] of sums.entries()) {
             // Some refused calls also count as requests, so the sum of admitted calls may stay below the limit.
             expect(requests).toBeGreaterThan(0);
-            expect(requests).toBeLessThanOrEqual(scopes[at]?.requests ?? 0);
+            expect(requests).toBeLessThanOrEqual(scopes[index]?.requests ?? 0);
           }
         }),
     );
@@ -161,12 +161,12 @@ export function rateLimitsSuite(
       [1, 7],
       // Other processes return their grants under the higher limit with their next call.
       [processCount, 0],
-    ])('applies a lowered limit immediately, and a raised one again (%i processes)', (count, least) =>
+    ])('applies a lowered limit immediately, and a raised one again (%i processes)', (count, minAdmitted) =>
       withProcesses(count, async ({ processes, prefix }) => {
         const calls = async (requests: number, times: number): Promise<number> => {
           let passed = 0;
-          for (let at = 0; at < times; at += 1) {
-            const limits = processes[at % processes.length] ?? first({ processes });
+          for (let call = 0; call < times; call += 1) {
+            const limits = processes[call % processes.length] ?? first({ processes });
             const decision = await limits.admit([{ scope: 'api_key', id: `${prefix}l`, requests }], 0);
             if (decision.kind === 'admitted') passed += 1;
           }
@@ -175,7 +175,7 @@ export function rateLimitsSuite(
         expect(await calls(100, 3)).toBe(3);
         const lowered = await calls(10, 40);
         expect(lowered).toBeLessThanOrEqual(7);
-        expect(lowered).toBeGreaterThanOrEqual(least);
+        expect(lowered).toBeGreaterThanOrEqual(minAdmitted);
         expect(await calls(100, 3)).toBe(3);
       }),
     );

@@ -3,7 +3,7 @@ import type { SealedResponse, SealedResponseStore } from '../../src/domain/respo
 import type { Engine, ScratchDatabase } from './engines.ts';
 
 /** Limit in bytes that no test reaches. */
-const MANY = 1_000_000;
+const UNREACHED_BYTES = 1_000_000;
 
 const aResponse = (id: string, overrides: Partial<SealedResponse> = {}): SealedResponse => ({
   id,
@@ -28,23 +28,25 @@ export function responseStoreSuite(engine: Engine): void {
 
     /** Responses in the order of their ids, each with its bytes as a Buffer. */
     const plain = (found: readonly SealedResponse[] | null) =>
-      found?.map((one) => ({ ...one, sealed: Buffer.from(one.sealed) })).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const chainOf = async (id: string, turns = 100, bytes = MANY) =>
-      (await responses.chain(id, turns, bytes)).map((one) => one.id);
+      found
+        ?.map((response) => ({ ...response, sealed: Buffer.from(response.sealed) }))
+        .toSorted((left, right) => (left.id < right.id ? -1 : 1));
+    const chainOf = async (id: string, turns = 100, bytes = UNREACHED_BYTES) =>
+      (await responses.chain(id, turns, bytes)).map((response) => response.id);
 
     it('returns responses unchanged, and no unknown ones', async () => {
       const first = aResponse('resp_1');
       const second = aResponse('resp_2', { previousId: 'resp_1', owner: { teamId: null, keyHash: 'b' } });
       await responses.add([first, second]);
-      expect(plain(await responses.find(['resp_2', 'resp_1', "resp_'"], MANY))).toEqual([first, second]);
-      expect(await responses.find([], MANY)).toEqual([]);
+      expect(plain(await responses.find(['resp_2', 'resp_1', "resp_'"], UNREACHED_BYTES))).toEqual([first, second]);
+      expect(await responses.find([], UNREACHED_BYTES)).toEqual([]);
       expect(await responses.find(['resp_3'], 0)).toEqual([]);
     });
 
     it('keeps the first of two responses with one id', async () => {
       await responses.add([aResponse('resp_1')]);
       await responses.add([aResponse('resp_1', { sealed: Buffer.from('other') }), aResponse('resp_2')]);
-      expect(plain(await responses.find(['resp_1', 'resp_2'], MANY))).toEqual([
+      expect(plain(await responses.find(['resp_1', 'resp_2'], UNREACHED_BYTES))).toEqual([
         aResponse('resp_1'),
         aResponse('resp_2'),
       ]);
@@ -54,7 +56,7 @@ export function responseStoreSuite(engine: Engine): void {
       const many = Array.from({ length: 120 }, (_, index) => aResponse(`resp_${String(index).padStart(3, '0')}`));
       await responses.add(many);
       const ids = many.map(({ id }) => id);
-      expect(plain(await responses.find(ids, MANY))?.map(({ id }) => id)).toEqual(ids);
+      expect(plain(await responses.find(ids, UNREACHED_BYTES))?.map(({ id }) => id)).toEqual(ids);
     });
 
     it('returns null above the byte limit', async () => {
@@ -97,10 +99,9 @@ export function responseStoreSuite(engine: Engine): void {
       await responses.remove('resp_2');
       await responses.remove('resp_none');
       expect(await responses.removeBefore(4, 1)).toBe(1);
-      expect(plain(await responses.find(['resp_1', 'resp_2', 'resp_3', 'resp_4'], MANY))?.map(({ id }) => id)).toEqual([
-        'resp_3',
-        'resp_4',
-      ]);
+      expect(
+        plain(await responses.find(['resp_1', 'resp_2', 'resp_3', 'resp_4'], UNREACHED_BYTES))?.map(({ id }) => id),
+      ).toEqual(['resp_3', 'resp_4']);
       expect([await responses.removeBefore(4, 10), await responses.removeBefore(4, 10)]).toEqual([1, 0]);
     });
   });

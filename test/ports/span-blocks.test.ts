@@ -11,8 +11,8 @@ import { aTracePacker } from '../support/trace-packer.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { aSpan, START_MS, spanId, TEAM_KEY, traceId } from './samples.ts';
 
-/** Last migration before span blocks. */
-const BEFORE = 'Migration20261121110000_gateway_calls';
+/** The migration before the one that adds span blocks. */
+const PREVIOUS_MIGRATION = 'Migration20261121110000_gateway_calls';
 
 /** Spans of a trace by number. */
 interface SpanNumbers {
@@ -150,11 +150,11 @@ for (const engine of ENGINES)
       expect(await storedSpans(1)).toEqual(expectedSpans(1, [1, 2, 3, 4]));
       expect(await storedSpans(2)).toEqual(expectedSpans(2, [1]));
       expect(await storedSpans(3)).toEqual(expectedSpans(3, [9]));
-      const pages = await stores.traces.listSpanPage(keyOf(1), null, 3);
-      expect(pages.map(({ name }) => name)).toEqual([1, 2, 3].map((span) => textOf(1, span)));
-      const [, , last] = pages;
-      const behind = await stores.traces.listSpanPage(keyOf(1), last ?? null, 3);
-      expect(behind.map(({ name }) => name)).toEqual([textOf(1, 4)]);
+      const firstPage = await stores.traces.listSpanPage(keyOf(1), null, 3);
+      expect(firstPage.map(({ name }) => name)).toEqual([1, 2, 3].map((span) => textOf(1, span)));
+      const last = firstPage.at(-1);
+      const nextPage = await stores.traces.listSpanPage(keyOf(1), last ?? null, 3);
+      expect(nextPage.map(({ name }) => name)).toEqual([textOf(1, 4)]);
     });
 
     it('are stored once by a second process, with the rest of their export', async () => {
@@ -181,7 +181,8 @@ for (const engine of ENGINES)
         trace: 1 + (index % 20),
         spans: numbersFrom(1, 1 + (index % 20)),
       }));
-      for (const batch of [exports.slice(0, 3), exports.slice(3)]) await Promise.all(batch.map((one) => store(one)));
+      for (const batch of [exports.slice(0, 3), exports.slice(3)])
+        await Promise.all(batch.map((spanNumbers) => store(spanNumbers)));
       for (const { trace, spans } of exports) expect(await storedSpans(trace)).toEqual(expectedSpans(trace, spans));
       expect(await counts()).toEqual([0, 20]);
       // Trace n has n spans, and all of them refer to the body of their export.
@@ -240,7 +241,7 @@ for (const engine of ENGINES)
         await stores.traces.findSpan([keyOf(1)], spanId(2)),
       ];
       const migrator = new Migrator((await scratch.openBare()).orm.em);
-      await migrator.down({ to: BEFORE });
+      await migrator.down({ to: PREVIOUS_MIGRATION });
       await migrator.up();
       expect(await counts()).toEqual([3, 0]);
       expect([

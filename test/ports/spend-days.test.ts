@@ -9,11 +9,11 @@ import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { A_CALL, aSpan, aSpendRow, nsAt, picos, spanId, traceId } from './samples.ts';
 
 const HOUR = 3_600_000;
-const BEGIN = Date.UTC(2026, 0, 1);
+const START_OF_CALLS_MS = Date.UTC(2026, 0, 1);
 /** Returns a random integer below its argument. */
-const below = randomFrom(20_261_123);
-const pick = <Value>(values: readonly Value[]): Value => values[below(values.length)] as Value;
-const some = <Value>(values: readonly Value[]): readonly Value[] => values.filter(() => below(2) === 0);
+const randomBelow = randomFrom(20_261_123);
+const pick = <Value>(values: readonly Value[]): Value => values[randomBelow(values.length)] as Value;
+const randomSubset = <Value>(values: readonly Value[]): readonly Value[] => values.filter(() => randomBelow(2) === 0);
 
 const VALUES = {
   key: ['a'.repeat(64), 'b'.repeat(64)],
@@ -29,7 +29,7 @@ const VALUES = {
 const FIELDS = Object.keys(VALUES) as (keyof typeof VALUES)[];
 
 function randomRow(number: number): SpendRow {
-  const startedAt = new Date(BEGIN + below(240) * HOUR + below(HOUR));
+  const startedAt = new Date(START_OF_CALLS_MS + randomBelow(240) * HOUR + randomBelow(HOUR));
   const [provider = '', model = ''] = pick(VALUES.model).split('/');
   return aSpendRow({
     id: `call-${number}`,
@@ -40,7 +40,7 @@ function randomRow(number: number): SpendRow {
     userId: pick([...VALUES.user, null]),
     teamId: pick([...VALUES.team, null]),
     endUser: pick([...VALUES.endUser, null]),
-    tags: pick([[], some(VALUES.tag), ['User-Agent: curl']]),
+    tags: pick([[], randomSubset(VALUES.tag), ['User-Agent: curl']]),
     provider,
     model,
     modelGroup: pick(VALUES.modelGroup),
@@ -49,16 +49,16 @@ function randomRow(number: number): SpendRow {
     usage: pick([
       null,
       {
-        inputTokens: below(1_000),
-        outputTokens: below(1_000),
-        cacheReadTokens: below(9),
-        cacheWriteTokens: below(9),
+        inputTokens: randomBelow(1_000),
+        outputTokens: randomBelow(1_000),
+        cacheReadTokens: randomBelow(9),
+        cacheWriteTokens: randomBelow(9),
         reasoningTokens: 0,
       },
     ]),
-    cost: pick([null, picos(BigInt(below(1_000_000)) * 1_000_003n)]),
+    cost: pick([null, picos(BigInt(randomBelow(1_000_000)) * 1_000_003n)]),
     startedAt,
-    endedAt: new Date(startedAt.getTime() + below(5_000)),
+    endedAt: new Date(startedAt.getTime() + randomBelow(5_000)),
     firstByteAt: null,
     error: null,
   });
@@ -67,13 +67,14 @@ function randomRow(number: number): SpendRow {
 function randomGrouping(): SpendGrouping {
   const valuesFor = (fields: readonly SpendField[]) =>
     Object.fromEntries(fields.map((field) => [field, [pick(VALUES[field as keyof typeof VALUES])]]));
-  const time = (hours: number): Date => new Date(BEGIN + hours * HOUR + (below(2) === 0 ? 0 : below(HOUR)));
+  const time = (hours: number): Date =>
+    new Date(START_OF_CALLS_MS + hours * HOUR + (randomBelow(2) === 0 ? 0 : randomBelow(HOUR)));
   const filter: SpendFilter = {
-    from: pick([null, time(below(100))]),
-    to: pick([null, time(150 + below(90))]),
-    any: below(2) === 0 ? {} : valuesFor([pick(FIELDS)]),
-    none: below(3) === 0 ? valuesFor([pick(FIELDS)]) : {},
-    some: below(3) === 0 ? [pick(FIELDS)] : [],
+    from: pick([null, time(randomBelow(100))]),
+    to: pick([null, time(150 + randomBelow(90))]),
+    any: randomBelow(2) === 0 ? {} : valuesFor([pick(FIELDS)]),
+    none: randomBelow(3) === 0 ? valuesFor([pick(FIELDS)]) : {},
+    some: randomBelow(3) === 0 ? [pick(FIELDS)] : [],
     visibleTo: pick([null, null, { keyHash: VALUES.key[0], userId: 'u1', teamIds: ['t2'] }]),
   };
   const bucket = pick([
@@ -84,7 +85,7 @@ function randomGrouping(): SpendGrouping {
     { ms: 24 * HOUR, offsetMs: 5 * HOUR },
     { ms: 24 * HOUR, offsetMs: 5.5 * HOUR },
   ]);
-  return { filter, by: some(FIELDS).slice(0, 3), limit: 10_000, ...(bucket === undefined ? {} : { bucket }) };
+  return { filter, by: randomSubset(FIELDS).slice(0, 3), limit: 10_000, ...(bucket === undefined ? {} : { bucket }) };
 }
 
 /** Groups as texts in a fixed order, to compare them. */

@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 const DAY_1 = Date.UTC(2026, 0, 1);
 const ALL: SpendFilter = { from: null, to: null, any: {}, visibleTo: null };
 /** A cost near the limit of a column of 64 bits. */
-const MOST = 2n ** 62n;
+const LARGE_COST = 2n ** 62n;
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
 /** A spend row by number. It starts `number` ms after the start of the first day. */
@@ -142,7 +142,7 @@ for (const engine of ENGINES)
       async (sort) => {
         const tokens = (inputTokens: number) => ({ ...NO_USAGE, inputTokens });
         await stores.spend.append([
-          aRow(1, { cost: picos(MOST), usage: tokens(2_000_000_000) }),
+          aRow(1, { cost: picos(LARGE_COST), usage: tokens(2_000_000_000) }),
           aRow(2, { cost: picos(9n), usage: tokens(9) }),
           aRow(3, { cost: picos(10n), usage: tokens(10) }),
           aRow(4, { cost: picos(9n), usage: tokens(9) }),
@@ -184,7 +184,7 @@ for (const engine of ENGINES)
 
     it('adds up exactly, and groups calls without a value under null', async () => {
       await stores.spend.append([
-        aRow(1, { cost: picos(MOST), endUser: 'x' }),
+        aRow(1, { cost: picos(LARGE_COST), endUser: 'x' }),
         aRow(2, { cost: picos(1n), endUser: 'x', status: 'failure', error: { code: 'E', message: '' } }),
         aRow(3, { cost: null, usage: null }),
       ]);
@@ -200,7 +200,7 @@ for (const engine of ENGINES)
           outputTokens: 40,
           cacheReadTokens: 6,
           cacheWriteTokens: 4,
-          cost: MOST + 1n,
+          cost: LARGE_COST + 1n,
           successMs: 10,
           lastMs: DAY_1 + 12,
         },

@@ -42,18 +42,18 @@ export function spendStoreSuite(engine: Engine): void {
     });
 
     it('distinguishes zero and null, and keeps the largest values exact', async () => {
-      const tokens = Number.MAX_SAFE_INTEGER;
-      const zero = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
-      const most = {
-        inputTokens: tokens,
-        outputTokens: tokens,
-        cacheReadTokens: tokens,
-        cacheWriteTokens: tokens,
-        reasoningTokens: tokens,
+      const maxTokens = Number.MAX_SAFE_INTEGER;
+      const noUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
+      const maxUsage = {
+        inputTokens: maxTokens,
+        outputTokens: maxTokens,
+        cacheReadTokens: maxTokens,
+        cacheWriteTokens: maxTokens,
+        reasoningTokens: maxTokens,
       };
       const rows = [
-        aSpendRow({ id: 'least', usage: zero, cost: ZERO_USD, startedAt: new Date(0), endedAt: new Date(0) }),
-        aSpendRow({ id: 'most', keyHash: 'b'.repeat(64), usage: most, cost: picos(2n ** 63n - 1n) }),
+        aSpendRow({ id: 'least', usage: noUsage, cost: ZERO_USD, startedAt: new Date(0), endedAt: new Date(0) }),
+        aSpendRow({ id: 'most', keyHash: 'b'.repeat(64), usage: maxUsage, cost: picos(2n ** 63n - 1n) }),
       ];
       await spend.append(rows);
       expect(byId(await spend.findBySpans([keyOf(rows[0] as SpendRow)]))).toEqual(rows);
@@ -170,8 +170,8 @@ export function spendStoreSuite(engine: Engine): void {
       ).toEqual(['a', 'b', 'late', 'unnamed']);
       expect(await idsOf({ responseId: 'r-9', callId: 'c-9', fromMs: -5, toMs: startMs + 99 })).toEqual([]);
       expect(await idsOf()).toEqual([]);
-      const [whole] = await spend.findElsewhere([{ responseId: 'r-1', callId: null, ...window }]);
-      expect(whole).toEqual(rows[0]);
+      const [found] = await spend.findElsewhere([{ responseId: 'r-1', callId: null, ...window }]);
+      expect(found).toEqual(rows[0]);
     });
 
     it('removes the error texts of the rows of one key in a trace, and no other values', async () => {

@@ -165,8 +165,8 @@ export function tenancyStoreSuite(engine: Engine): void {
 
     it('pages teams by alias after a row, in both directions, teams with the same alias by id', async () => {
       const aliases = [null, 'b', 'a', 'b', null, 'ü', "a' or 1=1 --"];
-      for (const [at, alias] of aliases.entries())
-        await stores.teams.add(newTeam(alias === null ? {} : { alias }, about(`t${at}`)));
+      for (const [index, alias] of aliases.entries())
+        await stores.teams.add(newTeam(alias === null ? {} : { alias }, about(`t${index}`)));
       const page = { filter: ALL_TEAMS, sort: 'team_alias', limit: 2, from: 0 } as const;
       for (const descending of [false, true]) {
         const all = await stores.teams.list({ ...page, descending, limit: 100 });
@@ -218,8 +218,13 @@ export function tenancyStoreSuite(engine: Engine): void {
     });
 
     it('pages by offset and after a row, in both directions', async () => {
-      // `a` and `b` have the same time of creation, `c` and `d` the next millisecond.
-      for (const [at, id] of ['a', 'b', 'c', 'd'].entries()) await stores.users.add(newUser({}, about(id, at >> 1)));
+      for (const [id, ms] of [
+        ['a', 0],
+        ['b', 0],
+        ['c', 1],
+        ['d', 1],
+      ] as const)
+        await stores.users.add(newUser({}, about(id, ms)));
       const page = { filter: ALL_USERS, sort: 'created_at', descending: false, limit: 2, from: 0 } as const;
       const ids = async (more: object) => (await stores.users.list({ ...page, ...more })).map(({ id }) => id);
       expect(await ids({})).toEqual(['a', 'b']);
@@ -233,22 +238,22 @@ export function tenancyStoreSuite(engine: Engine): void {
     it('orders users by budget, and by spend since the start of their window', async () => {
       // Without calls, the spend in a window is the negative of `spentBefore`: 5, 40 and -7.
       const budgets = [3n, 20n, null];
-      for (const [at, id] of ['a', 'b', 'c'].entries()) {
-        const row = newUser({ maxBudget: (budgets[at] ?? null) as Usd | null }, about(id));
-        await stores.users.add({ ...row, spentBefore: [-5n, -40n, 7n][at] as Usd });
+      for (const [index, id] of ['a', 'b', 'c'].entries()) {
+        const row = newUser({ maxBudget: (budgets[index] ?? null) as Usd | null }, about(id));
+        await stores.users.add({ ...row, spentBefore: [-5n, -40n, 7n][index] as Usd });
       }
       const page = { filter: ALL_USERS, descending: false, limit: 9, from: 0 } as const;
       const ids = async (sort: UserSort) => (await stores.users.list({ ...page, sort })).map(({ id }) => id);
       expect(await ids('max_budget')).toEqual(['c', 'a', 'b']);
       expect(await ids('spend')).toEqual(['c', 'a', 'b']);
-      const behind = async (text: string, id: string, descending: boolean) =>
+      const idsAfter = async (text: string, id: string, descending: boolean) =>
         (await stores.users.list({ ...page, sort: 'spend', from: { text, id }, descending })).map((user) => user.id);
       // Numeric order: as text, 40 sorts before 5.
-      expect(await behind('5', 'a', false)).toEqual(['b']);
-      expect(await behind('5', 'a', true)).toEqual(['c']);
-      expect(await behind('40', 'a', false)).toEqual(['b']);
-      expect(await behind('39', 'z', true)).toEqual(['a', 'c']);
-      expect(await behind('9'.repeat(30), 'a', false)).toEqual([]);
+      expect(await idsAfter('5', 'a', false)).toEqual(['b']);
+      expect(await idsAfter('5', 'a', true)).toEqual(['c']);
+      expect(await idsAfter('40', 'a', false)).toEqual(['b']);
+      expect(await idsAfter('39', 'z', true)).toEqual(['a', 'c']);
+      expect(await idsAfter('9'.repeat(30), 'a', false)).toEqual([]);
     });
 
     it('filters users by id, email, alias, role and SSO id', async () => {

@@ -84,7 +84,7 @@ const ATTACKS = {
 
 /** Join of `spans` with itself. 7 spans are stored: a join of 5 has 7⁵ rows, a join of 24 exceeds every deadline. */
 const joinOfSpans = (times: number): string =>
-  Array.from({ length: times }, (_, at) => `spans a${at}`).join(' cross join ');
+  Array.from({ length: times }, (_, index) => `spans a${index}`).join(' cross join ');
 
 for (const engine of TRACE_ENGINES)
   describe.skipIf(engine.skipReason !== null)(`queries of traces on ${engine.name}`, () => {
@@ -92,18 +92,18 @@ for (const engine of TRACE_ENGINES)
     let stores: Stores;
     let queries: TraceQueries;
     /** Queries with a short deadline. */
-    let brief: TraceQueries;
+    let briefQueries: TraceQueries;
     const run = (visibility: Visibility, sql: string) =>
       queries.run({ visibility, owner: 'one', signal: AbortSignal.timeout(60_000) }, sql);
     beforeAll(async () => {
       scratch = await engine.create();
       stores = await scratch.open();
       queries = stores.traceQueries;
-      brief = (await scratch.open({ traceQueryMs: BRIEF_MS })).traceQueries;
-      for (const [at, owner] of [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY].entries()) {
+      briefQueries = (await scratch.open({ traceQueryMs: BRIEF_MS })).traceQueries;
+      for (const [index, owner] of [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY].entries()) {
         const names = owner === OTHER_TEAM_KEY ? ['s1', 's2', 'secret'] : ['s1', 's2'];
-        const spans = names.map((name, no) =>
-          aSpan({ traceId: traceId(at + 1), spanId: spanId(no + 1), name, startNs: nsAt(START_MS + no * 1_000) }),
+        const spans = names.map((name, nth) =>
+          aSpan({ traceId: traceId(index + 1), spanId: spanId(nth + 1), name, startNs: nsAt(START_MS + nth * 1_000) }),
         );
         await stores.traces.ingest([{ owner, spans }]);
       }
@@ -187,7 +187,7 @@ for (const engine of TRACE_ENGINES)
       const bomb = `select count(*) as n from ${joinOfSpans(24)}`;
       const began = performance.now();
       const context = { visibility: ALL, owner: 'one', signal: AbortSignal.timeout(60_000) };
-      await expect(brief.run(context, bomb)).rejects.toMatchObject({ name: 'Unavailable' });
+      await expect(briefQueries.run(context, bomb)).rejects.toMatchObject({ name: 'Unavailable' });
       expect(performance.now() - began).toBeGreaterThan(BRIEF_MS * 0.9);
       expect(performance.now() - began).toBeLessThan(BRIEF_MS * 12);
       const many = `select a0.trace_id from ${joinOfSpans(5)}`;
@@ -199,7 +199,7 @@ for (const engine of TRACE_ENGINES)
 
     it('end at the limit of characters, with bounded memory in this process', async () => {
       // On ClickHouse, the gateway names the whole result `query`. A column of that name counts, too.
-      const columns = Array.from({ length: 100 }, (_, at) => `s as ${at === 0 ? 'query' : `s${at}`}`).join(', ');
+      const columns = Array.from({ length: 100 }, (_, nth) => `s as ${nth === 0 ? 'query' : `s${nth}`}`).join(', ');
       const large = `with a as (select '${'x'.repeat(QUERY_LIMITS.text / 2)}' as s) select ${columns} from
         ${['a', 'spans b', 'spans c', 'spans d', 'spans e'].join(' cross join ')}`;
       const before = process.memoryUsage().rss;
@@ -230,8 +230,8 @@ for (const engine of TRACE_ENGINES)
         const { traceQueries } = await scratch.open({ traceQueryMs });
         const ended: string[] = [];
         const signal = AbortSignal.timeout(180_000);
-        const one = { visibility: ALL, owner: 'one', signal };
-        const greedy = [1, 2].map(() => traceQueries.run(one, bomb).catch(() => ended.push('greedy')));
+        const context = { visibility: ALL, owner: 'one', signal };
+        const greedy = [1, 2].map(() => traceQueries.run(context, bomb).catch(() => ended.push('greedy')));
         await traceQueries.run({ visibility: TEAM, owner: 'other', signal }, 'select 1 as one').then(
           () => ended.push('other'),
           () => ended.push('other is late'),

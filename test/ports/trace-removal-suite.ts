@@ -129,9 +129,9 @@ export function traceRemovalSuite(engine: Engine): void {
       await storeTraces();
       const [summary] = await traces.findSummaries(ALL, traceId(1), keyOf(1).traceRef);
       const heads = (await traces.listSpans([keyOf(1)])).get(keyOf(1).traceRef);
-      const at = new Date(START_MS);
-      const redacted = { ...summary, inputPreview: '', source: null, redactedAt: at, ...NO_LABELS };
-      expect(await traces.redact([keyOf(1), keyOf(8)], at)).toEqual([redacted]);
+      const redactedAt = new Date(START_MS);
+      const redacted = { ...summary, inputPreview: '', source: null, redactedAt, ...NO_LABELS };
+      expect(await traces.redact([keyOf(1), keyOf(8)], redactedAt)).toEqual([redacted]);
       expect(await traces.findSummaries(ALL, traceId(1), keyOf(1).traceRef)).toEqual([redacted]);
       const content = await everything();
       expect(content).not.toContain('secret');

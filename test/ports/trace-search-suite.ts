@@ -18,9 +18,9 @@ import { ALL, aSpan, LONE_KEY, nsAt, OTHER_TEAM_KEY, picos, spanId, START_MS, TE
 
 const EVER = { startMs: 0, endMs: Number.MAX_SAFE_INTEGER };
 /** Search that finds every trace. */
-const WHOLE: TraceSearch = { ...EVER, filters: NO_TRACE_FILTERS, order: 'start', after: null };
+const EVERY_TRACE: TraceSearch = { ...EVER, filters: NO_TRACE_FILTERS, order: 'start', after: null };
 const OWNERS = [TEAM_KEY, OTHER_TEAM_KEY, LONE_KEY];
-const MANY = 60;
+const TRACE_COUNT = 60;
 
 const LABELS: readonly TraceLabels[] = [
   { sessionId: 'Chat-1', userId: 'ann', tags: ['prod', 'says "hi"'] },
@@ -35,7 +35,7 @@ const LABELS: readonly TraceLabels[] = [
 function someTraces(): readonly Span[] {
   const draw = randomFrom(9);
   const pick = <Item>(items: readonly Item[]): Item => items[draw(items.length)] as Item;
-  return Array.from({ length: MANY }, (_, index) => {
+  return Array.from({ length: TRACE_COUNT }, (_, index) => {
     const startNs = nsAt(START_MS + draw(40) * 1_000);
     return aSpan({
       traceId: traceId(index + 1),
@@ -107,8 +107,8 @@ export function traceSearchSuite(engine: Engine): void {
       traces = (await scratch.open()).traces;
       for (const [index, span] of someTraces().entries())
         await traces.ingest([{ owner: OWNERS[index % OWNERS.length] ?? TEAM_KEY, spans: [span] }]);
-      all = await traces.listSummaries(ALL, { ...EVER, after: null }, MANY);
-      expect(all).toHaveLength(MANY);
+      all = await traces.listSummaries(ALL, { ...EVER, after: null }, TRACE_COUNT);
+      expect(all).toHaveLength(TRACE_COUNT);
     });
     afterAll(() => scratch.remove());
 
@@ -120,7 +120,7 @@ export function traceSearchSuite(engine: Engine): void {
     });
     it.each(cases)('finds the traces that match %s, and no others', async (_name, wanted) => {
       const filters = { ...NO_TRACE_FILTERS, ...wanted };
-      const found = await traces.searchSummaries(ALL, { ...WHOLE, filters }, MANY);
+      const found = await traces.searchSummaries(ALL, { ...EVERY_TRACE, filters }, TRACE_COUNT);
       expect(found).toEqual(all.filter((summary) => tracePassesFilters(summary, filters)));
     });
 
@@ -130,7 +130,7 @@ export function traceSearchSuite(engine: Engine): void {
         const pages: (readonly TraceSummary[])[] = [];
         let after: TraceSearch['after'] = null;
         do {
-          const page: readonly TraceSummary[] = await traces.searchSummaries(ALL, { ...WHOLE, order, after }, 7);
+          const page: readonly TraceSummary[] = await traces.searchSummaries(ALL, { ...EVERY_TRACE, order, after }, 7);
           pages.push(page);
           const last = page.at(-1);
           after = last && page.length === 7 ? { rank: traceRankOf(last, order), traceRef: last.traceRef } : null;
@@ -151,26 +151,26 @@ export function traceSearchSuite(engine: Engine): void {
         { kind: 'team', teamId: TEAM_KEY.teamId },
         { kind: 'key', keyHash: LONE_KEY.keyHash },
       ] as const) {
-        const found = await traces.searchSummaries(visibility, { ...WHOLE, ...window }, MANY);
-        const visible = await traces.listSummaries(visibility, { ...window, after: null }, MANY);
+        const found = await traces.searchSummaries(visibility, { ...EVERY_TRACE, ...window }, TRACE_COUNT);
+        const visible = await traces.listSummaries(visibility, { ...window, after: null }, TRACE_COUNT);
         expect(visible.length).toBeGreaterThan(0);
         expect(found).toEqual(visible);
       }
     });
 
     it('lists sessions, the latest first, in pages, with their sums', async () => {
-      const whole: SessionSearch = { ...EVER, filters: NO_TRACE_FILTERS, after: null };
+      const everySession: SessionSearch = { ...EVER, filters: NO_TRACE_FILTERS, after: null };
       const expected = sessionsIn(all);
       // One for each session id in LABELS.
       expect(expected.length).toBe(3);
-      expect(await traces.sessions(ALL, whole, 100)).toEqual(expected);
-      expect(await traces.countSessions(ALL, whole)).toBe(expected.length);
+      expect(await traces.sessions(ALL, everySession, 100)).toEqual(expected);
+      expect(await traces.countSessions(ALL, everySession)).toBe(expected.length);
       const pages: SessionActivity[] = [];
       for (let last: SessionActivity | null = null; ;) {
-        const [one]: readonly SessionActivity[] = await traces.sessions(ALL, { ...whole, after: last }, 1);
-        if (one === undefined) break;
-        pages.push(one);
-        last = one;
+        const [session]: readonly SessionActivity[] = await traces.sessions(ALL, { ...everySession, after: last }, 1);
+        if (session === undefined) break;
+        pages.push(session);
+        last = session;
       }
       expect(pages).toEqual(expected);
     });
@@ -179,7 +179,7 @@ export function traceSearchSuite(engine: Engine): void {
       const window = { startMs: START_MS + 5_000, endMs: START_MS + 30_000 };
       const filters = { ...NO_TRACE_FILTERS, userId: 'ann' };
       for (const visibility of [ALL, { kind: 'team', teamId: TEAM_KEY.teamId }] as const) {
-        const visible = await traces.listSummaries(visibility, { ...window, after: null }, MANY);
+        const visible = await traces.listSummaries(visibility, { ...window, after: null }, TRACE_COUNT);
         const expected = sessionsIn(visible.filter((summary) => tracePassesFilters(summary, filters)));
         expect(await traces.sessions(visibility, { ...window, filters, after: null }, 100)).toEqual(expected);
         expect(await traces.countSessions(visibility, { ...window, filters, after: null })).toBe(expected.length);
@@ -211,7 +211,7 @@ export function traceSearchSuite(engine: Engine): void {
           llmCalls: within.length,
           inputTokens: within.length * 3,
           outputTokens: within.length * 5,
-          spend: spends.length === 0 ? null : spends.reduce((sum, one) => picos(sum + one)),
+          spend: spends.length === 0 ? null : spends.reduce((sum, amount) => picos(sum + amount)),
           p50Ns: durations[Math.ceil(durations.length * 0.5) - 1],
           p90Ns: durations[Math.ceil(durations.length * 0.9) - 1],
           p99Ns: durations[Math.ceil(durations.length * 0.99) - 1],
@@ -227,8 +227,8 @@ export function traceSearchSuite(engine: Engine): void {
         [{ kind: 'team', teamId: TEAM_KEY.teamId }, NO_TRACE_FILTERS],
         [{ kind: 'key', keyHash: LONE_KEY.keyHash }, NO_TRACE_FILTERS],
       ] as const) {
-        const visible = (await traces.listSummaries(visibility, { ...window, after: null }, MANY)).filter((summary) =>
-          tracePassesFilters(summary, filters),
+        const visible = (await traces.listSummaries(visibility, { ...window, after: null }, TRACE_COUNT)).filter(
+          (summary) => tracePassesFilters(summary, filters),
         );
         const expected = ['refund-agent', 'triage', 'says "hi" \\o', 'no\u{FFFD}text \u{FFFD}']
           .map((name) => ({ name, agentTraces: visible.filter(({ agentNames }) => agentNames.includes(name)) }))
@@ -252,7 +252,7 @@ export function traceSearchSuite(engine: Engine): void {
       const series = { startMs: START_MS, endMs: START_MS + 40_000, bucketMs: 1_000, filters: NO_TRACE_FILTERS };
       expect(await traces.series({ kind: 'team', teamId: 'unknown' }, series)).toEqual([]);
       const bucketsOfKey = await traces.series({ kind: 'key', keyHash: LONE_KEY.keyHash }, series);
-      expect(bucketsOfKey.reduce((sum, bucket) => sum + bucket.traces, 0)).toBe(MANY / OWNERS.length);
+      expect(bucketsOfKey.reduce((sum, bucket) => sum + bucket.traces, 0)).toBe(TRACE_COUNT / OWNERS.length);
     });
   });
 }

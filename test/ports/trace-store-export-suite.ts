@@ -216,7 +216,7 @@ export function traceStoreExportSuite(engine: Engine): void {
     });
 
     it('stores a body for each export of a shared commit, and none for an export without new spans', async () => {
-      const numbers = Array.from({ length: 40 }, (_, at) => at + 1);
+      const numbers = Array.from({ length: 40 }, (_, index) => index + 1);
       const known = numbers.filter((trace) => trace % 3 === 0);
       for (const trace of known) await ingestSent(sentAs([{ trace, span: 1 }]));
       await Promise.all(numbers.map((trace) => ingestSent(sentAs([{ trace, span: 1 }]))));
@@ -258,10 +258,12 @@ export function traceStoreExportSuite(engine: Engine): void {
 
     it('counts the bytes of waiting bodies', async () => {
       // Numbers that gzip compresses little.
-      const large = sentAs([{ trace: 1, span: 1, says: Array.from({ length: 9_000 }, (_, at) => at * 7919).join() }]);
-      const small = (await scratch.open({ bodies, ingestLimit: { rows: 1_000, bytes: large.bytes.length } })).traces;
-      const waiting = small.ingestExport(TEAM_KEY, packed(large));
-      await expect(small.ingestExport(TEAM_KEY, packed(sentAs([{ trace: 2, span: 1 }])))).rejects.toThrow(
+      const large = sentAs([
+        { trace: 1, span: 1, says: Array.from({ length: 9_000 }, (_, index) => index * 7919).join() },
+      ]);
+      const limited = (await scratch.open({ bodies, ingestLimit: { rows: 1_000, bytes: large.bytes.length } })).traces;
+      const waiting = limited.ingestExport(TEAM_KEY, packed(large));
+      await expect(limited.ingestExport(TEAM_KEY, packed(sentAs([{ trace: 2, span: 1 }])))).rejects.toThrow(
         'Too much is waiting to be stored.',
       );
       expect((await waiting).length).toBe(1);

@@ -64,10 +64,10 @@ export function traceStoreLoadSuite(engine: Engine): void {
     });
 
     it('throws Unavailable when the queue is full, and stores all accepted exports', async () => {
-      const small = (await scratch.open({ ingestLimit: { rows: 10, bytes: 1 << 20 } })).traces;
+      const limited = (await scratch.open({ ingestLimit: { rows: 10, bytes: 1 << 20 } })).traces;
       const release = await scratch.holdWriters();
       const ingestTrace = (trace: number): Promise<readonly TraceSummary[]> =>
-        small.ingest([{ owner: TEAM_KEY, spans: spansOf(4, { traceId: traceId(trace) }) }]);
+        limited.ingest([{ owner: TEAM_KEY, spans: spansOf(4, { traceId: traceId(trace) }) }]);
       const accepted = [ingestTrace(1), ingestTrace(2)];
       // Twelve spans would wait, and the limit is ten.
       await expect(ingestTrace(3)).rejects.toThrow(Unavailable);
@@ -79,9 +79,9 @@ export function traceStoreLoadSuite(engine: Engine): void {
     });
 
     it('limits waiting bytes as well as spans, but accepts a large export when the queue is empty', async () => {
-      const small = (await scratch.open({ ingestLimit: { rows: 1_000, bytes: 5_000 } })).traces;
-      const large = small.ingest([{ owner: TEAM_KEY, spans: [aSpan({ input: 'x'.repeat(10_000) })] }]);
-      await expect(small.ingest([{ owner: LONE_KEY, spans: [aSpan()] }])).rejects.toThrow(Unavailable);
+      const limited = (await scratch.open({ ingestLimit: { rows: 1_000, bytes: 5_000 } })).traces;
+      const large = limited.ingest([{ owner: TEAM_KEY, spans: [aSpan({ input: 'x'.repeat(10_000) })] }]);
+      await expect(limited.ingest([{ owner: LONE_KEY, spans: [aSpan()] }])).rejects.toThrow(Unavailable);
       expect((await large).length).toBe(1);
     });
 

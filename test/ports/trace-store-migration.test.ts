@@ -6,8 +6,8 @@ import { traceRefOf } from '../../src/persistence/traces/trace-ref.ts';
 import { ENGINES, type ScratchDatabase } from './engines.ts';
 import { START_MS, TEAM_KEY, aSpan, nsAt, picos, spanId, traceId } from './samples.ts';
 
-/** Last migration before export bodies. */
-const BEFORE = 'Migration20261121040000_checkout';
+/** The migration before the one that adds export bodies. */
+const PREVIOUS_MIGRATION = 'Migration20261121040000_checkout';
 const REF = traceRefOf(TEAM_KEY, traceId(1));
 const unusualText = 'it\'s "quoted" \\ \n\u{1F600}';
 const SPAN = aSpan({
@@ -55,7 +55,7 @@ for (const engine of ENGINES)
 
     it('exist after the migration, complete, and accept further spans', async () => {
       const database = await scratch.openBare();
-      await new Migrator(database.orm.em).up({ to: BEFORE });
+      await new Migrator(database.orm.em).up({ to: PREVIOUS_MIGRATION });
       await storeOldSpan(database);
       const { traces } = await scratch.open();
       expect(await traces.findSpan([{ traceId: traceId(1), traceRef: REF }], spanId(1))).toEqual(SPAN);
@@ -66,7 +66,7 @@ for (const engine of ENGINES)
     it('exist again after the migration down', async () => {
       const database = await scratch.openBare();
       const migrator = new Migrator(database.orm.em);
-      await migrator.up({ to: BEFORE });
+      await migrator.up({ to: PREVIOUS_MIGRATION });
       await storeOldSpan(database);
       const rows = async (): Promise<unknown> => {
         const db = database.orm.em.fork().getKysely<never>();
@@ -75,7 +75,7 @@ for (const engine of ENGINES)
       };
       const before = await rows();
       await migrator.up();
-      await migrator.down({ to: BEFORE });
+      await migrator.down({ to: PREVIOUS_MIGRATION });
       expect(await rows()).toEqual(before);
     });
   });

@@ -54,26 +54,26 @@ export function traceStorePagesSuite(engine: Engine): void {
         '\u0001\u001f',
         '1e400',
       ];
-      const most = 2n ** 63n - 1n;
-      const spans = unusualTexts.map((text, at) =>
+      const maxValue = 2n ** 63n - 1n;
+      const spans = unusualTexts.map((text, index) =>
         aSpan({
           traceId: traceId(7),
-          spanId: spanId(at + 1),
-          parentSpanId: at === 0 ? null : spanId(1),
+          spanId: spanId(index + 1),
+          parentSpanId: index === 0 ? null : spanId(1),
           name: text,
           agent: text,
           service: text,
           model: text,
           provider: text,
           framework: text,
-          error: at % 2 === 0 ? null : text,
-          requestId: at % 2 === 0 ? text : null,
+          error: index % 2 === 0 ? null : text,
+          requestId: index % 2 === 0 ? text : null,
           inputPreview: text,
-          startNs: BigInt(at),
-          endNs: most - BigInt(at),
-          inputTokens: at === 3 ? Number.MAX_SAFE_INTEGER : 0,
-          cost: at === 1 ? picos(most) : null,
-          gateway: at === 1,
+          startNs: BigInt(index),
+          endNs: maxValue - BigInt(index),
+          inputTokens: index === 3 ? Number.MAX_SAFE_INTEGER : 0,
+          cost: index === 1 ? picos(maxValue) : null,
+          gateway: index === 1,
         }),
       );
       await traces.ingest([{ owner: TEAM_KEY, spans }]);

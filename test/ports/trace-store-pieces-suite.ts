@@ -9,9 +9,9 @@ import type { Engine, ScratchDatabase } from './engines.ts';
 import { ALL, aSpan, headOf, nsAt, picos, spanId, START_MS, TEAM_KEY, traceId } from './samples.ts';
 
 /** Numbers of random traces: fewer on ClickHouse, because its commits are slow. */
-const TRACES = 150;
-const TRACES_ON_CLICKHOUSE = 10;
-const MOST_SPANS = 16;
+const TRACE_COUNT = 150;
+const TRACE_COUNT_ON_CLICKHOUSE = 10;
+const MAX_SPANS = 16;
 /** Types of spans. A type that is listed more often is more frequent. */
 const TYPES_WITHOUT_CALLS = ['embedding', 'embedding', 'chain', 'agent'] as const;
 const TYPES = ['llm', 'llm', 'llm', 'llm', 'llm', 'llm', 'chain', 'agent', 'tool', 'embedding'] as const;
@@ -28,17 +28,17 @@ type Random = ReturnType<typeof randomFrom>;
  * times, and several roots or none.
  */
 function randomSpans(number: number, random: Random): readonly Span[] {
-  const count = 2 + random(MOST_SPANS - 1);
+  const count = 2 + random(MAX_SPANS - 1);
   const types = random(5) === 0 ? TYPES_WITHOUT_CALLS : TYPES;
   /** One of the words. A space at the end adds the empty text. */
   const oneOf = (words: string): string => words.split(' ')[random(words.split(' ').length)] ?? '';
-  return Array.from({ length: count }, (_, at) => {
+  return Array.from({ length: count }, (_, index) => {
     const type = types[random(types.length)] ?? 'llm';
     const gateway = random(5) === 0;
     const startNs = nsAt(START_MS) + BigInt(random(6));
     return aSpan({
       traceId: traceId(number),
-      spanId: spanId(at + 1),
+      spanId: spanId(index + 1),
       parentSpanId: random(6) === 0 ? null : spanId(random(count + 3) + 1),
       type,
       gateway,
@@ -91,8 +91,8 @@ function summaryOf(spans: readonly Span[]) {
 }
 
 /**
- * Contract of every TraceStore about traces that arrive in several exports. They have notes from `notesFrom` spans;
- * never for null.
+ * Contract of every TraceStore about traces that arrive in several exports. A trace has notes from `notesFrom` spans.
+ * Null means that it never has notes.
  */
 export function traceStorePiecesSuite(engine: Engine, notesFrom: number | null): void {
   const notes = notesFrom === null ? 'without notes' : `with notes from ${notesFrom} spans`;
@@ -107,7 +107,7 @@ export function traceStorePiecesSuite(engine: Engine, notesFrom: number | null):
       });
       afterEach(() => scratch.clear());
       afterAll(() => scratch.remove());
-      const traceCount = engine.name === 'clickhouse' ? TRACES_ON_CLICKHOUSE : TRACES;
+      const traceCount = engine.name === 'clickhouse' ? TRACE_COUNT_ON_CLICKHOUSE : TRACE_COUNT;
       const ingest = (spans: readonly Span[]) => traces.ingest([{ owner: TEAM_KEY, spans }]);
 
       it('have the same summary after each export as after one export of all spans so far', async () => {
@@ -125,13 +125,13 @@ export function traceStorePiecesSuite(engine: Engine, notesFrom: number | null):
 
       it('have the same summary after an export closes a cycle of parents around their last call', async () => {
         const parents = [3, 1, 2] as const;
-        const spans = parents.map((parent, at) =>
+        const spans = parents.map((parent, index) =>
           aSpan({
-            spanId: spanId(at + 1),
+            spanId: spanId(index + 1),
             parentSpanId: spanId(parent),
-            type: at === 2 ? 'chain' : 'llm',
-            inputTokens: 10 ** at,
-            outputTokens: 2 * 10 ** at,
+            type: index === 2 ? 'chain' : 'llm',
+            inputTokens: 10 ** index,
+            outputTokens: 2 * 10 ** index,
           }),
         );
         for (const span of spans) await ingest([span]);
@@ -142,29 +142,29 @@ export function traceStorePiecesSuite(engine: Engine, notesFrom: number | null):
 
       it('have the same summary when their exports are concurrent with those of other traces', async () => {
         const random = randomFrom(39);
-        const all = Array.from({ length: traceCount }, (_, at) => randomSpans(at + 1, random));
+        const spansOfTraces = Array.from({ length: traceCount }, (_, index) => randomSpans(index + 1, random));
         await Promise.all(
           shuffled(
-            all.flatMap((spans) => exportsOf(spans, random)),
+            spansOfTraces.flatMap((spans) => exportsOf(spans, random)),
             random,
           ).map(ingest),
         );
-        for (const [at, spans] of all.entries()) {
-          const [summary] = await traces.findSummaries(ALL, traceId(at + 1), null);
-          expect(summary, `trace ${at + 1}`).toEqual(summaryOf(spans));
+        for (const [index, spans] of spansOfTraces.entries()) {
+          const [summary] = await traces.findSummaries(ALL, traceId(index + 1), null);
+          expect(summary, `trace ${index + 1}`).toEqual(summaryOf(spans));
         }
       });
 
       it('have the same summary when two processes receive their exports concurrently', async () => {
-        // One process may have notes off, and their switch may change.
+        // The processes differ: notes are on in one of them, and off in the other one.
         const other = (await scratch.open({ notesFrom: notesFrom === null ? 0 : null })).traces;
         const random = randomFrom(40);
         for (let number = 1; number <= traceCount; number += 1) {
           const spans = randomSpans(number, random);
           const exports = [...exportsOf(spans, random)];
           while (exports.length > 0) {
-            const [mine = [], theirs = []] = exports.splice(0, 2);
-            await Promise.all([ingest(mine), other.ingest([{ owner: TEAM_KEY, spans: theirs }])]);
+            const [first = [], second = []] = exports.splice(0, 2);
+            await Promise.all([ingest(first), other.ingest([{ owner: TEAM_KEY, spans: second }])]);
           }
           const [summary] = await traces.findSummaries(ALL, traceId(number), null);
           expect(summary, `trace ${number}`).toEqual(summaryOf(spans));
@@ -203,12 +203,12 @@ export function traceStorePiecesSuite(engine: Engine, notesFrom: number | null):
             aSpan({ spanId: spanId(3), parentSpanId: spanId(2), type: 'chain' }),
           ],
         ];
-        for (const [at, spans] of cases.flatMap(permutationsOf).entries()) {
+        for (const [order, spans] of cases.flatMap(permutationsOf).entries()) {
           const sent: Span[] = [];
           for (const span of spans) {
-            sent.push({ ...span, traceId: traceId(at + 1) });
+            sent.push({ ...span, traceId: traceId(order + 1) });
             const [grown] = await ingest(sent.slice(-1));
-            expect(grown, `order ${at}, ${sent.length} spans`).toEqual(summaryOf(sent));
+            expect(grown, `order ${order}, ${sent.length} spans`).toEqual(summaryOf(sent));
           }
         }
       });

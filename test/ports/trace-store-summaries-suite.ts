@@ -22,7 +22,7 @@ export function traceStoreSummariesSuite(engine: Engine): void {
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
     const ingest = (...spans: readonly Span[]) => traces.ingest([{ owner: TEAM_KEY, spans }]);
-    const spendNow = async (number: number): Promise<unknown> => {
+    const storedCounts = async (number: number): Promise<unknown> => {
       const [summary] = await traces.findSummaries(ALL, traceId(number), null);
       const { spend, pricedCalls, estimate, estimatedCalls, llmCalls, gatewayCalls, inputTokens } = summary ?? {};
       return { spend, pricedCalls, estimate, estimatedCalls, llmCalls, gatewayCalls, inputTokens };
@@ -61,19 +61,19 @@ export function traceStoreSummariesSuite(engine: Engine): void {
         for (const span of spans) lastSummaries = await ingest(span);
         expect(lastSummaries).toMatchObject([expected]);
         expect(await ingest(...spans)).toEqual([]);
-        expect(await spendNow(number + 1)).toEqual(expected);
+        expect(await storedCounts(number + 1)).toEqual(expected);
       }
     });
 
     it('counts each call once when its spans arrive concurrently', async () => {
       await Promise.all(callSpans(1).map((span) => ingest(span)));
       const expected = { spend: 2n ** 60n + 7n, pricedCalls: 2, estimate: 7n, estimatedCalls: 1 };
-      expect(await spendNow(1)).toEqual({ ...countsOf(2, 1), ...expected });
+      expect(await storedCounts(1)).toEqual({ ...countsOf(2, 1), ...expected });
     });
 
     it('removes an estimate when the gateway reports the call without a price', async () => {
       await ingest(aSpan({ estimate: picos(5n) }));
-      expect(await spendNow(1)).toEqual({
+      expect(await storedCounts(1)).toEqual({
         ...countsOf(1, 0),
         spend: 5n,
         pricedCalls: 1,
@@ -81,7 +81,7 @@ export function traceStoreSummariesSuite(engine: Engine): void {
         estimatedCalls: 1,
       });
       await ingest(aSpan({ spanId: spanId(2), parentSpanId: spanId(1), gateway: true }));
-      expect(await spendNow(1)).toEqual({
+      expect(await storedCounts(1)).toEqual({
         ...countsOf(1, 1),
         spend: null,
         pricedCalls: 0,
@@ -91,7 +91,7 @@ export function traceStoreSummariesSuite(engine: Engine): void {
     });
 
     it('limits the sums of a trace to the largest amount, and refuses none of its spans', async () => {
-      const most = 2n ** 63n - 1n;
+      const maxAmount = 2n ** 63n - 1n;
       const costSpan = (number: number, fields: Partial<Span>): Span =>
         aSpan({ spanId: spanId(number), parentSpanId: spanId(9), ...fields });
       const spans = [
@@ -101,10 +101,10 @@ export function traceStoreSummariesSuite(engine: Engine): void {
         costSpan(4, { cost: picos(2n ** 63n - 1n), gateway: true }),
       ];
       await ingest(...spans);
-      const expected = { spend: most, pricedCalls: 4, estimate: most, estimatedCalls: 3 };
-      expect(await spendNow(1)).toMatchObject(expected);
+      const expected = { spend: maxAmount, pricedCalls: 4, estimate: maxAmount, estimatedCalls: 3 };
+      expect(await storedCounts(1)).toMatchObject(expected);
       for (const span of spans) await ingest({ ...span, traceId: traceId(2) });
-      expect(await spendNow(2)).toMatchObject(expected);
+      expect(await storedCounts(2)).toMatchObject(expected);
     });
 
     it('shows the preview of the earliest call, in every order, unless the root has its own', async () => {

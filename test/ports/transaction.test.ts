@@ -11,7 +11,7 @@ const SERVER_ENGINES = ENGINES.filter(({ name }) => name === 'postgresql');
 const write = ({ orm, inFlight }: Database, statement: string): Promise<unknown> =>
   inFlight.run(() => transaction(orm, (db) => sql.raw(statement).execute(db)));
 
-for (const engine of ENGINES.filter((one) => !SERVER_ENGINES.includes(one)))
+for (const engine of ENGINES.filter((candidate) => !SERVER_ENGINES.includes(candidate)))
   describe.skipIf(engine.skipReason !== null)(`a transaction over ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let database: Database;

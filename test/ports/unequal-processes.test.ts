@@ -6,7 +6,7 @@ import { MemoryLedger } from '../support/memory-ledger.ts';
 import { realClock, someShares } from '../support/shares.ts';
 import { type OpenLedger, withPostgres, withRedis } from './ledgers.ts';
 
-const PACE: ShareTiming = { tickMs: 20, minSpareCalls: 0, answerMs: 5_000 };
+const NO_SPARE_CALLS: ShareTiming = { tickMs: 20, minSpareCalls: 0, answerMs: 5_000 };
 const SKEW_MS = 90_000;
 
 /** Two processes over one ledger. The clock of the second is `skewMs` ahead, and can be moved. */
@@ -21,7 +21,10 @@ async function withTwoProcesses(
 ): Promise<void> {
   let aheadMs = skewMs;
   const skewed = { monotonicMs: () => realClock.monotonicMs() + aheadMs };
-  const [first, second] = [someShares(ledger, { timing: PACE }), someShares(ledger, { timing: PACE, clock: skewed })];
+  const [first, second] = [
+    someShares(ledger, { timing: NO_SPARE_CALLS }),
+    someShares(ledger, { timing: NO_SPARE_CALLS, clock: skewed }),
+  ];
   try {
     await run({
       processes: [
@@ -71,9 +74,12 @@ function suite(name: string, open: () => OpenLedger): void {
           const limit: RateLimit = { scope: 'api_key', id: `${prefix}skewed`, requests: 20, parallel: 18 };
           expect(await countAdmitted(first, limit, 6)).toBe(6);
           expect(await countAdmitted(second, limit, 7)).toBe(7);
-          const [more, others] = await Promise.all([countAdmitted(first, limit, 40), countAdmitted(second, limit, 40)]);
-          // 18 parallel calls is the lower limit, and 13 calls are in progress.
-          expect(more + others).toBe(5);
+          const [ofFirst, ofSecond] = await Promise.all([
+            countAdmitted(first, limit, 40),
+            countAdmitted(second, limit, 40),
+          ]);
+          // The limit of 18 parallel calls is the lower one, and 13 calls are in progress.
+          expect(ofFirst + ofSecond).toBe(5);
         },
         skewMs,
       ),

@@ -94,9 +94,9 @@ for (const engine of ENGINES)
           () => stores.catalogHistory.confirm('snapshot', new Date(0)),
           () => stores.traces.removeStartedBefore(0, 1),
         ];
-        for (const [before, write] of writes.entries()) {
+        for (const [failedBefore, write] of writes.entries()) {
           await expect(write()).rejects.toThrow(Unavailable);
-          expect(stores.failedWrites()).toBe(before + 1);
+          expect(stores.failedWrites()).toBe(failedBefore + 1);
         }
         await expect(stores.writable()).rejects.toEqual(REFUSAL);
         await release();
