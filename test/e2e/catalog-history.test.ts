@@ -16,9 +16,9 @@ const PRICE = 'input_cost_per_token';
 const mapWith = (price: number): string =>
   JSON.stringify(
     Object.fromEntries(
-      Array.from({ length: 3_000 }, (_, at) => [
-        `m${at}`,
-        { litellm_provider: 'p', mode: 'chat', [PRICE]: at === 0 ? price : 1e-6 },
+      Array.from({ length: 3_000 }, (_, index) => [
+        `m${index}`,
+        { litellm_provider: 'p', mode: 'chat', [PRICE]: index === 0 ? price : 1e-6 },
       ]),
     ),
   );
@@ -137,11 +137,11 @@ describe('the history of the catalog', () => {
     await em.rollback();
     await orm.close();
     for (let restart = 0; restart < 2; restart += 1) {
-      const again = await start();
-      await untilRecorded(again, 2);
-      await vi.waitUntil(async () => (await again.price()) === 2e-6, POLLING);
-      expect(await recordedChanges(again)).toEqual([ADDED, 'CHANGED 0.000001 0.000002']);
-      await again.end('SIGTERM');
+      const restarted = await start();
+      await untilRecorded(restarted, 2);
+      await vi.waitUntil(async () => (await restarted.price()) === 2e-6, POLLING);
+      expect(await recordedChanges(restarted)).toEqual([ADDED, 'CHANGED 0.000001 0.000002']);
+      await restarted.end('SIGTERM');
     }
   });
 

@@ -61,7 +61,7 @@ const sendsText =
     void response.writeHead(200, { 'content-type': type }).end(text);
 const withModel = (row: string): string => `${JSON.stringify(mapOf(3_000)).slice(0, -1)},"bad":${row}}`;
 /** Repeats this text until the connection closes. */
-const sendsForEver =
+const sendsEndlessly =
   (piece: string): Answer =>
   (response) => {
     const send = (): void => {
@@ -104,10 +104,10 @@ describe('the last good data stays when the upstream', () => {
     ['nests 4,000,000 levels deep', sendsText('['.repeat(4_000_000)), /price map/],
     [
       'sends 50,001 models',
-      sendsText(`{${Array.from({ length: 50_001 }, (_, at) => `"${at}x":{}`).join()}}`),
+      sendsText(`{${Array.from({ length: 50_001 }, (_, index) => `"${index}x":{}`).join()}}`),
       'the price map has 50001 models, more than 50000',
     ],
-    ['sends an endless body', sendsForEver('x'.repeat(65_536)), 'the price map is larger than 16777216 bytes'],
+    ['sends an endless body', sendsEndlessly('x'.repeat(65_536)), 'the price map is larger than 16777216 bytes'],
     [
       'sends a gzip bomb',
       (response) =>

@@ -61,8 +61,13 @@ describe('the last good map', () => {
     const restored = source.current();
     await source.refresh();
     expect(source.current()).toBe(restored);
-    const { id, takenAt, source: from, entries } = before;
-    expect([restored.id, restored.takenAt, restored.source, restored.entries]).toEqual([id, takenAt, from, entries]);
+    const { id, takenAt, entries } = before;
+    expect([restored.id, restored.takenAt, restored.source, restored.entries]).toEqual([
+      id,
+      takenAt,
+      before.source,
+      entries,
+    ]);
     expect(source.status()).toMatchObject({ count: 3_000, source: 'upstream', takenAt });
     expect([readdirSync(folder), statSync(file).mode & 0o777]).toEqual([['price-map'], 0o600]);
   });
@@ -130,7 +135,7 @@ describe('a stored map', () => {
     ['empty', () => Buffer.alloc(0)],
     [
       'changed in one bit of its compressed models',
-      (whole) => Buffer.from(whole.map((byte, at) => (at === whole.length - 40 ? byte ^ 1 : byte))),
+      (whole) => Buffer.from(whole.map((byte, index) => (index === whole.length - 40 ? byte ^ 1 : byte))),
     ],
     ['in another format', () => Buffer.from('{"gpt-4o":{}}\n'.repeat(100))],
   ])('is not used when it is %s, with a warning', async (_what, damage) => {

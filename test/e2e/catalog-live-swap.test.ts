@@ -8,9 +8,10 @@ import { POLLING } from '../support/polling.ts';
 const FILES = ['model_prices_prev.json', 'model_prices.json'].map(sharedData);
 const MAPS = FILES.flatMap((file) => (file === null ? [] : [readFileSync(file)]));
 /** Number of models in each map. Six pages of 500 models hold a whole map. */
-const COUNTS = [2_982, 2_984];
-const CLIENTS = 16;
-const PASSES = 4;
+const MODEL_COUNTS = [2_982, 2_984];
+const CLIENT_COUNT = 16;
+/** Least number of times that each client reads a whole list. */
+const MIN_PASSES = 4;
 
 interface List {
   readonly data: readonly { readonly id: string }[];
@@ -61,18 +62,19 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     await app.stop();
   });
 
-  it(`give ${CLIENTS} clients that name a snapshot whole lists of that snapshot`, async () => {
+  it(`give ${CLIENT_COUNT} clients that name a snapshot whole lists of that snapshot`, async () => {
     /** The list of each snapshot, as the first client read it. */
     const lists = new Map<string, string>();
 
     async function readAll(): Promise<void> {
       const ids: string[] = [];
       const first = await page('page=1');
-      for (let at = 1, more = true; more; at += 1) {
-        const { status, snapshot, list } = at === 1 ? first : await page(`page=${at}&snapshot=${first.snapshot}`);
+      for (let number = 1, hasMore = true; hasMore; number += 1) {
+        const { status, snapshot, list } =
+          number === 1 ? first : await page(`page=${number}&snapshot=${first.snapshot}`);
         expect([status, snapshot, list.total_count]).toEqual([200, first.snapshot, first.list.total_count]);
         ids.push(...list.data.map(({ id }) => id));
-        more = list.has_more;
+        hasMore = list.has_more;
       }
       expect([ids.length, new Set(ids).size]).toEqual([first.list.total_count, first.list.total_count]);
       const text = ids.join('\n');
@@ -82,11 +84,11 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
 
     const sentMapsBefore = sentMaps;
     await Promise.all(
-      Array.from({ length: CLIENTS }, async () => {
-        for (let pass = 0; pass < PASSES || sentMaps < sentMapsBefore + 3; pass += 1) await readAll();
+      Array.from({ length: CLIENT_COUNT }, async () => {
+        for (let pass = 0; pass < MIN_PASSES || sentMaps < sentMapsBefore + 3; pass += 1) await readAll();
       }),
     );
-    expect(new Set([...lists.values()].map((text) => text.split('\n').length))).toEqual(new Set(COUNTS));
+    expect(new Set([...lists.values()].map((text) => text.split('\n').length))).toEqual(new Set(MODEL_COUNTS));
   });
 
   it('give a client that names no snapshot whole pages, each with the id of its snapshot', async () => {
@@ -94,12 +96,12 @@ describe.skipIf(MAPS.length < 2)('two real maps, swapped live', () => {
     const totals = new Map<string, Set<number>>();
     const sentMapsBefore = sentMaps;
     // Repeats the reads of pages 1 to 6 until three more maps were sent and two snapshots were read.
-    for (let at = 1; sentMaps < sentMapsBefore + 3 || totals.size < 2; at = at >= 6 ? 1 : at + 1) {
-      const { snapshot, list } = await page(`page=${at}`);
+    for (let number = 1; sentMaps < sentMapsBefore + 3 || totals.size < 2; number = number >= 6 ? 1 : number + 1) {
+      const { snapshot, list } = await page(`page=${number}`);
       totals.set(snapshot, (totals.get(snapshot) ?? new Set()).add(list.total_count));
       expect([list.data.length, list.has_more]).toEqual([
-        Math.max(0, Math.min(500, list.total_count - (at - 1) * 500)),
-        at * 500 < list.total_count,
+        Math.max(0, Math.min(500, list.total_count - (number - 1) * 500)),
+        number * 500 < list.total_count,
       ]);
     }
     // Each snapshot has one total count.

@@ -75,7 +75,13 @@ const priced = (price: unknown, version = 1): Rows => ({
   m0: { litellm_provider: 'p', mode: 'chat', version, input_cost_per_token: price },
 });
 const priceIn = (source: RefreshingCatalog): unknown => source.current().find('m0')?.row['input_cost_per_token'];
-const brief = ({ entryId, field, value, served, reason }: QuarantinedPrice) => [entryId, field, value, served, reason];
+const shownPrice = ({ entryId, field, value, served, reason }: QuarantinedPrice) => [
+  entryId,
+  field,
+  value,
+  served,
+  reason,
+];
 /** Creates a catalog source that has read these maps in order. */
 async function sourceWithMaps(...maps: readonly Rows[]): Promise<RefreshingCatalog> {
   const source = await restoredSource();
@@ -101,7 +107,7 @@ describe('prices with unit mistakes', () => {
       undefined,
       'chat',
     ]);
-    expect(source.quarantined().map(brief)).toContainEqual([
+    expect(source.quarantined().map(shownPrice)).toContainEqual([
       'azure_ai/jais-30b-chat',
       'input_cost_per_token',
       0.0032,
@@ -118,7 +124,7 @@ describe('prices with unit mistakes', () => {
     const source = await sourceWithMaps(priced(1e-6));
     const [good, swapCount] = [source.current(), swaps.length];
     await readMap(source, priced(1e-3));
-    expect([source.current() === good, swaps.length - swapCount, source.quarantined().map(brief)]).toEqual([
+    expect([source.current() === good, swaps.length - swapCount, source.quarantined().map(shownPrice)]).toEqual([
       true,
       0,
       [['m0', 'input_cost_per_token', 1e-3, 1e-6, 'ten_fold']],
@@ -149,10 +155,10 @@ describe('prices with unit mistakes', () => {
       await readMap(source, map);
       ids.push(source.current().id);
     }
-    const [good, quarantined, back, quarantinedTwo, two] = ids;
-    expect([quarantined, back]).toEqual([good, good]);
-    expect(new Set([good, quarantinedTwo])).toHaveProperty('size', 2);
-    expect(two).toBe(quarantinedTwo);
+    const [good, quarantined, goodAgain, quarantinedInVersion2, goodInVersion2] = ids;
+    expect([quarantined, goodAgain]).toEqual([good, good]);
+    expect(new Set([good, quarantinedInVersion2])).toHaveProperty('size', 2);
+    expect(goodInVersion2).toBe(quarantinedInVersion2);
   });
 });
 
@@ -212,18 +218,18 @@ describe('the release of a quarantined price', () => {
     // The new price is quarantined as absurd. The last accepted price, 1e-3, stays served.
     expect([priceIn(source), storedReleases]).toEqual([1e-3, []]);
     await readMap(source, priced(1e-6));
-    expect(source.quarantined().map(brief)).toEqual([['m0', 'input_cost_per_token', 1e-6, 1e-3, 'ten_fold']]);
+    expect(source.quarantined().map(shownPrice)).toEqual([['m0', 'input_cost_per_token', 1e-6, 1e-3, 'ten_fold']]);
   });
 
   it('reaches another process at its next refresh, also when upstream has no change', async () => {
-    const [one, other] = [
+    const [here, there] = [
       await sourceWithMaps(priced(1e-6), priced(1e-3)),
       await sourceWithMaps(priced(1e-6), priced(1e-3)),
     ];
-    await one.release(firstQuarantined(one).id, 'admin-hash');
+    await here.release(firstQuarantined(here).id, 'admin-hash');
     upstream.setAnswer((response) => void response.writeHead(503).end());
-    await other.refresh();
-    expect([priceIn(other), other.quarantined(), other.status().lastError]).toEqual([
+    await there.refresh();
+    expect([priceIn(there), there.quarantined(), there.status().lastError]).toEqual([
       1e-3,
       [],
       'the source answered 503',

@@ -26,14 +26,14 @@ afterEach(() => {
   upstream.close();
 });
 
-function follow(url = upstream.url, log = recordingLog().log): RefreshingCatalog {
+function aSource(url = upstream.url, log = recordingLog().log): RefreshingCatalog {
   catalog = createCatalogSource({ url, refreshSeconds: 60, scheduler: aScheduler(), clock: systemClock, log });
   return catalog;
 }
 
 describe('following a live price map', () => {
   it('serves the built-in catalog first, then the whole live one', async () => {
-    const source = follow();
+    const source = aSource();
     const before = source.current();
     // `sample_spec` and `last_updated` are no models.
     upstream.setAnswer(sendMap({ sample_spec: { mode: 'one of' }, ...mapOf(3_000), last_updated: 'today' }));
@@ -58,7 +58,7 @@ describe('following a live price map', () => {
   });
 
   it('sends its own user agent, and an ETag once it has one', async () => {
-    const source = follow();
+    const source = aSource();
     upstream.setAnswer(sendMap(mapOf(3_000), { etag: '"one"' }));
     await source.refresh();
     const first = source.current();
@@ -72,7 +72,7 @@ describe('following a live price map', () => {
   });
 
   it('keeps the snapshot when the data is unchanged', async () => {
-    const source = follow();
+    const source = aSource();
     upstream.setAnswer(sendMap(mapOf(3_000)));
     await source.refresh();
     const first = source.current();
@@ -100,11 +100,11 @@ describe('following a live price map', () => {
       await catalog.refresh();
       ids.push(catalog.current().id);
     }
-    const [builtIn, one, again, two] = ids;
-    expect([swaps, one === again]).toEqual([
+    const [builtIn, version1, version1Again, version2] = ids;
+    expect([swaps, version1 === version1Again]).toEqual([
       [
-        [builtIn, one],
-        [one, two],
+        [builtIn, version1],
+        [version1, version2],
       ],
       true,
     ]);
@@ -142,7 +142,7 @@ describe('following a live price map', () => {
       'the source answered 429',
     ],
   ])('keeps the last good data when the map %s', async (_what, bad, reason) => {
-    const source = follow();
+    const source = aSource();
     upstream.setAnswer(sendMap(mapOf(3_000)));
     await source.refresh();
     const good = source.current();
@@ -155,7 +155,7 @@ describe('following a live price map', () => {
   });
 
   it('does not download a refused map again, and keeps reporting the refusal', async () => {
-    const source = follow();
+    const source = aSource();
     upstream.setAnswer(sendMap({}, { etag: '"bad"' }));
     await source.refresh();
     await source.refresh();
@@ -169,7 +169,7 @@ describe('following a live price map', () => {
 
   it('warns once per reason, and logs the recovery', async () => {
     const { log, lines } = recordingLog();
-    const source = follow(upstream.url, log);
+    const source = aSource(upstream.url, log);
     for (const answer of [
       sendMap(mapOf(3_000), { etag: '"one"' }),
       (response) => void response.writeHead(500).end(),
@@ -193,7 +193,7 @@ describe('following a live price map', () => {
   it('warns about an unreachable source once', async () => {
     const { log, lines } = recordingLog();
     upstream.close();
-    const source = follow(upstream.url, log);
+    const source = aSource(upstream.url, log);
     await source.refresh();
     await source.refresh();
     expect(lines).toEqual([
@@ -214,7 +214,7 @@ describe('following a file', () => {
   ])('reads it again when it changes, given as %s', async (_what, addressOf) => {
     const folder = mkdtempSync(join(tmpdir(), 'lensgate-catalog-'));
     const path = join(folder, 'map.json');
-    const source = follow(addressOf(path));
+    const source = aSource(addressOf(path));
     await source.refresh();
     expect(source.status().lastError).toBe('the file cannot be read: ENOENT');
     writeFileSync(path, JSON.stringify(mapOf(3_000)));

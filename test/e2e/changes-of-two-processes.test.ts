@@ -175,7 +175,7 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('a change in
   it('applies in the other process within a second: a guardrail', async () => {
     const namesThere = async (): Promise<unknown> => {
       const { guardrails } = (await call(there, 'GET', '/v2/guardrails/list')).body;
-      return (guardrails as readonly { readonly guardrail_name: string }[]).map((one) => one.guardrail_name);
+      return (guardrails as readonly { readonly guardrail_name: string }[]).map(({ guardrail_name: name }) => name);
     };
     const params = { guardrail: 'litellm_content_filter', mode: 'pre_call' };
     const guardrail = { guardrail_id: 'g', guardrail_name: 'words', litellm_params: params };

@@ -60,8 +60,8 @@ describe.skipIf(LACKS_POSTGRESQL)('duties of two processes', () => {
       );
     try {
       await vi.waitFor(() => {
-        const [one, other] = followers.map(completed);
-        expect([...(one ?? [])].filter((subject) => other?.has(subject))).not.toEqual([]);
+        const [ofHere, ofThere] = followers.map(completed);
+        expect([...(ofHere ?? [])].filter((subject) => ofThere?.has(subject))).not.toEqual([]);
       }, SOON);
     } finally {
       for (const follower of followers) await follower.leave();

@@ -44,7 +44,7 @@ async function burst(servers: readonly ServerProcess[], count: number, headers: 
   const statuses = await Promise.all(
     Array.from({ length: count }, (_, index) => call(servers[index % servers.length] as ServerProcess, headers)),
   );
-  const countOf = (status: number): number => statuses.filter((one) => one === status).length;
+  const countOf = (status: number): number => statuses.filter((each) => each === status).length;
   const [served, refused] = [countOf(200), countOf(429)];
   return { served, refused, others: count - served - refused };
 }
@@ -86,10 +86,10 @@ describe('a thousand free calls', () => {
     await first.end('SIGKILL');
     await Promise.all(calls);
     const second = await start();
-    const rest = await burst([second], 1_200);
+    const afterRestart = await burst([second], 1_200);
     // Calls in progress at the kill, and calls whose client disconnected, count as used.
-    expect(served + rest.served).toBeLessThanOrEqual(1_000);
-    expect(rest.refused).toBe(1_200 - rest.served);
+    expect(served + afterRestart.served).toBeLessThanOrEqual(1_000);
+    expect(afterRestart.refused).toBe(1_200 - afterRestart.served);
     expect(await usage(second)).toMatchObject({ requests_today: 1_000, remaining: 0 });
     expect(second.errors()).toBe('');
   });
@@ -105,14 +105,14 @@ describe('several processes', () => {
       if (postgres === undefined) return;
       scratch = await postgres.create();
       const env = { DATABASE_URL: scratch.options.databaseUrl ?? '', LITELLM_MASTER_KEY: 'sk-shared-by-both-of-them' };
-      const both = [await start(env, 'one'), await start(env, 'two')];
-      const { served, refused, others } = await burst(both, 900);
+      const servers = [await start(env, 'one'), await start(env, 'two')];
+      const { served, refused, others } = await burst(servers, 900);
       expect([served, refused, others]).toEqual([900, 0, 0]);
-      const more = await burst(both, 300);
-      expect(served + more.served).toBeLessThanOrEqual(1_000);
-      await Promise.all(both.map((server) => server.end('SIGTERM')));
+      const later = await burst(servers, 300);
+      expect(served + later.served).toBeLessThanOrEqual(1_000);
+      await Promise.all(servers.map((server) => server.end('SIGTERM')));
       const third = await start(env, 'three');
-      expect(served + more.served + (await burst([third], 200)).served).toBe(1_000);
+      expect(served + later.served + (await burst([third], 200)).served).toBe(1_000);
       await third.end('SIGTERM');
       await scratch.remove();
     },

@@ -16,7 +16,7 @@ interface History {
 }
 const idsAt = async (app: TestApp): Promise<readonly string[]> =>
   ((await (await app.call('GET', '/health/history')).json()) as History).health_checks.map(
-    (one) => one.health_check_id,
+    ({ health_check_id: id }) => id,
   );
 
 describe.skipIf(LACKS_POSTGRESQL)('health checks of two processes', () => {
@@ -52,8 +52,8 @@ it.each([
   await stop({ keepData: true });
   const stores = await openStores({ databaseUrl: null, dataDir, log: { warn: () => {} } });
   const check = (id: string, days: number) => {
-    const at = new Date(Date.now() - days * DAY_MS);
-    const stamps = { createdAt: at, createdBy: 'a', updatedAt: at, updatedBy: 'a' };
+    const checkedAt = new Date(Date.now() - days * DAY_MS);
+    const stamps = { createdAt: checkedAt, createdBy: 'a', updatedAt: checkedAt, updatedBy: 'a' };
     return { id, deploymentId: 'd', modelGroup: 'm', latencyMs: 1, failure: null, ...stamps };
   };
   await stores.healthChecks.add(check('old', 31), check('young', 29));

@@ -28,12 +28,12 @@ describe.skipIf(isMissing)('two processes, one of which is killed', () => {
   const folders: string[] = [];
   const servers: ServerProcess[] = [];
   /** Number of answers of the upstream. Each is billed, also when it does not reach its caller. */
-  let paid = 0;
+  let answerCount = 0;
   let onAnswer = (): void => {};
   const upstream = createServer((request, response) => {
     request.resume();
     setTimeout(() => {
-      paid += 1;
+      answerCount += 1;
       response.setHeader('content-type', 'application/json').end(ANSWER);
       onAnswer();
     }, 40);
@@ -68,9 +68,9 @@ describe.skipIf(isMissing)('two processes, one of which is killed', () => {
     };
     folders.push(folder);
     for (let count = 0; count < 2; count += 1) {
-      const own = mkdtempSync(join(tmpdir(), 'lensgate-kill-'));
-      folders.push(own);
-      servers.push(await spawnServer(own, { env }));
+      const dataDir = mkdtempSync(join(tmpdir(), 'lensgate-kill-'));
+      folders.push(dataDir);
+      servers.push(await spawnServer(dataDir, { env }));
     }
   });
   afterAll(async () => {
@@ -95,20 +95,20 @@ describe.skipIf(isMissing)('two processes, one of which is killed', () => {
   };
 
   it('exceed the budget of a key with 200 callers by at most one call, also after the kill', async () => {
-    const [doomed, other] = servers;
-    const made = await post(other, '/key/generate', { max_budget: BUDGET });
+    const [killedServer, otherServer] = servers;
+    const made = await post(otherServer, '/key/generate', { max_budget: BUDGET });
     const { key } = (await made.json()) as { key: string };
     const killed = new Promise<void>((resolve, reject) => {
       onAnswer = () => {
         // Some calls are answered, others are in progress.
-        if (paid === 5) doomed?.end('SIGKILL').then(() => resolve(), reject);
+        if (answerCount === 5) killedServer?.end('SIGKILL').then(() => resolve(), reject);
       };
     });
     const statuses = await Promise.all(
       Array.from({ length: CALLERS }, async (_, nth) => {
         const results: (number | 'lost')[] = [];
         for (let turn = 0; turn < 4; turn += 1) {
-          const status = await call(nth % 2 === 0 ? doomed : other, key).catch(() => 'lost' as const);
+          const status = await call(nth % 2 === 0 ? killedServer : otherServer, key).catch(() => 'lost' as const);
           results.push(status);
           if (status === 'lost') break;
         }
@@ -121,9 +121,9 @@ describe.skipIf(isMissing)('two processes, one of which is killed', () => {
     expect(distinct.has('lost')).toBe(true);
     // The share of the killed process counts as spent, because its actual spend is unknown.
     const later: number[] = [];
-    for (let turn = 0; turn < 40; turn += 1) later.push(await call(other, key));
+    for (let turn = 0; turn < 40; turn += 1) later.push(await call(otherServer, key));
     expect(later.at(-1)).toBe(422);
     // 1e-9 allows for floating-point rounding.
-    expect(paid * COST).toBeLessThan(BUDGET + COST + 1e-9);
+    expect(answerCount * COST).toBeLessThan(BUDGET + COST + 1e-9);
   });
 });

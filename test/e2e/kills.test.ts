@@ -7,8 +7,8 @@ import { randomFrom } from '../support/random.ts';
 import { type ServerProcess, spawnServer } from '../support/spawn-server.ts';
 
 /** How often a process is killed on each engine; `.ci/run` does it more often. */
-const KILLS = Number(process.env['LENSGATE_KILLS'] ?? 2);
-const SENDERS = 4;
+const KILL_COUNT = Number(process.env['LENSGATE_KILLS'] ?? 2);
+const SENDER_COUNT = 4;
 const SEED = 20_261_123;
 
 let folder: string;
@@ -40,8 +40,8 @@ function exportOf(nth: number): { readonly traceId: string; readonly body: strin
 
 for (const engine of ENGINES)
   it.skipIf(engine.skipReason !== null)(
-    `a process killed ${KILLS} times while exports arrive loses no acknowledged span, on ${engine.name}`,
-    { timeout: 30_000 + KILLS * 30_000 },
+    `a process killed ${KILL_COUNT} times while exports arrive loses no acknowledged span, on ${engine.name}`,
+    { timeout: 30_000 + KILL_COUNT * 30_000 },
     async () => {
       const scratch = engine.name === 'postgresql' ? await engine.create() : null;
       onTestFinished(() => scratch?.remove());
@@ -51,16 +51,17 @@ for (const engine of ENGINES)
       const dataDir = join(folder, 'data');
       const random = randomFrom(SEED);
       const acknowledged: string[] = [];
-      let next = 0;
-      for (let kill = 0; kill < KILLS; kill += 1) {
+      let exportCount = 0;
+      for (let kill = 0; kill < KILL_COUNT; kill += 1) {
         const running = await spawnServer(dataDir, { env });
         server = running;
         const key = readFileSync(join(dataDir, 'admin-key'), 'utf8').trim();
         const killAfter = acknowledged.length + 20 + random(200);
         let isOver = false;
-        const senders = Array.from({ length: SENDERS }, async () => {
+        const senders = Array.from({ length: SENDER_COUNT }, async () => {
           while (!isOver) {
-            const { traceId, body } = exportOf((next += 1));
+            exportCount += 1;
+            const { traceId, body } = exportOf(exportCount);
             const pendingAnswer = fetch(`${running.url}/v1/traces`, { method: 'POST', headers: headersOf(key), body });
             const status = await pendingAnswer.then(
               async (answer) => {
@@ -71,7 +72,7 @@ for (const engine of ENGINES)
             );
             // An export without an answer is not acknowledged, even if parts of it are stored.
             if (status === 200) acknowledged.push(traceId);
-            isOver ||= status === null;
+            if (status === null) isOver = true;
           }
         });
         await expect.poll(() => acknowledged.length, { interval: 5 }).toBeGreaterThan(killAfter);
@@ -88,7 +89,7 @@ for (const engine of ENGINES)
         if (summary?.span_count !== 3) lost.push(traceId);
       }
       expect(lost).toEqual([]);
-      expect(acknowledged.length).toBeGreaterThan(KILLS * 20);
+      expect(acknowledged.length).toBeGreaterThan(KILL_COUNT * 20);
       expect(restarted.errors()).toBe('');
     },
   );

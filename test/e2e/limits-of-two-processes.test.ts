@@ -29,7 +29,7 @@ const ANSWER = JSON.stringify({
 /** An upstream that delays its answers between `hold` and `release`, and counts its open calls. */
 class Upstream {
   open = 0;
-  mostOpen = 0;
+  maxOpen = 0;
   answered = 0;
   #held: (() => void)[] = [];
   #isHolding = false;
@@ -39,7 +39,7 @@ class Upstream {
     this.#server = createServer((request, response) => {
       request.resume();
       this.open += 1;
-      this.mostOpen = Math.max(this.mostOpen, this.open);
+      this.maxOpen = Math.max(this.maxOpen, this.open);
       const answer = (): void => {
         this.open -= 1;
         this.answered += 1;
@@ -60,7 +60,7 @@ class Upstream {
 
   hold(): void {
     this.#isHolding = true;
-    this.mostOpen = this.open;
+    this.maxOpen = this.open;
   }
 
   release(): void {
@@ -168,7 +168,9 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       const byStatus = new Map<number, number>();
       let next = 0;
       const worker = async (): Promise<void> => {
-        for (let position = next++; position < count; position = next++) {
+        while (next < count) {
+          const position = next;
+          next += 1;
           const status = await call(position, key, model);
           byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
         }
@@ -182,14 +184,15 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
 
     it('keep the slots of a killed process during its lease', async () => {
       keyOfKilled = await newKey({ max_parallel_requests: 4 });
-      const doomed = await start();
-      servers.push(doomed);
+      const killedServer = await start();
+      servers.push(killedServer);
       upstream.hold();
-      const lost = Array.from({ length: 4 }, () => call(2, keyOfKilled).catch(() => 0));
+      const killedPosition = servers.length - 1;
+      const lost = Array.from({ length: 4 }, () => call(killedPosition, keyOfKilled).catch(() => 0));
       await vi.waitFor(() => expect(upstream.open).toBeGreaterThanOrEqual(4), POLLING);
       expect(await call(0, keyOfKilled)).toBe(429);
       servers.pop();
-      await doomed.end('SIGKILL');
+      await killedServer.end('SIGKILL');
       await Promise.all(lost);
       upstream.release();
       expect(await call(0, keyOfKilled)).toBe(429);
@@ -222,7 +225,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       upstream.release();
       await Promise.all(calling);
       expect(statuses.slice(33)).toEqual(Array.from({ length: 7 }, () => 200));
-      expect(upstream.mostOpen).toBe(7);
+      expect(upstream.maxOpen).toBe(7);
       for (const position of [0, 1]) await vi.waitFor(async () => expect(await call(position, key)).toBe(200), POLLING);
     });
 
@@ -236,7 +239,7 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
       const admitted = (): number => upstream.answered - before;
       const key = await newKey(limits);
       const byStatus = await calls(300, 30, key, model);
-      expect([...byStatus.keys()].toSorted((one, other) => one - other)).toEqual([200, refusalStatus]);
+      expect([...byStatus.keys()].toSorted((left, right) => left - right)).toEqual([200, refusalStatus]);
       expect(admitted()).toBe(byStatus.get(200));
       // Reservations of calls in progress and unused reserves of a process refuse calls early, until they are released.
       await vi.waitFor(
@@ -258,35 +261,35 @@ model_list:${model('m', 'openai')}${model('of-groq', 'groq')}`,
     it('hold in each process while the ledger is down, and in both together afterwards', async () => {
       const limit = 60;
       const key = await newKey({ rpm_limit: limit, max_parallel_requests: 1_000, max_budget: 1_000 });
-      const other = await newKey({ rpm_limit: 100_000 });
+      const loadKey = await newKey({ rpm_limit: 100_000 });
       serverErrors.length = 0;
       // Both processes hold the key in memory: without the database, they refuse other keys (ADR 0056).
-      for (const position of [0, 1]) expect(await call(position, other)).toBe(200);
+      for (const position of [0, 1]) expect(await call(position, loadKey)).toBe(200);
       let isOver = false;
       const load = (async () => {
         const byStatus = new Map<number, number>();
         for (let position = 0; !isOver; position += 1) {
-          const status = await call(position, other);
+          const status = await call(position, loadKey);
           byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
         }
         return byStatus;
       })();
       // Prevents an unhandled rejection. The promise is awaited below.
       load.catch(() => {});
-      const first = await calls(20, 5, key);
-      expect(first).toEqual(new Map([[200, 20]]));
+      const admittedBefore = 20;
+      expect(await calls(admittedBefore, 5, key)).toEqual(new Map([[200, admittedBefore]]));
       await interruptLedger();
       const during = await calls(300, 20, key);
       expect([...during.keys()].filter((status) => status !== 200 && status !== 429)).toEqual([]);
       // The documented bound: the limit in each process.
-      expect(20 + (during.get(200) ?? 0)).toBeLessThanOrEqual(2 * limit);
+      expect(admittedBefore + (during.get(200) ?? 0)).toBeLessThanOrEqual(2 * limit);
       // With PostgreSQL alone, the processes may have connected again, and share limits already.
       const shared = await Promise.all(servers.map(isShared));
       expect(redis === null || !shared.includes(true)).toBe(true);
       await restoreLedger();
       // The counts are shared again: a new limit holds exactly.
-      const third = await newKey({ rpm_limit: 33 });
-      expect((await calls(200, 20, third)).get(200)).toBe(33);
+      const newLimitedKey = await newKey({ rpm_limit: 33 });
+      expect((await calls(200, 20, newLimitedKey)).get(200)).toBe(33);
       isOver = true;
       const statuses = [...(await load).keys()];
       expect({ statuses, serverErrors }).toEqual({ statuses: [200], serverErrors: [] });

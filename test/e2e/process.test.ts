@@ -215,9 +215,9 @@ describe('a killed process', () => {
         : { LENSGATE_SQLITE_DRIVER: engine.name };
       const server = await start({ env });
       const acknowledged: string[] = [];
-      let stop = false;
+      let isOver = false;
       const senders = Array.from({ length: 4 }, async (_, sender) => {
-        for (let index = sender; !stop; index += 4) {
+        for (let index = sender; !isOver; index += 4) {
           const { traceId, body } = exportOf(index);
           const answer = await fetch(`${server.url}/v1/traces`, {
             method: 'POST',
@@ -229,7 +229,7 @@ describe('a killed process', () => {
       });
       await expect.poll(() => acknowledged.length).toBeGreaterThan(200);
       await server.end('SIGKILL');
-      stop = true;
+      isOver = true;
       await Promise.all(senders);
 
       const restarted = await start({ env });

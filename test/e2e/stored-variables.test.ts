@@ -48,8 +48,8 @@ litellm_settings: { num_retries: 0 }
   const stored = await post(first, '/config/update', { environment_variables: { STORED_KEY: SECRET } });
   expect([stored.status, await stored.json()]).toEqual([200, { message: 'Config updated successfully' }]);
   expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
-  const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-  const readable = files.filter((one) => readFileSync(join(one.parentPath, one.name)).includes(SECRET));
+  const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const readable = files.filter(({ parentPath, name }) => readFileSync(join(parentPath, name)).includes(SECRET));
   expect([files.length > 0, readable.map(({ name }) => name)]).toEqual([true, []]);
 
   const second = await start();

@@ -74,7 +74,7 @@ function suite(name: string, withRedis: boolean): void {
         LITELLM_MASTER_KEY: ADMIN,
         ...(redis === null ? {} : { REDIS_URL: redis.url }),
       };
-      const start = (own: string) => spawnServer(join(folder, own), { args: ['--config', file], env });
+      const start = (dataFolder: string) => spawnServer(join(folder, dataFolder), { args: ['--config', file], env });
       servers = [await start('here'), await start('there')];
     }, 240_000);
     afterAll(async () => {
@@ -111,7 +111,7 @@ function suite(name: string, withRedis: boolean): void {
       let admitted = 0;
       let refusedRounds = 0;
       for (let nth = 0; refusedRounds < 8; nth += 4) {
-        const calls = [0, 1, 2, 3].map((one) => chat(nth + one, keys[(nth + one) % keys.length] ?? ''));
+        const calls = [0, 1, 2, 3].map((offset) => chat(nth + offset, keys[(nth + offset) % keys.length] ?? ''));
         const statuses = (await Promise.all(calls)).map(({ status }) => status);
         expect(statuses.filter((status) => status !== 200 && status !== 422)).toEqual([]);
         const passed = statuses.filter((status) => status === 200).length;
@@ -150,7 +150,7 @@ function suite(name: string, withRedis: boolean): void {
           headers: { authorization: `Bearer ${ADMIN}` },
         });
         const { team_memberships: members } = (await answer.json()) as { readonly team_memberships: readonly Json[] };
-        expect(members.find((one) => one['user_id'] === 'ann')?.['spend']).toBe(MEMBER_CALLS);
+        expect(members.find((each) => each['user_id'] === 'ann')?.['spend']).toBe(MEMBER_CALLS);
       }, SOON);
       expect(await post(0, '/team/small/member/ann/reset_spend', { reset_to: RESET_TO })).toEqual({
         status: 200,
@@ -169,14 +169,14 @@ function suite(name: string, withRedis: boolean): void {
 
     it('count the budgets of a key and of a team from zero after a reset of the spend of all keys and teams', async () => {
       await manage('/team/new', { team_id: 'reset', max_budget: RESET_TEAM_BUDGET });
-      const ofTeam = String((await manage('/key/generate', { team_id: 'reset' }))['key']);
-      const alone = String((await manage('/key/generate', { max_budget: KEY_CALLS }))['key']);
-      const spend = async () => [await spendAll([ofTeam]), await spendAll([alone])];
+      const teamKey = String((await manage('/key/generate', { team_id: 'reset' }))['key']);
+      const loneKey = String((await manage('/key/generate', { max_budget: KEY_CALLS }))['key']);
+      const spend = async () => [await spendAll([teamKey]), await spendAll([loneKey])];
       expect(await spend()).toEqual([RESET_TEAM_BUDGET + 1, KEY_CALLS]);
       await vi.waitFor(async () => {
         const { body } = await post(0, '/graphql', { query: '{ teams(first: 9) { nodes { teamId spendUsd } } }' });
         expect(JSON.stringify(body)).toContain(`{"teamId":"reset","spendUsd":"${RESET_TEAM_BUDGET + 1}"}`);
-        const keys = await fetch(`${servers[0]?.url}/key/info`, { headers: { authorization: `Bearer ${alone}` } });
+        const keys = await fetch(`${servers[0]?.url}/key/info`, { headers: { authorization: `Bearer ${loneKey}` } });
         expect(await keys.json()).toMatchObject({ info: { spend: KEY_CALLS } });
       }, SOON);
       // The other process answers the reset.
@@ -194,12 +194,12 @@ function suite(name: string, withRedis: boolean): void {
       const newKey = async (draft: object) => String((await manage('/key/generate', draft))['key']);
       const keys = [await newKey({ team_id: 'team' }), await newKey({ team_id: 'team' })];
       expect(await spendAll(keys)).toBe(TEAM_CALLS);
-      const ofTeam = refusal(
+      const teamRefusal = refusal(
         new RegExp(
           String.raw`^ExceededBudget: Team=team over 1mo budget\. Spend=\$12\.0000, Limit=\$12\.00\. Budget window: 1mo\.`,
         ),
       );
-      for (const nth of [0, 1]) expect(await chat(nth, keys[nth] ?? '')).toEqual(ofTeam);
+      for (const nth of [0, 1]) expect(await chat(nth, keys[nth] ?? '')).toEqual(teamRefusal);
 
       // The stored window of `1mo` ends now, so the next one begins now. The other window is removed.
       const stored = { budgetDuration: '1mo', maxBudget: String(TEAM_CALLS) };
@@ -218,12 +218,12 @@ function suite(name: string, withRedis: boolean): void {
       // and for the admin key.
       const others = [await newKey({}), ADMIN];
       expect((await spendAll(others)) + 2 * TEAM_CALLS + allMemberCalls + allResetCalls).toBe(GLOBAL_BUDGET + 1);
-      const ofAll = refusal(
+      const globalRefusal = refusal(
         new RegExp(
           String.raw`^Budget has been exceeded! Current cost: ${GLOBAL_BUDGET + 1}\.0, Max budget: ${GLOBAL_BUDGET}\.0\. Budget window: 30d\.`,
         ),
       );
-      for (const nth of [0, 1]) expect(await chat(nth, others[nth] ?? '')).toEqual(ofAll);
+      for (const nth of [0, 1]) expect(await chat(nth, others[nth] ?? '')).toEqual(globalRefusal);
       for (const nth of [0, 1]) expect((await chat(nth, others[0] ?? '', 'free')).status).toBe(200);
       await vi.waitFor(async () => {
         const answer = await fetch(`${servers[1]?.url}/global/spend`, {

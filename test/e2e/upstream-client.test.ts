@@ -39,7 +39,7 @@ const listener: RequestListener = (request, response) => {
   });
 };
 
-const portOf = (one: Server): number => (one.address() as AddressInfo).port;
+const portOf = (upstream: Server): number => (upstream.address() as AddressInfo).port;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'lensgate-upstreams-'));
@@ -50,15 +50,15 @@ beforeEach(async () => {
   plain = createServer(listener).listen(0, '127.0.0.1');
   secure = createSecureServer({ key, cert }, listener).listen(0, '127.0.0.1');
   proxy = await startForwardProxy();
-  for (const one of [plain, secure]) if (!one.listening) await once(one, 'listening');
+  for (const upstream of [plain, secure]) if (!upstream.listening) await once(upstream, 'listening');
 });
 
 afterEach(async () => {
   await server?.end('SIGTERM');
   await proxy.stop();
-  for (const one of [plain, secure]) {
-    one.close();
-    one.closeAllConnections();
+  for (const upstream of [plain, secure]) {
+    upstream.close();
+    upstream.closeAllConnections();
   }
   rmSync(folder, { recursive: true, force: true });
 });

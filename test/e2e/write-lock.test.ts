@@ -9,7 +9,7 @@ import { POLLING } from '../support/polling.ts';
 const ADMIN_KEY = 'sk-admin-of-the-write-lock-test';
 const LOCK_TIMEOUT_MS = 300;
 const ROUNDS = 3;
-const EXPORTS = 8;
+const EXPORTS_AT_ONCE = 8;
 const HEADERS = { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' };
 const UNAVAILABLE = { message: 'The database cannot be used at the moment.' };
 
@@ -77,22 +77,22 @@ describe.each(['sqlite3', 'node:sqlite'])('a server on %s whose database another
     for (let round = 0; round < ROUNDS; round += 1) {
       database.exec('begin immediate');
       const whileLocked = await Promise.all([
-        ...Array.from({ length: EXPORTS }, () => sendExport()),
+        ...Array.from({ length: EXPORTS_AT_ONCE }, () => sendExport()),
         post(url, '/key/generate', {}),
       ]);
       expect(await Promise.all([chat(), chat()])).toEqual([200, 200]);
-      const refused = Array.from({ length: EXPORTS }, () => ({ status: 503, body: UNAVAILABLE }));
-      expect(whileLocked.slice(0, EXPORTS)).toEqual(refused);
+      const refused = Array.from({ length: EXPORTS_AT_ONCE }, () => ({ status: 503, body: UNAVAILABLE }));
+      expect(whileLocked.slice(0, EXPORTS_AT_ONCE)).toEqual(refused);
       expect(whileLocked.at(-1)?.status).toBe(503);
       expect(await readiness()).toEqual([
         503,
         { error: { message: 'The database takes no writes.', type: 'service_unavailable', param: null, code: '503' } },
       ]);
-      const exportsDuringUnlock = Promise.all(Array.from({ length: EXPORTS }, () => sendExport()));
+      const exportsDuringUnlock = Promise.all(Array.from({ length: EXPORTS_AT_ONCE }, () => sendExport()));
       database.exec('rollback');
       // Exports that waited for the lock may be stored or refused. Those answered with 200 are stored.
       await exportsDuringUnlock;
-      const afterwards = await Promise.all(Array.from({ length: EXPORTS }, () => sendExport()));
+      const afterwards = await Promise.all(Array.from({ length: EXPORTS_AT_ONCE }, () => sendExport()));
       expect(afterwards.map(({ status }) => status)).toEqual(afterwards.map(() => 200));
       expect((await post(url, '/key/generate', {})).status).toBe(200);
       await vi.waitFor(async () => expect((await readiness())[0]).toBe(200), POLLING);
@@ -103,7 +103,7 @@ describe.each(['sqlite3', 'node:sqlite'])('a server on %s whose database another
 
     const stored = database.prepare('select trace_id from trace_summary').all();
     const found = new Set(stored.map(({ trace_id: id }) => String(id)));
-    expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * EXPORTS);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(ROUNDS * EXPORTS_AT_ONCE);
     expect(acknowledged.filter((id) => !found.has(id))).toEqual([]);
     // A committed call is in the call log until it is a spend row.
     const recorded = database

@@ -189,23 +189,23 @@ describe.skipIf(!hasRecordings)('the recorded answers of the reference: activity
     const name = 'gateway activity after flush';
     const expected = countsOf(recordedCases('activity').find((recorded) => recorded.name === name)?.response_body);
     const counted = countsOf(result.answers.get(name));
-    const sums = (of: typeof counted): object =>
-      Object.fromEntries(Object.entries(of).map(([route, [succeeded, failed]]) => [route, succeeded + failed]));
+    const sums = (counts: typeof counted): object =>
+      Object.fromEntries(Object.entries(counts).map(([route, [succeeded, failed]]) => [route, succeeded + failed]));
     expect(sums(counted)).toEqual({ ...sums(expected), '/decisions': 1, '/systemone': 1 });
     // On four routes, successes and failures differ. The reference refuses chats of an organization's team, which needs
     // a licence there. Here, the answers decide whether calls of tool servers and decisions are successes.
     expect(counted['/chat/completions']).toEqual([17, 14]);
-    const others = (of: typeof counted): object => {
+    const countsOfOtherRoutes = (counts: typeof counted): object => {
       const {
         '/chat/completions': _chat,
         '/mcp': _mcp,
         '/decisions': _decisions,
         '/systemone': _systemone,
-        ...rest
-      } = of;
-      return rest;
+        ...others
+      } = counts;
+      return others;
     };
-    expect(others(counted)).toEqual(others(expected));
+    expect(countsOfOtherRoutes(counted)).toEqual(countsOfOtherRoutes(expected));
   });
 });
 

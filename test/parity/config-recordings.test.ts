@@ -17,9 +17,9 @@ import {
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
-/** Addresses of the recording. */
-const MODELS = '127.0.0.1:9912';
-const TARGETS = '127.0.0.1:9913';
+/** Addresses of the upstreams in the recording: of models, and of pass-through targets. */
+const RECORDED_MODELS = '127.0.0.1:9912';
+const RECORDED_TARGETS = '127.0.0.1:9913';
 
 /** Admin key of the recording. */
 const ADMIN_KEY = 'sk-ref-Zq3vN8xT1kLr7WmPb5Yc2Hd9';
@@ -78,8 +78,8 @@ async function replayCases(
 /** Settings of the file and the database, in three starts on one database. */
 async function replayOwnedSettings(hosts: Hosts): Promise<readonly FileComparison[]> {
   const withAddresses = JSON.stringify(recordedCases('config_owned'))
-    .replaceAll(MODELS, hosts.models)
-    .replaceAll(TARGETS, hosts.targets);
+    .replaceAll(RECORDED_MODELS, hosts.models)
+    .replaceAll(RECORDED_TARGETS, hosts.targets);
   const all: readonly RecordedCase[] = JSON.parse(withAddresses);
   // A case with `config_text` is a start with this configuration.
   const restarts = all.flatMap((recorded, index) =>

@@ -55,7 +55,7 @@ const OWN_PROBES = new Set([
 ]);
 const REASON_OF = new Map(Object.entries(DIFFERENT).flatMap(([reason, names]) => names.map((name) => [name, reason])));
 
-/** Cases of pass-through endpoints, which use the second configuration and are the last ones. */
+/** Whether a case is about pass-through endpoints. These cases are the last ones, and have another configuration. */
 const isOfPassThrough = ({ name }: RecordedCase): boolean => name.startsWith('cfg2');
 
 /** A case whose long body is not recorded. */

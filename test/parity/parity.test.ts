@@ -37,10 +37,13 @@ function httpViewOf(view: NonNullable<SpanQuery['span']>['inputView'] | undefine
 }
 
 describe('a catalog entry', () => {
-  const PRICES = ['input_cost_per_token', 'output_cost_per_token', 'cache_read_input_token_cost'].concat([
+  const PRICES = [
+    'input_cost_per_token',
+    'output_cost_per_token',
+    'cache_read_input_token_cost',
     'input_cost_per_audio_token',
     'output_cost_per_reasoning_token',
-  ]);
+  ];
 
   it('has the same values over both transports, also for ids with a slash', async () => {
     const { body } = await transports.rest('/model_catalog?page_size=500&page=2');
@@ -135,7 +138,7 @@ describe('a trace', () => {
     expect(graphSpans).toEqual(listed('spans').map(withoutSpendRow));
   });
 
-  it('is in the same list, and the cursor of the graph continues the HTTP list', async () => {
+  it('is in the lists of both transports, and the cursor of the graph continues the HTTP list', async () => {
     const rest = await transports.rest(`/v1/traces?${WINDOW}`);
     const window = {
       from: new Date(START_MS - 1_000).toISOString(),

@@ -16,9 +16,9 @@ import {
 if (!hasRecordings)
   console.warn('SKIPPED: the recorded answers of the reference (../shared/data/reference) are not here.');
 
-/** Addresses of the recording. */
-const MODELS = '127.0.0.1:9912';
-const TARGETS = '127.0.0.1:9913';
+/** Addresses of the upstreams in the recording: of models, and of pass-through targets. */
+const RECORDED_MODELS = '127.0.0.1:9912';
+const RECORDED_TARGETS = '127.0.0.1:9913';
 
 /** The environment variables of the recording, with the address of the targets. */
 const variablesOf = (base: string): Record<string, string> => ({
@@ -103,7 +103,7 @@ async function replayAndCompare(hosts: {
   readonly targets: string;
 }): Promise<readonly Comparison[]> {
   const withAddresses = (text: string): string =>
-    text.replaceAll(MODELS, hosts.models).replaceAll(TARGETS, hosts.targets);
+    text.replaceAll(RECORDED_MODELS, hosts.models).replaceAll(RECORDED_TARGETS, hosts.targets);
   const cases = (
     JSON.parse(withAddresses(JSON.stringify(recordedCases('passthrough')))) as readonly RecordedCase[]
   ).map((recorded, index) => ({ recorded, index }));

@@ -22,7 +22,8 @@ afterAll(() => aws.stop());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'aws-'));
   // Removes the AWS identity of the machine that runs the tests.
-  for (const name of Object.keys(process.env).filter((one) => one.startsWith('AWS_'))) vi.stubEnv(name, undefined);
+  for (const name of Object.keys(process.env).filter((variable) => variable.startsWith('AWS_')))
+    vi.stubEnv(name, undefined);
   vi.stubEnv('HOME', folder);
   vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
   callsBefore = aws.received.length;
@@ -77,8 +78,8 @@ const ISSUED = ['ASIALENT', 'ASIALENT-secret', 'ASIALENT-session'];
 /** A request to the token service, with the key id of its signature. */
 function tokenRequest(index = 0) {
   const { body = '', headers = {} } = calls()[index] ?? {};
-  const { Action, Version: _, ...rest } = Object.fromEntries(new URLSearchParams(body));
-  return { Action, ...rest, signer: /Credential=(\w+)/.exec(headers.authorization ?? '')?.[1] };
+  const { Action, Version: _version, ...parameters } = Object.fromEntries(new URLSearchParams(body));
+  return { Action, ...parameters, signer: /Credential=(\w+)/.exec(headers.authorization ?? '')?.[1] };
 }
 
 function writeProfiles(credentials: string, config = ''): void {
@@ -160,11 +161,11 @@ describe('a role', () => {
     vi.stubEnv('AWS_ROLE_ARN', ROLE);
     expect(await credentialsOf({ role: role() })).toEqual(ISSUED);
     expect(calls().map((_, index) => tokenRequest(index).Action)).toEqual(['AssumeRoleWithWebIdentity']);
-    const other = 'arn:aws:iam::123456789012:role/other';
-    expect(await credentialsOf({ role: role({ arn: other }) })).toEqual(ISSUED);
+    const otherRole = 'arn:aws:iam::123456789012:role/other';
+    expect(await credentialsOf({ role: role({ arn: otherRole }) })).toEqual(ISSUED);
     expect([tokenRequest(1), tokenRequest(2)]).toMatchObject([
       { Action: 'AssumeRoleWithWebIdentity', WebIdentityToken: 'pod-token', RoleArn: ROLE },
-      { Action: 'AssumeRole', RoleArn: other, signer: 'ASIALENT' },
+      { Action: 'AssumeRole', RoleArn: otherRole, signer: 'ASIALENT' },
     ]);
   });
 

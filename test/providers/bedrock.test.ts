@@ -188,12 +188,12 @@ describe('Bedrock', () => {
       response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
       const bytes = Buffer.concat(messages);
       // A write has 11 bytes, less than any message.
-      const next = (at: number): void => {
-        if (at >= bytes.length) return void response.end();
-        response.write(bytes.subarray(at, at + 11));
-        setImmediate(next, at + 11);
+      const writeFrom = (offset: number): void => {
+        if (offset >= bytes.length) return void response.end();
+        response.write(bytes.subarray(offset, offset + 11));
+        setImmediate(writeFrom, offset + 11);
       };
-      next(0);
+      writeFrom(0);
     });
   const BEGUN = [
     converseEvent('messageStart', { role: 'assistant' }),
@@ -239,8 +239,8 @@ describe('Bedrock', () => {
     ],
     ['half a message', [converseEvent('metadata', {}).subarray(0, 20)], 'it ended inside a message'],
     ['an early end', [], 'the stream ended before the answer did'],
-  ])('fails during the stream after %s', async (_name, rest, words) => {
-    answerWithStream(...BEGUN, ...rest);
+  ])('fails during the stream after %s', async (_name, lastMessages, words) => {
+    answerWithStream(...BEGUN, ...lastMessages);
     const exchange = await server.send(server.deploymentOf('bedrock'), STREAM);
     await expect(collect(exchange.bytes, 1e6)).rejects.toThrow(words);
   });

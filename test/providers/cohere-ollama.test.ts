@@ -116,7 +116,7 @@ describe('Ollama', () => {
         eval_count: 2,
       },
     ];
-    server.answerWith(lines.map((one) => `${JSON.stringify(one)}\n`).join(''), 200, 'application/x-ndjson');
+    server.answerWith(lines.map((line) => `${JSON.stringify(line)}\n`).join(''), 200, 'application/x-ndjson');
     const exchange = await server.send(
       server.deploymentOf('ollama', { apiKey: null }),
       aModelRequest({ ...CHAT, stream: true }),

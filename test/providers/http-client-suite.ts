@@ -19,9 +19,9 @@ export function httpClientSuite(name: string, open: OpenClient): void {
   const upstreams: BareUpstream[] = [];
 
   afterEach(async () => {
-    await Promise.all(clients.splice(0).map((one) => one.close()));
+    await Promise.all(clients.splice(0).map((client) => client.close()));
     for (const server of servers.splice(0)) server.close();
-    for (const one of upstreams.splice(0)) one.stop();
+    for (const upstream of upstreams.splice(0)) upstream.stop();
   });
 
   async function startUpstream(answer: Parameters<typeof startBareUpstream>[0]): Promise<BareUpstream> {
@@ -138,7 +138,7 @@ export function httpClientSuite(name: string, open: OpenClient): void {
         });
         const http = await openClient();
         const cancelled = cancelAt('error', await post(http, origin));
-        // Makes the upstream send the rest in one write, without a request of the client.
+        // Makes the upstream write the rest of the answer at once, without a request of the client.
         sockets[0]?.emit('data', Buffer.from('on'));
         await cancelled;
         const later = await Promise.all(Array.from({ length: 6 }, () => post(http, origin).then(read)));

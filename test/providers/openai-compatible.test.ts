@@ -46,7 +46,7 @@ async function deltasOf(exchange: Exchange): Promise<readonly ChatDelta[]> {
   return deltas;
 }
 
-const text = (deltas: readonly ChatDelta[], kind: 'text' | 'reasoning'): string =>
+const joined = (deltas: readonly ChatDelta[], kind: 'text' | 'reasoning'): string =>
   deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
 
 async function failureOf(sending: Promise<Exchange>): Promise<UpstreamFailed> {
@@ -78,14 +78,14 @@ describe('a third-party implementation of the API', () => {
 
   it('streams text, reasoning and tool calls', async () => {
     const hello = await deltasOf(await provider.send(atMock(), ask('hello', STREAM), NEVER));
-    expect(text(hello, 'text')).toBe('Hello, Zoë 😀');
+    expect(joined(hello, 'text')).toBe('Hello, Zoë 😀');
     expect(hello.slice(-2)).toMatchObject([
       { kind: 'finish', reason: 'stop' },
       { kind: 'usage', usage: { inputTokens: 5, outputTokens: 4 } },
     ]);
 
     const thought = await deltasOf(await provider.send(atMock(), ask('think', STREAM), NEVER));
-    expect([text(thought, 'reasoning'), text(thought, 'text')]).toEqual(['Let me see', 'Done']);
+    expect([joined(thought, 'reasoning'), joined(thought, 'text')]).toEqual(['Let me see', 'Done']);
 
     const calls = (await deltasOf(await provider.send(atMock(), ask('weather', STREAM), NEVER))).filter(
       (delta) => delta.kind === 'toolCall',
@@ -264,12 +264,12 @@ describe('an unreliable upstream', () => {
     faults.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const bytes = Buffer.from(whole);
-      const next = (at: number): void => {
-        if (at >= bytes.length) return void response.end();
-        response.write(bytes.subarray(at, at + 7));
-        setImmediate(next, at + 7);
+      const writeFrom = (offset: number): void => {
+        if (offset >= bytes.length) return void response.end();
+        response.write(bytes.subarray(offset, offset + 7));
+        setImmediate(writeFrom, offset + 7);
       };
-      next(0);
+      writeFrom(0);
     });
     const exchange = await provider.send(deployment, ask('x', STREAM), NEVER);
     const gathered = gather(exchange.bytes);
