@@ -191,11 +191,11 @@ describe('the official SDK', () => {
     ['authentication_error', AuthenticationError, 'sk-unknown', 'native'],
     ['permission_error', PermissionDeniedError, null, 'forbidden'],
     ['invalid_request_error', BadRequestError, null, 'native'],
-  ])('raises the error class of %s', async (type, kind, apiKey, model) => {
+  ])('raises the error class of %s', async (type, errorClass, apiKey, model) => {
     const client = apiKey === null ? anthropic : new Anthropic({ apiKey, baseURL: app.url, maxRetries: 0 });
-    const body = kind === BadRequestError ? { ...ask(model, 'x'), messages: null } : ask(model, 'x');
+    const body = errorClass === BadRequestError ? { ...ask(model, 'x'), messages: null } : ask(model, 'x');
     const refused = client.messages.create(body as Anthropic.MessageCreateParamsNonStreaming);
-    await expect(refused).rejects.toBeInstanceOf(kind);
+    await expect(refused).rejects.toBeInstanceOf(errorClass);
     await expect(refused).rejects.toMatchObject({ error: { type: 'error', error: { type } } });
   });
 });

@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/start-app.ts';
 
-let app: TestApp;
 interface SchemaType {
   readonly name: string;
   readonly possibleTypes: readonly { readonly name: string }[] | null;
 }
 
+let app: TestApp;
 /** Names of the object types of each interface and union. Apollo's cache needs them for fragments on abstract types. */
 let possibleTypes: Record<string, string[]>;
 /** Content types of the answers, in their order. */
@@ -21,9 +21,9 @@ beforeAll(async () => {
   const { data } = (await (await app.call('POST', '/graphql', { query })).json()) as {
     readonly data: { readonly schema: { readonly types: readonly SchemaType[] } };
   };
-  const abstract = data.schema.types.filter((type) => type.possibleTypes !== null);
+  const abstractTypes = data.schema.types.filter((type) => type.possibleTypes !== null);
   possibleTypes = Object.fromEntries(
-    abstract.map((type) => [type.name, type.possibleTypes?.map(({ name }) => name) ?? []]),
+    abstractTypes.map((type) => [type.name, type.possibleTypes?.map(({ name }) => name) ?? []]),
   );
 });
 afterAll(() => app.stop());

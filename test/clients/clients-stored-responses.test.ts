@@ -197,7 +197,7 @@ describe.skipIf(python === '')('stored responses, with the official client of Py
 
   it('are continued, retrieved, listed and deleted', async () => {
     const { stdout } = await promisify(execFile)(python, [SCRIPT, app.url, app.adminKey, 'of-anthropic']);
-    const { last, ...rest } = JSON.parse(stdout) as { readonly last: string };
+    const { last, ...results } = JSON.parse(stdout) as { readonly last: string };
     expect(receivedTurns(last).map((turn) => (Array.isArray(turn) ? turn[0] : turn))).toEqual([
       'user',
       'assistant',
@@ -206,7 +206,7 @@ describe.skipIf(python === '')('stored responses, with the official client of Py
       'user',
     ]);
     // `same`: the retrieved response equals the streamed response. `items`: the texts of its own input.
-    expect(rest).toEqual({
+    expect(results).toEqual({
       same: true,
       items: ['Three'],
       cancelled: ['BadRequestError', 400],

@@ -31,8 +31,8 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-const event = (type: string, rest: object = {}): string =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+const event = (type: string, more: object = {}): string =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
 const chunk = (delta: object, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', model: 'up', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 

@@ -91,7 +91,7 @@ describe('batches of the official SDK', () => {
     expect(batch.id).toMatch(/^batch_[0-9a-f]{32}$/);
     let current = batch;
     // The mock completes a batch after a few reads.
-    for (let times = 0; times < 10 && current.status !== 'completed'; times += 1)
+    for (let read = 0; read < 10 && current.status !== 'completed'; read += 1)
       current = await openai.batches.retrieve(batch.id);
     expect(current).toMatchObject({ id: batch.id, status: 'completed', input_file_id: file.id });
     expect(current.output_file_id).toMatch(/^file-[0-9a-f]{32}$/);

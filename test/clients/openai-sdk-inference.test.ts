@@ -209,10 +209,12 @@ describe('a reranking', () => {
   it('by the demo model ranks texts with common words first', async () => {
     const documents = ['Quarterly revenue grew', { text: 'A cat on a mat' }, 'The cat'];
     const response = await rerank({ model: 'demo', query: 'the cat', documents, top_n: 2 });
-    const { results, ...rest } = (await response.json()) as { results: { index: number; relevance_score: number }[] };
+    const { results, ...otherMembers } = (await response.json()) as {
+      results: { index: number; relevance_score: number }[];
+    };
     expect(results.map(({ index }) => index)).toEqual([2, 1]);
     expect(results[0]?.relevance_score).toBeCloseTo(1, 5);
-    expect(rest).toMatchObject({
+    expect(otherMembers).toMatchObject({
       notice: expect.stringContaining('built-in demo model of Lensgate'),
       // Query and documents: 2 + 6 + 4 + 2.
       usage: { total_tokens: 14 },

@@ -32,7 +32,9 @@ async function withTwoProcesses(
         createSharedRateLimits({ shares: second, clock: skewed }),
       ],
       prefix,
-      moveSecond: (ms) => void (aheadMs += ms),
+      moveSecond(ms) {
+        aheadMs += ms;
+      },
     });
   } finally {
     await Promise.all([first.stop(), second.stop()]);

@@ -162,7 +162,7 @@ describe('Bedrock', () => {
   });
 
   it('is not called without credentials, or with only one of two keys', async () => {
-    const calls = server.faults.received.length;
+    const callsBefore = server.faults.received.length;
     const failureWith = (more: Partial<Deployment>) =>
       failureOf(server.send(server.deploymentOf('bedrock', { apiKey: null, ...more })));
     expect(
@@ -179,7 +179,7 @@ describe('Bedrock', () => {
       'litellm.AuthenticationError: AuthenticationError: BedrockException - No credentials for AWS: this deployment sets only one of aws_access_key_id and aws_secret_access_key.';
     expect((await failureWith({ options: { aws_access_key_id: 'AKIDEXAMPLE' } })).message).toBe(oneKeyMessage);
     expect((await failureWith({ secrets: { aws_secret_access_key: new Secret('s') } })).message).toBe(oneKeyMessage);
-    expect(server.faults.received.length).toBe(calls);
+    expect(server.faults.received.length).toBe(callsBefore);
   });
 
   const STREAM = aModelRequest({ ...CHAT, stream: true, stream_options: { include_usage: true } });

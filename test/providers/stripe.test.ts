@@ -171,11 +171,11 @@ describe('Stripe', () => {
       stripe.createEvent('customer.created', { id: `cus_${number}` }, since + number);
     }
     const listed: string[] = [];
-    const requests = stripe.requests.length;
+    const requestsBefore = stripe.requests.length;
     for await (const { subject } of stripeSeller().listEvents(new Date((since + 5) * 1000))) listed.push(subject);
     expect(listed).toEqual(Array.from({ length: 245 }, (_, index) => `ch_${249 - index}`));
     // Pages have 100 events.
-    expect(stripe.requests.length - requests).toBe(3);
+    expect(stripe.requests.length - requestsBefore).toBe(3);
     // Stripe accepts at most 20 event types in one request.
     expect(EVENT_TYPES.length).toBeLessThanOrEqual(20);
   });
@@ -187,11 +187,11 @@ describe('Stripe', () => {
     const bytes = new TextEncoder().encode(payload);
     expect(await stripeSeller({ secretKey: null }).readMessage(bytes, signature)).toMatchObject({ subject: 'ch_1' });
     // One valid signature of several is enough, because Stripe sends two while the secret is rotated.
-    const other = Stripe.webhooks.generateTestHeaderString({ payload, secret: 'whsec_old' });
+    const foreignSignature = Stripe.webhooks.generateTestHeaderString({ payload, secret: 'whsec_old' });
     // A header is `t=…,v1=…`, with the signature at its end.
-    const both = `${other},${signature.split(',').at(-1)}`;
-    expect(await stripeSeller().readMessage(bytes, both)).toMatchObject({ subject: 'ch_1' });
-    await expect(stripeSeller().readMessage(bytes, other)).rejects.toThrow(InvalidInput);
+    const bothSignatures = `${foreignSignature},${signature.split(',').at(-1)}`;
+    expect(await stripeSeller().readMessage(bytes, bothSignatures)).toMatchObject({ subject: 'ch_1' });
+    await expect(stripeSeller().readMessage(bytes, foreignSignature)).rejects.toThrow(InvalidInput);
   });
 
   it('maps an error to UpstreamFailed, without the secret', async () => {

@@ -103,7 +103,7 @@ describe('a completion model', () => {
   });
 
   it('refuses unsupported fields, or drops them where that is allowed', async () => {
-    const calls = server.faults.received.length;
+    const callsBefore = server.faults.received.length;
     const tools = [{ type: 'function', function: { name: 'a', parameters: {} } }];
     const body = { messages: [{ role: 'user', content: 'Say hi' }], tools };
     await expect(server.send(deploymentWith(), requestTo(CHAT_COMPLETIONS, body))).rejects.toMatchObject({
@@ -111,7 +111,7 @@ describe('a completion model', () => {
       message:
         '/chat/completions: The provider of the model "m" (text-completion-openai) does not support \'tools\'. Remove it from the request, or set drop_params to drop it.',
     });
-    expect(server.faults.received.length).toBe(calls);
+    expect(server.faults.received.length).toBe(callsBefore);
     server.answerWith(WHOLE);
     const exchange = await server.send(deploymentWith({ dropParams: true }), requestTo(CHAT_COMPLETIONS, body));
     expect(exchange.dropped).toEqual(['tools']);

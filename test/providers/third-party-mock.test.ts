@@ -20,7 +20,7 @@ import { joinedSteps } from '../support/random-answer.ts';
 
 const http = createHttpClient();
 const NEVER = new AbortController().signal;
-const READS = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
+const CHAT_DIALECT = chatCompletionsOut({ maxTokensMember: 'max_tokens' });
 const USAGE = { prompt_tokens: 11, completion_tokens: 7, input_tokens: 11, output_tokens: 7 };
 const TOOLS = [{ type: 'function', function: { name: 'get_weather', parameters: { type: 'object', properties: {} } } }];
 
@@ -72,7 +72,7 @@ async function completionOf(provider: string, content: string, stream: boolean) 
   };
   const exchange = await send(provider, aModelRequest(body));
   const bytes = await bytesOf(exchange);
-  const steps = stream ? stepsOfEvents(bytes, READS.reader()) : READS.stepsOf(parseJson(bytes));
+  const steps = stream ? stepsOfEvents(bytes, CHAT_DIALECT.reader()) : CHAT_DIALECT.stepsOf(parseJson(bytes));
   const { usage, finishReason } = exchange.outcome();
   return {
     steps: joinedSteps(steps).flatMap((step): unknown[] => {

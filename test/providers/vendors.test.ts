@@ -37,7 +37,7 @@ function providerOf(name: string, client: HttpClient = http): Provider {
     awsAccounts: createAwsAccounts(),
     clock: systemClock,
   };
-  const provider = createProviders(tools).find((one) => one.name === name);
+  const provider = createProviders(tools).find((candidate) => candidate.name === name);
   if (!provider) throw new Error(`no provider is called ${name}`);
   return provider;
 }
@@ -51,7 +51,9 @@ const CHAT = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 async function streamFrom(provider: string, events: readonly object[], body: object = {}) {
   faults.answer((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end([...events.map((event) => JSON.stringify(event)), '[DONE]'].map((one) => `data: ${one}\n\n`).join(''));
+    response.end(
+      [...events.map((event) => JSON.stringify(event)), '[DONE]'].map((data) => `data: ${data}\n\n`).join(''),
+    );
   });
   const request = aModelRequest({ ...CHAT, stream: true, ...body });
   const exchange = await providerOf(provider).send(deploymentOf(provider), request, NEVER);

@@ -98,7 +98,7 @@ describe('a model on Google Cloud', () => {
   });
 
   it('is not called without a token or a project', async () => {
-    const calls = faults.received.length;
+    const callsBefore = faults.received.length;
     const refusing: CloudTokens = { for: () => Promise.reject(new CloudRefused('no')) };
     await expect(send({}, refusing)).rejects.toMatchObject({
       code: 'UPSTREAM_FAILED',
@@ -106,7 +106,7 @@ describe('a model on Google Cloud', () => {
     });
     const nameless: CloudTokens = { for: async () => ({ token: new Secret(TOKEN), project: null }) };
     await expect(send({}, nameless)).rejects.toMatchObject({ message: expect.stringContaining('set vertex_project') });
-    expect(faults.received.length).toBe(calls);
+    expect(faults.received.length).toBe(callsBefore);
   });
 });
 
@@ -165,8 +165,8 @@ describe('a model of Anthropic on Google Cloud', () => {
     expect(received?.headers['authorization']).toBe(`Bearer ${TOKEN}`);
     expect(received?.headers['anthropic-beta']).toBe('context-1m-2025-08-07');
     expect(received?.headers).not.toHaveProperty('anthropic-version');
-    const { model: _model, ...rest } = requestBody;
-    expect(JSON.parse(received?.body ?? '')).toEqual({ ...rest, anthropic_version: 'vertex-2023-10-16' });
+    const { model: _model, ...bodyWithoutModel } = requestBody;
+    expect(JSON.parse(received?.body ?? '')).toEqual({ ...bodyWithoutModel, anthropic_version: 'vertex-2023-10-16' });
   });
 
   it('answers callers of other dialects, streamed', async () => {

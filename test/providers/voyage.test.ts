@@ -70,10 +70,10 @@ it('an error of Voyage keeps its message, and an unsupported request is refused 
   });
   answerWith(200, { unexpected: true });
   expect(await ask({ documents: ['a'] })).toMatchObject({ status: 500 });
-  const calls = upstream.received.length;
+  const callsBefore = upstream.received.length;
   expect(await ask({ documents: [{ title: 'x' }] })).toMatchObject({
     status: 400,
     body: { error: { param: 'documents[0]' } },
   });
-  expect(upstream.received.length).toBe(calls);
+  expect(upstream.received.length).toBe(callsBefore);
 });

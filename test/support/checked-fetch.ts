@@ -28,7 +28,8 @@ function checkFetches(): void {
     const { pathname, search } = new URL(this.url);
     const contentType = this.headers.get('content-type') ?? '';
     const answer = { method, path: pathname + search, status: this.status, contentType, text: body };
-    const fault = (check ??= createAnswerCheck())(answer);
+    check ??= createAnswerCheck();
+    const fault = check(answer);
     if (fault !== null) throw new Error(`The OpenAPI document does not allow this answer. ${fault}`);
     return body;
   }

@@ -34,7 +34,7 @@ export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
   ajv.addSchema({ ...document, $id: ID });
   const compiled = new Map<string, ValidateFunction>();
   const patterns = Object.keys(paths)
-    .toSorted((one, other) => (rankOf(one) < rankOf(other) ? -1 : 1))
+    .toSorted((left, right) => (rankOf(left) < rankOf(right) ? -1 : 1))
     .map((path) => ({ path, pattern: patternOf(path, hasRest(paths[path] ?? {})) }));
 
   function validatorOf(pointer: string): ValidateFunction {
@@ -46,7 +46,7 @@ export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
   return ({ method, path, status, contentType, text }) => {
     const [plain = ''] = path.split('?', 1);
     const found = patterns.find(
-      (one) => one.pattern.test(plain) && paths[one.path]?.[method.toLowerCase()] !== undefined,
+      (candidate) => candidate.pattern.test(plain) && paths[candidate.path]?.[method.toLowerCase()] !== undefined,
     );
     const operation = paths[found?.path ?? '']?.[method.toLowerCase()];
     if (found === undefined || operation === undefined) return null;
@@ -72,7 +72,7 @@ export function createAnswerCheck(): (answer: SeenAnswer) => string | null {
 /** Whether the last path parameter matches the rest of the path. */
 const hasRest = (operations: Readonly<Record<string, Operation>>): boolean =>
   Object.values(operations).some(({ parameters = [] }) =>
-    parameters.some((one) => one.in === 'path' && one.description !== undefined),
+    parameters.some((parameter) => parameter.in === 'path' && parameter.description !== undefined),
   );
 
 const escaped = (step: string): string => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'));

@@ -136,8 +136,8 @@ export function scriptFor(id: number, random: Random): ScriptStep[] {
       return [...steps.slice(0, random(last + 1)), { event: 'fin', outcome: 'cut', closes: true }];
     case 2: {
       // After the head, only bytes between chunks can be invalid.
-      const at = framing === 0 ? random(last + 1) : 0;
-      return [...steps.slice(0, at), { bytes: 'not HTTP\r\n\r\n', outcome: 'garbled', closes: true }];
+      const before = framing === 0 ? random(last + 1) : 0;
+      return [...steps.slice(0, before), { bytes: 'not HTTP\r\n\r\n', outcome: 'garbled', closes: true }];
     }
     case 3:
       // The peer stops sending.

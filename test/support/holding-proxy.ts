@@ -28,8 +28,9 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { method, headers, url = '/' } = incoming;
-    // Each matching request lowers `skip`. From 0 on, such requests get the answer.
-    if (answering !== null && url.includes(answering.text) && answering.skip-- <= 0) {
+    const matches = answering !== null && url.includes(answering.text);
+    if (answering !== null && matches && answering.skip > 0) answering.skip -= 1;
+    else if (answering !== null && matches) {
       incoming.resume();
       const { status, headers: head, body } = answering.answer;
       return void outgoing.writeHead(status, head).end(body);
@@ -37,9 +38,11 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
     if (block !== null && url.includes(block.text)) await block.open;
     // The body of a client that has disconnected is incomplete.
     if (incoming.destroyed) return;
-    const about = { url, bytes: 0 };
-    passed.push(about);
-    incoming.on('data', (piece: Buffer) => (about.bytes += piece.length));
+    const forwarded = { url, bytes: 0 };
+    passed.push(forwarded);
+    incoming.on('data', (piece: Buffer) => {
+      forwarded.bytes += piece.length;
+    });
     const onward = request(new URL(url, target), { method, headers });
     onward.on('response', (answer) => {
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
@@ -69,7 +72,7 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
         answering = null;
       };
     },
-    passed: (text) => passed.filter(({ url: to }) => to.includes(text)).map(({ bytes }) => bytes),
+    passed: (text) => passed.filter((forwarded) => forwarded.url.includes(text)).map(({ bytes }) => bytes),
     async close() {
       server.closeAllConnections();
       server.close();

@@ -61,10 +61,11 @@ const resets = (bytes: string | Buffer) => (socket: Socket) =>
 const drips =
   (bytes: Buffer) =>
   (socket: Socket): void => {
-    let at = 0;
+    let offset = 0;
     const step = (): void => {
-      if (at >= bytes.length || socket.destroyed) return;
-      socket.write(bytes.subarray(at, (at += 1)));
+      if (offset >= bytes.length || socket.destroyed) return;
+      socket.write(bytes.subarray(offset, offset + 1));
+      offset += 1;
       setImmediate(step);
     };
     step();

@@ -216,8 +216,11 @@ export class ModelledClient {
     if (first?.event !== undefined) return this.#happen(wire, wire.script.splice(0, 1));
     const eventAt = wire.script.findIndex(({ event }) => event !== undefined);
     // Bytes before the next event may arrive in one read.
-    const most = eventAt === -1 ? wire.script.length : eventAt;
-    this.#happen(wire, wire.script.splice(0, this.random(3) === 0 ? most : 1 + this.random(most)));
+    const stepsBeforeEvent = eventAt === -1 ? wire.script.length : eventAt;
+    this.#happen(
+      wire,
+      wire.script.splice(0, this.random(3) === 0 ? stepsBeforeEvent : 1 + this.random(stepsBeforeEvent)),
+    );
   }
 
   /** Delivers steps of a wire, and checks whether the client keeps or closes the connection. */

@@ -42,7 +42,7 @@ export function aRing(rows: readonly VirtualKey[] = [aKey({ hash: HASH })]) {
         return answer(() => new Map([...stored].filter(([secretHash]) => secretHashes.includes(secretHash))));
       },
     },
-    generator: { token: () => 'token', make: () => KEY, hash, same: (one, other) => one === other },
+    generator: { token: () => 'token', make: () => KEY, hash, same: (left, right) => left === right },
     clock,
     failures: UNLIMITED.failures,
     pause: (_ms, signal) =>

@@ -26,8 +26,8 @@ class Counter {
   windowMs = Number.NEGATIVE_INFINITY;
 }
 
-const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other);
-const smaller = (one: bigint, other: bigint): bigint => (one < other ? one : other);
+const larger = (left: bigint, right: bigint): bigint => (left > right ? left : right);
+const smaller = (left: bigint, right: bigint): bigint => (left < right ? left : right);
 
 /** Ledger in memory: the reference model for the real ledgers, and the ledger of unit tests. */
 export class MemoryLedger implements Ledger {

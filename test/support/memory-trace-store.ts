@@ -45,7 +45,7 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
     if (stored?.spans.has(span.spanId)) return null;
     const summary = growSummary(stored?.summary ?? null, { traceId: span.traceId, traceRef, owner }, [span]);
     const spans = stored?.spans ?? new Map<string, Span>();
-    const { labels: _, ...storedSpan } = span;
+    const { labels: _labels, ...storedSpan } = span;
     spans.set(span.spanId, storedSpan);
     const mayRepeat = mayRepeatCalls(summary);
     traces.set(traceRef, { summary: mayRepeat ? withCallsCountedOnce(summary, [...spans.values()]) : summary, spans });
@@ -138,7 +138,7 @@ export function createMemoryTraceStore(bodies?: BodyReader): TraceStore {
           const quantile = (percent: number): bigint =>
             durations[Math.ceil((durations.length * percent) / 100) - 1] ?? 0n;
           const total = (countOf: (summary: TraceSummary) => number): number =>
-            some.reduce((sum, one) => sum + countOf(one), 0);
+            some.reduce((sum, summary) => sum + countOf(summary), 0);
           const spends = some.flatMap(({ spend }) => spend ?? []);
           return {
             startMs: startMs + index * bucketMs,

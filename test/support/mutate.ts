@@ -16,7 +16,7 @@ const PIECES = [
   '"__proto__"',
 ].map((text) => Buffer.from(text));
 
-const MOST_CHANGES = 4;
+const MAX_CHANGES = 4;
 /** Number of mutation choices. Six of them insert or remove bytes. The others change one byte in place. */
 const WAYS = 20;
 
@@ -27,7 +27,7 @@ const WAYS = 20;
 export function mutated(input: Uint8Array, draw: Draw, other: Uint8Array): Uint8Array {
   let bytes: Uint8Array = input;
   // At least half of all results have one mutation.
-  for (let change = draw(2) * draw(MOST_CHANGES); change >= 0; change--) {
+  for (let change = draw(2) * draw(MAX_CHANGES); change >= 0; change--) {
     const at = draw(bytes.length + 1);
     const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
     const size = 1 + draw(16);
@@ -62,10 +62,10 @@ export function mutated(input: Uint8Array, draw: Draw, other: Uint8Array): Uint8
       }
       default: {
         // Flips one bit, which keeps most of the structure.
-        const one = Buffer.from(bytes);
-        const place = Math.min(at, one.length - 1);
-        if (place >= 0) one[place] = (one[place] ?? 0) ^ (1 << draw(8));
-        bytes = one;
+        const copy = Buffer.from(bytes);
+        const place = Math.min(at, copy.length - 1);
+        if (place >= 0) copy[place] = (copy[place] ?? 0) ^ (1 << draw(8));
+        bytes = copy;
       }
     }
   }

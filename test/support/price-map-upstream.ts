@@ -41,7 +41,7 @@ export async function startPriceMapUpstream(first: Answer): Promise<Upstream> {
 /** Price map with this number of models. Maps of different versions differ. */
 export const mapOf = (count: number, version = 1): Rows =>
   Object.fromEntries(
-    Array.from({ length: count }, (_, at) => [`m${at}`, { litellm_provider: 'p', mode: 'chat', version }]),
+    Array.from({ length: count }, (_, index) => [`m${index}`, { litellm_provider: 'p', mode: 'chat', version }]),
   );
 
 /** Handler that sends a map like the host of the real price map. With an ETag it supports conditional requests. */
@@ -56,6 +56,6 @@ export const sendMap =
 /** Log that records its messages with their levels. */
 export function recordingLog(): { log: Log; lines: string[] } {
   const lines: string[] = [];
-  const at = (level: string) => (_facts: object, event: string) => void lines.push(`${level} ${event}`);
-  return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, lines };
+  const record = (level: string) => (_facts: object, event: string) => void lines.push(`${level} ${event}`);
+  return { log: { debug: record('debug'), info: record('info'), warn: record('warn'), error: record('error') }, lines };
 }

@@ -13,8 +13,8 @@ export interface AnswerKinds {
 /** Random valid answer as steps: reasoning, text, tool calls, end and usage. */
 export function randomAnswer(below: (bound: number) => number, { reasoning, proofs }: AnswerKinds): AnswerStep[] {
   const words = (): string => PIECES[below(PIECES.length)] ?? 'x';
-  /** List of random length, for a loop. */
-  const some = (most: number): undefined[] => Array.from({ length: below(most + 1) });
+  /** List of random length up to `max`, for a loop. */
+  const some = (max: number): undefined[] => Array.from({ length: below(max + 1) });
   const steps: AnswerStep[] = [{ kind: 'begin', id: `answer-${below(1000)}`, model: 'upstream-1' }];
   const thoughts = reasoning ? some(3) : [];
   for (const _ of thoughts) steps.push({ kind: 'reasoning', text: words() });

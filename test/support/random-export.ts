@@ -170,7 +170,8 @@ export function randomExport(draw: Draw): { request: Record<string, unknown>; sp
 
 /** Converts the request to OTLP/JSON: ids in hex, other bytes in base64. */
 export function asOtlpJson(request: unknown): string {
-  return JSON.stringify(request, (name, value: unknown) =>
-    value instanceof Uint8Array ? (name.endsWith('Id') ? value.toHex() : value.toBase64()) : value,
-  );
+  return JSON.stringify(request, (name, value: unknown) => {
+    if (!(value instanceof Uint8Array)) return value;
+    return name.endsWith('Id') ? value.toHex() : value.toBase64();
+  });
 }
