@@ -44,7 +44,7 @@ async function burst(servers: readonly ServerProcess[], count: number, headers: 
   const statuses = await Promise.all(
     Array.from({ length: count }, (_, index) => call(servers[index % servers.length] as ServerProcess, headers)),
   );
-  const countOf = (status: number): number => statuses.filter((each) => each === status).length;
+  const countOf = (status: number): number => statuses.filter((answered) => answered === status).length;
   const [served, refused] = [countOf(200), countOf(429)];
   return { served, refused, others: count - served - refused };
 }

@@ -53,8 +53,8 @@ describe('a second process on one SQLite database', () => {
   it('is refused for the same database, even with another data folder', async () => {
     const database = { DATABASE_URL: `sqlite://${join(folder, 'shared.db')}` };
     await start(database);
-    const other = { ...database, LENSGATE_DATA_DIR: join(folder, 'other') };
-    const [code, errors] = await refusal(other);
+    const otherFolder = { ...database, LENSGATE_DATA_DIR: join(folder, 'other') };
+    const [code, errors] = await refusal(otherFolder);
     expect([code, errors]).toEqual([1, expect.stringContaining(`(${join(folder, 'shared.db')})`)]);
     expect((await refusal({ DATABASE_URL: database.DATABASE_URL }))[0]).toBe(1);
   });

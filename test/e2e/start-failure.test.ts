@@ -57,11 +57,11 @@ describe('a start that fails', () => {
   });
 
   it('reports a port in use', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as AddressInfo;
+    const portHolder = createServer().listen(0, '127.0.0.1');
+    await once(portHolder, 'listening');
+    const { port } = portHolder.address() as AddressInfo;
     const answer = await refusalOf(['--port', String(port)]);
-    other.close();
+    portHolder.close();
     expect(answer).toEqual([
       1,
       `Lensgate cannot start: port ${port} on 127.0.0.1 is in use. Choose another with --port.\n`,

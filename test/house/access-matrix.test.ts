@@ -110,7 +110,7 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
  */
 async function repaired(row: RouteRow): Promise<RouteInput> {
   let input: RouteInput = { search: REPORTS.test(row.name) ? DATES : '', body: BODIES[row.name] ?? exampleBody(row) };
-  for (let time = 1; time <= MOST_REPAIRS; time += 1) {
+  for (let time = 1; time <= MAX_REPAIRS; time += 1) {
     // oxlint-disable-next-line no-await-in-loop -- each answer repairs the next request
     const answer = await send(row, input, callers.app.adminKey);
     if (answer.status !== 422) {
@@ -127,7 +127,7 @@ async function repaired(row: RouteRow): Promise<RouteInput> {
 }
 
 /** Maximum number of repairs of a request. A missing value is first a text, then a value of the type in the error. */
-const MOST_REPAIRS = 4;
+const MAX_REPAIRS = 4;
 
 function withRepairs({ search, body }: RouteInput, faults: readonly Fault[]): RouteInput {
   const query = new URLSearchParams(search);
@@ -172,7 +172,7 @@ const CLOSED_TO_ADMINS: readonly string[] = [
 
 /** Lines of a table, one for each name. */
 function tableOf(title: string, columns: readonly string[], rows: ReadonlyMap<string, readonly string[]>): string {
-  const lines = [...rows].toSorted(([one], [other]) => one.localeCompare(other));
+  const lines = [...rows].toSorted(([left], [right]) => left.localeCompare(right));
   return [
     `# ${title}`,
     '',

@@ -48,7 +48,7 @@ describe('dependencies', () => {
   });
 
   it('an indirect dependency without a licence, and a package outside of node_modules, are reported', () => {
-    const { license: _, ...unlicensed } = koa;
+    const { license: _license, ...unlicensed } = koa;
     expect(faultsWith({ packages: { 'node_modules/a/node_modules/@b/c': unlicensed, 'packages/d': koa } })).toEqual([
       'node_modules/a/node_modules/@b/c: its licence is undefined',
       'packages/d: is not from the registry',

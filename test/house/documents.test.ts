@@ -40,8 +40,8 @@ const decisions = new Set(rows.map(({ number }) => number));
 /** Referenced decisions that do not exist, as `path -> number`. */
 const missingDecisions = (files: readonly SourceFile[]): readonly string[] =>
   files.flatMap(({ path, text }) =>
-    [...text.matchAll(DECISION)].flatMap(([, words, address]) => {
-      const number = words ?? address ?? '';
+    [...text.matchAll(DECISION)].flatMap(([, byNumber, byPath]) => {
+      const number = byNumber ?? byPath ?? '';
       return decisions.has(number) ? [] : [`${path} -> ${number}`];
     }),
   );

@@ -7,8 +7,8 @@ const ROOT = join(dirname(import.meta.dirname), '..');
 const FOLDERS = ['src', 'resolvers', 'schema', 'rest-shims', 'scripts', 'codegen.ts'];
 
 /** Minimum numbers of files and imports. Lower numbers mean that the check reads too few files. */
-const LEAST_FILES = 1000;
-const LEAST_IMPORTS = 5000;
+const MIN_FILES = 1000;
+const MIN_IMPORTS = 5000;
 
 /** Checks the folder `canary`, whose files break each rule. */
 const canary = () => checkImports(join(import.meta.dirname, 'canary'), FOLDERS, rules);
@@ -17,8 +17,8 @@ describe('layers', () => {
   it('no file imports from a layer that it may not import', () => {
     const { violations, files, imports } = checkImports(ROOT, FOLDERS, rules);
     expect(violations).toEqual([]);
-    expect(files).toBeGreaterThan(LEAST_FILES);
-    expect(imports).toBeGreaterThan(LEAST_IMPORTS);
+    expect(files).toBeGreaterThan(MIN_FILES);
+    expect(imports).toBeGreaterThan(MIN_IMPORTS);
   });
 
   it('every rule reports the canary that breaks it', () => {

@@ -131,7 +131,7 @@ it.each([
   ['resolvers', 'export const visibleTeams = (scope: Scope) => scope.platform.stores.teams;'],
   ['schema', "export const KeyType = builder.enumType('KeyType', {});"],
 ])('a planted helper directly in %s is reported: %s', (folder, text) => {
-  const layout = LAYOUTS.find((one) => one.folder === folder);
+  const layout = LAYOUTS.find((candidate) => candidate.folder === folder);
   expect(layout && misplaced([aFile(`${folder}/canary.ts`, text)], layout)).toEqual([`${folder}/canary.ts`]);
 });
 
@@ -142,6 +142,6 @@ it.each([
   ['resolvers', 'keys.ts', 'export const findKey = operation({});'],
   ['schema', 'keys.ts', ''],
 ])('a noun directly in %s is not reported: %s', (folder, name, text) => {
-  const layout = LAYOUTS.find((one) => one.folder === folder);
+  const layout = LAYOUTS.find((candidate) => candidate.folder === folder);
   expect(layout && misplaced([aFile(`${folder}/${name}`, text)], layout)).toEqual([]);
 });

@@ -66,6 +66,6 @@ it.each(['if (password === null) return;', "if (url.password !== '') return;", '
 );
 
 it('every listed exception exists', () => {
-  const found = occurrences(codeOnly(readFiles(...CODE)), COMPARED).map((one) => one.split(':')[0]);
+  const found = occurrences(codeOnly(readFiles(...CODE)), COMPARED).map((occurrence) => occurrence.split(':')[0]);
   expect(new Set(found)).toEqual(new Set(EXCEPTIONS.keys()));
 });

@@ -71,7 +71,7 @@ function passagesOfComments({ path, text }: SourceFile): readonly Passage[] {
       close();
       passages.push(
         ...passagesOf(
-          value.split('\n').map((one) => one.replace(/^\s*\*? ?/, '')),
+          value.split('\n').map((commentLine) => commentLine.replace(/^\s*\*? ?/, '')),
           line,
         ),
       );

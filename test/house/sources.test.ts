@@ -11,13 +11,13 @@ const STATUS = /\b(status|statusCode)\s*[:=]\s*[45]\d\d\b|\bwriteHead\(\s*[45]\d
 /** Absolute paths of a development machine, and of its tools. */
 const MACHINE_PATH = /(?<![\w.:/*-])\/(home|root|Users|work|mnt)\/[\w.]|\.lib(?:rary)\b/;
 /** Maximum lines of a source file. */
-const LONGEST = 350;
+const MAX_FILE_LINES = 350;
 /** Maximum lines of a step of the composition root, and maximum files directly in `src/`. */
-const LONGEST_STEP = 59;
-const MOST_ROOT_FILES = 5;
+const MAX_STEP_LINES = 59;
+const MAX_ROOT_FILES = 5;
 
 /** Maximum characters of a comment line, as `printWidth` of the formatter, which does not wrap comments. */
-const WIDEST_COMMENT = 120;
+const MAX_COMMENT_WIDTH = 120;
 /** A line of a comment. Commands and tables, which are indented by three spaces, may be longer. */
 const COMMENT_LINE = /^\s*(?:\/\/|\/?\*\*?)(?! {3})/;
 
@@ -31,23 +31,25 @@ function statusesIn(files: readonly SourceFile[]): readonly string[] {
 }
 
 const tooLong = (files: readonly SourceFile[]): readonly string[] =>
-  files.flatMap(({ path, text }) => (text.split('\n').length - 1 > LONGEST ? [path] : []));
+  files.flatMap(({ path, text }) => (text.split('\n').length - 1 > MAX_FILE_LINES ? [path] : []));
 
 /** Comment lines above the limit, as `path:line`. */
 const wideComments = (files: readonly SourceFile[]): readonly string[] =>
   files.flatMap(({ path, text }) =>
     text
       .split('\n')
-      .flatMap((line, at) => (line.length > WIDEST_COMMENT && COMMENT_LINE.test(line) ? [`${path}:${at + 1}`] : [])),
+      .flatMap((line, index) =>
+        line.length > MAX_COMMENT_WIDTH && COMMENT_LINE.test(line) ? [`${path}:${index + 1}`] : [],
+      ),
   );
 
 /** Functions above the limit, as `path: lines`. Lines of inner functions count. */
-function longFunctions(files: readonly SourceFile[], most: number): readonly string[] {
+function longFunctions(files: readonly SourceFile[], limit: number): readonly string[] {
   return files.flatMap(({ path, text }) => {
     const found: string[] = [];
     const judge = ({ start, end }: { readonly start: number; readonly end: number }): void => {
       const lines = text.slice(start, end).split('\n').length;
-      if (lines > most) found.push(`${path}: ${lines}`);
+      if (lines > limit) found.push(`${path}: ${lines}`);
     };
     new Visitor({
       FunctionDeclaration: judge,
@@ -135,37 +137,37 @@ describe('sources', () => {
     },
   );
 
-  it(`no source file is longer than ${LONGEST} lines`, () => {
+  it(`no source file is longer than ${MAX_FILE_LINES} lines`, () => {
     expect(tooLong(readFiles(...ALL_CODE))).toEqual([]);
-    expect(tooLong([aFile('x\n'.repeat(LONGEST + 1)), aFile('x\n'.repeat(LONGEST), 'short.ts')])).toEqual([
-      'rest-shims/canary.ts',
-    ]);
+    expect(tooLong([aFile('x\n'.repeat(MAX_FILE_LINES + 1)), aFile('x\n'.repeat(MAX_FILE_LINES), 'short.ts')])).toEqual(
+      ['rest-shims/canary.ts'],
+    );
   });
 
-  it(`no comment line is longer than ${WIDEST_COMMENT} characters`, () => {
+  it(`no comment line is longer than ${MAX_COMMENT_WIDTH} characters`, () => {
     // An applied migration is never edited.
     const files = readFiles(...ALL_CODE).filter(({ path }) => !/\/(migrations|generated)\//.test(path));
     expect(wideComments(files)).toEqual([]);
-    const wide = 'x'.repeat(WIDEST_COMMENT);
+    const wide = 'x'.repeat(MAX_COMMENT_WIDTH);
     const lines = [`// ${wide}`, `/** ${wide} */`, ` * ${wide}`, `//   node ${wide}`, `const wide = '${wide}';`];
     expect(wideComments([aFile(lines.join('\n'))])).toEqual([1, 2, 3].map((line) => `rest-shims/canary.ts:${line}`));
   });
 
-  it(`the composition root has steps of at most ${LONGEST_STEP} lines, and at most ${MOST_ROOT_FILES} files in src/`, () => {
+  it(`the composition root has steps of at most ${MAX_STEP_LINES} lines, and at most ${MAX_ROOT_FILES} files in src/`, () => {
     const root = readFiles('src/*.ts');
-    expect(root.length).toBeLessThanOrEqual(MOST_ROOT_FILES);
+    expect(root.length).toBeLessThanOrEqual(MAX_ROOT_FILES);
     const steps = readFiles('src/startup/*.ts');
     expect(steps.length).toBeGreaterThan(10);
-    expect(longFunctions([...root, ...steps], LONGEST_STEP)).toEqual([]);
+    expect(longFunctions([...root, ...steps], MAX_STEP_LINES)).toEqual([]);
   });
 
   it.each(['function step() {LINES}', 'const step = () => {LINES};', 'export const steps = { async step() {LINES} };'])(
     'a planted long step is reported: %s',
     (form) => {
       const withLines = (lines: number) => aFile(form.replace('LINES', '\n'.repeat(lines)));
-      expect(longFunctions([withLines(LONGEST_STEP - 1)], LONGEST_STEP)).toEqual([]);
-      expect(longFunctions([withLines(LONGEST_STEP)], LONGEST_STEP)).toEqual([
-        `rest-shims/canary.ts: ${LONGEST_STEP + 1}`,
+      expect(longFunctions([withLines(MAX_STEP_LINES - 1)], MAX_STEP_LINES)).toEqual([]);
+      expect(longFunctions([withLines(MAX_STEP_LINES)], MAX_STEP_LINES)).toEqual([
+        `rest-shims/canary.ts: ${MAX_STEP_LINES + 1}`,
       ]);
     },
   );
@@ -195,7 +197,7 @@ describe('sources', () => {
     const files = readFiles(...CODE).map(({ path, text }) => ({ path, text: withoutComments(text) }));
     const found = occurrences(files, form);
     expect(found.length).toBeGreaterThan(5);
-    expect(found.filter((one) => !one.startsWith('src/gateway/'))).toEqual([]);
+    expect(found.filter((occurrence) => !occurrence.startsWith('src/gateway/'))).toEqual([]);
   });
 
   it('no function literal is assigned to a property: it would keep its scope until the next full collection', () => {

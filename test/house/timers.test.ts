@@ -74,16 +74,19 @@ function repeatingTimers(files: readonly SourceFile[]): readonly string[] {
     .filter(({ path, text }) => {
       const { functions, names, timers } = factsOf(parseSync(path, text).program);
       const readIn = (span: SourceRange): readonly string[] =>
-        names.filter((one) => contains(span, one)).map(({ name }) => name);
+        names.filter((used) => contains(span, used)).map(({ name }) => name);
       return timers.some(({ name, callback, ...call }) => {
         if (name === 'setInterval') return true;
         if (callback === null) return false;
         // Names that the callback reads, and that the functions of these names read in turn.
         const reached = new Set(readIn(callback));
-        for (const next of reached)
-          for (const one of functions) if (one.name === next) for (const each of readIn(one)) reached.add(each);
+        for (const reachedName of reached)
+          for (const callee of functions)
+            if (callee.name === reachedName) for (const used of readIn(callee)) reached.add(used);
         // Whether a function of such a name contains this call: it then sets its timer again.
-        return functions.some((one) => contains(one, call) && !contains(callback, one) && reached.has(one.name));
+        return functions.some(
+          (setter) => contains(setter, call) && !contains(callback, setter) && reached.has(setter.name),
+        );
       });
     })
     .map(({ path }) => path);

@@ -68,7 +68,7 @@ describe('settings about which the start warns that they have no effect', () => 
   });
 
   it('are named once', () => {
-    expect(WARNED.filter((path, at) => WARNED.indexOf(path) !== at)).toEqual([]);
+    expect(WARNED.filter((path, index) => WARNED.indexOf(path) !== index)).toEqual([]);
   });
 
   it('are not read by code outside the table', () => {

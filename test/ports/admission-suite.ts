@@ -146,9 +146,9 @@ export function admissionSuite(name: string, make: AdmissionMaker): void {
         session.progress([4n]);
         expect(admission.usedOf('key:a')).toBe(7n);
         expect(await admission.check([charge(1n)])).toBe(null);
-        const other = await reserve(admission, charge(1n));
+        const secondSession = await reserve(admission, charge(1n));
         expect(await admission.check([charge(1n)])).toEqual(refusal(charge(1n), 7n, 3n));
-        other.release();
+        secondSession.release();
         session.commit([8n]);
         expect(admission.usedOf('key:a')).toBe(8n);
       }));

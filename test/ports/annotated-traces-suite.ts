@@ -153,7 +153,8 @@ export function annotatedTracesSuite(engine: Engine): void {
     const expectedOf = (conditions: Partial<AnnotationConditions>): readonly TraceSummary[] =>
       all.filter(({ traceRef }) =>
         stored.some(
-          (each) => each.traceRef === traceRef && matches(each, { ...NO_ANNOTATION_CONDITIONS, ...conditions }),
+          (annotation) =>
+            annotation.traceRef === traceRef && matches(annotation, { ...NO_ANNOTATION_CONDITIONS, ...conditions }),
         ),
       );
     const refs = (summaries: readonly TraceSummary[]): readonly string[] => summaries.map(({ traceRef }) => traceRef);

@@ -124,10 +124,10 @@ for (const engine of ENGINES)
         return { spend: { ...spend, windows }, span };
       });
       const [first, second] = [recorder(), recorder()];
-      for (const each of batch) first.record(each);
+      for (const callRecord of batch) first.record(callRecord);
       await first.flush();
       await unfoldAll();
-      for (const each of [...batch, ...(call ? [call] : [])]) second.record(each);
+      for (const callRecord of [...batch, ...(call ? [call] : [])]) second.record(callRecord);
       await second.flush();
       await unfoldAll();
       const totalsOfBoth = new Map([
@@ -170,9 +170,9 @@ for (const engine of ENGINES)
     });
 
     it('includes each call of a faulty segment once when two processes unfold it', async () => {
-      const other = await scratch.open();
+      const secondProcess = await scratch.open();
       await commitFaultySegment();
-      await Promise.all([stores.calls.unfold(), other.calls.unfold()]);
+      await Promise.all([stores.calls.unfold(), secondProcess.calls.unfold()]);
       await unfoldAll();
       expect(await totals()).toEqual(expected);
       expect(await stores.spend.totalOf(aSpendRow().keyHash)).toBe(1_110n);

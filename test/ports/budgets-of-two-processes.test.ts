@@ -63,7 +63,7 @@ for (const engine of ENGINES)
 
     function start(): void {
       world = { nowMs: 0, calls: 0 };
-      processes = [stores, otherStores].map((each) => aProcess(each, world));
+      processes = [stores, otherStores].map((processStores) => aProcess(processStores, world));
     }
     const stored = (): Promise<bigint> => stores.spend.totalOf(LONE_KEY.keyHash);
     const flush = (): Promise<unknown> => Promise.all(processes.map(({ records }) => records.flush()));

@@ -39,15 +39,14 @@ for (const engine of ENGINES)
   describe.skipIf(engine.skipReason !== null)(`CallStore on ${engine.name}`, () => {
     let scratch: ScratchDatabase;
     let stores: Stores;
-    /** Stores of a second process over the same database. */
-    let other: Stores;
+    let secondProcess: Stores;
     /** The database without stores. */
     let bare: Database;
     const warnings: string[] = [];
     beforeAll(async () => {
       scratch = await engine.create();
       stores = await scratch.open({ bodies });
-      other = await scratch.open({ bodies, log: { warn: (_facts, event) => warnings.push(event) } });
+      secondProcess = await scratch.open({ bodies, log: { warn: (_facts, event) => warnings.push(event) } });
       bare = await scratch.openBare();
     });
     afterEach(() => scratch.clear());
@@ -225,8 +224,8 @@ for (const engine of ENGINES)
 
     it('shows another process calls that are committed and not unfolded', async () => {
       await commit(aCall(1));
-      expect(await other.spend.totalOf(TEAM_KEY.keyHash)).toBe(7n);
-      expect((await other.traces.findSpan([TRACE_1], spanId(1)))?.output).toBe('hi');
+      expect(await secondProcess.spend.totalOf(TEAM_KEY.keyHash)).toBe(7n);
+      expect((await secondProcess.traces.findSpan([TRACE_1], spanId(1)))?.output).toBe('hi');
       expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(7n);
     });
 
@@ -234,9 +233,9 @@ for (const engine of ENGINES)
       for (let number = 1; number <= 12; number += 1) await commit(aCall(number));
       await Promise.all([
         stores.calls.unfold(),
-        other.calls.unfold(),
+        secondProcess.calls.unfold(),
         stores.spend.findBySpans(['x:y']),
-        other.spend.findBySpans(['x:y']),
+        secondProcess.spend.findBySpans(['x:y']),
       ]);
       expect(await counts('call_segment', 'spend_row', 'trace_summary', 'span')).toEqual([0, 12, 12, 12]);
       expect(await stores.spend.totalOf(TEAM_KEY.keyHash)).toBe(12n * 7n);
@@ -311,9 +310,9 @@ for (const engine of ENGINES)
       await commit(aCall(1));
       await bare.orm.em.fork().execute(`update call_segment set rows = '[[' where calls = 1`);
       await commit(aCall(2));
-      expect(await other.spend.findBySpans([`${traceId(2)}:${spanId(2)}`])).toEqual([aCall(2).spend]);
+      expect(await secondProcess.spend.findBySpans([`${traceId(2)}:${spanId(2)}`])).toEqual([aCall(2).spend]);
       // Both calls cost 7: the call of the faulty segment is counted, too.
-      expect(await other.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
+      expect(await secondProcess.spend.totalOf(TEAM_KEY.keyHash)).toBe(14n);
       expect(warnings).toEqual(['A segment of the call log was set aside: it cannot be read.']);
       expect(await counts('call_segment', 'span')).toEqual([1, 1]);
     });

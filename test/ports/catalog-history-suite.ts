@@ -133,9 +133,9 @@ export function catalogHistorySuite(engine: Engine): void {
     });
 
     it('records one first state and one step when processes record the same concurrently', async () => {
-      const other = (await scratch.open()).catalogHistory;
-      await Promise.all([begin(history), begin(other), begin(history)]);
-      const steps = [history, other, history, other].map((store, place) =>
+      const secondStore = (await scratch.open()).catalogHistory;
+      await Promise.all([begin(history), begin(secondStore), begin(history)]);
+      const steps = [history, secondStore, history, secondStore].map((store, place) =>
         store.record({
           from: 'snapshot-10',
           head: headAt(11),

@@ -135,19 +135,19 @@ export function checkoutStoreSuite(engine: Engine): void {
     );
 
     it('loses no event under concurrent writes of two processes', async () => {
-      const other = (await scratch.open()).checkouts;
+      const secondStore = (await scratch.open()).checkouts;
       await store.add(aCheckout());
       const twice = [...PURCHASE_EVENTS, ...PURCHASE_EVENTS.toReversed()];
-      await Promise.all(twice.map((event, index) => (index % 2 === 0 ? store : other).applyEvent(event)));
+      await Promise.all(twice.map((event, index) => (index % 2 === 0 ? store : secondStore).applyEvent(event)));
       expect((await store.find('checkout-1'))?.state).toBe('refunded');
     });
 
     it('gives the first key to one of many concurrent requests', async () => {
-      const other = (await scratch.open()).checkouts;
+      const secondStore = (await scratch.open()).checkouts;
       await store.add(aCheckout());
       await store.applyEvent(PAID);
       const issues = Array.from({ length: 10 }, (_, index) =>
-        (index % 2 === 0 ? store : other).issueKey('checkout-1', aKey(`k${index}`), null),
+        (index % 2 === 0 ? store : secondStore).issueKey('checkout-1', aKey(`k${index}`), null),
       );
       const issued = await Promise.all(issues);
       expect(issued.filter(Boolean)).toEqual([true]);
@@ -176,16 +176,16 @@ export function checkoutStoreSuite(engine: Engine): void {
     });
 
     it('loses none of the concurrent changes of one checkout', async () => {
-      const other = (await scratch.open()).checkouts;
+      const secondStore = (await scratch.open()).checkouts;
       await store.add(aCheckout());
       await store.applyEvent(PAID);
       const refund = anEvent('evt_refund', 'refunded', ['ch_1', 'pi_1'], { at: dateAfter(5) });
       await Promise.all([
         store.revoke('checkout-1', dateAfter(7)),
-        other.setSession('checkout-1', 'cs_2'),
-        other.applyEvent(refund),
+        secondStore.setSession('checkout-1', 'cs_2'),
+        secondStore.applyEvent(refund),
         store.issueKey('checkout-1', aKey('a'), aKey('x').hash),
-        other.revoke('checkout-1', dateAfter(7)),
+        secondStore.revoke('checkout-1', dateAfter(7)),
       ]);
       expect(await store.find('checkout-1')).toEqual({
         ...aCheckout(),

@@ -218,16 +218,18 @@ describe.skipIf(CLICKHOUSE.skipReason !== null)('the trace store in ClickHouse',
   });
 
   it('lists a trace once at its start, also when earlier spans arrive later at another process', async () => {
-    const [one, other] = [await openTraces(), await openTraces()];
-    await ingest(one, spanAt(1, 50));
-    await ingest(other, spanAt(2, 40));
-    await Promise.all([ingest(one, spanAt(3, 30)), ingest(other, spanAt(4, 20)), ingest(other, spanAt(5, 60))]);
-    const [grown] = await ingest(one, spanAt(6, 10));
+    const [first, second] = [await openTraces(), await openTraces()];
+    await ingest(first, spanAt(1, 50));
+    await ingest(second, spanAt(2, 40));
+    await Promise.all([ingest(first, spanAt(3, 30)), ingest(second, spanAt(4, 20)), ingest(second, spanAt(5, 60))]);
+    const [grown] = await ingest(first, spanAt(6, 10));
     expect([grown?.spanCount, grown?.startNs]).toEqual([6, nsAt(START_MS + 10)]);
-    expect(await other.listSummaries(ALL, EVER, 10)).toEqual([grown]);
-    expect(await other.findSummaries(ALL, traceId(1), null)).toEqual([grown]);
+    expect(await second.listSummaries(ALL, EVER, 10)).toEqual([grown]);
+    expect(await second.findSummaries(ALL, traceId(1), null)).toEqual([grown]);
     const series = { startMs: START_MS, endMs: START_MS + 100, bucketMs: 10, filters: NO_TRACE_FILTERS };
-    expect((await one.series(ALL, series)).map(({ startMs, spans }) => [startMs - START_MS, spans])).toEqual([[10, 6]]);
+    expect((await first.series(ALL, series)).map(({ startMs, spans }) => [startMs - START_MS, spans])).toEqual([
+      [10, 6],
+    ]);
   });
 
   it('finds more traces than fit into one lookup', async () => {

@@ -76,11 +76,11 @@ export function endpointStoreSuite(engine: Engine): void {
       const headers = { Authorization: 'Bearer target-secret' };
       await aProcess().add({ id: 'one', path: '/d/one', target: 'http://h/', headers }, BY);
       expect(JSON.stringify(await store.find('one'))).not.toContain('target-secret');
-      const other = aProcess('sk-other');
-      await other.refresh();
-      await other.refresh();
-      expect(other.list()[0]?.headers).toBeNull();
-      expect(other.find('GET', '/d/one')).toEqual({ kind: 'none' });
+      const withOtherKey = aProcess('sk-other');
+      await withOtherKey.refresh();
+      await withOtherKey.refresh();
+      expect(withOtherKey.list()[0]?.headers).toBeNull();
+      expect(withOtherKey.find('GET', '/d/one')).toEqual({ kind: 'none' });
       // One warning for two refreshes.
       expect(warnings).toEqual([{ id: 'one' }]);
     });

@@ -88,21 +88,21 @@ export function freeTierStoreSuite(
     });
 
     it('never grants more than the limit to concurrent reservations of two processes', async () => {
-      const other = await scratch.open();
+      const secondStore = await scratch.open();
       const reservations = Array.from({ length: 150 }, (_, index) =>
-        (index % 2 === 0 ? store : other).reserve(callsOfDay(3), 100),
+        (index % 2 === 0 ? store : secondStore).reserve(callsOfDay(3), 100),
       );
       const granted = (await Promise.all(reservations)).map((reserved) => reserved.granted);
       expect(sum(granted)).toBe(100);
       expect(granted.every((calls) => calls >= 0 && calls <= 3)).toBe(true);
-      expect(await other.usedOn('2026-11-21', HASH)).toBe(100);
+      expect(await secondStore.usedOn('2026-11-21', HASH)).toBe(100);
     });
 
     it('counts exactly when two processes reserve and return for many clients', async () => {
-      const other = await scratch.open();
+      const secondStore = await scratch.open();
       const clients = Array.from({ length: 20 }, (_, index) => `client-${index}`);
       const taken = await Promise.all(
-        [store, other].flatMap((process) =>
+        [store, secondStore].flatMap((process) =>
           // The opposite orders would deadlock with statements that lock row by row.
           (process === store ? clients : clients.toReversed()).map(async (ipHash) => {
             const { granted } = await process.reserve(callsOfDay(40, { ipHash }), 60);
@@ -119,11 +119,11 @@ export function freeTierStoreSuite(
     });
 
     it('does not deadlock when processes reserve and return many clients in different orders', async () => {
-      const other = await scratch.open();
+      const secondStore = await scratch.open();
       const clients = Array.from({ length: 50 }, (_, index) => `many-${index}`);
       const rounds = Array.from({ length: 20 }, (_, round) => round);
       await Promise.all(
-        [store, other].map(async (process) => {
+        [store, secondStore].map(async (process) => {
           const ordered = process === store ? clients : clients.toReversed();
           for (const round of rounds) {
             const reserving = ordered.map((ipHash) => process.reserve(callsOfDay(2, { ipHash }), 1_000));

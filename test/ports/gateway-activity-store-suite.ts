@@ -28,11 +28,11 @@ export function gatewayActivityStoreSuite({ name, skipReason, create }: Engine):
   describe.skipIf(skipReason !== null)(`GatewayActivityStore on ${name}`, () => {
     let scratch: ScratchDatabase;
     let store: GatewayActivityStore;
-    let other: GatewayActivityStore;
+    let secondStore: GatewayActivityStore;
     beforeAll(async () => {
       scratch = await create();
       store = (await scratch.open()).gatewayActivity;
-      other = (await scratch.open()).gatewayActivity;
+      secondStore = (await scratch.open()).gatewayActivity;
     });
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
@@ -47,7 +47,7 @@ export function gatewayActivityStoreSuite({ name, skipReason, create }: Engine):
     it('adds the counts of every batch and process', async () => {
       await store.add(batch(1, [chats()]), NOW);
       await store.add(batch(2, [chats({ succeeded: 5, failed: 0 })]), NOW);
-      await other.add(batch(1, [chats({ failed: 7 })], 'p2'), NOW);
+      await secondStore.add(batch(1, [chats({ failed: 7 })], 'p2'), NOW);
       expect(await grouped([])).toEqual([[9, 8]]);
     });
 
@@ -120,7 +120,7 @@ export function gatewayActivityStoreSuite({ name, skipReason, create }: Engine):
         for (let number = 1; number <= 20; number += 1)
           await to.add(batch(number, number % 2 === 0 ? rows : rows.toReversed(), process), NOW);
       };
-      await Promise.all([write(store, 'p1'), write(other, 'p2'), write(store, 'p3'), write(other, 'p4')]);
+      await Promise.all([write(store, 'p1'), write(secondStore, 'p2'), write(store, 'p3'), write(secondStore, 'p4')]);
       // Four writers added 20 batches of three rows, each with 2 successes and 1 failure.
       expect(await grouped([])).toEqual([[480, 240]]);
     });

@@ -53,7 +53,7 @@ for (const engine of ENGINES)
       const below = aSpan({ ...child, type: 'guardrail', name: 'guardrail g', model: null });
       const call = { ...aCall(1, { guardrails: [RUN] }), below: [below] };
       const plain = aCall(2);
-      const published = await stores.calls.append([call, plain].map((one) => stores.calls.encode(one)));
+      const published = await stores.calls.append([call, plain].map((record) => stores.calls.encode(record)));
       const changed = (await published()).find((summary) => summary.traceId === traceId(1));
       expect(changed).toMatchObject({ spanCount: 2, spend: 7n });
       expect(await stores.spend.findBySpans([`${traceId(1)}:${spanId(1)}`])).toEqual([call.spend]);

@@ -93,28 +93,30 @@ export function guardrailStoreSuite(engine: Engine): void {
     it('keeps params encrypted; a process with another salt key reports the guardrail as unreadable', async () => {
       await aProcess().add({ ...DRAFT, params: { ...PARAMS, default_on: true } }, BY);
       expect(JSON.stringify(await store.find('one'))).not.toContain('sk-guard');
-      const other = aProcess('other');
-      await other.refresh();
-      await other.refresh();
+      const withOtherKey = aProcess('other');
+      await withOtherKey.refresh();
+      await withOtherKey.refresh();
       const bare = { guardrail: 'generic_guardrail_api', mode: ['pre_call'], default_on: true };
-      expect(other.list()[1]).toMatchObject({ kind: 'generic_guardrail_api', defaultOn: true, params: bare });
-      expect(other.definitions()[1]).toMatchObject({ kind: 'unreadable', name: 'remote', defaultOn: true });
+      expect(withOtherKey.list()[1]).toMatchObject({ kind: 'generic_guardrail_api', defaultOn: true, params: bare });
+      expect(withOtherKey.definitions()[1]).toMatchObject({ kind: 'unreadable', name: 'remote', defaultOn: true });
       expect(warnings).toEqual([{ id: 'one' }]);
     });
 
     it('a process with another salt key cannot change single params, and may replace all of them', async () => {
       await aProcess().add(DRAFT, BY);
       const before = await store.find('one');
-      const other = aProcess('other');
-      const refused = other.change('one', { changedParams: { timeout: 3 } }, BY);
+      const withOtherKey = aProcess('other');
+      const refused = withOtherKey.change('one', { changedParams: { timeout: 3 } }, BY);
       await expect(refused).rejects.toThrow(
         new Conflict(
           'The parameters of this guardrail were encrypted with another salt key. Send all of them, with secrets.',
         ),
       );
-      await expect(other.change('one', { params: { ...PARAMS, api_key: 'REDACTED' } }, BY)).rejects.toThrow(Conflict);
+      await expect(withOtherKey.change('one', { params: { ...PARAMS, api_key: 'REDACTED' } }, BY)).rejects.toThrow(
+        Conflict,
+      );
       expect(await store.find('one')).toEqual(before);
-      expect(await other.change('one', { params: PARAMS }, BY)).toMatchObject({ params: PARAMS });
+      expect(await withOtherKey.change('one', { params: PARAMS }, BY)).toMatchObject({ params: PARAMS });
     });
 
     it('shows params as configured, and runs guardrails with the values of their variables', async () => {

@@ -54,18 +54,18 @@ export function guardrailUseStoreSuite({ name, skipReason, create }: Engine): vo
   describe.skipIf(skipReason !== null)(`GuardrailUseStore on ${name}`, () => {
     let scratch: ScratchDatabase;
     let store: GuardrailUseStore;
-    let other: GuardrailUseStore;
+    let secondStore: GuardrailUseStore;
     beforeAll(async () => {
       scratch = await create();
       store = (await scratch.open()).guardrailUse;
-      other = (await scratch.open()).guardrailUse;
+      secondStore = (await scratch.open()).guardrailUse;
     });
     afterEach(() => scratch.clear());
     afterAll(() => scratch.remove());
 
     it('adds the counts of every batch and process, with the latest name', async () => {
       await store.add(batch(1, { days: [aDay(), aDay({ guardrailId: 'g2' })] }), NOW, LONG_AGO);
-      await other.add(batch(1, { process: 'p2', days: [aDay({ name: 'tone' })] }), NOW, LONG_AGO);
+      await secondStore.add(batch(1, { process: 'p2', days: [aDay({ name: 'tone' })] }), NOW, LONG_AGO);
       await store.add(batch(2, { days: [aDay({ day: '2026-11-22' })] }), NOW, LONG_AGO);
       expect(await store.days(ALL)).toEqual([
         aDay({ day: '2026-11-22' }),
@@ -105,7 +105,7 @@ export function guardrailUseStoreSuite({ name, skipReason, create }: Engine): vo
       expect(await store.runs(PAGE)).toEqual({ runs: [aRun(), old], totalCount: 2 });
       await store.add(batch(2, { days: [aDay()] }), NOW, LONG_AGO);
       expect(await store.runs(PAGE)).toEqual({ runs: [aRun()], totalCount: 1 });
-      await other.add(batch(1, { process: 'p2', days: [aDay()] }), NOW, new Date(NOW.getTime() + 1));
+      await secondStore.add(batch(1, { process: 'p2', days: [aDay()] }), NOW, new Date(NOW.getTime() + 1));
       expect(await store.runs(PAGE)).toEqual({ runs: [], totalCount: 0 });
       expect(await store.days(ALL)).toMatchObject([{ passed: 6 }]);
     });

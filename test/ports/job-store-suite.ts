@@ -65,19 +65,21 @@ export function jobStoreSuite(engine: Engine): void {
     });
 
     it('addIfIdle adds a job once, and only while no other job of its kind is active', async () => {
-      const other = (await scratch.open()).jobs;
+      const secondStore = (await scratch.open()).jobs;
       await jobs.add(aJob('foreign', { kind: 'other' }), START);
-      const offered = await Promise.all([jobs, other, jobs, other].map((each) => each.addIfIdle(aJob('p1'), START)));
+      const offered = await Promise.all(
+        [jobs, secondStore, jobs, secondStore].map((store) => store.addIfIdle(aJob('p1'), START)),
+      );
       expect(offered.filter(Boolean)).toHaveLength(1);
       expect(await jobs.findMany(['p1'])).toMatchObject([
         { ...aJob('p1'), status: 'queued', createdAt: START, attempts: 0, workerId: null, finishedAt: null, error: '' },
       ]);
-      expect(await other.addIfIdle(aJob('p2'), START)).toBe(false);
+      expect(await secondStore.addIfIdle(aJob('p2'), START)).toBe(false);
       const heldClaim = claimOf(await claimJob());
-      expect(await other.addIfIdle(aJob('p2'), START)).toBe(false);
+      expect(await secondStore.addIfIdle(aJob('p2'), START)).toBe(false);
       await jobs.end(heldClaim, { status: 'completed', error: '' }, after(1));
-      expect(await other.addIfIdle(aJob('p1'), after(2))).toBe(false);
-      expect(await other.addIfIdle(aJob('p2'), after(2))).toBe(true);
+      expect(await secondStore.addIfIdle(aJob('p1'), after(2))).toBe(false);
+      expect(await secondStore.addIfIdle(aJob('p2'), after(2))).toBe(true);
     });
 
     it('claims one of 1,000 due jobs in less than 20 ms', async () => {
@@ -126,12 +128,12 @@ export function jobStoreSuite(engine: Engine): void {
     });
 
     it('gives each job to one of many workers', async () => {
-      const other = (await scratch.open()).jobs;
+      const secondStore = (await scratch.open()).jobs;
       const ids = Array.from({ length: 20 }, (_, index) => `j${index}`);
       for (const id of ids) await jobs.add(aJob(id), START);
       const claimed = await Promise.all(
         ids.map((id, index) =>
-          (index % 2 === 0 ? jobs : other).claim({ kind: 'k', workerId: id, now: START, leaseMs: LEASE_MS }),
+          (index % 2 === 0 ? jobs : secondStore).claim({ kind: 'k', workerId: id, now: START, leaseMs: LEASE_MS }),
         ),
       );
       const claimedIds = claimed.flatMap((job) => job?.id ?? []);

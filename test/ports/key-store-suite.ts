@@ -144,8 +144,8 @@ export function keyStoreSuite(engine: Engine): void {
     });
 
     it('gives an alias to the key of only one of two processes', async () => {
-      const other = (await scratch.open()).keys;
-      const settled = await Promise.allSettled([keys.add(aKey()), other.add(aKey({ hash: 'b'.repeat(64) }))]);
+      const secondStore = (await scratch.open()).keys;
+      const settled = await Promise.allSettled([keys.add(aKey()), secondStore.add(aKey({ hash: 'b'.repeat(64) }))]);
       expect(settled.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
       const refused = settled.find((result) => result.status === 'rejected');
       expect(refused?.reason).toBeInstanceOf(Conflict);
@@ -174,10 +174,10 @@ export function keyStoreSuite(engine: Engine): void {
 
     it('keeps all concurrent changes of several processes', async () => {
       await keys.add(aKey({ metadata: {} }));
-      const other = (await scratch.open()).keys;
+      const secondStore = (await scratch.open()).keys;
       const add = (store: KeyStore, name: string) =>
         store.change(aKey().hash, (key) => patchedKey(key, { metadata: { ...key.metadata, [name]: true } }, CHANGE));
-      await Promise.all([add(keys, 'a'), add(other, 'b'), add(keys, 'c'), add(other, 'd')]);
+      await Promise.all([add(keys, 'a'), add(secondStore, 'b'), add(keys, 'c'), add(secondStore, 'd')]);
       expect((await keys.find(aKey().hash))?.metadata).toEqual({ a: true, b: true, c: true, d: true });
     });
 
@@ -230,9 +230,9 @@ export function keyStoreSuite(engine: Engine): void {
 
     it('refuses a rotation to the secret of another key', async () => {
       await keys.add(aKey());
-      const other = aKey({ hash: 'b'.repeat(64), alias: 'second' });
-      await keys.add(other);
-      const rotation = keys.change(aKey().hash, (key) => rotatedKey(key, secret(other.hash), null));
+      const secondKey = aKey({ hash: 'b'.repeat(64), alias: 'second' });
+      await keys.add(secondKey);
+      const rotation = keys.change(aKey().hash, (key) => rotatedKey(key, secret(secondKey.hash), null));
       await expect(rotation).rejects.toThrow(new Conflict('This key already exists.'));
       expect(await keys.find(aKey().hash)).toEqual(aKey());
     });

@@ -171,9 +171,9 @@ export function lensStoreSuite(engine: Engine): void {
 
     it('serializes the changes of one lens, also those of another process', async () => {
       await lenses.add(aLens('a'));
-      const other = (await scratch.open()).lenses;
+      const secondStore = (await scratch.open()).lenses;
       const change = (index: number) => {
-        const store = index % 2 === 0 ? lenses : other;
+        const store = index % 2 === 0 ? lenses : secondStore;
         if (index % 3 === 0)
           return store.change('a', (state) => ({ ...state, lens: { ...state.lens, version: state.lens.version + 1 } }));
         if (index % 3 === 1) return store.changeLens('a', (lens) => ({ ...lens, version: lens.version + 1 }));

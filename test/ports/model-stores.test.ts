@@ -17,24 +17,30 @@ type AnyStore = RowStore<AnyRow, unknown> & { fingerprint(): Promise<string> };
 
 const SALT = { current: new Secret('salt'), former: [] };
 const SECRET = 'sk-secret-value-12345';
-const about = (id: string, at = 0) => ({ id, now: new Date(START_MS + at), by: 'admin' });
-const aDeployment = (id: string, at = 0) =>
+const about = (id: string, offsetMs = 0) => ({ id, now: new Date(START_MS + offsetMs), by: 'admin' });
+const aDeployment = (id: string, offsetMs = 0) =>
   newStoredDeployment(
     { modelGroup: 'm', params: { model: 'demo', api_key: SECRET, rpm: 5 }, info: { mode: 'chat', b: [1] } },
-    { ...about(id, at), row: {} },
+    { ...about(id, offsetMs), row: {} },
   );
-const aCredential = (id: string, at = 0) =>
-  newCredential({ displayName: 'C', values: { api_key: SECRET, api_base: 'http://x' }, info: { a: 1 } }, about(id, at));
+const aCredential = (id: string, offsetMs = 0) =>
+  newCredential(
+    { displayName: 'C', values: { api_key: SECRET, api_base: 'http://x' }, info: { a: 1 } },
+    about(id, offsetMs),
+  );
 
 const NOUNS: Readonly<
-  Record<string, { readonly store: (stores: Stores) => AnyStore; readonly row: (id: string, at: number) => AnyRow }>
+  Record<
+    string,
+    { readonly store: (stores: Stores) => AnyStore; readonly row: (id: string, offsetMs: number) => AnyRow }
+  >
 > = {
   deployments: { store: (stores) => createSealedDeployments(stores.deployments, SALT), row: aDeployment },
   credentials: { store: (stores) => createSealedCredentials(stores.credentials, SALT), row: aCredential },
   fallbacks: {
     store: (stores) => stores.fallbacks,
-    row: (id, at) => {
-      const now = new Date(START_MS + at);
+    row: (id, offsetMs) => {
+      const now = new Date(START_MS + offsetMs);
       const stamps = { createdAt: now, createdBy: 'admin', updatedAt: now, updatedBy: 'admin' };
       const row = { id, model: id, type: 'general', targets: ['b', 'a'], ...stamps };
       return row;

@@ -33,10 +33,10 @@ describe.skipIf(engine.skipReason !== null)('on PostgreSQL', () => {
   it('a start waits for the migrations of another process longer than a write waits for a lock', async () => {
     const fresh = await engine.createEmpty();
     const { orm } = await fresh.openBare();
-    const other = orm.em.fork();
+    const migrating = orm.em.fork();
     // An unfinished migration of another process.
-    await other.begin();
-    await other.execute('create table schema_migration (id serial primary key)');
+    await migrating.begin();
+    await migrating.execute('create table schema_migration (id serial primary key)');
     const opening = fresh.open({ lockTimeoutMs: 50 });
     const waits = new Set<unknown>();
     // Start times of statements that wait for a lock. A second one shows that the first timed out.
@@ -50,7 +50,7 @@ describe.skipIf(engine.skipReason !== null)('on PostgreSQL', () => {
       },
       { ...POLLING, interval: 5 },
     );
-    await other.rollback();
+    await migrating.rollback();
     expect((await opening).engine).toBe('postgresql');
     await fresh.remove();
   });

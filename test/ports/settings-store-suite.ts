@@ -60,12 +60,12 @@ export function settingsStoreSuite(engine: Engine): void {
     });
 
     it('loses none of several concurrent changes, also of a new section', async () => {
-      const other = (await scratch.open()).settings;
+      const secondStore = (await scratch.open()).settings;
       const names = Array.from({ length: 5 }, (_, index) => `k${index}`);
       for (const name of names)
         await Promise.all([
           settings.change('busy', (before) => ({ ...before, [`${name}-here`]: 1 }), changeAt(1)),
-          other.change('busy', (before) => ({ ...before, [`${name}-there`]: 1 }), changeAt(1)),
+          secondStore.change('busy', (before) => ({ ...before, [`${name}-there`]: 1 }), changeAt(1)),
         ]);
       expect(Object.keys((await settings.find('busy'))?.content ?? {}).toSorted()).toEqual(
         names.flatMap((name) => [`${name}-here`, `${name}-there`]),
@@ -73,11 +73,11 @@ export function settingsStoreSuite(engine: Engine): void {
     });
 
     it('stores ten concurrent changes of different values in a section from two processes', async () => {
-      const other = (await scratch.open()).settings;
+      const secondStore = (await scratch.open()).settings;
       const names = Array.from({ length: 10 }, (_, index) => `value-${index}`);
       await Promise.all(
         names.map((name, index) =>
-          (index % 2 === 0 ? settings : other).change(
+          (index % 2 === 0 ? settings : secondStore).change(
             'shared',
             (before) => ({ ...before, [name]: index }),
             changeAt(1),

@@ -159,15 +159,15 @@ for (const engine of ENGINES)
 
     it('are stored once by a second process, with the rest of their export', async () => {
       await store({ trace: 1, spans: [1, 2] });
-      const other = await scratch.open({ bodies: aTracePacker() });
+      const secondProcess = await scratch.open({ bodies: aTracePacker() });
       const again = anExport({ trace: 2, spans: [1] }, { trace: 1, spans: [2, 3] }, { trace: 3, spans: [1, 2] });
-      const summaries = await other.traces.ingestExport(TEAM_KEY, again);
+      const summaries = await secondProcess.traces.ingestExport(TEAM_KEY, again);
       expect(summaries.map(({ traceId: id, spanCount }) => [id, spanCount])).toEqual([
         [traceId(2), 1],
         [traceId(1), 3],
         [traceId(3), 2],
       ]);
-      expect(await other.traces.ingestExport(TEAM_KEY, again)).toEqual([]);
+      expect(await secondProcess.traces.ingestExport(TEAM_KEY, again)).toEqual([]);
       expect(await counts()).toEqual([1, 3]);
       expect([await storedSpans(1), await storedSpans(2), await storedSpans(3)]).toEqual([
         expectedSpans(1, [1, 2, 3]),

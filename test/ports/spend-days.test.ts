@@ -143,11 +143,11 @@ for (const engine of ENGINES)
       // Calls are stored by both stores and two processes, some of them twice.
       await stores.spend.append(rows.slice(0, 60));
       const logged = rows.slice(60).map((spend) => stores.calls.encode({ spend, span: span(spend) }));
-      const other = await scratch.open();
+      const secondProcess = await scratch.open();
       await Promise.all([
         stores.calls.append(logged.slice(0, 120)),
-        other.calls.append(logged.slice(120)),
-        other.spend.append(rows.slice(30, 60)),
+        secondProcess.calls.append(logged.slice(120)),
+        secondProcess.spend.append(rows.slice(30, 60)),
       ]);
       const spentBy = (isOf: (row: SpendRow) => boolean): bigint =>
         rows.filter(isOf).reduce((sum, { cost }) => sum + (cost ?? 0n), 0n);

@@ -115,14 +115,14 @@ for (const engine of ENGINES)
     });
 
     it('shows only the calls of a key or its user', async () => {
-      const [own, other] = ['a'.repeat(64), 'b'.repeat(64)];
+      const [ownHash, otherHash] = ['a'.repeat(64), 'b'.repeat(64)];
       await stores.spend.append([
-        aRow(1, { keyHash: own, userId: null }),
-        aRow(2, { keyHash: other, userId: 'user-a' }),
-        aRow(3, { keyHash: other, userId: 'user-b' }),
+        aRow(1, { keyHash: ownHash, userId: null }),
+        aRow(2, { keyHash: otherHash, userId: 'user-a' }),
+        aRow(3, { keyHash: otherHash, userId: 'user-b' }),
       ]);
-      expect(await idsOf({ visibleTo: { keyHash: own, userId: null } })).toEqual(['call-1']);
-      expect(await idsOf({ visibleTo: { keyHash: own, userId: 'user-a' } })).toEqual(['call-1', 'call-2']);
+      expect(await idsOf({ visibleTo: { keyHash: ownHash, userId: null } })).toEqual(['call-1']);
+      expect(await idsOf({ visibleTo: { keyHash: ownHash, userId: 'user-a' } })).toEqual(['call-1', 'call-2']);
     });
 
     it('pages in both directions, by offset and by the row before', async () => {

@@ -136,18 +136,19 @@ export function spendStoreSuite(engine: Engine): void {
     });
 
     it('adds up exactly when two processes append the same rows concurrently', async () => {
-      const other = (await scratch.open()).spend;
+      const secondStore = (await scratch.open()).spend;
       const calls = Array.from({ length: 40 }, (_, position) => [
         aSpendRow({ id: `x-${position}`, keyHash: 'x', cost: picos(3n) }),
         aSpendRow({ id: `y-${position}`, keyHash: 'y', cost: picos(5n) }),
       ]);
-      await Promise.all(calls.flatMap((rows) => [spend.append(rows), other.append(rows.toReversed())]));
-      expect(await Promise.all(['x', 'y'].map((hash) => other.totalOf(hash)))).toEqual([120n, 200n]);
+      await Promise.all(calls.flatMap((rows) => [spend.append(rows), secondStore.append(rows.toReversed())]));
+      expect(await Promise.all(['x', 'y'].map((hash) => secondStore.totalOf(hash)))).toEqual([120n, 200n]);
     });
 
     it('finds calls in traces that the gateway began in a time window, by response id and call id', async () => {
       /** A trace id as the gateway makes it: its first 12 hexadecimal digits are the time in ms. */
-      const gatewayTraceId = (ms: number, rest: string): string => ms.toString(16).padStart(12, '0') + rest.repeat(20);
+      const gatewayTraceId = (ms: number, digit: string): string =>
+        ms.toString(16).padStart(12, '0') + digit.repeat(20);
       const startMs = START_MS;
       const rows = [
         aSpendRow({ id: 'a', traceId: gatewayTraceId(startMs, '0'), responseId: 'r-1', callId: 'c-1' }),

@@ -23,7 +23,7 @@ interface AnyRow extends Stamps {
 /** Store of any row type, because the cases of a table have different types. */
 type AnyStore = RowStore<AnyRow, unknown>;
 
-const about = (id: string, at = 0) => ({ id, now: new Date(START_MS + at), by: 'admin' });
+const about = (id: string, offsetMs = 0) => ({ id, now: new Date(START_MS + offsetMs), by: 'admin' });
 const LIMITS = {
   maxBudget: picos(2n ** 70n),
   softBudget: picos(1n),
@@ -33,14 +33,14 @@ const LIMITS = {
   tpdLimit: 7,
   maxParallelRequests: 0,
 };
-const stamps = (at: number) => {
-  const now = new Date(START_MS + at);
+const stamps = (offsetMs: number) => {
+  const now = new Date(START_MS + offsetMs);
   return { createdAt: now, createdBy: 'admin', updatedAt: now, updatedBy: 'admin' };
 };
 
 /** Factories of rows, by store. */
-const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => AnyRow>> = {
-  accessGroups: (id, at) =>
+const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, offsetMs: number) => AnyRow>> = {
+  accessGroups: (id, offsetMs) =>
     newAccessGroup(
       {
         name: `group ${id}`,
@@ -51,14 +51,14 @@ const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => An
         teamIds: ['t'],
         keyIds: ['k'],
       },
-      about(id, at),
+      about(id, offsetMs),
     ),
-  tokenMappings: (id, at) =>
+  tokenMappings: (id, offsetMs) =>
     newTokenMapping(
       { claimName: 'client_id', claimValue: `v ${id}`, keyHash: 'k', description: 'd', active: false },
-      about(id, at),
+      about(id, offsetMs),
     ),
-  budgets: (id, at) =>
+  budgets: (id, offsetMs) =>
     newBudget(
       {
         ...LIMITS,
@@ -67,9 +67,9 @@ const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => An
         tempBudgetIncrease: 5_000_000_000_001n as Usd,
         tempBudgetExpiry: new Date(START_MS),
       },
-      about(id, at),
+      about(id, offsetMs),
     ),
-  users: (id, at) =>
+  users: (id, offsetMs) =>
     newUser(
       {
         ...LIMITS,
@@ -79,10 +79,10 @@ const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => An
         models: ['b', 'a'],
         metadata: { z: 1 },
       },
-      about(id, at),
+      about(id, offsetMs),
     ),
-  invitations: (id, at) => newInvitation('user', about(id, at)),
-  teams: (id, at) =>
+  invitations: (id, offsetMs) => newInvitation('user', about(id, offsetMs)),
+  teams: (id, offsetMs) =>
     newTeam(
       {
         ...LIMITS,
@@ -93,29 +93,32 @@ const NOUNS: Readonly<Record<keyof TenancyStores, (id: string, at: number) => An
         memberPermissions: ['/key/generate'],
         memberBudgetId: 'b',
       },
-      about(id, at),
+      about(id, offsetMs),
     ),
-  teamMembers: (id, at) => ({
+  teamMembers: (id, offsetMs) => ({
     id,
     teamId: 't',
     userId: id,
     role: 'admin',
     budgetId: 'b',
     spentBefore: (10n ** 21n) as Usd,
-    ...stamps(at),
+    ...stamps(offsetMs),
   }),
-  organizations: (id, at) => newOrganization({ models: ['m'] }, { ...about(id, at), alias: 'Org', budgetId: 'b' }),
-  organizationMembers: (id, at) => ({
+  organizations: (id, offsetMs) =>
+    newOrganization({ models: ['m'] }, { ...about(id, offsetMs), alias: 'Org', budgetId: 'b' }),
+  organizationMembers: (id, offsetMs) => ({
     id,
     organizationId: 'o',
     userId: id,
     role: 'org_admin',
     budgetId: null,
-    ...stamps(at),
+    ...stamps(offsetMs),
   }),
-  projects: (id, at) => newProject({ alias: 'P', tags: ['x'], blocked: true }, { ...about(id, at), teamId: 't' }),
-  customers: (id, at) => newCustomer({ blocked: true, allowedModelRegion: 'eu', defaultModel: 'm' }, about(id, at)),
-  tags: (id, at) => newTag({ description: 'd', models: ['m'], budgetId: 'b' }, about(id, at)),
+  projects: (id, offsetMs) =>
+    newProject({ alias: 'P', tags: ['x'], blocked: true }, { ...about(id, offsetMs), teamId: 't' }),
+  customers: (id, offsetMs) =>
+    newCustomer({ blocked: true, allowedModelRegion: 'eu', defaultModel: 'm' }, about(id, offsetMs)),
+  tags: (id, offsetMs) => newTag({ description: 'd', models: ['m'], budgetId: 'b' }, about(id, offsetMs)),
 };
 
 /** Contract of the stores of users, teams and related rows. */

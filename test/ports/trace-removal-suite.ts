@@ -162,12 +162,12 @@ export function traceRemovalSuite(engine: Engine): void {
     it('removes and redacts traces of one body concurrently', async () => {
       const several = [1, 2, 3, 4, 5].map((trace) => ({ trace, span: 1, says: `said-${trace}` }));
       await traces.ingestExport(TEAM_KEY, exportOf(...several));
-      const other = (await scratch.open({ bodies })).traces;
+      const secondStore = (await scratch.open({ bodies })).traces;
       const removed = await Promise.all([
         traces.remove([keyOf(1)]),
-        other.remove([keyOf(2)]),
+        secondStore.remove([keyOf(2)]),
         traces.redact([keyOf(3)], new Date(START_MS)),
-        other.remove([keyOf(4)]),
+        secondStore.remove([keyOf(4)]),
       ]);
       expect([removed[0], removed[1], removed[2].length, removed[3]]).toEqual([1, 1, 1, 1]);
       const content = await everything();

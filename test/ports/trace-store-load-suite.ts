@@ -93,7 +93,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
     });
 
     it('counts exactly when two processes store the same traces concurrently', async () => {
-      const other = (await scratch.open()).traces;
+      const secondStore = (await scratch.open()).traces;
       const rounds = 12;
       for (let round = 0; round < rounds; round += 1) {
         // Every third round has new traces. Both processes store one common span of each trace, in a different order.
@@ -106,7 +106,7 @@ export function traceStoreLoadSuite(engine: Engine): void {
           );
         await Promise.all([
           ingest(TEAM_KEY, ...part(1)),
-          other.ingest([{ owner: TEAM_KEY, spans: part(2).toReversed() }]),
+          secondStore.ingest([{ owner: TEAM_KEY, spans: part(2).toReversed() }]),
         ]);
       }
       const found = await traces.listSummaries(ALL, EVER, 100);

@@ -157,14 +157,14 @@ export function traceStorePiecesSuite(engine: Engine, notesFrom: number | null):
 
       it('have the same summary when two processes receive their exports concurrently', async () => {
         // The processes differ: notes are on in one of them, and off in the other one.
-        const other = (await scratch.open({ notesFrom: notesFrom === null ? 0 : null })).traces;
+        const secondStore = (await scratch.open({ notesFrom: notesFrom === null ? 0 : null })).traces;
         const random = randomFrom(40);
         for (let number = 1; number <= traceCount; number += 1) {
           const spans = randomSpans(number, random);
           const exports = [...exportsOf(spans, random)];
           while (exports.length > 0) {
             const [first = [], second = []] = exports.splice(0, 2);
-            await Promise.all([ingest(first), other.ingest([{ owner: TEAM_KEY, spans: second }])]);
+            await Promise.all([ingest(first), secondStore.ingest([{ owner: TEAM_KEY, spans: second }])]);
           }
           const [summary] = await traces.findSummaries(ALL, traceId(number), null);
           expect(summary, `trace ${number}`).toEqual(summaryOf(spans));

@@ -57,8 +57,11 @@ export function upstreamObjectStoreSuite(engine: Engine): void {
     });
 
     it('keeps one of two objects that are added concurrently with the same upstream id', async () => {
-      const other = (await scratch.open()).upstreamObjects;
-      await Promise.all([objects.add(anObject()), other.add(anObject({ id: 'file-2', upstreamId: 'up-file-1' }))]);
+      const secondStore = (await scratch.open()).upstreamObjects;
+      await Promise.all([
+        objects.add(anObject()),
+        secondStore.add(anObject({ id: 'file-2', upstreamId: 'up-file-1' })),
+      ]);
       expect(await objects.findAtUpstream('deployment-1', ['up-file-1'])).toHaveLength(1);
       expect(await ids(ALL)).toHaveLength(1);
     });

@@ -67,7 +67,7 @@ export async function aSession(
   const vendor = aSocket();
   const records: CallRecord[] = [];
   let nowMs = 0;
-  let ids = 0;
+  let idCount = 0;
   const upstream: RealtimeUpstream = {
     socket: vendor.socket,
     // `name x` requests the model x, and `bug` causes an unexpected error.
@@ -110,7 +110,14 @@ export async function aSession(
         health: createHealthTracker({ now: () => new Date(0), monotonicMs: () => nowMs }),
         recorder: { record: (call) => void records.push(call) },
         clock: { now: () => new Date(0), monotonicMs: () => nowMs },
-        ids: { uuid: () => `uuid-${(ids += 1)}`, traceId: () => '1'.repeat(32), spanId: () => '2'.repeat(16) },
+        ids: {
+          uuid: () => {
+            idCount += 1;
+            return `uuid-${idCount}`;
+          },
+          traceId: () => '1'.repeat(32),
+          spanId: () => '2'.repeat(16),
+        },
         capturePrompts: true,
         price,
         budgets,

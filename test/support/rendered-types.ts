@@ -42,7 +42,8 @@ const OPTIONAL_SYMBOL = 16_777_216;
 const ENTITIES = 'agent|endUser|organization|tag|team|user';
 
 const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const literalsIn = (text: string): readonly string[] => [...text.matchAll(/'([^']*)'/g)].map(([, one]) => one ?? '');
+const literalsIn = (text: string): readonly string[] =>
+  [...text.matchAll(/'([^']*)'/g)].map(([, literal]) => literal ?? '');
 
 /** Row names that the initializer of a `name` member can have. Empty for an unsupported expression. */
 function namesIn(text: string): readonly string[] {
@@ -57,13 +58,14 @@ function namesIn(text: string): readonly string[] {
 }
 
 const memberOf = (object: ObjectLiteralExpression, name: string) =>
-  object.properties.filter(isPropertyAssignment).find((one) => isIdentifier(one.name) && one.name.text === name)
-    ?.initializer;
+  object.properties
+    .filter(isPropertyAssignment)
+    .find((property) => isIdentifier(property.name) && property.name.text === name)?.initializer;
 
 /** Row names in an object literal. */
 function rowsOf(object: ObjectLiteralExpression): readonly string[] {
   const name = memberOf(object, 'name');
-  return name === undefined ? [] : namesIn(name.getText()).filter((one) => one in ANSWER_TYPES);
+  return name === undefined ? [] : namesIn(name.getText()).filter((row) => row in ANSWER_TYPES);
 }
 
 /** Row names of a call, from its first argument. */
@@ -93,18 +95,18 @@ function* nodesOf(node: Node): Generator<Node> {
 function rowsAround(node: Node): readonly string[] {
   /** Name of the outermost function or variable that contains the node. */
   let within: string | null = null;
-  for (let at: Node | undefined = node.parent; at !== undefined && !isSourceFile(at); at = at.parent) {
-    const names = rowsAt(at);
+  for (let outer: Node | undefined = node.parent; outer !== undefined && !isSourceFile(outer); outer = outer.parent) {
+    const names = rowsAt(outer);
     if (names.length > 0) return names;
-    if ((isFunctionDeclaration(at) || isVariableDeclaration(at)) && at.name !== undefined && isIdentifier(at.name))
-      within = at.name.text;
+    if (!isFunctionDeclaration(outer) && !isVariableDeclaration(outer)) continue;
+    if (outer.name !== undefined && isIdentifier(outer.name)) within = outer.name.text;
   }
   if (within === null) return [];
   // The name as a whole word, and not as a member, a key, or a part of a path or text.
   const use = new RegExp(String.raw`(?<![\w.'/-])${within}(?![\w':/-])`);
-  return [...nodesOf(node.getSourceFile())].flatMap((one) => {
-    const names = rowsAt(one);
-    return names.length > 0 && use.test(one.getText()) ? names : [];
+  return [...nodesOf(node.getSourceFile())].flatMap((candidate) => {
+    const names = rowsAt(candidate);
+    return names.length > 0 && use.test(candidate.getText()) ? names : [];
   });
 }
 
@@ -126,7 +128,7 @@ function createComparison(checker: Checker) {
     const { $ref: ref, anyOf, type } = schema;
     if (typeof ref === 'string') return choicesOf(shared[ref.split('/').at(-1) ?? ''] ?? {});
     if (Array.isArray(anyOf)) return (anyOf as readonly JsonSchema[]).flatMap(choicesOf);
-    if (Array.isArray(type)) return (type as readonly string[]).map((one) => ({ ...schema, type: one }));
+    if (Array.isArray(type)) return (type as readonly string[]).map((name) => ({ ...schema, type: name }));
     return ['const' in schema ? { ...schema, type: 'string' } : schema];
   }
 
@@ -138,20 +140,20 @@ function createComparison(checker: Checker) {
   };
 
   /** Compares a type with a schema. Skips schemas that allow every value. */
-  function compare(type: Type, schema: JsonSchema, at: string, into: Comparison): void {
+  function compare(type: Type, schema: JsonSchema, path: string, comparison: Comparison): void {
     const choices = choicesOf(schema);
-    if (choices.some((one) => Object.keys(one).length === 0)) return;
+    if (choices.some((choice) => Object.keys(choice).length === 0)) return;
     const id = `${type.id} ${JSON.stringify(schema)}`;
-    if (into.visited.has(id)) return;
-    into.visited.add(id);
-    for (const one of unionOf(type)) compareConstituent(one, choices, at, into);
+    if (comparison.visited.has(id)) return;
+    comparison.visited.add(id);
+    for (const constituent of unionOf(type)) compareConstituent(constituent, choices, path, comparison);
   }
 
   /** Compares one constituent of a union, or a type that is no union. */
-  function compareConstituent(type: Type, choices: readonly JsonSchema[], at: string, into: Comparison): void {
-    const ofType = (...names: readonly string[]) => choices.filter((one) => names.includes(String(one['type'])));
+  function compareConstituent(type: Type, choices: readonly JsonSchema[], path: string, comparison: Comparison): void {
+    const ofType = (...names: readonly string[]) => choices.filter((choice) => names.includes(String(choice['type'])));
     const fail = (what: string): void =>
-      void into.faults.push(`${at}: ${what} where ${JSON.stringify(choices).slice(0, 120)} is documented`);
+      void comparison.faults.push(`${path}: ${what} where ${JSON.stringify(choices).slice(0, 120)} is documented`);
     if ((type.flags & (IS.open | IS.absent | IS.never)) !== 0) return;
     const plain = nameOf(type);
     if (plain !== null) {
@@ -161,14 +163,15 @@ function createComparison(checker: Checker) {
     }
     if ((type.flags & IS.parameter) !== 0) {
       const bound = checker.getBaseConstraintOfType(type);
-      if (bound !== undefined) for (const one of unionOf(bound)) compareConstituent(one, choices, at, into);
+      if (bound !== undefined)
+        for (const constituent of unionOf(bound)) compareConstituent(constituent, choices, path, comparison);
       return;
     }
     if (checker.isArrayLikeType(type)) {
       const [list] = ofType('array');
       if (list === undefined) return fail('a list');
       const items = type.isTypeReference() ? checker.getTypeArguments(type) : [];
-      for (const item of items) compare(item, (list['items'] ?? {}) as JsonSchema, `${at}[]`, into);
+      for (const item of items) compare(item, (list['items'] ?? {}) as JsonSchema, `${path}[]`, comparison);
       return;
     }
     if ((type.flags & IS.object) === 0) return;
@@ -176,47 +179,49 @@ function createComparison(checker: Checker) {
     // Of several documented objects, the one with the fewest faults counts.
     const [best] = ofType('object')
       .map((object) => {
-        const own = { ...into, faults: [], visited: new Set(into.visited) };
-        compareObject(type, object, at, own);
-        return own.faults;
+        const trial = { ...comparison, faults: [], visited: new Set(comparison.visited) };
+        compareObject(type, object, path, trial);
+        return trial.faults;
       })
-      .toSorted((one, other) => one.length - other.length);
+      .toSorted((left, right) => left.length - right.length);
     if (best === undefined) return fail(`an object (${checker.typeToString(type).slice(0, 120)})`);
-    into.faults.push(...best);
+    comparison.faults.push(...best);
   }
 
-  function compareObject(type: Type, schema: JsonSchema, at: string, into: Comparison): void {
-    const rest = checker.getIndexInfosOfType(type);
+  function compareObject(type: Type, schema: JsonSchema, path: string, comparison: Comparison): void {
+    const signatures = checker.getIndexInfosOfType(type);
     const members = new Map(
-      checker.getPropertiesOfType(type).map((one) => [into.isRenamed ? snake(one.name) : one.name, one]),
+      checker
+        .getPropertiesOfType(type)
+        .map((member) => [comparison.isRenamed ? snake(member.name) : member.name, member]),
     );
     const values = schema['additionalProperties'] as JsonSchema | undefined;
     if (values !== undefined) {
-      for (const { valueType } of rest) compare(valueType, values, `${at}.*`, into);
+      for (const { valueType } of signatures) compare(valueType, values, `${path}.*`, comparison);
       for (const [name, member] of members) {
-        const own = checker.getTypeOfSymbol(member);
-        if (own !== undefined) compare(own, values, `${at}.${name}`, into);
+        const memberType = checker.getTypeOfSymbol(member);
+        if (memberType !== undefined) compare(memberType, values, `${path}.${name}`, comparison);
       }
     }
     const required = new Set((schema['required'] ?? []) as readonly string[]);
     for (const [name, wanted] of Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)) {
       const member = members.get(name);
-      const own = member === undefined ? undefined : checker.getTypeOfSymbol(member);
-      if (member === undefined || own === undefined) {
-        if (rest.length === 0 && required.has(name)) into.faults.push(`${at}.${name}: absent`);
+      const memberType = member === undefined ? undefined : checker.getTypeOfSymbol(member);
+      if (member === undefined || memberType === undefined) {
+        if (signatures.length === 0 && required.has(name)) comparison.faults.push(`${path}.${name}: absent`);
         continue;
       }
       const isOptional = (member.flags & OPTIONAL_SYMBOL) !== 0;
-      if ((isOptional || unionOf(own).some(({ flags }) => (flags & IS.absent) !== 0)) && required.has(name))
-        into.faults.push(`${at}.${name}: may be absent`);
-      compare(own, wanted, `${at}.${name}`, into);
+      if ((isOptional || unionOf(memberType).some(({ flags }) => (flags & IS.absent) !== 0)) && required.has(name))
+        comparison.faults.push(`${path}.${name}: may be absent`);
+      compare(memberType, wanted, `${path}.${name}`, comparison);
     }
   }
 
   return (type: Type, schema: JsonSchema, isRenamed: boolean): readonly string[] => {
-    const into: Comparison = { faults: [], visited: new Set(), isRenamed };
-    compare(type, schema, '', into);
-    return into.faults;
+    const comparison: Comparison = { faults: [], visited: new Set(), isRenamed };
+    compare(type, schema, '', comparison);
+    return comparison.faults;
   };
 }
 
@@ -272,7 +277,7 @@ export function compareRenderedTypes(root: string, config: string): RenderedType
     }
 
     const files = readdirSync(join(root, 'rest-shims'), { recursive: true, encoding: 'utf8' });
-    for (const file of files.filter((one) => one.endsWith('.ts'))) {
+    for (const file of files.filter((path) => path.endsWith('.ts'))) {
       const source = program.getSourceFile(join(root, 'rest-shims', file));
       if (source === undefined) continue;
       for (const node of nodesOf(source)) {

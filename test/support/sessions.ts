@@ -11,8 +11,8 @@ const sumOf = (amounts: readonly Usd[]): Usd | null =>
 
 /** Sessions of these summaries, in the order in which a store lists them: the latest start first. */
 export function sessionsIn(summaries: readonly TraceSummary[]): readonly SessionActivity[] {
-  const least = (numbers: readonly bigint[]): bigint => numbers.reduce((left, right) => (left < right ? left : right));
-  const most = (numbers: readonly bigint[]): bigint => numbers.reduce((left, right) => (left > right ? left : right));
+  const minOf = (numbers: readonly bigint[]): bigint => numbers.reduce((left, right) => (left < right ? left : right));
+  const maxOf = (numbers: readonly bigint[]): bigint => numbers.reduce((left, right) => (left > right ? left : right));
   const named = Map.groupBy(
     summaries.filter(({ sessionId }) => sessionId !== null),
     ({ sessionId }) => sessionId ?? '',
@@ -21,7 +21,7 @@ export function sessionsIn(summaries: readonly TraceSummary[]): readonly Session
     .map(([sessionId, some]): SessionActivity => {
       const users = new Set(some.flatMap(({ userId }) => userId ?? []));
       const total = (countOf: (summary: TraceSummary) => number): number =>
-        some.reduce((sum, one) => sum + countOf(one), 0);
+        some.reduce((sum, summary) => sum + countOf(summary), 0);
       const spends = some.flatMap(({ spend }) => spend ?? []);
       const estimates = some.flatMap(({ estimate }) => estimate ?? []);
       return {
@@ -34,8 +34,8 @@ export function sessionsIn(summaries: readonly TraceSummary[]): readonly Session
         outputTokens: total(({ outputTokens }) => outputTokens),
         spend: sumOf(spends),
         estimate: sumOf(estimates),
-        startNs: least(some.map(({ startNs }) => startNs)),
-        endNs: most(some.map(({ endNs }) => endNs)),
+        startNs: minOf(some.map(({ startNs }) => startNs)),
+        endNs: maxOf(some.map(({ endNs }) => endNs)),
         lastStartMs: Math.max(...some.map(startMsOf)),
       };
     })

@@ -86,8 +86,8 @@ async function spawnOnce(dataDir: string, { args = [], env = {} }: SpawnOptions)
         return { code: child.exitCode, signal: child.signalCode };
       const ended = once(child, 'exit');
       child.kill(signal);
-      const [code, by] = await ended;
-      return { code, signal: by };
+      const [code, endSignal] = await ended;
+      return { code, signal: endSignal };
     },
   };
 }

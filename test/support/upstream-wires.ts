@@ -31,8 +31,8 @@ const HALVES = [ANSWER_CONTENT.words.slice(0, 5), ANSWER_CONTENT.words.slice(5)]
 const CITY = { city: 'Oslo' };
 const data = (value: object | string): Buffer =>
   Buffer.from(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
-const named = (type: string, rest: object): Buffer =>
-  Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`);
+const named = (type: string, members: object): Buffer =>
+  Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`);
 const line = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 const isText = (kind: ContentKind): boolean => kind === 'words';
 
@@ -85,8 +85,8 @@ const geminiParts = (kind: ContentKind): object =>
     ? { text: ANSWER_CONTENT.words }
     : { functionCall: { id: 'call_1', name: ANSWER_CONTENT.tool, args: CITY } };
 const geminiUsage = { promptTokenCount: ANSWER_CONTENT.input, candidatesTokenCount: ANSWER_CONTENT.output };
-const candidate = (parts: readonly object[], rest: object = {}): object => ({
-  candidates: [{ index: 0, content: { role: 'model', parts }, ...rest }],
+const candidate = (parts: readonly object[], members: object = {}): object => ({
+  candidates: [{ index: 0, content: { role: 'model', parts }, ...members }],
   modelVersion: 'up-1',
 });
 
@@ -235,10 +235,10 @@ const cohere: UpstreamWire = {
   failure: named('message-end', { delta: { finish_reason: 'ERROR', error: 'slow down' } }),
 };
 
-const ollamaMessage = (message: object, rest: object = { done: false }): object => ({
+const ollamaMessage = (message: object, members: object = { done: false }): object => ({
   model: 'up-1',
   message: { role: 'assistant', content: '', ...message },
-  ...rest,
+  ...members,
 });
 const ollamaCall = { tool_calls: [{ id: 'call_1', function: { name: ANSWER_CONTENT.tool, arguments: CITY } }] };
 const ollamaEnd = {

@@ -43,7 +43,7 @@ export async function startVendorServer(): Promise<VendorServer> {
   };
   const faults = await startFaultServer();
   const providerOf = (name: string): Provider => {
-    const provider = createProviders(tools).find((one) => one.name === name);
+    const provider = createProviders(tools).find((candidate) => candidate.name === name);
     if (!provider) throw new Error(`no provider is called ${name}`);
     return provider;
   };
