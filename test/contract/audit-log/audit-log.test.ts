@@ -209,12 +209,12 @@ describe('auditLog in the graph', () => {
       before: null,
       after: { alias: 'from-the-graph' },
     });
-    const first = await page({ first: 2 });
-    const next = await page({ first: 2, after: first.pageInfo.endCursor });
-    const back = await page({ last: 2 });
-    expect([...first.nodes, ...next.nodes]).toEqual(nodes.slice(0, 4));
-    expect([first.pageInfo.hasNextPage, first.pageInfo.hasPreviousPage]).toEqual([true, false]);
-    expect(back.nodes).toEqual(nodes.slice(-2));
+    const firstPage = await page({ first: 2 });
+    const secondPage = await page({ first: 2, after: firstPage.pageInfo.endCursor });
+    const lastPage = await page({ last: 2 });
+    expect([...firstPage.nodes, ...secondPage.nodes]).toEqual(nodes.slice(0, 4));
+    expect([firstPage.pageInfo.hasNextPage, firstPage.pageInfo.hasPreviousPage]).toEqual([true, false]);
+    expect(lastPage.nodes).toEqual(nodes.slice(-2));
   });
 
   it('is refused for users', async () => {
@@ -228,8 +228,7 @@ describe('changes by background tasks', () => {
     await post('/team/new', { team_id: 'resets', max_budget: 1, budget_duration: '1s' });
     const secret = await key({ key_alias: 'resets', max_budget: 1, budget_duration: '1s' });
     expect(secret).toMatch(/^sk-/);
-    // `table_name` takes the noun of a row, for example `team`, as well as the name of its table.
-    /** One item per entry of the audit log: whether the end of the budget window has changed. */
+    /** Whether the end of the budget window changed, by entry. `table` is a table name or a noun, for example `team`. */
     const windowChanges = async (table: string, search: string) =>
       (await entries(`table_name=${table}&action=updated&${search}`)).map(
         ({ before_value, updated_values }) => before_value?.['budget_reset_at'] !== updated_values?.['budget_reset_at'],

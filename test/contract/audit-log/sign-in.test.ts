@@ -25,7 +25,7 @@ async function entriesOf(author: string) {
   return entries.map(({ action, table_name: table, object_id: id, actor }) => [action, table, id, actor]);
 }
 
-it('has the key of a session, which sign-in creates', async () => {
+it('the audit log records the session key that a sign-in creates', async () => {
   const credentials = { username: 'admin', password: app.adminKey };
   const answer = await app.call('POST', '/v2/login', credentials, { authorization: '' });
   const { token } = (await answer.json()) as { readonly token: string };
@@ -36,7 +36,7 @@ it('has the key of a session, which sign-in creates', async () => {
   ]);
 });
 
-it('has the user and the team that a signed token names', async () => {
+it('the audit log records the user and the team that a call with a signed token creates', async () => {
   const token = await issuer.token({ sub: 'anna', groups: ['blue'] });
   const answer = await app.call('GET', '/v1/models', undefined, { authorization: `Bearer ${token}` });
   expect(answer.status).toBe(200);

@@ -147,7 +147,7 @@ describe('batches.get 200: a batch whose upstream reports no valid usage', () =>
     ]);
   });
 
-  it('is charged at the first read at which its output can be read', async () => {
+  it('is charged at the first read that finds a readable output', async () => {
     const id = await createBatch('priced');
     [batch, output] = [ENDED, { status: 503, body: '{"error":{"message":"later"}}' }];
     expect(await answerOf(await readBatch(id))).toMatchObject([200, { status: 'completed' }]);

@@ -49,15 +49,15 @@ describe('limits of a key and of its team for a model', () => {
   it('batches.create 429: a limit of a key replaces the limit of its team', async () => {
     const team = await app.call('POST', '/team/new', { team_id: 'batching', model_rpm_limit: { assistant: 2 } });
     expect(team.status).toBe(200);
-    const withoutLimit = await newKey(app, { team_id: 'batching' });
-    const withLimit = await newKey(app, { team_id: 'batching', model_rpm_limit: { assistant: 20 } });
+    const keyWithoutLimit = await newKey(app, { team_id: 'batching' });
+    const keyWithLimit = await newKey(app, { team_id: 'batching', model_rpm_limit: { assistant: 20 } });
     // The upload of a file counts as a call.
     const statusesOf = async (key: string): Promise<readonly number[]> => {
       const { id } = await uploadLines(key);
       return [(await create(batchBody(id), { key })).status, (await create(batchBody(id), { key })).status];
     };
-    expect(await statusesOf(withoutLimit)).toEqual([200, 429]);
-    expect(await statusesOf(withLimit)).toEqual([200, 200]);
+    expect(await statusesOf(keyWithoutLimit)).toEqual([200, 429]);
+    expect(await statusesOf(keyWithLimit)).toEqual([200, 200]);
   });
 });
 
@@ -111,6 +111,60 @@ describe('batches.create', () => {
     ]);
   });
 
+  it.each([
+    ['{', 'The request body is not valid JSON.', 'request_body'],
+    ['{}', "/batches: Missing required parameter: 'input_file_id'.", 'input_file_id'],
+    ['{"input_file_id":"x"}', "/batches: Missing required parameter: 'endpoint'.", 'endpoint'],
+    [
+      '{"input_file_id":"x","endpoint":"y"}',
+      "/batches: Missing required parameter: 'completion_window'.",
+      'completion_window',
+    ],
+    [batchBody(1), "/batches: Invalid type for parameter 'input_file_id': it must be a string.", 'input_file_id'],
+  ])('400: a body of %s', async (body, message, param) => {
+    expect(await answerOf(await create(body))).toEqual(refusal(400, message, { param }));
+  });
+
+  it('400: a file whose purpose is not batch', async () => {
+    const { id } = await upload(app);
+    const message = "/batches: Invalid value for parameter 'input_file_id': the purpose of the file must be 'batch'.";
+    expect(await answerOf(await create(batchBody(id)))).toEqual(refusal(400, message, { param: 'input_file_id' }));
+  });
+
+  it('404: a file of another owner, and a file that does not exist', async () => {
+    const { id } = await uploadLines();
+    const key = await newKey(app, {});
+    for (const fileId of [id, 'file-none'])
+      expect(await answerOf(await create(batchBody(fileId), { key }))).toEqual(
+        refusal(404, `No such File object: ${fileId}`, { type: 'not_found_error' }),
+      );
+  });
+
+  it('403: a key that may not call every model names a file of another team member', async () => {
+    const team = { team_id: 'lines' };
+    const { id } = await uploadLines(await newKey(app, team));
+    const key = await newKey(app, { ...team, models: ['assistant'] });
+    const message = 'This key may not call every model: it can only start batches from files that it uploaded itself.';
+    expect(await answerOf(await create(batchBody(id), { key }))).toEqual(
+      refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
+    );
+    expect((await create(batchBody(id), { key: await newKey(app, team) })).status).toBe(200);
+    const { id: ownFileId } = await uploadLines(key);
+    expect((await create(batchBody(ownFileId), { key })).status).toBe(200);
+  });
+
+  it('422: a budget of zero', async () => {
+    const team = { team_id: 'poor' };
+    const { id } = await uploadLines(await newKey(app, team));
+    const key = await newKey(app, { ...team, key_alias: 'poor', max_budget: 0 });
+    const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
+    expect(await answerOf(await create(batchBody(id), { key }))).toEqual(
+      refusal(422, message, { type: 'budget_exceeded' }),
+    );
+  });
+});
+
+describe('the input file of a batch', () => {
   it('files.create 200: public model names in lines are replaced by upstream names; other bytes are unchanged', async () => {
     const lines = [
       lineFor('assistant', { n: 1e3 }),
@@ -190,58 +244,6 @@ describe('batches.create', () => {
       "The requested model 'second' is not available for this API key, or the model name is invalid. Check the models available to you and try again.";
     expect(await answerOf(await send(app, 'POST', '/v1/files', { key, body }))).toEqual(
       refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
-    );
-  });
-
-  it.each([
-    ['{', 'The request body is not valid JSON.', 'request_body'],
-    ['{}', "/batches: Missing required parameter: 'input_file_id'.", 'input_file_id'],
-    ['{"input_file_id":"x"}', "/batches: Missing required parameter: 'endpoint'.", 'endpoint'],
-    [
-      '{"input_file_id":"x","endpoint":"y"}',
-      "/batches: Missing required parameter: 'completion_window'.",
-      'completion_window',
-    ],
-    [batchBody(1), "/batches: Invalid type for parameter 'input_file_id': it must be a string.", 'input_file_id'],
-  ])('400: a body of %s', async (body, message, param) => {
-    expect(await answerOf(await create(body))).toEqual(refusal(400, message, { param }));
-  });
-
-  it('400: a file whose purpose is not batch', async () => {
-    const { id } = await upload(app);
-    const message = "/batches: Invalid value for parameter 'input_file_id': the purpose of the file must be 'batch'.";
-    expect(await answerOf(await create(batchBody(id)))).toEqual(refusal(400, message, { param: 'input_file_id' }));
-  });
-
-  it('404: a file of another owner, and a file that does not exist', async () => {
-    const { id } = await uploadLines();
-    const key = await newKey(app, {});
-    for (const fileId of [id, 'file-none'])
-      expect(await answerOf(await create(batchBody(fileId), { key }))).toEqual(
-        refusal(404, `No such File object: ${fileId}`, { type: 'not_found_error' }),
-      );
-  });
-
-  it('403: a key that may not call every model names a file of another team member', async () => {
-    const team = { team_id: 'lines' };
-    const { id } = await uploadLines(await newKey(app, team));
-    const key = await newKey(app, { ...team, models: ['assistant'] });
-    const message = 'This key may not call every model: it can only start batches from files that it uploaded itself.';
-    expect(await answerOf(await create(batchBody(id), { key }))).toEqual(
-      refusal(403, message, { type: 'key_model_access_denied', param: 'model' }),
-    );
-    expect((await create(batchBody(id), { key: await newKey(app, team) })).status).toBe(200);
-    const { id: ownFileId } = await uploadLines(key);
-    expect((await create(batchBody(ownFileId), { key })).status).toBe(200);
-  });
-
-  it('422: a budget of zero', async () => {
-    const team = { team_id: 'poor' };
-    const { id } = await uploadLines(await newKey(app, team));
-    const key = await newKey(app, { ...team, key_alias: 'poor', max_budget: 0 });
-    const message = `Budget has been exceeded! Key=poor (sk-...${key.slice(-4)}) Current cost: 0.0, Max budget: 0.0`;
-    expect(await answerOf(await create(batchBody(id), { key }))).toEqual(
-      refusal(422, message, { type: 'budget_exceeded' }),
     );
   });
 });

@@ -32,7 +32,11 @@ const outputLine = (model: string, prompt_tokens: number, completion_tokens: num
   JSON.stringify({ response: { status_code: 200, body: { model, usage: { prompt_tokens, completion_tokens } } } });
 
 /** The sum that the upstream reports, under the name of one model. */
-const SUMMED = { status: 'completed', model: 'up-1', usage: { input_tokens: 40, output_tokens: 8, total_tokens: 48 } };
+const REPORTED_SUM = {
+  status: 'completed',
+  model: 'up-1',
+  usage: { input_tokens: 40, output_tokens: 8, total_tokens: 48 },
+};
 
 /** Creates a batch with two lines of the model `assistant` and one of the model `second`. */
 async function createBatch(key: string): Promise<string> {
@@ -65,7 +69,7 @@ const OUTPUT = `${outputLine('up-1-2026', 10, 2)}\n${outputLine('up-2-2026', 24,
 
 describe('a batch with lines of several models', () => {
   it.each([
-    ['a sum and a readable output', SUMMED, OUTPUT],
+    ['a reported sum and a readable output', REPORTED_SUM, OUTPUT],
     ['a readable output only', { status: 'completed' }, OUTPUT],
   ])('has a record for each model, from the lines of its output: %s', async (_case, state, content) => {
     const id = await createBatch(await newKey(app, {}));
@@ -75,10 +79,10 @@ describe('a batch with lines of several models', () => {
     expect(await recordsOf(id)).toHaveLength(2);
   });
 
-  it('shares its sum by the size of the lines, if its output has no usage', async () => {
+  it('divides its reported sum among its models by the size of their lines, if its output has no usage', async () => {
     const id = await createBatch(await newKey(app, {}));
-    await readEnd(id, SUMMED, 'no JSON');
-    // Estimated tokens: 2 × 9 for the lines of `assistant`, and 8 for the line of `second`.
+    await readEnd(id, REPORTED_SUM, 'no JSON');
+    // The lines of `assistant` have 2 × 9 estimated tokens, and the line of `second` has 8. The sum is divided 18 to 8.
     expect(await recordsOf(id)).toEqual([record('assistant', '20', 28, 6), record('second', '2', 12, 2)]);
   });
 
@@ -90,12 +94,12 @@ describe('a batch with lines of several models', () => {
     };
     const endBatch = async (content: string): Promise<void> => {
       const id = await createBatch(key);
-      await readEnd(id, SUMMED, content);
+      await readEnd(id, REPORTED_SUM, content);
       // This read waits for the records.
       await recordsOf(id);
     };
     await endBatch(OUTPUT);
-    // 12 of 13 USD, and 4 of 5 USD.
+    // The batch used 12 of 13 USD for `assistant`, and 4 of 5 USD for `second`.
     expect([await statusOf('assistant'), await statusOf('second')]).not.toContain(422);
     await endBatch(outputLine('up-2', 8, 0));
     expect(await statusOf('second')).toBe(422);
@@ -105,7 +109,7 @@ describe('a batch with lines of several models', () => {
   it('has a spend log row with the call id of the batch for each model', async () => {
     const key = await newKey(app, {});
     const id = await createBatch(key);
-    await readEnd(id, SUMMED, OUTPUT);
+    await readEnd(id, REPORTED_SUM, OUTPUT);
     await recordsOf(id);
     const rows = (await (await send(app, 'GET', `/spend/logs?request_id=${id}`)).json()) as readonly object[];
     expect(rows).toHaveLength(2);

@@ -71,10 +71,10 @@ it('batches.create 403: a blocked customer; the upstream is not called', async (
   const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { content: `${lineFor('assistant')}\n` });
   const batch = { input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' };
   const headers = { 'x-litellm-customer-id': 'blocked' };
-  const count = upstream.received.length;
+  const callsBefore = upstream.received.length;
   const refused = await answerOf(await send(app, 'POST', '/v1/batches', { body: JSON.stringify(batch), headers }));
   expect(refused).toMatchObject([403, { error: { message: expect.stringContaining('End user=blocked') as string } }]);
-  expect(upstream.received).toHaveLength(count);
+  expect(upstream.received).toHaveLength(callsBefore);
 });
 
 describe('batches.get 200: a batch that ends', () => {
@@ -128,10 +128,10 @@ describe('batches.get 200: a batch that ends', () => {
     expect(await recordsOf(id)).toMatchObject([{ spendRow: { costUsd: '5' } }]);
     await setDiscountAndMargin({ openai: 0.5 }, {});
     serveFiles(upstream);
-    const second = await createBatch('assistant');
+    const secondId = await createBatch('assistant');
     serveFiles(upstream, ENDED);
-    await readBatch(second);
-    expect(await recordsOf(second)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
+    await readBatch(secondId);
+    expect(await recordsOf(secondId)).toMatchObject([{ spendRow: { costUsd: '2.5' } }]);
     await setDiscountAndMargin({}, {});
   });
 
@@ -179,7 +179,7 @@ describe('batches.get 200: a batch that ends', () => {
   });
 
   const MODEL_BUDGET = { assistant: { budget_limit: 5, time_period: '1d' } };
-  const created = async (path: string, draft: object): Promise<void> =>
+  const createRow = async (path: string, draft: object): Promise<void> =>
     expect((await app.call('POST', path, draft)).status).toBe(200);
   it.each<[string, string, () => Promise<{ readonly key: string; readonly user?: string }>]>([
     [
@@ -192,7 +192,7 @@ describe('batches.get 200: a batch that ends', () => {
       'LiteLLM User: user-of-batches',
       async () => {
         const user_id = 'user-of-batches';
-        await created('/user/new', { user_id, auto_create_key: false, model_max_budget: MODEL_BUDGET });
+        await createRow('/user/new', { user_id, auto_create_key: false, model_max_budget: MODEL_BUDGET });
         return { key: await newKey(app, { user_id }) };
       },
     ],
@@ -201,26 +201,26 @@ describe('batches.get 200: a batch that ends', () => {
       'LiteLLM Team: team-of-batches',
       async () => {
         const team_id = 'team-of-batches';
-        await created('/team/new', { team_id, metadata: { model_max_budget: MODEL_BUDGET } });
+        await createRow('/team/new', { team_id, metadata: { model_max_budget: MODEL_BUDGET } });
         return { key: await newKey(app, { team_id }) };
       },
     ],
     [
-      'team, created with a signed token,',
+      'team, if a signed token created the batch',
       'LiteLLM Team: team-of-tokens',
       async () => {
         const team_id = 'team-of-tokens';
-        await created('/team/new', { team_id, metadata: { model_max_budget: MODEL_BUDGET } });
+        await createRow('/team/new', { team_id, metadata: { model_max_budget: MODEL_BUDGET } });
         return { key: await issuer.token({ sub: 'any', teams: [team_id] }, { alg: 'ES256' }) };
       },
     ],
     ...['', 'team-of-a-user'].map((team): [string, string, () => Promise<{ readonly key: string }>] => [
-      `user, created with a signed token ${team === '' ? 'without a team' : 'of a team'},`,
+      `user, if a signed token ${team === '' ? 'without a team' : 'of a team'} created the batch`,
       `LiteLLM User: user-of-tokens${team}`,
       async () => {
         const sub = `user-of-tokens${team}`;
-        await created('/user/new', { user_id: sub, auto_create_key: false, model_max_budget: MODEL_BUDGET });
-        if (team !== '') await created('/team/new', { team_id: team });
+        await createRow('/user/new', { user_id: sub, auto_create_key: false, model_max_budget: MODEL_BUDGET });
+        if (team !== '') await createRow('/team/new', { team_id: team });
         return { key: await issuer.token({ sub, teams: team === '' ? [] : [team] }, { alg: 'ES256' }) };
       },
     ]),
@@ -229,13 +229,13 @@ describe('batches.get 200: a batch that ends', () => {
       'LiteLLM End User: customer-of-batches',
       async () => {
         const user = 'customer-of-batches';
-        await created('/budget/new', { budget_id: user, model_max_budget: MODEL_BUDGET });
-        await created('/customer/new', { user_id: user, budget_id: user });
+        await createRow('/budget/new', { budget_id: user, model_max_budget: MODEL_BUDGET });
+        await createRow('/customer/new', { user_id: user, budget_id: user });
         return { key: await newKey(app, {}), user };
       },
     ],
-  ])('counts in the budget of its %s for the model', async (_scope, subject, made) => {
-    const { key, user } = await made();
+  ])('counts in the model budget of its %s', async (_scope, subject, makeCaller) => {
+    const { key, user } = await makeCaller();
     const id = await createBatch('assistant', key, user === undefined ? {} : { 'x-litellm-customer-id': user });
     const body = JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'x' }], user });
     const call = async () => await answerOf(await send(app, 'POST', '/v1/chat/completions', { key, body }));
@@ -265,7 +265,7 @@ describe('batches.get 200: a batch that ends', () => {
     ['signed token', async (sub: string) => await issuer.token({ sub }, { alg: 'ES256' })],
   ])('has a spend row of its user, if it was created with a %s', async (credential, keyOf) => {
     const user_id = `user of a ${credential}`;
-    await created('/user/new', { user_id, auto_create_key: false });
+    await createRow('/user/new', { user_id, auto_create_key: false });
     const id = await createBatch('assistant', await keyOf(user_id));
     serveFiles(upstream, ENDED);
     await readBatch(id);

@@ -38,18 +38,18 @@ afterAll(async () => {
 });
 
 const ENDED = { status: 'completed', model: 'up-1', usage: { input_tokens: 0, output_tokens: 5, total_tokens: 5 } };
-const SOFT = { soft_budget: 4 };
+const SOFT_BUDGET = { soft_budget: 4 };
 
 async function manage(path: string, draft: object): Promise<void> {
   const answer = await app.call('POST', path, draft);
   expect([path, answer.status]).toEqual([path, 200]);
 }
 
-/** By group of the alert: makes a caller whose only limit is the soft budget. */
+/** Functions, by alert group, that make a caller whose only limit is a soft budget. */
 const CALLERS: Readonly<
   Record<string, (id: string) => Promise<{ readonly key: string; readonly headers?: Record<string, string> }>>
 > = {
-  key: async () => ({ key: await newKey(app, SOFT) }),
+  key: async () => ({ key: await newKey(app, SOFT_BUDGET) }),
   async team(team_id) {
     await manage('/team/new', { team_id, ...SOFT });
     return { key: await issuer.token({ sub: 'any', teams: [team_id] }, { alg: 'ES256' }) };
@@ -77,14 +77,14 @@ it.each(Object.entries(CALLERS))(
     const { key, headers = {} } = await create(`soft-${group}`);
     const content = `${lineFor('assistant')}\n`;
     const before = webhook.received.length;
-    for (const count of [1, 2]) {
+    for (const batchNumber of [1, 2]) {
       serveFiles(upstream);
       // oxlint-disable-next-line no-await-in-loop -- one batch after the other
       const { id: input_file_id } = await upload(app, { purpose: 'batch' }, { key, content });
       const body = JSON.stringify({ input_file_id, endpoint: '/v1/chat/completions', completion_window: '24h' });
       // oxlint-disable-next-line no-await-in-loop -- as above
       const creation = await answerOf(await send(app, 'POST', '/v1/batches', { key, body, headers }));
-      expect([count, creation[0]]).toEqual([count, 200]);
+      expect([batchNumber, creation[0]]).toEqual([batchNumber, 200]);
       serveFiles(upstream, ENDED);
       const { id } = creation[1] as { readonly id: string };
       // oxlint-disable-next-line no-await-in-loop -- as above

@@ -31,7 +31,7 @@ describe('budgets', () => {
   it('budgets.settings 200: members of a budget with their values', async () => {
     const valueOf = async (id: string, name: string) => {
       const form = (await get(`/budget/settings?budget_id=${id}`)).body as unknown as readonly Json[];
-      return form.find((one) => one['field_name'] === name)?.['field_value'];
+      return form.find((field) => field['field_name'] === name)?.['field_value'];
     };
     expect(await valueOf('b1', 'max_budget')).toBe(10);
     expect(await valueOf('b1', 'max_parallel_requests')).toBe(3);

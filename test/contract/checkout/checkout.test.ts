@@ -80,15 +80,15 @@ describe('checkout.create', () => {
 
   it('checkout.create 200: a subscription, with the buyer sent back to the configured address', async () => {
     const env = { ...stripe.env, STRIPE_MODE: 'subscription', PROXY_BASE_URL: 'https://prices.example/gate/' };
-    const other = await startApp({ env });
-    expect((await begin(other)).status).toBe(200);
+    const subscriptionApp = await startApp({ env });
+    expect((await begin(subscriptionApp)).status).toBe(200);
     const { form } = lastRequest();
     expect(form).toMatchObject({
       mode: 'subscription',
       cancel_url: 'https://prices.example/gate/billing/cancelled',
       'subscription_data[metadata][lensgate_checkout]': form['client_reference_id'],
     });
-    await other.stop();
+    await subscriptionApp.stop();
   });
 
   it('checkout.create 413: a body above the size limit', async () => {
@@ -97,18 +97,18 @@ describe('checkout.create', () => {
   });
 
   it('checkout.create 429: more than sixty checkouts an hour from one address, in spite of forwarded headers', async () => {
-    const other = await startApp({ env: stripe.env });
+    const newApp = await startApp({ env: stripe.env });
     const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => begin(other, { headers: { 'x-forwarded-for': `192.0.2.${index}` } })),
+      Array.from({ length: 60 }, (_, index) => begin(newApp, { headers: { 'x-forwarded-for': `192.0.2.${index}` } })),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     const requests = stripe.requests.length;
-    const { retryAfter, ...refused } = await read(await begin(other));
+    const { retryAfter, ...refused } = await read(await begin(newApp));
     const detail = 'Too many checkouts from your address. Try again later.';
     expect(refused).toEqual({ status: 429, type: 'application/json', body: { detail } });
     expect(Number(retryAfter)).toBeGreaterThan(3_000);
     expect(stripe.requests.length).toBe(requests);
-    await other.stop();
+    await newApp.stop();
   });
 
   it("checkout.create 502: the answer has the codes of Stripe's refusal, but no message and no secret key", async () => {
@@ -151,10 +151,10 @@ describe('checkout.create', () => {
     [{ STRIPE_SECRET_KEY: 'sk_test_1' }, 'STRIPE_PRICE_ID is'],
     [{ STRIPE_PRICE_ID: 'price_1' }, 'STRIPE_SECRET_KEY is'],
   ])('checkout.create 503: names the missing setting: %j', async (env, subjectAndVerb) => {
-    const other = await startApp({ env: { STRIPE_RECONCILE_SECONDS: '0', ...env } });
+    const incompleteApp = await startApp({ env: { STRIPE_RECONCILE_SECONDS: '0', ...env } });
     const detail = `Checkout is not configured: ${subjectAndVerb} not set.`;
-    expect(await read(await begin(other))).toEqual(json(503, { detail }));
-    await other.stop();
+    expect(await read(await begin(incompleteApp))).toEqual(json(503, { detail }));
+    await incompleteApp.stop();
   });
 
   it.each(['GET', 'PUT', 'HEAD', 'DELETE'])('405: the method %s', async (method) => {
@@ -224,10 +224,10 @@ describe('checkout.webhook', () => {
   });
 
   it('checkout.webhook 503: names the missing setting', async () => {
-    const other = await startApp();
+    const unconfiguredApp = await startApp();
     const detail = 'Checkout is not configured: STRIPE_WEBHOOK_SECRET is not set.';
-    expect(await read(await stripe.deliver(other.url, event()))).toEqual(json(503, { detail }));
-    await other.stop();
+    expect(await read(await stripe.deliver(unconfiguredApp.url, event()))).toEqual(json(503, { detail }));
+    await unconfiguredApp.stop();
   });
 
   it.each(['GET', 'HEAD'])('405: the method %s', async (method) => {

@@ -50,9 +50,10 @@ async function newKey(draft: object): Promise<string> {
   return ((await answer.json()) as { readonly key: string }).key;
 }
 
-const message = (id: string) => `End user=${id} is blocked. Update via \`/customer/unblock\` if you're an admin.`;
+const blockedMessage = (id: string) =>
+  `End user=${id} is blocked. Update via \`/customer/unblock\` if you're an admin.`;
 const refusal = (id: string) => ({
-  error: { message: message(id), type: 'permission_error', param: null, code: '403' },
+  error: { message: blockedMessage(id), type: 'permission_error', param: null, code: '403' },
 });
 
 const messages = [{ role: 'user', content: 'hi' }];
@@ -87,7 +88,7 @@ describe('a call that names a blocked customer', () => {
     const body = { model: 'priced', max_tokens: 1, messages, metadata: { user_id: 'refused' } };
     expect(await send('/v1/messages', body)).toMatchObject({
       status: 403,
-      body: { error: { type: 'permission_error', message: message('refused') } },
+      body: { error: { type: 'permission_error', message: blockedMessage('refused') } },
     });
     expect(upstreamCalls).toBe(0);
   });

@@ -76,7 +76,7 @@ describe('a customer with allowed_model_region', () => {
     expect(await ask('any-region', model)).toMatch(new RegExp(`^${model}`));
   });
 
-  it('gets the default model if a model has no deployment of the region', async () => {
+  it('gets the default model if the requested model has no deployment of the region', async () => {
     expect([await ask('with-default', 'american'), await ask('with-default', 'american')]).toEqual([
       'both-eu',
       'both-eu',

@@ -72,7 +72,7 @@ it('the graph has the same sums, with the last call and the days of each endpoin
   const { body } = await client.post('/graphql', { query });
   const endpointRows = (body['data'] as Json)['endpointActivity'] as readonly Json[];
   const today = new Date().toISOString().slice(0, 10);
-  expect(endpointRows.map(({ lastSeenAt: _at, ...one }) => one)).toEqual(
+  expect(endpointRows.map(({ lastSeenAt: _lastSeenAt, ...row }) => row)).toEqual(
     [
       ['/chat/completions', 2, 1],
       ['/messages', 1, 0],
@@ -91,5 +91,5 @@ it('the graph has the same sums, with the last call and the days of each endpoin
       };
     }),
   );
-  expect(endpointRows.every(({ lastSeenAt: at }) => Date.now() - Date.parse(String(at)) < 60_000)).toBe(true);
+  expect(endpointRows.every(({ lastSeenAt }) => Date.now() - Date.parse(String(lastSeenAt)) < 60_000)).toBe(true);
 });

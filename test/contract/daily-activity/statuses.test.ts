@@ -36,10 +36,15 @@ const ROUTE_ENDINGS = [
   { kind: 'Export', end: '/export', extra: '', invalid: 'export_type=zzz' },
 ] as const;
 
-const UNCACHED = { kind: 'UncachedKeys', end: '/aggregated/cache_leakage_keys', extra: '', invalid: 'limit=0' };
+const UNCACHED_KEYS_ROUTE = {
+  kind: 'UncachedKeys',
+  end: '/aggregated/cache_leakage_keys',
+  extra: '',
+  invalid: 'limit=0',
+};
 
 const ALL_ROUTES = ENTITIES.flatMap((entity) =>
-  [...ROUTE_ENDINGS, ...(entity.entity === 'user' ? [UNCACHED] : [])].map((row) => ({
+  [...ROUTE_ENDINGS, ...(entity.entity === 'user' ? [UNCACHED_KEYS_ROUTE] : [])].map((row) => ({
     ...entity,
     ...row,
     name: `dailyActivity.${entity.entity}${row.kind}`,
@@ -60,8 +65,8 @@ const create = async (path: string, body: object): Promise<string> => {
 
 async function chat(key: string, fields: object = {}): Promise<void> {
   const body = { model: 'demo', messages: [{ role: 'user', content: 'hi' }], ...fields };
-  const head = { authorization: `Bearer ${key}`, 'user-agent': 'tester/1.0' };
-  const answer = await app.call('POST', '/v1/chat/completions', body, head);
+  const headers = { authorization: `Bearer ${key}`, 'user-agent': 'tester/1.0' };
+  const answer = await app.call('POST', '/v1/chat/completions', body, headers);
   await answer.arrayBuffer();
   expect(answer.status).toBe(200);
 }
@@ -112,9 +117,9 @@ const read = async (path: string, key = app.adminKey): Promise<ActivityAnswer> =
 
 describe('dailyActivity.user and similar routes', () => {
   it.each(ALL_ROUTES)('$name 200: administrators, also read-only administrators', async ({ validUrl }) => {
-    const [all, visible] = [await send(validUrl, app.adminKey), await send(validUrl, keys.viewer)];
-    expect(all[0]).toBe(200);
-    expect(visible).toEqual(all);
+    const [adminAnswer, viewerAnswer] = [await send(validUrl, app.adminKey), await send(validUrl, keys.viewer)];
+    expect(adminAnswer[0]).toBe(200);
+    expect(viewerAnswer).toEqual(adminAnswer);
   });
 
   it.each(ALL_ROUTES)('$name 400: missing and invalid dates', async ({ url, extra }) => {
@@ -131,8 +136,8 @@ describe('dailyActivity.user and similar routes', () => {
 
   it.each(ALL_ROUTES)('$name 422: an invalid parameter', async ({ url, invalid, extra }) => {
     const [name = ''] = invalid.split('=');
-    const rest = extra.startsWith(`&${name}=`) ? '' : extra;
-    const [status, answer] = await send(`${url}?${DAYS}${rest}&${invalid}`, app.adminKey);
+    const otherParameters = extra.startsWith(`&${name}=`) ? '' : extra;
+    const [status, answer] = await send(`${url}?${DAYS}${otherParameters}&${invalid}`, app.adminKey);
     const { detail } = answer as { readonly detail: readonly { readonly loc: readonly string[] }[] };
     expect([status, detail.map(({ loc }) => loc)]).toEqual([422, [['query', name]]]);
   });
@@ -166,24 +171,27 @@ describe('dailyActivity.user and similar routes', () => {
 });
 
 describe('an administrator sees', () => {
-  it.each(ENTITIES)('calls of all, one and others: $entity', async ({ path, param, calls, entityId, entity }) => {
-    const all = await read(`${path}/daily/activity?${DAYS}`);
-    expect(all.metadata['total_api_requests']).toBe(calls);
-    const one = await read(`${path}/daily/activity?${DAYS}&${param}=${entityId}`);
-    expect(one.metadata['total_api_requests']).toBe(1);
-    expect(Object.keys(one.results[0]?.breakdown['entities'] ?? {})).toEqual([entityId]);
-    const others = await read(`${path}/daily/activity?${DAYS}&exclude_${param}=${entityId}`);
-    expect(others.metadata['total_api_requests']).toBe(calls - 1);
-    const metadata = {
-      user: { user_email: 'one@example.com', user_alias: null },
-      team: { team_alias: 'Team' },
-      tag: {},
-      organization: { organization_alias: 'Organization' },
-      endUser: { alias: 'Customer' },
-      agent: {},
-    };
-    expect(one.results[0]?.breakdown['entities']?.[entityId]?.metadata).toEqual(metadata[entity]);
-  });
+  it.each(ENTITIES)(
+    'the calls of all entities, of one entity, and of all except this entity: $entity',
+    async ({ path, param, calls, entityId, entity }) => {
+      const ofAll = await read(`${path}/daily/activity?${DAYS}`);
+      expect(ofAll.metadata['total_api_requests']).toBe(calls);
+      const ofEntity = await read(`${path}/daily/activity?${DAYS}&${param}=${entityId}`);
+      expect(ofEntity.metadata['total_api_requests']).toBe(1);
+      expect(Object.keys(ofEntity.results[0]?.breakdown['entities'] ?? {})).toEqual([entityId]);
+      const ofOthers = await read(`${path}/daily/activity?${DAYS}&exclude_${param}=${entityId}`);
+      expect(ofOthers.metadata['total_api_requests']).toBe(calls - 1);
+      const metadata = {
+        user: { user_email: 'one@example.com', user_alias: null },
+        team: { team_alias: 'Team' },
+        tag: {},
+        organization: { organization_alias: 'Organization' },
+        endUser: { alias: 'Customer' },
+        agent: {},
+      };
+      expect(ofEntity.results[0]?.breakdown['entities']?.[entityId]?.metadata).toEqual(metadata[entity]);
+    },
+  );
 
   it('at most api_key_limit keys in an aggregated answer, with the number of all keys', async () => {
     const whole = await read(`/tag/daily/activity/aggregated?${DAYS}&api_key_limit=1`);
@@ -314,13 +322,19 @@ describe('tagUse.daily and similar routes', () => {
   });
 
   it('tagUse.weekly 200, tagUse.monthly 200: users of each client in the last window, which ends tomorrow', async () => {
-    const name = (days: number, options: Intl.DateTimeFormatOptions): string =>
+    const formatDay = (days: number, options: Intl.DateTimeFormatOptions): string =>
       new Date(Date.parse(day(days))).toLocaleDateString('en-US', { ...options, timeZone: 'UTC' });
-    const [week, month] = [name(-5, { month: 'short', day: '2-digit' }), name(-28, { month: 'short' })];
+    const [week, month] = [formatDay(-5, { month: 'short', day: '2-digit' }), formatDay(-28, { month: 'short' })];
     // Windows are numbered from 1: the last of seven has today. A week has 7 days and a month 30, with both ends.
-    const ends = (days: number) => [`${day(days)} 00:00:00`, `${day(1)} 00:00:00`] as const;
-    expect(await send('/tag/wau', app.adminKey)).toEqual([200, { results: users(...ends(-5), `Week 7 (${week})`) }]);
-    expect(await send('/tag/mau', app.adminKey)).toEqual([200, { results: users(...ends(-28), `Month 7 (${month})`) }]);
+    const windowEnds = (days: number) => [`${day(days)} 00:00:00`, `${day(1)} 00:00:00`] as const;
+    expect(await send('/tag/wau', app.adminKey)).toEqual([
+      200,
+      { results: users(...windowEnds(-5), `Week 7 (${week})`) },
+    ]);
+    expect(await send('/tag/mau', app.adminKey)).toEqual([
+      200,
+      { results: users(...windowEnds(-28), `Month 7 (${month})`) },
+    ]);
   });
 
   it('tagUse.distinct 200, tagUse.summary 200: tags, most calls first', async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const aliases = async (path: string): Promise<readonly unknown[]> => {
   const { status, body } = await client.get(path);
   expect([status, Object.keys(body)]).toEqual([200, ['api_keys']]);
-  return (body['api_keys'] as readonly Json[]).map((one) => (one['metadata'] as Json)['key_alias']);
+  return (body['api_keys'] as readonly Json[]).map((key) => (key['metadata'] as Json)['key_alias']);
 };
 
 it('dailyActivity.userUncachedKeys 200: most prompt tokens first', async () => {

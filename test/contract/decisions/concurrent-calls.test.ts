@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FaultServer, startFaultServer } from '../../support/fault-server.ts';
 import { startApp, type TestApp } from '../../support/start-app.ts';
 
-const COUNT = 128;
+const QUESTION_COUNT = 128;
 /** Maximum concurrent calls of one decision, as in `chat-decider.ts`. */
 const CONCURRENCY = 16;
 
@@ -45,18 +45,18 @@ beforeAll(async () => {
     bodies.push(body);
     open += 1;
     mostOpen = Math.max(mostOpen, open);
-    const end = (): void => {
+    const answer = (): void => {
       open -= 1;
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(ANSWER);
     };
-    waiting.push(end);
+    waiting.push(answer);
     // The first call is sent alone. Later answers wait until 16 calls are open or all calls have arrived. They are sent
     // 20 ms later, so that a call above the maximum would arrive while 16 are open.
-    const isTimeToAnswer = open === CONCURRENCY || bodies.length === 1 || bodies.length === COUNT;
+    const isTimeToAnswer = open === CONCURRENCY || bodies.length === 1 || bodies.length === QUESTION_COUNT;
     if (isTimeToAnswer)
       setTimeout(() => {
-        for (const one of waiting.splice(0)) one();
+        for (const sendAnswer of waiting.splice(0)) sendAnswer();
       }, 20);
   });
   app = await startApp({
@@ -81,14 +81,14 @@ afterAll(async () => {
 });
 
 /** Length of the common prefix of two texts. */
-function commonLength(one: string, other: string): number {
+function commonLength(first: string, second: string): number {
   let length = 0;
-  while (length < one.length && one[length] === other[length]) length += 1;
+  while (length < first.length && first[length] === second[length]) length += 1;
   return length;
 }
 
 it('128 questions are sent in 128 calls with equal bytes up to the question, at most 16 at the same time', async () => {
-  const questions = Array.from({ length: COUNT }, (_unused, index) => ({
+  const questions = Array.from({ length: QUESTION_COUNT }, (_unused, index) => ({
     type: 'predicate',
     name: `q${index}`,
     instructions: `Is part ${index} late?`,
@@ -98,7 +98,7 @@ it('128 questions are sent in 128 calls with equal bytes up to the question, at 
   expect(response.status).toBe(200);
   const { answers } = (await response.json()) as { readonly answers: readonly { readonly name: string }[] };
   expect(answers.map(({ name }) => name)).toEqual(questions.map(({ name }) => name));
-  expect([bodies.length, mostOpen]).toEqual([COUNT, CONCURRENCY]);
+  expect([bodies.length, mostOpen]).toEqual([QUESTION_COUNT, CONCURRENCY]);
   const [first = ''] = bodies;
   const shared = Math.min(...bodies.slice(1).map((body) => commonLength(first, body)));
   // The common prefix: input, end of the input, and start of the question.

@@ -94,8 +94,8 @@ describe('an upstream of the standard format', () => {
 
 describe('a chat model', () => {
   /** Answer with a weight for each label (`l0`, `l1`) of each question (`q0`, `q1`), as the prompt demands. */
-  const answerWithWeights = (one: string, other: string): string => {
-    const answersText = `{"l0":${one},"l1":${other}}`;
+  const answerWithWeights = (firstWeight: string, secondWeight: string): string => {
+    const answersText = `{"l0":${firstWeight},"l1":${secondWeight}}`;
     const message = { role: 'assistant', content: `{"q0":${answersText},"q1":${answersText}}` };
     return JSON.stringify({ id: 'c', choices: [{ index: 0, message, finish_reason: 'stop' }] });
   };
@@ -110,8 +110,8 @@ describe('a chat model', () => {
     ['null', '1'],
     ['"5"', '1'],
     ['0', '0'],
-  ])('with the weights %s and %s refuses the questions', async (one, other) => {
-    expect((await decide('chat', answerWithWeights(one, other))).body['answers']).toEqual(REFUSED);
+  ])('with the weights %s and %s refuses the questions', async (firstWeight, secondWeight) => {
+    expect((await decide('chat', answerWithWeights(firstWeight, secondWeight))).body['answers']).toEqual(REFUSED);
   });
 
   it.each([['1e308'], ['5e-324'], ['50']])('with the weight %s for both labels gives 0.5', async (weight) => {
@@ -129,7 +129,7 @@ it('128 questions of 255 options with long texts, which the upstream does not an
     type: 'choice',
     name: `q${index}`,
     instructions: 'x'.repeat(1_000),
-    choices: Array.from({ length: 255 }, (_one, option) => ({
+    choices: Array.from({ length: 255 }, (_unused, option) => ({
       value: `o${option}-\u{1F600}\u202E`,
       description: 'd'.repeat(50),
     })),

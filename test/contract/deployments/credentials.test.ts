@@ -25,9 +25,9 @@ const MASKED_C1 = {
   source: 'db',
 };
 const notFound = (name: string) => envelope(404, `Credential not found. Got credential name: ${name}`);
-const success = (what: string) => ({
+const success = (action: string) => ({
   status: 200,
-  body: { success: true, message: `Credential ${what} successfully` },
+  body: { success: true, message: `Credential ${action} successfully` },
 });
 const patch = (name: string, body: unknown, by?: string) => send('PATCH', `/credentials/${name}`, body, by);
 const statusOf = async (model: string): Promise<number> => (await post('/v1/chat/completions', chat(model))).status;

@@ -120,11 +120,11 @@ describe('stored models', () => {
   });
 
   it('deployments.update 400: no `model_info`, an unknown id, an id of the file; 422: a numeric id', async () => {
-    const auth = (message: string) => envelope(400, message, 'auth_error', 'None');
+    const authError = (message: string) => envelope(400, message, 'auth_error', 'None');
     const update = (body: object) => post('/model/update', { litellm_params: DEMO, ...body });
-    expect(await update({})).toEqual(auth('Authentication Error, model_info not provided'));
-    expect(await update({ model_info: { id: 'none' } })).toEqual(auth('Authentication Error, model not found'));
-    expect(await update({ model_info: { id: 'filed-1' } })).toEqual(auth("Can't edit model. Model in config."));
+    expect(await update({})).toEqual(authError('Authentication Error, model_info not provided'));
+    expect(await update({ model_info: { id: 'none' } })).toEqual(authError('Authentication Error, model not found'));
+    expect(await update({ model_info: { id: 'filed-1' } })).toEqual(authError("Can't edit model. Model in config."));
     expect((await update({ model_info: { id: 7 } })).status).toBe(422);
   });
 

@@ -9,8 +9,7 @@ const model = (name: string, upstream: string) => ({
 const { get, key } = tenancyClient({
   config: {
     general_settings: { demo_model: false },
-    // The upstream model of `old` is in the built-in catalog, with a deprecation date. That of `new` is not in the
-    // catalog.
+    // The built-in catalog has a deprecation date for the upstream model of `old`. It does not have that of `new`.
     model_list: [model('old', 'openai/gpt-4-0613'), model('new', 'openai/not-in-catalog')],
   },
 });

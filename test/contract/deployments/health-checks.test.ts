@@ -238,10 +238,10 @@ it('health.services 400: an unknown or unconfigured service; 401: no key, a read
   expect(await get('/health/services?service=webhook')).toEqual(refused('No webhook of budget alerts is configured.'));
   expect(await get('/health/services?service=redis')).toEqual(refused('No Redis is configured.'));
   expect(await get('/health/services?service=otel', '')).toEqual(NO_KEY);
-  const viewer = await user({ user_role: 'internal_user_viewer' });
-  expect((await get('/health/services?service=otel', viewer)).status).toBe(401);
-  const auditor = await user({ user_role: 'proxy_admin_viewer' });
-  expect((await get('/health/services?service=otel', auditor)).status).toBe(403);
+  const readOnlyUser = await user({ user_role: 'internal_user_viewer' });
+  expect((await get('/health/services?service=otel', readOnlyUser)).status).toBe(401);
+  const readOnlyAdmin = await user({ user_role: 'proxy_admin_viewer' });
+  expect((await get('/health/services?service=otel', readOnlyAdmin)).status).toBe(403);
   expect(await get('/health/services')).toEqual({
     status: 422,
     body: { detail: [{ type: 'missing', loc: ['query', 'service'], msg: 'Field required' }] },
@@ -287,40 +287,40 @@ it('service.deleteCached 422: without keys', async () => {
 });
 
 it('health.services 200, service.callbacks 200: a configured collector of spans', async () => {
-  const other = await startApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' } });
-  const json = async (path: string): Promise<unknown> => (await other.call('GET', path)).json();
+  const appWithCollector = await startApp({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' } });
+  const json = async (path: string): Promise<unknown> => (await appWithCollector.call('GET', path)).json();
   const spans = { sent: 0, failed: 0, dropped: 0, waiting: 0 };
   const message = '0 spans were sent to `otel`.';
   expect(await json('/health/services?service=otel')).toEqual({ status: 'success', message, spans });
   expect(await json('/callbacks/list')).toEqual({ success: [], failure: [], success_and_failure: ['otel'] });
-  await other.stop();
+  await appWithCollector.stop();
 });
 
 describe('health.services: services that can be tested', () => {
-  const answers = (service: string) => ({
+  const testSuccess = (service: string) => ({
     status: 200,
     body: { status: 'success', message: `The service \`${service}\` answered a test.` },
   });
 
   it('health.services 200: the database', async () => {
-    expect(await get('/health/services?service=database')).toEqual(answers('database'));
+    expect(await get('/health/services?service=database')).toEqual(testSuccess('database'));
   });
 
   it('health.services 200: the webhook gets an alert that is marked as a test; 503: the webhook fails', async () => {
     const receiver = await startFaultServer();
     const url = `${receiver.url}/hooks/secret`;
-    const other = await startApp({
+    const appWithWebhook = await startApp({
       config: {
         general_settings: { alert_to_webhook_url: { budget_alerts: url } },
         litellm_settings: { user_url_allowed_hosts: ['127.0.0.1'] },
       },
     });
     const ask = async () => {
-      const answer = await other.call('GET', '/health/services?service=webhook');
+      const answer = await appWithWebhook.call('GET', '/health/services?service=webhook');
       return { status: answer.status, body: (await answer.json()) as unknown };
     };
     receiver.answer((response) => response.writeHead(204).end());
-    expect(await ask()).toEqual(answers('webhook'));
+    expect(await ask()).toEqual(testSuccess('webhook'));
     const text = 'This is a test alert of Lensgate.';
     expect(JSON.parse(receiver.received[0]?.body ?? '')).toEqual({
       event: 'test',
@@ -333,15 +333,15 @@ describe('health.services: services that can be tested', () => {
     expect(await ask()).toEqual(envelope(503, 'The webhook of budget alerts answered 404.', 'service_unavailable'));
     await receiver.stop();
     expect(await ask()).toEqual(envelope(503, 'The webhook of budget alerts cannot be called.', 'service_unavailable'));
-    await other.stop();
+    await appWithWebhook.stop();
   });
 
   it('health.services 503: a Redis that does not answer', async () => {
-    const other = await startApp({ env: { REDIS_URL: 'redis://:secret@127.0.0.1:1' } });
-    const answer = await other.call('GET', '/health/services?service=redis');
+    const appWithRedis = await startApp({ env: { REDIS_URL: 'redis://:secret@127.0.0.1:1' } });
+    const answer = await appWithRedis.call('GET', '/health/services?service=redis');
     expect({ status: answer.status, body: await answer.json() }).toEqual(
       envelope(503, 'The service `redis` does not answer.', 'service_unavailable'),
     );
-    await other.stop();
+    await appWithRedis.stop();
   });
 });

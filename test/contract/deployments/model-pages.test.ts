@@ -77,6 +77,7 @@ describe('pages of models', () => {
     ['sortBy=costs', ['a', 'b', 'filed-1', 'c']],
     ['sortBy=costs&sortOrder=desc', ['b', 'a', 'filed-1', 'c']],
     ['sortBy=created_at&sortOrder=desc', ['c', 'b', 'a', 'filed-1']],
+    // An unknown field does not change the order.
     ['sortBy=other', ['filed-1', 'a', 'b', 'c']],
   ])('models.page 200: models and order of the query %s', async (query, ids) => {
     expect((await pageOf(`?${query}`)).ids).toEqual(ids);

@@ -44,12 +44,14 @@ it('an input price without an output price gives administrators a warning in the
   const endpoints = ['healthy_endpoints', 'unhealthy_endpoints', 'unchecked_endpoints'].flatMap(
     (list) => (body[list] ?? []) as readonly { readonly model_group: string; readonly warning?: string }[],
   );
-  expect(endpoints.filter(({ warning }) => warning !== undefined).map((one) => [one.model_group, one.warning])).toEqual(
-    [
-      ['filed', WARNING],
-      ['stored', WARNING],
-    ],
-  );
+  expect(
+    endpoints
+      .filter(({ warning }) => warning !== undefined)
+      .map((endpoint) => [endpoint.model_group, endpoint.warning]),
+  ).toEqual([
+    ['filed', WARNING],
+    ['stored', WARNING],
+  ]);
 });
 
 it('answers to changes of models have the warning in a header, not in the body', async () => {

@@ -49,7 +49,9 @@ export function teamModelCalls() {
   const namesOf = async (by?: string): Promise<readonly unknown[]> =>
     ((await get('/v1/models', by)).body['data'] as readonly Json[]).map(({ id }) => id);
   const modelIdsAt = async (path: string, by?: string): Promise<readonly unknown[]> =>
-    ((await get(path, by)).body['data'] as readonly { readonly model_info: Json }[]).map((one) => one.model_info['id']);
+    ((await get(path, by)).body['data'] as readonly { readonly model_info: Json }[]).map(
+      ({ model_info: info }) => info['id'],
+    );
 
   beforeAll(async () => {
     upstream = await startRecordingUpstream();

@@ -127,9 +127,9 @@ describe('a model of a team', () => {
 
   it('models.groups 200: models that the key may call; a team model and a public one are not merged', async () => {
     const limits = async (by?: string) =>
-      ((await get('/model_group/info', by)).body['data'] as readonly Json[]).map((one) => [
-        one['model_group'],
-        one['tpm'],
+      ((await get('/model_group/info', by)).body['data'] as readonly Json[]).map((group) => [
+        group['model_group'],
+        group['tpm'],
       ]);
     await send('PATCH', '/model/common/update', { litellm_params: { tpm: 1_000_000 } });
     await send('PATCH', '/model/own/update', { litellm_params: { tpm: 2_000_000 } });

@@ -95,7 +95,8 @@ export const refusal = (
   }: {
     type?: string | null;
     param?: string | null;
-    /** Repeats the message in `provider_specific_fields`. */ repeats?: boolean;
+    /** Whether the message is also in `provider_specific_fields`. */
+    repeats?: boolean;
   } = {},
 ): readonly [number, unknown] => [
   status,
@@ -120,8 +121,8 @@ export async function upload(
   fields: Record<string, string> = { purpose: 'user_data' },
   options: { readonly key?: string; readonly content?: string } = {},
 ): Promise<{ readonly id: string; readonly [member: string]: unknown }> {
-  const { content = 'hello', ...rest } = options;
-  const response = await send(app, 'POST', '/v1/files', { ...rest, body: formOf(fields, content) });
+  const { content = 'hello', ...sendOptions } = options;
+  const response = await send(app, 'POST', '/v1/files', { ...sendOptions, body: formOf(fields, content) });
   const file = (await response.json()) as { id: string };
   if (response.status !== 200) throw new Error(JSON.stringify(file));
   return file;

@@ -89,8 +89,8 @@ describe('the count of free calls', () => {
   });
 });
 
-const unavailable = () => Promise.reject(new Unavailable('The database cannot be used at the moment.'));
-const UNAVAILABLE = {
+const failAsUnavailable = () => Promise.reject(new Unavailable('The database cannot be used at the moment.'));
+const UNAVAILABLE_ANSWER = {
   status: 503,
   limits: { 'retry-after': '2' },
   body: { detail: 'Free calls cannot be counted now: the store is unavailable.' },
@@ -103,9 +103,9 @@ describe.each([
   ['freeTier.usage', '/billing/usage'],
 ])('%s 503', (_row, path) => {
   it('is the answer while calls cannot be counted, and only then', async () => {
-    const store = { ...createMemoryFreeTierStore(), reserve: unavailable, usedOn: unavailable };
+    const store = { ...createMemoryFreeTierStore(), reserve: failAsUnavailable, usedOn: failAsUnavailable };
     await startWith(aFreeTier({ store, limit: 10 }));
-    expect(await get(path)).toEqual(UNAVAILABLE);
+    expect(await get(path)).toEqual(UNAVAILABLE_ANSWER);
     Object.assign(store, createMemoryFreeTierStore());
     expect((await get(path)).status).toBe(200);
   });

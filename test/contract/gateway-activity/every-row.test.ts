@@ -114,7 +114,7 @@ describe('gateway activity of every HTTP route', () => {
   async function storedCounts(): Promise<Readonly<Record<string, readonly [number, number]>>> {
     const { by_route: routes } = (await (await app.call('GET', '/gateway/daily/activity')).json()) as ActivityAnswer;
     return Object.fromEntries(
-      routes.map((one) => [`${one.category} ${one.route}`, [one.successful_requests, one.failed_requests]]),
+      routes.map((row) => [`${row.category} ${row.route}`, [row.successful_requests, row.failed_requests]]),
     );
   }
 

@@ -34,8 +34,8 @@ const openApp = async (everySeconds: number, dataDir?: string): Promise<TestApp>
 async function sendCalls({ url, adminKey }: TestApp, counts: [number, number], until: () => boolean): Promise<void> {
   await Promise.all(
     [0, 1, 2].map(async (client) => {
-      for (let n = 0; !until(); n += 1) {
-        const isUnknownModel = n % 3 === client;
+      for (let call = 0; !until(); call += 1) {
+        const isUnknownModel = call % 3 === client;
         const answer = await fetch(`${url}/v1/chat/completions`, {
           method: 'POST',
           headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
@@ -82,33 +82,36 @@ it(
 );
 
 it('gateway activity is committed at shutdown', async () => {
-  const first = await openApp(3_600);
+  const stoppedApp = await openApp(3_600);
   for (const model of ['demo', 'demo', 'nope'])
-    await (await first.call('POST', '/v1/chat/completions', { ...CHAT, model })).arrayBuffer();
-  expect(await totals(first)).toEqual([0, 0]);
-  await first.stop({ keepData: true });
-  app = await openApp(3_600, first.dataDir);
+    await (await stoppedApp.call('POST', '/v1/chat/completions', { ...CHAT, model })).arrayBuffer();
+  expect(await totals(stoppedApp)).toEqual([0, 0]);
+  await stoppedApp.stop({ keepData: true });
+  app = await openApp(3_600, stoppedApp.dataDir);
   expect(await totals(app)).toEqual([2, 1]);
   await app.stop();
   app = null;
-  rmSync(first.dataDir, { recursive: true, force: true });
+  rmSync(stoppedApp.dataDir, { recursive: true, force: true });
 });
 
 it('gateway activity counts a request whose client disconnects before the end of the body, and each pipelined request', async () => {
   app = await openApp(0.1);
   const { port } = new URL(app.url);
   const body = JSON.stringify(CHAT);
-  const head = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${app.adminKey}\r\nContent-Type: application/json\r\n`;
-  const whole = `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const requestHead = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${app.adminKey}\r\nContent-Type: application/json\r\n`;
+  const request = `${requestHead}Content-Length: ${body.length}\r\n\r\n${body}`;
   const socket = connect(Number(port), '127.0.0.1');
   let answers = '';
-  socket.on('data', (bytes: Buffer) => (answers += bytes.toString('latin1')));
-  socket.write(whole + whole + whole);
+  socket.on('data', (bytes: Buffer) => {
+    answers += bytes.toString('latin1');
+  });
+  socket.write(request + request + request);
+  // Three answers split the text into four parts.
   await vi.waitFor(() => expect(answers.split('HTTP/1.1 200')).toHaveLength(4), POLLING);
   socket.destroy();
   const disconnecting = connect(Number(port), '127.0.0.1');
   await once(disconnecting, 'connect');
-  disconnecting.write(`${head}Content-Length: ${body.length + 10}\r\n\r\n${body}`);
+  disconnecting.write(`${requestHead}Content-Length: ${body.length + 10}\r\n\r\n${body}`);
   await wait(100);
   disconnecting.destroy();
   const running = app;

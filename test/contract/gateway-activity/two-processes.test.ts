@@ -41,8 +41,12 @@ describe.skipIf(engine === undefined || engine.skipReason !== null)('counts of t
     const expectedCounts: [number, number] = [0, 0];
     let isDone = false;
     const loading = apps.map(async (app) => {
-      for (let n = 0; !isDone; n += 1) {
-        const answer = await app.call('POST', '/v1/chat/completions', n % 4 === 0 ? { ...CHAT, model: 'nope' } : CHAT);
+      for (let call = 0; !isDone; call += 1) {
+        const answer = await app.call(
+          'POST',
+          '/v1/chat/completions',
+          call % 4 === 0 ? { ...CHAT, model: 'nope' } : CHAT,
+        );
         await answer.arrayBuffer();
         expectedCounts[answer.ok ? 0 : 1] += 1;
       }

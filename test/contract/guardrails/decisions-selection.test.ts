@@ -31,7 +31,7 @@ const FORMATS = [
       model: 'decider',
       state,
       questions: {
-        ok: { type: 'choice', instructions, criteria: Object.fromEntries(options.map((one) => [one, null])) },
+        ok: { type: 'choice', instructions, criteria: Object.fromEntries(options.map((option) => [option, null])) },
       },
     }),
   },

@@ -112,8 +112,8 @@ describe('selection of guardrails', () => {
     ];
     const body = { model: 'chat', messages, guardrails: ['tools-skipped'] };
     expect((await guarded.ask(CHAT, body)).status).toBe(200);
-    const more = [...messages, { role: 'user', content: 'tools-skipped-word' }];
-    expect((await guarded.ask(CHAT, { ...body, messages: more })).status).toBe(400);
+    const longerMessages = [...messages, { role: 'user', content: 'tools-skipped-word' }];
+    expect((await guarded.ask(CHAT, { ...body, messages: longerMessages })).status).toBe(400);
   });
 
   it.each([
